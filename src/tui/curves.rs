@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::keymap::Action;
 use super::plot::{Draw, Point, Series};
 use super::theme::{Look, Role};
 use crate::analysis;
@@ -112,6 +113,18 @@ impl Metric {
         Metric::Latency,
         Metric::Cpu,
     ];
+
+    /// The metric that an action plots.
+    pub fn from_action(action: Action) -> Option<Metric> {
+        match action {
+            Action::Throughput => Some(Metric::Throughput),
+            Action::Operations => Some(Metric::Operations),
+            Action::SystemCalls => Some(Metric::SystemCalls),
+            Action::Latency => Some(Metric::Latency),
+            Action::Cpu => Some(Metric::Cpu),
+            _ => None,
+        }
+    }
 
     pub fn title(self) -> &'static str {
         match self {

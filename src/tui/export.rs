@@ -3,19 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crossterm::event::KeyCode;
 use tui_input::Input;
 
-use super::keymap::Action;
-use super::keys::Key;
-use super::model::Model;
-use super::msg::Effect;
-use super::popup::{Popup, Then};
-use super::update::edit;
 use crate::report::{COMPARISONS, FORMATS, Look};
 use crate::session::Session;
 use crate::text::clean_text;
-use crate::text::shown;
 
 /// What is written.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +82,7 @@ pub struct Form {
     pub anonymous: bool,
     pub focus: Focus,
     /// The export of this form that was asked for last, with what it was.
-    asked: Option<Export>,
+    pub asked: Option<Export>,
     pub writing: bool,
     pub error: Option<String>,
 }
@@ -133,7 +125,7 @@ impl Form {
 
     /// Chooses a format; the name of the file keeps the extension of the format, unless it has
     /// another one.
-    fn choose(&mut self, cursor: usize) {
+    pub fn choose(&mut self, cursor: usize) {
         let before = self.choice().map_or("", |choice| choice.extension);
         self.cursor = cursor.min(self.choices.len().saturating_sub(1));
         let after = self.choice().map_or("", |choice| choice.extension);
@@ -143,13 +135,13 @@ impl Form {
         }
     }
 
-    fn turn(&mut self, back: bool) {
+    pub fn turn(&mut self, back: bool) {
         let at = STOPS.iter().position(|stop| *stop == self.focus).unwrap_or(0);
         self.focus = STOPS[(at + if back { STOPS.len() - 1 } else { 1 }) % STOPS.len()];
     }
 
     /// What Enter asks for.
-    fn ask(&mut self, number: u64, look: Look) -> Option<Effect> {
+    pub fn ask(&mut self, number: u64, look: Look) -> Option<Export> {
         let path = self.path.value().trim().to_string();
         if path.is_empty() {
             self.error = Some("write the name of a file".into());
@@ -166,7 +158,7 @@ impl Form {
             replace: false,
         };
         (self.asked, self.writing, self.error) = (Some(export.clone()), true, None);
-        Some(Effect::Export(Box::new(export)))
+        Some(export)
     }
 }
 
@@ -180,89 +172,6 @@ fn file_name(name: &str) -> String {
         "" => "session".into(),
         text => text.into(),
     }
-}
-
-/// A key in the form.
-pub fn pressed(model: &mut Model, key: Key, action: Option<Action>) -> Vec<Effect> {
-    let (number, look) = (model.exports + 1, model.look.report());
-    let Some(Popup::Export(form)) = model.popups.last_mut() else { return Vec::new() };
-    let last = form.choices.len().saturating_sub(1);
-    match (key.code, form.focus) {
-        (KeyCode::Enter, _) if form.writing => {}
-        (KeyCode::Enter, _) => {
-            let effect = form.ask(number, look);
-            model.exports = number;
-            return effect.into_iter().collect();
-        }
-        (KeyCode::Tab, _) => form.turn(key.shift),
-        (KeyCode::Char(' '), Focus::Anonymous) => form.anonymous = !form.anonymous,
-        (KeyCode::Up, Focus::Path | Focus::Anonymous) => form.turn(true),
-        (KeyCode::Down, Focus::Path) => form.turn(false),
-        (_, Focus::Path) => {
-            edit(&mut form.path, key);
-            form.error = None;
-        }
-        (_, Focus::Format) => match action {
-            Some(Action::Up) => form.choose(form.cursor.saturating_sub(1)),
-            Some(Action::Down) => form.choose(form.cursor + 1),
-            Some(Action::Top) => form.choose(0),
-            Some(Action::Bottom) => form.choose(last),
-            _ => {}
-        },
-        _ => {}
-    }
-    Vec::new()
-}
-
-/// What became of an export: said in any case; its form is closed, asks, or says why not.
-pub fn told(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
-    let own = |popup: &Popup| matches!(popup, Popup::Export(form) if form.asked.as_ref().is_some_and(|asked| asked.number == number));
-    let at = model.popups.iter().position(own);
-    if let Some(Popup::Export(form)) = at.and_then(|at| model.popups.get_mut(at)) {
-        form.writing = false;
-    }
-    match outcome {
-        Outcome::Written(path) => {
-            if let Some(at) = at {
-                model.popups.remove(at);
-            }
-            model.toasts.good(model.now, format!("wrote {}", shown(&path)));
-        }
-        Outcome::Failed(why) => {
-            model.toasts.failed(model.now, format!("not written: {why}"));
-            if let Some(Popup::Export(form)) = at.and_then(|at| model.popups.get_mut(at)) {
-                form.error = Some(why);
-            }
-        }
-        Outcome::Exists(over) => {
-            let asked = match at.and_then(|at| model.popups.get(at)) {
-                Some(Popup::Export(form)) => form.asked.clone(),
-                _ => None,
-            };
-            match asked {
-                Some(export) => {
-                    let replace = Effect::Export(Box::new(Export { replace: true, ..export }));
-                    let name = over
-                        .path
-                        .file_name()
-                        .unwrap_or(over.path.as_os_str())
-                        .to_string_lossy()
-                        .into_owned();
-                    model.popups.push(Popup::question(
-                        format!("Overwrite {name}?"),
-                        over.detail,
-                        Then::Do(replace),
-                    ));
-                }
-                // Nobody is there to be asked.
-                None => model.toasts.failed(
-                    model.now,
-                    format!("not written: {} is there already", shown(&over.path)),
-                ),
-            }
-        }
-    }
-    Vec::new()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::keys::Key;
-use super::model::Screen;
+use super::screen::Screen;
 
 /// What a person can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

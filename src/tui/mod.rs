@@ -13,7 +13,9 @@
 //! | colours and glyphs by role | [`theme`] |
 
 pub mod compare;
+pub mod context;
 pub mod cursor;
+pub mod curve_chart;
 pub mod curves;
 pub mod export;
 pub mod host;
@@ -25,14 +27,19 @@ pub mod model;
 pub mod msg;
 pub mod plot;
 pub mod popup;
+pub mod probe_plan;
+pub mod question;
 pub mod remember;
 pub mod results;
+pub mod screen;
+pub mod session_name;
 pub mod sessions;
 pub mod setup;
 pub mod shell;
 pub mod shown;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod text_input;
 pub mod theme;
 pub mod toast;
 pub mod update;

@@ -5,56 +5,20 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::compare::Compare;
+use super::context::Context;
 use super::curves::Metric;
 use super::host::HostScreen;
 use super::lab::Lab;
 use super::live::Live;
 use super::popup::Popup;
 use super::results::Results;
+use super::screen::Screen;
 use super::sessions::Sessions;
 use super::setup::Setup;
 use super::theme::Look;
 use super::toast::Toasts;
 use crate::plan::{Preset, Presets};
-use crate::record::Warning;
 use crate::report::Spread;
-
-/// The screens, in the order of their keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Screen {
-    Setup,
-    Live,
-    Results,
-    Sessions,
-    Lab,
-    Host,
-    /// Opened from Sessions: it has no key of its own.
-    Compare,
-}
-
-impl Screen {
-    /// Those with a key.
-    pub const ALL: &'static [Screen] = &[
-        Screen::Setup,
-        Screen::Live,
-        Screen::Results,
-        Screen::Sessions,
-        Screen::Lab,
-        Screen::Host,
-    ];
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Screen::Setup => "Setup",
-            Screen::Live => "Live",
-            Screen::Results => "Results",
-            Screen::Sessions => "Sessions",
-            Screen::Lab => "Lab",
-            Screen::Host => "Host",
-            Screen::Compare => "Compare",
-        }
-    }
-}
 
 /// The way out: asked for, waiting for the run to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +32,18 @@ pub struct Leaving {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Farewell {
     pub lines: Vec<String>,
+}
+
+/// The states of the screens.
+#[derive(Debug)]
+pub struct Screens<'a> {
+    pub setup: &'a mut Setup,
+    pub live: &'a mut Live,
+    pub results: &'a mut Results,
+    pub sessions: &'a mut Sessions,
+    pub compare: &'a mut Compare,
+    pub lab: &'a mut Lab,
+    pub host: &'a mut HostScreen,
 }
 
 #[derive(Debug)]
@@ -130,9 +106,29 @@ impl Model {
         }
     }
 
-    /// What the doctor says: with the plan of Setup where there is one.
-    pub fn findings(&self) -> &[Warning] {
-        self.setup.findings().unwrap_or(&self.host.findings)
+    /// The screens, and what an update of one of them is given.
+    pub fn split(&mut self) -> (Screens<'_>, Context<'_>) {
+        let context = Context {
+            now: self.now,
+            size: self.size,
+            screen: self.screen,
+            look: &self.look,
+            presets: &self.presets,
+            run: self.live.status(&self.look),
+            toasts: &mut self.toasts,
+            popups: &mut self.popups,
+            requests: Vec::new(),
+        };
+        let screens = Screens {
+            setup: &mut self.setup,
+            live: &mut self.live,
+            results: &mut self.results,
+            sessions: &mut self.sessions,
+            compare: &mut self.compare,
+            lab: &mut self.lab,
+            host: &mut self.host,
+        };
+        (screens, context)
     }
 
     /// A run goes on, or is about to.
@@ -149,7 +145,7 @@ impl Model {
     pub fn farewell(&self) -> Farewell {
         let lines = self.last_session.iter().flat_map(|(path, answer)| {
             let answer = (!answer.is_empty()).then(|| answer.clone());
-            let saved = match super::live::unsaved(self) {
+            let saved = match self.live.unsaved() {
                 None => format!("saved   {}", crate::text::shown(path)),
                 Some(why) => format!("this run is saved only in part: {why}"),
             };

@@ -5,8 +5,8 @@ use tui_input::Input;
 
 use super::export::{Focus, Form};
 use super::keymap::{self, Action, Binding};
-use super::model::Screen;
 use super::msg::Effect;
+use super::screen::Screen;
 
 /// What a confirmed line of text is for.
 #[derive(Debug, Clone, PartialEq, Eq)]

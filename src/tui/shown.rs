@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::sessions::called_as;
+use super::session_name;
 use crate::analysis;
 use crate::analysis::{Answer, Bounds, CellResult, Limited, ProbeResult};
 use crate::plan::{Skipped, TargetSpec};
@@ -38,7 +38,7 @@ impl Shown {
 
     /// Its name, or what stands for one.
     pub fn called(&self) -> &str {
-        called_as(&self.session)
+        session_name::of_session(&self.session)
     }
 
     pub fn target(&self) -> String {
@@ -53,4 +53,11 @@ pub fn target(spec: &TargetSpec) -> String {
         TargetSpec::Scratch { .. } => "scratch file".into(),
         TargetSpec::None => "no file".into(),
     }
+}
+
+/// The session under the cursor of Sessions, loaded.
+#[derive(Debug)]
+pub struct Preview {
+    pub id: String,
+    pub result: Result<Box<Shown>, String>,
 }

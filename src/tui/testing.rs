@@ -10,6 +10,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use super::keys;
 use super::lab;
+use super::live;
 use super::model::Model;
 use super::msg::{Effect, Msg};
 use super::setup::Setup;
@@ -293,4 +294,9 @@ pub fn facts() -> TargetFacts {
         "stored": { "hole_bytes": 0, "extents": 3, "method": "fiemap" }, "entropy": 7.994,
     });
     serde_json::from_value(facts).unwrap()
+}
+
+/// A run of a plan of one cell begins.
+pub fn begin(model: &mut Model) {
+    live::begin(&mut model.live, model.now, Host::default(), &testing::plan(1).into());
 }

@@ -7,7 +7,7 @@ use crate::report::table::axes;
 use crate::report::table::grid::Column;
 use crate::report::{Look, compared_columns};
 use crate::session::Session;
-use crate::tui::sessions::called_as;
+use crate::tui::session_name;
 use crate::tui::shown::Shown;
 
 /// More sessions are too many to be told apart.
@@ -87,7 +87,7 @@ impl Compared {
 
     /// What a session is called, by its place among those that could be loaded.
     pub fn name(&self, at: usize) -> &str {
-        self.laid.get(at).map_or("", |shown| called_as(&shown.session))
+        self.laid.get(at).map_or("", |shown| session_name::of_session(&shown.session))
     }
 
     /// Its letter.

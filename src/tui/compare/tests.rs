@@ -4,12 +4,14 @@ use super::{Compare, Compared};
 use crate::analysis::Kept;
 use crate::report::Look;
 use crate::session::Session;
-use crate::tui::model::Screen;
+use crate::tui::context::Request;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
+use crate::tui::screen::Screen;
 use crate::tui::shown::Shown;
 use crate::tui::testing::{self, Stage};
 use crate::tui::theme::{Colours, Glyphs};
+use crate::tui::update::requests::perform;
 
 /// The usual session under another id and name, each of its trials changed.
 fn changed(
@@ -48,11 +50,16 @@ fn compared(sessions: &[Session], ascii: bool) -> Compared {
     )
 }
 
+/// Opens the comparison of these sessions.
+fn compare_sessions(stage: &mut Stage, ids: Vec<String>) {
+    perform(&mut stage.model, Request::Compare(ids));
+}
+
 /// On Compare, with these sessions.
 fn stage(sessions: &[Session]) -> Stage {
     let mut stage = Stage::new();
     stage.tell(Msg::Resize(80, 24));
-    super::begin(&mut stage.model, sessions.iter().map(|session| session.id.clone()).collect());
+    compare_sessions(&mut stage, sessions.iter().map(|session| session.id.clone()).collect());
     stage.tell(Msg::Compared(Box::new(compared(sessions, false))));
     stage
 }
@@ -211,7 +218,7 @@ fn it_is_copied_whole_and_exported_by_a_form() {
 fn sessions_that_cannot_be_loaded_are_told() {
     let [before, after, _] = three();
     let mut stage = Stage::new();
-    super::begin(&mut stage.model, vec!["gone".into(), "a".into(), "b".into()]);
+    compare_sessions(&mut stage, vec!["gone".into(), "a".into(), "b".into()]);
     assert!(stage.picture(80, 24).contains("comparing 3 sessions"));
     let gone = ("gone".to_string(), Err("no session 'gone'".to_string()));
     let [a, b] = [before, after].map(|session| (session.id.clone(), Ok(Shown::of(session, None))));
@@ -225,7 +232,7 @@ fn sessions_that_cannot_be_loaded_are_told() {
         picture.contains("gone: no session 'gone'") && picture.contains("B against A"),
         "{picture}"
     );
-    super::begin(&mut stage.model, vec!["gone".into(), "a".into()]);
+    compare_sessions(&mut stage, vec!["gone".into(), "a".into()]);
     stage.take();
     stage.tell(Msg::Compared(Box::new(Compared::of(
         vec![gone, a],
@@ -249,7 +256,7 @@ fn ascii_and_no_colour_are_kept_to() {
     (stage.model.look.glyphs, stage.model.look.colours) = (Glyphs::Ascii, Colours::None);
     let sessions = three();
     let ids = sessions.iter().map(|session| session.id.clone()).collect();
-    super::begin(&mut stage.model, ids);
+    compare_sessions(&mut stage, ids);
     assert!(matches!(
         &stage.take()[..],
         [] | [Effect::Compare { look: Look { ascii: true, .. }, .. }]

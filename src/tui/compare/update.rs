@@ -1,68 +1,68 @@
 //! What keys and messages do on Compare.
 
-use super::{Compare, Compared, View, view};
+use super::data::Compared;
+use super::state::{Compare, View};
+use super::view;
 use crate::report;
+use crate::tui::context::{Context, Request};
+use crate::tui::curves::Metric;
 use crate::tui::export::Form;
 use crate::tui::keymap::Action;
-use crate::tui::model::{Model, Screen};
-use crate::tui::msg::Effect;
+use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
-use crate::tui::results::metric_of;
-use crate::tui::update::go;
-use crate::tui::view as screen;
+use crate::tui::screen::Screen;
+use crate::tui::theme::Look;
 
 /// Holds sessions against the first of them.
-pub fn begin(model: &mut Model, asked: Vec<String>) -> Vec<Effect> {
-    let metric = model.compare.overlay.metric;
-    model.compare =
-        Compare { asked, turned: std::mem::take(&mut model.compare.turned), ..Compare::default() };
-    model.compare.overlay.metric = metric;
-    model.screen = Screen::Compare;
-    ask(model)
+pub fn begin(compare: &mut Compare, look: &Look, asked: Vec<String>) -> Vec<Effect> {
+    let metric = compare.overlay.metric;
+    *compare = Compare { asked, turned: std::mem::take(&mut compare.turned), ..Compare::default() };
+    compare.overlay.metric = metric;
+    ask(compare, look)
 }
 
-fn ask(model: &Model) -> Vec<Effect> {
-    vec![Effect::Compare { ids: model.compare.asked.clone(), look: model.look.report() }]
+fn ask(compare: &Compare, look: &Look) -> Vec<Effect> {
+    vec![Effect::Compare { ids: compare.asked.clone(), look: look.report() }]
 }
 
 /// The comparison that was asked for; one that is not awaited any more is late.
-pub fn told(model: &mut Model, compared: Compared) -> Vec<Effect> {
-    let compare = &mut model.compare;
+pub fn handle_message(compare: &mut Compare, _: &mut Context, msg: Msg) -> Vec<Effect> {
+    let Msg::Compared(compared) = msg else { return Vec::new() };
     if compared.asked == compare.asked && compare.awaited() {
         compare.other = compare.other.min(compared.others().saturating_sub(1));
         compare.scroll = 0;
         let metric = compare.overlay.metric;
         compare.overlay.lay(&compared.laid, metric);
-        compare.got = Some(compared);
+        compare.got = Some(*compared);
     }
     Vec::new()
 }
 
-pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
-    let compare = &mut model.compare;
+pub fn act(compare: &mut Compare, ctx: &mut Context, action: Action) -> Vec<Effect> {
     if matches!(action, Action::Back | Action::Compare) {
-        return go(model, Screen::Sessions);
+        ctx.request(Request::Go(Screen::Sessions));
+        return Vec::new();
     }
     let Some(got) = compare.got.as_ref().filter(|got| got.others() > 0) else { return Vec::new() };
     match action {
         Action::Table => turn(compare, View::Chart),
         Action::Toggle => turn(compare, View::Words),
-        Action::Baseline => return rebase(model),
+        Action::Baseline => return rebase(compare, ctx.look),
         Action::Copy => {
-            return copied(got, &model.look.report()).map(Effect::Copy).into_iter().collect();
+            return copied(got, &ctx.look.report()).map(Effect::Copy).into_iter().collect();
         }
         Action::Export => {
             let form = Form::comparison(
                 got.asked.clone(),
                 &format!("{} against {}", got.name(compare.other + 1), got.name(0)),
             );
-            model.popups.push(Popup::Export(Box::new(form)));
+            ctx.popups.push(Popup::Export(Box::new(form)));
         }
         Action::Enter => return opened(compare).map(Effect::Open).into_iter().collect(),
         _ if compare.view == View::Chart => in_chart(compare, action),
         Action::Left => other(compare, compare.other.saturating_sub(1)),
         Action::Right => other(compare, (compare.other + 1).min(got.others().saturating_sub(1))),
-        _ => scroll(model, action),
+        _ => scroll(compare, ctx, action),
     }
     Vec::new()
 }
@@ -80,8 +80,7 @@ fn other(compare: &mut Compare, at: usize) {
 }
 
 /// The session that is compared now becomes the baseline; the others keep their order.
-fn rebase(model: &mut Model) -> Vec<Effect> {
-    let compare = &mut model.compare;
+fn rebase(compare: &mut Compare, look: &Look) -> Vec<Effect> {
     if compare.awaited() {
         return Vec::new();
     }
@@ -92,7 +91,7 @@ fn rebase(model: &mut Model) -> Vec<Effect> {
     let base = compare.asked.remove(at);
     compare.asked.insert(0, base);
     compare.other = 0;
-    ask(model)
+    ask(compare, look)
 }
 
 fn in_chart(compare: &mut Compare, action: Action) {
@@ -113,17 +112,16 @@ fn in_chart(compare: &mut Compare, action: Action) {
             }
         }
         _ => {
-            if let Some(metric) = metric_of(action) {
+            if let Some(metric) = Metric::from_action(action) {
                 overlay.lay(&got.laid, metric);
             }
         }
     }
 }
 
-fn scroll(model: &mut Model, action: Action) {
-    let body = screen::areas(model.size).body;
-    let (most, page) = view::extent(model, body);
-    let at = model.compare.scroll.min(most);
+fn scroll(compare: &mut Compare, ctx: &Context, action: Action) {
+    let (most, page) = view::extent(compare, ctx.look, ctx.body());
+    let at = compare.scroll.min(most);
     let to = match action {
         Action::Up => at.saturating_sub(1),
         Action::Down => at + 1,
@@ -135,7 +133,7 @@ fn scroll(model: &mut Model, action: Action) {
         Action::Bottom => most,
         _ => at,
     };
-    model.compare.scroll = to.min(most);
+    compare.scroll = to.min(most);
 }
 
 /// The session that Enter opens: that of the curve under the cursor, else the one that is compared.
@@ -155,7 +153,7 @@ fn copied(got: &Compared, look: &report::Look) -> Option<String> {
 }
 
 /// Whether an action does something now.
-pub fn offered(compare: &Compare, action: Action) -> bool {
+pub fn is_offered(compare: &Compare, action: Action) -> bool {
     let others = compare.got.as_ref().map_or(0, Compared::others);
     let chart = compare.view == View::Chart;
     match action {
@@ -164,7 +162,7 @@ pub fn offered(compare: &Compare, action: Action) -> bool {
         Action::Table | Action::Baseline | Action::Copy | Action::Export | Action::Enter => {
             others > 0
         }
-        action if metric_of(action).is_some() => chart && others > 0,
+        action if Metric::from_action(action).is_some() => chart && others > 0,
         _ => true,
     }
 }

@@ -3,13 +3,14 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::diagram;
+use super::view::diagram;
 use crate::host::{Host, TargetFacts};
 use crate::plan::Settings;
 use crate::record::{Severity, Warning};
 use crate::tui::keys::script;
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
+use crate::tui::screen::Screen;
 use crate::tui::setup::Setup;
 use crate::tui::theme::{Glyphs, Look};
 use crate::tui::update::update;
@@ -185,6 +186,6 @@ fn the_report_is_copied_and_facts_are_asked_for_but_not_beside_a_run() {
         "{copied:?}"
     );
     assert_eq!(keys(&mut model, "26"), [Effect::Host]);
-    crate::tui::live::begin(&mut model, &crate::session::testing::plan(1).into());
+    crate::tui::testing::begin(&mut model);
     assert_eq!(keys(&mut model, "56"), []);
 }

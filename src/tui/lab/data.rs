@@ -11,7 +11,7 @@ use crate::engine::Offer;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::Unit;
 use crate::session::{Reference, Session};
-use crate::tui::sessions::{called_as, when};
+use crate::tui::session_name;
 
 /// What the shell found out for this screen.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -38,7 +38,12 @@ impl Other {
         let value =
             |probe: ProbeResult| Some((probe.cell, (probe.unit?, probe.value?.summary.median)));
         let values = analysis::probes(session).into_iter().filter_map(value).collect();
-        Other { id: session.id.clone(), name: called_as(session).into(), about, values }
+        Other {
+            id: session.id.clone(),
+            name: session_name::of_session(session).into(),
+            about,
+            values,
+        }
     }
 
     /// The references that measured probes.
@@ -78,7 +83,11 @@ impl Data {
         let skipped = analysis::skipped_probes(&session);
         let title = match session.reference {
             Some(_) => session.id.clone(),
-            None => format!("{}, {} UTC", called_as(&session), when(&session.created)),
+            None => format!(
+                "{}, {} UTC",
+                session_name::of_session(&session),
+                session_name::format_time(&session.created)
+            ),
         };
         Data { skipped, title, path, ..Data::growing(&session, results) }.keep(session)
     }

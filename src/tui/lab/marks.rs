@@ -3,9 +3,8 @@
 
 use super::data::Other;
 use super::state::Lab;
-use crate::tui::model::Model;
 use crate::tui::msg::Effect;
-use crate::tui::sessions::{called, when};
+use crate::tui::session_name;
 
 /// One that can be marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +30,12 @@ pub fn rows(lab: &Lab) -> Vec<Entry> {
     let known = |id: &str| lab.here.others.iter().chain(&lab.own).any(|other| other.id == id);
     let kept = lab.kept.iter().filter(|listed| !known(&listed.id)).map(|listed| Entry {
         id: listed.id.clone(),
-        name: called(listed).into(),
-        about: format!("{} UTC, {} probes", when(&listed.created), listed.probes),
+        name: session_name::of_listed(listed).into(),
+        about: format!(
+            "{} UTC, {} probes",
+            session_name::format_time(&listed.created),
+            listed.probes
+        ),
         at: None,
         on: false,
     });
@@ -45,9 +48,8 @@ pub fn any(lab: &Lab) -> bool {
 }
 
 /// Marks the entry, or takes its marks away.
-pub fn chosen(model: &mut Model, at: usize) -> Vec<Effect> {
-    let Some(entry) = rows(&model.lab).into_iter().nth(at) else { return Vec::new() };
-    let lab = &mut model.lab;
+pub fn choose(lab: &mut Lab, at: usize) -> Vec<Effect> {
+    let Some(entry) = rows(lab).into_iter().nth(at) else { return Vec::new() };
     match (entry.at, entry.on) {
         (None, _) => return vec![Effect::MarkOnLab(entry.id)],
         (Some(_), true) => drop(lab.off.insert(entry.id)),
@@ -57,16 +59,10 @@ pub fn chosen(model: &mut Model, at: usize) -> Vec<Effect> {
 }
 
 /// The figures of a session came.
-pub fn loaded(model: &mut Model, result: Result<Box<Other>, String>) {
-    match result {
-        Err(why) => model.toasts.failed(model.now, why),
-        Ok(other) => {
-            let lab = &mut model.lab;
-            lab.off.remove(&other.id);
-            match lab.own.iter_mut().find(|own| own.id == other.id) {
-                Some(own) => *own = *other,
-                None => lab.own.push(*other),
-            }
-        }
+pub fn add(lab: &mut Lab, other: Other) {
+    lab.off.remove(&other.id);
+    match lab.own.iter_mut().find(|own| own.id == other.id) {
+        Some(own) => *own = other,
+        None => lab.own.push(other),
     }
 }

@@ -7,11 +7,12 @@ use tui_input::Input;
 use super::choice::Choice;
 use super::curve::Curves;
 use super::data::{Data, Here, Other};
-use super::sheet::{Item, Known, Sheet, Slot};
+use super::rows::{Item, Known, Sheet, Slot};
 use crate::analysis::ProbeResult;
 use crate::engine::Offer;
 use crate::plan::{Preset, ProbeCell, ProbeInfo, Settings};
 use crate::probe;
+use crate::record::Estimate;
 use crate::session::Listed;
 
 /// The panes, in the order of Tab.
@@ -135,6 +136,18 @@ impl Lab {
 
     pub fn offer(&self, slot: &Slot) -> Option<&Offer> {
         self.here.cells.get(slot.offered?)
+    }
+
+    /// What is expected: of the session that is shown, else of this machine.
+    pub fn estimate(&self, slot: &Slot) -> Option<&Estimate> {
+        let own = self.result(slot).and_then(|result| result.estimate.as_ref());
+        // What a session that is over expected, or did not, was of its own machine.
+        let here = || {
+            self.offer(slot)
+                .filter(|_| self.data.session.is_none())
+                .and_then(|offered| offered.estimate.as_ref())
+        };
+        own.or_else(here)
     }
 
     pub fn info(&self, id: &str) -> Option<&'static ProbeInfo> {

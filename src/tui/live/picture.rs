@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::found::Found;
 use super::place::Place;
-use super::run::Step;
 use super::series::{Measure, Series, per_second};
+use super::step::Step;
 use super::window::{Axes, Zoom};
 use crate::analysis::{Axis, Bounds};
 use crate::engine;

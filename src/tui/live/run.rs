@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::picture::Picture;
+use super::step::Step;
 use crate::analysis;
 use crate::analysis::{Bounds, CellResult};
 use crate::host::Host;
@@ -47,19 +48,6 @@ pub enum Suspended {
     /// Back: the run goes on once the engine has taken the pause, else a trial would span the
     /// suspension.
     Resume,
-}
-
-/// What runs: a cell or a probe, by its place in the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    Cell(u32),
-    Probe(u32),
-}
-
-impl Step {
-    pub fn of(progress: &Progress) -> Option<Step> {
-        progress.cell.map(Step::Cell).or(progress.probe.map(Step::Probe))
-    }
 }
 
 #[derive(Debug)]

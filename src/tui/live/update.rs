@@ -3,49 +3,51 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::run::{Run, Step, Suspended};
+use super::run::{Run, Suspended};
+use super::state::{Frozen, Live};
+use super::step::Step;
 use super::window::Zoom;
-use super::{Frozen, Live};
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::Event;
+use crate::tui::context::Context;
 use crate::tui::keymap::Action;
-use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::shown::Shown;
-use crate::tui::update;
 
-/// A plan is about to run.
-pub fn begin(model: &mut Model, plan: &Arc<Plan>) {
-    let host = model.host.host.as_deref().cloned().unwrap_or_else(Host::default);
-    let live = &mut model.live;
-    live.run = Some(Run::new(host, plan, model.now));
-    (live.over, live.frozen) = (None, None);
-    (live.id, live.unsaved) = (String::new(), None);
+/// A plan is about to run on this machine.
+pub fn begin(live: &mut Live, now: Duration, host: Host, plan: &Arc<Plan>) {
+    live.run = Some(Run::new(host, plan, now));
+    live.over = None;
+    live.frozen = None;
+    live.session_id = String::new();
+    live.unsaved = None;
 }
 
 /// The run is over: what it measured. Its last picture stays until the next one begins.
-pub fn end(model: &mut Model) -> Option<Shown> {
-    let mut run = model.live.run.take()?;
+pub fn end(live: &mut Live) -> Option<Shown> {
+    let mut run = live.run.take()?;
     run.refresh(Duration::MAX);
     run.draw_curves(true);
     run.picture.ended(run.session.end);
-    model.live.frozen = None;
-    model.live.over = run.picture.progress.is_some().then_some(run.picture);
+    live.frozen = None;
+    live.over = run.picture.progress.is_some().then_some(run.picture);
     Some(Shown::of(run.session, run.path))
 }
 
-pub fn stopping(model: &mut Model) {
-    if let Some(run) = &mut model.live.run {
+/// Stops the run.
+pub fn stop(live: &mut Live) -> Vec<Effect> {
+    if let Some(run) = &mut live.run {
         run.stopping = true;
     }
+    vec![Effect::Stop]
 }
 
 /// The program is about to be suspended: a run that is not paused is, so that the gap is never
 /// measured.
-pub fn suspend(model: &mut Model) -> Option<Effect> {
-    let run = model.live.run.as_mut()?;
-    run.clock.stand(model.now);
+pub fn suspend(live: &mut Live, now: Duration) -> Option<Effect> {
+    let run = live.run.as_mut()?;
+    run.clock.stand(now);
     if run.pausing {
         return None;
     }
@@ -55,8 +57,8 @@ pub fn suspend(model: &mut Model) -> Option<Effect> {
 }
 
 /// Back from a suspension.
-pub fn resumed(model: &mut Model) -> Option<Effect> {
-    let run = model.live.run.as_mut()?;
+pub fn resume(live: &mut Live) -> Option<Effect> {
+    let run = live.run.as_mut()?;
     if run.suspended == Suspended::Held {
         run.suspended = Suspended::Resume;
     }
@@ -73,20 +75,20 @@ fn go_on(run: &mut Run) -> Option<Effect> {
 }
 
 /// Messages of the run.
-pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    let Some(run) = &mut model.live.run else { return Vec::new() };
+pub fn handle_message(live: &mut Live, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
+    let Some(run) = &mut live.run else { return Vec::new() };
     match msg {
         Msg::Begun { path, id, name, created } => {
             run.path = path;
-            model.live.id.clone_from(&id);
+            live.session_id.clone_from(&id);
             (run.session.id, run.session.name, run.session.created) = (id, name, created);
         }
         Msg::Dropped(count) => run.picture.dropped += count,
         Msg::Event(event) => {
             let moved = matches!(event, Event::Progress(_));
-            run.told(model.now, event);
+            run.told(ctx.now, event);
             if moved {
-                run.refresh(model.now);
+                run.refresh(ctx.now);
                 return go_on(run).into_iter().chain(title(run)).collect();
             }
         }
@@ -96,13 +98,12 @@ pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
 }
 
 /// Time goes on.
-pub fn ticked(model: &mut Model) -> Vec<Effect> {
-    let unit = model.look.unit;
-    let Live { run, zoom, .. } = &mut model.live;
+pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
+    let Live { run, zoom, .. } = live;
     let Some(run) = run else { return Vec::new() };
-    run.picture.now = run.clock.seconds(model.now);
-    run.refresh(model.now);
-    run.picture.settle(*zoom, unit);
+    run.picture.now = run.clock.seconds(ctx.now);
+    run.refresh(ctx.now);
+    run.picture.settle(*zoom, ctx.look.unit);
     title(run).into_iter().collect()
 }
 
@@ -121,23 +122,23 @@ fn title(run: &mut Run) -> Option<Effect> {
     }))
 }
 
-pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
+pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
-        Action::Pause => return pause(model).into_iter().collect(),
-        Action::Skip => return skip(model).into_iter().collect(),
-        Action::Stop if model.running() => return update::run::stop(model),
-        Action::Freeze => freeze(model),
-        Action::LogAxis => model.live.log = !model.live.log,
-        Action::ZoomIn => zoom(model, Zoom::closer),
-        Action::ZoomOut => zoom(model, Zoom::wider),
-        Action::ZoomReset => zoom(model, |_| Zoom::ALL),
+        Action::Pause => return pause(live).into_iter().collect(),
+        Action::Skip => return skip(live, ctx).into_iter().collect(),
+        Action::Stop if live.running() => return stop(live),
+        Action::Freeze => freeze(live),
+        Action::LogAxis => live.log = !live.log,
+        Action::ZoomIn => zoom(live, ctx, Zoom::closer),
+        Action::ZoomOut => zoom(live, ctx, Zoom::wider),
+        Action::ZoomReset => zoom(live, ctx, |_| Zoom::ALL),
         _ => {}
     }
     Vec::new()
 }
 
-fn pause(model: &mut Model) -> Option<Effect> {
-    let run = model.live.run.as_mut()?;
+fn pause(live: &mut Live) -> Option<Effect> {
+    let run = live.run.as_mut()?;
     // It goes on by itself in a moment; before that a trial would span the suspension.
     if run.stopping || run.suspended != Suspended::No {
         return None;
@@ -146,10 +147,10 @@ fn pause(model: &mut Model) -> Option<Effect> {
     Some(Effect::Pause(run.pausing))
 }
 
-fn skip(model: &mut Model) -> Option<Effect> {
-    let run = model.live.run.as_mut()?;
+fn skip(live: &mut Live, ctx: &mut Context) -> Option<Effect> {
+    let run = live.run.as_mut()?;
     let Some(step) = run.picture.progress.as_ref().and_then(Step::of) else {
-        model.toasts.note(model.now, "no cell runs yet");
+        ctx.note("no cell runs yet");
         return None;
     };
     if run.stopping || run.skipping == Some(step) {
@@ -159,16 +160,14 @@ fn skip(model: &mut Model) -> Option<Effect> {
     Some(Effect::Skip)
 }
 
-fn freeze(model: &mut Model) {
-    let live = &mut model.live;
+fn freeze(live: &mut Live) {
     live.frozen = match (&live.frozen, &live.run) {
         (None, Some(run)) => Some(Frozen(run.picture.clone())),
         _ => None,
     };
 }
 
-fn zoom(model: &mut Model, change: impl Fn(Zoom) -> Zoom) {
-    let (unit, live) = (model.look.unit, &mut model.live);
+fn zoom(live: &mut Live, ctx: &Context, change: impl Fn(Zoom) -> Zoom) {
     live.zoom = change(live.zoom);
     let pictures = live
         .run
@@ -179,6 +178,6 @@ fn zoom(model: &mut Model, change: impl Fn(Zoom) -> Zoom) {
     for picture in pictures {
         // Another window, another picture: nothing to be kept from jumping.
         picture.axes = Default::default();
-        picture.settle(live.zoom, unit);
+        picture.settle(live.zoom, ctx.look.unit);
     }
 }

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use super::column::{Column, Key, Look, column};
 use super::measured;
 use crate::analysis::CellResult;
 use crate::experiment::MEASURE;
@@ -11,40 +12,7 @@ use crate::plan::Job;
 use crate::record::Severity;
 use crate::report::table::{axes, origin};
 use crate::tui::shown::Shown;
-use crate::tui::view::pane;
 use crate::units::Rates;
-use crate::units::column::{Unit, aligned};
-
-/// What a column is sorted by.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Key {
-    Number(f64),
-    Word(String),
-}
-
-/// How a column's text looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    Backend,
-    Word,
-    /// The figure of the table.
-    Main,
-    Number,
-    Badge,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Column {
-    pub title: String,
-    pub unit: String,
-    /// What goes first where there is no room; 0 stays.
-    pub rank: u8,
-    pub right: bool,
-    pub look: Look,
-    pub width: usize,
-    pub texts: Vec<String>,
-    pub keys: Vec<Key>,
-}
 
 /// Rows are results, then what was skipped.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,27 +129,6 @@ fn compare(a: Option<&Key>, b: Option<&Key>, reversed: bool) -> Ordering {
     if reversed { ordered.reverse() } else { ordered }
 }
 
-pub(super) fn column(
-    title: &str,
-    rank: u8,
-    look: Look,
-    texts: Vec<String>,
-    keys: Vec<Key>,
-) -> Column {
-    let width =
-        texts.iter().map(|text| pane::width(text)).chain([pane::width(title)]).max().unwrap_or(0);
-    Column {
-        title: title.into(),
-        unit: String::new(),
-        rank,
-        right: false,
-        look,
-        width,
-        texts,
-        keys,
-    }
-}
-
 fn named(axis: &axes::Axis, jobs: &[&Job]) -> Column {
     let texts: Vec<String> = jobs.iter().map(|job| (axis.value)(job)).collect();
     let key = |(job, text): (&&Job, &String)| match axis.number {
@@ -191,17 +138,6 @@ fn named(axis: &axes::Axis, jobs: &[&Job]) -> Column {
     let keys = jobs.iter().zip(&texts).map(key).collect();
     let look = if axis.name == "backend" { Look::Backend } else { Look::Word };
     Column { right: axis.number, ..column(axis.name, 0, look, texts, keys) }
-}
-
-pub(super) fn numbers(
-    title: &str,
-    rank: u8,
-    values: &[Option<f64>],
-    (factor, unit): Unit,
-) -> Column {
-    let keys = values.iter().map(|value| Key::Number(value.unwrap_or(f64::NAN))).collect();
-    let made = column(title, rank, Look::Number, aligned(values, factor), keys);
-    Column { unit: unit.into(), right: true, width: made.width.max(pane::width(unit)), ..made }
 }
 
 /// Where the bytes came from, and the verdict.

@@ -7,7 +7,7 @@ use crate::analysis::CellResult;
 use crate::report::table::origin;
 use crate::report::{Look, table};
 use crate::tui::curves::Metric;
-use crate::tui::sessions::when;
+use crate::tui::session_name;
 use crate::units::{self, Rates};
 
 /// Of an opened cell and of the chart one result, of the table all of it; the answer where there is
@@ -85,7 +85,7 @@ fn conditions(data: &Data) -> String {
         format!("{}{size}", data.shown.target()),
         words(&host.cpu.model),
         kernel,
-        format!("{} UTC", when(&session.created)),
+        format!("{} UTC", session_name::format_time(&session.created)),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }

@@ -1,6 +1,6 @@
 //! The columns of what was measured, for all rows at once.
 
-use super::columns::{Column, Key, Look, column, numbers};
+use super::column::{Column, Key, Look, column, numbers};
 use crate::analysis::{CellResult, TrialWork};
 use crate::engine::moves_data;
 use crate::record::Trial;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use tui_input::Input;
 
-use super::course::Courses;
 use super::data::Data;
+use super::trial_series::TrialSeriesCache;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::tui::shown::Shown;
 use crate::units::Rates;
@@ -57,7 +57,7 @@ pub struct Results {
     pub chart: ChartState,
     pub table: TableState,
     pub open: Option<Open>,
-    pub courses: Courses,
+    pub courses: TrialSeriesCache,
 }
 
 impl Results {
@@ -81,7 +81,7 @@ impl Results {
             rows: data.sheet.rows("", None),
             ..TableState::default()
         };
-        (self.open, self.courses) = (None, Courses::default());
+        (self.open, self.courses) = (None, TrialSeriesCache::default());
         // The best point is what one looks for first.
         let best = data
             .shown

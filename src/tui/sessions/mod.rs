@@ -1,28 +1,23 @@
 //! Sessions: every run that was kept.
 //!
-//! [`list`] is what is listed and in which order, [`update`] what keys and messages do;
-//! [`columns`], [`view`], [`preview`] and [`chart`] draw.
+//! | what | where |
+//! |---|---|
+//! | what is listed and in which order, the cursor, the marks | [`state`] |
+//! | what keys, clicks and messages do | [`update`] |
+//! | where list and preview are | [`layout`] |
+//! | the picture: the list and its columns, the preview | [`view`] |
 
-pub mod chart;
-mod columns;
-mod list;
-mod preview;
+mod layout;
+mod state;
 mod update;
 mod view;
 
 #[cfg(test)]
 pub(super) mod tests;
 
-pub use columns::lit;
-pub use list::{Sessions, called, called_as, when};
-pub use update::{act, clicked, field, import, mark, offered, rename, run_over, told, typed};
+pub use state::Sessions;
+pub use update::{
+    act, click, end_run, field, field_changed, handle_message, import, is_offered, mark_shown,
+    rename,
+};
 pub use view::draw;
-
-use super::shown::Shown;
-
-/// The session under the cursor, loaded.
-#[derive(Debug)]
-pub struct Preview {
-    pub id: String,
-    pub result: Result<Box<Shown>, String>,
-}

@@ -3,16 +3,16 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::Preview;
-use super::list::Sort;
+use super::state::Sort;
 use crate::plan::{Cache, Settings};
 use crate::session::{Listed, Session, State, Worst, testing};
 use crate::tui::keys::{Key, script};
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
+use crate::tui::screen::Screen;
 use crate::tui::setup::Setup;
-use crate::tui::shown::Shown;
+use crate::tui::shown::{Preview, Shown};
 use crate::tui::theme::Look;
 use crate::tui::update::update;
 use crate::tui::view;
@@ -356,7 +356,7 @@ fn a_file_that_cannot_be_read_is_listed_and_can_be_deleted_only() {
 fn no_preview_is_read_while_a_run_goes_on() {
     let mut play = Play::new(four());
     play.tell(answer(ID[3]));
-    crate::tui::live::begin(&mut play.0, &testing::plan(1).into());
+    crate::tui::testing::begin(&mut play.0);
     assert_eq!(play.keys("j"), []);
     assert!(play.screen(120, 40).contains("No preview while a run goes on"));
     assert_eq!(play.keys("<enter>"), [Effect::Open(ID[2].into())], "opening is a wish of its own");

@@ -3,42 +3,42 @@
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
-use super::list::{Sessions, called, cells, when};
-use super::{Preview, view};
+use super::layout;
+use super::state::{Sessions, cells};
 use crate::session::{NAME_LENGTH, State, checked_name};
-use crate::tui::compare::{self, MOST};
+use crate::tui::compare::MOST;
+use crate::tui::context::{Context, Request};
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::lab;
-use crate::tui::model::{Model, Screen};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose, Then};
-use crate::tui::view as screen;
+use crate::tui::screen::Screen;
+use crate::tui::session_name;
+use crate::tui::shown::Preview;
 
-pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
+pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
-        Action::Back => leave(&mut model.sessions),
-        Action::Filter => model.sessions.typing = true,
-        Action::Enter if model.sessions.typing => model.sessions.typing = false,
+        Action::Back => leave(sessions),
+        Action::Filter => sessions.typing = true,
+        Action::Enter if sessions.typing => sessions.typing = false,
         Action::Sort => {
-            model.sessions.sort = model.sessions.sort.next();
-            model.sessions.again();
+            sessions.sort = sessions.sort.next();
+            sessions.again();
         }
-        Action::Compare => return compare(model),
+        Action::Compare => return compare(sessions, ctx),
         Action::Import => {
             let hint = "a session file (.jsonl), by its path";
-            model.popups.push(Popup::line("Import a session", hint, "", Purpose::Import));
+            ctx.popups.push(Popup::line("Import a session", hint, "", Purpose::Import));
         }
-        _ if !moved(model, action) => return on_current(model, action),
+        _ if !move_cursor(sessions, ctx, action) => return on_current(sessions, ctx, action),
         _ => {}
     }
-    ask(model)
+    ask(sessions, ctx)
 }
 
 /// Whether the action moves the cursor.
-fn moved(model: &mut Model, action: Action) -> bool {
-    let page = view::rows(screen::areas(model.size).body, &model.sessions).max(1);
-    let sessions = &mut model.sessions;
+fn move_cursor(sessions: &mut Sessions, ctx: &Context, action: Action) -> bool {
+    let page = layout::rows(ctx.body(), sessions).max(1);
     let last = sessions.matching().saturating_sub(1);
     let at = sessions.cursor;
     sessions.cursor = match action {
@@ -56,38 +56,28 @@ fn moved(model: &mut Model, action: Action) -> bool {
 }
 
 /// What is done with the session under the cursor.
-fn on_current(model: &mut Model, action: Action) -> Vec<Effect> {
-    let Some(listed) = model.sessions.current() else { return Vec::new() };
+fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let Some(listed) = sessions.current() else { return Vec::new() };
     let id = listed.id.clone();
     match action {
         Action::Enter => return vec![Effect::Open(id)],
         Action::RunAgain => return vec![Effect::Again(id)],
         Action::Copy => return vec![Effect::Copy(format!("iotui sessions show {id}"))],
-        Action::Mark => mark(model, id),
+        Action::Mark => mark(sessions, ctx, id),
         Action::Export if listed.state == State::Unreadable => {
-            model.toasts.note(
-                model.now,
-                "this file cannot be read as a session: there is nothing to export",
-            );
+            ctx.note("this file cannot be read as a session: there is nothing to export");
         }
         Action::Export => {
-            let form = Form::session(What::Kept(id), called(listed));
-            model.popups.push(Popup::Export(Box::new(form)));
+            let form = Form::session(What::Kept(id), session_name::of_listed(listed));
+            ctx.popups.push(Popup::Export(Box::new(form)));
         }
         Action::Rename if listed.state == State::Unreadable => {
-            model
-                .toasts
-                .note(model.now, "this file cannot be read as a session: it has no name to change");
+            ctx.note("this file cannot be read as a session: it has no name to change");
         }
         Action::Rename => {
-            let title = format!("A new name for {}", called(listed));
+            let title = format!("A new name for {}", session_name::of_listed(listed));
             let hint = format!("1 to {NAME_LENGTH} characters");
-            model.popups.push(Popup::line(
-                title,
-                hint,
-                listed.name.clone(),
-                Purpose::Rename { id },
-            ));
+            ctx.popups.push(Popup::line(title, hint, listed.name.clone(), Purpose::Rename { id }));
         }
         Action::Delete => {
             let what = match listed.state {
@@ -95,12 +85,12 @@ fn on_current(model: &mut Model, action: Action) -> Vec<Effect> {
                 _ => format!(
                     "{}, {} UTC, {} cells. It cannot be brought back.",
                     listed.target,
-                    when(&listed.created),
+                    session_name::format_time(&listed.created),
                     cells(listed)
                 ),
             };
-            model.popups.push(Popup::question(
-                format!("Delete {}?", called(listed)),
+            ctx.popups.push(Popup::question(
+                format!("Delete {}?", session_name::of_listed(listed)),
                 what,
                 Then::Do(Effect::Delete(id)),
             ));
@@ -111,20 +101,32 @@ fn on_current(model: &mut Model, action: Action) -> Vec<Effect> {
 }
 
 /// Marks a session to be compared, or takes its mark away.
-pub fn mark(model: &mut Model, id: String) {
-    let marks = &mut model.sessions.marks;
+fn mark(sessions: &mut Sessions, ctx: &mut Context, id: String) {
+    let marks = &mut sessions.marks;
     match marks.iter().position(|own| *own == id) {
         Some(at) => drop(marks.remove(at)),
         None if marks.len() < MOST => marks.push(id),
-        None => model
-            .toasts
-            .note(model.now, format!("{MOST} sessions are the most that can be compared")),
+        None => ctx.note(format!("{MOST} sessions are the most that can be compared")),
     }
 }
 
+/// Marks the session that another screen shows, or takes its mark away, and says which are marked.
+pub fn mark_shown(sessions: &mut Sessions, ctx: &mut Context, id: String, is_saved: bool) {
+    if !is_saved {
+        return ctx.fail("this session is not kept: it cannot be compared");
+    }
+    mark(sessions, ctx, id.clone());
+    let go = key_of(Action::Go(Screen::Sessions), ctx.screen);
+    let compare = key_of(Action::Compare, Screen::Sessions);
+    ctx.note(match (sessions.mark_of(&id), sessions.marks.len()) {
+        (None, _) => "the mark is gone".to_string(),
+        (Some(_), 1) => format!("marked: mark another one, then {go} {compare} compares them"),
+        (Some(_), count) => format!("{count} sessions are marked: {go} {compare} compares them"),
+    });
+}
+
 /// Compares the marked sessions with the first of them; one mark and the cursor are enough.
-fn compare(model: &mut Model) -> Vec<Effect> {
-    let sessions = &model.sessions;
+fn compare(sessions: &Sessions, ctx: &mut Context) -> Vec<Effect> {
     let mut ids = sessions.marks.clone();
     if let ([only], Some(here)) = (ids.as_slice(), sessions.current())
         && *only != here.id
@@ -133,20 +135,14 @@ fn compare(model: &mut Model) -> Vec<Effect> {
     }
     if ids.len() < 2 {
         let key = key_of(Action::Mark, Screen::Sessions);
-        model.toasts.note(
-            model.now,
-            format!("mark two sessions or more first: {key} marks the one under the cursor"),
-        );
+        ctx.note(format!("mark two sessions or more first: {key} marks the one under the cursor"));
         return Vec::new();
     }
-    compare::begin(model, ids)
+    ctx.request(Request::Compare(ids));
+    Vec::new()
 }
 
-pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    if let Msg::Sessions(Ok(all)) = &msg {
-        lab::listed(model, all);
-    }
-    let sessions = &mut model.sessions;
+pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Sessions(Ok(listed)) => {
             sessions.take(listed);
@@ -159,12 +155,12 @@ pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Preview(preview) => loaded(sessions, preview),
         Msg::Imported { id, text } => {
             sessions.wanted = Some(id);
-            model.toasts.good(model.now, text);
+            ctx.succeed(text);
             return vec![Effect::Sessions];
         }
         _ => {}
     }
-    ask(model)
+    ask(sessions, ctx)
 }
 
 /// A session was loaded: for the preview, or for nothing any more.
@@ -179,11 +175,10 @@ fn loaded(sessions: &mut Sessions, preview: Preview) {
 
 /// Asks for the next session that has to be loaded. Only one at a time: a cursor that moves fast
 /// leaves most out.
-fn ask(model: &mut Model) -> Vec<Effect> {
+fn ask(sessions: &mut Sessions, ctx: &Context) -> Vec<Effect> {
     // Reading files beside a run would be measured with it.
-    let quiet = model.running();
-    let on_screen = model.screen == Screen::Sessions;
-    let sessions = &mut model.sessions;
+    let quiet = ctx.is_running();
+    let on_screen = ctx.screen == Screen::Sessions;
     if sessions.asked.is_some() || !on_screen {
         return Vec::new();
     }
@@ -197,17 +192,19 @@ fn ask(model: &mut Model) -> Vec<Effect> {
 }
 
 /// A run is over: there is one session more, and previews can be loaded again.
-pub fn run_over(model: &Model) -> Vec<Effect> {
-    if model.screen == Screen::Sessions { vec![Effect::Sessions] } else { Vec::new() }
+pub fn end_run(screen: Screen) -> Vec<Effect> {
+    if screen == Screen::Sessions { vec![Effect::Sessions] } else { Vec::new() }
 }
 
+/// The filter, while it is typed.
 pub fn field(sessions: &mut Sessions) -> Option<&mut Input> {
     if sessions.typing { Some(&mut sessions.filter) } else { None }
 }
 
-pub fn typed(model: &mut Model) -> Vec<Effect> {
-    model.sessions.again();
-    ask(model)
+/// The filter has changed.
+pub fn field_changed(sessions: &mut Sessions, ctx: &mut Context) -> Vec<Effect> {
+    sessions.again();
+    ask(sessions, ctx)
 }
 
 /// Esc: out of the filter, which is emptied; else the marks are taken away.
@@ -237,18 +234,18 @@ pub fn import(path: &str) -> Result<Vec<Effect>, String> {
 }
 
 /// A click puts the cursor on a session; on the one that has it, opens it.
-pub fn clicked(model: &mut Model, area: Rect, at: Position) -> Vec<Effect> {
-    model.sessions.typing = false;
-    let Some(row) = view::row_at(model, area, at) else { return Vec::new() };
-    if row == model.sessions.cursor {
-        return on_current(model, Action::Enter);
+pub fn click(sessions: &mut Sessions, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
+    sessions.typing = false;
+    let Some(row) = layout::row_at(sessions, body, at) else { return Vec::new() };
+    if row == sessions.cursor {
+        return on_current(sessions, ctx, Action::Enter);
     }
-    model.sessions.cursor = row;
-    ask(model)
+    sessions.cursor = row;
+    ask(sessions, ctx)
 }
 
 /// Whether an action does something now.
-pub fn offered(sessions: &Sessions, action: Action) -> bool {
+pub fn is_offered(sessions: &Sessions, action: Action) -> bool {
     match action {
         Action::Compare => !sessions.marks.is_empty(),
         Action::Enter

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::browser::Browser;
+use super::browser::{Browser, Row};
+use super::command_line::build_command;
 use super::objection::Given;
 use super::slider::{Band, End};
 use crate::engine::{self, Proposed};
@@ -12,19 +13,10 @@ use crate::host::TargetFacts;
 use crate::plan::{Info, Plan, Preset, Settings, TargetSpec};
 use crate::record::Warning;
 use crate::tui::msg::Effect;
+use crate::tui::question::Question;
 use crate::tui::remember::Remembered;
-
-/// What a plan is asked for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Question {
-    /// Answers to older questions are of no use.
-    pub number: u64,
-    /// `None`: a scratch file.
-    pub file: Option<PathBuf>,
-    pub dir: Option<PathBuf>,
-    pub preset: Preset,
-    pub settings: Settings,
-}
+use crate::tui::theme::Look;
+use crate::units::show_bytes;
 
 /// The panes, in the order of Tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,6 +184,67 @@ impl Setup {
         effects
     }
 
+    /// After a change: asks for the plan anew.
+    pub fn replan(&mut self, now: Duration) -> Vec<Effect> {
+        if self.planning.settled() {
+            self.planning.since = now;
+        }
+        self.scroll = 0;
+        self.dirty = true;
+        self.ask().into_iter().collect()
+    }
+
+    /// Gives a pane the focus.
+    pub fn focus_on(&mut self, pane: Pane) {
+        self.focus = pane;
+        self.browser.typing = false;
+    }
+
+    /// What is chosen as a command line.
+    pub fn command(&self) -> String {
+        build_command(self.file.as_deref(), self.dir.as_deref(), &self.preset, &self.settings)
+    }
+
+    /// The target for the first line: what has no room loses its front, so the name stands last.
+    pub fn describe_target(&self, look: &Look) -> String {
+        let settled = self.planning.settled();
+        let facts = self.facts().filter(|_| settled);
+        let size = self.plan().filter(|_| settled).map(|plan| show_bytes(plan.target.size()));
+        let name = match &self.file {
+            Some(path) => path
+                .file_name()
+                .unwrap_or(path.as_os_str())
+                .to_string_lossy()
+                .replace(crate::text::steers, "?"),
+            None => "scratch file".into(),
+        };
+        let dot = look.glyph(" · ", " - ");
+        let on = facts.map(|facts| facts.fs.clone()).filter(|fs| !fs.is_empty());
+        on.into_iter().chain(size).chain([name]).collect::<Vec<_>>().join(dot)
+    }
+
+    /// Keeps what is chosen for the next time.
+    pub fn remember(&self, presets: &[Preset], look: &Look) -> Effect {
+        // A preset that no list has cannot be found again: then what it says is kept.
+        let listed = presets.contains(&self.preset);
+        let mut settings = if listed {
+            self.settings.clone()
+        } else {
+            self.settings.clone().or(&self.preset.settings)
+        };
+        if settings.text("backend").is_some_and(|text| text.is_empty()) {
+            settings.unset("backend");
+        }
+        Effect::Remember(Box::new(Remembered {
+            preset: listed.then(|| self.preset.id.clone()),
+            settings,
+            recent: self.browser.recent.clone(),
+            theme: Some(look.theme.id.into()),
+            folder: Some(self.browser.dir.clone()),
+            log_y: self.log_y,
+        }))
+    }
+
     /// What is known about the chosen target.
     pub fn facts(&self) -> Option<&TargetFacts> {
         self.planning.last().map(|proposed| &proposed.facts)
@@ -325,6 +378,15 @@ impl Setup {
     /// The path of the target from the root on.
     pub fn whole_path(&self) -> Option<PathBuf> {
         self.file.as_ref().map(|file| self.browser.start.join(file))
+    }
+
+    /// Whether a row of the browser is the chosen target.
+    pub fn is_target(&self, row: Row) -> bool {
+        match (self.whole_path(), row) {
+            (None, Row::Scratch) => true,
+            (Some(file), Row::Recent(_) | Row::Entry(_)) => self.browser.path(row) == Some(&file),
+            _ => false,
+        }
     }
 
     /// The block sizes as a band.

@@ -16,8 +16,10 @@ use crate::session::{self, Listed, Session};
 use crate::sys::{fd, mounts};
 use crate::tui::lab::{Here, Other};
 use crate::tui::msg::Msg;
-use crate::tui::sessions::{Preview, when};
-use crate::tui::setup::{Entry, Ground, Kind, Listing, Question, Seen};
+use crate::tui::question::Question;
+use crate::tui::session_name;
+use crate::tui::setup::{Entry, Ground, Kind, Listing, Seen};
+use crate::tui::shown::Preview;
 use crate::tui::shown::Shown;
 use crate::userdata;
 
@@ -111,7 +113,9 @@ pub fn plan_lab(question: &Question) -> Msg {
 
 /// The figures of a session, for its marks on the bars.
 pub fn other(id: &str) -> Result<Other, String> {
-    load(id).map(|session| Other::of(&session, format!("{} UTC", when(&session.created))))
+    load(id).map(|session| {
+        Other::of(&session, format!("{} UTC", session_name::format_time(&session.created)))
+    })
 }
 
 /// The plan for what is chosen, and what the doctor says to it.

@@ -25,9 +25,9 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 pub use look::{look, theme};
 
-use super::lab::is_own_preset;
-use super::model::{self, Model};
+use super::model::Model;
 use super::msg::{Effect, Msg};
+use super::probe_plan;
 use super::remember::Remembered;
 use super::setup::Setup;
 use super::theme::THEMES;
@@ -104,7 +104,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
             .clone(),
     };
     // Probes alone are chosen and run on Lab; Setup goes on where it was.
-    let probes = is_own_preset(&base).then(|| (base.clone(), settings.clone()));
+    let probes = probe_plan::is_probe_preset(&base).then(|| (base.clone(), settings.clone()));
     let (base, settings, fresh) = match &probes {
         Some(_) => (presets.get(Presets::DEFAULT)?.clone(), Settings::default(), true),
         None => (base, settings, fresh),
@@ -121,7 +121,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     first.extend(model.setup.first());
     if let Some((preset, said)) = probes {
         model.lab.choose(preset, said);
-        first.extend(go(&mut model, model::Screen::Lab));
+        first.extend(go(&mut model, super::screen::Screen::Lab));
     }
     Ok((model, first))
 }
@@ -136,7 +136,7 @@ fn last_preset(
 ) -> (Preset, Option<String>) {
     let Some(id) = &remembered.preset else { return (base, None) };
     match presets.get(id) {
-        Ok(preset) if is_own_preset(preset) => (base, None),
+        Ok(preset) if probe_plan::is_probe_preset(preset) => (base, None),
         Ok(preset)
             if named
                 && preset

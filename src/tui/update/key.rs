@@ -2,14 +2,15 @@
 //! screens.
 
 use crossterm::event::KeyCode;
-use tui_input::{Input, InputRequest};
+use tui_input::InputRequest;
 
-use super::{act, popup};
+use super::act::act;
+use super::{popup, screens};
 use crate::tui::keymap::{self, Action};
 use crate::tui::keys::Key;
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::msg::Effect;
-use crate::tui::{lab, results, sessions, setup};
+use crate::tui::text_input::edit;
 
 pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
     let action = keymap::action(key, model.screen);
@@ -20,7 +21,7 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
     if !model.popups.is_empty() {
         return popup::pressed(model, key);
     }
-    if field(model).is_some() {
+    if screens::field(model).is_some() {
         return typed(model, key);
     }
     match action {
@@ -34,24 +35,13 @@ pub fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
     let line: String = text.chars().filter(|c| !crate::text::steers(*c)).take(4096).collect();
     let target = match model.popups.last_mut() {
         Some(popup) => popup.field(),
-        None => field(model),
+        None => screens::field(model),
     };
     let Some(input) = target else { return Vec::new() };
     for letter in line.chars() {
         input.handle(InputRequest::InsertChar(letter));
     }
-    if model.popups.is_empty() { changed(model) } else { popup::changed(model) }
-}
-
-/// The text field of the screen that has the focus.
-fn field(model: &mut Model) -> Option<&mut Input> {
-    match model.screen {
-        Screen::Setup => setup::field(&mut model.setup),
-        Screen::Results => results::field(&mut model.results),
-        Screen::Sessions => sessions::field(&mut model.sessions),
-        Screen::Lab => lab::field(&mut model.lab),
-        _ => None,
-    }
+    if model.popups.is_empty() { screens::field_changed(model) } else { popup::changed(model) }
 }
 
 fn typed(model: &mut Model, key: Key) -> Vec<Effect> {
@@ -62,42 +52,9 @@ fn typed(model: &mut Model, key: Key) -> Vec<Effect> {
         KeyCode::Down => act(model, Action::Down),
         KeyCode::Tab if key.shift => act(model, Action::PreviousPane),
         KeyCode::Tab => act(model, Action::NextPane),
-        _ => match field(model).is_some_and(|input| edit(input, key)) {
-            true => changed(model),
+        _ => match screens::field(model).is_some_and(|input| edit(input, key)) {
+            true => screens::field_changed(model),
             false => Vec::new(),
         },
     }
-}
-
-fn changed(model: &mut Model) -> Vec<Effect> {
-    match model.screen {
-        Screen::Setup => setup::typed(model),
-        Screen::Results => results::typed(model),
-        Screen::Sessions => sessions::typed(model),
-        Screen::Lab => lab::typed(model),
-        _ => Vec::new(),
-    }
-}
-
-/// Edits a line of text; whether the key meant something.
-pub fn edit(input: &mut Input, key: Key) -> bool {
-    let request = match (key.code, key.ctrl) {
-        (KeyCode::Backspace, false) => InputRequest::DeletePrevChar,
-        (KeyCode::Backspace, true) | (KeyCode::Char('w'), true) => InputRequest::DeletePrevWord,
-        (KeyCode::Delete, _) => InputRequest::DeleteNextChar,
-        (KeyCode::Left, false) => InputRequest::GoToPrevChar,
-        (KeyCode::Right, false) => InputRequest::GoToNextChar,
-        (KeyCode::Left, true) => InputRequest::GoToPrevWord,
-        (KeyCode::Right, true) => InputRequest::GoToNextWord,
-        (KeyCode::Home, _) | (KeyCode::Char('a'), true) => InputRequest::GoToStart,
-        (KeyCode::End, _) | (KeyCode::Char('e'), true) => InputRequest::GoToEnd,
-        (KeyCode::Char('u'), true) => InputRequest::DeleteLine,
-        (KeyCode::Char('k'), true) => InputRequest::DeleteTillEnd,
-        _ => match key.letter() {
-            Some(letter) => InputRequest::InsertChar(letter),
-            None => return false,
-        },
-    };
-    input.handle(request);
-    true
 }

@@ -3,13 +3,14 @@
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
-use super::{act, key};
+use super::act::act;
+use super::navigate::go;
+use super::{key, screens};
 use crate::tui::keymap::Action;
 use crate::tui::keys::Key;
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::view::{self, footer};
-use crate::tui::{host, lab, results, sessions, setup};
 
 pub fn moved(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     let at = Position::new(event.column, event.row);
@@ -42,16 +43,9 @@ fn clicked(model: &mut Model, at: Position) -> Vec<Effect> {
     }
     if areas.header.contains(at) {
         return match view::header::screen_at(model, areas.header, at) {
-            Some(screen) => super::go(model, screen),
+            Some(screen) => go(model, screen),
             None => Vec::new(),
         };
     }
-    match model.screen {
-        Screen::Setup => setup::clicked(model, areas.body, at),
-        Screen::Results => results::clicked(model, areas.body, at),
-        Screen::Sessions => sessions::clicked(model, areas.body, at),
-        Screen::Lab => lab::clicked(model, areas.body, at),
-        Screen::Host => host::clicked(model, areas.body, at),
-        _ => Vec::new(),
-    }
+    screens::click(model, areas.body, at)
 }

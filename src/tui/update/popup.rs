@@ -3,14 +3,20 @@
 use crossterm::event::KeyCode;
 use tui_input::Input;
 
-use super::key::edit;
-use super::{act, then};
+use super::act::act;
+use super::navigate::go;
+use super::requests::{try_with_screens, with_screens};
+use super::{export, run};
+use crate::plan::Settings;
 use crate::tui::keymap::{self, Action};
 use crate::tui::keys::Key;
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::msg::Effect;
-use crate::tui::popup::{self, Popup};
-use crate::tui::{export, lab, results, sessions, setup, view};
+use crate::tui::popup::{self, Popup, Then};
+use crate::tui::probe_plan;
+use crate::tui::screen::Screen;
+use crate::tui::text_input::edit;
+use crate::tui::{lab, results, sessions, setup, view};
 
 /// Where a key scrolls a text to, not further than `most`.
 fn scrolled(scroll: u16, most: u16, action: Option<Action>) -> u16 {
@@ -65,7 +71,7 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
         Popup::Palette { input, cursor } => {
             return palette(model_cursor(input, cursor, key, screen), model);
         }
-        Popup::Export(_) => return export::pressed(model, key, action),
+        Popup::Export(_) => return export::handle_key(model, key, action),
         Popup::Question { .. } => return answered(model, key),
         Popup::Line { .. } if key.code == KeyCode::Enter => return entered(model),
         Popup::Line { input, error, .. } => {
@@ -84,7 +90,7 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
         Popup::Marks { cursor } => match action {
             Some(Action::Enter | Action::Toggle) => {
                 let chosen = *cursor;
-                return lab::chosen(model, chosen);
+                return lab::choose_mark(&mut model.lab, chosen);
             }
             Some(Action::Compare) => return close(model),
             _ => *cursor = moved(*cursor, marks, action),
@@ -96,12 +102,14 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
 /// The preset that was chosen: of probes on Lab, of files on Setup.
 fn preset(model: &mut Model, chosen: usize) -> Vec<Effect> {
     let Some(preset) = model.presets.get(chosen).cloned() else { return Vec::new() };
-    if lab::is_own_preset(&preset) {
-        return lab::take_preset(model, preset);
+    if probe_plan::is_probe_preset(&preset) {
+        model.lab.choose(preset, Settings::default());
+        return go(model, Screen::Lab);
     }
-    let mut effects = setup::preset(model, preset);
+    let mut effects =
+        with_screens(model, |screens, ctx| setup::take_preset(screens.setup, ctx, preset));
     if model.screen == Screen::Lab {
-        effects.extend(super::go(model, Screen::Setup));
+        effects.extend(go(model, Screen::Setup));
     }
     effects
 }
@@ -112,12 +120,7 @@ fn close(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Edits the palette; the action that was chosen.
-fn model_cursor(
-    input: &mut Input,
-    cursor: &mut usize,
-    key: Key,
-    screen: super::Screen,
-) -> Option<Action> {
+fn model_cursor(input: &mut Input, cursor: &mut usize, key: Key, screen: Screen) -> Option<Action> {
     let rows = popup::found(input.value(), screen);
     match key.code {
         KeyCode::Enter => return rows.get(*cursor).map(|binding| binding.action),
@@ -158,18 +161,22 @@ fn entered(model: &mut Model) -> Vec<Effect> {
     let Some(Popup::Line { input, purpose, .. }) = model.popups.last() else { return Vec::new() };
     let (text, purpose) = (input.value().trim().to_string(), purpose.clone());
     let done = match &purpose {
-        popup::Purpose::Preset => setup::save_preset(model, &text),
+        popup::Purpose::Preset => setup::save_preset(&model.setup, &text),
         popup::Purpose::Rename { id } => sessions::rename(id, &text),
         popup::Purpose::Import => sessions::import(&text),
-        popup::Purpose::Setting(name) => setup::set_text(model, name, &text),
-        popup::Purpose::Values(probe) => lab::choose_values(model, probe, &text),
+        popup::Purpose::Setting(name) => {
+            try_with_screens(model, |screens, ctx| setup::set_text(screens.setup, ctx, name, &text))
+        }
+        popup::Purpose::Values(probe) => {
+            try_with_screens(model, |screens, ctx| lab::set_values(screens.lab, ctx, probe, &text))
+        }
     };
     match done {
         Ok(effects) => {
             model.popups.pop();
             if let popup::Purpose::Rename { id } = &purpose {
-                results::renamed(model, id, &text);
-                lab::renamed(model, id, &text);
+                results::rename(&mut model.results, id, &text);
+                lab::rename(&mut model.lab, id, &text);
             }
             effects
         }
@@ -179,6 +186,14 @@ fn entered(model: &mut Model) -> Vec<Effect> {
             }
             Vec::new()
         }
+    }
+}
+
+/// What a yes leads to.
+fn then(model: &mut Model, then: Then) -> Vec<Effect> {
+    match then {
+        Then::Quit => run::leave(model, 0),
+        Then::Do(effect) => vec![effect],
     }
 }
 

@@ -1,21 +1,30 @@
 //! The life of a run: begun, watched, stopped, over; and the way out of the program.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::{PATIENCE, go, leaving};
+use super::navigate::{go, inspect_probes};
 use crate::plan::Plan;
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::model::{Model, Screen};
-use crate::tui::msg::{Effect, Msg};
+use crate::tui::model::{Leaving, Model};
+use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Then};
+use crate::tui::probe_plan;
+use crate::tui::screen::Screen;
 use crate::tui::shown::Shown;
 use crate::tui::{lab, live, results, sessions};
+
+/// A run that hangs in a system call is left behind after this.
+const HANG_TIMEOUT: Duration = Duration::from_millis(1200);
 
 /// Says that a run goes on, and how to stop it: a plan of files and one of probes would measure
 /// each other.
 pub fn refuse(model: &mut Model) {
-    let (what, screen) =
-        if own(model) { ("of probes", Screen::Lab) } else { ("of files", Screen::Live) };
+    let (what, screen) = if measures_probes_alone(model) {
+        ("of probes", Screen::Lab)
+    } else {
+        ("of files", Screen::Live)
+    };
     let stop = key_of(Action::Stop, screen);
     model.toasts.note(
         model.now,
@@ -24,8 +33,8 @@ pub fn refuse(model: &mut Model) {
 }
 
 /// The run that goes on measures probes alone.
-fn own(model: &Model) -> bool {
-    live::plan(model).is_some_and(lab::is_own_plan)
+fn measures_probes_alone(model: &Model) -> bool {
+    model.live.plan().is_some_and(probe_plan::is_probe_plan)
 }
 
 /// Starts a plan and shows it: on Live, or on Lab where it measures probes alone.
@@ -34,33 +43,29 @@ pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
         refuse(model);
         return Vec::new();
     }
-    live::begin(model, &plan);
-    lab::begin(model, &plan);
-    let mut effects = go(model, if lab::is_own_plan(&plan) { Screen::Lab } else { Screen::Live });
-    effects.push(super::setup::remember(model));
+    let host = model.host.host.as_deref().cloned().unwrap_or_default();
+    live::begin(&mut model.live, model.now, host, &plan);
+    lab::begin(&mut model.lab, &plan);
+    let mut effects =
+        go(model, if probe_plan::is_probe_plan(&plan) { Screen::Lab } else { Screen::Live });
+    effects.push(model.setup.remember(&model.presets, &model.look));
     effects.push(Effect::Start { plan, name: None });
     effects
 }
 
-/// What the engine says.
-pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    match msg {
-        Msg::Over { error, unsaved } => over(model, error, unsaved),
-        Msg::NotBegun(why) => {
-            let back = if own(model) { Screen::Lab } else { Screen::Setup };
-            live::end(model);
-            model.toasts.failed(model.now, why);
-            let mut effects = go(model, back);
-            effects.extend(out(model));
-            effects
-        }
-        other => live::told(model, other),
-    }
+/// The run did not even begin.
+pub fn fail(model: &mut Model, why: String) -> Vec<Effect> {
+    let back = if measures_probes_alone(model) { Screen::Lab } else { Screen::Setup };
+    live::end(&mut model.live);
+    model.toasts.failed(model.now, why);
+    let mut effects = go(model, back);
+    effects.extend(out(model));
+    effects
 }
 
 /// The run is over: its results are shown, unless the person looks at something else.
-fn over(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Vec<Effect> {
-    let shown = live::end(model);
+pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Vec<Effect> {
+    let shown = live::end(&mut model.live);
     // There is no run any more that it asks about.
     model.popups.retain(|popup| !matches!(popup, Popup::Question { then: Then::Quit, .. }));
     if let Some(why) = &error {
@@ -69,7 +74,7 @@ fn over(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Ve
     // A run without a file was said to have none when it began.
     let kept = shown.as_ref().is_some_and(|shown| shown.path.is_some());
     if kept {
-        live::saving(model, unsaved.clone());
+        model.live.unsaved.clone_from(&unsaved);
     }
     for why in unsaved.iter().filter(|_| kept) {
         model.toasts.failed(model.now, not_saved(why));
@@ -89,24 +94,24 @@ fn over(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Ve
         }
         if model.screen == Screen::Lab {
             // What can be measured here was not asked for while something was measured.
-            effects.extend(lab::shown(model));
+            effects.extend(inspect_probes(model));
         }
     }
-    effects.extend(sessions::run_over(model));
+    effects.extend(sessions::end_run(model.screen));
     effects.extend(out(model));
     effects
 }
 
 /// Shows a session on the screens that it belongs to; the one to look at first.
 pub fn show(model: &mut Model, shown: Shown) -> Screen {
-    let alone = lab::is_own_plan(&shown.session.plan);
+    let alone = probe_plan::is_probe_plan(&shown.session.plan);
     if !shown.session.plan.probes.is_empty() {
-        lab::show(model, &shown);
+        lab::show(&mut model.lab, &shown);
     }
     if alone {
         return Screen::Lab;
     }
-    results::show(model, shown);
+    results::show(&mut model.results, shown);
     Screen::Results
 }
 
@@ -117,13 +122,13 @@ fn not_saved(why: &str) -> String {
 /// The file of a run takes no lines, or takes them again.
 pub fn saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Vec<Effect> {
     // The file of a run before this one: it is tried on, and only its success is news.
-    if live::id(model).is_some_and(|own| own != id) {
+    if model.live.session_id().is_some_and(|own| own != id) {
         if unsaved.is_none() {
             model.toasts.good(model.now, format!("session {id} is saved now"));
         }
         return Vec::new();
     }
-    match (live::unsaved(model).is_some(), &unsaved) {
+    match (model.live.unsaved().is_some(), &unsaved) {
         (false, Some(why)) if id.is_empty() => {
             model.toasts.failed(model.now, format!("this run is not saved: {why}"))
         }
@@ -131,48 +136,22 @@ pub fn saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Vec<Effec
         (true, None) => model.toasts.good(model.now, "saved again: nothing of this run is missing"),
         _ => {}
     }
-    live::saving(model, unsaved);
-    sessions::run_over(model)
+    model.live.unsaved = unsaved;
+    sessions::end_run(model.screen)
 }
 
 /// Ctrl-C: a run is stopped and what was measured is kept; without one, the way out.
 pub fn interrupt(model: &mut Model) -> Vec<Effect> {
     match model.running() {
-        true => stop(model),
+        true => live::stop(&mut model.live),
         false => leave(model, 0),
     }
 }
 
-pub fn stop(model: &mut Model) -> Vec<Effect> {
-    live::stopping(model);
-    vec![Effect::Stop]
-}
-
-/// `q`: closes what is open on the screen; asks while a run goes on.
-pub fn quit(model: &mut Model) -> Vec<Effect> {
-    if model.screen == Screen::Compare {
-        return go(model, Screen::Sessions);
-    }
-    if super::on_screen_back(model) {
-        return Vec::new();
-    }
-    // Who has stopped it wants no question.
-    if model.running() && !live::is_stopping(model) {
-        let question = Popup::question(
-            "Quit while a run goes on?",
-            "What was measured until now is kept.",
-            Then::Quit,
-        );
-        model.popups.push(question);
-        return Vec::new();
-    }
-    leave(model, 0)
-}
-
 /// Leaves as soon as nothing runs.
 pub fn leave(model: &mut Model, code: u8) -> Vec<Effect> {
-    let way = leaving(model, code);
-    if model.running() { stop(model) } else { vec![Effect::Quit(way.code)] }
+    let leaving = *model.leaving.get_or_insert(Leaving { code, since: model.now });
+    if model.running() { live::stop(&mut model.live) } else { vec![Effect::Quit(leaving.code)] }
 }
 
 fn out(model: &Model) -> Option<Effect> {
@@ -180,9 +159,9 @@ fn out(model: &Model) -> Option<Effect> {
 }
 
 /// A run that hangs holds nobody up when iotui is left.
-pub fn patience(model: &mut Model) -> Vec<Effect> {
+pub fn give_up(model: &mut Model) -> Vec<Effect> {
     match model.leaving {
-        Some(leaving) if model.now.saturating_sub(leaving.since) > PATIENCE => {
+        Some(leaving) if model.now.saturating_sub(leaving.since) > HANG_TIMEOUT => {
             vec![Effect::Quit(leaving.code)]
         }
         _ => Vec::new(),
@@ -191,5 +170,5 @@ pub fn patience(model: &mut Model) -> Vec<Effect> {
 
 /// A run is paused first, so that the gap is never measured.
 pub fn suspend(model: &mut Model) -> Vec<Effect> {
-    live::suspend(model).into_iter().chain([Effect::Suspend]).collect()
+    live::suspend(&mut model.live, model.now).into_iter().chain([Effect::Suspend]).collect()
 }

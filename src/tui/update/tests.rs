@@ -2,9 +2,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::record::{End, Event, Phase, Progress};
-use crate::tui::model::Screen;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
+use crate::tui::screen::Screen;
 use crate::tui::testing::{self, Stage};
 
 /// A stage on which a run goes on.
@@ -174,7 +174,7 @@ fn a_paste_is_text_or_nothing() {
 fn themes_come_round_and_are_remembered() {
     let mut stage = Stage::new();
     let first = stage.model.look.theme.id;
-    for _ in 0..super::THEMES.len() {
+    for _ in 0..crate::tui::theme::THEMES.len() {
         stage.keys("t");
     }
     assert_eq!(stage.model.look.theme.id, first);

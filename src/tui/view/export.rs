@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
-use super::{pane, popup};
+use super::{pane, window};
 use crate::tui::export::{Focus, Form};
 use crate::tui::theme::{Look, Role};
 
@@ -13,10 +13,10 @@ const IDS: usize = 10;
 
 pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
     let rows = form.choices.len() as u16 + 8;
-    let inner = popup::opened(
+    let inner = window::opened(
         look,
         format!("Export {}", form.name).trim_end(),
-        popup::middle(body, 76, rows),
+        window::middle(body, 76, rows),
         buf,
     );
     let [list, below] = Layout::vertical([
@@ -34,7 +34,7 @@ pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
     pane::line(Line::from(name("File", Focus::Path)), 1, below, buf);
     let field =
         Rect::new(below.x + 8, below.y + 1, below.width.saturating_sub(10), 1).intersection(below);
-    popup::field(look, &form.path, form.focus == Focus::Path, field, buf);
+    pane::field(look, &form.path, form.focus == Focus::Path, field, buf);
     let sign = if form.anonymous { look.glyph("[✓]", "[x]") } else { "[ ]" };
     let text = "anonymous: without host name, folders and file names";
     let style = if form.focus == Focus::Anonymous {

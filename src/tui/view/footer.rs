@@ -6,12 +6,14 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::pane;
-use crate::tui::keymap;
+use crate::tui::context::RunStatus;
+use crate::tui::keymap::{self, Action};
 use crate::tui::keys::Key;
-use crate::tui::lab;
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::popup::Popup;
+use crate::tui::screen::Screen;
 use crate::tui::theme::Role;
+use crate::tui::{compare, lab, results, sessions};
 
 /// Column, key and meaning of each item. Help and quit keep their place at the right; of the others
 /// those come that fit.
@@ -42,19 +44,25 @@ fn items(model: &Model, area: Rect) -> Vec<(u16, String, String)> {
 type Items = Vec<(&'static str, &'static str)>;
 
 fn of_screen(model: &Model) -> (Items, Items) {
+    let run = model.live.status(&model.look);
     let (always, offered): (Vec<_>, Vec<_>) = keymap::on(model.screen)
-        .filter(|binding| !binding.short.is_empty() && super::offered(model, binding.action))
-        .partition(|binding| matches!(binding.action, keymap::Action::Help | keymap::Action::Quit));
+        .filter(|binding| {
+            !binding.short.is_empty() && is_offered(model, run.as_ref(), binding.action)
+        })
+        .partition(|binding| matches!(binding.action, Action::Help | Action::Quit));
     let shown = |bindings: Vec<&'static keymap::Binding>| {
-        bindings.iter().map(|b| (b.keys.first().copied().unwrap_or(""), short(model, b))).collect()
+        bindings
+            .iter()
+            .map(|b| (b.keys.first().copied().unwrap_or(""), short(model, run.as_ref(), b)))
+            .collect()
     };
     (shown(offered), shown(always))
 }
 
 /// What a key does now, where that is not always the same.
-fn short(model: &Model, binding: &keymap::Binding) -> &'static str {
+fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &'static str {
     match (model.screen, binding.action) {
-        (Screen::Lab, keymap::Action::Toggle) if lab::running(model) => "pause",
+        (Screen::Lab, Action::Toggle) if run.is_some_and(RunStatus::measures_probes) => "pause",
         _ => binding.short,
     }
 }
@@ -97,5 +105,21 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         ];
         Line::from(parts)
             .render(Rect::new(column, area.y, area.right().saturating_sub(column), 1), buf);
+    }
+}
+
+/// Whether an action does something now: what does nothing is not in the footer.
+fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
+    match (model.screen, action) {
+        (Screen::Sessions, _) => sessions::is_offered(&model.sessions, action),
+        (Screen::Results, _) => results::is_offered(&model.results, action),
+        (Screen::Compare, _) => compare::is_offered(&model.compare, action),
+        (Screen::Lab, _) => lab::is_offered(&model.lab, run, action),
+        (_, Action::NextPane) => matches!(model.screen, Screen::Setup | Screen::Host),
+        (Screen::Live, Action::Pause | Action::Skip | Action::Stop | Action::Freeze) => {
+            model.running()
+        }
+        (Screen::Live, Action::Enter) => false,
+        _ => true,
     }
 }

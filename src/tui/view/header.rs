@@ -7,9 +7,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::pane;
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
+use crate::tui::screen::Screen;
 use crate::tui::theme::Role;
-use crate::tui::{live, setup};
 
 /// The name and each screen with its columns.
 fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {
@@ -68,24 +68,25 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     if room < 6 {
         return;
     }
-    let unsaved = live::unsaved(model).is_some();
-    let states = [live::state(model), live::brief_state(model)];
+    let unsaved = model.live.unsaved().is_some();
+    let states = [model.live.describe(&model.look), model.live.describe_briefly(&model.look)];
     let told = states
         .iter()
         .map(|state| if unsaved { format!("{state}, not saved") } else { state.clone() });
     let state = told.into_iter().find(|state| pane::width(state) <= room);
-    let state = state
-        .unwrap_or_else(|| if unsaved { "not saved".into() } else { live::brief_state(model) });
+    let state = state.unwrap_or_else(|| {
+        if unsaved { "not saved".into() } else { model.live.describe_briefly(&model.look) }
+    });
     let role = match () {
         () if unsaved => Role::Wrong,
         () if model.running() => Role::Good,
         () => Role::Dim,
     };
     let target = match model.screen {
-        _ if model.running() => live::target(model),
+        _ if model.running() => model.live.target(),
         // Most probes need no file: only one that was named is told.
         Screen::Lab if model.setup.file.is_none() => String::new(),
-        _ => setup::target(model),
+        _ => model.setup.describe_target(look),
     };
     let left = room.saturating_sub(pane::width(&state) + 3);
     let mut parts = Vec::new();

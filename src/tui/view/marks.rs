@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::{pane, popup};
+use super::{pane, window};
 use crate::tui::lab;
 use crate::tui::model::Model;
 use crate::tui::theme::Role;
@@ -12,10 +12,10 @@ use crate::tui::theme::Role;
 pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let rows = lab::mark_rows(&model.lab);
-    let inner = popup::opened(
+    let inner = window::opened(
         look,
         "Marked on the bars",
-        popup::middle(body, 76, rows.len() as u16 + 2),
+        window::middle(body, 76, rows.len() as u16 + 2),
         buf,
     );
     let names = rows.iter().map(|row| pane::width(&row.name)).max().unwrap_or(0).min(30);

@@ -1,41 +1,28 @@
 //! `view`: draws the model, and changes nothing.
 
+mod areas;
 mod export;
+pub mod findings;
 pub mod footer;
 pub mod header;
 mod marks;
 pub mod pane;
 pub mod popup;
+mod window;
+
+pub use areas::{Areas, SMALLEST, areas};
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 
-use super::model::{Model, Screen};
+use super::context::ViewContext;
+use super::model::Model;
+use super::screen::Screen;
 use super::theme::{Glyphs, Role};
 use super::{compare, host, lab, live, results, sessions, setup};
 use crate::text::steers;
-
-/// The smallest screen on which everything can be used.
-pub const SMALLEST: (u16, u16) = (60, 16);
-
-/// The parts that all screens share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Areas {
-    pub header: Rect,
-    pub body: Rect,
-    pub footer: Rect,
-}
-
-/// Where things are on a screen of this size.
-pub fn areas(size: (u16, u16)) -> Areas {
-    let whole = Rect::new(0, 0, size.0, size.1);
-    let [header, body, footer] =
-        Layout::vertical([Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)])
-            .areas(whole);
-    Areas { header, body, footer }
-}
 
 /// Draws everything.
 pub fn draw(model: &Model, buf: &mut Buffer) {
@@ -81,14 +68,21 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
     }
     let areas = areas(size);
     header::draw(model, areas.header, buf);
+    let run = model.live.status(&model.look);
+    let ctx = ViewContext {
+        now: model.now,
+        look: &model.look,
+        run: run.as_ref(),
+        is_covered: !model.popups.is_empty(),
+    };
     match model.screen {
-        Screen::Setup => setup::draw(model, areas.body, buf),
-        Screen::Live => live::draw(model, areas.body, buf),
-        Screen::Results => results::draw(model, areas.body, buf),
-        Screen::Sessions => sessions::draw(model, areas.body, buf),
-        Screen::Lab => lab::draw(model, areas.body, buf),
-        Screen::Host => host::draw(model, areas.body, buf),
-        Screen::Compare => compare::draw(model, areas.body, buf),
+        Screen::Setup => setup::draw(&model.setup, &ctx, areas.body, buf),
+        Screen::Live => live::draw(&model.live, &ctx, areas.body, buf),
+        Screen::Results => results::draw(&model.results, &ctx, areas.body, buf),
+        Screen::Sessions => sessions::draw(&model.sessions, &ctx, areas.body, buf),
+        Screen::Lab => lab::draw(&model.lab, &ctx, areas.body, buf),
+        Screen::Host => host::draw(&model.host, &ctx, areas.body, buf),
+        Screen::Compare => compare::draw(&model.compare, &ctx, areas.body, buf),
     }
     for popup in &model.popups {
         popup::draw(model, popup, areas.body, buf);
@@ -137,20 +131,5 @@ fn toasts(model: &Model, body: Rect, buf: &mut Buffer) {
             Line::styled(format!(" {part}{} ", " ".repeat(columns - pane::width(part))), style)
                 .render(area, buf);
         }
-    }
-}
-
-/// Whether an action does something now: what does nothing is not in the footer.
-pub(super) fn offered(model: &Model, action: super::keymap::Action) -> bool {
-    use super::keymap::Action as A;
-    match (model.screen, action) {
-        (Screen::Sessions, _) => sessions::offered(&model.sessions, action),
-        (Screen::Results, _) => results::offered(&model.results, action),
-        (Screen::Compare, _) => compare::offered(&model.compare, action),
-        (Screen::Lab, _) => lab::offered(model, action),
-        (_, A::NextPane) => matches!(model.screen, Screen::Setup | Screen::Host),
-        (Screen::Live, A::Pause | A::Skip | A::Stop | A::Freeze) => model.running(),
-        (Screen::Live, A::Enter) => false,
-        _ => true,
     }
 }

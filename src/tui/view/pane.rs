@@ -1,10 +1,11 @@
-//! What panes share: the frame with its title, a list that scrolls, text that fits.
+//! What panes share: the frame with its title, a list that scrolls, a text field, text that fits.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Widget};
+use tui_input::Input;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::tui::theme::{Look, Role};
@@ -112,6 +113,28 @@ pub fn line(text: impl Into<Line<'static>>, row: u16, area: Rect, buf: &mut Buff
 pub fn select(style: Style, row: u16, area: Rect, buf: &mut Buffer) {
     if row < area.height {
         buf.set_style(Rect::new(area.x, area.y + row, area.width, 1), style);
+    }
+}
+
+/// The line of the row under the cursor: one style, so that a reversed row is no patchwork.
+pub fn lit(look: &Look, mut line: Line<'static>) -> Line<'static> {
+    for span in &mut line.spans {
+        span.style = look.style(Role::Selected);
+    }
+    line
+}
+
+/// A text field; the cursor is a reversed cell, and long text is shown around it.
+pub fn field(look: &Look, input: &Input, focused: bool, area: Rect, buf: &mut Buffer) {
+    let room = usize::from(area.width.max(1)) - 1;
+    let skip = input.visual_scroll(room);
+    let style = look.style(Role::Text).add_modifier(Modifier::UNDERLINED);
+    let shown: String = input.value().chars().skip(skip).collect();
+    Line::styled(format!("{:<width$}", fit(&shown, room), width = usize::from(area.width)), style)
+        .render(area, buf);
+    let at = input.visual_cursor().saturating_sub(skip).min(room) as u16;
+    if focused && let Some(cell) = buf.cell_mut((area.x + at, area.y)) {
+        cell.modifier |= Modifier::REVERSED;
     }
 }
 

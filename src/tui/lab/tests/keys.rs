@@ -6,13 +6,13 @@ use super::{opened, plan, session, stage, trial};
 use crate::plan::{Settings, preset};
 use crate::record::{Event, Grounds, Phase, Progress};
 use crate::tui::lab::state::{Lab, Pane};
-use crate::tui::model::Screen;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
+use crate::tui::screen::Screen;
 use crate::tui::testing::{self, Stage};
 use crate::tui::update;
 
-fn question(stage: &mut Stage) -> crate::tui::setup::Question {
+fn question(stage: &mut Stage) -> crate::tui::question::Question {
     let asked = stage.take().into_iter().find_map(|effect| {
         if let Effect::PlanLab(question) = effect { Some(*question) } else { None }
     });

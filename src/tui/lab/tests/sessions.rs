@@ -5,8 +5,8 @@ use crate::record::Unit;
 use crate::session::{Listed, State, reference};
 use crate::tui::lab::Other;
 use crate::tui::lab::marks;
-use crate::tui::model::Screen;
 use crate::tui::msg::{Effect, Msg};
+use crate::tui::screen::Screen;
 use crate::tui::shown::Shown;
 use crate::tui::testing;
 

@@ -5,21 +5,20 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
-use super::{bars, inside, sign, within};
+use super::signs::sign;
 use crate::analysis::ProbeResult;
 use crate::record::{Estimate, Unit};
-use crate::tui::lab::sheet::{Item, Slot};
+use crate::tui::lab::layout::{inside, within};
+use crate::tui::lab::rows::{Item, Slot};
 use crate::tui::lab::state::{Lab, Pane};
-use crate::tui::model::Model;
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 use crate::units;
 
 /// Columns of the names of figures.
 const NAMES: usize = 10;
 
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    let (look, lab) = (&model.look, &model.lab);
+pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     let title = match (lab.probe(), lab.sheet.items.get(lab.item)) {
         (Some(id), _) => id.to_string(),
         (None, Some(Item::Group(Some(group)))) => group.name().to_string(),
@@ -27,7 +26,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     };
     let inner = pane::frame(look, &title, "", lab.pane == Pane::About, area, buf);
     let columns = columns(lab, inside(inner));
-    let texts = texts(model, &columns);
+    let texts = texts(lab, look, &columns);
     let (count, height) = (longest(&texts), usize::from(inner.height));
     let first = lab.scroll.min(count.saturating_sub(height));
     for (lines, column) in texts.into_iter().zip(columns) {
@@ -38,9 +37,9 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     pane::scrollbar(look, first, count, inner, buf);
 }
 
-pub fn most_scroll(model: &Model, area: Rect) -> usize {
-    let columns = columns(&model.lab, inside(within(area)));
-    longest(&texts(model, &columns))
+pub fn most_scroll(lab: &Lab, look: &Look, area: Rect) -> usize {
+    let columns = columns(lab, inside(within(area)));
+    longest(&texts(lab, look, &columns))
         .saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
 }
 
@@ -64,13 +63,8 @@ fn longest(texts: &[Lines]) -> usize {
 }
 
 /// The lines of each column.
-fn texts(model: &Model, columns: &[Rect]) -> Vec<Lines> {
-    let lab = &model.lab;
-    let text = |column: &Rect| Text {
-        look: &model.look,
-        width: usize::from(column.width),
-        lines: Vec::new(),
-    };
+fn texts(lab: &Lab, look: &Look, columns: &[Rect]) -> Vec<Lines> {
+    let text = |column: &Rect| Text { look, width: usize::from(column.width), lines: Vec::new() };
     let mut texts: Vec<Text> = columns.iter().map(text).collect();
     let last = texts.len().saturating_sub(1);
     match lab.probe() {
@@ -205,7 +199,7 @@ impl Text<'_> {
         if let Some(result) = result {
             self.value(lab, result);
         }
-        let estimate = bars::estimate(lab, slot);
+        let estimate = lab.estimate(slot);
         if let Some(estimate) = estimate {
             self.estimate(slot, result, estimate);
         }
@@ -293,7 +287,7 @@ impl Text<'_> {
         }
         if !result.warnings.is_empty() {
             self.gap();
-            self.lines.extend(popup::findings_lines(self.look, &result.warnings, self.width));
+            self.lines.extend(findings::describe(self.look, &result.warnings, self.width));
         }
     }
 }

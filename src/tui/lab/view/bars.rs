@@ -3,21 +3,22 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::{Hit, inside, legend, now, progress, share, sign, within};
+use super::signs::{bar_style, sign};
+use super::{legend, progress};
 use crate::analysis::ProbeResult;
 use crate::plan::ProbeCell;
-use crate::record::{Estimate, Severity, Unit};
-use crate::tui::lab::scale::{DECADES, TIMES};
-use crate::tui::lab::sheet::{Row, Slot};
+use crate::record::{Severity, Unit};
+use crate::tui::context::{RunStatus, ViewContext};
+use crate::tui::lab::layout::{Hit, inside, within};
+use crate::tui::lab::rows::{Row, Slot};
+use crate::tui::lab::scale::{self, DECADES, TIMES};
 use crate::tui::lab::state::{Lab, Pane};
-use crate::tui::model::Model;
 use crate::tui::plot::{Mark, Track, column};
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 
 /// Columns of a figure, of its unit, of a sign behind them.
 const FIGURE: u16 = 5;
@@ -35,9 +36,10 @@ struct Laid {
 }
 
 impl Laid {
-    fn new(model: &Model, area: Rect) -> Laid {
+    /// `with_progress`: a row above the bars says how far the run is.
+    fn new(lab: &Lab, with_progress: bool, area: Rect) -> Laid {
         let inner = inside(within(area));
-        let head = u16::from(progress::is_shown(model) && inner.height > 4);
+        let head = u16::from(with_progress && inner.height > 4);
         let legend = u16::from(inner.height > 7);
         let row = |at: u16, height: u16| {
             Rect::new(
@@ -48,8 +50,7 @@ impl Laid {
             )
         };
         let rows = row(head + 1, inner.height.saturating_sub(head + 1 + legend));
-        let longest = model
-            .lab
+        let longest = lab
             .sheet
             .slots
             .iter()
@@ -84,21 +85,21 @@ impl Laid {
     }
 }
 
-pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
-    let laid = Laid::new(model, area);
+pub fn hit(lab: &Lab, ctx: &ViewContext, area: Rect, at: Position) -> Option<Hit> {
+    let laid = Laid::new(lab, ctx.measures_probes(), area);
     if !laid.rows.contains(at) {
         return None;
     }
-    match model.lab.sheet.rows.get(laid.first(&model.lab) + usize::from(at.y - laid.rows.y))? {
+    match lab.sheet.rows.get(laid.first(lab) + usize::from(at.y - laid.rows.y))? {
         Row::Slot(slot) => Some(Hit::Slot(*slot)),
         Row::Head(id) => {
-            model.lab.sheet.slots.iter().position(|slot| slot.cell.probe == *id).map(Hit::Slot)
+            lab.sheet.slots.iter().position(|slot| slot.cell.probe == *id).map(Hit::Slot)
         }
     }
 }
 
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    let (look, lab) = (&model.look, &model.lab);
+pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
     let title = if lab.data.title.is_empty() { "What it costs" } else { &lab.data.title };
     let measured = lab
         .sheet
@@ -109,16 +110,16 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let right = format!("{measured} of {}", lab.sheet.slots.len());
     let title = pane::fit(title, usize::from(area.width).saturating_sub(pane::width(&right) + 8));
     pane::frame(look, &title, &right, lab.pane == Pane::Bars, area, buf);
-    let laid = Laid::new(model, area);
-    if let Some(head) = laid.head {
-        progress::draw(model, head, buf);
+    let laid = Laid::new(lab, ctx.measures_probes(), area);
+    if let (Some(head), Some(run)) = (laid.head, ctx.run) {
+        progress::draw(look, run, head, buf);
     }
     if lab.sheet.slots.is_empty() {
-        return empty(model, laid.rows, buf);
+        return empty(lab, ctx, laid.rows, buf);
     }
     axis(look, laid.axis, buf);
     let first = laid.first(lab);
-    let running = now(model);
+    let running = ctx.run.and_then(RunStatus::probe_cell);
     for (at, row) in
         lab.sheet.rows.iter().skip(first).take(usize::from(laid.rows.height)).enumerate()
     {
@@ -139,11 +140,10 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     }
 }
 
-fn empty(model: &Model, area: Rect, buf: &mut Buffer) {
-    let lab = &model.lab;
+fn empty(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let text = match () {
         () if !lab.filter.value().is_empty() => "nothing that is on is like that",
-        () if lab.here.cells.is_empty() && model.running() => {
+        () if lab.here.cells.is_empty() && ctx.run.is_some() => {
             "what can be measured here is found out after the run"
         }
         () if lab.here.cells.is_empty() && lab.data.planned.is_empty() => {
@@ -152,7 +152,7 @@ fn empty(model: &Model, area: Rect, buf: &mut Buffer) {
         () => "no probe is on: space switches the one under the cursor on",
     };
     pane::line(
-        Line::styled(text, model.look.style(Role::Dim)).centered(),
+        Line::styled(text, ctx.look.style(Role::Dim)).centered(),
         area.height / 2,
         area,
         buf,
@@ -259,11 +259,11 @@ fn track(
             .filter(|share| *share < 1.0)
             .collect()
     });
-    let at = |value: f64| share(slot.unit, value);
+    let at = |value: f64| scale::of(slot.unit).share(value);
     let value = result.and_then(|result| result.value).map(|value| value.summary);
     let bar =
         value.map(|s| (at(s.median), (s.low.map_or(f64::NAN, at), s.high.map_or(f64::NAN, at))));
-    let expected = estimate(lab, slot).map(|estimate| (at(estimate.low), at(estimate.high)));
+    let expected = lab.estimate(slot).map(|estimate| (at(estimate.low), at(estimate.high)));
     let marks = lab.others().filter_map(|(index, other)| {
         let (symbol, style) = sign(look, index);
         Some(Mark { at: at(other.value(&slot.cell, slot.unit)?), symbol, style })
@@ -271,28 +271,6 @@ fn track(
     let time = slot.unit == Unit::Nanos;
     let style = bar_style(look, slot.unit, runs);
     Track { bar, style, expected, marks: marks.collect(), grid: if time { &GRID } else { &[] } }
-}
-
-/// Times have the accent; what has a scale of its own has another colour, and the cell that runs is
-/// that of what goes on.
-pub fn bar_style(look: &Look, unit: Unit, runs: bool) -> Style {
-    match (runs, unit) {
-        (true, _) => look.style(Role::Good),
-        (false, Unit::Nanos) => look.series(0),
-        (false, _) => look.series(4),
-    }
-}
-
-/// What is expected: of the session that is shown, else of this machine.
-pub fn estimate<'a>(lab: &'a Lab, slot: &Slot) -> Option<&'a Estimate> {
-    let own = lab.result(slot).and_then(|result| result.estimate.as_ref());
-    // What a session that is over expected, or did not, was of its own machine.
-    let here = || {
-        lab.offer(slot)
-            .filter(|_| lab.data.session.is_none())
-            .and_then(|offered| offered.estimate.as_ref())
-    };
-    own.or_else(here)
 }
 
 /// `3.41 ns`, numbers and units below each other; then the gravest sign.
@@ -322,7 +300,7 @@ fn figure(look: &Look, result: Option<&ProbeResult>, refused: bool, area: Rect, 
     let mut parts = vec![Span::styled(format!("{pad}{number}"), look.style(role))];
     parts.push(Span::styled(format!(" {unit}{unit_pad} "), look.style(Role::Dim)));
     parts.extend(worst.filter(|_| shown.is_some()).map(|severity| {
-        let (role, sign) = popup::severity(look, severity);
+        let (role, sign) = findings::severity(look, severity);
         Span::styled(sign.to_string(), look.style(role))
     }));
     Line::from(parts).render(area.intersection(buf.area), buf);

@@ -4,18 +4,18 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::{Hit, inside, sign, within};
+use super::signs::sign;
 use crate::record::Unit;
 use crate::tui::lab::curve::Curves;
-use crate::tui::lab::state::Pane;
-use crate::tui::model::Model;
+use crate::tui::lab::data::Other;
+use crate::tui::lab::layout::{Hit, inside, within};
+use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
-use crate::tui::theme::Role;
+use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;
 
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    let (look, lab) = (&model.look, &model.lab);
+pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     let Some(curves) = lab.curves() else { return };
     let title = lab
         .info(&curves.probe)
@@ -24,8 +24,8 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         if curves.axis == "bytes" { "by size".to_string() } else { format!("by {}", curves.axis) };
     let inner = inside(pane::frame(look, &title, &by, lab.pane != Pane::About, area, buf));
     let (plot, below) = parts(inner, &curves);
-    with_chart(model, &curves, |chart| chart.render(plot, buf));
-    read_out(model, &curves, below, buf);
+    with_chart(lab, look, &curves, |chart| chart.render(plot, buf));
+    read_out(lab, look, &curves, below, buf);
 }
 
 /// The plot, and the values at the cursor below it.
@@ -35,11 +35,11 @@ fn parts(inner: Rect, curves: &Curves) -> (Rect, Rect) {
     (plot, Rect::new(inner.x, plot.bottom(), inner.width, below))
 }
 
-pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
-    let curves = model.lab.curves()?;
+pub fn hit(lab: &Lab, look: &Look, area: Rect, at: Position) -> Option<Hit> {
+    let curves = lab.curves()?;
     let (plot, _) = parts(inside(within(area)), &curves);
     plot.contains(at)
-        .then(|| with_chart(model, &curves, |chart| chart.x_at(plot, at.x)).map(Hit::X))?
+        .then(|| with_chart(lab, look, &curves, |chart| chart.x_at(plot, at.x)).map(Hit::X))?
 }
 
 fn place(axis: &str, x: f64) -> String {
@@ -47,9 +47,8 @@ fn place(axis: &str, x: f64) -> String {
 }
 
 /// What others measured at the places of the curves.
-fn points_of_others(model: &Model, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
-    let lab = &model.lab;
-    let of = |other: &crate::tui::lab::data::Other| -> Vec<Point> {
+fn points_of_others(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
+    let of = |other: &Other| -> Vec<Point> {
         let each = curves.curves.iter().flat_map(|curve| curve.cells.iter().zip(&curve.points));
         each.filter_map(|(cell, point)| Some(Point::new(point.x, other.value(cell, curves.unit)?)))
             .collect()
@@ -61,9 +60,8 @@ fn points_of_others(model: &Model, curves: &Curves) -> Vec<(usize, Vec<Point>)> 
 }
 
 /// The chart as it is drawn, for drawing and for the mouse.
-fn with_chart<R>(model: &Model, curves: &Curves, then: impl FnOnce(&Chart) -> R) -> R {
-    let (look, lab) = (&model.look, &model.lab);
-    let others = points_of_others(model, curves);
+fn with_chart<R>(lab: &Lab, look: &Look, curves: &Curves, then: impl FnOnce(&Chart) -> R) -> R {
+    let others = points_of_others(lab, curves);
     let mut series = Vec::new();
     for (at, curve) in curves.curves.iter().enumerate() {
         // That of every curve would be a thicket.
@@ -101,8 +99,7 @@ fn with_chart<R>(model: &Model, curves: &Curves, then: impl FnOnce(&Chart) -> R)
 }
 
 /// The values at the cursor, a line for each curve.
-fn read_out(model: &Model, curves: &Curves, area: Rect, buf: &mut Buffer) {
-    let (look, lab) = (&model.look, &model.lab);
+fn read_out(lab: &Lab, look: &Look, curves: &Curves, area: Rect, buf: &mut Buffer) {
     let Some(slot) = lab.current() else { return };
     let Some(x) = curves.x(&slot.cell) else { return };
     let at = if curves.axis == "bytes" {

@@ -4,8 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::bars::{bar_style, estimate};
-use super::sign;
+use super::signs::{bar_style, sign};
 use crate::record::Unit;
 use crate::tui::lab::state::Lab;
 use crate::tui::theme::{Look, Role};
@@ -45,7 +44,7 @@ fn parts(look: &Look, lab: &Lab) -> Vec<Vec<Span<'static>>> {
             dim("rate, size: own scale"),
         ]);
     }
-    if slots().any(|slot| estimate(lab, slot).is_some()) {
+    if slots().any(|slot| lab.estimate(slot).is_some()) {
         parts.push(vec![
             Span::styled(look.glyph("├─┤", "[-]"), look.style(Role::Text)),
             dim("estimate"),

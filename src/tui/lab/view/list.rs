@@ -4,13 +4,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::{Hit, filtering, now, within};
-use crate::tui::lab::sheet::Item;
+use crate::tui::context::{RunStatus, ViewContext};
+use crate::tui::lab::layout::{Hit, filtering, within};
+use crate::tui::lab::rows::Item;
 use crate::tui::lab::state::{Lab, Pane};
-use crate::tui::model::Model;
-use crate::tui::sessions::lit;
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::pane;
 
 /// Columns before the name of a probe: where it runs, its box, and what a click on the box hits.
 const BOX: u16 = 4;
@@ -21,8 +20,7 @@ fn rows(inner: Rect, lab: &Lab) -> Rect {
     Rect::new(inner.x, inner.y + above, inner.width, inner.height - above)
 }
 
-pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
-    let lab = &model.lab;
+pub fn hit(lab: &Lab, area: Rect, at: Position) -> Option<Hit> {
     let rows = rows(within(area), lab);
     if !rows.contains(at) {
         return None;
@@ -32,8 +30,8 @@ pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
     (item < lab.sheet.items.len()).then_some(Hit::Item { item, mark: at.x < rows.x + BOX })
 }
 
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    let (look, lab) = (&model.look, &model.lab);
+pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
     let focused = lab.pane == Pane::Probes;
     let all = lab
         .sheet
@@ -47,17 +45,17 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
         let field =
             Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
-        popup::field(look, &lab.filter, lab.typing, field, buf);
+        pane::field(look, &lab.filter, lab.typing, field, buf);
     }
     let rows = rows(inner, lab);
     let first = pane::first_row(lab.item, lab.sheet.items.len(), usize::from(rows.height));
-    let running = now(model).map(|cell| cell.probe.as_str());
+    let running = ctx.run.and_then(RunStatus::probe_cell).map(|cell| cell.probe.as_str());
     for (row, item) in lab.sheet.items.iter().enumerate().skip(first).take(usize::from(rows.height))
     {
         let text = line(look, lab, row, item, running, usize::from(rows.width));
         let at = (row - first) as u16;
         if row == lab.item && focused {
-            pane::line(lit(look, text), at, rows, buf);
+            pane::line(pane::lit(look, text), at, rows, buf);
             pane::select(look.style(Role::Selected), at, rows, buf);
         } else {
             pane::line(text, at, rows, buf);

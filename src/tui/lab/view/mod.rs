@@ -5,51 +5,37 @@ mod bars;
 mod chart;
 mod legend;
 mod list;
-mod places;
 mod progress;
+mod signs;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::scale;
+pub use signs::sign;
+
+use super::layout::{Hit, Places};
 use super::state::{Lab, Pane};
-use crate::tui::model::Model;
-use crate::tui::view as screen;
-use places::Places;
+use crate::tui::context::ViewContext;
+use crate::tui::theme::Look;
 
-/// What a place on the screen is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Hit {
-    /// An item of the list; `mark`: its box.
-    Item {
-        item: usize,
-        mark: bool,
-    },
-    Slot(usize),
-    /// A place along the axis of the curve.
-    X(f64),
-    Pane(Pane),
-}
-
-pub fn draw(model: &Model, body: Rect, buf: &mut Buffer) {
-    let lab = &model.lab;
+pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     let places = Places::new(body, lab.pane);
-    list::draw(model, places.list, buf);
+    list::draw(lab, ctx, places.list, buf);
     if let Some(area) = places.bars {
         match lab.open {
-            true => chart::draw(model, area, buf),
-            false => bars::draw(model, area, buf),
+            true => chart::draw(lab, ctx.look, area, buf),
+            false => bars::draw(lab, ctx, area, buf),
         }
     }
     if let Some(area) = places.about {
-        about::draw(model, area, buf);
+        about::draw(lab, ctx.look, area, buf);
     }
 }
 
 /// The rows that a page of the pane with the focus has.
-pub fn page(model: &Model) -> usize {
-    let places = Places::new(screen::areas(model.size).body, model.lab.pane);
-    let area = match model.lab.pane {
+pub fn page(lab: &Lab, body: Rect) -> usize {
+    let places = Places::new(body, lab.pane);
+    let area = match lab.pane {
         Pane::Probes => places.list,
         Pane::Bars => places.bars.unwrap_or_default(),
         Pane::About => places.about.unwrap_or_default(),
@@ -58,54 +44,24 @@ pub fn page(model: &Model) -> usize {
 }
 
 /// How far the explanation scrolls.
-pub fn most_scroll(model: &Model) -> usize {
-    let places = Places::new(screen::areas(model.size).body, model.lab.pane);
-    places.about.map_or(0, |area| about::most_scroll(model, area))
+pub fn most_scroll(lab: &Lab, look: &Look, body: Rect) -> usize {
+    let places = Places::new(body, lab.pane);
+    places.about.map_or(0, |area| about::most_scroll(lab, look, area))
 }
 
 /// What is at a place.
-pub fn hit(model: &Model, body: Rect, at: Position) -> Option<Hit> {
-    let places = Places::new(body, model.lab.pane);
+pub fn hit(lab: &Lab, ctx: &ViewContext, body: Rect, at: Position) -> Option<Hit> {
+    let places = Places::new(body, lab.pane);
     if places.list.contains(at) {
-        return Some(list::hit(model, places.list, at).unwrap_or(Hit::Pane(Pane::Probes)));
+        return Some(list::hit(lab, places.list, at).unwrap_or(Hit::Pane(Pane::Probes)));
     }
     if let Some(area) = places.bars.filter(|area| area.contains(at)) {
-        let found =
-            if model.lab.open { chart::hit(model, area, at) } else { bars::hit(model, area, at) };
+        let found = if lab.open {
+            chart::hit(lab, ctx.look, area, at)
+        } else {
+            bars::hit(lab, ctx, area, at)
+        };
         return Some(found.unwrap_or(Hit::Pane(Pane::Bars)));
     }
     places.about.filter(|area| area.contains(at)).map(|_| Hit::Pane(Pane::About))
-}
-
-/// Sign and colour of another on the bars, by its place among all.
-pub fn sign(look: &crate::tui::theme::Look, at: usize) -> (char, ratatui::style::Style) {
-    // The first is a diamond, which no bar has; the markers come round after eight.
-    const ORDER: [usize; 8] = [3, 1, 2, 0, 7, 5, 6, 4];
-    (look.marker(ORDER[at % ORDER.len()]), look.series(at + 1))
-}
-
-/// The cell that is measured now.
-fn now(model: &Model) -> Option<&crate::plan::ProbeCell> {
-    let plan = crate::tui::live::plan(model)?;
-    plan.probes.get(crate::tui::live::probe(model)? as usize)
-}
-
-/// What is inside of a frame, without a column at either side.
-fn inside(inner: Rect) -> Rect {
-    Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height)
-}
-
-/// The frame's inside, as [`screen::pane::frame`] gives it.
-fn within(area: Rect) -> Rect {
-    Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height.saturating_sub(2))
-}
-
-/// The median of a cell as a share of its scale.
-fn share(unit: crate::record::Unit, value: f64) -> f64 {
-    scale::of(unit).share(value)
-}
-
-/// The rows above the list and the bars that a filter takes.
-fn filtering(lab: &Lab) -> bool {
-    lab.typing || !lab.filter.value().is_empty()
 }

@@ -4,24 +4,17 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::now;
-use crate::tui::lab::running;
+use crate::tui::context::RunStatus;
 use crate::tui::live;
-use crate::tui::model::Model;
-use crate::tui::theme::Role;
+use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-pub fn is_shown(model: &Model) -> bool {
-    running(model)
-}
-
 /// What is measured, a bar, the percent and what is left.
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    let look = &model.look;
-    let (percent, left) = live::far(model).unwrap_or_default();
-    let told = live::state(model);
+pub fn draw(look: &Look, run: &RunStatus, area: Rect, buf: &mut Buffer) {
+    let (percent, left) = run.progress.clone().unwrap_or_default();
+    let told = run.state.clone();
     let steady = told.starts_with("running");
-    let what = match (steady, now(model)) {
+    let what = match (steady, run.probe_cell()) {
         (true, Some(cell)) => cell.label(),
         (true, None) => "starting".into(),
         (false, _) => told,

@@ -16,8 +16,9 @@ use crate::record::{
     Warning,
 };
 use crate::tui::keys::Key;
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
+use crate::tui::screen::Screen;
 use crate::tui::setup::Setup;
 use crate::tui::theme::Look;
 use crate::tui::update::{run, update};
@@ -124,10 +125,10 @@ impl Bench {
     }
 
     fn state(&self) -> String {
-        super::state(&self.model)
+        self.model.live.describe(&self.model.look)
     }
 
-    fn run(&self) -> &super::Run {
+    fn run(&self) -> &super::run::Run {
         self.model.live.run.as_ref().unwrap()
     }
 

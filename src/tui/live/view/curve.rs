@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::Scene;
+use super::scene::Scene;
 use super::text::{frame, span};
 use crate::tui::curves::Curve;
 use crate::tui::plot::{Axis, Bar, Bars, Chart, Draw, Point, Rule, Scale, Series};

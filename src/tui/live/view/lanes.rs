@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Modifier;
 
-use super::Scene;
+use super::scene::Scene;
 use super::text::{frame, span};
 use crate::tui::live::series::Measure;
 use crate::tui::plot::{Bar, Bars};

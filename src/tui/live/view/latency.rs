@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::Scene;
+use super::scene::Scene;
 use super::text::{figure, frame, span};
 use crate::plan::Job;
 use crate::record::Latency;

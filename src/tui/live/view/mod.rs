@@ -5,7 +5,7 @@ mod lanes;
 mod latency;
 mod now;
 mod over_time;
-mod places;
+mod scene;
 mod text;
 mod warnings;
 
@@ -13,40 +13,26 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::picture::Picture;
-use super::run::Run;
+use super::layout::Places;
 use super::series::Measure;
-use super::window::Zoom;
+use super::state::Live;
+use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::lab;
-use crate::tui::model::{Model, Screen};
+use crate::tui::probe_plan;
+use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
-use places::Places;
+use scene::Scene;
 pub use text::bar;
 
-/// What the panes draw from.
-#[derive(Clone, Copy)]
-struct Scene<'a> {
-    look: &'a Look,
-    picture: &'a Picture,
-    /// What goes on and was asked for; `None`: the run is over.
-    run: Option<&'a Run>,
-    frozen: bool,
-    /// Why the run is not saved.
-    unsaved: Option<&'a str>,
-    zoom: Zoom,
-    log: bool,
-}
-
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    let live = &model.live;
-    let Some(picture) = live.picture() else { return idle(&model.look, area, buf) };
-    if lab::is_own_plan(&picture.plan) {
-        return of_probes(&model.look, live.run.is_some(), area, buf);
+pub fn draw(live: &Live, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
+    let Some(picture) = live.picture() else { return idle(look, area, buf) };
+    if probe_plan::is_probe_plan(&picture.plan) {
+        return of_probes(look, live.run.is_some(), area, buf);
     }
     let scene = Scene {
-        look: &model.look,
+        look,
         picture,
         run: live.run.as_ref(),
         frozen: live.frozen.is_some(),
@@ -56,7 +42,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     };
     let threads = picture.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
     let places =
-        Places::new(area, threads, &|columns| warnings::rows(&model.look, &picture.found, columns));
+        Places::new(area, threads, &|columns| warnings::rows(look, &picture.found, columns));
     over_time::draw(&scene, picture.measure(), places.throughput, buf);
     now::draw(&scene, places, buf);
     places.calls.inspect(|area| over_time::draw(&scene, Measure::SystemCalls, *area, buf));

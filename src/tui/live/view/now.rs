@@ -6,13 +6,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::places::Places;
+use super::scene::Scene;
 use super::text::{bar, figure, frame, parts, span};
-use super::{Scene, latency, warnings};
+use super::{latency, warnings};
 use crate::plan::Job;
 use crate::record::{Phase, Severity, Source};
+use crate::tui::live::layout::Places;
 use crate::tui::live::picture::Last;
-use crate::tui::live::run::{Step, Suspended};
+use crate::tui::live::run::Suspended;
+use crate::tui::live::step::Step;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;

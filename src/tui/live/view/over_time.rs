@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
-use super::Scene;
+use super::scene::Scene;
 use super::text::{figure, frame, span};
 use crate::record::LaneSample;
 use crate::tui::live::series::{Measure, Slice};

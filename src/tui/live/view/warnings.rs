@@ -4,15 +4,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::Scene;
+use super::scene::Scene;
 use super::text::{frame, span};
 use crate::record::Severity;
 use crate::tui::live::found::{Finding, Found};
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 
 pub fn sign(look: &Look, severity: Severity) -> Span<'static> {
-    let (role, sign) = popup::severity(look, severity);
+    let (role, sign) = findings::severity(look, severity);
     span(look, role, format!("{sign} "))
 }
 

@@ -13,9 +13,11 @@ use crate::host::TargetFacts;
 use crate::plan::{Choice, Job, Op, Plan, Preset, Settings, TargetSpec};
 use crate::plan::{PRESETS, preset as built_in};
 use crate::tui::keys::script;
-use crate::tui::model::{Model, Screen};
-use crate::tui::msg::Msg;
+use crate::tui::model::Model;
+use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
+use crate::tui::remember::Remembered;
+use crate::tui::screen::Screen;
 use crate::tui::theme::Look;
 use crate::tui::update::update;
 use crate::tui::view;
@@ -110,7 +112,7 @@ fn planned(model: &mut Model) -> Vec<Effect> {
 }
 
 fn line_of(model: &Model) -> String {
-    update::command(&model.setup)
+    model.setup.command()
 }
 
 fn picture(model: &Model, columns: u16, rows: u16) -> String {
@@ -364,19 +366,25 @@ fn what_was_chosen_is_remembered() {
     let mut listed = model_of(&["measure"]);
     listed.setup.preset = built_in("measure").unwrap();
     listed.setup.settings.set("trials", "2").unwrap();
-    let Effect::Remember(again) = remember(&listed) else { panic!() };
+    let Effect::Remember(again) = listed.setup.remember(&listed.presets, &listed.look) else {
+        panic!()
+    };
     assert_eq!(
         (again.preset.as_deref(), again.settings.argv().join(" ")),
         (Some("measure"), "--trials 2".into())
     );
     listed.setup.preset.about += "changed";
-    let Effect::Remember(again) = remember(&listed) else { panic!() };
+    let Effect::Remember(again) = listed.setup.remember(&listed.presets, &listed.look) else {
+        panic!()
+    };
     assert_eq!(
         (again.preset, again.settings.text("trial-time").as_deref()),
         (None, Some("5s..15s"))
     );
     let model = Model::new(Look::default(), Vec::new(), setup(None, true));
-    let Effect::Remember(again) = remember(&model) else { panic!() };
+    let Effect::Remember(again) = model.setup.remember(&model.presets, &model.look) else {
+        panic!()
+    };
     assert_eq!(
         (again.recent, again.log_y, again.settings.op),
         (kept.recent, true, Some(Op::Write))

@@ -7,6 +7,7 @@ use ratatui::layout::Position;
 
 use super::*;
 use crate::plan::Cache;
+use crate::tui::update::requests::with_screens;
 
 #[test]
 fn clicks_focus_select_and_toggle() {
@@ -20,21 +21,21 @@ fn clicks_focus_select_and_toggle() {
         Position::new(line[..line.find(text).unwrap()].chars().count() as u16, y as u16)
     };
     let at = find(&model, "a.bin");
-    clicked(&mut model, body, at);
-    clicked(&mut model, body, at);
+    click_at(&mut model, body, at);
+    click_at(&mut model, body, at);
     assert_eq!(model.setup.file.as_deref(), Some(Path::new("/data/a.bin")));
     let at = find(&model, "pread");
-    clicked(&mut model, body, at);
+    click_at(&mut model, body, at);
     let at = find(&model, "warm");
-    clicked(&mut model, body, at);
+    click_at(&mut model, body, at);
     assert_eq!(model.setup.settings.cache, Some(vec![Cache::Cold]));
     assert_eq!(line_of(&model), "iotui --batch /data/a.bin -b read,pread,mmap,uring -c cold");
     let at = find(&model, "128m");
-    clicked(&mut model, body, Position::new(at.x + 3, at.y - 1));
+    click_at(&mut model, body, Position::new(at.x + 3, at.y - 1));
     assert!(line_of(&model).contains("..128m"), "{}", line_of(&model));
     let at = find(&model, "$ iotui");
     assert!(
-        matches!(&clicked(&mut model, body, at)[..], [Effect::Copy(text)] if text.starts_with("iotui --batch"))
+        matches!(&click_at(&mut model, body, at)[..], [Effect::Copy(text)] if text.starts_with("iotui --batch"))
     );
 }
 
@@ -101,7 +102,7 @@ fn the_plan_tells_what_is_expected_of_it() {
 #[test]
 fn what_the_sweeps_of_a_preset_set_is_shown_as_theirs() {
     let mut model = model(Some("/data/a.bin"));
-    crate::tui::setup::change::take_preset(&mut model, built_in("peak").unwrap());
+    take(&mut model, built_in("peak").unwrap());
     planned(&mut model);
     let seen = picture(&model, 200, 60);
     assert!(
@@ -114,7 +115,7 @@ fn what_the_sweeps_of_a_preset_set_is_shown_as_theirs() {
         "{seen}"
     );
     // Said over them it is said for all, and told.
-    crate::tui::setup::change::set_text(&mut model, "depth", "4").unwrap();
+    set(&mut model, "depth", "4").unwrap();
     planned(&mut model);
     let seen = picture(&model, 200, 60);
     assert!(
@@ -123,9 +124,26 @@ fn what_the_sweeps_of_a_preset_set_is_shown_as_theirs() {
     );
     assert!(line_of(&model).ends_with("-p peak -q 4"), "{}", line_of(&model));
     // A switch of the preset is taken back, and can be said again.
-    crate::tui::setup::change::set_text(&mut model, "direct", "no").unwrap();
+    set(&mut model, "direct", "no").unwrap();
     assert!(line_of(&model).ends_with("-q 4 --direct=no"), "{}", line_of(&model));
-    crate::tui::setup::change::take_preset(&mut model, built_in("random").unwrap());
+    take(&mut model, built_in("random").unwrap());
     planned(&mut model);
     assert!(picture(&model, 200, 60).contains("by sweep"));
+}
+
+fn take(model: &mut Model, preset: Preset) {
+    with_screens(model, |screens, ctx| take_preset(screens.setup, ctx, preset));
+}
+
+fn set(model: &mut Model, name: &str, text: &str) -> Result<(), String> {
+    let mut result = Ok(());
+    with_screens(model, |screens, ctx| {
+        result = set_text(screens.setup, ctx, name, text).map(drop);
+        Vec::new()
+    });
+    result
+}
+
+fn click_at(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
+    with_screens(model, |screens, ctx| click(screens.setup, ctx, body, at))
 }

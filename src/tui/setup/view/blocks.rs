@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::Shown;
+use super::scene::Scene;
 use crate::tui::setup::objection;
 use crate::tui::setup::slider::{End, TOP, place};
 use crate::tui::setup::state::Pane;
@@ -28,25 +28,25 @@ pub fn power(inner: Rect, at: u16) -> u32 {
     (along * f64::from(TOP)).round() as u32
 }
 
-pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
-    let by_sweep = shown.setup.by_sweep("block-size");
-    let (text, count) = match &shown.counts.block_size {
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let by_sweep = scene.setup.by_sweep("block-size");
+    let (text, count) = match &scene.counts.block_size {
         Some(range) => (range.text.clone(), range.values.len()),
         None => (String::new(), 0),
     };
     let right = match by_sweep {
         Some(values) => format!("by sweep: {values}"),
         None => {
-            format!("{text}{}{count} {}", shown.dot(), if count == 1 { "size" } else { "sizes" })
+            format!("{text}{}{count} {}", scene.dot(), if count == 1 { "size" } else { "sizes" })
         }
     };
-    let inner = shown.frame(Pane::Blocks, "Block size", &right, area, buf);
+    let inner = scene.frame(Pane::Blocks, "Block size", &right, area, buf);
     if inner.height == 0 || inner.width < 20 {
         return;
     }
-    line(shown, inner, buf);
+    line(scene, inner, buf);
     if inner.height > 1 {
-        scale(shown, inner, buf);
+        scale(scene, inner, buf);
     }
 }
 
@@ -54,39 +54,39 @@ fn put(buf: &mut Buffer, x: u16, y: u16, text: &str, style: ratatui::style::Styl
     buf.set_string(x, y, text, style);
 }
 
-fn line(shown: &Shown, inner: Rect, buf: &mut Buffer) {
+fn line(scene: &Scene, inner: Rect, buf: &mut Buffer) {
     let (x, width) = rail(inner);
     let y = inner.y;
-    let (thin, thick) = (shown.look.glyph("─", "-"), shown.look.glyph("━", "="));
-    put(buf, x, y, &thin.repeat(usize::from(width)), shown.style(Role::Border));
-    let Some(band) = shown.setup.band(shown.counts) else { return };
+    let (thin, thick) = (scene.look.glyph("─", "-"), scene.look.glyph("━", "="));
+    put(buf, x, y, &thin.repeat(usize::from(width)), scene.style(Role::Border));
+    let Some(band) = scene.setup.band(scene.counts) else { return };
     let (low, high) = (column(inner, place(band.low)), column(inner, place(band.high)));
-    let focused = shown.focused(Pane::Blocks);
+    let focused = scene.focused(Pane::Blocks);
     let role = if focused { Role::Focus } else { Role::Text };
     for at in low..=high {
-        put(buf, at, y, thick, shown.style(role));
+        put(buf, at, y, thick, scene.style(role));
     }
-    for (at, mark) in [(low, shown.look.glyph("┣", "[")), (high, shown.look.glyph("┫", "]"))] {
-        put(buf, at, y, mark, shown.style(role));
+    for (at, mark) in [(low, scene.look.glyph("┣", "[")), (high, scene.look.glyph("┫", "]"))] {
+        put(buf, at, y, mark, scene.style(role));
     }
-    for value in shown.counts.block_size.iter().flat_map(|range| &range.values) {
-        let bad = objection::block(*value, &shown.given).is_some();
+    for value in scene.counts.block_size.iter().flat_map(|range| &range.values) {
+        let bad = objection::block(*value, &scene.given).is_some();
         let (mark, role) = if bad {
-            (shown.look.glyph("○", "."), Role::Off)
+            (scene.look.glyph("○", "."), Role::Off)
         } else {
-            (shown.look.glyph("●", "o"), Role::Number)
+            (scene.look.glyph("●", "o"), Role::Number)
         };
-        put(buf, column(inner, place(*value)), y, mark, shown.style(role));
+        put(buf, column(inner, place(*value)), y, mark, scene.style(role));
     }
     if focused {
-        let at = if shown.setup.end == End::Low { low } else { high };
-        put(buf, at, y, shown.look.glyph("◆", "#"), shown.style(Role::Selected));
+        let at = if scene.setup.end == End::Low { low } else { high };
+        put(buf, at, y, scene.look.glyph("◆", "#"), scene.style(Role::Selected));
     }
 }
 
 /// Names of sizes below the rail, those of the band bright.
-fn scale(shown: &Shown, inner: Rect, buf: &mut Buffer) {
-    let band = shown.setup.band(shown.counts);
+fn scale(scene: &Scene, inner: Rect, buf: &mut Buffer) {
+    let band = scene.setup.band(scene.counts);
     let every = if inner.width >= 150 {
         1
     } else if inner.width >= 100 {
@@ -107,7 +107,7 @@ fn scale(shown: &Shown, inner: Rect, buf: &mut Buffer) {
             continue;
         }
         let within = band.is_some_and(|band| (band.low..=band.high).contains(&(1 << power)));
-        put(buf, at, inner.y + 1, &text, shown.style(if within { Role::Text } else { Role::Dim }));
+        put(buf, at, inner.y + 1, &text, scene.style(if within { Role::Text } else { Role::Dim }));
         free = at + width + 1;
     }
 }

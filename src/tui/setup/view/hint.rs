@@ -4,22 +4,23 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::{Shown, target};
+use super::scene::Scene;
+use super::target;
 use crate::tui::setup::objection;
 use crate::tui::setup::rows::{self, Kind, ROWS};
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 
-pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     if area.height == 0 {
         return;
     }
-    let (why, text) = match shown.setup.focus {
-        Pane::Target => of_target(shown),
-        Pane::Backends => of_backend(shown),
-        Pane::What => of_row(shown),
-        Pane::Blocks => of_blocks(shown),
+    let (why, text) = match scene.setup.focus {
+        Pane::Target => of_target(scene),
+        Pane::Backends => of_backend(scene),
+        Pane::What => of_row(scene),
+        Pane::Blocks => of_blocks(scene),
         Pane::Plan => (
             None,
             "enter run · y copy the line · w keep as a preset · d all findings with their remedies"
@@ -27,18 +28,18 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
         ),
     };
     let room = usize::from(area.width.saturating_sub(4));
-    let text = text.replace(" · ", shown.dot());
+    let text = text.replace(" · ", scene.dot());
     let line = match why {
         Some(why) => {
-            let sign = shown.look.glyph("▲", "!");
+            let sign = scene.look.glyph("▲", "!");
             Line::from(vec![
-                Span::styled(format!(" {sign} "), shown.style(Role::Misleading)),
-                Span::styled(pane::fit_words(&why, room), shown.style(Role::Misleading)),
+                Span::styled(format!(" {sign} "), scene.style(Role::Misleading)),
+                Span::styled(pane::fit_words(&why, room), scene.style(Role::Misleading)),
             ])
         }
         None => Line::styled(
-            format!(" {}", pane::fit_parts(&text, shown.dot(), room + 2)),
-            shown.style(Role::Dim),
+            format!(" {}", pane::fit_parts(&text, scene.dot(), room + 2)),
+            scene.style(Role::Dim),
         ),
     };
     pane::line(line, 0, area, buf);
@@ -46,9 +47,9 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
 
 type Said = (Option<String>, String);
 
-fn of_target(shown: &Shown) -> Said {
-    let browser = &shown.setup.browser;
-    let facts: Vec<String> = target::known(shown)
+fn of_target(scene: &Scene) -> Said {
+    let browser = &scene.setup.browser;
+    let facts: Vec<String> = target::known(scene)
         .into_iter()
         .map(|(name, value)| match name {
             "stored" | "free" => format!("{value} {name}"),
@@ -65,36 +66,36 @@ fn of_target(shown: &Shown) -> Said {
     (browser.objection(), format!("{keys}{facts}"))
 }
 
-fn of_backend(shown: &Shown) -> Said {
-    match shown.setup.infos.get(shown.setup.backend) {
+fn of_backend(scene: &Scene) -> Said {
+    match scene.setup.infos.get(scene.setup.backend) {
         Some(info) => {
-            (objection::backend(info, &shown.given), format!("{}: {}", info.title, info.about))
+            (objection::backend(info, &scene.given), format!("{}: {}", info.title, info.about))
         }
         None => (None, String::new()),
     }
 }
 
-fn of_row(shown: &Shown) -> Said {
-    let Some(row) = ROWS.get(shown.setup.row) else { return (None, String::new()) };
+fn of_row(scene: &Scene) -> Said {
+    let Some(row) = ROWS.get(scene.setup.row) else { return (None, String::new()) };
     let why = match rows::kind(row) {
         Kind::Some(items) => items
-            .get(shown.setup.mark)
-            .and_then(|item| objection::value(row.name, item, &shown.given)),
-        Kind::One(items) => objection::now(row.name, &shown.given).or_else(|| {
+            .get(scene.setup.mark)
+            .and_then(|item| objection::value(row.name, item, &scene.given)),
+        Kind::One(items) => objection::now(row.name, &scene.given).or_else(|| {
             // What is greyed is explained before it is tried.
             items.iter().find_map(|item| {
-                objection::value(row.name, item, &shown.given)
+                objection::value(row.name, item, &scene.given)
                     .map(|why| format!("{}: {why}", rows::shown(item)))
             })
         }),
-        Kind::Text => objection::now(row.name, &shown.given),
+        Kind::Text => objection::now(row.name, &scene.given),
     };
     (why, row.help())
 }
 
-fn of_blocks(shown: &Shown) -> Said {
-    let values = shown.counts.block_size.iter().flat_map(|range| &range.values);
-    let why = values.rev().find_map(|value| objection::block(*value, &shown.given));
+fn of_blocks(scene: &Scene) -> Said {
+    let values = scene.counts.block_size.iter().flat_map(|range| &range.values);
+    let why = values.rev().find_map(|value| objection::block(*value, &scene.given));
     let keys = "left right move the marked end · space the other end · up down fewer or more sizes · i type";
     (why, keys.into())
 }

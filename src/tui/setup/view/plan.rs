@@ -7,23 +7,23 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::{Hit, Shown};
+use super::scene::Scene;
 use crate::engine::{Proposed, missed};
 use crate::experiment::estimate;
 use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::Warning;
 use crate::text::{Instead, safe, shown as named};
+use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::Pane;
-use crate::tui::setup::update::command;
 use crate::tui::theme::Role;
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 use crate::units::{show_bytes, show_wait};
 
-/// Lines of the command that are shown at most.
-fn command_lines(shown: &Shown, inner: Rect) -> Vec<String> {
+/// Lines of the command that are scene at most.
+fn command_lines(scene: &Scene, inner: Rect) -> Vec<String> {
     let columns = usize::from(inner.width.saturating_sub(4)).max(10);
     let most = if inner.height >= 9 { 3 } else { usize::from(inner.height >= 5) + 1 };
-    let text = command(shown.setup);
+    let text = scene.setup.command();
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
@@ -42,102 +42,102 @@ fn command_lines(shown: &Shown, inner: Rect) -> Vec<String> {
 }
 
 /// The part that scrolls, and the command below it.
-fn split(shown: &Shown, inner: Rect) -> (Rect, Rect) {
-    let below = (command_lines(shown, inner).len() as u16).min(inner.height);
+fn split(scene: &Scene, inner: Rect) -> (Rect, Rect) {
+    let below = (command_lines(scene, inner).len() as u16).min(inner.height);
     let above = inner.height - below;
     (Rect { height: above, ..inner }, Rect { y: inner.y + above, height: below, ..inner })
 }
 
 /// Positions of the part that scrolls.
-pub fn scrolls(shown: &Shown, inner: Rect) -> usize {
-    let (above, _) = split(shown, inner);
-    let lines = lines(shown, usize::from(above.width)).len();
+pub fn scrolls(scene: &Scene, inner: Rect) -> usize {
+    let (above, _) = split(scene, inner);
+    let lines = lines(scene, usize::from(above.width)).len();
     lines.saturating_sub(usize::from(above.height)) + 1
 }
 
-pub fn hit(shown: &Shown, inner: Rect, at: Position) -> Option<Hit> {
-    let (_, below) = split(shown, inner);
+pub fn hit(scene: &Scene, inner: Rect, at: Position) -> Option<Hit> {
+    let (_, below) = split(scene, inner);
     let title = at.y + 1 == inner.y && at.x + 12 > inner.right();
     if title { Some(Hit::Run) } else { below.contains(at).then_some(Hit::Copy) }
 }
 
-pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
-    let planning = &shown.setup.planning;
-    let late = planning.late(shown.model.now);
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let planning = &scene.setup.planning;
+    let late = planning.late(scene.ctx.now);
     let right = match &planning.proposed {
         _ if late => "planning...".to_string(),
-        Some(Ok(_)) => format!("{} r run", shown.look.glyph("▶", ">")),
+        Some(Ok(_)) => format!("{} r run", scene.look.glyph("▶", ">")),
         _ => String::new(),
     };
-    let inner = shown.frame(Pane::Plan, "Plan", &right, area, buf);
-    let (above, below) = split(shown, inner);
-    let lines = lines(shown, usize::from(above.width));
+    let inner = scene.frame(Pane::Plan, "Plan", &right, area, buf);
+    let (above, below) = split(scene, inner);
+    let lines = lines(scene, usize::from(above.width));
     let count = lines.len();
-    let first = shown.setup.scroll.min(count.saturating_sub(usize::from(above.height)));
+    let first = scene.setup.scroll.min(count.saturating_sub(usize::from(above.height)));
     for (row, line) in lines.into_iter().skip(first).take(usize::from(above.height)).enumerate() {
         pane::line(line, row as u16, above, buf);
     }
-    pane::scrollbar(shown.look, first, count, above, buf);
+    pane::scrollbar(scene.look, first, count, above, buf);
     if late {
-        buf.set_style(above, shown.style(Role::Off).add_modifier(Modifier::DIM));
+        buf.set_style(above, scene.style(Role::Off).add_modifier(Modifier::DIM));
     }
-    for (row, text) in command_lines(shown, inner).into_iter().enumerate() {
+    for (row, text) in command_lines(scene, inner).into_iter().enumerate() {
         let head = if row == 0 { " $ " } else { "   " };
         let line = vec![
-            Span::styled(head, shown.style(Role::Key)),
-            Span::styled(text, shown.style(Role::Text)),
+            Span::styled(head, scene.style(Role::Key)),
+            Span::styled(text, scene.style(Role::Text)),
         ];
         pane::line(Line::from(line), row as u16, below, buf);
     }
-    copy_key(shown, below, buf);
+    copy_key(scene, below, buf);
 }
 
 /// `y copy` at the end of the command, where there is room.
-fn copy_key(shown: &Shown, below: Rect, buf: &mut Buffer) {
+fn copy_key(scene: &Scene, below: Rect, buf: &mut Buffer) {
     let Some(last) = below.height.checked_sub(1) else { return };
     let x = below.right().saturating_sub(8);
     let free = (x.saturating_sub(1)..below.right())
         .all(|x| buf.cell((x, below.y + last)).is_none_or(|cell| cell.symbol() == " "));
     if free {
-        buf.set_string(x, below.y + last, "y", shown.style(Role::Key));
-        buf.set_string(x + 2, below.y + last, "copy", shown.style(Role::Dim));
+        buf.set_string(x, below.y + last, "y", scene.style(Role::Key));
+        buf.set_string(x + 2, below.y + last, "copy", scene.style(Role::Dim));
     }
 }
 
 /// All that is to be known before a run.
-fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
+fn lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(3);
-    match &shown.setup.planning.proposed {
-        None => vec![Line::styled(" planning...", shown.style(Role::Dim))],
+    match &scene.setup.planning.proposed {
+        None => vec![Line::styled(" planning...", scene.style(Role::Dim))],
         Some(Err(why)) => {
-            wrapped(shown, shown.look.glyph("✖", "X"), Role::Wrong, why, Role::Text, room)
+            wrapped(scene, scene.look.glyph("✖", "X"), Role::Wrong, why, Role::Text, room)
         }
         Some(Ok(proposed)) => {
-            let mut lines = vec![counts(shown, &proposed.plan)];
-            push_what_runs(shown, proposed, room, &mut lines);
-            push_findings(shown, room, &mut lines);
+            let mut lines = vec![counts(scene, &proposed.plan)];
+            push_what_runs(scene, proposed, room, &mut lines);
+            push_findings(scene, room, &mut lines);
             lines
         }
     }
 }
 
 /// The target, what is varied on it, and what of it there is no time or no way for.
-fn push_what_runs(shown: &Shown, proposed: &Proposed, room: usize, lines: &mut Vec<Line<'static>>) {
+fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut Vec<Line<'static>>) {
     let mut push = |sign: &str, sign_role: Role, text: &str, role: Role| {
-        lines.extend(wrapped(shown, sign, sign_role, text, role, room));
+        lines.extend(wrapped(scene, sign, sign_role, text, role, room));
     };
-    let note = shown.look.glyph("●", "*");
-    push(" ", Role::Dim, &target(proposed, &shown.setup.browser.start), Role::Text);
-    let sweeps = shown.setup.sweeps();
+    let note = scene.look.glyph("●", "*");
+    push(" ", Role::Dim, &target(proposed, &scene.setup.browser.start), Role::Text);
+    let sweeps = scene.setup.sweeps();
     if !sweeps.is_empty() {
-        push(shown.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim);
+        push(scene.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim);
     }
     if let Some(instead) = &proposed.instead {
         push(note, Role::Note, &safe(instead, Instead::Mark), Role::Text);
     }
     for (count, reason) in left_out(&proposed.plan) {
         push(
-            shown.look.glyph("○", "-"),
+            scene.look.glyph("○", "-"),
             Role::Dim,
             &format!("{count} left out: {reason}"),
             Role::Dim,
@@ -146,21 +146,21 @@ fn push_what_runs(shown: &Shown, proposed: &Proposed, room: usize, lines: &mut V
     if let Some(missed) = missed(&proposed.plan) {
         push(note, Role::Note, &missed.text(), Role::Text);
     }
-    let expected = &shown.setup.planning.expected;
+    let expected = &scene.setup.planning.expected;
     if !expected.is_empty() {
-        push(shown.look.glyph("┈", ":"), Role::Dim, expected, Role::Dim);
+        push(scene.look.glyph("┈", ":"), Role::Dim, expected, Role::Dim);
     }
 }
 
 /// What is wrong here, and what helps.
-fn push_findings(shown: &Shown, room: usize, lines: &mut Vec<Line<'static>>) {
-    let arrow = shown.look.glyph("→", ">");
-    for finding in by_weight(shown.setup.findings().unwrap_or_default()) {
-        let (role, sign) = popup::severity(shown.look, finding.severity);
-        lines.extend(wrapped(shown, sign, role, &finding.message, Role::Text, room));
+fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
+    let arrow = scene.look.glyph("→", ">");
+    for finding in by_weight(scene.setup.findings().unwrap_or_default()) {
+        let (role, sign) = findings::severity(scene.look, finding.severity);
+        lines.extend(wrapped(scene, sign, role, &finding.message, Role::Text, room));
         if !finding.remedy.is_empty() {
             lines.extend(wrapped(
-                shown,
+                scene,
                 "",
                 role,
                 &format!("{arrow} {}", finding.remedy),
@@ -173,7 +173,7 @@ fn push_findings(shown: &Shown, room: usize, lines: &mut Vec<Line<'static>>) {
 
 /// A sign and a text on as many lines as it takes.
 fn wrapped(
-    shown: &Shown,
+    scene: &Scene,
     sign: &str,
     sign_role: Role,
     text: &str,
@@ -187,15 +187,15 @@ fn wrapped(
             _ => "   ".into(),
         };
         Line::from(vec![
-            Span::styled(head, shown.style(sign_role)),
-            Span::styled(part, shown.style(role)),
+            Span::styled(head, scene.style(sign_role)),
+            Span::styled(part, scene.style(role)),
         ])
     };
     pane::wrap(text, room).into_iter().enumerate().map(line).collect()
 }
 
 /// Cells, rounds, time, memory.
-fn counts(shown: &Shown, plan: &Plan) -> Line<'static> {
+fn counts(scene: &Scene, plan: &Plan) -> Line<'static> {
     let cells = plan.cells.len();
     let memory = plan
         .cells
@@ -205,18 +205,18 @@ fn counts(shown: &Shown, plan: &Plan) -> Line<'static> {
         .unwrap_or(0);
     let mut spans = vec![Span::raw(" ")];
     let mut say = |number: String, text: &str| {
-        spans.push(Span::styled(number, shown.style(Role::Number)));
-        spans.push(Span::styled(text.to_string(), shown.style(Role::Dim)));
+        spans.push(Span::styled(number, scene.style(Role::Number)));
+        spans.push(Span::styled(text.to_string(), scene.style(Role::Dim)));
     };
     say(cells.to_string(), if cells == 1 { " cell" } else { " cells" });
     match plan.trials {
         Some(n) => say(
-            format!(" {} {n}", shown.look.glyph("×", "x")),
+            format!(" {} {n}", scene.look.glyph("×", "x")),
             if n == 1 { " trial" } else { " trials" },
         ),
         None => say(String::new(), ", in rounds until it is sure"),
     }
-    let dot = shown.dot();
+    let dot = scene.dot();
     let time = estimate(plan);
     say(String::new(), &format!("{dot}{} ", if time < plan.budget { "about" } else { "at most" }));
     say(show_wait(time), dot);

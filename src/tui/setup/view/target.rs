@@ -4,14 +4,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::{Hit, Shown};
+use super::scene::Scene;
 use crate::host::TargetFacts;
 use crate::text::{Instead, safe, shown as named};
 use crate::tui::setup::browser::{Kind, Row};
-use crate::tui::setup::pick::chosen;
+use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
-use crate::tui::view::{pane, popup};
+use crate::tui::view::pane;
 use crate::units::{show_bytes, show_share};
 
 /// Where the filter, the list and the facts are.
@@ -21,8 +21,8 @@ struct Parts {
     facts: Rect,
 }
 
-fn parts(shown: &Shown, inner: Rect) -> Parts {
-    let filter = u16::from(shown.setup.browser.filter.is_some()).min(inner.height);
+fn parts(scene: &Scene, inner: Rect) -> Parts {
+    let filter = u16::from(scene.setup.browser.filter.is_some()).min(inner.height);
     let facts = if inner.height >= 12 { 5 } else { 0 };
     let list = Rect { y: inner.y + filter, height: inner.height - filter - facts, ..inner };
     Parts {
@@ -32,33 +32,33 @@ fn parts(shown: &Shown, inner: Rect) -> Parts {
     }
 }
 
-fn first(shown: &Shown, list: Rect) -> usize {
-    let browser = &shown.setup.browser;
+fn first(scene: &Scene, list: Rect) -> usize {
+    let browser = &scene.setup.browser;
     pane::first_row(browser.cursor, browser.rows.len(), usize::from(list.height))
 }
 
-pub fn hit(shown: &Shown, inner: Rect, row: usize) -> Option<Hit> {
-    let list = parts(shown, inner).list;
+pub fn hit(scene: &Scene, inner: Rect, row: usize) -> Option<Hit> {
+    let list = parts(scene, inner).list;
     let at = (usize::from(inner.y) + row)
         .checked_sub(usize::from(list.y))
         .filter(|row| *row < usize::from(list.height))?;
-    let at = first(shown, list) + at;
-    (at < shown.setup.browser.rows.len()).then_some(Hit::Row(at))
+    let at = first(scene, list) + at;
+    (at < scene.setup.browser.rows.len()).then_some(Hit::Row(at))
 }
 
-pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
-    let browser = &shown.setup.browser;
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let browser = &scene.setup.browser;
     let going = browser.going.as_ref().filter(|going| **going != browser.dir);
     let dir = match going {
         Some(going) => format!("{} ...", named(going)),
         None => named(&browser.dir),
     };
-    let inner = shown.frame(Pane::Target, "Target", &dir, area, buf);
-    let parts = parts(shown, inner);
+    let inner = scene.frame(Pane::Target, "Target", &dir, area, buf);
+    let parts = parts(scene, inner);
     if let (Some(area), Some(input)) = (parts.filter, &browser.filter) {
-        pane::line(Line::styled("/", shown.style(Role::Key)), 0, area, buf);
-        popup::field(
-            shown.look,
+        pane::line(Line::styled("/", scene.style(Role::Key)), 0, area, buf);
+        pane::field(
+            scene.look,
             input,
             browser.typing,
             Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area },
@@ -66,15 +66,15 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
         );
     }
     let list = parts.list;
-    let first = first(shown, list);
+    let first = first(scene, list);
     for (line, at) in (first..browser.rows.len()).take(usize::from(list.height)).enumerate() {
-        let text = row(shown, browser.rows[at], usize::from(list.width));
-        match at == browser.cursor && shown.focused(Pane::Target) {
-            true => shown.bar(text, line as u16, list, buf),
+        let text = row(scene, browser.rows[at], usize::from(list.width));
+        match at == browser.cursor && scene.focused(Pane::Target) {
+            true => scene.bar(text, line as u16, list, buf),
             false => pane::line(text, line as u16, list, buf),
         }
     }
-    pane::scrollbar(shown.look, first, browser.rows.len(), list, buf);
+    pane::scrollbar(scene.look, first, browser.rows.len(), list, buf);
     let used = browser.rows.len() as u16;
     let said = match (&browser.error, &browser.going) {
         (Some(why), _) => Some((why.clone(), Role::Wrong)),
@@ -89,22 +89,22 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
         pane::line(
             Line::styled(
                 format!(" {}", pane::fit(&text, usize::from(list.width).saturating_sub(2))),
-                shown.style(role),
+                scene.style(role),
             ),
             at,
             list,
             buf,
         );
     }
-    facts(shown, parts.facts, buf);
+    facts(scene, parts.facts, buf);
 }
 
 /// Mark, name, size and what is known.
-fn row(shown: &Shown, row: Row, width: usize) -> Line<'static> {
-    let setup = shown.setup;
-    let (name, size, note, mut role) = said(shown, row);
-    let on = chosen(setup, row);
-    let mark = if on { shown.look.glyph("▸", ">") } else { " " };
+fn row(scene: &Scene, row: Row, width: usize) -> Line<'static> {
+    let setup = scene.setup;
+    let (name, size, note, mut role) = said(scene, row);
+    let on = setup.is_target(row);
+    let mark = if on { scene.look.glyph("▸", ">") } else { " " };
     let noted = width >= 38;
     let room = width.saturating_sub(3 + 9 + if noted { 12 } else { 1 });
     if on {
@@ -117,39 +117,39 @@ fn row(shown: &Shown, row: Row, width: usize) -> Line<'static> {
     };
     let gap = " ".repeat(room - pane::width(&name).min(room));
     let mut spans = vec![
-        Span::styled(format!(" {mark} "), shown.style(Role::Focus)),
-        Span::styled(name + &gap, shown.style(role)),
+        Span::styled(format!(" {mark} "), scene.style(Role::Focus)),
+        Span::styled(name + &gap, scene.style(role)),
     ];
-    spans.extend(quantity(shown, &format!("{size:>9}"), role == Role::Off));
+    spans.extend(quantity(scene, &format!("{size:>9}"), role == Role::Off));
     if noted {
-        spans.push(Span::styled(format!("  {note:<10}"), shown.style(Role::Dim)));
+        spans.push(Span::styled(format!("  {note:<10}"), scene.style(Role::Dim)));
     }
     Line::from(spans)
 }
 
 /// A number with its unit dim.
-fn quantity(shown: &Shown, text: &str, off: bool) -> Vec<Span<'static>> {
+fn quantity(scene: &Scene, text: &str, off: bool) -> Vec<Span<'static>> {
     let at = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
     let role = if off { Role::Off } else { Role::Text };
     let unit_role = if off { Role::Off } else { Role::Dim };
     vec![
-        Span::styled(number.to_string(), shown.style(role)),
-        Span::styled(unit.to_string(), shown.style(unit_role)),
+        Span::styled(number.to_string(), scene.style(role)),
+        Span::styled(unit.to_string(), scene.style(unit_role)),
     ]
 }
 
 /// Name, size, note and role of a row.
-fn said(shown: &Shown, row: Row) -> (String, String, String, Role) {
-    let setup = shown.setup;
+fn said(scene: &Scene, row: Row) -> (String, String, String, Role) {
+    let setup = scene.setup;
     let browser = &setup.browser;
     let clean = |text: String| safe(&text, Instead::Mark);
     match row {
         Row::Scratch => {
             let size = if setup.file.is_none() {
-                shown.given.span()
+                scene.given.span()
             } else {
-                shown.counts.size.as_ref().and_then(|s| s.values.iter().max().copied())
+                scene.counts.size.as_ref().and_then(|s| s.values.iter().max().copied())
             };
             ("scratch file".into(), show_bytes(size.unwrap_or(512 << 20)), "new".into(), Role::Text)
         }
@@ -208,8 +208,8 @@ fn short_note(facts: &TargetFacts) -> String {
 }
 
 /// Facts of the row under the cursor: name and value.
-pub fn known(shown: &Shown) -> Vec<(&'static str, String)> {
-    let browser = &shown.setup.browser;
+pub fn known(scene: &Scene) -> Vec<(&'static str, String)> {
+    let browser = &scene.setup.browser;
     let Some(row) = browser.row() else { return Vec::new() };
     let facts = browser
         .path(row)
@@ -254,18 +254,18 @@ pub fn known(shown: &Shown) -> Vec<(&'static str, String)> {
 }
 
 /// The facts below the list, where there is room.
-fn facts(shown: &Shown, area: Rect, buf: &mut Buffer) {
+fn facts(scene: &Scene, area: Rect, buf: &mut Buffer) {
     if area.height == 0 {
         return;
     }
-    let rule = shown.look.glyph("╌", "-").repeat(usize::from(area.width));
-    pane::line(Line::styled(rule, shown.style(Role::Border)), 0, area, buf);
-    for (row, (name, value)) in known(shown).into_iter().enumerate() {
+    let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
+    pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);
+    for (row, (name, value)) in known(scene).into_iter().enumerate() {
         let room = usize::from(area.width).saturating_sub(13);
         let value = pane::fit(&value, room);
         let parts = vec![
-            Span::styled(format!("  {name:<10} "), shown.style(Role::Dim)),
-            Span::styled(value, shown.style(Role::Text)),
+            Span::styled(format!("  {name:<10} "), scene.style(Role::Dim)),
+            Span::styled(value, scene.style(Role::Text)),
         ];
         pane::line(Line::from(parts), row as u16 + 1, area, buf);
     }

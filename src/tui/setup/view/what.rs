@@ -5,19 +5,20 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{Hit, Shown};
+use super::scene::Scene;
 use crate::plan::Setting;
+use crate::tui::setup::layout::Hit;
 use crate::tui::setup::rows::{self, Kind, Part, ROWS, TITLE_COLUMNS};
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 
-fn first(shown: &Shown, height: u16) -> usize {
-    pane::first_row(shown.setup.row, ROWS.len(), usize::from(height))
+fn first(scene: &Scene, height: u16) -> usize {
+    pane::first_row(scene.setup.row, ROWS.len(), usize::from(height))
 }
 
-fn parts(shown: &Shown, row: &'static Setting, width: usize) -> Vec<Part> {
-    if let Some(values) = shown.setup.by_sweep(row.name) {
+fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
+    if let Some(values) = scene.setup.by_sweep(row.name) {
         return vec![Part {
             item: None,
             text: format!(" by sweep: {values} "),
@@ -27,18 +28,18 @@ fn parts(shown: &Shown, row: &'static Setting, width: usize) -> Vec<Part> {
     }
     rows::parts(
         row,
-        &shown.given,
-        shown.setup.plan(),
+        &scene.given,
+        scene.setup.plan(),
         width.saturating_sub(*TITLE_COLUMNS),
-        shown.checks(),
+        scene.checks(),
     )
 }
 
-pub fn hit(shown: &Shown, inner: Rect, row: usize, column: usize) -> Option<Hit> {
-    let at = first(shown, inner.height) + row;
+pub fn hit(scene: &Scene, inner: Rect, row: usize, column: usize) -> Option<Hit> {
+    let at = first(scene, inner.height) + row;
     let setting = ROWS.get(at)?;
     let mut left = *TITLE_COLUMNS;
-    for part in parts(shown, setting, usize::from(inner.width)) {
+    for part in parts(scene, setting, usize::from(inner.width)) {
         let end = left + pane::width(&part.text);
         if (left..end).contains(&column) {
             return Some(Hit::Setting(at, part.item));
@@ -48,30 +49,30 @@ pub fn hit(shown: &Shown, inner: Rect, row: usize, column: usize) -> Option<Hit>
     Some(Hit::Setting(at, None))
 }
 
-pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
-    let setup = shown.setup;
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let setup = scene.setup;
     let changed = if setup.settings == crate::plan::Settings::default() { "" } else { ", changed" };
     let inner =
-        shown.frame(Pane::What, "What to do", &format!("{}{changed}", setup.preset.id), area, buf);
-    let first = first(shown, inner.height);
+        scene.frame(Pane::What, "What to do", &format!("{}{changed}", setup.preset.id), area, buf);
+    let first = first(scene, inner.height);
     for (line, (at, row)) in
         ROWS.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
     {
-        let here = at == setup.row && shown.focused(Pane::What);
-        pane::line(one(shown, row, here, usize::from(inner.width)), line as u16, inner, buf);
+        let here = at == setup.row && scene.focused(Pane::What);
+        pane::line(one(scene, row, here, usize::from(inner.width)), line as u16, inner, buf);
     }
-    pane::scrollbar(shown.look, first, ROWS.len(), inner, buf);
+    pane::scrollbar(scene.look, first, ROWS.len(), inner, buf);
     let below = ROWS.len() as u16 + 1;
     if inner.height > below + 2 {
-        about(shown, Rect { y: inner.y + below, height: inner.height - below, ..inner }, buf);
+        about(scene, Rect { y: inner.y + below, height: inner.height - below, ..inner }, buf);
     }
 }
 
 /// What the preset is for.
-fn about(shown: &Shown, area: Rect, buf: &mut Buffer) {
-    let rule = shown.look.glyph("╌", "-").repeat(usize::from(area.width));
-    pane::line(Line::styled(rule, shown.style(Role::Border)), 0, area, buf);
-    let preset = &shown.setup.preset;
+fn about(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
+    pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);
+    let preset = &scene.setup.preset;
     let columns = usize::from(area.width.saturating_sub(3));
     let mut lines: Vec<(String, Role)> =
         pane::wrap(&format!("preset {}: {}", preset.id, preset.about), columns)
@@ -80,27 +81,27 @@ fn about(shown: &Shown, area: Rect, buf: &mut Buffer) {
             .collect();
     lines.extend(pane::paragraphs(&preset.doc, columns).into_iter().map(|part| (part, Role::Dim)));
     for (row, (text, role)) in lines.into_iter().enumerate() {
-        pane::line(Line::styled(format!("  {text}"), shown.style(role)), row as u16 + 1, area, buf);
+        pane::line(Line::styled(format!("  {text}"), scene.style(role)), row as u16 + 1, area, buf);
     }
 }
 
-fn one(shown: &Shown, row: &'static Setting, here: bool, width: usize) -> Line<'static> {
+fn one(scene: &Scene, row: &'static Setting, here: bool, width: usize) -> Line<'static> {
     let label = format!(" {} ", row.title);
     let gap = " ".repeat((*TITLE_COLUMNS).saturating_sub(pane::width(&label)));
     let mut spans = vec![
-        Span::styled(label, shown.style(if here { Role::Selected } else { Role::Dim })),
+        Span::styled(label, scene.style(if here { Role::Selected } else { Role::Dim })),
         Span::raw(gap),
     ];
-    let said = row.text(&shown.setup.settings).is_some();
+    let said = row.text(&scene.setup.settings).is_some();
     let boxes = matches!(rows::kind(row), Kind::Some(_));
-    for (at, part) in parts(shown, row, width).into_iter().enumerate() {
-        let marked = here && boxes && at == shown.setup.mark;
-        spans.extend(piece(shown, &part, said, marked, here && part.item.is_none()));
+    for (at, part) in parts(scene, row, width).into_iter().enumerate() {
+        let marked = here && boxes && at == scene.setup.mark;
+        spans.extend(piece(scene, &part, said, marked, here && part.item.is_none()));
     }
     Line::from(spans)
 }
 
-fn piece(shown: &Shown, part: &Part, said: bool, marked: bool, arrows: bool) -> Vec<Span<'static>> {
+fn piece(scene: &Scene, part: &Part, said: bool, marked: bool, arrows: bool) -> Vec<Span<'static>> {
     let role = match (&part.why, part.on) {
         (Some(_), true) => Role::Misleading,
         (Some(_), false) => Role::Off,
@@ -108,14 +109,14 @@ fn piece(shown: &Shown, part: &Part, said: bool, marked: bool, arrows: bool) -> 
         (None, true) => Role::Text,
         (None, false) => Role::Dim,
     };
-    let text = match shown.look.glyph("‹", "<") {
+    let text = match scene.look.glyph("‹", "<") {
         "<" => part.text.replace('‹', "<").replace('›', ">"),
         _ => part.text.clone(),
     };
-    let style = if marked { shown.style(Role::Selected) } else { shown.style(role) };
+    let style = if marked { scene.style(Role::Selected) } else { scene.style(role) };
     if arrows && text.starts_with(' ') {
-        let key = shown.style(Role::Focus);
-        let (left, right) = (shown.look.glyph("‹", "<"), shown.look.glyph("›", ">"));
+        let key = scene.style(Role::Focus);
+        let (left, right) = (scene.look.glyph("‹", "<"), scene.look.glyph("›", ">"));
         return vec![
             Span::styled(left, key),
             Span::styled(text.trim().to_string(), style),
@@ -123,16 +124,16 @@ fn piece(shown: &Shown, part: &Part, said: bool, marked: bool, arrows: bool) -> 
         ];
     }
     match part.on && text.len() > 2 && part.item.is_some() && !marked {
-        true => framed(shown, &text, style),
+        true => framed(scene, &text, style),
         false => vec![Span::styled(text, style)],
     }
 }
 
 /// The chosen item with its marks in the accent.
-fn framed(shown: &Shown, text: &str, style: Style) -> Vec<Span<'static>> {
+fn framed(scene: &Scene, text: &str, style: Style) -> Vec<Span<'static>> {
     let mut letters = text.chars();
     let (first, last) = (letters.next().unwrap_or(' '), letters.next_back().unwrap_or(' '));
-    let key = shown.style(Role::Focus);
+    let key = scene.style(Role::Focus);
     vec![
         Span::styled(first.to_string(), key),
         Span::styled(letters.collect::<String>(), style),

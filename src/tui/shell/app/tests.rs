@@ -195,6 +195,6 @@ fn the_null_backend_runs_from_the_key_to_its_results() {
         (code.unwrap(), real.trials)
     });
     assert_eq!((code, trials), (0, 6));
-    assert_eq!(model.screen, crate::tui::model::Screen::Results);
+    assert_eq!(model.screen, crate::tui::screen::Screen::Results);
     assert!(terminal.backend().to_string().contains("null"), "{}", terminal.backend());
 }

@@ -1,0 +1,331 @@
+//! The picture: which sessions, what differs, the sum in one line, the cells.
+
+mod cells;
+mod overlay;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use cells::{HEAD, Table, paragraph};
+
+use super::data::{Compared, Sheet};
+use super::layout::{below, inside};
+use super::state::{Compare, View};
+use crate::analysis::{Difference, Side, Versus};
+use crate::tui::context::ViewContext;
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::screen::Screen;
+use crate::tui::session_name;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
+
+pub fn draw(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
+    match (&compare.got, compare.view) {
+        (None, _) => waiting(look, compare, body, buf),
+        (Some(got), View::Chart) if got.others() > 0 => {
+            overlay::draw(look, got, &compare.overlay, compare.log(), body, buf)
+        }
+        (Some(got), view) => page(look, compare, got, view, body, buf),
+    }
+}
+
+fn waiting(look: &Look, compare: &Compare, body: Rect, buf: &mut Buffer) {
+    let inner = pane::frame(look, "Compare", "", true, body, buf);
+    let text = format!("comparing {} sessions ...", compare.asked.len());
+    pane::line(Line::styled(text, look.style(Role::Dim)).centered(), inner.height / 2, inner, buf);
+}
+
+/// What stands where: rows of each part.
+struct Parts {
+    heads: Vec<Line<'static>>,
+    /// Those that are shown, and how many there are.
+    differences: (Vec<Line<'static>>, usize),
+    sum: Vec<Line<'static>>,
+    /// What scrolls.
+    list: Rect,
+}
+
+fn parts(look: &Look, compare: &Compare, got: &Compared, versus: &Versus, body: Rect) -> Parts {
+    let inner = inside(body);
+    let width = usize::from(inner.width);
+    let heads = heads(look, got, compare.other, width, usize::from(inner.height / 4).max(2));
+    if compare.view == View::Words {
+        let above = heads.len() as u16 + 1;
+        return Parts {
+            heads,
+            differences: (Vec::new(), 0),
+            sum: Vec::new(),
+            list: below(inner, above),
+        };
+    }
+    let all = versus.differences.len();
+    let most = usize::from(inner.height / 5).max(2);
+    let differences: Vec<Line> = versus
+        .differences
+        .iter()
+        .take(most)
+        .map(|one| difference(look, one, &versus.differences, width))
+        .collect();
+    let mut sum = pane::wrap(&versus.said(), width.saturating_sub(2));
+    let room = usize::from(inner.height / 6).max(2);
+    if sum.len() > room {
+        sum.truncate(room);
+        if let Some(last) = sum.last_mut() {
+            *last = pane::fit(&format!("{last} ..."), width.saturating_sub(2));
+        }
+    }
+    let sum: Vec<Line> = sum
+        .into_iter()
+        .map(|text| Line::styled(format!(" {text}"), look.style(Role::Title)))
+        .collect();
+    // A line above each part.
+    let above = heads.len() + 1 + differences.len().max(1) + 1 + sum.len() + 1;
+    Parts { heads, differences: (differences, all), sum, list: below(inner, above as u16 + HEAD) }
+}
+
+/// How far the list scrolls, and its rows.
+pub fn extent(compare: &Compare, look: &Look, body: Rect) -> (usize, usize) {
+    let Some(got) = &compare.got else { return (0, 1) };
+    let Some((versus, sheet)) = got.versus(compare.other) else { return (0, 1) };
+    let list = parts(look, compare, got, versus, body).list;
+    let width = usize::from(list.width);
+    let rows = match compare.view {
+        View::Words => words(look, versus, width).len(),
+        _ => sheet.rows.len() + cells::below(look, versus, width).len(),
+    };
+    let height = usize::from(list.height);
+    (rows.saturating_sub(height), height.max(1))
+}
+
+fn page(look: &Look, compare: &Compare, got: &Compared, view: View, body: Rect, buf: &mut Buffer) {
+    let inner = pane::frame(look, "Compare", &state(look, compare, got), true, body, buf);
+    let Some((versus, sheet)) = got.versus(compare.other) else {
+        return lost(look, got, inner, buf);
+    };
+    let parts = parts(look, compare, got, versus, body);
+    let mut at = inner.y;
+    put(&parts.heads, &mut at, inner, buf);
+    let width = usize::from(inner.width);
+    if view == View::Words {
+        divide(look, "In words", "", &mut at, inner, buf);
+        let lines = words(look, versus, width);
+        let first = compare.scroll.min(lines.len().saturating_sub(parts.list.height.into()));
+        put(&lines[first..], &mut parts.list.y.clone(), parts.list, buf);
+        return pane::scrollbar(look, first, lines.len(), parts.list, buf);
+    }
+    let (shown, all) = (parts.differences.0.len(), parts.differences.1);
+    let more = if all > shown {
+        format!("{shown} of {all}, {} shows all", key_of(Action::Toggle, Screen::Compare))
+    } else {
+        String::new()
+    };
+    divide(look, "What differs", &more, &mut at, inner, buf);
+    if all == 0 {
+        let text =
+            " nothing but the figures: settings, host, kernel, file and warnings are the same";
+        put(&[Line::styled(pane::fit(text, width), look.style(Role::Dim))], &mut at, inner, buf);
+    }
+    put(&parts.differences.0, &mut at, inner, buf);
+    divide(look, "Sum", "", &mut at, inner, buf);
+    put(&parts.sum, &mut at, inner, buf);
+    divide(look, "Cells", &sheet.common, &mut at, inner, buf);
+    table(look, (versus, sheet), compare.scroll, &mut at, parts.list, inner, buf);
+}
+
+fn table(
+    look: &Look,
+    (versus, sheet): (&Versus, &Sheet),
+    scroll: usize,
+    at: &mut u16,
+    list: Rect,
+    inner: Rect,
+    buf: &mut Buffer,
+) {
+    let width = usize::from(inner.width);
+    let table = Table::of(sheet, width.saturating_sub(2));
+    if !sheet.rows.is_empty() {
+        put(&table.head(look), at, inner, buf);
+    }
+    let below = cells::below(look, versus, width);
+    let rows = sheet.rows.len() + below.len();
+    let first = scroll.min(rows.saturating_sub(list.height.into()));
+    let cells = sheet.rows.iter().skip(first).map(|row| cells::line(look, &table, versus, *row));
+    let rest = below.into_iter().skip(first.saturating_sub(sheet.rows.len()));
+    for (row, line) in cells.chain(rest).take(list.height.into()).enumerate() {
+        pane::line(line, row as u16, list, buf);
+    }
+    pane::scrollbar(look, first, rows, list, buf);
+}
+
+/// Lines one below the other, as far as there is room.
+fn put(lines: &[Line<'static>], at: &mut u16, area: Rect, buf: &mut Buffer) {
+    for line in lines {
+        if *at >= area.bottom() {
+            return;
+        }
+        pane::line(line.clone(), *at - area.y, area, buf);
+        *at += 1;
+    }
+}
+
+/// A line with a title, and a dim text at its right.
+fn divide(look: &Look, title: &str, right: &str, at: &mut u16, inner: Rect, buf: &mut Buffer) {
+    if *at < inner.bottom() {
+        let row = Rect::new(inner.x, *at, inner.width, 1);
+        pane::divider(look, row, buf);
+        pane::words(look, title, Role::Title, row, 1, buf);
+        let room = usize::from(row.width).saturating_sub(pane::width(title) + 8);
+        let right = pane::fit(right, room);
+        pane::words(
+            look,
+            &right,
+            Role::Dim,
+            row,
+            row.width.saturating_sub(pane::width(&right) as u16 + 3),
+            buf,
+        );
+        *at += 1;
+    }
+}
+
+/// What is held against what, which of how many, and that another one is on its way.
+fn state(look: &Look, compare: &Compare, got: &Compared) -> String {
+    let others = got.others();
+    let mut parts = Vec::new();
+    if compare.awaited() {
+        parts.push("comparing ...".to_string());
+    }
+    if others > 0 {
+        parts.push(format!("{} against {}", got.letter(compare.other + 1), got.letter(0)));
+    }
+    if others > 1 {
+        parts.push(format!("{} of {others} {}", compare.other + 1, look.glyph("←→", "left right")));
+    }
+    parts.join(look.glyph(" · ", " - "))
+}
+
+/// Less than two could be loaded.
+fn lost(look: &Look, got: &Compared, inner: Rect, buf: &mut Buffer) {
+    let mut lines = vec![Line::styled(" There is nothing to compare:", look.style(Role::Title))];
+    lines.extend(lost_lines(look, got, usize::from(inner.width)));
+    put(&lines, &mut inner.y.clone(), inner, buf);
+}
+
+fn lost_lines(look: &Look, got: &Compared, width: usize) -> Vec<Line<'static>> {
+    got.lost
+        .iter()
+        .flat_map(|(id, why)| paragraph(look, &format!(" {id}: "), Role::Wrong, why, width))
+        .collect()
+}
+
+/// A line per session: the two that are compared first of all, then as many as there is room for.
+fn heads(
+    look: &Look,
+    got: &Compared,
+    other: usize,
+    width: usize,
+    most: usize,
+) -> Vec<Line<'static>> {
+    let Some(comparison) = &got.comparison else { return Vec::new() };
+    let sides: Vec<&Side> = std::iter::once(&comparison.base)
+        .chain(comparison.others.iter().map(|other| &other.side))
+        .collect();
+    let names: Vec<&str> = (0..sides.len()).map(|at| got.name(at)).collect();
+    let wide = names.iter().map(|name| pane::width(name)).max().unwrap_or(0).min(width / 3);
+    let hosts = sides.iter().map(|side| pane::width(&side.host)).max().unwrap_or(0).min(width / 5);
+    let line = |at: usize| {
+        let (side, now) = (sides[at], at == 0 || at == other + 1);
+        let name = pane::fit(names[at], wide);
+        let time = format!("{} UTC", session_name::format_time(&side.created));
+        let host = pane::fit(&side.host, hosts);
+        let head = [pane::width(&side.letter) + 4, wide + 2, pane::width(&time) + 2, hosts + 2]
+            .iter()
+            .sum::<usize>();
+        let target = pane::fit_front(&side.target, width.saturating_sub(head + 1));
+        let dim = look.style(Role::Dim);
+        Line::from(vec![
+            Span::styled(format!(" {} {} ", side.letter, look.marker(at)), look.series(at)),
+            Span::styled(
+                format!("{name}{}  ", " ".repeat(wide - pane::width(&name))),
+                look.style(if now { Role::Title } else { Role::Dim }),
+            ),
+            Span::styled(format!("{time}  "), dim),
+            Span::styled(format!("{host}{}  ", " ".repeat(hosts - pane::width(&host))), dim),
+            Span::styled(target, look.style(if now { Role::Text } else { Role::Dim })),
+        ])
+    };
+    let mut shown: Vec<usize> = vec![0, other + 1];
+    shown.extend((1..sides.len()).filter(|at| *at != other + 1));
+    shown.truncate(most.max(2));
+    shown.sort_unstable();
+    let mut lines: Vec<Line> = shown.iter().map(|at| line(*at)).collect();
+    lines.extend(lost_lines(look, got, width).into_iter().take(2));
+    lines
+}
+
+/// `settings  trial time  300ms -> 100ms` in one line; long values are cut.
+fn difference(look: &Look, one: &Difference, all: &[Difference], width: usize) -> Line<'static> {
+    let wide = named(all, width);
+    let arrow = look.glyph(" → ", " -> ");
+    let room = width.saturating_sub(1 + ABOUT + 2 + wide + 2 + pane::width(arrow) + 1);
+    let (base, other) = (pane::width(&one.base), pane::width(&one.other));
+    // Who needs less than a half leaves the rest to the other.
+    let left = base.min((room / 2).max(room.saturating_sub(other)));
+    let cut = |text: &str, most: usize| {
+        if text.contains('/') { pane::fit_front(text, most) } else { pane::fit(text, most) }
+    };
+    let what = pane::fit(&one.what, wide);
+    Line::from(vec![
+        Span::styled(format!(" {:<ABOUT$}  ", one.about), look.style(Role::Dim)),
+        Span::styled(
+            format!("{what}{}  ", " ".repeat(wide.saturating_sub(pane::width(&what)))),
+            look.style(Role::Text),
+        ),
+        Span::styled(cut(&one.base, left), look.style(Role::Number)),
+        Span::styled(arrow.to_string(), look.style(Role::Dim)),
+        Span::styled(cut(&one.other, room.saturating_sub(left)), look.style(Role::Number)),
+    ])
+}
+
+/// Columns of `settings`, the longest of what differences are about.
+const ABOUT: usize = 8;
+
+/// Columns of the names of what differs.
+fn named(all: &[Difference], width: usize) -> usize {
+    all.iter().map(|one| pane::width(&one.what)).max().unwrap_or(0).min(width / 3)
+}
+
+/// All that is said in words: every difference, the sum, why cells are not judged and which have no
+/// partner.
+fn words(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for one in &versus.differences {
+        let whole = difference(look, one, &versus.differences, usize::MAX / 2);
+        if whole.width() < width {
+            lines.push(difference(look, one, &versus.differences, width));
+            continue;
+        }
+        lines.push(Line::from(vec![
+            Span::styled(format!(" {:<ABOUT$}  ", one.about), look.style(Role::Dim)),
+            Span::styled(one.what.clone(), look.style(Role::Text)),
+        ]));
+        let indent = " ".repeat(ABOUT + 3);
+        for (letter, value) in [("A", &one.base), (versus.side.letter.as_str(), &one.other)] {
+            lines.extend(paragraph(look, &format!("{indent}{letter} "), Role::Dim, value, width));
+        }
+    }
+    if versus.differences.is_empty() {
+        let text = "Settings, host, kernel, file and warnings are the same in both.";
+        lines.extend(paragraph(look, " ", Role::Dim, text, width));
+    }
+    lines.push(Line::default());
+    lines.extend(
+        pane::wrap(&versus.said(), width.saturating_sub(2))
+            .into_iter()
+            .map(|text| Line::styled(format!(" {text}"), look.style(Role::Title))),
+    );
+    lines.extend(cells::below(look, versus, width));
+    lines
+}

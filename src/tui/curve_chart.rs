@@ -1,0 +1,61 @@
+//! Curves of sessions in one chart, as Sessions and Compare draw them.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::analysis::Axis;
+use crate::tui::curves::{Curve, Metric};
+use crate::tui::plot::{self, Chart, Draw, Point, Scale, Series};
+use crate::tui::theme::Look;
+use crate::tui::values::Values;
+
+/// A curve with its looks.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawn<'a> {
+    pub curve: &'a Curve,
+    pub style: Style,
+    pub marker: char,
+    pub emphasis: bool,
+}
+
+impl<'a> Drawn<'a> {
+    pub fn of(curve: &'a Curve, (style, marker): (Style, char)) -> Drawn<'a> {
+        Drawn { curve, style, marker, emphasis: false }
+    }
+}
+
+/// What is along the axes: `log` of the values.
+#[derive(Debug, Clone, Copy)]
+pub struct Axes {
+    pub along: Axis,
+    pub metric: Metric,
+    pub log: bool,
+}
+
+pub fn draw(
+    look: &Look,
+    Axes { along: axis, metric, log }: Axes,
+    drawn: &[Drawn],
+    cursor: Option<f64>,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let all: Vec<Vec<Point>> = drawn.iter().map(|one| one.curve.drawn()).collect();
+    let series: Vec<Series> = drawn
+        .iter()
+        .zip(&all)
+        .map(|(one, points)| Series {
+            name: &one.curve.name,
+            points,
+            style: one.style,
+            marker: one.marker,
+            draw: Draw::LineAndMarkers,
+            emphasis: one.emphasis,
+        })
+        .collect();
+    let values = Values::of(metric, log, look.unit, all.iter().flatten().map(|point| point.y));
+    let (show_x, show_y) = (|x: f64| axis.short(x), |y: f64| values.tick(y));
+    let x = plot::Axis::new(Scale::along(axis), &show_x);
+    Chart::new(look, x, values.axis(&show_y), &series).cursor(cursor).render(area, buf);
+}

@@ -1,0 +1,89 @@
+//! What keys, clicks and messages do on Host.
+
+use ratatui::layout::{Position, Rect};
+
+use super::layout::{Part, parts};
+use super::state::HostScreen;
+use crate::host::TargetFacts;
+use crate::record::Warning;
+use crate::report;
+use crate::tui::context::Context;
+use crate::tui::keymap::Action;
+use crate::tui::msg::{Effect, Msg};
+
+pub fn act(state: &mut HostScreen, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    if action == Action::Copy {
+        let report = state
+            .host
+            .as_deref()
+            .map(|host| report::host::text(host, state.target.as_ref(), state.findings()));
+        return report.map(Effect::Copy).into_iter().collect();
+    }
+    let parts = parts(state, ctx.look, ctx.body());
+    let count = parts.len().max(1);
+    let at = state.focus.min(count - 1);
+    let Some(part) = parts.get(at) else { return Vec::new() };
+    match action {
+        Action::NextPane | Action::Right if count > 1 => state.focus = (at + 1) % count,
+        Action::PreviousPane | Action::Left if count > 1 => state.focus = (at + count - 1) % count,
+        _ => state.scroll[at] = scroll(part, state.scroll[at].min(part.last()), action),
+    }
+    Vec::new()
+}
+
+/// The first line to be seen after a key.
+fn scroll(part: &Part, at: usize, action: Action) -> usize {
+    let page = part.page();
+    let next = match action {
+        Action::Up => at.saturating_sub(1),
+        Action::Down => at + 1,
+        Action::PageUp => at.saturating_sub(page),
+        Action::PageDown => at + page,
+        Action::HalfUp => at.saturating_sub(page.div_ceil(2)),
+        Action::HalfDown => at + page.div_ceil(2),
+        Action::Top => 0,
+        Action::Bottom => part.last(),
+        // All in one pane: from part to part.
+        Action::NextPane | Action::Right => {
+            part.starts.iter().copied().find(|start| *start > at && at < part.last()).unwrap_or(0)
+        }
+        Action::PreviousPane | Action::Left => {
+            part.starts.iter().copied().rfind(|start| *start < at).unwrap_or(part.last())
+        }
+        _ => at,
+    };
+    next.min(part.last())
+}
+
+pub fn handle_message(state: &mut HostScreen, _: &mut Context, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Host(host) => state.host = Some(host),
+        Msg::Doctor(findings) => state.general = findings,
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Takes in what was found out for the plan of Setup.
+pub fn show_plan(
+    state: &mut HostScreen,
+    target: Option<&TargetFacts>,
+    findings: Option<&[Warning]>,
+) {
+    state.target = target.cloned();
+    state.planned = findings.map(Into::into);
+}
+
+/// Asks for what the screen shows: for nothing while a run is measured, if it is known already.
+pub fn enter(state: &HostScreen, ctx: &Context) -> Vec<Effect> {
+    if ctx.is_running() && state.host.is_some() { Vec::new() } else { vec![Effect::Host] }
+}
+
+/// A click gives a pane the focus.
+pub fn click(state: &mut HostScreen, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
+    if let Some(part) = parts(state, ctx.look, body).iter().position(|part| part.area.contains(at))
+    {
+        state.focus = part;
+    }
+    Vec::new()
+}

@@ -1,0 +1,95 @@
+//! Rows and tables as lines: labels dim, numbers bright, units dim.
+
+use ratatui::text::{Line, Span};
+
+use crate::report::host::{Align, Item, widths};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
+
+/// Columns before a value.
+const LABEL: usize = 15;
+
+const UNITS: &[&str] = &[
+    "B", "KiB", "MiB", "GiB", "TiB", "PiB", "B/s", "KiB/s", "MiB/s", "GiB/s", "ns", "GHz", "%",
+    "CPUs", "GT/s",
+];
+
+/// A title above rows.
+pub fn heading(look: &Look, title: &str) -> Line<'static> {
+    Line::styled(format!(" {title}"), look.style(Role::Title))
+}
+
+pub fn lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for item in items {
+        match item {
+            Item::Section(title) => {
+                if !lines.is_empty() {
+                    lines.push(Line::default());
+                }
+                lines.push(heading(look, title));
+            }
+            Item::Row { label, value } => row(look, label, value, width, &mut lines),
+            Item::Table { align, rows } => table(look, align, rows, &mut lines),
+        }
+    }
+    lines
+}
+
+fn row(look: &Look, label: &str, value: &str, width: usize, lines: &mut Vec<Line<'static>>) {
+    let room = width.saturating_sub(LABEL);
+    // A path keeps the name of its file.
+    let parts =
+        if label == "path" { vec![pane::fit_front(value, room)] } else { pane::wrap(value, room) };
+    for (at, part) in parts.into_iter().enumerate() {
+        let label = if at == 0 { label } else { "" };
+        let mut spans =
+            vec![Span::styled(format!(" {label:<pad$}", pad = LABEL - 1), look.style(Role::Dim))];
+        spans.extend(figures(look, &part, Role::Text));
+        lines.push(Line::from(spans));
+    }
+}
+
+fn table(look: &Look, align: &[Align], rows: &[Vec<String>], lines: &mut Vec<Line<'static>>) {
+    let widths = widths(rows);
+    for (at, row) in rows.iter().enumerate() {
+        let mut spans = vec![Span::raw(" ")];
+        for ((cell, width), align) in row.iter().zip(&widths).zip(align) {
+            let role = match align {
+                _ if at == 0 => Role::Dim,
+                Align::Right => Role::Number,
+                Align::Left => Role::Text,
+            };
+            let pad = " ".repeat(width.saturating_sub(pane::width(cell)));
+            let (before, after) =
+                if *align == Align::Right { (pad.as_str(), "") } else { ("", pad.as_str()) };
+            spans.push(Span::raw(before.to_string()));
+            spans.extend(if at == 0 {
+                vec![Span::styled(cell.clone(), look.style(role))]
+            } else {
+                figures(look, cell, role)
+            });
+            spans.push(Span::raw(format!("{after}  ")));
+        }
+        lines.push(Line::from(spans));
+    }
+}
+
+/// A text whose numbers are bright and their units dim.
+pub fn figures(look: &Look, text: &str, rest: Role) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    let mut after_number = false;
+    for word in text.split_inclusive(' ') {
+        let bare = word.trim_end_matches([' ', ',', ';', ')']);
+        let number = bare.trim_start_matches('<').starts_with(|c: char| c.is_ascii_digit());
+        let role = match () {
+            () if number => Role::Number,
+            () if after_number && UNITS.contains(&bare) => Role::Dim,
+            () => rest,
+        };
+        after_number = number;
+        spans.push(Span::styled(bare.to_string(), look.style(role)));
+        spans.push(Span::styled(word[bare.len()..].to_string(), look.style(rest)));
+    }
+    spans
+}

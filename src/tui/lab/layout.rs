@@ -1,0 +1,90 @@
+//! Where the panes are, by the room there is, and what a click can hit.
+
+use ratatui::layout::{Constraint, Layout, Rect};
+
+use super::state::{Lab, Pane};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Places {
+    pub list: Rect,
+    pub bars: Option<Rect>,
+    pub about: Option<Rect>,
+}
+
+impl Places {
+    /// Wide: side by side. Else the explanation stands below; where there is no room for it, it
+    /// takes the place of the bars while it has the focus.
+    pub fn new(body: Rect, focus: Pane) -> Places {
+        let wide = body.width >= 150;
+        let list = match body.width {
+            100.. => 22,
+            70.. => 20,
+            _ => 17,
+        };
+        if wide {
+            let about = (body.width * 3 / 10).clamp(44, 64);
+            let [list, bars, about] = Layout::horizontal([
+                Constraint::Length(list),
+                Constraint::Min(30),
+                Constraint::Length(about),
+            ])
+            .areas(body);
+            return Places { list, bars: Some(bars), about: Some(about) };
+        }
+        let below = if body.height >= 20 { (body.height * 2 / 5).min(15) } else { 0 };
+        let [above, about] =
+            Layout::vertical([Constraint::Min(8), Constraint::Length(below)]).areas(body);
+        let [list, bars] =
+            Layout::horizontal([Constraint::Length(list), Constraint::Min(30)]).areas(above);
+        match (below > 0, focus) {
+            (true, _) => Places { list, bars: Some(bars), about: Some(about) },
+            (false, Pane::About) => Places { list, bars: None, about: Some(bars) },
+            (false, _) => Places { list, bars: Some(bars), about: None },
+        }
+    }
+}
+
+/// What a place on the screen is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Hit {
+    /// An item of the list; `mark`: its box.
+    Item {
+        item: usize,
+        mark: bool,
+    },
+    Slot(usize),
+    /// A place along the axis of the curve.
+    X(f64),
+    Pane(Pane),
+}
+
+/// What is inside of a frame, without a column at either side.
+pub fn inside(inner: Rect) -> Rect {
+    Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height)
+}
+
+/// The frame's inside, as [`pane::frame`](crate::tui::view::pane::frame) gives it.
+pub fn within(area: Rect) -> Rect {
+    Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height.saturating_sub(2))
+}
+
+/// The rows above the list and the bars that a filter takes.
+pub fn filtering(lab: &Lab) -> bool {
+    lab.typing || !lab.filter.value().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_explanation_is_beside_below_or_in_place_of_the_bars() {
+        let of = |columns, rows, focus| Places::new(Rect::new(0, 1, columns, rows), focus);
+        let wide = of(160, 38, Pane::Bars);
+        assert!(wide.bars.unwrap().height == 38 && wide.about.unwrap().x > wide.bars.unwrap().x);
+        let low = of(80, 22, Pane::Bars);
+        assert!(low.about.unwrap().y > low.bars.unwrap().y && low.about.unwrap().width == 80);
+        assert_eq!(of(60, 14, Pane::Bars).about, None);
+        assert_eq!(of(60, 14, Pane::About).bars, None);
+    }
+}

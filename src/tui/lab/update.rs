@@ -1,0 +1,394 @@
+//! What keys, clicks and messages do on Lab.
+
+use std::path::PathBuf;
+
+use ratatui::layout::{Position, Rect};
+use tui_input::Input;
+
+use super::data::Data;
+use super::layout::Hit;
+use super::state::{Lab, Pane};
+use super::{marks, view};
+use crate::analysis;
+use crate::plan::{Group, Plan, ProbeSet, check_sets, set_of};
+use crate::session::{self, Listed, Session};
+use crate::tui::context::{Context, ProbeChoice, Request, RunStatus};
+use crate::tui::cursor::moved;
+use crate::tui::export::{Form, What};
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::{Popup, Purpose};
+use crate::tui::screen::Screen;
+use crate::tui::session_name;
+use crate::tui::shown::Shown;
+
+/// Asks for what can be measured with the target of Setup: for nothing while something is measured,
+/// which it would disturb.
+pub fn enter(lab: &Lab, ctx: &Context, file: Option<PathBuf>, dir: Option<PathBuf>) -> Vec<Effect> {
+    if ctx.is_running() {
+        return Vec::new();
+    }
+    let (remote, sets) = (lab.choice.remote().cloned(), lab.choice.sets());
+    vec![Effect::Lab { file, dir, remote, sets }]
+}
+
+/// The filter, while it is typed.
+pub fn field(lab: &mut Lab) -> Option<&mut Input> {
+    if lab.typing { Some(&mut lab.filter) } else { None }
+}
+
+/// The filter has changed.
+pub fn field_changed(lab: &mut Lab, _: &mut Context) -> Vec<Effect> {
+    lab.arrange();
+    Vec::new()
+}
+
+/// Goes back from an opened curve or a filter; false where there is neither.
+pub fn back(lab: &mut Lab) -> bool {
+    if lab.open {
+        lab.open = false;
+        return true;
+    }
+    if lab.typing || !lab.filter.value().is_empty() {
+        lab.typing = false;
+        lab.filter = Input::default();
+        lab.arrange();
+        return true;
+    }
+    false
+}
+
+pub fn act(lab: &mut Lab, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    match action {
+        Action::Run => run(lab, ctx),
+        Action::Toggle if ctx.measures_probes() => ctx.request(Request::Steer(Action::Pause)),
+        Action::Skip | Action::Stop if ctx.measures_probes() => {
+            ctx.request(Request::Steer(action));
+        }
+        Action::Preset => {
+            let cursor = ctx
+                .presets
+                .iter()
+                .position(|preset| preset.id == lab.choice.preset.id)
+                .unwrap_or(0);
+            ctx.popups.push(Popup::Presets { cursor });
+        }
+        Action::Compare => {
+            ctx.popups.push(Popup::Marks { cursor: 0 });
+            return vec![Effect::Sessions];
+        }
+        Action::Edit => ask_values(lab, ctx),
+        Action::Copy => copy(lab, ctx),
+        Action::Export | Action::SaveAs | Action::Mark => of_session(lab, ctx, action),
+        Action::NextPane => focus(lab, 1),
+        Action::PreviousPane => focus(lab, Pane::ALL.len() - 1),
+        Action::Filter => lab.typing = true,
+        Action::Back => drop(back(lab)),
+        Action::Enter if lab.typing => lab.typing = false,
+        _ => in_pane(lab, ctx, action),
+    }
+    Vec::new()
+}
+
+fn focus(lab: &mut Lab, by: usize) {
+    lab.typing = false;
+    lab.pane = lab.pane.further(by);
+}
+
+/// Asks for the plan of what is chosen; its answer starts the run.
+fn run(lab: &mut Lab, ctx: &mut Context) {
+    if ctx.is_running() {
+        return ctx.request(Request::RefuseRun);
+    }
+    let Some(probes) = chosen_probes(lab) else {
+        let key = key_of(Action::Toggle, Screen::Lab);
+        return ctx.note(format!("no probe is chosen: {key} switches the one under the cursor on"));
+    };
+    lab.number += 1;
+    lab.awaited = true;
+    ctx.request(Request::PlanProbes { number: lab.number, probes });
+}
+
+/// What is chosen, as the planner takes it; `None`: nothing that can be run.
+fn chosen_probes(lab: &Lab) -> Option<ProbeChoice> {
+    let settings = lab.choice.settings(&lab.infos)?;
+    let needs_target =
+        lab.infos.iter().any(|info| info.group == Group::Files && lab.choice.is_on(info.id));
+    Some(ProbeChoice { preset: lab.choice.preset.clone(), settings, needs_target })
+}
+
+/// Copies the command line that measures the same without a screen.
+fn copy(lab: &Lab, ctx: &mut Context) {
+    match chosen_probes(lab) {
+        Some(probes) => ctx.request(Request::CopyProbes(probes)),
+        None => ctx.note("no probe is chosen: there is no command line"),
+    }
+}
+
+/// What is done with the session that is shown.
+fn of_session(lab: &Lab, ctx: &mut Context, action: Action) {
+    let data = &lab.data;
+    let Some(session) = data.session.clone() else {
+        let why = if ctx.measures_probes() {
+            "the run goes on: wait until it is over"
+        } else {
+            "nothing was measured yet"
+        };
+        return ctx.note(why);
+    };
+    let (id, kept) = (session.id.clone(), data.path.is_some());
+    match action {
+        Action::Export => {
+            let name = session_name::of_session(&session).to_string();
+            ctx.popups.push(Popup::Export(Box::new(Form::session(What::Shown(session), &name))));
+        }
+        Action::Mark => {
+            let is_saved = kept || session.reference.is_some();
+            ctx.request(Request::MarkSession { id, is_saved });
+        }
+        _ if !kept => ctx.fail("this session is not kept: there is nothing to name"),
+        _ => {
+            let hint = "a name by which this session is found again";
+            ctx.popups.push(Popup::line(
+                "Name this session",
+                hint,
+                session.name.clone(),
+                Purpose::Rename { id },
+            ));
+        }
+    }
+}
+
+fn in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
+    let page = view::page(lab, ctx.body());
+    let most = view::most_scroll(lab, ctx.look, ctx.body());
+    match (lab.pane, action) {
+        (_, Action::Toggle) => {
+            let (pane, probe) = (lab.pane, lab.probe().map(String::from));
+            let of_item: Vec<String> =
+                lab.sheet.probes_of(lab.item, &lab.infos).into_iter().map(String::from).collect();
+            let ids = if pane == Pane::Probes { of_item } else { probe.into_iter().collect() };
+            lab.choice.toggle(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+            lab.arrange();
+        }
+        (_, Action::Enter) => open_curve(lab, ctx),
+        (Pane::About, _) => lab.scroll = moved(lab.scroll.min(most), most + 1, action, page),
+        (Pane::Bars, _) if lab.open => {
+            let next = lab
+                .curves()
+                .zip(lab.current())
+                .and_then(|(curves, slot)| curves.moved(&slot.cell, action).cloned());
+            lab.go_to_cell(next);
+        }
+        (Pane::Probes, Action::Right) => lab.pane = Pane::Bars,
+        (Pane::Bars, Action::Left) => lab.pane = Pane::Probes,
+        (Pane::Bars, Action::Right) => lab.pane = Pane::About,
+        (Pane::Probes, Action::Left) => {}
+        (Pane::Probes, _) => {
+            let to = moved(lab.item, lab.sheet.items.len(), action, page);
+            lab.go_to_item(to);
+        }
+        (Pane::Bars, _) => {
+            let to = moved(lab.slot, lab.sheet.slots.len(), action, page);
+            lab.go_to(to);
+        }
+    }
+    if lab.open && lab.curves().is_none() {
+        lab.open = false;
+    }
+}
+
+/// Opens the curve of the probe, or closes it.
+fn open_curve(lab: &mut Lab, ctx: &mut Context) {
+    if lab.open {
+        lab.open = false;
+        return;
+    }
+    match lab.curves() {
+        Some(curves) => {
+            let first = lab.current().and_then(|slot| curves.first(&slot.cell).cloned());
+            lab.go_to_cell(first);
+            (lab.open, lab.pane) = (true, Pane::Bars);
+        }
+        None if lab.pane == Pane::Probes => lab.pane = Pane::Bars,
+        None => ctx.note("this probe has no curve: nothing of it varies along an axis, or it is not measured yet"),
+    }
+}
+
+/// Asks for the values of the probe under the cursor.
+fn ask_values(lab: &Lab, ctx: &mut Context) {
+    let Some(info) = lab.probe().and_then(|id| lab.info(id)) else {
+        return ctx.note("put the cursor on a probe to choose its values");
+    };
+    if info.params.is_empty() {
+        return ctx.note(format!("{} has no values to choose", info.id));
+    }
+    let ranges: Vec<String> =
+        info.params.iter().map(|param| format!("{} {}", param.name, param.range())).collect();
+    let hint = format!(
+        "as {0}=FROM..TO or {0}=A,B; {1}; empty: the usual",
+        info.params[0].name,
+        ranges.join(", ")
+    );
+    let sets = lab.choice.sets().unwrap_or_default();
+    let said = info.params.iter().filter_map(|param| set_of(&sets, info.id, param.name));
+    let known: Vec<String> = said.map(|set| format!("{}={}", set.name, set.values)).collect();
+    ctx.popups.push(Popup::line(
+        format!("Values of {}", info.id),
+        hint,
+        known.join(" "),
+        Purpose::Values(info.id),
+    ));
+}
+
+/// Takes the values of a probe, as `--set` takes them; what was said of it before is gone.
+///
+/// # Errors
+/// The text names no parameter of the probe, or a value that it does not have.
+pub fn set_values(
+    lab: &mut Lab,
+    ctx: &mut Context,
+    id: &str,
+    text: &str,
+) -> Result<Vec<Effect>, String> {
+    let Some(info) = lab.info(id) else { return Err(format!("there is no probe {id}")) };
+    let parse = |word: &str| {
+        word.parse::<ProbeSet>()
+            .map(|set| ProbeSet { probe: set.probe.or_else(|| Some(id.into())), ..set })
+    };
+    let said: Vec<ProbeSet> = text
+        .split_whitespace()
+        .map(parse)
+        .collect::<Result<_, _>>()
+        .map_err(|error| error.to_string())?;
+    check_sets(&said, &[info]).map_err(|error| error.to_string())?;
+    lab.choice.put_values(info, said);
+    lab.arrange();
+    ctx.request(Request::InspectProbes);
+    Ok(Vec::new())
+}
+
+/// A click: a box switches, a row selects, a row that is selected opens its curve.
+pub fn click(lab: &mut Lab, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
+    let hit = view::hit(lab, &ctx.view(), body, at);
+    lab.typing = false;
+    match hit {
+        Some(Hit::Item { item, mark }) => {
+            lab.pane = Pane::Probes;
+            lab.go_to_item(item);
+            // A pause is not what a click on a box means.
+            if mark && !ctx.measures_probes() {
+                return act(lab, ctx, Action::Toggle);
+            }
+        }
+        Some(Hit::Slot(slot)) if slot == lab.slot && lab.pane == Pane::Bars => {
+            return act(lab, ctx, Action::Enter);
+        }
+        Some(Hit::Slot(slot)) => {
+            lab.pane = Pane::Bars;
+            lab.go_to(slot);
+        }
+        Some(Hit::X(x)) => {
+            lab.pane = Pane::Bars;
+            let cell = lab
+                .curves()
+                .zip(lab.current())
+                .and_then(|(curves, slot)| curves.at(&slot.cell, x).cloned());
+            lab.go_to_cell(cell);
+        }
+        Some(Hit::Pane(pane)) => lab.pane = pane,
+        None => {}
+    }
+    Vec::new()
+}
+
+pub fn handle_message(lab: &mut Lab, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Lab(here) => {
+            lab.here = *here;
+            lab.arrange();
+        }
+        Msg::MarkedOnLab(Ok(other)) => marks::add(lab, *other),
+        Msg::MarkedOnLab(Err(why)) => ctx.fail(why),
+        Msg::LabPlanned { number, result }
+            if number == lab.number && std::mem::take(&mut lab.awaited) =>
+        {
+            match result {
+                Ok(plan) => ctx.request(Request::Start((*plan).into())),
+                Err(why) => ctx.fail(why),
+            }
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// The sessions that are kept.
+pub fn list_sessions(lab: &mut Lab, listed: &[Listed]) {
+    lab.kept = listed.iter().filter(|listed| listed.probes > 0).cloned().collect();
+}
+
+/// A plan is about to run: where it measures probes, its cells take their places.
+pub fn begin(lab: &mut Lab, plan: &Plan) {
+    if plan.probes.is_empty() {
+        return;
+    }
+    lab.choice.only(
+        plan.probes
+            .iter()
+            .chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell))
+            .map(|cell| cell.probe.as_str()),
+    );
+    lab.data = Data {
+        planned: plan.probes.clone(),
+        skipped: plan.skipped_probes.clone(),
+        ..Data::default()
+    };
+    lab.open = false;
+    lab.arrange();
+}
+
+/// Shows what the run has measured until now.
+pub fn grow(lab: &mut Lab, session: &Session) {
+    lab.data = Data::growing(session, analysis::probes(session));
+    lab.arrange();
+}
+
+/// Shows the probes of a session.
+pub fn show(lab: &mut Lab, shown: &Shown) {
+    let plan = &shown.session.plan;
+    let cells = plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
+    lab.choice.only(cells.map(|cell| cell.probe.as_str()));
+    lab.data = Data::whole(shown.session.clone(), shown.probes.clone(), shown.path.clone());
+    lab.arrange();
+}
+
+/// The shown session has another name.
+pub fn rename(lab: &mut Lab, id: &str, name: &str) {
+    let data = &mut lab.data;
+    let Some(session) = data.session.as_ref().filter(|session| session.id == id) else { return };
+    let mut session = session::Session::clone(session);
+    session.name = name.into();
+    *data = Data::whole(session, std::mem::take(&mut data.results), data.path.take());
+    lab.arrange();
+}
+
+/// Whether an action does something now.
+pub fn is_offered(lab: &Lab, run: Option<&RunStatus>, action: Action) -> bool {
+    let measures_probes = run.is_some_and(RunStatus::measures_probes);
+    match action {
+        Action::Run => run.is_none(),
+        Action::Stop | Action::Skip => measures_probes,
+        Action::Export | Action::SaveAs | Action::Mark => lab.data.session.is_some(),
+        Action::Enter => lab.typing || lab.open || lab.curves().is_some(),
+        Action::Compare => marks::any(lab),
+        Action::Edit => {
+            !measures_probes
+                && lab
+                    .probe()
+                    .and_then(|id| lab.info(id))
+                    .is_some_and(|info| !info.params.is_empty())
+        }
+        _ => true,
+    }
+}

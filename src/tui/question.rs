@@ -1,0 +1,17 @@
+//! What is asked of the planner.
+
+use std::path::PathBuf;
+
+use crate::plan::{Preset, Settings};
+
+/// What a plan is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Answers to older questions are of no use.
+    pub number: u64,
+    /// `None`: a scratch file.
+    pub file: Option<PathBuf>,
+    pub dir: Option<PathBuf>,
+    pub preset: Preset,
+    pub settings: Settings,
+}

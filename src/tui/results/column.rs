@@ -1,0 +1,58 @@
+//! A column of the table.
+
+use crate::tui::view::pane;
+use crate::units::column::{Unit, aligned};
+
+/// What a column is sorted by.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Key {
+    Number(f64),
+    Word(String),
+}
+
+/// How a column's text looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    Backend,
+    Word,
+    /// The figure of the table.
+    Main,
+    Number,
+    Badge,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    pub title: String,
+    pub unit: String,
+    /// What goes first where there is no room; 0 stays.
+    pub rank: u8,
+    pub right: bool,
+    pub look: Look,
+    pub width: usize,
+    pub texts: Vec<String>,
+    pub keys: Vec<Key>,
+}
+
+/// A column of words.
+pub fn column(title: &str, rank: u8, look: Look, texts: Vec<String>, keys: Vec<Key>) -> Column {
+    let width =
+        texts.iter().map(|text| pane::width(text)).chain([pane::width(title)]).max().unwrap_or(0);
+    Column {
+        title: title.into(),
+        unit: String::new(),
+        rank,
+        right: false,
+        look,
+        width,
+        texts,
+        keys,
+    }
+}
+
+/// A column of figures in a unit.
+pub fn numbers(title: &str, rank: u8, values: &[Option<f64>], (factor, unit): Unit) -> Column {
+    let keys = values.iter().map(|value| Key::Number(value.unwrap_or(f64::NAN))).collect();
+    let made = column(title, rank, Look::Number, aligned(values, factor), keys);
+    Column { unit: unit.into(), right: true, width: made.width.max(pane::width(unit)), ..made }
+}

@@ -1,0 +1,372 @@
+//! What keys, clicks and messages do on Results.
+
+use std::sync::Arc;
+
+use ratatui::layout::{Position, Rect};
+use tui_input::Input;
+
+use super::state::{Open, Results};
+use super::view::{answer, cell, chart, frame, table};
+use super::{copy, layout};
+use crate::tui::context::{Context, Request};
+use crate::tui::cursor::moved;
+use crate::tui::curves::Metric;
+use crate::tui::export::{Form, What};
+use crate::tui::keymap::{self, Action, Place};
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::{Popup, Purpose};
+use crate::tui::screen::Screen;
+use crate::tui::shown::Shown;
+use crate::tui::theme::Look;
+use crate::tui::view::pane;
+
+/// Shows a session.
+pub fn show(results: &mut Results, shown: Shown) {
+    results.show(shown);
+}
+
+/// The filter, while it is typed.
+pub fn field(results: &mut Results) -> Option<&mut Input> {
+    if results.table.typing { Some(&mut results.table.filter) } else { None }
+}
+
+/// The filter has changed.
+pub fn field_changed(results: &mut Results, _: &mut Context) -> Vec<Effect> {
+    results.arrange();
+    Vec::new()
+}
+
+/// The shown session has another name.
+pub fn rename(results: &mut Results, id: &str, name: &str) {
+    if let Some(data) = results.data.as_mut().filter(|data| data.shown.session.id == id) {
+        data.shown.session.name = name.into();
+    }
+}
+
+/// Goes back from an opened cell or a filter; false where there is neither.
+pub fn back(results: &mut Results) -> bool {
+    if results.open.is_some() {
+        results.close();
+        return true;
+    }
+    if results.table.on && (results.table.typing || !results.table.filter.value().is_empty()) {
+        results.table.typing = false;
+        results.table.filter = Input::default();
+        results.arrange();
+        return true;
+    }
+    false
+}
+
+pub fn act(results: &mut Results, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    if results.data.is_none() {
+        return Vec::new();
+    }
+    if let Some(effects) = of_session(results, ctx, action) {
+        return effects;
+    }
+    if let Some(metric) = Metric::from_action(action) {
+        results.plot(metric);
+        return Vec::new();
+    }
+    let log = results.log(Metric::Throughput);
+    match results.open {
+        Some(open) => in_cell(results, ctx, open, action),
+        None if results.table.on => in_table(results, ctx, action),
+        None => in_chart(results, action),
+    }
+    let turned = results.log(Metric::Throughput);
+    if turned != log {
+        ctx.request(Request::RememberLogAxis(turned));
+    }
+    Vec::new()
+}
+
+/// What concerns the whole session.
+fn of_session(results: &mut Results, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
+    let shown = results.shown()?;
+    match action {
+        Action::RunAgain => Some(vec![Effect::Again(shown.session.id.clone())]),
+        Action::Copy => Some(vec![Effect::Copy(copy::text(results))]),
+        Action::Export => {
+            let form = Form::session(What::Shown(Arc::new(shown.session.clone())), shown.called());
+            ctx.popups.push(Popup::Export(Box::new(form)));
+            Some(Vec::new())
+        }
+        Action::SaveAs if shown.path.is_none() => {
+            ctx.fail("this session is not kept: there is nothing to name");
+            Some(Vec::new())
+        }
+        Action::SaveAs => {
+            let (id, name) = (shown.session.id.clone(), shown.session.name.clone());
+            let hint = "a name by which this session is found again";
+            ctx.popups.push(Popup::line("Name this session", hint, name, Purpose::Rename { id }));
+            Some(Vec::new())
+        }
+        Action::Mark => {
+            let id = shown.session.id.clone();
+            ctx.request(Request::MarkSession { id, is_saved: shown.path.is_some() });
+            Some(Vec::new())
+        }
+        Action::Back => {
+            back(results);
+            Some(Vec::new())
+        }
+        _ => None,
+    }
+}
+
+/// Whether an action does something where the screen is now.
+pub fn is_offered(results: &Results, action: Action) -> bool {
+    let Some(data) = &results.data else {
+        let own = keymap::on(Screen::Results)
+            .any(|binding| binding.action == action && binding.place != Place::Everywhere);
+        return !own && !matches!(action, Action::Enter | Action::NextPane);
+    };
+    let (opened, table) = (results.open.is_some(), results.table.on);
+    match action {
+        Action::Enter | Action::Filter | Action::NextPane | Action::Table => !opened,
+        Action::Toggle => !opened && (!table || results.table.sort.is_some()),
+        Action::Sort => table && !opened,
+        Action::LogAxis | Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => {
+            !opened && !table && data.is_curve()
+        }
+        Action::Across => !opened && !table && data.axes.len() > 1,
+        Action::Mean => !opened && !table,
+        _ => true,
+    }
+}
+
+fn in_chart(results: &mut Results, action: Action) {
+    let Some(data) = &results.data else { return };
+    let (places, rows) = (data.xs.len(), data.rows());
+    match action {
+        Action::Left | Action::Right | Action::Top | Action::Bottom if data.is_curve() => {
+            results.chart.x = moved(results.chart.x, places, action, 1);
+            results.pan();
+        }
+        Action::Up
+        | Action::Down
+        | Action::PageUp
+        | Action::PageDown
+        | Action::HalfUp
+        | Action::HalfDown
+        | Action::Top
+        | Action::Bottom => {
+            results.chart.series = moved(results.chart.series, rows, action, 10);
+        }
+        Action::Toggle => results.switch(results.chart.series),
+        Action::Mean => results.chart.mean = !results.chart.mean,
+        Action::LogAxis => results.turn_axis(),
+        Action::Across => results.cross(),
+        Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => zoom(results, places, action),
+        Action::Enter => results.open(),
+        Action::Table | Action::NextPane | Action::PreviousPane => turn(results),
+        Action::Filter => {
+            turn(results);
+            results.table.typing = true;
+        }
+        _ => {}
+    }
+}
+
+/// Halves or doubles what is seen of the axis, around the cursor.
+fn zoom(results: &mut Results, places: usize, action: Action) {
+    let last = places.saturating_sub(1);
+    let (from, to) = results.chart.zoom.unwrap_or((0, last));
+    let span = match action {
+        Action::ZoomIn => ((to - from) / 2).max(2),
+        Action::ZoomOut => (to - from) * 2,
+        _ => last,
+    };
+    if span >= last {
+        results.chart.zoom = None;
+        return;
+    }
+    let first = results.chart.x.saturating_sub(span / 2).min(last - span);
+    results.chart.zoom = Some((first, first + span));
+}
+
+/// Chart to table or back, with the cursor on the same cell.
+fn turn(results: &mut Results) {
+    let under = results.under_cursor();
+    results.table.on = !results.table.on;
+    results.table.typing = false;
+    if let Some(result) = under {
+        results.go_to(result);
+    }
+}
+
+fn in_table(results: &mut Results, ctx: &mut Context, action: Action) {
+    let body = ctx.body();
+    let page = usize::from(body.height).saturating_sub(5).max(1);
+    let Some(data) = &results.data else { return };
+    match action {
+        Action::Sort | Action::Left | Action::Right => {
+            let shown = data.sheet.fit(layout::table_width(body));
+            let at = results
+                .table
+                .sort
+                .and_then(|(column, _)| shown.iter().position(|own| *own == column));
+            // Before the first and after the last column is the order of the plan.
+            let next = match (action, at) {
+                (Action::Left, None) => shown.len().checked_sub(1),
+                (Action::Left, Some(at)) => at.checked_sub(1),
+                (_, None) => Some(0),
+                (_, Some(at)) => Some(at + 1).filter(|next| *next < shown.len()),
+            };
+            let next = next.and_then(|next| shown.get(next).copied());
+            results.table.sort = next.map(|column| (column, data.sheet.falls(column)));
+            results.arrange();
+        }
+        Action::Toggle => {
+            if let Some((_, reversed)) = &mut results.table.sort {
+                *reversed = !*reversed;
+            }
+            results.arrange();
+        }
+        Action::Filter => results.table.typing = true,
+        Action::Enter if results.table.typing => results.table.typing = false,
+        Action::Enter => {
+            results.open();
+            let skipped = results.open.is_none().then(|| results.skipped()).flatten();
+            if let Some(reason) = skipped {
+                ctx.note(reason);
+            }
+        }
+        Action::Table | Action::NextPane | Action::PreviousPane => turn(results),
+        _ => {
+            results.table.cursor =
+                moved(results.table.cursor, results.table.rows.len(), action, page)
+        }
+    }
+}
+
+fn in_cell(results: &mut Results, ctx: &Context, open: Open, action: Action) {
+    let body = ctx.body();
+    let scroll = match action {
+        Action::Left | Action::Right => {
+            let neighbours = results.neighbours();
+            let at = neighbours.iter().position(|result| *result == open.result).unwrap_or(0);
+            if let Some(result) = neighbours.get(moved(at, neighbours.len(), action, 1)).copied() {
+                results.go_to(result);
+                results.open = Some(Open { result, scroll: open.scroll });
+            }
+            open.scroll
+        }
+        Action::Up
+        | Action::Down
+        | Action::PageUp
+        | Action::PageDown
+        | Action::HalfUp
+        | Action::HalfDown
+        | Action::Top
+        | Action::Bottom => {
+            moved(open.scroll, usize::MAX, action, usize::from(body.height.saturating_sub(3)))
+        }
+        Action::Table | Action::NextPane | Action::PreviousPane => return results.close(),
+        _ => return,
+    };
+    let most = cell::most_scroll(results, ctx.look, body);
+    if let Some(open) = &mut results.open {
+        open.scroll = scroll.min(most);
+    }
+}
+
+impl Results {
+    /// Why the row under the cursor was not measured.
+    fn skipped(&self) -> Option<String> {
+        let data = self.data.as_ref()?;
+        let row = self.table.rows.get(self.table.cursor)?.checked_sub(data.sheet.results)?;
+        let skipped = data.shown.skipped.get(row)?;
+        Some(pane::fit(&format!("skipped: {}", skipped.reason), 200))
+    }
+}
+
+/// Asks for the course of the opened cell. One at a time, and never beside a run: reading files
+/// would be measured with it.
+pub fn ask(results: &mut Results, ctx: &Context) -> Option<Effect> {
+    if ctx.screen != Screen::Results || ctx.is_running() {
+        return None;
+    }
+    let (data, open) = (results.data.as_ref()?, results.open?);
+    if results.courses.is_waiting() || results.courses.of(open.result).is_some() {
+        return None;
+    }
+    let (path, cell) = (data.shown.path.clone()?, data.cell_of(open.result)?);
+    results.courses.expect(path.clone(), cell, open.result);
+    Some(Effect::Course { path, cell })
+}
+
+pub fn handle_message(results: &mut Results, _: &mut Context, msg: Msg) -> Vec<Effect> {
+    if let Msg::Course { path, cell, samples } = msg {
+        results.courses.take(&path, cell, samples);
+    }
+    Vec::new()
+}
+
+/// A click: the chart sets the cursor, the legend and the table select, a title sorts.
+pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
+    let metric = frame::tabs(body)
+        .into_iter()
+        .find(|(_, place, ..)| place.contains(at))
+        .map(|(metric, ..)| metric);
+    if let Some(metric) = metric {
+        results.plot(metric);
+    } else if results.open.is_some() {
+        // Nothing in an opened cell is to be pressed.
+    } else if results.table.on {
+        click_table(results, body, at);
+    } else {
+        click_chart(results, ctx.look, body, at);
+    }
+    Vec::new()
+}
+
+fn click_chart(results: &mut Results, look: &Look, body: Rect, at: Position) {
+    let Some(data) = &results.data else { return };
+    let lines = answer::lines(look, data, layout::text_width(body)).len();
+    let parts = layout::parts(body, data.rows(), lines);
+    if parts.chart.contains(at) && data.is_curve() {
+        let area = Rect::new(
+            parts.chart.x + 1,
+            parts.chart.y,
+            parts.chart.width.saturating_sub(2),
+            parts.chart.height,
+        );
+        let x = chart::with_chart(look, results, data, area, |chart| chart.x_at(area, at.x));
+        if let Some(x) = x {
+            results.set_x(x);
+        }
+    } else if parts.legend.contains(at) {
+        let first =
+            pane::first_row(results.chart.series, data.rows(), usize::from(parts.legend.height));
+        let series = first + usize::from(at.y - parts.legend.y);
+        if series >= data.rows() {
+            return;
+        }
+        // A second click on the same row, or one on its marker, switches the curve.
+        let again = results.chart.series == series || at.x <= parts.legend.x + 2;
+        results.chart.series = series;
+        if again {
+            results.switch(series);
+        }
+    }
+}
+
+fn click_table(results: &mut Results, body: Rect, at: Position) {
+    let Some(data) = &results.data else { return };
+    match table::hit(results, data, body, at) {
+        Some(table::Hit::Title(column)) => {
+            let reversed = match results.table.sort {
+                Some((own, reversed)) if own == column => !reversed,
+                _ => data.sheet.falls(column),
+            };
+            results.table.sort = Some((column, reversed));
+            results.arrange();
+        }
+        Some(table::Hit::Row(row)) if row == results.table.cursor => results.open(),
+        Some(table::Hit::Row(row)) => results.table.cursor = row,
+        None => {}
+    }
+}

@@ -1,0 +1,247 @@
+//! Figures, processor, warnings and error of a cell.
+
+use ratatui::text::{Line, Span};
+
+use super::scene::{Scene, lines};
+use super::stack::Section;
+use crate::analysis::SummaryOf;
+use crate::experiment::MEASURE;
+use crate::record::{Prepared, Stretch, Trial};
+use crate::stats::course::Kind;
+use crate::stats::{Summary, median};
+use crate::tui::curves::Metric;
+use crate::tui::results::measured;
+use crate::tui::theme::Role;
+use crate::tui::view::findings;
+use crate::units::{self, column};
+
+pub fn error(s: Scene) -> Vec<Section<'static>> {
+    let Some(error) = &s.result.error else { return Vec::new() };
+    let mut all = vec![Line::styled("This cell failed", s.look.style(Role::Wrong))];
+    all.extend(s.wrapped(error, Role::Text));
+    lines(all)
+}
+
+/// Median with its interval, mean, spread and extremes, a row for each thing counted.
+pub fn figures(s: Scene) -> Vec<Section<'static>> {
+    let rows: Vec<(&str, Metric, Option<SummaryOf>)> = vec![
+        ("bytes", Metric::Throughput, s.result.throughput),
+        ("operations", Metric::Operations, s.result.operations),
+        ("system calls", Metric::SystemCalls, s.result.syscalls),
+    ];
+    let known: Vec<_> = rows
+        .into_iter()
+        .filter_map(|(name, metric, of)| Some((name, metric, of?.summary)))
+        .collect();
+    if known.is_empty() {
+        return Vec::new();
+    }
+    // Two columns less where there is no room for all.
+    let titles: &[&str] = match s.width {
+        68.. => &["median", "low", "high", "mean", "stddev", "min", "max"],
+        _ => &["median", "low", "high", "mean", "stddev"],
+    };
+    let head: String = titles.iter().map(|title| format!("{title:>7}")).collect();
+    let mut all = vec![Line::from(vec![
+        Span::styled(format!("{:<13}", ""), s.look.style(Role::Dim)),
+        Span::styled(head, s.look.style(Role::Dim)),
+    ])];
+    all.extend(
+        known.iter().map(|(name, metric, summary)| row(s, name, *metric, summary, titles.len())),
+    );
+    let trials = s.result.trials.len();
+    let half = known.first().and_then(|(_, _, summary)| summary.half_width());
+    let sure = match half {
+        Some(half) => {
+            format!(
+                "{trials} trials; low to high is the 95 % interval of the median, ±{} %",
+                measured::percent(half * 100.0)
+            )
+        }
+        None if trials == 1 => "1 trial: no interval".into(),
+        None => format!("{trials} trials: under 5 there is no interval"),
+    };
+    all.extend(s.wrapped(&sure, Role::Dim));
+    all.extend(levels(s));
+    lines(all)
+}
+
+/// Where the figure changed over time: each level with its trials.
+fn levels(s: Scene) -> Vec<Line<'static>> {
+    let Some(change) = &s.result.level_change else { return Vec::new() };
+    let metric = if change.unit == "B/s" { Metric::Throughput } else { Metric::Operations };
+    let line = |level: &Stretch| {
+        let (factor, unit) = column::whole(level.summary.median, metric.units(s.look.unit));
+        let trials = format!("trials {}-{}", level.first_trial + 1, level.last_trial + 1);
+        let times = format!(
+            "{} to {}",
+            units::show_nanos(level.began as f64),
+            units::show_nanos(level.ended as f64)
+        );
+        s.pair(
+            &trials,
+            format!("{} {unit}, {times}", column::figure(level.summary.median / factor)),
+        )
+    };
+    let what =
+        if change.kind == Kind::Step { "The figure stepped:" } else { "The figure drifted:" };
+    let head = Line::styled(what, s.look.style(Role::Misleading));
+    std::iter::once(head).chain(change.levels.iter().map(line)).collect()
+}
+
+/// What one trial did: operations, bytes, time, and the XOR of the data where it was folded.
+pub fn trial(s: Scene) -> Vec<Section<'static>> {
+    let Some(work) = measured::work(s.result, s.data.shown.session.plan.experiment == MEASURE)
+    else {
+        return Vec::new();
+    };
+    let block = units::show_bytes(s.result.cell.block);
+    let mut all = vec![s.heading("One trial"), s.pair("count", work.operations().to_string())];
+    if work.bytes > 0.0 {
+        let sign = s.look.glyph("×", "x");
+        all.push(s.pair(
+            "size",
+            format!(
+                "{} ({} {sign} {block})",
+                units::show_bytes(work.bytes as u64),
+                work.operations()
+            ),
+        ));
+    }
+    all.push(s.pair("time", units::show_nanos(work.nanos)));
+    if let Some(xor) = measured::xor(s.result) {
+        let same = s.data.same_xor.as_ref().is_some_and(|same| *same == xor);
+        all.push(s.pair("XOR", if same { format!("{xor}, as every other cell's") } else { xor }));
+    }
+    lines(all)
+}
+
+/// When the bytes of a write were where.
+pub fn written(s: Scene) -> Vec<Section<'static>> {
+    let Some(written) = s.result.written else { return Vec::new() };
+    let time = |of: Option<SummaryOf>, none: &str| {
+        of.map_or_else(|| none.to_string(), |of| units::show_nanos(of.summary.median))
+    };
+    let around = if s.result.cell.direct { "gone around: direct I/O" } else { "not known" };
+    let mut all = vec![s.heading("Written")];
+    all.push(s.pair("page cache", time(written.page_cache, around)));
+    all.push(s.pair("device", time(written.device, "nothing waited for it")));
+    all.push(s.pair(
+        "still dirty",
+        written.left.map_or_else(|| "not known".into(), |left| units::show_bytes(left as u64)),
+    ));
+    lines(all)
+}
+
+/// What there was not enough of.
+pub fn limit(s: Scene) -> Vec<Section<'static>> {
+    let Some(Some(limit)) = s.data.shown.limits.get(s.index) else { return Vec::new() };
+    let mut all = vec![s.heading("What limits it")];
+    all.extend(s.wrapped(&limit.text, Role::Text));
+    lines(all)
+}
+
+fn row(s: Scene, name: &str, metric: Metric, summary: &Summary, count: usize) -> Line<'static> {
+    let (factor, unit) = column::whole(summary.median, metric.units(s.look.unit));
+    let figure = |value: Option<f64>| {
+        format!("{:>7}", value.map_or("-".into(), |value| column::figure(value / factor)))
+    };
+    let rest = [
+        summary.low,
+        summary.high,
+        Some(summary.mean),
+        Some(summary.stddev),
+        Some(summary.min),
+        Some(summary.max),
+    ];
+    let rest: String = rest.into_iter().take(count - 1).map(figure).collect();
+    Line::from(vec![
+        Span::styled(format!("{name:<13}"), s.look.style(Role::Dim)),
+        Span::styled(figure(Some(summary.median)), s.look.style(Role::Number)),
+        Span::styled(rest, s.look.style(Role::Text)),
+        Span::styled(format!(" {unit}"), s.look.style(Role::Dim)),
+    ])
+}
+
+pub fn warnings(s: Scene) -> Vec<Section<'static>> {
+    let mut all = vec![s.heading("Verdict")];
+    if s.result.warnings.is_empty() {
+        if s.result.trials.is_empty() {
+            return Vec::new();
+        }
+        all.push(Line::styled(
+            format!("{} nothing disturbs this result", s.look.glyph("✓", "*")),
+            s.look.style(Role::Good),
+        ));
+    } else {
+        let mut found = findings::describe(s.look, &s.result.warnings, s.width);
+        // The last one needs no empty line behind it.
+        found.pop();
+        all.extend(found);
+    }
+    lines(all)
+}
+
+/// What a trial cost beside its time: the middle one of each figure.
+pub fn processor(s: Scene) -> Vec<Section<'static>> {
+    let trials = &s.result.trials;
+    let middle = |of: &dyn Fn(&Trial) -> Option<f64>| {
+        let values: Vec<f64> = trials.iter().filter_map(|trial| of(trial)).collect();
+        median(&values)
+    };
+    let share = |nanos: u64, trial: &Trial| {
+        (trial.nanos > 0).then(|| 100.0 * nanos as f64 / trial.nanos as f64)
+    };
+    let Some(user) = middle(&|t| share(t.user_nanos, t)) else { return Vec::new() };
+    let system = middle(&|t| share(t.system_nanos, t)).unwrap_or(0.0);
+    let mut all = vec![
+        s.heading("Cost of a trial"),
+        s.pair("processor", format!("{user:.0} % user, {system:.0} % system, of one CPU")),
+    ];
+    if let Some((per_byte, ..)) = Metric::Cpu.of(s.result) {
+        all.push(
+            s.pair("per byte", format!("{} of CPU time", Metric::Cpu.show(per_byte, s.look.unit))),
+        );
+    }
+    if let Some(calls) =
+        middle(&|t| t.syscalls.get().filter(|_| t.ops > 0).map(|calls| calls as f64 / t.ops as f64))
+    {
+        all.push(s.pair("system calls", format!("{} per operation", column::figure(calls))));
+    }
+    let count = |of: fn(&Trial) -> u64| {
+        middle(&|t| Some(of(t) as f64)).map_or("-".into(), units::show_count)
+    };
+    all.push(s.pair(
+        "page faults",
+        format!("{} minor, {} major", count(|t| t.minor_faults), count(|t| t.major_faults)),
+    ));
+    let switches = (count(|t| t.voluntary_switches), count(|t| t.involuntary_switches));
+    all.push(s.pair("switches", format!("{} voluntary, {} involuntary", switches.0, switches.1)));
+    if let Some(depth) = middle(&|t| t.evidence.achieved_depth).filter(|_| s.result.cell.depth > 1)
+    {
+        all.push(s.pair(
+            "depth",
+            format!("{} of {} under way", column::figure(depth), s.result.cell.depth),
+        ));
+    }
+    if let Some(nanos) =
+        middle(&|t| Some(t.evidence.prepare_nanos as f64)).filter(|nanos| *nanos > 0.0)
+    {
+        let state = trials
+            .last()
+            .and_then(|t| t.evidence.preparation.as_ref())
+            .map_or(String::new(), prepared);
+        all.push(s.pair("preparation", format!("{}{state}", units::show_nanos(nanos))));
+    }
+    lines(all)
+}
+
+/// What the preparation reached.
+fn prepared(prepared: &Prepared) -> String {
+    match prepared {
+        Prepared::Cold { left: 0, .. } => ", nothing left in memory".into(),
+        Prepared::Cold { left, .. } => format!(", {} left in memory", units::show_bytes(*left)),
+        Prepared::Warm { resident } => format!(", {} in memory", units::show_bytes(*resident)),
+        Prepared::AsIs => String::new(),
+    }
+}

@@ -1,0 +1,79 @@
+//! The latencies of a cell: percentiles and histogram.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::scene::Scene;
+use super::stack::Section;
+use crate::tui::plot::Histogram;
+use crate::tui::theme::Role;
+use crate::tui::view::pane;
+use crate::units;
+
+/// Buckets are within this share of their value.
+const WIDE: f64 = 1.0 / 256.0;
+
+pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
+    let Some(latency) = &s.result.latency else { return Vec::new() };
+    let all = [
+        ("p50", latency.p50),
+        ("p90", latency.p90),
+        ("p99", latency.p99),
+        ("p99.9", latency.p999),
+        ("max", Some(latency.max)),
+        ("mean", Some(latency.mean)),
+    ];
+    let known: Vec<(&str, String)> = all
+        .iter()
+        .filter_map(|(name, value)| Some((*name, units::show_nanos((*value)?))))
+        .collect();
+    let mut text = vec![s.heading("Latency of an operation")];
+    let (mut line, mut used) = (Vec::new(), 0);
+    for (name, value) in known {
+        let width = pane::width(name) + pane::width(&value) + 4;
+        if used + width > s.width + 3 {
+            text.push(Line::from(std::mem::take(&mut line)));
+            used = 0;
+        }
+        used += width;
+        line.push(Span::styled(format!("{name} "), s.look.style(Role::Dim)));
+        line.push(Span::styled(format!("{value}   "), s.look.style(Role::Number)));
+    }
+    text.push(Line::from(line));
+    let timed = s.data.latency(s.index).map_or(0, |own| own.count);
+    let every = match latency.every {
+        0 | 1 => String::new(),
+        every => format!(", one of {every}"),
+    };
+    if timed > 0 {
+        let count =
+            if timed < 1_000_000 { timed.to_string() } else { units::show_count(timed as f64) };
+        text.extend(s.wrapped(&format!("{count} operations timed{every}"), Role::Dim));
+    }
+    let mut sections = vec![Section::Lines(text)];
+    if s.data.latency(s.index).is_some_and(|own| own.buckets.len() > 1) {
+        sections.push(Section::Picture {
+            height,
+            draw: Box::new(move |area, buf| histogram(s, area, buf)),
+        });
+    }
+    sections
+}
+
+fn histogram(s: Scene, area: Rect, buf: &mut Buffer) {
+    let (Some(latency), Some(of)) = (s.data.latency(s.index), &s.result.latency) else { return };
+    let bin = |&(nanos, count): &(u64, u64)| {
+        let (middle, half) = (nanos as f64, (nanos as f64 * WIDE).max(0.5));
+        ((middle - half).max(0.5), middle + half, count)
+    };
+    let bins: Vec<(f64, f64, u64)> = latency.buckets.iter().map(bin).collect();
+    let marks: Vec<(f64, &str)> = [(of.p50, "p50"), (of.p99, "p99"), (of.p999, "p99.9")]
+        .into_iter()
+        .filter_map(|(value, name)| Some((value?, name)))
+        .collect();
+    let brief = |nanos: f64| units::show_nanos(nanos).replace(".00", "").replace(".0 ", " ");
+    let style = s.look.series(s.data.hues.get(s.index).copied().unwrap_or(0));
+    // Rare operations are what one looks for here.
+    Histogram::new(s.look, &bins, &brief, style).marks(&marks).rare(true).render(area, buf);
+}

@@ -1,0 +1,45 @@
+//! What the sections of an opened cell are made from.
+
+use ratatui::text::{Line, Span};
+
+use super::stack::Section;
+use crate::analysis::CellResult;
+use crate::tui::results::data::Data;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
+
+/// What every section is made from.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    pub look: &'a Look,
+    pub data: &'a Data,
+    pub index: usize,
+    pub result: &'a CellResult,
+    /// Columns for text.
+    pub width: usize,
+}
+
+impl<'a> Scene<'a> {
+    pub fn heading(&self, text: &str) -> Line<'static> {
+        Line::styled(text.to_string(), self.look.style(Role::Title))
+    }
+
+    /// A word and what it is.
+    pub fn pair(&self, name: &str, value: String) -> Line<'static> {
+        Line::from(vec![
+            Span::styled(format!("{name:<13}"), self.look.style(Role::Dim)),
+            Span::styled(value, self.look.style(Role::Text)),
+        ])
+    }
+
+    /// Text on as many lines as it needs.
+    pub fn wrapped(&self, text: &str, role: Role) -> Vec<Line<'static>> {
+        let style = self.look.style(role);
+        pane::wrap(text, self.width).into_iter().map(|part| Line::styled(part, style)).collect()
+    }
+}
+
+/// A section of lines only; none where there are no lines.
+pub fn lines(lines: Vec<Line<'static>>) -> Vec<Section<'static>> {
+    if lines.is_empty() { Vec::new() } else { vec![Section::Lines(lines)] }
+}

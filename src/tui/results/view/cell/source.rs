@@ -1,0 +1,62 @@
+//! Where the bytes came from, as one bar and in words.
+
+use ratatui::text::{Line, Span};
+
+use super::scene::Scene;
+use super::stack::Section;
+use crate::report::table::origin;
+use crate::tui::plot::{Bar, Bars, Part};
+use crate::tui::theme::Role;
+
+/// A source and how it looks: what is no disk and no memory is not trusted.
+fn role(word: &str) -> Role {
+    match word {
+        "device" => Role::Good,
+        "cache" => Role::Note,
+        "hole" => Role::Wrong,
+        _ => Role::Misleading,
+    }
+}
+
+pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
+    let Some(source) = &s.result.source else { return Vec::new() };
+    let parts = origin::parts(source);
+    let draw = {
+        let parts = parts.clone();
+        move |area: ratatui::layout::Rect, buf: &mut ratatui::buffer::Buffer| {
+            let pieces = parts
+                .iter()
+                .map(|(word, share)| Part { value: *share, style: s.look.style(role(word)) })
+                .collect();
+            let bar = [Bar::stacked("", pieces, "")];
+            Bars::new(s.look, &bar).max(1.0).render(area, buf);
+        }
+    };
+    let mut words = Vec::new();
+    for (word, share) in &parts {
+        words.push(Span::styled(s.look.glyph("■ ", "# ").to_string(), s.look.style(role(word))));
+        words.push(Span::styled(format!("{word} "), s.look.style(Role::Text)));
+        words.push(Span::styled(
+            format!("{}   ", origin::percent(*share)),
+            s.look.style(Role::Number),
+        ));
+    }
+    let mut below = vec![Line::from(words)];
+    if !s.result.source_reason.is_empty() {
+        below.extend(s.wrapped(&s.result.source_reason, Role::Dim));
+    }
+    if let Some(amplification) = s.result.amplification.filter(|a| *a >= 0.005) {
+        let why = if amplification > 1.05 { ": it read ahead" } else { "" };
+        below.extend(s.wrapped(
+            &format!(
+                "the device moved {amplification:.2} bytes for each that was asked of it{why}"
+            ),
+            Role::Dim,
+        ));
+    }
+    vec![
+        Section::Lines(vec![s.heading("Where the bytes came from")]),
+        Section::Picture { height: 1, draw: Box::new(draw) },
+        Section::Lines(below),
+    ]
+}

@@ -1,0 +1,120 @@
+//! The trials of a cell in the order they were made: as dots, and one by one.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::scene::Scene;
+use super::stack::Section;
+use crate::record::Trial;
+use crate::tui::curves::Metric;
+use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
+use crate::tui::theme::Role;
+use crate::units::{self, column};
+
+/// What a trial is told by: the metric that is plotted, where a single trial has it.
+pub(super) fn metric(s: Scene) -> Metric {
+    match s.data.metric {
+        Metric::Operations => Metric::Operations,
+        Metric::SystemCalls => Metric::SystemCalls,
+        Metric::Cpu if s.result.throughput.is_some() => Metric::Cpu,
+        _ if s.result.throughput.is_some() => Metric::Throughput,
+        _ => Metric::Operations,
+    }
+}
+
+fn value(metric: Metric, trial: &Trial) -> f64 {
+    match metric {
+        Metric::Throughput => trial.throughput(),
+        Metric::SystemCalls => trial.syscall_rate().unwrap_or(f64::NAN),
+        Metric::Cpu if trial.bytes > 0 => {
+            (trial.user_nanos + trial.system_nanos) as f64 / trial.bytes as f64
+        }
+        Metric::Cpu => f64::NAN,
+        Metric::Operations | Metric::Latency => trial.operations(),
+    }
+}
+
+pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
+    let trials = &s.result.trials;
+    if trials.is_empty() {
+        return Vec::new();
+    }
+    let metric = metric(s);
+    let outliers = s.result.outliers();
+    let mut sections = vec![Section::Lines(vec![s.heading("Trials")])];
+    if trials.len() > 1 {
+        let outliers = outliers.clone();
+        sections.push(Section::Picture {
+            height,
+            draw: Box::new(move |area, buf| dots(s, metric, &outliers, area, buf)),
+        });
+    }
+    let values: Vec<Option<f64>> = trials.iter().map(|trial| Some(value(metric, trial))).collect();
+    let (factor, unit) = column::unit(values.iter().flatten().copied(), metric.units(s.look.unit));
+    let texts = column::aligned(&values, factor);
+    let wide = texts.first().map_or(0, String::len).max(unit.chars().count());
+    let title =
+        format!("{:>5}  {unit:>wide$}  {:>9}  {:>9}  {:>9}", "round", "moved", "time", "device");
+    sections.push(Section::Lines(vec![Line::styled(title, s.look.style(Role::Dim))]));
+    let row = move |at: usize| {
+        let trial = &trials[at];
+        let device = trial.device_bytes.map_or("-".into(), units::show_bytes);
+        let rest = format!(
+            "  {:>9}  {:>9}  {device:>9}",
+            units::show_bytes(trial.bytes),
+            units::show_nanos(trial.nanos as f64)
+        );
+        let mut parts = vec![
+            Span::styled(format!("{:>5}  ", trial.round), s.look.style(Role::Dim)),
+            Span::styled(format!("{:>wide$}", texts[at]), s.look.style(Role::Number)),
+            Span::styled(rest, s.look.style(Role::Text)),
+        ];
+        if outliers.binary_search(&at).is_ok() {
+            parts.push(Span::styled("  stands apart", s.look.style(Role::Misleading)));
+        }
+        if trial.short {
+            parts.push(Span::styled("  cut short", s.look.style(Role::Dim)));
+        }
+        Line::from(parts)
+    };
+    sections.push(Section::Rows { count: trials.len(), row: Box::new(row) });
+    sections
+}
+
+fn dots(s: Scene, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buffer) {
+    let trials = &s.result.trials;
+    let wanted = |pick: &dyn Fn(usize) -> bool| -> Vec<Point> {
+        let point = |(at, trial): (usize, &std::sync::Arc<Trial>)| {
+            pick(at).then(|| Point::new((at + 1) as f64, value(metric, trial)))
+        };
+        trials.iter().enumerate().filter_map(point).collect()
+    };
+    let apart = |at: usize| outliers.binary_search(&at).is_ok();
+    let plain = wanted(&|at| !apart(at) && !trials[at].short);
+    let odd = wanted(&apart);
+    let short = wanted(&|at| !apart(at) && trials[at].short);
+    let hue = s.data.hues.get(s.index).copied().unwrap_or(0);
+    let dot = |points, style, marker| Series {
+        name: "",
+        points,
+        style,
+        marker,
+        draw: Draw::Points,
+        emphasis: false,
+    };
+    let all = [
+        dot(plain.as_slice(), s.look.series(hue), s.look.marker(0)),
+        dot(&short, s.look.style(Role::Dim), s.look.marker(4)),
+        dot(&odd, s.look.style(Role::Misleading), '!'),
+    ];
+    let values = trials.iter().map(|trial| value(metric, trial)).filter(|value| value.is_finite());
+    let (factor, unit) = column::unit(values, metric.units(s.look.unit));
+    let show = |value: f64| column::figure(value / factor);
+    let number = |at: f64| format!("{at:.0}");
+    let y = Axis::new(Scale::Linear, &show).loose().round_in(factor).title(unit);
+    let x = Axis::new(Scale::Linear, &number).between(0.5, trials.len() as f64 + 0.5);
+    let middle = metric.of(s.result).map_or(f64::NAN, |(median, ..)| median);
+    let rules = [Rule { at: middle, label: "median", style: s.look.style(Role::Rule) }];
+    Chart::new(s.look, x, y, &all).rules(&rules).render(area, buf);
+}

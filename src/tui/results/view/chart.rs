@@ -1,0 +1,159 @@
+//! The chart: a curve per backend and cache state; where nothing varies along an axis, bars.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::bars;
+use crate::plan::Cache;
+use crate::tui::curves::{Curve, Metric};
+use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
+use crate::tui::results::data::{Data, Drawn};
+use crate::tui::results::state::Results;
+use crate::tui::theme::{Look, Role};
+use crate::tui::values::Values;
+use crate::tui::view::pane;
+
+/// More curves than this are a thicket: then those around the cursor of the legend are drawn.
+const MOST: usize = 40;
+
+/// The curves that are drawn, the selected one last.
+fn visible<'a>(results: &Results, data: &'a Data) -> Vec<(usize, &'a Curve, &'a Drawn)> {
+    let on = data
+        .curves
+        .iter()
+        .zip(&data.drawn)
+        .enumerate()
+        .filter(|(_, (curve, _))| !results.is_off(curve));
+    let all: Vec<_> = on.map(|(at, (curve, drawn))| (at, curve, drawn)).collect();
+    let cursor = all.iter().position(|(at, ..)| *at >= results.chart.series).unwrap_or(0);
+    let first = pane::first_row(cursor, all.len(), MOST);
+    all.into_iter().skip(first).take(MOST).collect()
+}
+
+/// Everything that a chart borrows.
+struct Pieces<'a> {
+    series: Vec<Series<'a>>,
+    rules: Vec<Rule<'a>>,
+}
+
+fn pieces<'a>(look: &Look, results: &Results, data: &'a Data) -> Pieces<'a> {
+    let on = data.expected.iter().filter(|line| !results.chart.unexpected.contains(&line.name));
+    let selected = results.expected(results.chart.series);
+    let mut series: Vec<Series> = on
+        .map(|line| Series {
+            emphasis: selected.is_some_and(|own| own.name == line.name),
+            ..line.series(look)
+        })
+        .collect();
+    for (at, curve, drawn) in visible(results, data) {
+        let selected = at == results.chart.series;
+        let own = |points: &'a [Point], draw| Series {
+            name: "",
+            points,
+            style: look.series(curve.hue),
+            marker: look.marker(curve.index),
+            draw,
+            emphasis: selected,
+        };
+        if results.chart.mean && drawn.means.iter().any(|p| p.y.is_finite()) {
+            let faint = look.style(Role::Dim);
+            series.push(Series {
+                style: faint,
+                emphasis: false,
+                ..own(&drawn.means, Draw::Dashed)
+            });
+        }
+        // One hue for a backend: what is cold is dashed.
+        if curve.cache == Cache::Cold {
+            series.push(own(&drawn.medians, Draw::Dashed));
+            series.push(Series { name: &curve.name, ..own(&drawn.medians, Draw::Points) });
+        } else {
+            series.push(Series { name: &curve.name, ..own(&drawn.medians, Draw::LineAndMarkers) });
+        }
+    }
+    let ceilings = data.ceilings.iter().filter(|_| data.metric == Metric::Throughput);
+    let rules = ceilings
+        .map(|(label, at)| Rule { at: *at, label, style: look.style(Role::Rule) })
+        .collect();
+    Pieces { series, rules }
+}
+
+fn wrong_sign(look: &Look) -> char {
+    look.glyph("✖", "X").chars().next().unwrap_or('X')
+}
+
+/// The signs of what is misleading or wrong, each a row above its point; below where the chart ends
+/// there.
+fn signs(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [Vec<Point>; 2] {
+    let (low, high) = chart.y_range();
+    let even = |y: f64| if chart.y.scale == Scale::Linear { y } else { y.ln() };
+    let back = |y: f64| if chart.y.scale == Scale::Linear { y } else { y.exp() };
+    let row = (even(high) - even(low)) / f64::from(rows.max(1));
+    let beside = |point: &Point| {
+        let above = even(point.y) + row;
+        Point::new(point.x, back(if above > even(high) { even(point.y) - row } else { above }))
+    };
+    let all = visible(results, data);
+    let of = |points: fn(&Drawn) -> &Vec<Point>| {
+        all.iter().flat_map(|(_, _, drawn)| points(drawn)).map(beside).collect()
+    };
+    [of(|drawn| &drawn.misleading), of(|drawn| &drawn.wrong)]
+}
+
+/// A chart as it is drawn in an area, for drawing and for the mouse.
+pub fn with_chart<R>(
+    look: &Look,
+    results: &Results,
+    data: &Data,
+    area: Rect,
+    then: impl FnOnce(&Chart) -> R,
+) -> R {
+    let Pieces { series, rules } = pieces(look, results, data);
+    let last = data.xs.len().saturating_sub(1);
+    let (from, to) = results.chart.zoom.unwrap_or((0, last));
+    let ends = (data.xs.get(from).copied().unwrap_or(1.0), data.xs.get(to).copied().unwrap_or(2.0));
+    let name = |x: f64| data.axis.tick(x);
+    let x = Axis::new(Scale::along(data.axis), &name).between(ends.0, ends.1);
+    let log = results.log(data.metric);
+    let inside = series.iter().flat_map(|s| s.points).filter(|p| (ends.0..=ends.1).contains(&p.x));
+    let values = Values::of(data.metric, log, look.unit, inside.map(|p| p.y));
+    let tick = |y: f64| values.tick(y);
+    let y = values.axis(&tick);
+    let chart =
+        Chart::new(look, x, y, &series).rules(&rules).bands(true).names(true).cursor(results.x());
+    if visible(results, data)
+        .iter()
+        .all(|(_, _, drawn)| drawn.misleading.is_empty() && drawn.wrong.is_empty())
+    {
+        return then(&chart);
+    }
+    let [misleading, wrong] = signs(results, data, &chart, chart.plot_area(area).height);
+    let sign = |points, role, marker| Series {
+        style: look.style(role),
+        marker,
+        ..Series::new(look, 0, "", points).draw(Draw::Points)
+    };
+    let (low, high) = chart.y_range();
+    // Behind the curves: a marker is more than its sign.
+    let mut all =
+        vec![sign(&misleading, Role::Misleading, '!'), sign(&wrong, Role::Wrong, wrong_sign(look))];
+    all.extend(&series);
+    then(&Chart { y: chart.y.between(low, high), series: &all, ..chart })
+}
+
+pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+    let area = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
+    let text = match () {
+        () if data.curves.is_empty() && data.results().is_empty() => "nothing was measured",
+        () if data.curves.is_empty() => "no cell has a value of this kind",
+        () if data.curves.iter().all(|curve| results.is_off(curve)) => {
+            "every curve is off: space switches the one under the cursor on"
+        }
+        () if data.is_curve() => {
+            return with_chart(look, results, data, area, |chart| chart.render(area, buf));
+        }
+        () => return bars::draw(look, results, data, area, buf),
+    };
+    pane::line(Line::styled(text, look.style(Role::Dim)).centered(), area.height / 2, area, buf);
+}

@@ -1,0 +1,103 @@
+//! The frame of Results: the metrics in its first line, a short text in its last, the row under
+//! the cursor.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use crate::tui::curves::Metric;
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::results::data::Data;
+use crate::tui::screen::Screen;
+use crate::tui::theme::{Colours, Look, Role};
+use crate::tui::view::pane;
+
+/// The metrics as they stand in the frame's first line: each with its place.
+pub fn tabs(area: Rect) -> Vec<(Metric, Rect, &'static str, &'static str)> {
+    const NAMES: &[(Metric, Action, &str, &str)] = &[
+        (Metric::Throughput, Action::Throughput, "Throughput", "bytes/s"),
+        (Metric::Operations, Action::Operations, "Operations", "ops/s"),
+        (Metric::SystemCalls, Action::SystemCalls, "System calls", "calls/s"),
+        (Metric::Latency, Action::Latency, "Latency", "latency"),
+        (Metric::Cpu, Action::Cpu, "CPU per byte", "CPU"),
+    ];
+    let wide = area.width >= 100;
+    let mut at = area.x + 2;
+    let each = NAMES.iter().map(|(metric, action, long, short)| {
+        let (key, name) = (key_of(*action, Screen::Results), if wide { long } else { short });
+        let width = (key.len() + 1 + name.len()) as u16;
+        let place = Rect::new(at, area.y, width, 1).intersection(area);
+        at += width + 2;
+        (*metric, place, key, *name)
+    });
+    each.collect()
+}
+
+/// The frame with the metrics at the left and the session at the right.
+pub fn frame(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) -> Rect {
+    let inner = pane::frame(look, "", "", false, area, buf);
+    let mut end = area.x;
+    for (metric, place, key, name) in tabs(area) {
+        let on = metric == data.metric;
+        let style = if on {
+            look.style(Role::Focus).add_modifier(Modifier::UNDERLINED)
+        } else {
+            look.style(Role::Dim)
+        };
+        let key_style = if on { look.style(Role::Focus) } else { look.style(Role::Key) };
+        let padded = Rect::new(place.x - 1, place.y, place.width + 2, 1).intersection(area);
+        let parts = [
+            Span::raw(" "),
+            Span::styled(key, key_style),
+            Span::raw(" "),
+            Span::styled(name, style),
+            Span::raw(" "),
+        ];
+        Line::from(parts.to_vec()).render(padded, buf);
+        end = padded.right();
+    }
+    let room = usize::from(area.right().saturating_sub(end + 3));
+    let (name, target) = (data.shown.name(), data.shown.target());
+    let both = format!("{name}{}{target}", look.glyph(" · ", " - "));
+    let text =
+        if pane::width(&both) + 2 <= room { both } else { pane::fit(name, room.saturating_sub(2)) };
+    if room >= 8 {
+        let width = pane::width(&text) as u16 + 2;
+        let place = Rect::new(area.right() - 1 - width, area.y, width, 1);
+        Line::from(vec![
+            Span::raw(" "),
+            Span::styled(text, look.style(Role::Text)),
+            Span::raw(" "),
+        ])
+        .render(place, buf);
+    }
+    inner
+}
+
+/// The row under the cursor, in one colour.
+pub fn select(look: &Look, row: Rect, buf: &mut Buffer) {
+    let style = look.style(Role::Selected);
+    // Reversed hues would be a patchwork.
+    let plain = if style.fg.is_none() && look.colours != Colours::None {
+        style.fg(Color::Reset)
+    } else {
+        style
+    };
+    pane::select(plain, 0, row, buf);
+}
+
+/// A short text at the right of the frame's last line.
+pub fn below(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
+    let text = pane::fit(text, usize::from(area.width.saturating_sub(6)));
+    let width = pane::width(&text) as u16 + 2;
+    if width > 2 && area.height > 0 {
+        let place = Rect::new(area.right().saturating_sub(1 + width), area.bottom() - 1, width, 1)
+            .intersection(area);
+        // The border of an opened cell is bold.
+        let style = look.style(Role::Dim).remove_modifier(Modifier::BOLD);
+        Line::from(vec![Span::raw(" "), Span::styled(text, style), Span::raw(" ")])
+            .render(place, buf);
+    }
+}

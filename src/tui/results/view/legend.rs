@@ -1,0 +1,302 @@
+//! The legend: which curves there are, and what each says at the cursor.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::cell;
+use super::frame::select;
+use crate::analysis::CellResult;
+use crate::report::table::origin;
+use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
+use crate::tui::results::columns::ids;
+use crate::tui::results::data::Data;
+use crate::tui::results::layout::Parts;
+use crate::tui::results::measured::percent;
+use crate::tui::results::state::Results;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane::words;
+use crate::tui::view::{findings, pane};
+use crate::units::column;
+
+/// A column: title, width, to the right.
+struct Column {
+    title: &'static str,
+    width: usize,
+    right: bool,
+}
+
+/// What a row says: a text with its look for each column.
+type Row = Vec<(String, Style)>;
+
+pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
+    let title = match results.x() {
+        Some(x) if data.is_curve() => format!("At {}", data.axis.show(x as u64)),
+        _ => "Cells".into(),
+    };
+    words(look, &title, Role::Title, parts.legend_title, u16::from(!parts.beside), buf);
+    let area = Rect::new(
+        parts.legend.x + 1,
+        parts.legend.y,
+        parts.legend.width.saturating_sub(2),
+        parts.legend.height,
+    );
+    let height = usize::from(area.height);
+    let first = pane::first_row(results.chart.series, data.rows(), height);
+    let shown: Vec<&Curve> = data.curves.iter().skip(first).take(height).collect();
+    let readout = Readout::of(results, data, &shown);
+    let mut rows: Vec<Row> =
+        shown.iter().map(|curve| readout.row(look, results, data, curve)).collect();
+    let expected = (first + rows.len()..(first + height).min(data.rows()))
+        .filter_map(|row| results.expected(row));
+    rows.extend(expected.map(|line| readout.expected(look, results, line)).collect::<Vec<_>>());
+    let columns = readout.columns(&rows, usize::from(area.width));
+    let taken = pane::width(&title) as u16 + 5;
+    titles(look, &columns, taken, parts.legend_title, area.x, buf);
+    for (row, cells) in rows.iter().enumerate() {
+        line(&columns, cells, Rect::new(area.x, area.y + row as u16, area.width, 1), buf);
+        if first + row == results.chart.series {
+            select(look, Rect { y: area.y + row as u16, height: 1, ..parts.legend }, buf);
+        }
+    }
+    pane::scrollbar(
+        look,
+        first,
+        data.rows(),
+        Rect { width: parts.legend.width.saturating_sub(1), ..parts.legend },
+        buf,
+    );
+}
+
+/// Titles on the line above, over their columns.
+fn titles(look: &Look, columns: &[Column], taken: u16, row: Rect, left: u16, buf: &mut Buffer) {
+    let mut at = left;
+    for column in columns {
+        let width = pane::width(column.title);
+        let indent = if column.right { column.width.saturating_sub(width) } else { 0 };
+        let start = at + indent as u16;
+        if width > 0
+            && start > row.x + taken
+            && usize::from(start) + width < usize::from(row.right())
+        {
+            let place = Rect::new(start - 1, row.y, width as u16 + 2, 1).intersection(buf.area);
+            Line::styled(format!(" {} ", column.title), look.style(Role::Dim)).render(place, buf);
+        }
+        at += column.width as u16 + GAP;
+    }
+}
+
+const GAP: u16 = 2;
+
+fn line(columns: &[Column], cells: &Row, area: Rect, buf: &mut Buffer) {
+    let mut at = area.x;
+    for (column, (text, style)) in columns.iter().zip(cells) {
+        let text = pane::fit(text, column.width.min(area.right().saturating_sub(at).into()));
+        let indent = if column.right { column.width.saturating_sub(pane::width(&text)) } else { 0 };
+        let place = Rect::new(
+            at + indent as u16,
+            area.y,
+            area.right().saturating_sub(at + indent as u16),
+            1,
+        )
+        .intersection(area);
+        Span::styled(text, *style).render(place, buf);
+        at += column.width as u16 + GAP;
+    }
+}
+
+/// What all rows share.
+struct Readout {
+    x: f64,
+    factor: f64,
+    unit: &'static str,
+    /// The best value at the cursor among the curves that are on.
+    best: Option<f64>,
+    values: Vec<(usize, String)>,
+}
+
+impl Readout {
+    fn of(results: &Results, data: &Data, shown: &[&Curve]) -> Readout {
+        let x = results.x().unwrap_or(f64::NAN);
+        let at = |curve: &Curve| point_at(curve, x).map(|point| point.y);
+        let on = data.curves.iter().filter(|curve| !results.is_off(curve));
+        let more = data.metric.more_is_better();
+        let best = on.filter_map(at).reduce(|a, b| if (a > b) == more { a } else { b });
+        let all: Vec<Option<f64>> = shown.iter().map(|curve| at(curve)).collect();
+        let (factor, unit) =
+            column::unit(all.iter().flatten().copied(), data.metric.units(results.unit));
+        let texts = column::aligned(&all, factor);
+        let values = shown.iter().map(|curve| curve.index).zip(texts).collect();
+        Readout { x, factor, unit, best, values }
+    }
+
+    fn row(&self, look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
+        let off = results.is_off(curve);
+        let role = |role: Role| look.style(if off { Role::Off } else { role });
+        let hue = if off { look.style(Role::Off) } else { look.series(curve.hue) };
+        let marker =
+            if off { look.glyph("·", ".").into() } else { look.marker(curve.index).to_string() };
+        let mut row = vec![(marker, hue), (curve.name.clone(), role(Role::Text))];
+        let Some((point, result)) =
+            point_at(curve, self.x).and_then(|p| Some((p, data.results().get(p.result)?)))
+        else {
+            row.push(("-".into(), role(Role::Dim)));
+            row.extend(std::iter::repeat_n((String::new(), Style::new()), 4));
+            return row;
+        };
+        let value = self
+            .values
+            .iter()
+            .find(|(index, _)| *index == curve.index)
+            .map_or("-".into(), |(_, text)| text.clone());
+        row.push((value, role(Role::Number)));
+        row.push((self.interval(data.metric, point), role(Role::Dim)));
+        if results.chart.mean {
+            row.push((column::figure(point.mean / self.factor), role(Role::Text)));
+        }
+        row.push(match self.best {
+            _ if off => ("off".into(), look.style(Role::Off)),
+            Some(best) if best == point.y => ("best".into(), look.style(Role::Good)),
+            Some(best) if best > 0.0 => (ratio(point.y / best), role(Role::Text)),
+            _ => (String::new(), Style::new()),
+        });
+        row.push((origin::main(result), role(Role::Text)));
+        let (badge, style) = badge(look, result);
+        row.push((badge, if off { look.style(Role::Off) } else { style }));
+        row
+    }
+
+    /// A row of an estimate: its value at the cursor.
+    fn expected(&self, look: &Look, results: &Results, line: &Expected) -> Row {
+        let off = results.chart.unexpected.contains(&line.name);
+        let style = look.style(if off { Role::Off } else { Role::Rule });
+        let marker = if off { look.glyph("·", ".") } else { look.glyph("┈", ":") };
+        let value = line
+            .points
+            .iter()
+            .find(|point| point.x == self.x)
+            .map(|point| column::figure(point.y / self.factor));
+        let said = [marker.to_string(), line.name.clone(), value.unwrap_or_else(|| "-".into())];
+        said.into_iter()
+            .map(|text| (text, style))
+            .chain(std::iter::repeat_n((String::new(), Style::new()), 4))
+            .collect()
+    }
+
+    /// Half of the interval in percent; of latencies the 99th percentile.
+    fn interval(&self, metric: Metric, point: &CurvePoint) -> String {
+        match metric {
+            _ if point.high.is_nan() => String::new(),
+            Metric::Latency => column::figure(point.high / self.factor),
+            _ if point.y > 0.0 => {
+                percent(100.0 * (point.high - point.y).max(point.y - point.low) / point.y)
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The columns of these rows; the name gives way where there is no room, then what comes last
+    /// is cut.
+    fn columns(&self, rows: &[Row], width: usize) -> Vec<Column> {
+        let cells = rows.iter().map(Vec::len).max().unwrap_or(7);
+        let latency =
+            self.unit == "ns" || column::TIME[1..].iter().any(|(_, unit)| *unit == self.unit);
+        let mut titles = vec![
+            ("", false),
+            ("", false),
+            (self.unit, true),
+            (if latency { "p99" } else { "±%" }, true),
+        ];
+        if cells > 7 {
+            titles.push(("mean", true));
+        }
+        titles.extend([("of best", true), ("from", false), ("verdict", false)]);
+        let widest = |at: usize| {
+            rows.iter()
+                .filter_map(|row| row.get(at))
+                .map(|(text, _)| pane::width(text))
+                .max()
+                .unwrap_or(0)
+        };
+        let mut columns: Vec<Column> = titles
+            .into_iter()
+            .enumerate()
+            .map(|(at, (title, right))| Column {
+                title,
+                width: widest(at).max(pane::width(title)),
+                right,
+            })
+            .collect();
+        // Room above the name for the title of the line, beside which the unit stands.
+        columns[1].width = columns[1].width.max(11);
+        let others: usize = columns
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| *at != 1)
+            .map(|(_, column)| column.width + 2)
+            .sum();
+        // The marker stands close to its name, and the verdict may be cut to its sign.
+        columns[1].width = columns[1].width.min((width + 12).saturating_sub(others).max(9));
+        columns
+    }
+}
+
+fn point_at(curve: &Curve, x: f64) -> Option<&CurvePoint> {
+    curve.points.iter().find(|point| point.x == x)
+}
+
+/// `0.45x`, `12x`.
+fn ratio(ratio: f64) -> String {
+    match ratio {
+        100.0.. => format!("{ratio:.0}x"),
+        10.0.. => format!("{ratio:.1}x"),
+        0.01.. => format!("{ratio:.2}x"),
+        _ => format!("{ratio:.4}x"),
+    }
+}
+
+/// The worst severity's sign with the names of the warnings, or `ok`.
+pub fn badge(look: &Look, result: &CellResult) -> (String, Style) {
+    let Some(worst) = result.warnings.iter().map(|w| w.severity).max() else {
+        return ("ok".into(), look.style(Role::Good));
+    };
+    let (role, sign) = findings::severity(look, worst);
+    (format!("{sign} {}", ids(result)), look.style(role))
+}
+
+/// What is known of the point under the cursor, where there is room beside the chart.
+pub fn point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
+    if let Some(line) = results.expected(results.chart.series) {
+        words(look, "Estimate", Role::Title, parts.point_title, 0, buf);
+        let area = Rect::new(
+            parts.point.x + 1,
+            parts.point.y,
+            parts.point.width.saturating_sub(2),
+            parts.point.height,
+        );
+        let text = format!("Made before anything ran, from {}.", line.reason);
+        for (row, part) in pane::wrap(&text, usize::from(area.width))
+            .into_iter()
+            .enumerate()
+            .take(usize::from(area.height))
+        {
+            pane::line(Line::styled(part, look.style(Role::Text)), row as u16, area, buf);
+        }
+        return;
+    }
+    let Some((index, result)) =
+        results.under_cursor().and_then(|index| Some((index, data.results().get(index)?)))
+    else {
+        return;
+    };
+    words(look, &result.cell.label(), Role::Title, parts.point_title, 0, buf);
+    let area = Rect::new(
+        parts.point.x + 1,
+        parts.point.y,
+        parts.point.width.saturating_sub(2),
+        parts.point.height,
+    );
+    cell::brief(look, data, index, area, buf);
+}

@@ -1,0 +1,159 @@
+//! The picture: one calm frame; chart, legend and answer are divided by lines.
+
+pub mod answer;
+mod bars;
+pub mod cell;
+pub mod chart;
+pub mod frame;
+mod legend;
+pub mod table;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use frame::{below, frame};
+
+use super::data::Data;
+use super::layout;
+use super::state::Results;
+use crate::record::Severity;
+use crate::tui::context::ViewContext;
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::screen::Screen;
+use crate::tui::theme::{Glyphs, Look, Role};
+use crate::tui::view::pane::{divider, words};
+use crate::tui::view::{findings, pane};
+
+pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
+    match (&results.data, results.open) {
+        (None, _) => nothing(
+            look,
+            "nothing was measured yet: run something (1, r), or open a session (4)",
+            area,
+            buf,
+        ),
+        (Some(data), Some(open)) => cell::draw(look, results, data, open, area, buf),
+        (Some(data), None) if results.table.on => table::draw(look, results, data, area, buf),
+        (Some(data), None) => curves(look, results, data, area, buf),
+    }
+    if look.glyphs == Glyphs::Ascii {
+        plain(area, buf);
+    }
+}
+
+/// Twins of what no ASCII terminal shows: units, and the sign of a text that was cut.
+fn plain(area: Rect, buf: &mut Buffer) {
+    for position in area.intersection(buf.area).positions() {
+        let Some(cell) = buf.cell_mut(position).filter(|cell| !cell.symbol().is_ascii()) else {
+            continue;
+        };
+        cell.set_symbol(match cell.symbol() {
+            "µ" => "u",
+            "±" => "~",
+            "×" => "x",
+            "·" | "–" | "—" => "-",
+            "…" => ".",
+            _ => "?",
+        });
+    }
+}
+
+/// One sentence in the middle of a frame.
+fn nothing(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
+    let inner = pane::frame(look, "Results", "", true, area, buf);
+    let lines = pane::wrap(text, usize::from(inner.width.saturating_sub(4)));
+    let top = inner.height.saturating_sub(lines.len() as u16) / 2;
+    for (row, part) in lines.into_iter().enumerate() {
+        pane::line(
+            Line::styled(part, look.style(Role::Dim)).centered(),
+            top + row as u16,
+            inner,
+            buf,
+        );
+    }
+}
+
+fn curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+    let answer = answer::lines(look, data, layout::text_width(area));
+    let parts = layout::parts(area, data.rows(), answer.len());
+    frame(look, data, area, buf);
+    chart::draw(look, results, data, parts.chart, buf);
+    if parts.beside {
+        upright(look, &parts, area, buf);
+    } else {
+        divider(look, parts.legend_title, buf);
+    }
+    legend::draw(look, results, data, &parts, buf);
+    if parts.beside {
+        legend::point(look, results, data, &parts, buf);
+    }
+    divider(look, parts.answer_title, buf);
+    if parts.beside
+        && let Some(cell) = buf.cell_mut((parts.legend.x - 1, parts.answer_title.y))
+    {
+        cell.set_symbol(look.glyph("┴", "+"));
+    }
+    words(look, "Answer", Role::Title, parts.answer_title, 1, buf);
+    everywhere(look, data, parts.answer_title, buf);
+    answer::draw(&answer, parts.answer, buf);
+    states(look, results, data, area, buf);
+}
+
+/// What every point is warned of stands once in a line, not over each of them.
+fn everywhere(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
+    let groups: Vec<String> = data.shared.iter().map(|group| group.join(" or ")).collect();
+    if groups.is_empty() || !data.is_curve() {
+        return;
+    }
+    let (role, sign) = findings::severity(look, Severity::Misleading);
+    let text = pane::fit(
+        &format!("{sign} every point: {}", groups.join(", ")),
+        usize::from(row.width.saturating_sub(16)),
+    );
+    let at = row.width.saturating_sub(pane::width(&text) as u16 + 3);
+    words(look, &text, role, row, at, buf);
+}
+
+/// What is switched on, in the frame's last line.
+fn states(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+    let mut on = Vec::new();
+    if !data.common.is_empty() {
+        on.push(format!("all {}", data.common));
+    }
+    if data.axes.len() > 1 {
+        on.push(format!("{} over {}", key_of(Action::Across, Screen::Results), data.axis.title()));
+    }
+    on.extend(data.same_xor.as_ref().map(|xor| format!("every XOR {xor}")));
+    on.extend(
+        data.extras
+            .iter()
+            .find(|extra| extra.id == "levels")
+            .map(|_| format!("{} levels of cold", key_of(Action::Table, Screen::Results))),
+    );
+    if results.log(data.metric) {
+        on.push("log".to_string());
+    }
+    if results.chart.mean {
+        on.push("mean dotted".into());
+    }
+    if let Some((from, to)) =
+        results.chart.zoom.and_then(|(from, to)| Some((data.xs.get(from)?, data.xs.get(to)?)))
+    {
+        on.push(format!("{} to {}", data.axis.show(*from as u64), data.axis.show(*to as u64)));
+    }
+    below(look, &on.join(look.glyph(" · ", " - ")), area, buf);
+}
+
+/// The line between the chart and the legend beside it, and those above legend and point.
+fn upright(look: &Look, parts: &layout::Parts, area: Rect, buf: &mut Buffer) {
+    let (style, column) = (look.style(Role::Border), parts.legend.x - 1);
+    for row in area.y..parts.answer_title.y {
+        let symbol = if row == area.y { look.glyph("┬", "+") } else { look.glyph("│", "|") };
+        if let Some(cell) = buf.cell_mut((column, row)) {
+            cell.set_symbol(symbol).set_style(style);
+        }
+    }
+    divider(look, parts.point_title, buf);
+}

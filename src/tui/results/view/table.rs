@@ -1,0 +1,265 @@
+//! The table: a row per cell, sorted by any column; only the rows that are seen are drawn.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::frame;
+use crate::report::table::grid;
+use crate::tui::results::column::{self, Column};
+use crate::tui::results::columns::GAP;
+use crate::tui::results::data::Data;
+use crate::tui::results::layout;
+use crate::tui::results::state::Results;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{findings, pane};
+
+/// Rows above the list: titles and units.
+const HEAD: u16 = 2;
+
+/// What was clicked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hit {
+    /// A column.
+    Title(usize),
+    /// A place among the rows.
+    Row(usize),
+}
+
+/// Where the columns begin.
+fn places(data: &Data, body: Rect) -> Vec<(usize, u16)> {
+    let inner = layout::inside(body);
+    let mut at = inner.x + 1;
+    let shown = data.sheet.fit(layout::table_width(body));
+    let place = |index: usize| {
+        let own = at;
+        at += (data.sheet.columns[index].width + GAP) as u16;
+        (index, own)
+    };
+    shown.into_iter().map(place).collect()
+}
+
+/// The rows, and what stands below them where there is room for both.
+fn parts(data: &Data, body: Rect) -> (Rect, Rect) {
+    let inner = layout::inside(body);
+    let list = Rect::new(
+        inner.x,
+        inner.y + HEAD.min(inner.height),
+        inner.width,
+        inner.height.saturating_sub(HEAD),
+    );
+    let most = list.height.saturating_sub(FEWEST);
+    let wanted = extra(data, usize::from(inner.width.saturating_sub(2)))
+        .map_or(0, |(_, lines)| lines.len() as u16 + 1);
+    let below = if wanted <= most { wanted } else { 0 };
+    let above = Rect { height: list.height - below, ..list };
+    (above, Rect { y: above.bottom(), height: below, ..list })
+}
+
+/// Rows that stay seen above what stands below them.
+const FEWEST: u16 = 5;
+
+/// What stands below the rows: the levels of cold, or what to do with the counts that the rows
+/// have.
+fn extra(data: &Data, width: usize) -> Option<(&str, Vec<String>)> {
+    let extra = data.extras.iter().find(|extra| matches!(extra.id, "levels" | "counts"))?;
+    let lines = match extra.id {
+        "counts" => pane::wrap(&extra.text, width),
+        _ => grid::lines(
+            &grid::fit(extra.columns.clone(), width),
+            &vec![false; extra.rows],
+            width,
+            false,
+        ),
+    };
+    Some((extra.title, lines))
+}
+
+fn draw_extra(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
+    let Some((title, lines)) =
+        extra(data, usize::from(area.width.saturating_sub(2))).filter(|_| area.height > 1)
+    else {
+        return;
+    };
+    let head = Rect { height: 1, ..area };
+    pane::divider(look, head, buf);
+    pane::words(look, title, Role::Title, head, 1, buf);
+    for (row, text) in lines.into_iter().enumerate() {
+        let role = if row < 2 && data.extras.iter().any(|extra| extra.id == "levels") {
+            Role::Dim
+        } else {
+            Role::Text
+        };
+        let place =
+            Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height - 1);
+        pane::line(Line::styled(text, look.style(role)), row as u16, place, buf);
+    }
+}
+
+pub fn hit(results: &Results, data: &Data, body: Rect, at: Position) -> Option<Hit> {
+    let (inner, (list, _)) = (layout::inside(body), parts(data, body));
+    if list.contains(at) {
+        let first = pane::first_row(
+            results.table.cursor,
+            results.table.rows.len(),
+            usize::from(list.height),
+        );
+        let row = first + usize::from(at.y - list.y);
+        return (row < results.table.rows.len()).then_some(Hit::Row(row));
+    }
+    let title = |(index, left): &(usize, u16)| {
+        let width = data.sheet.columns[*index].width as u16;
+        (left.saturating_sub(1)..=left + width).contains(&at.x)
+    };
+    let head = inner.contains(at).then(|| places(data, body).into_iter().find(title)).flatten();
+    head.map(|(index, _)| Hit::Title(index))
+}
+
+pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+    let inner = frame::frame(look, data, area, buf);
+    let (places, (list, under)) = (places(data, area), parts(data, area));
+    for (index, left) in &places {
+        let column = &data.sheet.columns[*index];
+        let sorted =
+            results.table.sort.filter(|(own, _)| own == index).map(|(_, reversed)| reversed);
+        title(look, column, sorted, *left, inner, buf);
+    }
+    let rows = &results.table.rows;
+    let first = pane::first_row(results.table.cursor, rows.len(), usize::from(list.height));
+    for (at, row) in rows.iter().enumerate().skip(first).take(usize::from(list.height)) {
+        let place = Rect::new(list.x, list.y + (at - first) as u16, list.width, 1);
+        draw_row(look, data, &places, *row, place, buf);
+        if at == results.table.cursor {
+            frame::select(look, place, buf);
+        }
+    }
+    if rows.is_empty() {
+        let text = if data.sheet.order.is_empty() {
+            "nothing was measured"
+        } else {
+            "no cell has all of these words"
+        };
+        pane::line(
+            Line::styled(text, look.style(Role::Dim)).centered(),
+            list.height / 2,
+            list,
+            buf,
+        );
+    }
+    pane::scrollbar(look, first, rows.len(), list, buf);
+    draw_extra(look, data, under, buf);
+    below(look, results, data, area, buf);
+}
+
+fn title(
+    look: &Look,
+    column: &Column,
+    sorted: Option<bool>,
+    left: u16,
+    inner: Rect,
+    buf: &mut Buffer,
+) {
+    let arrow = match sorted {
+        Some(true) => look.glyph("↓", "v"),
+        Some(false) => look.glyph("↑", "^"),
+        None => "",
+    };
+    let style = look.style(if sorted.is_some() { Role::Focus } else { Role::Text });
+    let text = format!("{}{arrow}", column.title);
+    for (row, text, style) in
+        [(0, text.as_str(), style), (1, column.unit.as_str(), look.style(Role::Dim))]
+    {
+        // An arrow stands in the gap where the title fills its column.
+        let width = pane::width(text) as u16;
+        let wide = column.width as u16;
+        let start = if column.right {
+            (left + wide + u16::from(row == 0 && !arrow.is_empty())).saturating_sub(width)
+        } else {
+            left
+        };
+        let place = Rect::new(start, inner.y + row, width, u16::from(inner.height > row))
+            .intersection(inner);
+        Span::styled(text, style).render(place, buf);
+    }
+}
+
+fn draw_row(
+    look: &Look,
+    data: &Data,
+    places: &[(usize, u16)],
+    row: usize,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let sheet = &data.sheet;
+    let result = data.results().get(row);
+    let outcome = match result {
+        Some(result) => {
+            result.error.as_ref().map(|error| (format!("failed: {error}"), Role::Wrong))
+        }
+        None => {
+            let skipped = data.shown.skipped.get(row - sheet.results);
+            skipped.map(|skipped| (format!("skipped: {}", skipped.reason), Role::Dim))
+        }
+    };
+    let put = |text: &str, style: Style, left: u16, buf: &mut Buffer| {
+        let place =
+            Rect::new(left, area.y, area.right().saturating_sub(left), 1).intersection(area);
+        Span::styled(text, style).render(place, buf);
+    };
+    for (index, left) in places {
+        if let (true, Some((text, role))) = (*index >= sheet.named, &outcome) {
+            let room = usize::from(area.right().saturating_sub(left + 1));
+            put(&pane::fit(text, room), look.style(*role), *left, buf);
+            return;
+        }
+        let column = &sheet.columns[*index];
+        let Some(text) = column.texts.get(row) else { continue };
+        let indent =
+            if column.right { column.width.saturating_sub(pane::width(text)) as u16 } else { 0 };
+        let (text, style) = match (column.look, result) {
+            (column::Look::Backend, Some(_)) => {
+                (text.as_str(), data.hues.get(row).map_or(Style::new(), |hue| look.series(*hue)))
+            }
+            (_, None) => (text.as_str(), look.style(Role::Dim)),
+            (column::Look::Main, _) => (text.as_str(), look.style(Role::Number)),
+            (column::Look::Badge, Some(result)) => {
+                match result.warnings.iter().map(|w| w.severity).max() {
+                    None => ("ok", look.style(Role::Good)),
+                    Some(worst) => {
+                        let (role, sign) = findings::severity(look, worst);
+                        (sign, look.style(role))
+                    }
+                }
+            }
+            (column::Look::Word | column::Look::Number, _) => {
+                (text.as_str(), look.style(Role::Text))
+            }
+        };
+        put(text, style, left + indent, buf);
+    }
+}
+
+/// How many rows there are, and the filter.
+fn below(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+    let (all, shown) = (data.sheet.order.len(), results.table.rows.len());
+    let failed = data.results().iter().filter(|result| result.error.is_some()).count();
+    let skipped = data.shown.skipped.len();
+    let mut parts =
+        vec![if shown == all { format!("{all} cells") } else { format!("{shown} of {all} cells") }];
+    parts.extend((failed > 0).then(|| format!("{failed} failed")));
+    parts.extend((skipped > 0).then(|| format!("{skipped} skipped")));
+    parts.extend(data.same_xor.as_ref().map(|xor| format!("every XOR {xor}")));
+    frame::below(look, &parts.join(", "), area, buf);
+    let filter = &results.table.filter;
+    if results.table.typing || !filter.value().is_empty() {
+        let width = (area.width / 2).min(40);
+        let row =
+            Rect::new(area.x + 2, area.bottom().saturating_sub(1), width, 1).intersection(area);
+        Line::styled(" / ", look.style(Role::Key)).render(row, buf);
+        let field = Rect::new(row.x + 3, row.y, row.width.saturating_sub(3), 1);
+        pane::field(look, filter, results.table.typing, field, buf);
+    }
+}

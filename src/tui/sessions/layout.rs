@@ -1,0 +1,62 @@
+//! Where the list, its rows and the preview are.
+
+use ratatui::layout::{Constraint, Layout, Position, Rect};
+
+use super::state::Sessions;
+use crate::tui::view::pane;
+
+/// Where list and preview are; no preview where there is no room.
+pub fn areas(body: Rect) -> (Rect, Option<Rect>) {
+    if body.width >= 116 {
+        let list = (body.width * 5 / 8).clamp(74, 120);
+        let [list, preview] =
+            Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body);
+        return (list, Some(preview));
+    }
+    if body.height >= 20 {
+        let [list, preview] =
+            Layout::vertical([Constraint::Percentage(44), Constraint::Min(0)]).areas(body);
+        return (list, Some(preview));
+    }
+    (body, None)
+}
+
+/// The rows of the list below its titles, and below the filter where there is one.
+pub fn rows_area(inner: Rect, sessions: &Sessions) -> Rect {
+    let above = 1 + u16::from(filters(sessions));
+    Rect::new(
+        inner.x,
+        inner.y + above.min(inner.height),
+        inner.width,
+        inner.height.saturating_sub(above),
+    )
+}
+
+/// The filter has a row: it is typed, or hides sessions.
+pub fn filters(sessions: &Sessions) -> bool {
+    sessions.typing || !sessions.filter.value().is_empty()
+}
+
+fn inside(frame: Rect) -> Rect {
+    Rect::new(
+        frame.x + 1,
+        frame.y + 1,
+        frame.width.saturating_sub(2),
+        frame.height.saturating_sub(2),
+    )
+}
+
+/// How many sessions are seen at once.
+pub fn rows(body: Rect, sessions: &Sessions) -> usize {
+    usize::from(rows_area(inside(areas(body).0), sessions).height)
+}
+
+/// The row of the list that is under a place on the screen.
+pub fn row_at(sessions: &Sessions, body: Rect, at: Position) -> Option<usize> {
+    let list = rows_area(inside(areas(body).0), sessions);
+    if !list.contains(at) {
+        return None;
+    }
+    let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(list.height));
+    Some(first + usize::from(at.y - list.y)).filter(|row| *row < sessions.matching())
+}

@@ -1,0 +1,204 @@
+//! The columns of the list, and how they give way on a narrow screen.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::record::Severity;
+use crate::session::{Listed, State, Worst};
+use crate::tui::session_name;
+use crate::tui::sessions::state::{Sessions, Sort, cells};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{findings, pane};
+
+/// Columns for mark and border of a row.
+const HEAD: usize = 3;
+const GAP: usize = 2;
+/// `12.3 GiB/s`.
+const BEST: usize = 10;
+
+/// Widths; 0: not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Columns {
+    pub name: usize,
+    pub target: usize,
+    pub when: usize,
+    pub cells: usize,
+    pub best: usize,
+    pub verdict: usize,
+    pub state: usize,
+}
+
+impl Columns {
+    /// Those that a list of this width has room for, where the longest name and target are so long:
+    /// words become signs first, then columns go.
+    pub fn of(width: usize, (longest, targets): (usize, usize)) -> Columns {
+        let (longest, targets) = (longest.max(8), targets.max(10));
+        let cells = if width >= 50 { 6 } else { 0 };
+        let rest = |words: &(usize, usize, usize, usize)| {
+            let fixed = [words.0, words.1, words.2, words.3, cells]
+                .iter()
+                .filter(|width| **width > 0)
+                .map(|width| width + GAP)
+                .sum::<usize>();
+            width.saturating_sub(HEAD + fixed + 1)
+        };
+        // The widest words that leave the names whole, and of the targets what tells them apart.
+        // The preview says the best too.
+        let words = [(16, 12, 11, BEST), (11, 12, 11, BEST), (11, 1, 11, BEST), (11, 1, 11, 0)];
+        let enough = longest.min(24) + GAP + targets.min(18);
+        let least = (11, 1, 0, if width >= 70 { BEST } else { 0 });
+        let (when, verdict, state, best) =
+            words.into_iter().find(|words| rest(words) >= enough).unwrap_or(least);
+        let rest = rest(&(when, verdict, state, best));
+        if rest < 20 {
+            return Columns { name: rest, target: 0, when, cells, best, verdict, state };
+        }
+        let name = longest.min((rest / 2).max(rest.saturating_sub(GAP + targets)));
+        Columns { name, target: targets.min(rest - name - GAP), when, cells, best, verdict, state }
+    }
+
+    /// The titles, the one that the list is sorted by with an arrow.
+    pub fn head(&self, look: &Look, sorted: Sort) -> Line<'static> {
+        let arrow = look.glyph("▾", "v");
+        let mut parts = vec![Span::raw(" ".repeat(HEAD))];
+        for (sort, width, right) in [
+            (Sort::Name, self.name, false),
+            (Sort::Target, self.target, false),
+            (Sort::When, self.when, false),
+            (Sort::Cells, self.cells, true),
+            (Sort::Best, self.best, true),
+            (Sort::Verdict, self.verdict, false),
+            (Sort::State, self.state, false),
+        ] {
+            let own = sort == sorted;
+            let title = match (width, own) {
+                (0, _) => continue,
+                (1, true) => arrow.to_string(),
+                (1, false) => String::new(),
+                (_, true) => format!("{}{arrow}", sort.title()),
+                (_, false) => sort.title().to_string(),
+            };
+            let style = look.style(if own { Role::Focus } else { Role::Dim });
+            parts.push(cell(&pane::fit(&title, width), width, right, style));
+        }
+        Line::from(parts)
+    }
+
+    /// A session.
+    pub fn row(&self, look: &Look, listed: &Listed, sessions: &Sessions) -> Line<'static> {
+        let text = look.style(Role::Text);
+        let unreadable = listed.state == State::Unreadable;
+        let mark = match sessions.mark_of(&listed.id) {
+            Some(at) => Span::styled(format!(" {} ", look.marker(at)), look.series(at)),
+            None => Span::raw("   "),
+        };
+        let name_style =
+            look.style(if unreadable || listed.name.is_empty() { Role::Dim } else { Role::Title });
+        let mut parts = vec![
+            mark,
+            cell(
+                &pane::fit(session_name::of_listed(listed), self.name),
+                self.name,
+                false,
+                name_style,
+            ),
+        ];
+        if self.target > 0 {
+            let (shown, style) = match unreadable {
+                true => (
+                    if self.target < 14 { "unreadable" } else { "cannot be read" },
+                    look.style(Role::Wrong),
+                ),
+                false => (listed.target.as_str(), text),
+            };
+            // A path keeps the name of its file, anything else its start.
+            let shown = if shown.contains('/') {
+                pane::fit_front(shown, self.target)
+            } else {
+                pane::fit(shown, self.target)
+            };
+            parts.push(cell(&shown, self.target, false, style));
+        }
+        parts.push(cell(
+            &short_when(&listed.created, self.when),
+            self.when,
+            false,
+            look.style(Role::Dim),
+        ));
+        if self.cells > 0 {
+            parts.push(cell(&cells(listed), self.cells, true, look.style(Role::Number)));
+        }
+        if self.best > 0 {
+            parts.extend(best(look, listed, self.best));
+        }
+        let (badge, role) = match (self.state, listed.state) {
+            // Without its own column the state shows where it is no good one.
+            (0, State::Interrupted) => (look.glyph("…", "~").into(), Role::Misleading),
+            (0, State::Failed | State::Unreadable) => {
+                (findings::severity(look, Severity::Wrong).1.into(), Role::Wrong)
+            }
+            _ => verdict(look, listed.verdict, self.verdict > 1),
+        };
+        parts.push(cell(&badge, self.verdict, false, look.style(role)));
+        if self.state > 0 {
+            parts.push(cell(
+                listed.state.name(),
+                self.state,
+                false,
+                look.style(state(listed.state)),
+            ));
+        }
+        Line::from(parts)
+    }
+}
+
+/// The peak with its unit dimmed.
+fn best(look: &Look, listed: &Listed, width: usize) -> [Span<'static>; 2] {
+    let text = listed.best.map_or("-".into(), |rate| look.unit.show(rate));
+    let (figure, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    // Units stand below each other whatever their length.
+    let unit = format!("{unit:<5}");
+    let (number, dim) = (look.style(Role::Number), look.style(Role::Dim));
+    let figure = pane::fit(figure, width.saturating_sub(6));
+    [
+        Span::styled(format!("{figure:>0$} ", width.saturating_sub(6)), number),
+        Span::styled(format!("{unit}{}", " ".repeat(GAP)), dim),
+    ]
+}
+
+/// The year goes first.
+fn short_when(created: &str, width: usize) -> String {
+    let all = session_name::format_time(created);
+    let short = if width < 16 { all.get(5..).unwrap_or(&all) } else { &all };
+    pane::fit(short, width)
+}
+
+fn cell(text: &str, width: usize, right: bool, style: Style) -> Span<'static> {
+    let pad = " ".repeat(width.saturating_sub(pane::width(text)));
+    let gap = " ".repeat(GAP);
+    Span::styled(
+        if right { format!("{pad}{text}{gap}") } else { format!("{text}{pad}{gap}") },
+        style,
+    )
+}
+
+/// The sign of the gravest warning, with its word where there is room.
+pub fn verdict(look: &Look, worst: Option<Worst>, word: bool) -> (String, Role) {
+    let (role, sign) = match worst {
+        None => return (if word { "-".into() } else { String::new() }, Role::Dim),
+        Some(Worst::Ok) => (Role::Good, look.glyph("✓", "*")),
+        Some(Worst::Note) => findings::severity(look, Severity::Note),
+        Some(Worst::Misleading) => findings::severity(look, Severity::Misleading),
+        Some(Worst::Wrong) => findings::severity(look, Severity::Wrong),
+    };
+    let name = worst.filter(|_| word).map_or(String::new(), |worst| format!(" {}", worst.name()));
+    (format!("{sign}{name}"), role)
+}
+
+pub fn state(state: State) -> Role {
+    match state {
+        State::Finished | State::Budget | State::Goal | State::Reference => Role::Dim,
+        State::Interrupted => Role::Misleading,
+        State::Failed | State::Unreadable => Role::Wrong,
+    }
+}

@@ -1,0 +1,104 @@
+//! Draws Sessions: the list, beside or above the preview.
+
+mod columns;
+mod preview;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use columns::Columns;
+
+use super::layout::{areas, filters, rows_area};
+use super::state::Sessions;
+use crate::tui::context::ViewContext;
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::screen::Screen;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
+
+pub fn draw(sessions: &Sessions, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
+    if sessions.count() == 0 {
+        return none(sessions, ctx.look, body, buf);
+    }
+    let (list, shown) = areas(body);
+    self::list(ctx.look, sessions, list, buf);
+    if let Some(area) = shown {
+        preview::draw(sessions, ctx, area, buf);
+    }
+}
+
+/// How many, of how many, how many of them marked.
+fn title(sessions: &Sessions) -> String {
+    let marked = match sessions.marks.len() {
+        0 => String::new(),
+        marks => format!("{marks} marked, "),
+    };
+    match (sessions.matching(), sessions.count()) {
+        (shown, all) if shown < all => format!("{marked}{shown} of {all}"),
+        (_, all) => format!("{marked}{all}"),
+    }
+}
+
+fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
+    let inner = pane::frame(look, "Sessions", &title(sessions), true, area, buf);
+    let mut row = 0;
+    if filters(sessions) {
+        pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
+        let field =
+            Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
+        pane::field(look, &sessions.filter, sessions.typing, field, buf);
+        row = 1;
+    }
+    let columns = Columns::of(usize::from(inner.width), sessions.longest());
+    pane::line(columns.head(look, sessions.sort), row, inner, buf);
+    let rows = rows_area(inner, sessions);
+    let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(rows.height));
+    for (row, listed) in sessions.from(first).take(usize::from(rows.height)).enumerate() {
+        let line = columns.row(look, listed, sessions);
+        if first + row == sessions.cursor {
+            pane::line(pane::lit(look, line), row as u16, rows, buf);
+            pane::select(look.style(Role::Selected), row as u16, rows, buf);
+        } else {
+            pane::line(line, row as u16, rows, buf);
+        }
+    }
+    if sessions.matching() == 0 {
+        pane::line(
+            Line::styled("   no session is like that; esc shows all", look.style(Role::Dim)),
+            0,
+            rows,
+            buf,
+        );
+    }
+    pane::scrollbar(look, first, sessions.matching(), rows, buf);
+}
+
+/// What is said where there is nothing to list.
+fn none(sessions: &Sessions, look: &Look, area: Rect, buf: &mut Buffer) {
+    let inner = pane::frame(look, "Sessions", "", true, area, buf);
+    let say = |text: &str, role: Role| {
+        Line::from(Span::styled(text.to_string(), look.style(role))).centered()
+    };
+    let run = key_of(Action::Run, Screen::Setup);
+    let lines = match &sessions.read {
+        None => vec![say("looking ...", Role::Dim)],
+        Some(Err(why)) => {
+            let room = usize::from(inner.width.saturating_sub(4));
+            pane::wrap(why, room).iter().map(|part| say(part, Role::Wrong)).collect()
+        }
+        Some(Ok(())) => vec![
+            say("No sessions yet", Role::Title),
+            Line::default(),
+            say(
+                "Every run is kept here: to look at again, to run again, to compare with others.",
+                Role::Text,
+            ),
+            say(&format!("The first one is two keys away: 1 for Setup, {run} to run."), Role::Dim),
+        ],
+    };
+    let above = inner.height.saturating_sub(lines.len() as u16) / 3;
+    for (row, text) in lines.into_iter().enumerate() {
+        pane::line(text, above + row as u16, inner, buf);
+    }
+}

@@ -1,0 +1,204 @@
+//! The session under the cursor: what it is, its curves, its answer in words.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+
+use super::columns;
+use crate::analysis::{Axis, ProbeResult};
+use crate::session::Listed;
+use crate::tui::context::ViewContext;
+use crate::tui::curve_chart::{self, Axes, Drawn};
+use crate::tui::curves::{self, Curve, Metric};
+use crate::tui::session_name;
+use crate::tui::sessions::state::{Sessions, cells};
+use crate::tui::shown::Shown;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
+use crate::units;
+
+/// Less is no chart.
+const LEAST: u16 = 5;
+
+pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
+    let Some(listed) = sessions.current() else {
+        pane::frame(look, "", "", false, area, buf);
+        return;
+    };
+    let loaded = sessions
+        .preview
+        .as_ref()
+        .filter(|preview| preview.id == listed.id)
+        .map(|preview| &preview.result);
+    let best = loaded
+        .and_then(|result| result.as_ref().ok())
+        .map_or(String::new(), |shown| best(look, shown));
+    let inner = pane::frame(look, session_name::of_listed(listed), &best, false, area, buf);
+    let inner = Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height);
+    match loaded {
+        Some(Ok(shown)) => whole(look, listed, shown, inner, buf),
+        Some(Err(why)) => words(look, why, Role::Wrong, inner, buf),
+        None if sessions.asked.as_ref() == Some(&listed.id) => {
+            words(look, "loading ...", Role::Dim, inner, buf)
+        }
+        None if ctx.run.is_some() => words(
+            look,
+            "No preview while a run goes on: reading files would disturb it.",
+            Role::Dim,
+            inner,
+            buf,
+        ),
+        None => {}
+    }
+}
+
+fn words(look: &Look, text: &str, role: Role, area: Rect, buf: &mut Buffer) {
+    for (row, part) in pane::wrap(text, usize::from(area.width)).into_iter().enumerate() {
+        pane::line(Line::styled(part, look.style(role)), row as u16, area, buf);
+    }
+}
+
+/// The highest median.
+fn best(look: &Look, shown: &Shown) -> String {
+    let Some(best) = &shown.answer.best else { return String::new() };
+    match (&best.throughput, &best.operations) {
+        (Some(rate), _) => {
+            format!("best {}", Metric::Throughput.show(rate.summary.median, look.unit))
+        }
+        (None, Some(rate)) => {
+            format!("best {}", Metric::Operations.show(rate.summary.median, look.unit))
+        }
+        (None, None) => String::new(),
+    }
+}
+
+fn whole(look: &Look, listed: &Listed, shown: &Shown, area: Rect, buf: &mut Buffer) {
+    let width = usize::from(area.width);
+    let axis = curves::axis(shown.results.iter().map(|result| &result.cell));
+    let (metric, curves) = of(shown, axis);
+    let (facts, legend) = (facts(look, listed, shown, width), legend(look, &curves, width));
+    let answer = pane::wrap(&shown.answer.text, width);
+    // The words get at most a third, so that the chart is not crowded out.
+    let answer_rows = answer.len().min((area.height / 3).max(2).into()) as u16;
+    let legend_rows = legend.len().min((area.height / 6).into()) as u16;
+    let facts_rows = facts.len() as u16 + 1;
+    let roomy = area.height > LEAST + legend_rows + answer_rows + facts_rows;
+    let [above, plot, below, last] = Layout::vertical([
+        Constraint::Length(if roomy { facts_rows } else { 0 }),
+        Constraint::Min(0),
+        Constraint::Length(legend_rows + u16::from(roomy)),
+        Constraint::Length(answer_rows),
+    ])
+    .areas(area);
+    lines(facts, above, buf);
+    let looks = |curve: &Curve| (look.series(curve.hue), look.marker(curve.index));
+    let drawn: Vec<Drawn> = curves.iter().map(|curve| Drawn::of(curve, looks(curve))).collect();
+    if drawn.is_empty() {
+        lines(probes(look, shown, width), plot, buf);
+    } else {
+        curve_chart::draw(look, Axes { along: axis, metric, log: false }, &drawn, None, plot, buf);
+    }
+    lines(legend, below, buf);
+    let cut = answer.len() > usize::from(answer_rows);
+    let mut answer: Vec<String> = answer.into_iter().take(answer_rows.into()).collect();
+    if let Some(end) = answer.last_mut().filter(|_| cut) {
+        *end = pane::fit_more(end, width);
+    }
+    lines(
+        answer.into_iter().map(|part| Line::styled(part, look.style(Role::Text))).collect(),
+        last,
+        buf,
+    );
+}
+
+fn lines(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
+    for (row, line) in lines.into_iter().enumerate() {
+        pane::line(line, row as u16, area, buf);
+    }
+}
+
+/// Probes and their medians, in the order of the plan.
+fn probes(look: &Look, shown: &Shown, width: usize) -> Vec<Line<'static>> {
+    let one = |probe: &ProbeResult| {
+        let (unit, value) = (probe.unit?, probe.value?);
+        let shown = unit.show(value.summary.median);
+        let (figure, unit) = shown.split_once(' ').unwrap_or((&shown, ""));
+        let label = pane::fit(&probe.cell.label(), width.saturating_sub(14));
+        let pad = " ".repeat(width.saturating_sub(pane::width(&label) + 13));
+        Some(Line::from(vec![
+            Span::styled(label + &pad, look.style(Role::Text)),
+            Span::styled(format!("{figure:>6} "), look.style(Role::Number)),
+            Span::styled(format!("{unit:<5}"), look.style(Role::Dim)),
+        ]))
+    };
+    shown.probes.iter().filter_map(one).collect()
+}
+
+/// Throughput, or the number of calls where no bytes are moved.
+fn of(shown: &Shown, axis: Axis) -> (Metric, Vec<Curve>) {
+    let throughput = curves::curves(&shown.results, axis, Metric::Throughput);
+    if throughput.is_empty() {
+        return (Metric::Operations, curves::curves(&shown.results, axis, Metric::Operations));
+    }
+    (Metric::Throughput, throughput)
+}
+
+/// The target; then when, how long, how much, how good, as many to a line as fit.
+fn facts(look: &Look, listed: &Listed, shown: &Shown, width: usize) -> Vec<Line<'static>> {
+    let (dim, number) = (look.style(Role::Dim), look.style(Role::Number));
+    let counted = |figure: String, unit: &str| {
+        vec![Span::styled(figure, number), Span::styled(format!(" {unit}"), dim)]
+    };
+    let mut parts = vec![vec![Span::styled(
+        format!("{} UTC", session_name::format_time(&listed.created)),
+        dim,
+    )]];
+    parts.extend(listed.seconds.map(|seconds| counted(units::three_digits(seconds), "s")));
+    parts.push(counted(cells(listed), "cells"));
+    if listed.verdict.is_some() {
+        let (badge, role) = columns::verdict(look, listed.verdict, true);
+        parts.push(vec![Span::styled(badge, look.style(role))]);
+    }
+    parts.push(vec![Span::styled(listed.state.name(), look.style(columns::state(listed.state)))]);
+    if let Some(lost) = listed.lost_lines.filter(|lost| *lost > 0) {
+        parts.push(vec![Span::styled(format!("{lost} lines damaged"), look.style(Role::Wrong))]);
+    }
+    let presets = shown.session.plan.presets.join(", ");
+    if !presets.is_empty() {
+        parts.push(vec![Span::styled(presets, dim)]);
+    }
+    let target = Line::styled(pane::fit_front(&shown.target(), width), look.style(Role::Text));
+    std::iter::once(target)
+        .chain(flow(parts, &Span::styled(look.glyph(" · ", " - "), dim), width))
+        .collect()
+}
+
+/// Parts in a row, on as many lines as they need.
+fn flow(
+    parts: Vec<Vec<Span<'static>>>,
+    between: &Span<'static>,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for part in parts {
+        let own: usize = part.iter().map(Span::width).sum();
+        match lines.last_mut() {
+            Some(line) if line.width() + between.width() + own <= width => {
+                line.push_span(between.clone());
+                line.spans.extend(part);
+            }
+            _ => lines.push(Line::from(part)),
+        }
+    }
+    lines
+}
+
+/// The curves by marker and name, as many to a line as fit.
+fn legend(look: &Look, curves: &[Curve], width: usize) -> Vec<Line<'static>> {
+    let entry = |curve: &Curve| {
+        let marker = Span::styled(format!("{} ", look.marker(curve.index)), look.series(curve.hue));
+        vec![marker, Span::styled(curve.name.clone(), look.style(Role::Text))]
+    };
+    flow(curves.iter().map(entry).collect(), &Span::raw("   "), width)
+}

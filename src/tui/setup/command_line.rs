@@ -1,0 +1,216 @@
+//! What is chosen as a command line: `iotui --batch FILE -b pread -s 4k`, to be copied into a
+//! shell.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::plan::{Preset, Settings};
+
+/// Names that the command line takes for a subcommand.
+const COMMANDS: &[&str] = &["sessions", "host", "serve", "help"];
+
+/// The line for a target and settings over a preset.
+pub fn build_command(
+    file: Option<&Path>,
+    dir: Option<&Path>,
+    preset: &Preset,
+    settings: &Settings,
+) -> String {
+    let mut words = vec!["iotui".to_string(), "--batch".into()];
+    if let Some(file) = file {
+        words.push(quote(as_file(file).as_os_str()));
+    }
+    if let Some(dir) = dir.filter(|_| file.is_none()) {
+        words.extend(["--dir".into(), quote(dir.as_os_str())]);
+    }
+    if preset.id != "quick" {
+        words.extend(["-p".into(), quote(preset.id.as_ref())]);
+    }
+    words.extend(settings.argv().iter().map(|word| quote(word.as_ref())));
+    words.join(" ")
+}
+
+/// A name that is no option and no subcommand.
+fn as_file(file: &Path) -> std::path::PathBuf {
+    let bytes = file.as_os_str().as_bytes();
+    let taken =
+        bytes.first() == Some(&b'-') || COMMANDS.iter().any(|name| name.as_bytes() == bytes);
+    if taken { Path::new(".").join(file) } else { file.into() }
+}
+
+/// A word as a shell reads it back.
+pub fn quote(word: &OsStr) -> String {
+    let bytes = word.as_bytes();
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_./:=+,%@".contains(b);
+    if !bytes.is_empty() && bytes.iter().all(plain) {
+        return word.to_string_lossy().into_owned();
+    }
+    match word.to_str().filter(|text| !text.chars().any(char::is_control)) {
+        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
+        // Bytes that are no text, or would be lost on the way to a shell.
+        None => {
+            let escaped = bytes.iter().map(|b| match b {
+                b'\'' | b'\\' => format!("\\{}", char::from(*b)),
+                b' '..=b'~' => char::from(*b).to_string(),
+                _ => format!("\\x{b:02x}"),
+            });
+            format!("$'{}'", escaped.collect::<String>())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+    use crate::plan::{ValueKind, preset};
+
+    /// The words of a line, as a shell makes them: plain, '...' with \' between, and $'...'.
+    fn words(line: &str) -> Vec<OsString> {
+        let (mut words, mut word, mut some) = (Vec::new(), Vec::new(), false);
+        let bytes = line.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let escaped = bytes[at..].starts_with(b"$'");
+            match bytes[at] {
+                b' ' => {
+                    if std::mem::take(&mut some) {
+                        words.push(OsString::from_vec(std::mem::take(&mut word)));
+                    }
+                    at += 1;
+                    continue;
+                }
+                b'\\' => {
+                    word.push(bytes[at + 1]);
+                    at += 2;
+                }
+                b'\'' | b'$' if escaped || bytes[at] == b'\'' => {
+                    at += 1 + usize::from(escaped);
+                    while bytes[at] != b'\'' {
+                        match (escaped, bytes[at], bytes[at + 1]) {
+                            (true, b'\\', b'x') => {
+                                word.push(u8::from_str_radix(&line[at + 2..at + 4], 16).unwrap());
+                                at += 4;
+                            }
+                            (true, b'\\', next) => {
+                                word.push(next);
+                                at += 2;
+                            }
+                            (_, byte, _) => {
+                                word.push(byte);
+                                at += 1;
+                            }
+                        }
+                    }
+                    at += 1;
+                }
+                byte => {
+                    word.push(byte);
+                    at += 1;
+                }
+            }
+            some = true;
+        }
+        if some {
+            words.push(OsString::from_vec(word));
+        }
+        words
+    }
+
+    /// File, folder, preset and settings that a line says.
+    fn read(line: &str) -> (Option<OsString>, Option<OsString>, String, Settings) {
+        let mut words = words(line).into_iter().skip(2);
+        let (mut file, mut dir, mut named, mut settings) =
+            (None, None, "quick".to_string(), Settings::default());
+        while let Some(word) = words.next() {
+            let text = word.to_string_lossy().into_owned();
+            let (name, given) = text
+                .split_once('=')
+                .map_or((text.as_str(), None), |(name, value)| (name, Some(value)));
+            let by_name = |s: &&crate::plan::Setting| {
+                name == format!("--{}", s.name) || s.short.is_some_and(|c| name == format!("-{c}"))
+            };
+            match Settings::ALL.iter().find(by_name) {
+                Some(setting) => {
+                    let value = if setting.kind == ValueKind::Switch {
+                        given.unwrap_or("yes").into()
+                    } else {
+                        words.next().unwrap().into_string().unwrap()
+                    };
+                    settings.set(setting.name, &value).unwrap();
+                }
+                None if text == "-p" => named = words.next().unwrap().into_string().unwrap(),
+                None if text == "--dir" => dir = words.next(),
+                None => file = Some(word),
+            }
+        }
+        (file, dir, named, settings)
+    }
+
+    fn said(pairs: &[(&str, &str)]) -> Settings {
+        let mut settings = Settings::default();
+        for (name, text) in pairs {
+            settings.set(name, text).unwrap();
+        }
+        settings
+    }
+
+    #[test]
+    fn a_line_reads_back_to_the_same_choices() {
+        let all = said(&[
+            ("backend", "read,stdio+buf=64k"),
+            ("block-size", "1k..8m*4"),
+            ("pattern", "stride:3"),
+            ("cache", "cold,warm"),
+        ]);
+        for (name, preset_id, settings) in [
+            (&b"big.iso"[..], "quick", Settings::default()),
+            (b"a b'c\"$x`y", "raw", all.clone()),
+            (b"-dash", "quick", said(&[("direct", "true"), ("trials", "3"), ("budget", "90s")])),
+            (
+                b"new\nline\\",
+                "quick",
+                said(&[("xor", "true"), ("seed", "7"), ("trial-time", "1s..2s")]),
+            ),
+            (
+                b"\xff\xfe'",
+                "raw",
+                said(&[("threads", "1,2,4"), ("depth", "1..32"), ("size", "1m"), ("count", "0")]),
+            ),
+            (b"host", "quick", all.clone()),
+            (b"*?~", "quick", said(&[("op", "write"), ("sync", "end")])),
+        ] {
+            let preset = preset(preset_id).unwrap();
+            let own = OsString::from_vec(name.to_vec());
+            let text = build_command(Some(Path::new(&own)), None, &preset, &settings);
+            let (file, dir, named, back) = read(&text);
+            let file = file.unwrap();
+            assert_eq!(Path::new(&file).file_name(), Some(own.as_os_str()), "{text}");
+            assert!(
+                !file.as_bytes().starts_with(b"-") && file != *"host" && !text.contains('\n'),
+                "{text}"
+            );
+            assert_eq!((dir, named.as_str(), &back), (None, preset_id, &settings), "{text}");
+        }
+        let text = build_command(None, Some("/tmp/a b".as_ref()), &preset("quick").unwrap(), &all);
+        assert_eq!(read(&text).1, Some("/tmp/a b".into()));
+        assert!(
+            text.starts_with("iotui --batch --dir '/tmp/a b' -b read,stdio+buf=64k -s '1k..8m*4'"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_switch_that_a_preset_sets_can_be_taken_back() {
+        let mut own = preset("raw").unwrap();
+        own.settings.set("direct", "true").unwrap();
+        let settings = said(&[("direct", "false"), ("block-size", "4k")]);
+        let text = build_command(None, None, &own, &settings);
+        let (_, _, named, back) = read(&text);
+        assert_eq!((named.as_str(), &back), ("raw", &settings), "{text}");
+        assert!(text.contains("--direct=no"), "{text}");
+    }
+}

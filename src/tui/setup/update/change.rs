@@ -1,0 +1,359 @@
+//! Changes to the settings: a box, a step, a typed text; each asks for a new plan.
+
+use super::pick;
+use crate::plan::{Backends, Choice, Op, PRESETS, Preset, Setting, Settings, Sync};
+use crate::tui::context::Context;
+use crate::tui::msg::Effect;
+use crate::tui::popup::{Popup, Purpose};
+use crate::tui::setup::objection;
+use crate::tui::setup::rows::{self, Kind, ROWS};
+use crate::tui::setup::slider::Band;
+use crate::tui::setup::state::{Pane, Setup};
+use crate::tui::setup::step::{Step, step};
+use crate::units::short_time;
+
+/// The name under which a path is typed.
+pub const FILE: &str = "FILE";
+
+/// Says why a choice makes no sense, and leaves it.
+fn refuse(ctx: &mut Context, why: String) -> Vec<Effect> {
+    ctx.note(why);
+    Vec::new()
+}
+
+/// Sets one setting; what it makes senseless by itself goes with it.
+fn set(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    name: &str,
+    text: &str,
+) -> Result<Vec<Effect>, String> {
+    if setup.by_sweep(name).is_some() {
+        let count = setup.preset.sweeps.len();
+        ctx.note(format!("{name} {text} is said for all {count} sweeps of the preset; type nothing to take it back"));
+    }
+    let settings = &mut setup.settings;
+    settings.set(name, text).map_err(|error| error.to_string())?;
+    if name == "op"
+        && settings.op != Some(Op::Write)
+        && settings.sync.is_some_and(|sync| sync != Sync::None)
+    {
+        settings.sync = None;
+    }
+    // No is said only where the preset says yes.
+    if settings.text(name).as_deref() == Some("false")
+        && setup.preset.parts().iter().all(|part| part.text(name).is_none())
+    {
+        settings.unset(name);
+    }
+    // A mix both reads and writes.
+    match name {
+        "op" if settings.op != Some(Op::Write) => (settings.mix, settings.writes) = (None, None),
+        "mix" | "writes" => settings.op = Some(Op::Write),
+        _ => {}
+    }
+    Ok(setup.replan(ctx.now))
+}
+
+fn unset(setup: &mut Setup, ctx: &mut Context, name: &str) -> Vec<Effect> {
+    setup.settings.unset(name);
+    setup.replan(ctx.now)
+}
+
+/// Sets one setting unless that makes no sense.
+fn choose(setup: &mut Setup, ctx: &mut Context, name: &str, text: &str) -> Vec<Effect> {
+    let counts = setup.counts();
+    if let Some(why) = objection::value(name, text, &setup.given(&counts)) {
+        return refuse(ctx, why);
+    }
+    match set(setup, ctx, name, text) {
+        Ok(effects) => effects,
+        Err(why) => refuse(ctx, why),
+    }
+}
+
+/// Ticks or unticks a backend.
+pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Effect> {
+    let Some(info) = setup.infos.get(at).copied() else { return Vec::new() };
+    let counts = setup.counts();
+    let given = setup.given(&counts);
+    let mut list =
+        counts.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(&setup.infos));
+    if list.iter().any(|choice| choice.id == info.id) {
+        list.retain(|choice| choice.id != info.id);
+    } else if let Some(why) = objection::backend(info, &given) {
+        return refuse(ctx, why);
+    } else {
+        list.push(Choice::plain(info.id));
+        list.sort_by_key(|choice| setup.infos.iter().position(|info| info.id == choice.id));
+    }
+    setup.settings.backend = Some(Backends::These(list));
+    setup.replan(ctx.now)
+}
+
+/// Left or right on a row.
+pub fn stepped(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    row: &'static Setting,
+    up: bool,
+) -> Vec<Effect> {
+    let counts = setup.counts();
+    let text = counts.text(row.name);
+    match rows::kind(row) {
+        Kind::One(items) => along(setup, ctx, row, &items, text.as_deref(), up),
+        Kind::Some(items) => {
+            let mark = setup.mark;
+            setup.mark = if up { (mark + 1).min(items.len() - 1) } else { mark.saturating_sub(1) };
+            Vec::new()
+        }
+        Kind::Text => {
+            let usual = usual(setup, row.name);
+            match step(row.name, text.as_deref(), usual.as_deref(), up) {
+                Step::To(next) => choose(setup, ctx, row.name, &next),
+                Step::Unsaid if setup.preset.settings.text(row.name).is_none() => {
+                    unset(setup, ctx, row.name)
+                }
+                Step::Unsaid | Step::Stay => Vec::new(),
+            }
+        }
+    }
+}
+
+/// What counts where nothing is said, to step from.
+fn usual(setup: &Setup, name: &str) -> Option<String> {
+    match name {
+        "budget" => Some(short_time(crate::plan::Plan::BUDGET)),
+        "trial-time" => setup.plan().map(|plan| short_time(plan.trial_time.low)),
+        "size" => {
+            let counts = setup.counts();
+            setup.given(&counts).size.map(crate::units::short_bytes)
+        }
+        _ => None,
+    }
+}
+
+/// To the next item that makes sense; the reason where there is none.
+fn along(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    row: &'static Setting,
+    items: &[&'static str],
+    now: Option<&str>,
+    up: bool,
+) -> Vec<Effect> {
+    let counts = setup.counts();
+    let given = setup.given(&counts);
+    let at = items.iter().position(|item| Some(*item) == now);
+    let ways: Vec<&'static str> = match (at, up) {
+        (Some(at), true) => items[at + 1..].to_vec(),
+        (Some(at), false) => items[..at].iter().rev().copied().collect(),
+        (None, true) => items.to_vec(),
+        (None, false) => items.iter().rev().copied().collect(),
+    };
+    let mut first = None;
+    for item in ways {
+        match objection::value(row.name, item, &given) {
+            None => {
+                // What was skipped is told.
+                first.into_iter().for_each(|why: String| ctx.note(why));
+                return choose(setup, ctx, row.name, item);
+            }
+            Some(why) => drop(first.get_or_insert(why)),
+        }
+    }
+    first.map(|why| refuse(ctx, why)).unwrap_or_default()
+}
+
+/// Space on a row: the next of several, round and round; the marked box; a number is typed.
+pub fn toggled(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -> Vec<Effect> {
+    match rows::kind(row) {
+        Kind::One(items) => {
+            let now = setup.counts().text(row.name);
+            let at = items.iter().position(|item| Some(*item) == now.as_deref());
+            let last = at.is_some_and(|at| at + 1 == items.len());
+            if last {
+                along(setup, ctx, row, &items, None, true)
+            } else {
+                or_round(setup, ctx, row, &items, now.as_deref())
+            }
+        }
+        Kind::Some(items) => match items.get(setup.mark).copied() {
+            Some(item) => toggle_item(setup, ctx, row, &items, item),
+            None => Vec::new(),
+        },
+        Kind::Text => edit(setup, ctx),
+    }
+}
+
+fn or_round(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    row: &'static Setting,
+    items: &[&'static str],
+    now: Option<&str>,
+) -> Vec<Effect> {
+    let effects = along(setup, ctx, row, items, now, true);
+    let moved = setup.counts().text(row.name).as_deref() != now;
+    if moved || items.len() < 3 || items.first().copied() == now {
+        effects
+    } else {
+        along(setup, ctx, row, items, None, true)
+    }
+}
+
+/// A click on, or the key for, one item of a row.
+pub fn take_item(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    row: &'static Setting,
+    item: &'static str,
+) -> Vec<Effect> {
+    match rows::kind(row) {
+        Kind::Some(items) => {
+            setup.mark = items.iter().position(|own| *own == item).unwrap_or(0);
+            toggle_item(setup, ctx, row, &items, item)
+        }
+        _ => choose(setup, ctx, row.name, item),
+    }
+}
+
+fn toggle_item(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    row: &'static Setting,
+    items: &[&'static str],
+    item: &str,
+) -> Vec<Effect> {
+    let counts = setup.counts();
+    let now = counts.text(row.name).unwrap_or_default();
+    let on = now.split(',').any(|own| own == item);
+    if let Some(why) = objection::value(row.name, item, &setup.given(&counts)).filter(|_| !on) {
+        return refuse(ctx, why);
+    }
+    let chosen: Vec<&str> = items
+        .iter()
+        .copied()
+        .filter(|own| (*own == item) != now.split(',').any(|n| n == *own))
+        .collect();
+    if chosen.is_empty() {
+        return refuse(ctx, format!("at least one: choose another before {item} goes"));
+    }
+    set(setup, ctx, row.name, &chosen.join(",")).unwrap_or_default()
+}
+
+/// Opens the value under the cursor as text.
+pub fn edit(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    let name = match setup.focus {
+        Pane::Target => {
+            let now = setup.file.as_deref().map(|path| path.to_string_lossy().into_owned());
+            let now = now.unwrap_or_else(|| {
+                format!("{}/", setup.browser.dir.to_string_lossy()).replace("//", "/")
+            });
+            let hint =
+                "a file or block device; with the operation write a file that does not exist yet";
+            ctx.popups.push(Popup::line("Target", hint, now, Purpose::Setting(FILE)));
+            return Vec::new();
+        }
+        Pane::Backends => "backend",
+        Pane::Blocks => "block-size",
+        Pane::What => ROWS.get(setup.row).map_or("op", |row| row.name),
+        Pane::Plan => return Vec::new(),
+    };
+    if let Some(setting) = Settings::ALL.iter().find(|s| s.name == name) {
+        let now = setup.counts().text(name).unwrap_or_default();
+        let form = setting.kind.placeholder().unwrap_or_else(|| "yes|no".into());
+        let title = format!("--{name} {form}");
+        ctx.popups.push(Popup::line(
+            title,
+            format!("{}; leave empty for the preset's value", setting.help()),
+            now,
+            Purpose::Setting(setting.name),
+        ));
+    }
+    Vec::new()
+}
+
+/// A typed value; empty takes back what was said.
+pub fn set_text(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    name: &str,
+    text: &str,
+) -> Result<Vec<Effect>, String> {
+    if name == FILE {
+        if text.is_empty() {
+            return Ok(pick::target(setup, ctx, None, None));
+        }
+        let path = setup.browser.dir.join(text);
+        let effects = pick::target(setup, ctx, Some(path), None);
+        // It may be new: the plan says.
+        setup.exists = false;
+        return Ok(effects);
+    }
+    if text.is_empty() {
+        return Ok(unset(setup, ctx, name));
+    }
+    if name == "backend" {
+        let mut tried = Settings::default();
+        tried.set(name, text).map_err(|error| error.to_string())?;
+        known(&tried, &setup.infos)?;
+    }
+    set(setup, ctx, name, text)
+}
+
+/// The names and options of backends are in the registry.
+fn known(settings: &Settings, infos: &[&'static crate::plan::Info]) -> Result<(), String> {
+    let Some(Backends::These(list)) = &settings.backend else { return Ok(()) };
+    for choice in list {
+        let info = infos.iter().find(|info| info.id == choice.id);
+        let info = info.ok_or_else(|| {
+            crate::plan::nearest("backend", &choice.id, infos.iter().map(|i| i.id)).to_string()
+        })?;
+        choice.check(info).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+/// Left and right on the slider move an end.
+pub fn slid(setup: &mut Setup, ctx: &mut Context, right: bool) -> Vec<Effect> {
+    let end = setup.end;
+    banded(setup, ctx, |band| band.moved(end, right))
+}
+
+/// More or fewer sizes between the ends.
+pub fn spread(setup: &mut Setup, ctx: &mut Context, wider: bool) -> Vec<Effect> {
+    banded(setup, ctx, |band| band.spread(wider))
+}
+
+/// Changes the band, where there is one and it changes.
+pub fn banded(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    change: impl FnOnce(Band) -> Option<Band>,
+) -> Vec<Effect> {
+    let counts = setup.counts();
+    match setup.band(&counts).and_then(change) {
+        Some(band) => set(setup, ctx, "block-size", &band.text()).unwrap_or_default(),
+        None => Vec::new(),
+    }
+}
+
+/// Takes a preset as it is.
+pub fn take_preset(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effect> {
+    setup.preset = preset;
+    setup.settings = Settings::default();
+    setup.replan(ctx.now)
+}
+
+/// Keeps what is chosen under a name.
+pub fn save_preset(setup: &Setup, id: &str) -> Result<Vec<Effect>, String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    if id.is_empty() || id.len() > 40 || !id.chars().all(plain) {
+        return Err("a name of small letters, digits and -, at most 40: my-disk".into());
+    }
+    if PRESETS.iter().any(|(own, _)| *own == id) {
+        return Err(format!("{id} comes with iotui: take another name"));
+    }
+    Ok(vec![Effect::SavePreset { id: id.into(), question: Box::new(setup.question()) }])
+}

@@ -1,0 +1,231 @@
+//! What keys, clicks and messages do on Setup.
+
+mod change;
+mod mouse;
+mod pick;
+mod run;
+
+pub use change::{save_preset, set_text, take_preset};
+pub use mouse::click;
+
+use tui_input::Input;
+
+use run::{copy, run};
+
+use crate::plan::TargetSpec;
+use crate::tui::context::Context;
+use crate::tui::keymap::Action;
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::{Popup, Purpose};
+use crate::tui::setup::rows::ROWS;
+use crate::tui::setup::state::{Pane, Setup};
+use crate::tui::setup::{slider, view};
+
+pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    match action {
+        Action::Run => return run(setup, ctx),
+        Action::NextPane => setup.focus_on(setup.focus.further(1)),
+        Action::PreviousPane => setup.focus_on(setup.focus.further(Pane::ALL.len() - 1)),
+        Action::Preset => {
+            let cursor =
+                ctx.presets.iter().position(|preset| preset.id == setup.preset.id).unwrap_or(0);
+            ctx.popups.push(Popup::Presets { cursor });
+        }
+        Action::SaveAs => {
+            let hint = "a name; iotui --preset NAME takes it, and p here";
+            ctx.popups.push(Popup::line("Save as a preset", hint, "", Purpose::Preset));
+        }
+        Action::Copy => return copy(setup),
+        Action::Filter => filter(setup),
+        Action::Hidden => {
+            setup.browser.hidden = !setup.browser.hidden;
+            setup.browser.sort();
+        }
+        Action::Edit => return change::edit(setup, ctx),
+        Action::Back => drop(back(setup)),
+        _ => return in_pane(setup, ctx, action),
+    }
+    Vec::new()
+}
+
+fn filter(setup: &mut Setup) {
+    setup.focus_on(Pane::Target);
+    setup.browser.filter.get_or_insert_with(Input::default);
+    setup.browser.typing = true;
+}
+
+fn in_pane(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    match setup.focus {
+        Pane::Target => typed_through(setup, ctx, action),
+        Pane::Backends => backends(setup, ctx, action),
+        Pane::What => what(setup, ctx, action),
+        Pane::Blocks => blocks(setup, ctx, action),
+        Pane::Plan => plan(setup, ctx, action),
+    }
+}
+
+/// Enter takes what the filter found, and shows all files again.
+fn typed_through(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let ends = action == Action::Enter && setup.browser.typing;
+    let effects = pick::act(setup, ctx, action);
+    if ends {
+        back(setup);
+    }
+    effects
+}
+
+/// A cursor moved in a list.
+fn moved(cursor: usize, rows: usize, page: usize, action: Action) -> Option<usize> {
+    let last = rows.saturating_sub(1);
+    Some(match action {
+        Action::Up => cursor.saturating_sub(1),
+        Action::Down => (cursor + 1).min(last),
+        Action::Top => 0,
+        Action::Bottom => last,
+        Action::PageUp => cursor.saturating_sub(page),
+        Action::PageDown => (cursor + page).min(last),
+        Action::HalfUp => cursor.saturating_sub(page / 2),
+        Action::HalfDown => (cursor + page / 2).min(last),
+        _ => return None,
+    })
+}
+
+fn backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let at = setup.backend;
+    if let Some(next) = moved(at, setup.infos.len(), 8, action) {
+        setup.backend = next;
+        return Vec::new();
+    }
+    match action {
+        Action::Toggle | Action::Enter => change::toggle_backend(setup, ctx, at),
+        _ => Vec::new(),
+    }
+}
+
+fn what(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let at = setup.row;
+    if let Some(next) = moved(at, ROWS.len(), 8, action) {
+        setup.row = next;
+        setup.mark = 0;
+        return Vec::new();
+    }
+    let Some(row) = ROWS.get(at) else { return Vec::new() };
+    match action {
+        Action::Left => change::stepped(setup, ctx, row, false),
+        Action::Right => change::stepped(setup, ctx, row, true),
+        Action::Toggle | Action::Enter => change::toggled(setup, ctx, row),
+        _ => Vec::new(),
+    }
+}
+
+fn blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let end = setup.end;
+    match action {
+        Action::Left => change::slid(setup, ctx, false),
+        Action::Right => change::slid(setup, ctx, true),
+        Action::Up => change::spread(setup, ctx, true),
+        Action::Down => change::spread(setup, ctx, false),
+        Action::Top => change::banded(setup, ctx, |band| Some(band.put(end, 0))),
+        Action::Bottom => change::banded(setup, ctx, |band| Some(band.put(end, slider::TOP))),
+        Action::Toggle | Action::Enter => {
+            setup.end = end.other();
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let rows = view::plan_rows(setup, &ctx.view(), ctx.body());
+    if let Some(next) = moved(setup.scroll, rows, 5, action) {
+        setup.scroll = next;
+        return Vec::new();
+    }
+    match action {
+        Action::Enter => run(setup, ctx),
+        _ => Vec::new(),
+    }
+}
+
+/// Setup is shown again: files and caches may have changed meanwhile.
+pub fn enter(setup: &mut Setup) -> Vec<Effect> {
+    setup.browser.going = Some(setup.browser.dir.clone());
+    let list = Effect::List(setup.browser.dir.clone());
+    std::iter::once(list).chain(setup.ask()).collect()
+}
+
+pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Proposed { number, result, findings, expected } => {
+            let newest = setup.planning.take(number, result, findings);
+            if newest {
+                setup.planning.expected = expected;
+                return planned(setup, ctx);
+            }
+            setup.send().into_iter().collect()
+        }
+        Msg::Listed(listing) => {
+            let first = setup.browser.entries.is_empty();
+            if !setup.browser.listed(listing) {
+                return Vec::new();
+            }
+            if first {
+                pick::find(setup);
+            }
+            pick::look(setup)
+        }
+        Msg::Seen(seen) => {
+            setup.browser.seen(seen);
+            pick::look(setup)
+        }
+        Msg::PresetSaved(Ok(preset)) => {
+            ctx.succeed(format!("saved as the preset {}", preset.id));
+            let mut effects = change::take_preset(setup, ctx, *preset);
+            effects.push(setup.remember(ctx.presets, ctx.look));
+            effects
+        }
+        Msg::PresetSaved(Err(why)) => {
+            ctx.fail(why);
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The plan of the newest choices is there.
+fn planned(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    if let Some(spec) = setup.plan().map(|plan| &plan.target) {
+        setup.exists = matches!(spec, TargetSpec::File { .. });
+    }
+    let mut effects = Vec::new();
+    if std::mem::take(&mut setup.dirty) {
+        effects.push(setup.remember(ctx.presets, ctx.look));
+    }
+    if std::mem::take(&mut setup.planning.eager) {
+        effects.extend(run(setup, ctx));
+    }
+    effects
+}
+
+/// The filter, while it has the focus.
+pub fn field(setup: &mut Setup) -> Option<&mut Input> {
+    let browser = &mut setup.browser;
+    if browser.typing { browser.filter.as_mut() } else { None }
+}
+
+/// The filter has changed.
+pub fn field_changed(setup: &mut Setup, _: &mut Context) -> Vec<Effect> {
+    let browser = &mut setup.browser;
+    browser.sort();
+    browser.cursor = 0;
+    pick::look(setup)
+}
+
+/// Takes the filter away; false where there is none.
+pub fn back(setup: &mut Setup) -> bool {
+    let browser = &mut setup.browser;
+    browser.typing = false;
+    let had = browser.filter.take().is_some();
+    browser.sort();
+    had
+}

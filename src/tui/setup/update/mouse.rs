@@ -1,0 +1,49 @@
+//! What a click does on Setup: focus, select, toggle.
+
+use ratatui::layout::{Position, Rect};
+
+use super::run::{copy, run};
+use super::{change, pick};
+use crate::tui::context::Context;
+use crate::tui::keymap::Action;
+use crate::tui::msg::Effect;
+use crate::tui::setup::layout::{Hit, places};
+use crate::tui::setup::rows::ROWS;
+use crate::tui::setup::state::Setup;
+use crate::tui::setup::view;
+
+pub fn click(setup: &mut Setup, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
+    let places = places(body, setup);
+    let Some(pane) = places.pane(at) else { return Vec::new() };
+    setup.focus_on(pane);
+    match view::hit(setup, &ctx.view(), &places, pane, at) {
+        Some(Hit::Row(row)) => {
+            let again = setup.browser.cursor == row;
+            setup.browser.cursor = row;
+            if again { pick::act(setup, ctx, Action::Enter) } else { pick::look(setup) }
+        }
+        Some(Hit::Backend(row)) => {
+            setup.backend = row;
+            change::toggle_backend(setup, ctx, row)
+        }
+        Some(Hit::Setting(row, item)) => {
+            setup.row = row;
+            setup.mark = 0;
+            match (ROWS.get(row), item) {
+                (Some(setting), Some(item)) => change::take_item(setup, ctx, setting, item),
+                _ => Vec::new(),
+            }
+        }
+        Some(Hit::Power(power)) => {
+            let counts = setup.counts();
+            if let Some(band) = setup.band(&counts) {
+                setup.end = band.nearer(f64::from(power));
+            }
+            let end = setup.end;
+            change::banded(setup, ctx, |band| Some(band.put(end, power)))
+        }
+        Some(Hit::Run) => run(setup, ctx),
+        Some(Hit::Copy) => copy(setup),
+        None => Vec::new(),
+    }
+}

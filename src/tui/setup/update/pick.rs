@@ -1,0 +1,114 @@
+//! The target pane's keys: go through folders, pick a file, or the scratch file.
+
+use std::path::{Path, PathBuf};
+
+use crate::tui::context::Context;
+use crate::tui::keymap::Action;
+use crate::tui::msg::Effect;
+use crate::tui::setup::browser::Row;
+use crate::tui::setup::state::Setup;
+
+pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let page = usize::from(ctx.size.1 / 2).max(1);
+    let browser = &mut setup.browser;
+    let last = browser.rows.len().saturating_sub(1);
+    let cursor = browser.cursor;
+    match action {
+        Action::Up => browser.cursor = cursor.saturating_sub(1),
+        Action::Down => browser.cursor = (cursor + 1).min(last),
+        Action::Top => browser.cursor = 0,
+        Action::Bottom => browser.cursor = last,
+        Action::PageUp => browser.cursor = cursor.saturating_sub(page),
+        Action::PageDown => browser.cursor = (cursor + page).min(last),
+        Action::HalfUp => browser.cursor = cursor.saturating_sub(page / 2),
+        Action::HalfDown => browser.cursor = (cursor + page / 2).min(last),
+        Action::Left => return up(setup),
+        Action::Right => return open(setup, ctx, false),
+        Action::Enter => return open(setup, ctx, true),
+        Action::Toggle => return choose(setup, ctx),
+        _ => return Vec::new(),
+    }
+    look(setup)
+}
+
+/// Asks for facts about the file under the cursor.
+pub fn look(setup: &mut Setup) -> Vec<Effect> {
+    setup.browser.look().map(Effect::Look).into_iter().collect()
+}
+
+/// Reads a folder.
+fn go(setup: &mut Setup, dir: PathBuf) -> Vec<Effect> {
+    let browser = &mut setup.browser;
+    browser.filter = None;
+    browser.typing = false;
+    browser.error = None;
+    browser.going = Some(dir.clone());
+    browser.sort();
+    vec![Effect::List(dir)]
+}
+
+fn up(setup: &mut Setup) -> Vec<Effect> {
+    match setup.browser.dir.parent().map(Path::to_path_buf) {
+        Some(parent) => go(setup, parent),
+        None => Vec::new(),
+    }
+}
+
+/// Into the folder under the cursor; a file is picked where that is asked for.
+fn open(setup: &mut Setup, ctx: &mut Context, pick: bool) -> Vec<Effect> {
+    let browser = &setup.browser;
+    let folder = browser.row().and_then(|row| browser.folder(row)).map(Path::to_path_buf);
+    match folder {
+        Some(dir) => go(setup, dir),
+        None if pick => choose(setup, ctx),
+        None => Vec::new(),
+    }
+}
+
+/// Takes what is under the cursor as the target; a folder takes the scratch file.
+fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    let browser = &setup.browser;
+    let Some(row) = browser.row() else { return Vec::new() };
+    if let Some(why) = browser.objection() {
+        ctx.fail(why);
+        return Vec::new();
+    }
+    let (path, folder) = (browser.path(row).map(Path::to_path_buf), browser.folder(row).is_some());
+    match path {
+        Some(dir) if folder => {
+            ctx.note(format!("the scratch file goes to {}", crate::text::shown(&dir)));
+            target(setup, ctx, None, Some(dir))
+        }
+        None => {
+            let dir = setup.dir.clone();
+            target(setup, ctx, None, dir)
+        }
+        file => target(setup, ctx, file, None),
+    }
+}
+
+/// A target that is there, or the scratch file.
+pub fn target(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    file: Option<PathBuf>,
+    dir: Option<PathBuf>,
+) -> Vec<Effect> {
+    setup.exists = file.is_some();
+    setup.file = file;
+    setup.dir = dir;
+    setup.forget_sent();
+    let mut effects = setup.replan(ctx.now);
+    effects.extend(look(setup));
+    effects
+}
+
+/// Puts the cursor on the target, where the list has it.
+pub fn find(setup: &mut Setup) {
+    let at = setup
+        .browser
+        .rows
+        .iter()
+        .position(|row| matches!(row, Row::Entry(_)) && setup.is_target(*row));
+    setup.browser.cursor = at.unwrap_or(setup.browser.cursor);
+}

@@ -1,0 +1,33 @@
+//! Runs what is chosen, or copies the command line that does.
+
+use crate::tui::context::{Context, Request};
+use crate::tui::msg::Effect;
+use crate::tui::setup::state::Setup;
+
+pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    if !setup.planning.settled() {
+        setup.planning.eager = true;
+        return Vec::new();
+    }
+    match &setup.planning.proposed {
+        Some(Ok(proposed)) => {
+            let plan = proposed.plan.clone();
+            if let (Some(path), false) = (setup.whole_path(), ctx.is_running()) {
+                setup.browser.used(&path);
+            }
+            ctx.request(Request::Start(plan.into()));
+            Vec::new()
+        }
+        Some(Err(why)) => {
+            let why = why.clone();
+            ctx.fail(why);
+            Vec::new()
+        }
+        None => Vec::new(),
+    }
+}
+
+/// The same as a command line, to the clipboard.
+pub fn copy(setup: &Setup) -> Vec<Effect> {
+    vec![Effect::Copy(setup.command())]
+}

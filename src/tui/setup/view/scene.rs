@@ -1,0 +1,62 @@
+//! What the panes of Setup are drawn from.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+use crate::plan::Settings;
+use crate::tui::context::ViewContext;
+use crate::tui::setup::objection::Given;
+use crate::tui::setup::state::{Pane, Setup};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
+
+/// What the panes are drawn from.
+pub struct Scene<'a> {
+    pub ctx: &'a ViewContext<'a>,
+    pub setup: &'a Setup,
+    pub look: &'a Look,
+    pub counts: &'a Settings,
+    pub given: Given<'a>,
+}
+
+impl<'a> Scene<'a> {
+    pub fn new(setup: &'a Setup, ctx: &'a ViewContext<'a>, counts: &'a Settings) -> Scene<'a> {
+        Scene { ctx, setup, look: ctx.look, counts, given: setup.given(counts) }
+    }
+
+    pub fn style(&self, role: Role) -> Style {
+        self.look.style(role)
+    }
+
+    pub fn focused(&self, pane: Pane) -> bool {
+        self.setup.focus == pane && !self.ctx.is_covered
+    }
+
+    /// Ticked and not.
+    pub fn checks(&self) -> [&'static str; 2] {
+        [self.look.glyph("✓", "x"), self.look.glyph("·", ".")]
+    }
+
+    pub fn dot(&self) -> &'static str {
+        self.look.glyph(" · ", " - ")
+    }
+
+    /// A row under the cursor: one colour, so that it reads as one bar.
+    pub fn bar(&self, line: Line<'static>, row: u16, area: Rect, buf: &mut Buffer) {
+        pane::line(line.to_string(), row, area, buf);
+        pane::select(self.style(Role::Selected), row, area, buf);
+    }
+
+    pub fn frame(
+        &self,
+        pane: Pane,
+        title: &str,
+        right: &str,
+        area: Rect,
+        buf: &mut Buffer,
+    ) -> Rect {
+        pane::frame(self.look, title, right, self.focused(pane), area, buf)
+    }
+}

@@ -1,0 +1,28 @@
+//! From screen to screen.
+
+use crate::tui::model::Model;
+use crate::tui::msg::Effect;
+use crate::tui::screen::Screen;
+use crate::tui::{host, lab, setup};
+
+/// Shows a screen, and asks for what it needs.
+pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
+    model.screen = screen;
+    match screen {
+        Screen::Setup => setup::enter(&mut model.setup),
+        Screen::Sessions => vec![Effect::Sessions],
+        Screen::Host => {
+            let (screens, context) = model.split();
+            host::enter(screens.host, &context)
+        }
+        Screen::Lab => inspect_probes(model),
+        _ => Vec::new(),
+    }
+}
+
+/// Finds out what probes can be measured with the target of Setup.
+pub fn inspect_probes(model: &mut Model) -> Vec<Effect> {
+    let (screens, context) = model.split();
+    let (file, dir) = (screens.setup.file.clone(), screens.setup.dir.clone());
+    lab::enter(screens.lab, &context, file, dir)
+}

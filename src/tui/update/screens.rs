@@ -1,0 +1,88 @@
+//! Gives actions, clicks and letters to the screen that is shown.
+
+use ratatui::layout::{Position, Rect};
+use tui_input::Input;
+
+use super::requests::with_screens;
+use crate::tui::keymap::Action;
+use crate::tui::model::Model;
+use crate::tui::msg::Effect;
+use crate::tui::screen::Screen;
+use crate::tui::{compare, host, lab, live, results, sessions, setup};
+
+/// Does an action on the screen.
+pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
+    match model.screen {
+        Screen::Setup => with_screens(model, |screens, ctx| setup::act(screens.setup, ctx, action)),
+        Screen::Live => with_screens(model, |screens, ctx| live::act(screens.live, ctx, action)),
+        Screen::Results => {
+            with_screens(model, |screens, ctx| results::act(screens.results, ctx, action))
+        }
+        Screen::Sessions => {
+            with_screens(model, |screens, ctx| sessions::act(screens.sessions, ctx, action))
+        }
+        Screen::Lab => with_screens(model, |screens, ctx| lab::act(screens.lab, ctx, action)),
+        Screen::Host => with_screens(model, |screens, ctx| host::act(screens.host, ctx, action)),
+        Screen::Compare => {
+            with_screens(model, |screens, ctx| compare::act(screens.compare, ctx, action))
+        }
+    }
+}
+
+/// Goes back one level on the screen; false where there is none.
+pub fn back(model: &mut Model) -> bool {
+    match model.screen {
+        Screen::Results => results::back(&mut model.results),
+        Screen::Setup => setup::back(&mut model.setup),
+        Screen::Lab => lab::back(&mut model.lab),
+        _ => false,
+    }
+}
+
+/// A click on the body of the screen.
+pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
+    match model.screen {
+        Screen::Setup => {
+            with_screens(model, |screens, ctx| setup::click(screens.setup, ctx, body, at))
+        }
+        Screen::Results => {
+            with_screens(model, |screens, ctx| results::click(screens.results, ctx, body, at))
+        }
+        Screen::Sessions => {
+            with_screens(model, |screens, ctx| sessions::click(screens.sessions, ctx, body, at))
+        }
+        Screen::Lab => with_screens(model, |screens, ctx| lab::click(screens.lab, ctx, body, at)),
+        Screen::Host => {
+            with_screens(model, |screens, ctx| host::click(screens.host, ctx, body, at))
+        }
+        Screen::Live | Screen::Compare => Vec::new(),
+    }
+}
+
+/// The text field of the screen that has the focus.
+pub fn field(model: &mut Model) -> Option<&mut Input> {
+    match model.screen {
+        Screen::Setup => setup::field(&mut model.setup),
+        Screen::Results => results::field(&mut model.results),
+        Screen::Sessions => sessions::field(&mut model.sessions),
+        Screen::Lab => lab::field(&mut model.lab),
+        _ => None,
+    }
+}
+
+/// The text field of the screen has changed.
+pub fn field_changed(model: &mut Model) -> Vec<Effect> {
+    match model.screen {
+        Screen::Setup => {
+            with_screens(model, |screens, ctx| setup::field_changed(screens.setup, ctx))
+        }
+        Screen::Results => {
+            with_screens(model, |screens, ctx| results::field_changed(screens.results, ctx))
+        }
+        Screen::Sessions => {
+            with_screens(model, |screens, ctx| sessions::field_changed(screens.sessions, ctx))
+        }
+        Screen::Lab => with_screens(model, |screens, ctx| lab::field_changed(screens.lab, ctx)),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,50 @@
+//! Findings in words, and the sign of a severity.
+
+use ratatui::text::{Line, Span};
+
+use super::pane;
+use crate::record::{Severity, Warning};
+use crate::tui::theme::{Look, Role};
+
+/// The role of a severity, and its sign.
+pub fn severity(look: &Look, severity: Severity) -> (Role, &'static str) {
+    match severity {
+        Severity::Note => (Role::Note, look.glyph("ℹ", "i")),
+        Severity::Misleading => (Role::Misleading, look.glyph("▲", "!")),
+        Severity::Wrong => (Role::Wrong, look.glyph("✖", "X")),
+    }
+}
+
+/// Findings in words: what, why, what to do.
+pub fn describe(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    if findings.is_empty() {
+        lines.push(Line::styled(
+            format!(" {} nothing stands in the way", look.glyph("✓", "*")),
+            look.style(Role::Good),
+        ));
+    }
+    for finding in findings {
+        let (role, sign) = severity(look, finding.severity);
+        for (row, part) in
+            pane::wrap(&finding.message, columns.saturating_sub(3)).into_iter().enumerate()
+        {
+            let head = if row == 0 { format!(" {sign} ") } else { "   ".into() };
+            lines.push(Line::from(vec![
+                Span::styled(head, look.style(role)),
+                Span::styled(part, look.style(Role::Text)),
+            ]));
+        }
+        for (text, role) in [(&finding.evidence, Role::Dim), (&finding.remedy, Role::Key)] {
+            if !text.is_empty() {
+                let own = pane::wrap(text, columns.saturating_sub(3));
+                lines.extend(
+                    own.into_iter()
+                        .map(|part| Line::styled(format!("   {part}"), look.style(role))),
+                );
+            }
+        }
+        lines.push(Line::default());
+    }
+    lines
+}
