@@ -1,6 +1,8 @@
 //! The house: who may import whom, where unsafe code may stand, how long a file may be, what a
 //! registry holds.
 
+#[path = "layers/backend_ids.rs"]
+mod backend_ids;
 mod common;
 #[path = "common/source.rs"]
 mod source;

@@ -158,7 +158,7 @@ fn assert_cell(cell: &Job, target: &TargetSpec, lacks: u64) {
     assert!(!(cell.direct && cell.cache == Cache::Warm), "{cell:?}");
     assert!(cell.sync == Sync::None || cell.op == Op::Write, "{cell:?}");
     // What stays in the kernel has no buffers.
-    let buffers = matches!(info.moves, Moves::Data | Moves::Elsewhere);
+    let buffers = matches!(info.moves(), Moves::Data | Moves::Elsewhere);
     assert!(
         cell.block * u64::from(cell.depth) * u64::from(cell.threads) <= MEMORY
             || cell.op == Op::Seek

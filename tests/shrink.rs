@@ -26,7 +26,7 @@ fn movers() -> String {
     let movers = BACKENDS
         .iter()
         .map(|b| b.info())
-        .filter(|info| info.moves != Moves::Nothing && info.id != "null");
+        .filter(|info| info.moves() != Moves::Nothing && info.id != "null");
     let mut names: Vec<&str> = movers.map(|info| info.id).collect();
     names.extend(["mmap+populate", "pread+libc", "stdio+buf=64k"]);
     names.join(",")

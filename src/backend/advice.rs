@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
 use super::{BackendError, Unsupported, Work};
-use crate::plan::{Job, Op, Opt};
+use crate::plan::{FioOption, Job, Op, Opt};
 
 pub(super) const SEQUENTIAL: Opt = Opt {
     name: "sequential",
@@ -24,6 +24,12 @@ pub(super) const WILL_NEED: Opt = Opt {
     value: None,
     about: "begins to read all of a lane's part into the page cache (POSIX_FADV_WILLNEED, or madvise), inside the timed work",
 };
+
+/// The advice that fio gives too.
+pub(super) const FIO_OPTIONS: &[FioOption] = &[FIO_SEQUENTIAL, FIO_RANDOM];
+pub(super) const FIO_SEQUENTIAL: FioOption =
+    FioOption::new(SEQUENTIAL.name, "fadvise_hint", SEQUENTIAL.name);
+pub(super) const FIO_RANDOM: FioOption = FioOption::new(RANDOM.name, "fadvise_hint", RANDOM.name);
 
 /// Advice is about reading through the page cache, and the last word of two that disagree would
 /// win.

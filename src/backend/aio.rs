@@ -11,12 +11,15 @@ use super::{
     Backend, BackendError, Lane, Target, Unsupported, Work, reading_buffer, slots_buffer,
     tell_small_pages,
 };
-use crate::plan::{Depth, Info, Job, Moves, Op};
+use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op};
 use crate::sys::aio::{Context, Event, Operation};
 use crate::sys::buffer::Buffer;
 use crate::with_fill;
 
 pub struct Aio;
+
+/// In the words of fio.
+const FIO: Fio = Fio::Engine(FioEngine::new("libaio", None, &[]));
 
 impl Backend for Aio {
     fn info(&self) -> &'static Info {
@@ -28,7 +31,7 @@ impl Backend for Aio {
                   with --direct are they really under way together: a buffered read is done in full before io_submit returns, so depth buys \
                   fewer system calls there and nothing else. It is what databases used before io_uring (libaio), which needs one call where \
                   this needs two.",
-            moves: Moves::Data,
+            data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::UpTo(4096),
             direct: true,
@@ -36,6 +39,8 @@ impl Backend for Aio {
             mixes: true,
             appends: true,
             options: &[],
+            fio: FIO,
+            ..Info::COPIES_BY_CALL
         }
     }
 

@@ -8,7 +8,7 @@ use nix::sys::statvfs::statvfs;
 
 use super::drive::each;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{Depth, Info, Job, Moves, Op};
+use crate::plan::{DataPath, Depth, Fio, Info, Job, Op};
 use crate::record::Note;
 use crate::sys::scratch::Scratch;
 use crate::sys::{calls, clone};
@@ -28,7 +28,7 @@ impl Backend for CopyRange {
                   memory, and what that makes dirty is written back later, on somebody's time. File systems with reflinks (btrfs, XFS, \
                   bcachefs) may share the blocks instead and copy nothing: the result then says so, and its rate is one of metadata. Servers \
                   (NFS, SMB) may copy without moving the data at all. Nothing reaches the program, so there is no XOR.",
-            moves: Moves::Inside,
+            data_path: DataPath::InKernel,
             ops: &[Op::Read],
             depth: Depth::Synchronous,
             direct: false,
@@ -36,6 +36,8 @@ impl Backend for CopyRange {
             mixes: false,
             appends: false,
             options: &[],
+            fio: Fio::Unavailable("fio has no engine of copy_file_range(2)"),
+            ..Info::COPIES_BY_CALL
         }
     }
 

@@ -16,6 +16,7 @@ impl Backend for Getpid {
             about: "asks for the number of this process: the price of entering the kernel, without a file",
             doc: "One getpid per operation, made as a real system call each time. It looks at no file and moves no data: what it costs is the way \
                   into the kernel and back, which every other call pays too. lseek (seek) costs that and finding the open file.",
+            relative_cost: 1.2,
             ..Info::MOVES_NOTHING
         }
     }

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use super::drive::each;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::plan::{DataPath, Depth, Info, Job, Op, Opt};
 use crate::sys::calls;
 use crate::sys::fd::page_size;
 use crate::sys::guard::Guard;
@@ -25,7 +25,8 @@ impl Backend for MapUnmap {
                   cached or not: a mapping is only a promise. +touch reads one byte of every page before the munmap, so page faults and the clearing \
                   of page tables and TLBs are in it, and cold pages come from the device; no other byte is looked at, so its figure is operations, \
                   not bytes, per second. Against mmap (mapped once) it shows when mapping anew is dearer than copying with pread.",
-            moves: Moves::Nothing,
+            data_path: DataPath::CallOnly,
+            relative_cost: 30.0,
             ops: &[Op::Read],
             depth: Depth::Synchronous,
             direct: false,
@@ -37,6 +38,7 @@ impl Backend for MapUnmap {
                 value: None,
                 about: "reads one byte of every page of the block while it is mapped",
             }],
+            ..Info::MOVES_NOTHING
         }
     }
 

@@ -8,7 +8,7 @@ use memmap2::{Advice, MmapOptions, MmapRaw};
 
 use super::drive::each;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, shared};
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Sync};
+use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, Info, Job, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::fd::page_size;
 use crate::sys::guard::{self, Guard};
@@ -36,7 +36,7 @@ impl Backend for Mmap {
             about: "the file as memory, its data used in place without a copy",
             doc: "The span is mapped and every block is folded to its XOR where it lies: an untouched mapping reads nothing, so the time always \
                   includes touching the data. The first touch of a page is a page fault instead of a system call.",
-            moves: Moves::Data,
+            data_path: DataPath::InPlace,
             ops: &[Op::Read],
             depth: Depth::Synchronous,
             direct: false,
@@ -44,6 +44,11 @@ impl Backend for Mmap {
             mixes: false,
             appends: false,
             options: OPTIONS,
+            default_for: &[DefaultFor::Read],
+            fio: Fio::Unavailable(
+                "fio copies from its mapping: it has no engine that uses the data in place",
+            ),
+            ..Info::COPIES_BY_CALL
         }
     }
 
@@ -56,6 +61,9 @@ impl Backend for Mmap {
     }
 }
 
+/// In the words of fio.
+const COPY_FIO: Fio = Fio::Engine(FioEngine::new("mmap", Some(0), advice::FIO_OPTIONS));
+
 impl Backend for MmapCopy {
     fn info(&self) -> &'static Info {
         &Info {
@@ -64,7 +72,7 @@ impl Backend for MmapCopy {
             about: "the file as memory, each block copied into one buffer (or out of it)",
             doc: "The span is mapped and every block is copied between the mapping and one page-aligned buffer with the C library's memcpy: what \
                   read(2) does, without the system call and with page faults instead.",
-            moves: Moves::Data,
+            data_path: DataPath::Copied,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
             direct: false,
@@ -72,6 +80,9 @@ impl Backend for MmapCopy {
             mixes: false,
             appends: false,
             options: OPTIONS,
+            default_for: &[DefaultFor::Write],
+            fio: COPY_FIO,
+            ..Info::COPIES_BY_CALL
         }
     }
 

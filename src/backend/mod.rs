@@ -97,6 +97,11 @@ pub fn backend(id: &str) -> Result<&'static dyn Backend, Unknown> {
     found.copied().ok_or_else(|| nearest("backend", id, BACKENDS.iter().map(|b| b.info().id)))
 }
 
+/// The backend that does nothing, so that only the measuring loop runs.
+pub fn bare_loop() -> &'static dyn Backend {
+    &null::Null
+}
+
 /// The records of all backends, for planning.
 pub fn infos() -> Vec<&'static Info> {
     BACKENDS.iter().map(|b| b.info()).collect()

@@ -2,9 +2,13 @@
 
 use super::drive::each;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{Info, Job, Op};
+use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op};
 
 pub struct Null;
+
+/// In the words of fio.
+const FIO: Fio =
+    Fio::Engine(FioEngine::new("null", Some(0), &[]).with_note("no bytes move: fio's own cost"));
 
 impl Backend for Null {
     fn info(&self) -> &'static Info {
@@ -14,7 +18,9 @@ impl Backend for Null {
             about: "does nothing: the cost of iotui's own loop",
             doc: "Every operation returns at once. Its rate is the ceiling of what iotui can measure, and the time per operation is what \
                   iotui adds to every other backend: a few nanoseconds.",
+            data_path: DataPath::LoopOnly,
             ops: &[Op::Read, Op::Write, Op::Seek],
+            fio: FIO,
             ..Info::MOVES_NOTHING
         }
     }

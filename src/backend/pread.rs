@@ -9,7 +9,7 @@ use super::target::ATIME;
 use super::{
     Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared,
 };
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
 use crate::with_fill;
@@ -23,6 +23,13 @@ pub(super) const LIBC: Opt = Opt {
     about: "through the C library's wrapper, as most programs do, instead of an inlined system call",
 };
 
+/// What fio, which always calls through the C library, does too.
+pub(super) const FIO_OPTIONS: &[FioOption] =
+    &[FioOption::always(LIBC.name), advice::FIO_SEQUENTIAL, advice::FIO_RANDOM];
+
+/// In the words of fio.
+const FIO: Fio = Fio::Engine(FioEngine::new("psync", Some(1), FIO_OPTIONS));
+
 impl Backend for Pread {
     fn info(&self) -> &'static Info {
         &Info {
@@ -31,7 +38,7 @@ impl Backend for Pread {
             about: "copies a block at an offset into one buffer",
             doc: "One pread (or pwrite) per block into one page-aligned buffer. The kernel copies the data out of the page cache, or with \
                   --direct the device writes it into the buffer itself.",
-            moves: Moves::Data,
+            data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
             direct: true,
@@ -46,6 +53,10 @@ impl Backend for Pread {
                 advice::RANDOM,
                 advice::WILL_NEED,
             ],
+            default_for: &[DefaultFor::Mix],
+            plain_call: true,
+            fio: FIO,
+            ..Info::COPIES_BY_CALL
         }
     }
 

@@ -8,12 +8,22 @@ use super::drive::{each, each_counted};
 use super::one_block::OneBlock;
 use super::target::ATIME;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::plan::{DataPath, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt};
 use crate::sys::calls::{self, RWF_DONTCACHE, RWF_NOWAIT};
 use crate::sys::{fd, raw};
 use crate::with_fill;
 
 pub struct Preadv2;
+
+const FIO_OPTIONS: &[FioOption] = &[
+    FioOption::new("nowait", "nowait", "1"),
+    FioOption::new("dontcache", "uncached", "1"),
+    advice::FIO_SEQUENTIAL,
+    advice::FIO_RANDOM,
+];
+
+/// In the words of fio.
+const FIO: Fio = Fio::Engine(FioEngine::new("pvsync2", Some(1), FIO_OPTIONS));
 
 impl Backend for Preadv2 {
     fn info(&self) -> &'static Info {
@@ -26,7 +36,7 @@ impl Backend for Preadv2 {
                   begun to read ahead. A server does so to answer from memory at once and to hand the rest to a thread. +dontcache \
                   (RWF_DONTCACHE, Linux 6.14) drops each page again once it was copied, or written to the device: a scan or a backup that leaves \
                   the page cache to others. What was cached before stays.",
-            moves: Moves::Data,
+            data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
             direct: true,
@@ -49,6 +59,8 @@ impl Backend for Preadv2 {
                 advice::RANDOM,
                 advice::WILL_NEED,
             ],
+            fio: FIO,
+            ..Info::COPIES_BY_CALL
         }
     }
 

@@ -6,15 +6,18 @@ use std::os::fd::AsRawFd;
 
 use super::drive::each_counted;
 use super::one_block::OneBlock;
-use super::pread::{LIBC, or_errno};
+use super::pread::{FIO_OPTIONS, LIBC, or_errno};
 use super::target::ATIME;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
-use crate::plan::{Depth, Info, Job, Moves, Op};
+use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, Info, Job, Op};
 use crate::sys::raw;
 use crate::with_fill;
 
 pub struct Read;
+
+/// In the words of fio.
+const FIO: Fio = Fio::Engine(FioEngine::new("sync", Some(1), FIO_OPTIONS));
 
 impl Backend for Read {
     fn info(&self) -> &'static Info {
@@ -24,7 +27,7 @@ impl Backend for Read {
             about: "copies the next block into one buffer; lseek first where the order jumps",
             doc: "One read (or write) per block into one page-aligned buffer. In any order but sequential every block needs an lseek before \
                   it: two system calls, both counted.",
-            moves: Moves::Data,
+            data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
             direct: true,
@@ -32,6 +35,10 @@ impl Backend for Read {
             mixes: false,
             appends: true,
             options: &[LIBC, ATIME, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
+            default_for: &[DefaultFor::Read, DefaultFor::Write],
+            plain_call: true,
+            fio: FIO,
+            ..Info::COPIES_BY_CALL
         }
     }
 

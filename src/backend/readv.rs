@@ -7,7 +7,7 @@ use super::drive::each;
 use super::one_block::OneBlock;
 use super::target::ATIME;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op, Opt};
 use crate::sys::calls;
 use crate::with_fill;
 
@@ -17,6 +17,12 @@ pub struct Readv;
 const PARTS: u64 = 8;
 /// The most that the kernel takes at all (UIO_MAXIOV).
 const MOST_PARTS: u64 = 1024;
+
+/// In the words of fio.
+const FIO: Fio = Fio::Engine(
+    FioEngine::new("pvsync", Some(1), advice::FIO_OPTIONS)
+        .with_note("fio reads into one vector for each block"),
+);
 
 impl Backend for Readv {
     fn info(&self) -> &'static Info {
@@ -28,7 +34,7 @@ impl Backend for Readv {
                   --direct fewer sectors): what a program pays that reads into many small buffers, such as the pages of a database. 8 is the most \
                   that the kernel takes without asking for memory for the list; +parts=N takes another number. The parts lie side by side in \
                   one buffer, which changes nothing for the kernel: it walks the list, and never joins neighbours.",
-            moves: Moves::Data,
+            data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
             direct: true,
@@ -42,6 +48,8 @@ impl Backend for Readv {
                 advice::RANDOM,
                 advice::WILL_NEED,
             ],
+            fio: FIO,
+            ..Info::COPIES_BY_CALL
         }
     }
 

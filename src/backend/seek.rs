@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use super::drive::each;
 use super::pread::{LIBC, or_errno};
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{Info, Job};
+use crate::plan::{DefaultFor, Info, Job};
 use crate::sys::raw;
 use crate::with_fill;
 
@@ -21,6 +21,8 @@ impl Backend for Seek {
             about: "sets the position and moves no byte: the price of a system call",
             doc: "One lseek per operation, to the block's offset. No data moves, so its rate shows what entering and leaving the kernel costs.",
             options: &[LIBC],
+            relative_cost: 1.6,
+            default_for: &[DefaultFor::Seek],
             ..Info::MOVES_NOTHING
         }
     }

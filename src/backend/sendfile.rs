@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 
 use super::drive::{each, each_counted};
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, splice};
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt};
 use crate::sys::buffer::Buffer;
 use crate::sys::{calls, raw};
 use crate::with_fill;
@@ -25,7 +25,7 @@ impl Backend for Sendfile {
                   server pays before the network, and no copy is in it. +socket sends to a Unix stream socket and reads its other end in the \
                   same thread: one copy, made by the reader, as when a web server serves a program on the same machine; calls of read are \
                   counted too. Nothing is handed to this program as data of the file, so there is no XOR.",
-            moves: Moves::Inside,
+            data_path: DataPath::InKernel,
             ops: &[Op::Read],
             depth: Depth::Synchronous,
             direct: false,
@@ -42,6 +42,8 @@ impl Backend for Sendfile {
                 advice::RANDOM,
                 advice::WILL_NEED,
             ],
+            fio: Fio::Unavailable("fio has no engine of sendfile(2)"),
+            ..Info::COPIES_BY_CALL
         }
     }
 

@@ -4,7 +4,7 @@
 use super::mmap::{self, Mapping};
 use super::wide::{self, CopyFn};
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt};
 use crate::sys::buffer::Buffer;
 
 pub struct SimdCopy;
@@ -20,7 +20,7 @@ impl Backend for SimdCopy {
                   x86-64): the line that is written is not read from memory first and does not push others out, which pays where blocks are \
                   much larger than the last cache and are not used soon, and costs where they are: the XOR then reads them back from memory. \
                   The C library changes to such stores by itself above about 3/4 of the last cache.",
-            moves: Moves::Data,
+            data_path: DataPath::Copied,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
             direct: false,
@@ -39,6 +39,10 @@ impl Backend for SimdCopy {
                 advice::RANDOM,
                 advice::WILL_NEED,
             ],
+            fio: Fio::Unavailable(
+                "fio copies with the C library's memcpy: it has no engine of wide stores",
+            ),
+            ..Info::COPIES_BY_CALL
         }
     }
 

@@ -7,12 +7,18 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use super::drive::each_counted;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
-use crate::plan::{Depth, Info, Job, Moves, Op};
+use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op};
 use crate::sys::calls;
 use crate::sys::fd::page_size;
 use crate::with_fill;
 
 pub struct Splice;
+
+/// In the words of fio.
+const FIO: Fio = Fio::Engine(
+    FioEngine::new("splice", None, advice::FIO_OPTIONS)
+        .with_note("fio maps the pages of the pipe and looks at them, iotui drops them"),
+);
 
 impl Backend for Splice {
     fn info(&self) -> &'static Info {
@@ -24,7 +30,7 @@ impl Backend for Splice {
                   large as a block where the system allows, else 64 KiB). Only references to cached pages move: what is not cached is read \
                   from the device first, but no byte is ever copied and nothing reaches the program, so there is no XOR. Its rate is what \
                   reading could be without the copy: the price of finding pages and passing them on.",
-            moves: Moves::Inside,
+            data_path: DataPath::InKernel,
             ops: &[Op::Read],
             depth: Depth::Synchronous,
             direct: false,
@@ -32,6 +38,8 @@ impl Backend for Splice {
             mixes: false,
             appends: false,
             options: &[advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
+            fio: FIO,
+            ..Info::COPIES_BY_CALL
         }
     }
 

@@ -9,7 +9,7 @@ use super::error::uncounted;
 use super::pread::or_errno;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Sync};
+use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;
 
@@ -24,7 +24,7 @@ impl Backend for Stdio {
             doc: "One fread (or fwrite) per block on a FILE of the C library; fseek first where the order jumps. Its own buffer is one block of \
                   the file system (4 KiB); +buf=SIZE hands setvbuf a buffer of that size, since glibc ignores the size with a null one. \
                   System calls are those that the kernel counts (/proc/thread-self/io) and one lseek for each fseek.",
-            moves: Moves::Data,
+            data_path: DataPath::Copied,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
             direct: false,
@@ -40,6 +40,8 @@ impl Backend for Stdio {
                 advice::SEQUENTIAL,
                 advice::RANDOM,
             ],
+            fio: Fio::Unavailable("fio has no engine of fread(3)"),
+            ..Info::COPIES_BY_CALL
         }
     }
 

@@ -15,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::error::uncounted;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
-use crate::plan::{Depth, Info, Job, Moves, Op};
+use crate::plan::{DataPath, Depth, Fio, Info, Job, Op};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;
 use crate::sys::threads;
@@ -34,7 +34,7 @@ impl Backend for Tokio {
                   which CPU time and voluntary switches show. Each thread of iotui has a runtime of its own with one thread beside it; the CPU \
                   time of that one is counted as system time. System calls are the reads and writes that the kernel counts for it \
                   (/proc/PID/task/TID/io) and one lseek for each seek; the futex calls of waking and waiting are not among them.",
-            moves: Moves::Data,
+            data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
             direct: false,
@@ -42,6 +42,8 @@ impl Backend for Tokio {
             mixes: false,
             appends: true,
             options: &[advice::SEQUENTIAL, advice::RANDOM],
+            fio: Fio::Unavailable("fio has no engine of an asynchronous runtime"),
+            ..Info::COPIES_BY_CALL
         }
     }
 

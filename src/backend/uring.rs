@@ -1,6 +1,7 @@
 //! `uring`: io_uring, with a registered buffer and file where the kernel allows.
 #![allow(unsafe_code)]
 
+mod info;
 mod one;
 
 use std::fs::File;
@@ -11,13 +12,14 @@ use std::os::fd::AsRawFd;
 use io_uring::squeue::{Entry, SubmissionQueue};
 use io_uring::{Builder, IoUring, opcode, types};
 
+use self::info::INFO;
 use self::one::OneByOne;
 use super::work::Request;
 use super::{
-    Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared,
-    slots_buffer, tell_small_pages,
+    Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, slots_buffer,
+    tell_small_pages,
 };
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Pattern};
+use crate::plan::{Info, Job, Op, Pattern};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
 use crate::sys::{raw, threads};
@@ -25,39 +27,9 @@ use crate::with_fill;
 
 pub struct Uring;
 
-const SQPOLL: Opt = Opt {
-    name: "sqpoll",
-    value: None,
-    about: "a kernel thread takes submissions: system calls only wait for completions, or wake it up after 50 ms; \
-            its CPU time is counted",
-};
-
 impl Backend for Uring {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "uring",
-            title: "io_uring(7)",
-            about: "queues operations in shared memory: one system call submits and collects many",
-            doc: "All free slots are filled, one io_uring_enter submits them and waits for at least one, everything that is complete is taken. \
-                  The buffer and the file are registered once. At depth 1 it is one system call per block as with pread; deeper, one call \
-                  serves many, and a disk sees many requests at once (with --direct). Random direct requests are submitted two at a time: more in one \
-                  call would be held back until all of them are known. What completes does not interrupt the lane (IORING_SETUP_DEFER_TASKRUN, \
-                  where the kernel has it).",
-            moves: Moves::Data,
-            ops: &[Op::Read, Op::Write],
-            depth: Depth::UpTo(4096),
-            direct: true,
-            cached: true,
-            mixes: true,
-            appends: true,
-            options: &[
-                SQPOLL,
-                shared::SHARED,
-                advice::SEQUENTIAL,
-                advice::RANDOM,
-                advice::WILL_NEED,
-            ],
-        }
+        &INFO
     }
 
     fn writes_by(&self) -> &'static str {

@@ -48,7 +48,7 @@ pub use run::run;
 pub use schedule::order;
 pub use target::Bench;
 pub use watched::Watched;
-pub use way::{Way, infos, moves_data};
+pub use way::{Way, info, infos, moves_data, only_calls, only_loops};
 
 use crate::record::Event;
 

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::schedule::by_state;
+use super::way::info;
 use crate::experiment::{FIRST_ROUND, LEVELS, PEER_START, SHORTEST};
-use crate::plan::{Cache, CpuCache, Job, Op, Plan};
+use crate::plan::{Cache, CpuCache, Info, Job, Op, Plan};
 use crate::units::show_wait;
 
 /// What an ordinary disk and memory give, bytes per second: whoever has a faster disk is told too
@@ -13,7 +14,8 @@ const DISK: f64 = 300e6;
 const MEMORY: f64 = 3e9;
 /// What an operation costs, nanoseconds.
 const CALL: f64 = 400.0;
-const MAPPING: f64 = 3_000.0;
+/// The cheapest system call, nanoseconds.
+const CHEAPEST_CALL: f64 = 100.0;
 
 /// Steps of a calibration: each is prepared as a trial is.
 const STEPS: f64 = 8.0;
@@ -111,7 +113,10 @@ fn seconds(job: &Job, plan: &Plan) -> f64 {
     let time = if plan.fitted { SHORTEST } else { plan.trial_time.low }.as_secs_f64();
     let rate =
         if job.cache == Cache::Cold || job.direct || job.op == Op::Write { DISK } else { MEMORY };
-    let call = if job.backend.id == "map-unmap" { MAPPING } else { CALL };
+    let call = match info(&job.backend).map(|info| info.relative_cost) {
+        Some(cost) if cost > Info::USUAL_COST => cost * CHEAPEST_CALL,
+        _ => CALL,
+    };
     let bytes = if job.op != Op::Seek { job.block as f64 / rate } else { 0.0 };
     let each = call / 1e9 + bytes;
     let start = if job.backend.peer { 2.0 * PEER_START.as_secs_f64() } else { 0.0 };

@@ -225,7 +225,7 @@ fn counted(lanes: &[LaneDone], visited: &[Visited], spec: &Spec) -> Trial {
     let whole = spec.part.is_none() && spec.count >= spec.job.blocks();
     // Later passes cancel out in pairs; the first one is kept apart, and a cut pass has no XOR of
     // its own.
-    let seen = spec.way.info().moves == Moves::Data && spec.job.mix.is_none();
+    let seen = spec.way.info().moves() == Moves::Data && spec.job.mix.is_none();
     let folded = (spec.job.xor && seen && !short)
         .then(|| Xor(lanes.iter().fold(0, |all, l| all ^ l.tally.folds[0])));
     Trial {

@@ -2,7 +2,7 @@
 
 use crate::backend::{self, BACKENDS, Backend, Target};
 use crate::peer::{self, PEERS, Peer};
-use crate::plan::{Choice, Info, Job, Op, Unknown, nearest};
+use crate::plan::{Choice, DataPath, Info, Job, Op, Unknown, nearest};
 
 /// A backend or a peer.
 #[derive(Clone, Copy)]
@@ -56,9 +56,29 @@ pub fn infos() -> Vec<&'static Info> {
     Way::all().map(Way::info).collect()
 }
 
+/// The record of the backend or peer that a choice names; `None` where a session names one that
+/// this version does not know.
+pub fn info(choice: &Choice) -> Option<&'static Info> {
+    Way::all().map(Way::info).find(|info| info.id == choice.id)
+}
+
 /// Whether a job moves bytes, so that bytes per second say something about it.
 pub fn moves_data(job: &Job) -> bool {
-    // A session may name a way that this version does not know.
-    let moves = Way::of(&job.backend).map_or(true, |way| way.info().moves_bytes());
-    job.op != Op::Seek && moves
+    job.op != Op::Seek && info(&job.backend).is_none_or(Info::moves_bytes)
+}
+
+/// Whether a job touches a mapping page by page, and so counts the page faults of reading.
+pub fn faults(job: &Job) -> bool {
+    let in_place = |info: &Info| info.data_path == DataPath::InPlace;
+    info(&job.backend).is_some_and(in_place) && !job.backend.has("populate")
+}
+
+/// Whether a job is one of calls that move nothing: the bare measuring loop makes no call.
+pub fn only_calls(job: &Job) -> bool {
+    !moves_data(job) && !only_loops(job)
+}
+
+/// Whether a job measures the measuring loop itself.
+pub fn only_loops(job: &Job) -> bool {
+    info(&job.backend).is_some_and(|info| info.data_path == DataPath::LoopOnly)
 }

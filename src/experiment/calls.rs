@@ -5,28 +5,41 @@ use std::time::Duration;
 
 use super::sweep::Sweep;
 use super::{Asked, Experiment, PlanError};
-use crate::plan::{Choice, Job, Plan, Settings, Skipped, TrialTime};
+use crate::plan::{Choice, Info, Job, Plan, Settings, Skipped, TrialTime};
 use crate::units::{short_time, show_count};
 
 /// Its id: what a system call costs is measured for its plan.
 pub const CALLS: &str = "calls";
 
-/// What an operation costs, in cheapest system calls: a getpid of 95 ns goes with 120 to 150 ns to
-/// seek, 300 to 450 to read a byte and 2 to 3 us to map and unmap a page.
-const COSTS: &[(&str, f64)] = &[("getpid", 1.2), ("seek", 1.6), ("map-unmap", 30.0)];
-const OTHERS: f64 = 5.0;
 /// Of the budget: the rest is for what comes between trials, and for calls that cost more than
 /// expected.
 const USED: f64 = 0.6;
 /// Where a call was not measured, nanoseconds.
 const USUAL: f64 = 100.0;
 
-/// What an operation is taken to cost, nanoseconds.
-fn cost(job: &Job, call: f64) -> f64 {
-    let call = if call.is_finite() && call > 0.0 { call } else { USUAL };
-    let own =
-        COSTS.iter().find(|(id, _)| *id == job.backend.id).map_or(OTHERS, |(_, calls)| *calls);
-    call * own
+/// What operations are taken to cost: `call` is the cheapest system call, nanoseconds.
+struct Costs<'a> {
+    infos: &'a [&'static Info],
+    call: f64,
+}
+
+impl<'a> Costs<'a> {
+    fn new(infos: &'a [&'static Info], call: f64) -> Costs<'a> {
+        Costs { infos, call: if call.is_finite() && call > 0.0 { call } else { USUAL } }
+    }
+
+    /// Nanoseconds of one operation.
+    fn per_op(&self, job: &Job) -> f64 {
+        let info = self.infos.iter().find(|info| info.id == job.backend.id);
+        self.call * info.map_or(Info::USUAL_COST, |info| info.relative_cost)
+    }
+
+    /// Nanoseconds of the first round of a cell: it is warmed up for a trial time at most, then it
+    /// runs.
+    fn of_a_round(&self, job: &Job) -> f64 {
+        let whole = operations(job).unwrap_or(0) as f64 * self.per_op(job);
+        whole + whole.min(TrialTime::default().low.as_nanos() as f64)
+    }
 }
 
 pub struct Calls;
@@ -51,10 +64,11 @@ impl Experiment for Calls {
             return Ok((cells, skipped));
         }
         let budget = settings.budget.unwrap_or(Plan::BUDGET);
-        let longest = longest(&cells, budget.mul_f64(USED), asked.call);
+        let costs = Costs::new(asked.infos, asked.call);
+        let longest = longest(&cells, budget.mul_f64(USED), &costs);
         let least = smallest(&cells);
         let kept = |job: &Job| {
-            nanos(job, asked.call) <= longest || least.get(&job.backend).copied() == operations(job)
+            costs.of_a_round(job) <= longest || least.get(&job.backend).copied() == operations(job)
         };
         let (cells, large): (Vec<Job>, Vec<Job>) = cells.into_iter().partition(kept);
         skipped.extend(large.into_iter().map(|cell| {
@@ -87,17 +101,10 @@ fn smallest(cells: &[Job]) -> HashMap<Choice, u64> {
     least
 }
 
-/// Nanoseconds of the first round of a cell: it is warmed up for a trial time at most, then it
-/// runs.
-fn nanos(job: &Job, call: f64) -> f64 {
-    let whole = operations(job).unwrap_or(0) as f64 * cost(job, call);
-    whole + whole.min(TrialTime::default().low.as_nanos() as f64)
-}
-
 /// The longest cell such that a round of it and of all that take no longer fits in `budget`; the
 /// shortest always does. Dear calls so end at smaller counts than cheap ones.
-fn longest(cells: &[Job], budget: Duration, call: f64) -> f64 {
-    let mut all: Vec<f64> = cells.iter().map(|job| nanos(job, call)).collect();
+fn longest(cells: &[Job], budget: Duration, costs: &Costs) -> f64 {
+    let mut all: Vec<f64> = cells.iter().map(|job| costs.of_a_round(job)).collect();
     all.sort_by(f64::total_cmp);
     let (shortest, mut sum) = (all.first().copied().unwrap_or(0.0), 0.0);
     let fits = |more: &f64| {
@@ -118,13 +125,18 @@ mod tests {
 
     #[test]
     fn counts_go_as_far_as_the_budget_and_dear_calls_less_far() {
-        let call = 100.0;
+        static INFOS: [Info; 2] = [
+            Info { id: "getpid", relative_cost: 1.2, ..Info::MOVES_NOTHING },
+            Info { id: "map-unmap", relative_cost: 30.0, ..Info::MOVES_NOTHING },
+        ];
+        let infos: Vec<&'static Info> = INFOS.iter().collect();
+        let costs = Costs::new(&infos, 100.0);
         let counts = [1_000, 100_000, 10_000_000, 1_000_000_000];
         let of = |id: &str| counts.map(|count| Job { backend: Choice::plain(id), ..job(count) });
         let cells: Vec<Job> = ["pread", "getpid", "map-unmap"].into_iter().flat_map(of).collect();
         let kept = |seconds: u64| -> Vec<(String, u64)> {
-            let longest = longest(&cells, Duration::from_secs(seconds), call);
-            let kept = cells.iter().filter(|cell| nanos(cell, call) <= longest);
+            let longest = longest(&cells, Duration::from_secs(seconds), &costs);
+            let kept = cells.iter().filter(|cell| costs.of_a_round(cell) <= longest);
             kept.map(|cell| (cell.backend.id.clone(), cell.count.unwrap())).collect()
         };
         let most = |kept: &[(String, u64)], id: &str| {
@@ -134,7 +146,9 @@ mod tests {
             let kept = kept(seconds);
             let sum: f64 = kept
                 .iter()
-                .map(|(id, count)| nanos(&Job { backend: Choice::plain(id), ..job(*count) }, call))
+                .map(|(id, count)| {
+                    costs.of_a_round(&Job { backend: Choice::plain(id), ..job(*count) })
+                })
                 .sum();
             assert!(sum <= seconds as f64 * 1e9, "{seconds}: {kept:?}");
         }
@@ -146,6 +160,6 @@ mod tests {
         );
         assert_eq!(most(&more, "map-unmap"), Some(10_000_000));
         assert_eq!(kept(0).len(), 1, "the shortest");
-        assert_eq!(longest(&[], Duration::from_secs(1), call), 0.0);
+        assert_eq!(longest(&[], Duration::from_secs(1), &costs), 0.0);
     }
 }

@@ -51,7 +51,7 @@ impl Experiment for Fast {
         }
         let (cells, mut skipped) = Sweep.cells(&settings, asked)?;
         let seen = |job: &Job| {
-            asked.infos.iter().any(|info| info.id == job.backend.id && info.moves == Moves::Data)
+            asked.infos.iter().any(|info| info.id == job.backend.id && info.moves() == Moves::Data)
         };
         let (cells, unseen): (Vec<Job>, Vec<Job>) = cells.into_iter().partition(seen);
         skipped.extend(unseen.into_iter().map(|cell| Skipped { cell, reason: UNSEEN.into() }));

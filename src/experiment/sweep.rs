@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::{Asked, Experiment, MOST_CELLS, PlanError};
 use crate::plan::{
-    Backends, Cache, Choice, CpuCache, Info, Job, Moves, Op, Pattern, Plan, Range, Settings,
-    Skipped, Sync, TargetSpec, TrialTime, Writes, nearest,
+    Backends, Cache, Choice, CpuCache, DefaultFor, Info, Job, Moves, Op, Pattern, Plan, Range,
+    Settings, Skipped, Sync, TargetSpec, TrialTime, Writes, nearest,
 };
 use crate::units::{show_bytes, show_count};
 
@@ -234,12 +234,15 @@ pub fn spans(settings: &Settings, allowed: u64) -> Option<Vec<u64>> {
 /// Block sizes where none are said.
 const BLOCKS: [u64; 4] = [4096, 32 << 10, 256 << 10, 2 << 20];
 
-fn usual_backends(op: Op) -> &'static [&'static str] {
-    match op {
-        Op::Read => &["read", "mmap", "uring"],
-        Op::Write => &["read", "mmap-copy", "uring"],
-        Op::Seek => &["seek"],
-    }
+/// The backends where none is named.
+fn usual_backends(settings: &Settings, infos: &[&'static Info]) -> Vec<Choice> {
+    let work = if settings.mix.is_some() {
+        DefaultFor::Mix
+    } else {
+        settings.op.unwrap_or_else(|| usual_op(settings, [])).into()
+    };
+    let usual = infos.iter().filter(|info| info.default_for.contains(&work));
+    usual.map(|info| Choice::plain(info.id)).collect()
 }
 
 fn usual_op(settings: &Settings, backends: impl IntoIterator<Item = &'static Info>) -> Op {
@@ -283,11 +286,7 @@ fn backends(
 ) -> Result<Vec<(Choice, &'static Info)>, PlanError> {
     let choices = match &settings.backend {
         Some(backends) => backends.choices(infos),
-        None if settings.mix.is_some() => ["pread", "uring"].map(Choice::plain).to_vec(),
-        None => usual_backends(settings.op.unwrap_or_else(|| usual_op(settings, [])))
-            .iter()
-            .map(|id| Choice::plain(id))
-            .collect(),
+        None => usual_backends(settings, infos),
     };
     let mut known = Vec::new();
     for choice in choices {
@@ -308,7 +307,7 @@ pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
     if job.op == Op::Read && info.ops == [Op::Seek] {
         job.op = Op::Seek;
     }
-    if info.moves == Moves::Nothing {
+    if info.moves() == Moves::Nothing {
         // What only maps a file and touches it finds it cached or not.
         job.cache = if info.cached { job.cache } else { Cache::AsIs };
         job.direct = false;
@@ -376,7 +375,7 @@ fn folds(info: &Info, job: &Job) -> Option<String> {
                 .into(),
         );
     }
-    if job.xor && info.moves != Moves::Data {
+    if job.xor && info.moves() != Moves::Data {
         let why = if info.is_peer() {
             "is another program, whose data is not seen here"
         } else {
@@ -455,7 +454,7 @@ fn writes(job: &Job, asked: &Asked) -> Option<String> {
 }
 
 fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
-    let buffers = match info.moves {
+    let buffers = match info.moves() {
         Moves::Data | Moves::Elsewhere => {
             let each =
                 job.block.saturating_mul(job.depth.into()).saturating_mul(job.threads.into());

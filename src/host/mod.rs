@@ -25,7 +25,7 @@ use crate::record::{HostSummary, MachineEvidence};
 pub use cache::CacheLevel;
 pub use conditions::Conditions;
 pub use cpu::Cpu;
-pub use doctor::{CHECKS, Check, Facts, Finding, examine};
+pub use doctor::{CHECKS, Check, Facts, Finding, Planned, examine};
 pub use entropy::entropy;
 pub use kernel::{ClockSource, Mitigation, version};
 pub use memory::Memory;

@@ -1,9 +1,14 @@
 //! `dd`: GNU coreutils, the classic.
 
 use super::{Done, Output, Part, Peer, PeerError, Task, first_line};
-use crate::plan::{Depth, Info, Job, Moves, Op, Pattern};
+use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op, Pattern};
 
 pub struct Dd;
+
+/// In the words of fio.
+const FIO: Fio = Fio::Engine(
+    FioEngine::new("sync", None, &[]).with_note("dd writes each block to /dev/null as well"),
+);
 
 impl Peer for Dd {
     fn info(&self) -> &'static Info {
@@ -15,14 +20,11 @@ impl Peer for Dd {
                   The time is the one that dd prints, which does not hold its start; CPU time and page faults are of the whole process. \
                   It reads the file once at most, so a small file gives short trials. The last block of the file is left out where it \
                   is no whole one.",
-            moves: Moves::Elsewhere,
+            data_path: DataPath::InPeer,
             ops: &[Op::Read],
-            depth: Depth::Synchronous,
-            direct: true,
-            cached: true,
-            mixes: false,
             appends: false,
-            options: &[],
+            fio: FIO,
+            ..Info::COPIES_BY_CALL
         }
     }
 

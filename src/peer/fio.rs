@@ -3,7 +3,9 @@
 use serde::Deserialize;
 
 use super::{Done, Output, Peer, PeerError, Task, first_line};
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Pattern};
+use crate::plan::{
+    DataPath, Depth, Fio as InFio, FioEngine, FioOption, Info, Job, Op, Opt, Pattern,
+};
 use crate::sys::usage::Usage;
 
 pub struct Fio;
@@ -32,6 +34,25 @@ const ENGINES: [Engine; 4] = [
     engine("mmap", 1, false, "its engine of a mapping, which it copies from"),
 ];
 
+impl Engine {
+    /// Its option in a job file.
+    const fn in_job_file(&self) -> FioOption {
+        FioOption::new(self.option.name, "ioengine", self.option.name)
+    }
+}
+
+/// Its own engines in a job file.
+const JOB_FILE: InFio = InFio::Engine(FioEngine::new(
+    ENGINES[0].option.name,
+    None,
+    &[
+        ENGINES[0].in_job_file(),
+        ENGINES[1].in_job_file(),
+        ENGINES[2].in_job_file(),
+        ENGINES[3].in_job_file(),
+    ],
+));
+
 impl Peer for Fio {
     fn info(&self) -> &'static Info {
         &Info {
@@ -44,14 +65,13 @@ impl Peer for Fio {
                   the engine that an option names. With --gtod_reduce it counts no latencies and reads its clock as seldom as it can. The time is the one that fio gives, in whole milliseconds, without its start of a quarter of a second; CPU time, \
                   faults and switches are those that it tells of its threads. The last block of the file is left out where it is no \
                   whole one.",
-            moves: Moves::Elsewhere,
+            data_path: DataPath::InPeer,
             ops: &[Op::Read],
             depth: Depth::UpTo(Job::MAX_DEPTH),
-            direct: true,
-            cached: true,
-            mixes: false,
             appends: false,
             options: &[ENGINES[0].option, ENGINES[1].option, ENGINES[2].option, ENGINES[3].option],
+            fio: JOB_FILE,
+            ..Info::COPIES_BY_CALL
         }
     }
 

@@ -159,25 +159,17 @@ impl TryFrom<String> for Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Depth, Moves, Op, Opt};
+    use crate::plan::Opt;
     use proptest::prelude::*;
 
     const INFO: Info = Info {
         id: "stdio",
         title: "fread(3)",
-        about: "",
-        doc: "",
-        moves: Moves::Data,
-        ops: &[Op::Read],
-        depth: Depth::Synchronous,
-        direct: false,
-        cached: true,
-        mixes: false,
-        appends: false,
         options: &[
             Opt { name: "buf", value: Some("SIZE"), about: "" },
             Opt { name: "fast", value: None, about: "" },
         ],
+        ..Info::COPIES_BY_CALL
     };
 
     fn check(text: &str) -> Result<(), String> {

@@ -4,6 +4,7 @@
 //! experiment; nothing here touches a file, a clock or the kernel.
 
 mod choice;
+mod fio;
 mod info;
 mod job;
 mod nearest;
@@ -20,7 +21,8 @@ mod settings;
 mod work;
 
 pub use choice::{Choice, ChoiceError};
-pub use info::{Depth, Info, Moves, Opt};
+pub use fio::{Fio, FioEngine, FioOption, foreign_backend, foreign_engine};
+pub use info::{DataPath, DefaultFor, Depth, Info, Moves, Opt};
 pub use job::{Cache, Cold, CpuCache, Job, MeasureCeilings, Op, Pattern, Sync, Writes};
 pub use nearest::{Unknown, nearest};
 pub use preset::{Names, PRESETS, Preset, PresetError, preset};

@@ -84,7 +84,8 @@ const NAMED: usize = 3;
 
 impl Pick {
     /// The fastest of the `ways` (indexes into `cells`) by their tries; without any, the first that
-    /// suits what was found: ways are listed with the usual best first.
+    /// suits what was found: ways are listed with the usual best first. `faults`: whether a job
+    /// touches a mapping page by page.
     pub fn of(
         cells: &[Job],
         ways: &[u32],
@@ -92,6 +93,7 @@ impl Pick {
         tries: Vec<Try>,
         left_out: Vec<LeftOut>,
         restored: bool,
+        faults: impl Fn(&Job) -> bool,
     ) -> Pick {
         let mut pick = Pick { cell: None, found, tries, left_out, restored, why: String::new() };
         let mut rates: Vec<(u32, f64)> =
@@ -108,7 +110,7 @@ impl Pick {
             .or_else(|| suit.clone().find(wanted).or_else(|| suit.clone().next()));
         let named =
             |&(way, rate): &(u32, f64)| Some(format!("{} {}", way_of(job(way)?), show_rate(rate)));
-        let state = pick.state(cells);
+        let state = pick.state(cells, faults);
         let reason = match (rates.as_slice(), pick.cell.and_then(job)) {
             ([], None) => "no way works".into(),
             ([], Some(job)) if suit.clone().count() == 1 => {
@@ -171,7 +173,7 @@ impl Pick {
     }
 
     /// `98.0 % in the page cache, 64 KiB mapped by a page fault, 2 CPUs`.
-    fn state(&self, cells: &[Job]) -> String {
+    fn state(&self, cells: &[Job], faults: impl Fn(&Job) -> bool) -> String {
         let Found { span, resident, cpus } = self.found;
         let cached = match resident {
             Some(_) if span == 0 => String::new(),
@@ -182,15 +184,10 @@ impl Pick {
             ),
             None => "what is in the page cache is not known, ".into(),
         };
-        let plain = |t: &&Try| {
-            cells
-                .get(t.cell as usize)
-                .is_some_and(|job| job.backend.id == "mmap" && !job.backend.has("populate"))
-        };
         let mapped = self
             .tries
             .iter()
-            .find(plain)
+            .find(|t| cells.get(t.cell as usize).is_some_and(&faults))
             .and_then(|t| t.bytes.checked_div(t.minor_faults))
             .filter(|_| self.found.is_cached());
         let mapped = mapped.map_or(String::new(), |bytes| {
@@ -254,7 +251,8 @@ mod tests {
     fn pick(cached: u64, tries: Vec<Try>, out: &[u32]) -> Pick {
         let left_out = out.iter().map(|cell| LeftOut { cell: *cell, why: "no".into() }).collect();
         let found = Found { span: 100, resident: Some(cached), cpus: 2 };
-        Pick::of(&cells(), &[0, 1, 2], found, tries, left_out, true)
+        let faults = |job: &Job| job.backend.id == "mmap";
+        Pick::of(&cells(), &[0, 1, 2], found, tries, left_out, true, faults)
     }
 
     #[test]

@@ -108,7 +108,8 @@ pub fn picked() -> Vec<Event> {
     let tries = vec![tried(0, 100), tried(1, 50)];
     let out = vec![LeftOut { cell: 2, why: "the ring\u{1b}[31m is closed".into() }];
     let found = Found { span: 1 << 30, resident: Some(1 << 30), cpus: 2 };
-    let pick = Pick::of(&plan.cells, &[0, 1], found, tries, out, false);
+    let pick =
+        Pick::of(&plan.cells, &[0, 1], found, tries, out, false, |job| job.backend.id == "mmap");
     let mut trial = trial(1, 1, 1 << 30);
     (trial.nanos, trial.xor, trial.passes) = (50_000_000, Some(Xor(0xabc)), 1);
     let ceilings =

@@ -19,8 +19,8 @@ use super::setup::{self, Entry, Kind, Setup};
 use super::testing::{self, Stage};
 use super::theme::{Colours, Glyphs, Look, THEMES};
 use super::{sessions, update, view};
-use crate::engine::Proposed;
-use crate::host::examine;
+use crate::engine::{Proposed, infos};
+use crate::host::{Planned, examine};
 use crate::plan::{Plan, Settings, TargetSpec};
 use crate::record::{End, Event, Grounds, LaneSample, Phase, ProbeTrial, Progress, Sample};
 
@@ -268,7 +268,11 @@ fn set_up(stage: &mut Stage) {
         target: TargetSpec::File { path: "/data/ubuntu.iso".into(), size: 1 << 30 },
         ..testing::plan()
     };
-    let findings = examine(&testing::host(), Some(&testing::facts()), Some(&plan));
+    let findings = examine(
+        &testing::host(),
+        Some(&testing::facts()),
+        Some(Planned { plan: &plan, infos: &infos() }),
+    );
     let unavailable =
         vec![("uring", "io_uring is switched off (kernel.io_uring_disabled = 2)".into())];
     let proposed = Proposed { plan, facts: testing::facts(), unavailable, instead: None };

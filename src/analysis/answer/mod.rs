@@ -24,6 +24,7 @@ pub use series::Knee;
 use serde::Serialize;
 
 use crate::analysis::{CellResult, Network, Picked, TrialWork};
+use crate::engine::{moves_data, only_loops};
 use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Op;
 use crate::session::Session;
@@ -158,12 +159,11 @@ fn of(results: &[CellResult], op: Op) -> Vec<Point<'_>> {
     results.iter().filter(|r| r.cell.op == op).filter_map(Point::bytes).collect()
 }
 
-/// The cells that move none: they are compared by operations per second. `null` makes no call: it
-/// is named only where nothing else was measured.
+/// The cells that move none: they are compared by operations per second. The bare loop makes no
+/// call: it is named only where nothing else was measured.
 fn calls(results: &[CellResult]) -> Vec<Point<'_>> {
-    let only_null = results.iter().all(|r| r.cell.backend.id == "null");
-    let calls = results.iter().filter(|r| {
-        !crate::engine::moves_data(&r.cell) && (only_null || r.cell.backend.id != "null")
-    });
+    let nothing_else = results.iter().all(|r| only_loops(&r.cell));
+    let calls =
+        results.iter().filter(|r| !moves_data(&r.cell) && (nothing_else || !only_loops(&r.cell)));
     calls.filter_map(Point::calls).collect()
 }

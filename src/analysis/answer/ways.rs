@@ -4,7 +4,8 @@
 use super::text::times;
 use crate::analysis::CellResult;
 use crate::analysis::compare::TOLERANCE;
-use crate::plan::{Cache, Choice, Job, Op};
+use crate::engine::{info, infos, only_calls};
+use crate::plan::{Cache, Choice, DataPath, Info, Job, Op};
 use crate::stats::{Ratio, Summary};
 use crate::units::{show_bytes, show_count};
 
@@ -18,24 +19,21 @@ const SMALL: u64 = 64;
 /// read.
 pub fn calls(results: &[CellResult]) -> Option<String> {
     let reads = || {
-        results.iter().filter(|result| {
-            result.cell.op == Op::Read
-                && matches!(result.cell.backend.id.as_str(), "read" | "pread")
-        })
+        results
+            .iter()
+            .map(|result| &result.cell)
+            .filter(|job| job.op == Op::Read && is_plain_call(job))
     };
-    let least = reads().map(|result| result.cell.block).min().filter(|block| *block <= SMALL)?;
+    let least = reads().map(|job| job.block).min().filter(|block| *block <= SMALL)?;
+    // The first of the registry, with the fewest options.
+    let place = |backend: &Choice| infos().iter().position(|info| info.id == backend.id);
     let base = reads()
-        .map(|result| &result.cell.backend)
-        .min_by_key(|backend| (backend.id != "read", backend.options.len()))?;
-    let called = |result: &CellResult| {
-        !crate::engine::moves_data(&result.cell) && result.cell.backend.id != "null"
-    };
-    if !results.iter().any(called) {
+        .map(|job| &job.backend)
+        .min_by_key(|backend| (place(backend), backend.options.len()))?;
+    if !results.iter().any(|result| only_calls(&result.cell)) {
         return None;
     }
-    let kind = |job: &Job| {
-        matches!(job.backend.id.as_str(), "read" | "pread" | "seek" | "map-unmap" | "getpid")
-    };
+    let kind = |job: &Job| is_plain_call(job) || calls_only(&job.backend).is_some();
     let others = backends(
         results.iter().filter(|result| kind(&result.cell)).map(|result| &result.cell),
         base,
@@ -153,11 +151,22 @@ pub(super) fn clause(other: &str, rate: &Summary, base: &str, of: &Summary) -> O
     })
 }
 
-/// As the system call is called.
+fn is_plain_call(job: &Job) -> bool {
+    info(&job.backend).is_some_and(|info| info.plain_call)
+}
+
+/// The record of a backend that makes calls and moves nothing.
+fn calls_only(backend: &Choice) -> Option<&'static Info> {
+    info(backend).filter(|info| info.data_path == DataPath::CallOnly)
+}
+
+/// A call by its name in the manual, without the section: `lseek`, `mmap with munmap`.
 fn name(backend: &Choice) -> String {
-    match backend.to_string().as_str() {
-        "seek" => "lseek".into(),
-        "map-unmap" => "mmap with munmap".into(),
-        other => other.into(),
+    match calls_only(backend).filter(|_| backend.options.is_empty()) {
+        Some(info) => {
+            let calls = info.title.split(" + ").map(|call| call.split('(').next().unwrap_or(call));
+            calls.collect::<Vec<_>>().join(" with ")
+        }
+        None => backend.to_string(),
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::Bounds;
 use crate::analysis::{Axis, CellResult};
-use crate::engine::moves_data;
-use crate::plan::{Cache, Job, Op, Plan, Sync};
+use crate::engine::{info, moves_data};
+use crate::plan::{Cache, DataPath, Job, Op, Plan, Sync};
 use crate::record::Ceilings;
 use crate::session::Session;
 use crate::units::{show_nanos, show_rate};
@@ -74,14 +74,6 @@ pub struct Estimate {
     pub basis: Basis,
 }
 
-/// Backends whose data is used where it lies.
-const IN_PLACE: &[&str] = &["mmap"];
-/// Those that copy without a call per block: from a mapping, or out of a buffer that one call fills
-/// for many blocks.
-const COPYING: &[&str] = &["mmap-copy", "simd-copy", "stdio"];
-/// Those of which each operation is a system call that copies, unless many are submitted at once.
-const CALLING: &[&str] = &["read", "pread", "preadv2", "readv", "tokio", "uring", "aio"];
-
 /// What `job` is expected to reach; `None` where no fact tells.
 ///
 /// From memory an operation takes a system call and a copy of its bytes, `1 / (call / block + 1 /
@@ -107,15 +99,16 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     if job.appends() {
         return None;
     }
-    let id = job.backend.id.as_str();
-    let of = |ids: &[&str]| ids.contains(&id);
-    let (basis, bandwidth) = match () {
-        () if of(IN_PLACE) => (Basis::Memory, bounds.ceilings.read_by(job.threads)?),
-        () if of(COPYING) || job.backend.has("sqpoll") => {
-            (Basis::Copy, bounds.ceilings.copy_by(job.threads)?)
+    let (read, copy) = (bounds.ceilings.read_by(job.threads), bounds.ceilings.copy_by(job.threads));
+    let (basis, bandwidth) = match info(&job.backend)?.data_path {
+        DataPath::InPlace => (Basis::Memory, read?),
+        DataPath::Copied => (Basis::Copy, copy?),
+        // Submissions that a kernel thread takes are no calls.
+        DataPath::CopiedByCall if job.backend.has("sqpoll") => (Basis::Copy, copy?),
+        DataPath::CopiedByCall => (Basis::CallAndCopy, copy?),
+        DataPath::InKernel | DataPath::InPeer | DataPath::CallOnly | DataPath::LoopOnly => {
+            return None;
         }
-        () if of(CALLING) => (Basis::CallAndCopy, bounds.ceilings.copy_by(job.threads)?),
-        () => return None,
     };
     let call = if basis == Basis::CallAndCopy { bounds.ceilings.syscall_nanos? } else { 0.0 };
     // Each thread makes its own calls, and one may submit as many as are under way; they share the

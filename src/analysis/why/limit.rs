@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Bounds, from_device, from_memory};
 use crate::analysis::CellResult;
-use crate::engine::moves_data;
+use crate::engine::{moves_data, only_loops};
 use crate::plan::{Cache, Job, Op, Pattern};
 use crate::record::Trial;
 use crate::stats::Cost;
@@ -186,7 +186,7 @@ pub fn limit(
     device: &Device,
     bounds: &Bounds,
 ) -> Option<Limited> {
-    if result.cell.backend.id == "null"
+    if only_loops(&result.cell)
         || result.trials.is_empty()
         || result.error.is_some()
         || result.wrong().is_some()

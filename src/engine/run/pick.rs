@@ -13,6 +13,7 @@ use crate::engine::cells::{Amount, Cell};
 use crate::engine::error::Failure;
 use crate::engine::prepare::prepare;
 use crate::engine::trial::{self, Stage, fixed_count};
+use crate::engine::way::faults;
 use crate::engine::workers::cpus;
 use crate::plan::{Cache, Choice, Job};
 use crate::record::{Event, Found, LeftOut, Phase, Pick, Try};
@@ -105,7 +106,15 @@ impl Run<'_> {
             Ok(ready) => ready.cached.map(|cached| cached.resident),
             Err(Failure::Cell(why)) => {
                 let out = ways.iter().map(|way| LeftOut { cell: *way, why: why.clone() }).collect();
-                return Ok(Pick::of(&self.plan.cells, &[], found(None), Vec::new(), out, false));
+                return Ok(Pick::of(
+                    &self.plan.cells,
+                    &[],
+                    found(None),
+                    Vec::new(),
+                    out,
+                    false,
+                    faults,
+                ));
             }
             Err(Failure::Stopped | Failure::Abandoned) => return Err(self.halt()),
         };
@@ -115,7 +124,7 @@ impl Run<'_> {
         let tried: Vec<u32> =
             ways.into_iter().filter(|way| !left_out.iter().any(|out| out.cell == *way)).collect();
         let restored = restore && !found.is_cached();
-        Ok(Pick::of(&self.plan.cells, &tried, found, tries, left_out, restored))
+        Ok(Pick::of(&self.plan.cells, &tried, found, tries, left_out, restored, faults))
     }
 
     fn tries(&mut self, group: Group) -> Result<(Vec<Try>, Vec<LeftOut>), Halt> {

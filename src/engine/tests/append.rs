@@ -27,7 +27,7 @@ fn appending(choice: &Choice, block: u64) -> Job {
 #[test]
 fn every_way_that_says_so_makes_an_empty_file_longer_block_by_block() {
     for choice in choices().into_iter().filter(|choice| info(choice).appends) {
-        assert_eq!(info(&choice).moves, Moves::Data);
+        assert_eq!(info(&choice).moves(), Moves::Data);
         for block in [1, 511, 4096, 4097] {
             let job = appending(&choice, block);
             let (file, _, target) = testing::file(0, 0);

@@ -10,7 +10,7 @@ const BLOCKS: [u64; 7] = [1, 3, 511, 512, 4096, 4097, 65536];
 fn reads_all(job: Job, data: &[u8], target: &Target) {
     let label = format!("{} count {:?}", job.label(), job.count);
     let (moves, shows) =
-        (info(&job.backend).moves_bytes(), info(&job.backend).moves == Moves::Data);
+        (info(&job.backend).moves_bytes(), info(&job.backend).moves() == Moves::Data);
     let spec = spec(job, target, 1);
     let (ops, bytes, xor) = expected(&spec, data);
     let sums = sums(&run(&spec).unwrap_or_else(|error| panic!("{label}: {error}")));
@@ -86,7 +86,7 @@ fn passes_add_up_and_the_checksum_is_that_of_one() {
     let (_file, data, target) = testing::file(span(4097) as usize + 5, 2);
     for choice in choices()
         .into_iter()
-        .filter(|c| info(c).ops.contains(&Op::Read) && info(c).moves == Moves::Data)
+        .filter(|c| info(c).ops.contains(&Op::Read) && info(c).moves() == Moves::Data)
     {
         for (pattern, depth) in
             PATTERNS.into_iter().flat_map(|p| depths(&choice).into_iter().map(move |d| (p, d)))

@@ -6,7 +6,7 @@ use super::*;
 use crate::backend::drive::each;
 use crate::backend::work::Request;
 use crate::backend::{Backend, BackendError, Lane, Unsupported, Work};
-use crate::plan::{Depth, Moves};
+use crate::plan::Depth;
 
 /// What comes back for one request.
 pub enum Act {
@@ -77,16 +77,12 @@ impl Backend for Faulty {
         &Info {
             id: "faulty",
             title: "faulty(2)",
-            about: "",
-            doc: "",
-            moves: Moves::Data,
             ops: &[Op::Read],
             depth: Depth::UpTo(64),
             direct: false,
             cached: false,
-            mixes: false,
             appends: false,
-            options: &[],
+            ..Info::COPIES_BY_CALL
         }
     }
 

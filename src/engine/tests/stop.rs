@@ -75,7 +75,7 @@ fn a_cut_run_is_consistent_at_every_depth() {
             }
             for lane in &ran.lanes {
                 let (ops, bytes, xor) = replayed(&lane.share, &lane.tally, &data);
-                let want = match info(&choice).moves {
+                let want = match info(&choice).moves() {
                     Moves::Data => (ops, bytes, xor),
                     Moves::Inside | Moves::Elsewhere => (ops, bytes, 0),
                     Moves::Nothing => (ops, 0, 0),

@@ -54,7 +54,7 @@ fn jobs() {
         let ops = info(&choice)
             .ops
             .iter()
-            .filter(|op| info(&choice).moves == Moves::Data || **op != Op::Write);
+            .filter(|op| info(&choice).moves() == Moves::Data || **op != Op::Write);
         for (op, depth, pattern) in ops.flat_map(|op| {
             depths(&choice).into_iter().flat_map(move |d| PATTERNS.map(|p| (*op, d, p)))
         }) {

@@ -6,7 +6,7 @@ use crate::plan::{Moves, Sync};
 use crate::sys::buffer::Buffer;
 
 fn writers() -> Vec<Choice> {
-    let writes = |c: &Choice| info(c).moves == Moves::Data && info(c).ops.contains(&Op::Write);
+    let writes = |c: &Choice| info(c).moves() == Moves::Data && info(c).ops.contains(&Op::Write);
     choices().into_iter().filter(writes).collect()
 }
 

@@ -1,30 +1,21 @@
 use super::*;
-use crate::plan::{Cache, Depth, Moves, Op, preset};
-
-const fn info(id: &'static str, ops: &'static [Op], moves: Moves) -> Info {
-    Info {
-        id,
-        title: "",
-        about: "",
-        doc: "",
-        moves,
-        ops,
-        depth: Depth::Synchronous,
-        direct: true,
-        cached: matches!(moves, Moves::Data),
-        mixes: matches!(moves, Moves::Data),
-        appends: false,
-        options: &[],
-    }
-}
+use crate::plan::{Cache, DefaultFor, Op, preset};
 
 /// What these tests name; an experiment knows no registry.
 static INFOS: [Info; 5] = [
-    info("read", &[Op::Read, Op::Write], Moves::Data),
-    info("pread", &[Op::Read, Op::Write], Moves::Data),
-    info("mmap", &[Op::Read], Moves::Data),
-    info("uring", &[Op::Read, Op::Write], Moves::Data),
-    info("seek", &[Op::Seek], Moves::Nothing),
+    Info {
+        id: "read",
+        default_for: &[DefaultFor::Read, DefaultFor::Write],
+        ..Info::COPIES_BY_CALL
+    },
+    Info { id: "pread", default_for: &[DefaultFor::Mix], ..Info::COPIES_BY_CALL },
+    Info { id: "mmap", ops: &[Op::Read], default_for: &[DefaultFor::Read], ..Info::COPIES_BY_CALL },
+    Info {
+        id: "uring",
+        default_for: &[DefaultFor::Read, DefaultFor::Write, DefaultFor::Mix],
+        ..Info::COPIES_BY_CALL
+    },
+    Info { id: "seek", default_for: &[DefaultFor::Seek], ..Info::MOVES_NOTHING },
 ];
 
 fn infos() -> Vec<&'static Info> {

@@ -26,7 +26,7 @@ pub(super) fn io_uring_off(facts: &Facts) -> Option<Finding> {
     let level = facts.host.io_uring_disabled.filter(|level| *level > 0)?;
     // Who may empty the caches has the right that level 1 asks for.
     let refused = level >= 2 || !facts.host.can_drop_caches;
-    if !refused || !facts.any(|job| job.backend.id.starts_with("uring")) {
+    if !refused || !facts.any_behind("kernel.io_uring_disabled") {
         return None;
     }
     let who = if level >= 2 {

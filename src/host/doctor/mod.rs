@@ -11,7 +11,7 @@ mod target;
 mod testing;
 
 use super::{Host, TargetFacts};
-use crate::plan::{Cache, Job, Op, Plan};
+use crate::plan::{Cache, Info, Job, Op, Plan};
 use crate::record::{Severity, Warning};
 
 /// What a check may look at.
@@ -19,7 +19,14 @@ use crate::record::{Severity, Warning};
 pub struct Facts<'a> {
     pub host: &'a Host,
     pub target: Option<&'a TargetFacts>,
-    pub plan: Option<&'a Plan>,
+    pub plan: Option<Planned<'a>>,
+}
+
+/// A plan, with the records of the backends that it may name.
+#[derive(Debug, Clone, Copy)]
+pub struct Planned<'a> {
+    pub plan: &'a Plan,
+    pub infos: &'a [&'static Info],
 }
 
 /// What a check says; its id is the check's.
@@ -85,7 +92,7 @@ pub static CHECKS: &[Check] = checks! {
 
 /// What would disturb a measurement here, the worst first. Without a plan everything that one might
 /// ask for is judged.
-pub fn examine(host: &Host, target: Option<&TargetFacts>, plan: Option<&Plan>) -> Vec<Warning> {
+pub fn examine(host: &Host, target: Option<&TargetFacts>, plan: Option<Planned>) -> Vec<Warning> {
     let facts = Facts { host, target, plan };
     let found = CHECKS.iter().filter_map(|check| Some((check.id, (check.check)(&facts)?)));
     let mut warnings: Vec<Warning> = found.map(|(id, finding)| finding.into_warning(id)).collect();
@@ -123,7 +130,16 @@ fn found(
 impl Facts<'_> {
     /// Some cell is so; without a plan it might be.
     fn any(&self, is_so: impl Fn(&Job) -> bool) -> bool {
-        self.plan.is_none_or(|plan| plan.cells.iter().any(is_so))
+        self.plan.is_none_or(|planned| planned.plan.cells.iter().any(is_so))
+    }
+
+    /// Some cell's backend can be forbidden by this sysctl; without a plan it might be.
+    fn any_behind(&self, switch: &str) -> bool {
+        self.plan.is_none_or(|Planned { plan, infos }| {
+            let needs = |info: &&&Info| info.kernel_switch == Some(switch);
+            let ids: Vec<&str> = infos.iter().filter(needs).map(|info| info.id).collect();
+            plan.cells.iter().any(|job| ids.contains(&job.backend.id.as_str()))
+        })
     }
 
     fn cold_wanted(&self) -> bool {
@@ -141,14 +157,15 @@ impl Facts<'_> {
 
     /// The largest part of the target that a cell uses, bytes; the whole without a plan.
     fn span(&self) -> Option<u64> {
-        let planned = self.plan.and_then(|plan| plan.cells.iter().map(|job| job.span).max());
+        let planned =
+            self.plan.and_then(|planned| planned.plan.cells.iter().map(|job| job.span).max());
         planned.or(self.target.map(|target| target.size)).filter(|span| *span > 0)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{facts_of, plan};
+    use super::testing::{facts_of, plan, planned};
     use super::*;
 
     #[test]
@@ -174,7 +191,7 @@ mod tests {
             Host { virtualisation: Some("KVM".into()), can_drop_caches: true, ..Host::default() };
         host.conditions.on_battery = Some(true);
         let target = TargetFacts { memory: true, fs: "tmpfs".into(), ..TargetFacts::default() };
-        let found = examine(&host, Some(&target), Some(&plan(&[])));
+        let found = examine(&host, Some(&target), Some(planned(&plan(&[]))));
         let ids: Vec<_> = found.iter().map(|warning| warning.id.as_ref()).collect();
         assert_eq!(ids, ["memory-target", "battery", "virtual-machine"]);
         assert!(found.iter().all(|w| {

@@ -1,15 +1,26 @@
 //! What the tests of the doctor share.
 
-use super::{CHECKS, Facts, Finding};
+use super::{CHECKS, Facts, Finding, Planned};
 use crate::host::{Host, TargetFacts};
-use crate::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
+use crate::plan::{Cache, Choice, Info, Job, Op, Plan, TargetSpec};
 
 pub fn facts_of<'a>(
     host: &'a Host,
     target: Option<&'a TargetFacts>,
     plan: Option<&'a Plan>,
 ) -> Facts<'a> {
-    Facts { host, target, plan }
+    Facts { host, target, plan: plan.map(planned) }
+}
+
+/// Backends that a check knows.
+static INFOS: [&Info; 1] = [&Info {
+    id: "uring",
+    kernel_switch: Some("kernel.io_uring_disabled"),
+    ..Info::COPIES_BY_CALL
+}];
+
+pub fn planned(plan: &Plan) -> Planned<'_> {
+    Planned { plan, infos: &INFOS }
 }
 
 /// Runs one check by its registered name.
@@ -21,7 +32,7 @@ pub fn check(
 ) -> Option<Finding> {
     let check =
         CHECKS.iter().find(|check| check.id == id).unwrap_or_else(|| panic!("no check {id}"));
-    let finding = (check.check)(&Facts { host, target, plan });
+    let finding = (check.check)(&facts_of(host, target, plan));
     if let Some(finding) = &finding {
         assert!(
             ![&finding.message, &finding.evidence, &finding.remedy]

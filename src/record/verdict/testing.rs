@@ -3,26 +3,13 @@
 use std::sync::Arc;
 
 use super::{CellEvidence, MachineEvidence, Spread, TargetEvidence};
-use crate::plan::{Cache, Choice, Depth, Info, Job, Moves, Op, Sync};
+use crate::plan::{Cache, Choice, Info, Job, Op, Sync};
 use crate::record::{Evidence, Latency, Prepared, Residency, Trial, Warning};
 
 pub const MIB: u64 = 1 << 20;
 pub const SPAN: u64 = 256 * MIB;
 
-pub const PREAD: Info = Info {
-    id: "pread",
-    title: "pread(2)",
-    about: "",
-    doc: "",
-    moves: Moves::Data,
-    ops: &[Op::Read, Op::Write],
-    depth: Depth::Synchronous,
-    direct: true,
-    cached: true,
-    mixes: false,
-    appends: true,
-    options: &[],
-};
+pub const PREAD: Info = Info { id: "pread", title: "pread(2)", ..Info::COPIES_BY_CALL };
 
 /// Evidence that owns what it points to.
 #[derive(Debug)]

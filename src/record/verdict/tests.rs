@@ -1,6 +1,6 @@
 use super::testing::*;
 use super::*;
-use crate::plan::{Cache, Choice, CpuCache, Depth, Info, Moves, Op, Pattern, Sync, Writes};
+use crate::plan::{Cache, Choice, CpuCache, DataPath, Depth, Info, Op, Pattern, Sync, Writes};
 use crate::record::{CacheFlush, Evidence, Note, Prepared, ReadBack, Residency, Throttle, Xor};
 
 mod any;
@@ -326,7 +326,7 @@ fn mixed_cells_add_up_their_reads_and_writes() {
 #[test]
 fn what_moves_no_bytes_has_no_source_and_no_cache_warnings() {
     let mut null = cold();
-    null.info.moves = Moves::Nothing;
+    null.info.data_path = DataPath::LoopOnly;
     let mut seek = cold();
     seek.job.op = Op::Seek;
     for case in [null, seek] {

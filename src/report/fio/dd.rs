@@ -2,7 +2,8 @@
 //! one thread.
 
 use super::target::Target;
-use crate::plan::{Cache, Job, Op, Pattern, Sync};
+use crate::engine::info;
+use crate::plan::{Cache, Fio, Job, Op, Pattern, Sync};
 use crate::report::text;
 
 /// For a shell.
@@ -12,10 +13,7 @@ pub fn line(job: &Job, target: &Target) -> Option<String> {
         && job.mix.is_none()
         && job.pattern == Pattern::Seq
         && !job.xor;
-    let own =
-        job.backend.id == "read" && job.backend.options.iter().all(|(option, _)| option == "libc");
-    let whole = own || job.backend.id == "dd";
-    if !alone || !whole || !matches!(job.op, Op::Read | Op::Write) {
+    if !alone || !reads_and_writes(job) || !matches!(job.op, Op::Read | Op::Write) {
         return None;
     }
     let file = quoted(target)?;
@@ -43,6 +41,15 @@ pub fn line(job: &Job, target: &Target) -> Option<String> {
             }
         }
     })
+}
+
+/// Whether it is done by read(2) and write(2): those are the engine `sync` of fio.
+fn reads_and_writes(job: &Job) -> bool {
+    let Some(Fio::Engine(engine)) = info(&job.backend).map(|info| info.fio) else { return false };
+    let implied = |option: &str| {
+        engine.options.iter().any(|own| own.option == option && own.assignment.is_none())
+    };
+    engine.name == "sync" && job.backend.options.iter().all(|(option, _)| implied(option))
 }
 
 fn flags(name: &str, flags: &[(&str, bool)]) -> String {

@@ -5,6 +5,8 @@
 //! and what is written goes to a new name.
 
 mod dd;
+#[cfg(test)]
+mod round_trip;
 mod section;
 mod target;
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::target::Target;
 use super::{Line, dd};
-use crate::peer::peer;
-use crate::plan::{Cache, Job, Op, Pattern, Sync};
+use crate::engine::info;
+use crate::plan::{Cache, Fio, FioEngine, FioOption, Job, Op, Pattern, Sync, foreign_engine};
 use crate::units;
 
 /// What a section is made of: options, and comments on what they do not say.
@@ -28,16 +28,14 @@ impl Section {
 /// The lines of a cell; only comments where fio has nothing like it.
 pub fn lines(number: usize, job: &Job, target: &Target, trial_time: Duration) -> Vec<Line> {
     let label = job.label();
+    let left_out = |why: &str| vec![Line::Comment(format!("{label}: {why}"))];
     if !target.may(job.op) {
-        return vec![Line::Comment(format!(
-            "{label}: left out, it would write a file that was there before"
-        ))];
-    }
-    if job.op == Op::Seek || (!crate::engine::moves_data(job) && job.backend.id != "null") {
-        return vec![Line::Comment(format!("{label}: fio has no job of calls that move nothing"))];
+        return left_out("left out, it would write a file that was there before");
     }
     let mut section = Section::default();
-    engine(&mut section, job);
+    if let Err(why) = engine(&mut section, job) {
+        return left_out(why);
+    }
     order(&mut section, job);
     amount(&mut section, job, trial_time);
     caches(&mut section, job);
@@ -54,47 +52,20 @@ pub fn lines(number: usize, job: &Job, target: &Target, trial_time: Duration) ->
     lines
 }
 
-fn engine(section: &mut Section, job: &Job) {
-    let (engine, differs) = match job.backend.id.as_str() {
-        "read" => ("sync", None),
-        "pread" => ("psync", None),
-        "mmap-copy" => ("mmap", None),
-        "mmap" => ("mmap", Some("iotui touches mapped data (an XOR), fio copies it")),
-        "uring" => ("io_uring", None),
-        "readv" => ("pvsync", Some("fio reads into one vector for each block")),
-        "preadv2" => ("pvsync2", None),
-        "simd-copy" => ("mmap", Some("fio copies with the C library's memcpy")),
-        "aio" => ("libaio", None),
-        "splice" => {
-            ("splice", Some("fio maps the pages of the pipe and looks at them, iotui drops them"))
-        }
-        "tokio" => {
-            ("psync", Some("fio has no asynchronous runtime: pread(2) is what it calls in the end"))
-        }
-        "stdio" => {
-            ("psync", Some("fio has no fread(3): pread(2) is the nearest, without its buffer"))
-        }
-        "dd" => ("sync", Some("dd writes each block to /dev/null as well")),
-        "fio" => (named(job), None),
-        "null" => ("null", Some("no bytes move: fio's own cost")),
-        _ => ("psync", Some("fio is not known to have this way: pread(2) instead")),
-    };
-    section.set("ioengine", engine);
-    if let Some(differs) = differs {
-        section.say(differs);
+/// Writes the engine, its options and what it is given.
+///
+/// # Errors
+/// fio has no engine that does what the backend does: why.
+fn engine(section: &mut Section, job: &Job) -> Result<(), &'static str> {
+    if job.op == Op::Seek {
+        return Err("fio has no job of calls that move nothing");
     }
-    for (option, _) in &job.backend.options {
-        match (option.as_str(), engine) {
-            // fio always calls through the C library.
-            ("libc", _) => {}
-            _ if job.backend.peer => {}
-            ("sqpoll", "io_uring") => section.set("sqthread_poll", 1),
-            ("nowait", "pvsync2") => section.set("nowait", 1),
-            ("dontcache", "pvsync2") => section.set("uncached", 1),
-            ("sequential", _) => section.set("fadvise_hint", "sequential"),
-            ("random", _) => section.set("fadvise_hint", "random"),
-            ("fixed", "io_uring") => section.set("fixedbufs", 1),
-            (other, _) => section.say(format!("no option of fio: +{other}")),
+    match info(&job.backend).map(|info| info.fio) {
+        Some(Fio::Engine(engine)) => backend(section, &engine, job),
+        Some(Fio::Unavailable(why)) => return Err(why),
+        None => {
+            let engine = foreign_engine(&job.backend.id);
+            section.set("ioengine", engine.ok_or("this version of iotui has no such backend")?);
         }
     }
     section.set("bs", job.block);
@@ -103,13 +74,26 @@ fn engine(section: &mut Section, job: &Job) {
     if job.xor {
         section.say("fio does not fold the data into an XOR");
     }
+    Ok(())
 }
 
-/// The engine of a cell that fio itself measured: its option.
-fn named(job: &Job) -> &'static str {
-    let known =
-        |(name, _): &(String, Option<String>)| peer(&job.backend.id).ok()?.info().option(name);
-    job.backend.options.first().and_then(known).map_or("psync", |option| option.name)
+fn backend(section: &mut Section, engine: &FioEngine, job: &Job) {
+    let mut name = engine.name;
+    let mut options = Vec::new();
+    for (option, _) in &job.backend.options {
+        match engine.options.iter().find(|known| known.option == option) {
+            Some(FioOption { assignment: Some(("ioengine", other)), .. }) => name = other,
+            Some(FioOption { assignment, .. }) => options.extend(*assignment),
+            None => section.say(format!("no option of fio: +{option}")),
+        }
+    }
+    section.set("ioengine", name);
+    if !engine.note.is_empty() {
+        section.say(engine.note);
+    }
+    for (option, value) in options {
+        section.set(option, value);
+    }
 }
 
 fn order(section: &mut Section, job: &Job) {

@@ -196,16 +196,18 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
     for (op, all) in moved {
         let trial = make_trial(&all, if alone { together } else { &[] });
         let read = asked.job(op, threads, Some((trial.bytes, trial.ops)));
-        let calls = matches!(read.job.backend.id.as_str(), "read" | "pread");
+        let calls = asked.calls_per_op();
         let cell = made.cell(read.job, &name, &read.said);
         if let Some(error) = &error {
             made.errors[cell] = Some(error.clone());
         }
         let round =
             made.trials.iter().filter(|trial| trial.cell as usize == cell).count() as u32 + 1;
-        let syscalls = calls.then_some(trial.ops).into();
+        // Of a mapping fio makes no calls for its blocks, and others that are not known.
+        let calls_each = calls.filter(|calls| *calls > 0);
+        let syscalls = calls_each.map(|calls| trial.ops.saturating_mul(calls.into())).into();
         made.trials.push(Trial { cell: cell as u32, round, syscalls, ..trial });
-        made.judge(cell, &all, calls, round);
+        made.judge(cell, &all, calls.is_some(), round);
     }
 }
 
@@ -275,6 +277,7 @@ impl Made {
         self.cells.len() - 1
     }
 
+    /// `calls`: it is known how many system calls an operation takes.
     fn judge(&mut self, cell: usize, all: &[&Direction], calls: bool, round: u32) {
         let millis = all.iter().map(|of| of.runtime).max().unwrap_or(0);
         let verdict = &mut self.verdicts[cell];
@@ -291,7 +294,7 @@ impl Made {
                 format!("{millis} ms"),
             ));
         }
-        if !calls && self.cells[cell].backend.id != "mmap-copy" {
+        if !calls {
             add(warning(
                 CALLS_UNKNOWN,
                 Severity::Note,

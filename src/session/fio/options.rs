@@ -2,7 +2,9 @@
 
 use super::output::Options;
 use crate::backend::BACKENDS;
-use crate::plan::{Choice, Job, Op, Pattern, Sync};
+use crate::plan::{
+    Choice, Fio, FioEngine, FioOption, Info, Job, Op, Pattern, Sync, foreign_backend,
+};
 
 /// The options of a job over those of all jobs.
 pub struct Asked<'a> {
@@ -14,6 +16,14 @@ pub struct Asked<'a> {
 pub struct Read {
     pub job: Job,
     pub said: Vec<String>,
+}
+
+/// The backend with an engine of fio; no two have the same.
+fn backend_of(engine: &str) -> Option<(&'static Info, FioEngine)> {
+    BACKENDS.iter().map(|backend| backend.info()).find_map(|info| match info.fio {
+        Fio::Engine(own) if own.name == engine => Some((info, own)),
+        _ => None,
+    })
 }
 
 impl Asked<'_> {
@@ -70,25 +80,42 @@ impl Asked<'_> {
         }
     }
 
-    fn backend(&self) -> Choice {
-        let engine = self.get("ioengine").unwrap_or("psync");
-        let known = |id: &str| BACKENDS.iter().any(|backend| backend.info().id == id);
-        let id = match engine {
-            "psync" => "pread".into(),
-            "sync" => "read".into(),
-            "io_uring" => "uring".into(),
-            // fio copies from and to its mapping.
-            "mmap" => "mmap-copy".into(),
-            "libaio" if known("aio") => "aio".into(),
-            other => {
-                let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-                format!("fio-{}", other.chars().filter(plain).take(40).collect::<String>())
-            }
+    /// The backend with the engine of the job, with the options that `job` was given.
+    fn backend(&self, job: &Job) -> Choice {
+        let name = self.engine();
+        let Some((info, engine)) = backend_of(name) else { return foreign_backend(name) };
+        let given = |option: &&FioOption| {
+            let is_set = |(name, value): (&str, &str)| match value {
+                "1" => self.is_on(name),
+                word => self.get(name) == Some(word),
+            };
+            option.assignment.is_some_and(is_set) && option.suits(job)
         };
-        let flags = [("sqthread_poll", "sqpoll"), ("fixedbufs", "fixed")];
-        let on = flags.into_iter().filter(|(option, _)| id == "uring" && self.is_on(option));
-        let options = on.map(|(_, name)| (name.to_string(), None)).collect();
-        Choice { options, ..Choice::plain(&id) }
+        let options = engine.options.iter().filter(given);
+        Choice {
+            options: options.map(|option| (option.option.to_string(), None)).collect(),
+            ..Choice::plain(info.id)
+        }
+    }
+
+    fn engine(&self) -> &str {
+        self.get("ioengine").unwrap_or("psync")
+    }
+
+    /// System calls per operation of the job's engine, where it makes a fixed number.
+    pub fn calls_per_op(&self) -> Option<u32> {
+        backend_of(self.engine()).and_then(|(_, engine)| engine.calls_per_op)
+    }
+
+    /// Bytes of the file that `threads` use: each has a part of its own where they are told to
+    /// begin a part apart.
+    fn span(&self, threads: u32) -> u64 {
+        let sized = |name: &str| self.get(name).and_then(|text| self.size(text));
+        let part = sized("size").unwrap_or(0);
+        match sized("offset_increment") {
+            Some(apart) if apart == part => part.saturating_mul(threads.into()),
+            _ => part,
+        }
     }
 
     /// The order of the blocks and the share of reads; `None` for a job that only trims.
@@ -155,18 +182,20 @@ impl Asked<'_> {
         });
         let (pattern, mix) = self.order(block, &mut said).unwrap_or((Pattern::Seq, None));
         let direct = self.is_on("direct") || self.get("buffered") == Some("0");
-        let job = Job {
+        let threads = threads.clamp(1, Job::MAX_THREADS);
+        let mut job = Job {
             pattern,
             block: block.clamp(1, Job::MAX_BLOCK),
             count: None,
-            span: self.get("size").and_then(|size| self.size(size)).unwrap_or(0),
-            threads: threads.clamp(1, Job::MAX_THREADS),
+            span: self.span(threads),
+            threads,
             depth: u32::try_from(self.number("iodepth", 1)).unwrap_or(1).clamp(1, Job::MAX_DEPTH),
             direct,
             sync: if op == Op::Write { self.sync(&mut said) } else { Sync::None },
             mix,
-            ..Job::plain(self.backend(), op)
+            ..Job::plain(Choice::plain(""), op)
         };
+        job.backend = self.backend(&job);
         Read { job, said }
     }
 

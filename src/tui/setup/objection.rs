@@ -58,13 +58,13 @@ impl Given<'_> {
     fn moves_nothing(&self) -> bool {
         let chosen = self.chosen();
         self.op() == Op::Seek
-            || (!chosen.is_empty() && chosen.iter().all(|info| info.moves == Moves::Nothing))
+            || (!chosen.is_empty() && chosen.iter().all(|info| info.moves() == Moves::Nothing))
     }
 
     /// No chosen backend hands data to the program.
     fn hands_over_nothing(&self) -> bool {
         let chosen = self.chosen();
-        !chosen.is_empty() && chosen.iter().all(|info| info.moves != Moves::Data)
+        !chosen.is_empty() && chosen.iter().all(|info| info.moves() != Moves::Data)
     }
 
     /// The bytes of the target that are used at most.

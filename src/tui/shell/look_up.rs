@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use nix::unistd::{AccessFlags, access};
 
 use crate::analysis;
-use crate::engine::{Proposal, offers, propose as plan_for};
-use crate::host::{Host, TargetFacts, TargetKind, examine};
+use crate::engine::{Proposal, infos, offers, propose as plan_for};
+use crate::host::{Host, Planned, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::runner;
 use crate::session::{self, Listed, Session};
@@ -122,7 +122,11 @@ pub fn other(id: &str) -> Result<Other, String> {
 pub fn propose(question: &Question, host: &Host) -> Msg {
     match plan_for(&proposal(question)) {
         Ok(proposed) => {
-            let findings = examine(host, Some(&proposed.facts), Some(&proposed.plan));
+            let findings = examine(
+                host,
+                Some(&proposed.facts),
+                Some(Planned { plan: &proposed.plan, infos: &infos() }),
+            );
             let link = proposed.facts.link().map(|link| link.bytes_per_second);
             let expected = analysis::foreseen(&proposed.plan, runner::known_ceilings(), link);
             Msg::Proposed {

@@ -110,14 +110,14 @@ prop_compose! {
         half_width in proptest::option::of(real()), two_modes in proptest::option::of((real(), real())), outliers: usize,
         count in number(), p in proptest::array::uniform4(proptest::option::of(real())), timed: bool, harness_nanos in real(),
     ) -> Case {
-        let moves = if nothing { Moves::Nothing } else { Moves::Data };
+        let data_path = if nothing { DataPath::CallOnly } else { DataPath::CopiedByCall };
         let depth = if many { Depth::UpTo(256) } else { Depth::Synchronous };
         let ceilings = ceilings.map(|[syscall_nanos, clock_nanos, copy, read]| Ceilings {
             syscall_nanos, clock_nanos, copy, read, threads: cpus, ..Ceilings::default()
         });
         let latency = Latency { count, p50: p[0], p90: p[1], p99: p[2], p999: p[3], ..Latency::default() };
         Case {
-            job, target, trials: trials.into_iter().map(Into::into).collect(), info: Info { moves, depth, cached, ..PREAD }, machine: MachineEvidence { governor, on_battery, memory, ceilings },
+            job, target, trials: trials.into_iter().map(Into::into).collect(), info: Info { data_path, depth, cached, ..PREAD }, machine: MachineEvidence { governor, on_battery, memory, ceilings },
             spread: Spread { half_width, two_modes, outliers }, latency: timed.then_some(latency), harness_nanos,
         }
     }

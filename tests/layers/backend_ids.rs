@@ -1,0 +1,78 @@
+//! Which files name a backend: those of the backends, presets and tests.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::source::File;
+use super::{assert_none, root, sources};
+
+/// Where a word that is also a backend's id means something else: file under src, id, meaning.
+const OTHER_MEANINGS: [(&str, &str, &str); 17] = [
+    ("analysis/remarks.rs", "getpid", "a parameter of the probe of system calls"),
+    ("analysis/why/limit.rs", "read", "what memory is"),
+    ("peer/fio.rs", "mmap", "an engine of fio"),
+    ("peer/fio.rs", "read", "a direction of fio"),
+    ("plan/job.rs", "read", "an operation"),
+    ("plan/job.rs", "seek", "an operation"),
+    ("probe/bandwidth.rs", "read", "an operation on memory"),
+    ("probe/map.rs", "mmap", "the call that failed"),
+    ("probe/switch/link.rs", "mmap", "the call that failed"),
+    ("probe/syscall.rs", "getpid", "a call"),
+    ("probe/syscall.rs", "read", "a call"),
+    ("report/fio/section.rs", "read", "a direction of fio"),
+    ("session/fio/mod.rs", "read", "what failed"),
+    ("session/fio/options.rs", "read", "a direction of fio"),
+    ("session/reader.rs", "read", "what failed"),
+    ("session/references/file.rs", "read", "a function"),
+    ("tui/plot/pictures.rs", "read", "a label of an example"),
+];
+/// Files under src, without tests and what is made for them.
+fn shipped(path: &Path) -> bool {
+    let path = path.to_string_lossy();
+    !path.contains("test") && path != "report/sample.rs" && !path.ends_with("round_trip.rs")
+}
+
+/// The string literals of a file that are the id of a backend, alone or with options.
+fn named_backends<'a>(text: &str, ids: &[&'a str]) -> BTreeSet<&'a str> {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with("//"));
+    let literals = lines.flat_map(|line| line.split('"').skip(1).step_by(2));
+    let options = |rest: &str| rest.is_empty() || rest.starts_with('+');
+    let named = |literal: &str| {
+        let is = |id: &&&str| literal.strip_prefix(**id).is_some_and(options);
+        ids.iter().find(is).copied()
+    };
+    literals.filter_map(named).collect()
+}
+
+/// What a backend is and can do stands in its `Info`; a list of ids elsewhere misses the next one.
+#[test]
+fn no_backend_is_named_outside_its_room() {
+    let ids: Vec<_> = iotui::backend::BACKENDS.iter().map(|b| b.info().id).collect();
+    let mut left: BTreeSet<(String, &str)> =
+        OTHER_MEANINGS.iter().map(|(path, id, _)| (path.to_string(), *id)).collect();
+    let mut wrong = Vec::new();
+    for (path, text) in sources(&root().join("src")) {
+        if File::of(&path).room == "backend" || !shipped(&path) {
+            continue;
+        }
+        let path = path.to_string_lossy().to_string();
+        for id in named_backends(&text, &ids) {
+            if !left.remove(&(path.clone(), id)) {
+                wrong.push(format!("{path}: names the backend {id}: ask its Info"));
+            }
+        }
+    }
+    wrong.extend(left.iter().map(|(path, id)| format!("{path} no longer says {id}")));
+    assert_none(wrong);
+}
+
+#[test]
+fn the_checker_finds_named_backends() {
+    let ids = ["read", "uring"];
+    let found = |text: &str| named_backends(text, &ids).into_iter().collect::<Vec<_>>();
+    assert_eq!(found("if id == \"uring\" {}"), ["uring"]);
+    assert_eq!(found("let a = [\"uring+sqpoll\", \"read\"];"), ["read", "uring"]);
+    assert_eq!(found("// \"uring\"\nlet a = \"uring is off\";"), [""; 0]);
+    assert_eq!(found("fn f() {}\n#[cfg(test)]\nmod tests {\n    \"uring\"\n}"), [""; 0]);
+}
