@@ -241,7 +241,7 @@ fn a_fill_that_fails_names_its_call_and_its_offset() {
     let ran = output(&mut command);
     assert_eq!((ran.status.code(), told(&ran).lines().count()), (Some(1), 1), "{}", told(&ran));
     assert!(
-        told(&ran).contains("writing the file: pwrite(2) at offset 4198400: File too large"),
+        told(&ran).contains("cannot write the file: pwrite(2) at offset 4198400: File too large"),
         "{}",
         told(&ran)
     );

@@ -53,7 +53,7 @@ pub enum BackendError {
 impl BackendError {
     /// With the size that the file has now: it tells a short read, or a failed device, from a file
     /// that shrank.
-    pub fn seen(self, target: &Target) -> BackendError {
+    pub fn with_current_size(self, target: &Target) -> BackendError {
         match self {
             BackendError::Io { call, offset, len, fault: IoFault::Short { came, .. } } => {
                 let ends_here =
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn only_a_file_that_is_smaller_now_shrank() {
         let (file, _, target) = testing::file(65536, 1);
-        let told = |error: BackendError| error.seen(&target).to_string();
+        let told = |error: BackendError| error.with_current_size(&target).to_string();
         let mapped = |offset| BackendError::Mapped { offset, size: None };
         let begins = "pread(2) of 4096 bytes at offset 8192: ";
         assert_eq!(
@@ -184,7 +184,7 @@ mod tests {
         );
         let unknown = Target { held: None, ..target.clone() };
         assert_eq!(
-            short(8192, 0).seen(&unknown).to_string(),
+            short(8192, 0).with_current_size(&unknown).to_string(),
             format!("{begins}short read: 0 bytes came; the file may have shrunk")
         );
     }
@@ -211,7 +211,7 @@ mod tests {
             &stop,
             &published,
         ));
-        let error = drive::run(lane.as_mut(), &mut work).expect_err("it was cut").seen(&target);
+        let error = drive::run(lane.as_mut(), &mut work).expect_err("it was cut").with_current_size(&target);
         assert_eq!(
             error.to_string(),
             "mmap(2): the file ends before offset 2424832: it shrank while it was measured"

@@ -48,7 +48,7 @@ impl Target {
         }
         let write = job.op == Op::Write;
         if write && !(self.writable && self.held.is_some()) {
-            return Err(Unsupported("iotui writes only to files that it made itself".into()).into());
+            return Err(Unsupported("iotui writes only to files it created".into()).into());
         }
         let mut options = File::options();
         options.read(true).write(write);

@@ -18,7 +18,7 @@ use anyhow::Context;
 use gate::{Gate, Held};
 
 use crate::analysis;
-use crate::engine::{Bench, Control, place};
+use crate::engine::{Control, OpenTarget, locate};
 use crate::host::Host;
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
@@ -46,7 +46,8 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
     let (plan, gate) = planning::within(budget, || make::plan(args, settings, presets))?;
     let plan = Arc::new(plan);
-    if let Some(path) = args.out.output.as_ref().filter(|path| place::is_target(&plan.target, path))
+    if let Some(path) =
+        args.out.output.as_ref().filter(|path| locate::is_target(&plan.target, path))
     {
         anyhow::bail!("{} is what is measured: give --output another name", shown(path));
     }
@@ -56,7 +57,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
         } else {
             Plan::clone(&plan)
         };
-        let link = Bench::probe(&plan.target)
+        let link = OpenTarget::probe(&plan.target)
             .ok()
             .and_then(|bench| bench.facts.link())
             .map(|link| link.bytes_per_second);

@@ -1,4 +1,4 @@
-//! What iotui's own loop costs here: the null backend for a millisecond.
+//! Measures the overhead of iotui's own loop: the null backend for a millisecond.
 
 use std::sync::atomic::AtomicBool;
 
@@ -8,8 +8,9 @@ use crate::backend::{Target, Work, backend, drive};
 use crate::plan::Job;
 use crate::sys::clock::monotonic_nanos;
 
-/// Nanoseconds per operation, the least of several short runs; 0 where it cannot be measured.
-pub(super) fn nanos(job: &Job, target: &Target) -> f64 {
+/// Returns the nanoseconds per operation, the minimum of several short runs; 0 where it cannot be
+/// measured.
+pub(super) fn overhead_nanos(job: &Job, target: &Target) -> f64 {
     const OPS: u64 = 20_000;
     let (stop, published) = (AtomicBool::new(false), Published::default());
     let job = Job {

@@ -98,7 +98,7 @@ fn fails_with(fault: isize, depth: u32, says: &str) {
     spec.passes = u64::MAX;
     let error = run(&spec).err().unwrap();
     assert_eq!(error, format!("faulty(2) of 3996 bytes at offset 8292: {says}"));
-    // Nothing new after the failure; what was under way is drained.
+    // Nothing new after the failure; what was in flight is drained.
     let most = if depth == 1 { 4 } else { 3 * u64::from(depth) };
     assert!(asked.load(Relaxed) <= most, "{} requests at depth {depth}", asked.load(Relaxed));
 }
@@ -149,7 +149,8 @@ fn bytes_that_do_not_fill_a_sector_are_a_short_read() {
         run(&Faulty::aligned(&data(1 << 16), 512, Box::new(short)).spec(1, 1)).err().unwrap();
     assert_eq!(
         error,
-        "faulty(2) of 4096 bytes at offset 8192: short read: 100 bytes came; the file may have shrunk"
+        "faulty(2) of 4096 bytes at offset 8192: short read: 100 bytes came; the file may have \
+         shrunk"
     );
 }
 
@@ -283,10 +284,7 @@ fn a_lane_that_fails_does_not_wait_for_one_that_hangs() {
             Act::Result(EIO)
         };
         let error = run(&Faulty::over(&data(1 << 16), Box::new(script)).spec(2, 1)).err().unwrap();
-        assert!(
-            error.contains("Input/output error") && error.contains("was left behind"),
-            "{error}"
-        );
+        assert!(error.contains("Input/output error") && error.contains("was abandoned"), "{error}");
         *lane_1.0.lock().unwrap() = Lane::Released;
         lane_1.1.notify_all();
     }

@@ -59,7 +59,7 @@ impl Faulty {
             direct_refused: None,
         };
         Spec {
-            way: Way::Backend(self),
+            executor: Executor::Backend(self),
             count: job.blocks(),
             passes: 1,
             seed: 7,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::{AccessFlags, access};
 
 use crate::analysis;
-use crate::engine::{Proposal, offers, propose as plan_for};
+use crate::engine::{Proposal, list_offers, propose as plan_for};
 use crate::host::{Host, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::runner;
@@ -96,7 +96,7 @@ pub fn lab(
     sets: Option<&[ProbeSet]>,
 ) -> Here {
     Here {
-        cells: offers(file, dir, remote, sets),
+        cells: list_offers(file, dir, remote, sets),
         others: Other::references(session::references()),
     }
 }
