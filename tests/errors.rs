@@ -223,7 +223,7 @@ fn a_cell_that_fails_names_its_call_and_its_offset() {
     let short = cell(&home, "data.bin -b readv -c warm", libc::SYS_preadv, 0);
     assert_eq!(
         short,
-        "preadv(2) of 65536 bytes at offset 0: short read: 0 bytes came, though the file is as large as before"
+        "preadv(2) of 65536 bytes at offset 0: short read of 0 bytes, although the file has not shrunk"
     );
     // Where a copy fails it fails as a read does; what can never be copied is refused before.
     let copy = cell(&home, "data.bin -b copy-range -c warm", libc::SYS_copy_file_range, libc::EIO);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::workers::{LaneResult, Spec};
-use crate::backend::order::Share;
+use crate::backend::access_pattern::Share;
 use crate::plan::Pattern;
 use crate::sys::extents::{ExtentMethod, Extents};
 
@@ -34,7 +34,7 @@ pub(super) fn trial_coverage(lanes: &[LaneResult], spec: &Spec) -> Vec<Coverage>
     };
     let claimed = lanes.iter().map(|lane| &lane.tally.claimed);
     let (passes, rest) =
-        claims.reach(claimed.clone().map(|claimed| claimed.claims).max().unwrap_or(0));
+        claims.progress(claimed.clone().map(|claimed| claimed.claims).max().unwrap_or(0));
     let unvisited = claimed
         .filter(|claimed| !claimed.left.is_empty())
         .map(|claimed| (claimed.pass, claimed.left.clone()))

@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::control::Cut;
 use super::error::Failure;
 use super::workers::{LaneResult, LaneResults, Spec, Watch};
-use crate::backend::order::Share;
+use crate::backend::access_pattern::Share;
 use crate::backend::work::Tally;
 use crate::peer::{self, Done, Output, Part, Peer, Task};
 use crate::record::{LaneSample, Note, Sample};
@@ -117,7 +117,7 @@ fn preload(program: &Path, cut: &dyn Fn() -> Option<Cut>) -> Result<(), Failure>
 fn plan_lanes(spec: &Spec) -> LanePlan {
     // A share without blocks has no part: fio takes a size of 0 for the whole file.
     let shares: Vec<Share> = (0..spec.job.threads)
-        .map(|lane| Share::of(&spec.job, lane, spec.count, spec.seed))
+        .map(|lane| Share::for_lane(&spec.job, lane, spec.count, spec.seed))
         .filter(|share| share.quota > 0)
         .collect();
     let parts = shares.iter().map(|share| Part {

@@ -274,7 +274,7 @@ pub fn unavailable(target: &Target, op: Op) -> Vec<(&'static str, String)> {
 /// Returns a seed from the clock, below 2^53 so that every JSON reader preserves it.
 fn seed() -> u64 {
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64);
-    backend::order::mix(nanos ^ u64::from(std::process::id())) >> 11
+    backend::access_pattern::mix(nanos ^ u64::from(std::process::id())) >> 11
 }
 
 #[cfg(test)]

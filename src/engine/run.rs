@@ -16,7 +16,7 @@ use super::schedule::order_by_state;
 use super::target::OpenTarget;
 use super::trial::{self, Stage};
 use super::{Control, Sink, harness, levels, probing, programs};
-use crate::backend::order::mix;
+use crate::backend::access_pattern::mix;
 use crate::experiment::{FIRST_ROUND, SHORTEST};
 use crate::plan::{Job, Plan, TrialTime};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};

@@ -1,7 +1,7 @@
 //! The order of a round: every cell once, grouped by cache state and shuffled within each. The
 //! first round takes small counts first, and a coarse grid over the axes before a fine one.
 
-use crate::backend::order::mix;
+use crate::backend::access_pattern::mix;
 use crate::plan::{Cache, Job};
 
 /// Returns the order of round `round`, a function of the seed alone. Cache states come in the order

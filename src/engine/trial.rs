@@ -299,8 +299,9 @@ fn fill_lane_evidence(
     }
     evidence.written = spec.job.mix.map(|_| coverage.iter().map(Coverage::written_bytes).sum());
     evidence.overlap_bytes = overlap(coverage);
-    let (flying, waits) =
-        lanes.iter().fold((0, 0), |all, l| (all.0 + l.tally.flying.0, all.1 + l.tally.flying.1));
+    let (flying, waits) = lanes
+        .iter()
+        .fold((0, 0), |all, l| (all.0 + l.tally.in_flight.0, all.1 + l.tally.in_flight.1));
     evidence.achieved_depth = (waits > 0).then(|| flying as f64 / waits as f64);
 }
 

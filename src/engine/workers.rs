@@ -16,8 +16,8 @@ use super::control::Cut;
 use super::error::Failure;
 use super::executor::Executor;
 use super::sampler::Sampler;
+use crate::backend::access_pattern::Share;
 use crate::backend::meter::Timed;
-use crate::backend::order::Share;
 use crate::backend::shared::{Claims, Cursor, is_shared};
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive};
@@ -53,7 +53,7 @@ impl Spec {
 
     /// Returns how the blocks are claimed, where the lanes share them.
     pub fn claims(&self) -> Option<Claims> {
-        is_shared(&self.job).then(|| Claims::of(&self.share(0), self.job.threads, self.passes))
+        is_shared(&self.job).then(|| Claims::new(&self.share(0), self.job.threads, self.passes))
     }
 }
 
@@ -238,7 +238,7 @@ fn run_lane(shared: &Shared, lane: u32) -> Done {
         passes: *passes,
         timed: *timed,
         cursor: shared.cursor.as_ref(),
-        ..Assignment::of(backend, job, share, &shared.stop, &shared.published[lane as usize])
+        ..Assignment::for_job(backend, job, share, &shared.stop, &shared.published[lane as usize])
     });
     if unshared.is_err() {
         work.note(Note::SharedDescriptors);

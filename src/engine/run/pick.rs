@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{Halt, Run};
+use crate::backend::access_pattern::mix;
 use crate::backend::meter::Timed;
-use crate::backend::order::mix;
 use crate::engine::calibrate::choose_timing;
 use crate::engine::cells::{Amount, Cell};
 use crate::engine::error::Failure;

@@ -87,7 +87,7 @@ fn a_file_cut_under_direct_reads_fails_the_cell_only() {
                 run_with(&spec, &mut || file.as_file().set_len(size).unwrap(), &|| false).err();
             let error = error.unwrap_or_else(|| panic!("{} cut to {size}: no error", job.label()));
             assert!(
-                error.contains("it shrank while it was measured"),
+                error.contains("it shrank during the measurement"),
                 "{} cut to {size}: {error}",
                 job.label()
             );

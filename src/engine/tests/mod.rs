@@ -18,8 +18,8 @@ use super::control::Cut;
 use super::error::Failure;
 use super::executor::Executor;
 use super::workers::{self, LaneResults, Spec};
+use crate::backend::access_pattern::Share;
 use crate::backend::meter::Timed;
-use crate::backend::order::Share;
 use crate::backend::{self, BACKENDS, Backend, Target, testing};
 use crate::plan::{Choice, Info, Job, Op, Pattern};
 

@@ -32,7 +32,7 @@ fn claimed(spec: &Spec, ran: &LaneResults, data: &[u8]) -> (u64, u64, u32) {
     let lanes = || ran.lanes.iter().map(|lane| &lane.tally.claimed);
     let (mut ops, mut bytes, mut xor) = (0, 0, 0);
     for number in 0..lanes().map(|lane| lane.claims).max().unwrap() {
-        let (pass, indexes) = claims.at(number).unwrap();
+        let (pass, indexes) = claims.claim(number).unwrap();
         let order = share.order(pass);
         for index in indexes
             .filter(|index| !lanes().any(|lane| lane.pass == pass && lane.left.contains(index)))

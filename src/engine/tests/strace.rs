@@ -9,7 +9,8 @@ use crate::sys::testing as child;
 
 const NAME: &str = "engine::tests::strace::the_counted_calls_are_those_that_strace_sees";
 const TRACED: &str = "read,write,pread64,pwrite64,preadv,pwritev,preadv2,pwritev2,lseek,\
-                      io_uring_enter,madvise,fadvise64,fdatasync,getpid,mmap,munmap,splice,sendfile,copy_file_range,io_submit,io_getevents";
+                      io_uring_enter,madvise,fadvise64,fdatasync,getpid,\
+                      mmap,munmap,splice,sendfile,copy_file_range,io_submit,io_getevents";
 
 #[test]
 fn the_counted_calls_are_those_that_strace_sees() {

@@ -1,7 +1,7 @@
 //! Writes: afterwards the file is what the lanes wrote, and nothing else changed.
 
 use super::*;
-use crate::backend::order::mix;
+use crate::backend::access_pattern::mix;
 use crate::plan::{Moves, Sync};
 use crate::sys::buffer::Buffer;
 
