@@ -78,7 +78,7 @@ impl Backend for CopyRange {
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
         let copy = create_copy(&folder_of(&target.path))?;
         let file = target.open(job)?;
-        let clones = clone::clones(&file, copy.file());
+        let clones = clone::shares_blocks(&file, copy.file());
         Ok(Box::new(CopyLane { file, copy, clones }))
     }
 }

@@ -155,7 +155,7 @@ mod tests {
     use crate::backend::work::{Assignment, Published, Work};
     use crate::backend::{BACKENDS, backend, drive, testing};
     use crate::plan::{Choice, Job, Op};
-    use crate::sys::held::Held;
+    use crate::sys::held_file::HeldFile;
 
     fn short(offset: u64, came: u64) -> BackendError {
         BackendError::Io {
@@ -231,7 +231,7 @@ mod tests {
     /// Returns the error of a lane of that backend that writes to a full disk.
     fn write_to_full(id: &str) -> String {
         let full = File::options().read(true).write(true).open("/dev/full").unwrap();
-        let held = Some(Held::new(full, None).unwrap());
+        let held = Some(HeldFile::new(full, None).unwrap());
         let target = Target {
             path: "/dev/full".into(),
             held,

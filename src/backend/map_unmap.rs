@@ -10,7 +10,7 @@ use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::sys::calls;
 use crate::sys::fd::page_size;
-use crate::sys::guard::Guard;
+use crate::sys::sigbus::Guard;
 use crate::with_fill;
 
 pub struct MapUnmap;

@@ -56,7 +56,7 @@ impl Meter {
         let one_in = if let Timed::OneIn(n) = how { n.next_power_of_two().into() } else { 0 };
         let (chained, next) =
             (how == Timed::Chained, if how == Timed::None { u64::MAX } else { 0 });
-        let overhead = if how == Timed::Precise { clock.reading() } else { 0 };
+        let overhead = if how == Timed::Precise { clock.read_overhead() } else { 0 };
         let last = clock.now();
         let mut meter = Meter {
             clock,
@@ -122,7 +122,7 @@ impl Meter {
         } else {
             // Before the reading, which is inlined: returning from a call would be timed, too.
             self.choose_next();
-            self.clock.alone()
+            self.clock.now_ordered()
         }
     }
 
@@ -136,7 +136,7 @@ impl Meter {
             self.record(start, now);
             self.last = now;
         } else {
-            let now = self.clock.alone();
+            let now = self.clock.now_ordered();
             self.record_cold(start, now);
         }
     }

@@ -11,7 +11,7 @@ use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::fd::page_size;
-use crate::sys::guard::{self, Guard};
+use crate::sys::sigbus::{self, Guard};
 
 pub struct Mmap;
 pub struct MmapCopy;
@@ -135,7 +135,7 @@ pub(super) struct Mapping {
 
 impl Mapping {
     pub fn new(file: &File, job: &Job) -> Result<Mapping, BackendError> {
-        guard::install().map_err(BackendError::Map)?;
+        sigbus::install().map_err(BackendError::Map)?;
         let write = job.op == Op::Write;
         let mut options = MmapOptions::new();
         let len = usize::try_from(job.span)

@@ -130,6 +130,7 @@ fn slots_buffer(job: &Job, align: u32, slots: u32, lane: u32) -> Result<Buffer, 
 
 /// Returns the block that the first lane of a job with depth 1 writes repeatedly.
 ///
+/// # Errors
 /// There is not enough memory.
 pub fn written_block(job: &Job) -> std::io::Result<Vec<u8>> {
     let len = usize::try_from(job.block).unwrap_or(usize::MAX);

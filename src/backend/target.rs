@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::{BackendError, Unsupported, advice, shared};
 use crate::plan::{Job, Op, Opt, Sync};
 use crate::sys::fd;
-use crate::sys::held::Held;
+use crate::sys::held_file::HeldFile;
 
 /// Opens the file as ordinary programs do, for the backends that copy one block per call. Otherwise
 /// files are opened with `O_NOATIME`, as fio does: measuring then does not change the access time.
@@ -27,7 +27,7 @@ pub struct Target {
     /// Its path; one under /proc for an unnamed file.
     pub path: PathBuf,
     /// What lanes open, whatever the name leads to by then. Without it the file can only be read.
-    pub held: Option<Held>,
+    pub held: Option<HeldFile>,
     pub size: u64,
     /// Whether iotui created it.
     pub writable: bool,
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn with_atime_reading_updates_the_access_time() {
         let (temp, _, target) = file(65536, 2);
-        if mounts::of(temp.as_file())
+        if mounts::mount_of(temp.as_file())
             .is_ok_and(|mount| mount.options.iter().any(|option| option == "noatime"))
         {
             return skip("the file system is mounted with noatime");

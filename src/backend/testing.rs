@@ -7,7 +7,7 @@ use super::access_pattern::Share;
 use super::work::{Assignment, Published, Tally, Work};
 use super::{Backend, Target, drive};
 use crate::plan::{Cache, Choice, Job, Op};
-use crate::sys::held::Held;
+use crate::sys::held_file::HeldFile;
 
 /// Returns a plain job: one sequential pass of `read` at 4 KiB over 64 KiB.
 pub fn job() -> Job {
@@ -26,7 +26,7 @@ pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target)
         .collect();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&data).unwrap();
-    let held = Held::new(file.reopen().unwrap(), None).unwrap();
+    let held = HeldFile::new(file.reopen().unwrap(), None).unwrap();
     let path = file.path().into();
     let target = Target {
         path,

@@ -176,6 +176,6 @@ impl Lane for TokioLane {
     }
 
     fn helper_nanos(&self) -> Option<u64> {
-        threads::nanos_of(self.helper)
+        threads::thread_nanos(self.helper)
     }
 }

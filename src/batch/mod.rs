@@ -25,7 +25,7 @@ use crate::record::{End, Severity};
 use crate::report::{self, Format, say};
 use crate::runner;
 use crate::session::{Recorder, Session};
-use crate::sys::{left, signals};
+use crate::sys::{leftovers, signals};
 use crate::text;
 use crate::text::shown;
 
@@ -85,7 +85,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
 
 /// What killed runs had left behind and is removed now.
 fn tell_left(args: &Args) {
-    left::tell()
+    leftovers::take_notes()
         .iter()
         .filter(|_| !args.quiet)
         .for_each(|line| say(format!("iotui: {}", text::clean_text(line))));

@@ -33,7 +33,7 @@ pub(super) fn calibrate(
     if let Executor::Peer(peer) = cell.executor {
         return calibrate_peer(stage, cell, peer, low);
     }
-    let single_pass = cell.anew || needs_single_pass(&cell.job);
+    let single_pass = cell.fresh_each_pass || needs_single_pass(&cell.job);
     let bounds = Bounds { blocks: cell.job.blocks(), low, high, single_pass };
     let mut count = 1;
     let mut passes = 1;

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::backend::fold;
 use crate::record::Ceilings;
-use crate::sys::allowance::free_memory;
 use crate::sys::bandwidth::copy;
 use crate::sys::buffer::Buffer;
 use crate::sys::calls;
 use crate::sys::clock::{Clock, monotonic_nanos};
+use crate::sys::memory_limit::free_memory;
 use crate::sys::usage::RunQueue;
 use crate::with_fill;
 
@@ -114,7 +114,7 @@ fn single_thread_rate(memories: &[ThreadMemory], kind: Kind) -> f64 {
 
 /// Returns the nanoseconds that `work` ran for, without those this thread waited for a CPU.
 fn measure_run_time(work: impl FnOnce()) -> u64 {
-    let queue = RunQueue::of_this_thread();
+    let queue = RunQueue::for_this_thread();
     let (queued, begin) = (queue.nanos(), monotonic_nanos());
     work();
     let took = monotonic_nanos() - begin;

@@ -26,7 +26,7 @@ pub(super) struct Cell {
     pub job: Job,
     pub executor: Executor,
     /// Opens and maps again for each pass, because it is compared with a cell that must do so.
-    pub anew: bool,
+    pub fresh_each_pass: bool,
     pub amount: Option<Amount>,
     pub trials: Vec<Arc<Trial>>,
     pub histogram: Histogram,
@@ -60,7 +60,7 @@ impl Cell {
             Ok(Cell {
                 job: job.clone(),
                 executor,
-                anew: is_compared(job, &all),
+                fresh_each_pass: is_compared(job, &all),
                 amount: None,
                 trials: Vec::new(),
                 histogram: Histogram::new(),

@@ -17,6 +17,7 @@ pub struct TargetInspection {
 
 /// Opens the target of `plan` and checks every cell's backend or peer; nothing is left behind.
 ///
+/// # Errors
 /// The target cannot be opened, or no file can be created where it would be.
 pub fn inspect_target(plan: &Plan) -> Result<TargetInspection, EngineError> {
     let open_target = OpenTarget::probe(&plan.target)?;

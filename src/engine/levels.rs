@@ -95,7 +95,7 @@ fn skip_reason(requested: Cold, dropped: Dropped) -> Option<String> {
         Dropped::All => Cold::All,
     };
     if requested == needs || requested == Cold::All {
-        cold::may_drop_caches().err().map(|why| format!("this {why}"))
+        cold::check_drop_caches().err().map(|why| format!("this {why}"))
     } else {
         Some(format!(
             "it drops the caches of other files too; run as root with --cold {needs} to measure it"
@@ -149,7 +149,7 @@ fn drop_to_level(path: &Path, dropped: Dropped, limit: &Limit) -> io::Result<()>
                 error
             }
         };
-        return cold::make_warm_unless(&file, len, &|| limit.is_over()).map(drop).map_err(stopped);
+        return cold::make_warm_until(&file, len, &|| limit.is_over()).map(drop).map_err(stopped);
     }
     let left = cold::make_cold(&file, len)?.left.map_or(0, |left| left.cached);
     if left > 0 {

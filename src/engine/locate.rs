@@ -169,7 +169,7 @@ fn is_usable(dir: &Path, accepts: impl Fn(&Mount) -> bool) -> bool {
     let writable = access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok();
     let disk = || {
         File::open(dir).is_ok_and(|d| {
-            mounts::of(&d).is_ok_and(|m| !m.is_memory() && !m.read_only && accepts(&m))
+            mounts::mount_of(&d).is_ok_and(|m| !m.is_memory() && !m.read_only && accepts(&m))
         })
     };
     // A removed folder, or one in /proc, takes no file whatever its permissions are.

@@ -37,8 +37,8 @@ impl Counters {
             .map(|m| FileStamp { size: m.size(), modified: (m.mtime(), m.mtime_nsec()) });
         Counters {
             io: ProcessIo::process().ok(),
-            disk: device.and_then(|(major, minor)| DiskStats::of(major, minor).ok()),
-            steal: usage::steal(),
+            disk: device.and_then(|(major, minor)| DiskStats::read(major, minor).ok()),
+            steal: usage::steal_nanos(),
             at: monotonic_nanos(),
             stamp,
         }

@@ -17,7 +17,7 @@ use crate::backend::access_pattern::Share;
 use crate::backend::work::Tally;
 use crate::peer::{self, Done, Output, Part, Peer, Task};
 use crate::record::{LaneSample, Note, Sample};
-use crate::sys::child::{self, Ask, Ended};
+use crate::sys::child::{self, ChildAction, ChildExit};
 use crate::sys::usage::Usage;
 use crate::units::show_nanos;
 
@@ -63,11 +63,11 @@ pub(super) fn run(
         stopped |= cut().is_some();
         late |= since > timeout;
         if stopped || late {
-            return Ask::Kill;
+            return ChildAction::Kill;
         }
         match spec.limit {
-            Some(limit) if since > limit && !peer.keeps_limit() => Ask::Interrupt,
-            _ => Ask::GoOn,
+            Some(limit) if since > limit && !peer.keeps_limit() => ChildAction::Interrupt,
+            _ => ChildAction::Continue,
         }
     };
     preload(&program, cut)?;
@@ -91,11 +91,11 @@ pub(super) fn run(
     Ok(ran)
 }
 
-fn check_output_size(id: &str, ended: Ended) -> Result<Ended, Failure> {
-    if ended.flooded {
+fn check_output_size(id: &str, ended: ChildExit) -> Result<ChildExit, Failure> {
+    if ended.overflowed {
         return Err(Failure::Cell(format!(
             "{id} printed more than {} MiB and was killed",
-            child::MOST_OUTPUT >> 20
+            child::MAX_OUTPUT >> 20
         )));
     }
     Ok(ended)
@@ -107,7 +107,7 @@ fn preload(program: &Path, cut: &dyn Fn() -> Option<Cut>) -> Result<(), Failure>
     let mut stopped = false;
     let mut watch = |since: Duration| {
         stopped |= cut().is_some();
-        if stopped || since > GRACE / 4 { Ask::Kill } else { Ask::GoOn }
+        if stopped || since > GRACE / 4 { ChildAction::Kill } else { ChildAction::Continue }
     };
     // Its failures show up in the trial itself.
     let _ = child::run(program, &["--version".to_string()], &mut watch);
@@ -129,7 +129,7 @@ fn plan_lanes(spec: &Spec) -> LanePlan {
 }
 
 /// Parses what the peer printed, and rejects figures that cannot be true.
-fn parse_output(peer: &dyn Peer, task: &Task, ended: &Ended) -> Result<Vec<Done>, Failure> {
+fn parse_output(peer: &dyn Peer, task: &Task, ended: &ChildExit) -> Result<Vec<Done>, Failure> {
     let id = peer.info().id;
     let stdout = String::from_utf8_lossy(&ended.stdout);
     let stderr = String::from_utf8_lossy(&ended.stderr);
@@ -181,7 +181,12 @@ fn send_final_sample(done: &[Done], sample: &mut Watch) -> Sample {
 }
 
 /// Converts the peer's figures to results of lanes.
-fn to_lane_results(spec: &Spec, shares: &[Share], done: &[Done], ended: &Ended) -> Vec<LaneResult> {
+fn to_lane_results(
+    spec: &Spec,
+    shares: &[Share],
+    done: &[Done],
+    ended: &ChildExit,
+) -> Vec<LaneResult> {
     let to_lane = |(index, (share, done)): (usize, (&Share, &Done))| {
         let quota = share.quota.max(1);
         let mut notes = Vec::new();

@@ -46,7 +46,7 @@ pub(super) fn prepare(
             let mapped_by = if left > 0 { mapping_processes(open_target) } else { Vec::new() };
             Ok(Ready { reached: Prepared::Cold { left, mapped_by }, cached })
         }
-        Cache::Warm => match cold::make_warm_unless(&open_target.file, job.span, cut) {
+        Cache::Warm => match cold::make_warm_until(&open_target.file, job.span, cut) {
             Ok(found) => {
                 let cached = found.map(|found| to_bytes(&found, job.span));
                 Ok(Ready {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::control::Control;
 use crate::peer;
 use crate::plan::Plan;
-use crate::sys::child::{self, Ask};
+use crate::sys::child::{self, ChildAction};
 
 /// Time limit of `--version`.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
@@ -27,7 +27,11 @@ fn version(id: &str, control: &Control) -> Option<String> {
     let program =
         peer::installed(peer::peer(id).ok()?, std::env::var_os("PATH").as_deref()).ok()?;
     let mut watch = |since: Duration| {
-        if control.stopping() || since > VERSION_TIMEOUT { Ask::Kill } else { Ask::GoOn }
+        if control.stopping() || since > VERSION_TIMEOUT {
+            ChildAction::Kill
+        } else {
+            ChildAction::Continue
+        }
     };
     let output = child::run(&program, &["--version".to_string()], &mut watch).ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

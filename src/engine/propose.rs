@@ -19,8 +19,8 @@ use crate::plan::{
     Cache, Choice, Job, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, TargetSpec, named_probes,
 };
 use crate::probe::{self, Probe, Site};
-use crate::sys::allowance::free_memory;
 use crate::sys::cold;
+use crate::sys::memory_limit::free_memory;
 
 /// The request of a front end for a plan.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +76,7 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         presets.iter().flat_map(Preset::parts).map(|part| settings.clone().or(&part)).collect();
     let op = parts.first().and_then(|part| part.op).unwrap_or(Op::Read);
     let whole = presets.iter().fold(settings.clone(), |all, preset| all.or(&preset.settings));
-    let dropping = may_drop_caches(&whole);
+    let dropping = check_drop_caches(&whole);
     if let (Some(_), Err(why)) = (settings.cold, &dropping) {
         return Err(ProposeError::Cold(why.clone()));
     }
@@ -111,12 +111,12 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
 }
 
 /// Checks whether the requested cache-drop level is available.
-fn may_drop_caches(whole: &Settings) -> Result<(), String> {
+fn check_drop_caches(whole: &Settings) -> Result<(), String> {
     let cold = whole.cold.unwrap_or_default();
     if cold.is_data() {
         Ok(())
     } else {
-        cold::may_drop_caches().map_err(|why| format!("--cold {cold} {why}"))
+        cold::check_drop_caches().map_err(|why| format!("--cold {cold} {why}"))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::experiment::{FIRST_ROUND, SHORTEST};
 use crate::plan::{Job, Plan, TrialTime};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::left;
+use crate::sys::leftovers;
 use crate::units::{show_nanos, show_wait};
 
 /// Runs `plan` and sends every event to `sink`. Returns when the run is over, or a second after a
@@ -63,7 +63,7 @@ pub fn run(
     if !plan.probes.is_empty() && matches!(end, End::Finished | End::Goal) {
         end = probing::run(plan, control, pace.deadline(), sink);
     }
-    left::tell().into_iter().for_each(|text| sink.event(Event::Note { text }));
+    leftovers::take_notes().into_iter().for_each(|text| sink.event(Event::Note { text }));
     sink.event(Event::End { reason: end });
     Ok(end)
 }

@@ -15,11 +15,11 @@ use crate::sys::block::BlockDevice;
 use crate::sys::buffer::zeroed;
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::{Extents, extents};
-use crate::sys::folder::unguessable;
-use crate::sys::held::{Held, Id};
-use crate::sys::made::Unnamed;
+use crate::sys::folder::random_name;
+use crate::sys::held_file::{FileId, HeldFile};
 use crate::sys::process_io::ProcessIo;
 use crate::sys::scratch::{self, Scratch};
+use crate::sys::unnamed_file::UnnamedFile;
 use crate::sys::{cold, disk, fd, fill};
 
 /// An open target with the facts that its verdicts need.
@@ -37,7 +37,7 @@ pub struct OpenTarget {
     pub cold: Cold,
     /// A second file for the cells that append to an empty one, where other cells need a full one.
     growing: Option<Box<OpenTarget>>,
-    held: Held,
+    held: HeldFile,
     /// Removes the scratch file's name, if it has one, on drop.
     _scratch: Option<Scratch>,
 }
@@ -99,6 +99,7 @@ impl OpenTarget {
 
     /// Truncates the file to 0 bytes; only files that iotui created.
     ///
+    /// # Errors
     /// The errno of ftruncate(2), or that iotui did not create the file.
     pub fn truncate(&self) -> io::Result<()> {
         if !self.target.writable {
@@ -132,7 +133,7 @@ impl OpenTarget {
                 OpenTarget::scratch(scratch, dir)
             }
             TargetSpec::Scratch { dir, keep: true, .. } => OpenTarget::new_file(
-                &dir.join(format!("iotui-scratch-{}.bin", unguessable())),
+                &dir.join(format!("iotui-scratch-{}.bin", random_name())),
                 size,
                 seed,
                 stop,
@@ -170,7 +171,7 @@ impl OpenTarget {
             io::ErrorKind::AlreadyExists => EngineError::Taken(path.into()),
             _ => EngineError::New { path: path.into(), error },
         };
-        let made = Unnamed::make(path).map_err(refused)?;
+        let made = UnnamedFile::create(path).map_err(refused)?;
         fill_file(made.file(), size, seed, stop, progress)?;
         let file = made.finish().map_err(refused)?;
         let mut open_target =
@@ -194,7 +195,7 @@ impl OpenTarget {
         } else {
             Some(path.clone())
         };
-        let held = Held::new(file, name)?;
+        let held = HeldFile::new(file, name)?;
         let target = Target {
             direct_refused: direct_refusal(&held),
             held: Some(held.clone()),
@@ -225,7 +226,7 @@ impl OpenTarget {
     /// file that was opened, so its figures would be taken for those of another.
     pub fn replacement(&self) -> Option<String> {
         match std::fs::metadata(&self.target.path) {
-            Ok(named) if Id::of(&named) == self.held.id() => None,
+            Ok(named) if FileId::of(&named) == self.held.id() => None,
             Ok(_) => {
                 Some("the file was replaced by another during the measurement; run again".into())
             }
@@ -260,7 +261,7 @@ fn logical_block(device: &BlockDevice) -> Option<u32> {
 }
 
 /// Returns why the kernel refuses O_DIRECT, if it does.
-fn direct_refusal(held: &Held) -> Option<String> {
+fn direct_refusal(held: &HeldFile) -> Option<String> {
     let open =
         held.open(File::options().read(true), libc::O_DIRECT | libc::O_NONBLOCK, false, false);
     open.err().map(|error| format!("open(2) with O_DIRECT failed: {error}"))

@@ -248,7 +248,7 @@ fn run_lane(shared: &Shared, lane: u32) -> Done {
     }
     // Unknown means that the helper has not run yet.
     let helped = open.helper_nanos().unwrap_or(0);
-    let queue = RunQueue::of_this_thread();
+    let queue = RunQueue::for_this_thread();
     if !shared.pass_gate() {
         return Err(BackendError::NotStarted);
     }

@@ -1,4 +1,4 @@
-//! `calls`: fixed counts of operations, as many of them as the budget has room for.
+//! `calls`: fixed counts of operations, as large as the budget allows.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,25 +8,26 @@ use super::{Asked, Experiment, PlanError};
 use crate::plan::{Choice, Job, Plan, Settings, Skipped, TrialTime};
 use crate::units::{short_time, show_count};
 
-/// Its id: what a system call costs is measured for its plan.
+/// Its id; the cost of a system call is measured for its plan.
 pub const CALLS: &str = "calls";
 
-/// What an operation costs, in cheapest system calls: a getpid of 95 ns goes with 120 to 150 ns to
-/// seek, 300 to 450 to read a byte and 2 to 3 us to map and unmap a page.
+/// The cost of an operation, in units of the cheapest system call: where a getpid takes 95 ns, a
+/// seek takes 120 to 150 ns, reading a byte 300 to 450 ns, and mapping and unmapping a page 2 to 3
+/// us.
 const COSTS: &[(&str, f64)] = &[("getpid", 1.2), ("seek", 1.6), ("map-unmap", 30.0)];
-const OTHERS: f64 = 5.0;
-/// Of the budget: the rest is for what comes between trials, and for calls that cost more than
-/// expected.
-const USED: f64 = 0.6;
-/// Where a call was not measured, nanoseconds.
-const USUAL: f64 = 100.0;
+const OTHER_COST: f64 = 5.0;
+/// Share of the budget to plan: the rest is for the time between trials, and for calls that cost
+/// more than expected.
+const PLANNED_SHARE: f64 = 0.6;
+/// Assumed cost of a call where it was not measured, nanoseconds.
+const DEFAULT_NANOS: f64 = 100.0;
 
-/// What an operation is taken to cost, nanoseconds.
+/// Returns the expected cost of an operation, nanoseconds.
 fn cost(job: &Job, call: f64) -> f64 {
-    let call = if call.is_finite() && call > 0.0 { call } else { USUAL };
-    let own =
-        COSTS.iter().find(|(id, _)| *id == job.backend.id).map_or(OTHERS, |(_, calls)| *calls);
-    call * own
+    let call = if call.is_finite() && call > 0.0 { call } else { DEFAULT_NANOS };
+    let factor =
+        COSTS.iter().find(|(id, _)| *id == job.backend.id).map_or(OTHER_COST, |(_, calls)| *calls);
+    call * factor
 }
 
 pub struct Calls;
@@ -37,7 +38,7 @@ impl Experiment for Calls {
     }
 
     fn about(&self) -> &'static str {
-        "as sweep, with fixed counts of operations: the largest are left out where the budget has no room for them"
+        "like sweep, with fixed counts of operations; skips the largest if the budget is too short"
     }
 
     fn cells(
@@ -46,12 +47,12 @@ impl Experiment for Calls {
         asked: &Asked,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let (cells, mut skipped) = Sweep.cells(settings, asked)?;
-        // Who says a count wants that count.
+        // Counts that the user requested are not reduced.
         if asked.settings.count.is_some() {
             return Ok((cells, skipped));
         }
         let budget = settings.budget.unwrap_or(Plan::BUDGET);
-        let longest = longest(&cells, budget.mul_f64(USED), asked.call);
+        let longest = longest(&cells, budget.mul_f64(PLANNED_SHARE), asked.call);
         let least = smallest(&cells);
         let kept = |job: &Job| {
             nanos(job, asked.call) <= longest || least.get(&job.backend).copied() == operations(job)
@@ -59,7 +60,8 @@ impl Experiment for Calls {
         let (cells, large): (Vec<Job>, Vec<Job>) = cells.into_iter().partition(kept);
         skipped.extend(large.into_iter().map(|cell| {
             let reason = format!(
-                "{} of these calls have no room in the budget of {}: use a longer --budget, or say the counts with -n",
+                "{} of these calls do not fit in the budget of {}; use a longer --budget, or set \
+                 the counts with -n",
                 show_count(operations(&cell).unwrap_or(0) as f64).trim_end(),
                 short_time(budget)
             );
@@ -73,8 +75,8 @@ fn operations(job: &Job) -> Option<u64> {
     if job.count == Some(0) { Some(job.blocks()) } else { job.count }
 }
 
-/// The smallest count of each backend, which is measured whatever the budget: a call without a
-/// figure cannot be compared.
+/// Returns the smallest count of each backend, which is measured whatever the budget: a call
+/// without a result cannot be compared.
 fn smallest(cells: &[Job]) -> HashMap<Choice, u64> {
     let mut least = HashMap::new();
     for job in cells {
@@ -87,15 +89,15 @@ fn smallest(cells: &[Job]) -> HashMap<Choice, u64> {
     least
 }
 
-/// Nanoseconds of the first round of a cell: it is warmed up for a trial time at most, then it
-/// runs.
+/// Returns the nanoseconds of a cell in the first round: it is warmed up for at most a trial time,
+/// then it runs.
 fn nanos(job: &Job, call: f64) -> f64 {
     let whole = operations(job).unwrap_or(0) as f64 * cost(job, call);
     whole + whole.min(TrialTime::default().low.as_nanos() as f64)
 }
 
-/// The longest cell such that a round of it and of all that take no longer fits in `budget`; the
-/// shortest always does. Dear calls so end at smaller counts than cheap ones.
+/// Returns the duration of the longest cell such that it and all shorter ones fit in `budget`; the
+/// shortest always fits. Expensive calls thus end at smaller counts than cheap ones.
 fn longest(cells: &[Job], budget: Duration, call: f64) -> f64 {
     let mut all: Vec<f64> = cells.iter().map(|job| nanos(job, call)).collect();
     all.sort_by(f64::total_cmp);
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_go_as_far_as_the_budget_and_dear_calls_less_far() {
+    fn counts_fill_the_budget_and_are_smaller_for_expensive_calls() {
         let call = 100.0;
         let counts = [1_000, 100_000, 10_000_000, 1_000_000_000];
         let of = |id: &str| counts.map(|count| Job { backend: Choice::plain(id), ..job(count) });

@@ -1,11 +1,10 @@
-//! `levels`: a sweep, and before it what each level of cold buys, which a report shows as a table
-//! of its own.
+//! `levels`: a sweep, preceded by the cache-drop levels, which a report shows as a separate table.
 
 use super::sweep::Sweep;
 use super::{Asked, Experiment, PlanError};
 use crate::plan::{Job, Settings, Skipped};
 
-/// Its id: the engine opens and reads the file after each level of cold.
+/// Its id; the engine times opening and reading the file after each cache-drop level.
 pub const LEVELS: &str = "levels";
 
 pub struct Levels;
@@ -16,7 +15,7 @@ impl Experiment for Levels {
     }
 
     fn about(&self) -> &'static str {
-        "as sweep; before it the time to open and to read the file after each level of cold: data, meta, all"
+        "like sweep, preceded by the time to open and read the file after each cache-drop level"
     }
 
     fn cells(

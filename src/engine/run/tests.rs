@@ -48,7 +48,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
     let cell = Cell {
         job,
         executor: Executor::Backend(backend),
-        anew: false,
+        fresh_each_pass: false,
         amount: None,
         trials: vec![],
         histogram: Histogram::new(),

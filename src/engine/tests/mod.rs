@@ -43,7 +43,7 @@ pub(super) fn choices() -> Vec<Choice> {
                 values(option).into_iter().map(|value| with(vec![(option.name.into(), value)])),
             );
         }
-        // All that can be had together: "in order" and "in no order" cannot, nor can a part of
+        // All options that can be combined: sequential and random cannot, nor can a part of
         // one's own and shared blocks.
         let together: Vec<_> = info
             .options

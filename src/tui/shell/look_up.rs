@@ -33,7 +33,7 @@ pub fn list(dir: PathBuf) -> Listing {
     let folder = fs::File::open(&dir).ok();
     let fs = folder
         .as_ref()
-        .and_then(|folder| mounts::of(folder).ok())
+        .and_then(|folder| mounts::mount_of(folder).ok())
         .map(|mount| mount.fs)
         .unwrap_or_default();
     let space = folder
