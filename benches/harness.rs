@@ -10,8 +10,8 @@ use common::file::{Pieces, Temporary};
 use common::lane::{Open, job, on_worker};
 use common::rounds::{NANOS, Pairs, Sample, Variant, gather, interleave};
 use common::table::Table;
+use iotui::backend::access_pattern::Share;
 use iotui::backend::meter::Timed;
-use iotui::backend::order::Share;
 use iotui::plan::{Job, Pattern};
 use iotui::sys::buffer::Buffer;
 use iotui::with_fill;
@@ -66,7 +66,7 @@ fn round() {
 /// The bare loop of the job's calls, at its offsets, with a file and a buffer of its own.
 fn bare_loop(file: &Temporary, job: &Job, fill: bool) -> Sample<'static> {
     let mut offsets = Vec::new();
-    Share::of(job, 0, OPS, 1).replay(0, OPS, |offset, _| offsets.push(offset));
+    Share::for_lane(job, 0, OPS, 1).replay(0, OPS, |offset, _| offsets.push(offset));
     let own = file.target().open(job).expect("open the file");
     let (job, buffer) = (job.clone(), Buffer::new(1).expect("memory"));
     let mut turn = 0;

@@ -13,7 +13,7 @@ use crate::config;
 use crate::plan::Settings;
 use crate::probe::net::keep_secret;
 use crate::report;
-use crate::sys::{allowance, signals};
+use crate::sys::{memory_limit, signals};
 use crate::text;
 use crate::tui::shell;
 use crate::units::show_bytes;
@@ -72,8 +72,8 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
 
 /// In either front end.
 fn measure(cli: Cli, settings: Settings, headless_only: Option<String>) -> anyhow::Result<u8> {
-    if let Some((limit, left)) = allowance::narrow_space() {
-        let [limit, left, least] = [limit, left, allowance::LEAST_SPACE].map(show_bytes);
+    if let Some((limit, left)) = memory_limit::narrow_space() {
+        let [limit, left, least] = [limit, left, memory_limit::MIN_ADDRESS_SPACE].map(show_bytes);
         return Err(report::failed(format!(
             "the address-space limit (ulimit -v, {limit}) leaves {left}, but a run needs {least}"
         )));

@@ -315,7 +315,7 @@ fn an_output_file_is_whole_or_as_it_was() {
         .assert()
         .code(1)
         .stdout("")
-        .stderr(predicate::str::contains("writing the file"));
+        .stderr(predicate::str::contains("cannot write the file"));
     assert_eq!(fs::read_to_string(home.path("out")).unwrap(), kept);
     assert_eq!(home.names(), ["data.bin", "out"], "nothing is left beside it");
 }

@@ -239,7 +239,7 @@ fn a_call_that_is_interrupted_for_ever_ends_with_the_budget() {
         let status = run.end(LONG).expect("it goes on and on");
         let told = run.stderr() + &run.rest();
         assert!(
-            status.code().is_some() && told.contains("the budget ended when"),
+            status.code().is_some() && told.contains("the budget ended after"),
             "{status}: {told}"
         );
     }

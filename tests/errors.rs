@@ -223,7 +223,7 @@ fn a_cell_that_fails_names_its_call_and_its_offset() {
     let short = cell(&home, "data.bin -b readv -c warm", libc::SYS_preadv, 0);
     assert_eq!(
         short,
-        "preadv(2) of 65536 bytes at offset 0: short read: 0 bytes came, though the file is as large as before"
+        "preadv(2) of 65536 bytes at offset 0: short read of 0 bytes, although the file has not shrunk"
     );
     // Where a copy fails it fails as a read does; what can never be copied is refused before.
     let copy = cell(&home, "data.bin -b copy-range -c warm", libc::SYS_copy_file_range, libc::EIO);
@@ -241,7 +241,7 @@ fn a_fill_that_fails_names_its_call_and_its_offset() {
     let ran = output(&mut command);
     assert_eq!((ran.status.code(), told(&ran).lines().count()), (Some(1), 1), "{}", told(&ran));
     assert!(
-        told(&ran).contains("writing the file: pwrite(2) at offset 4198400: File too large"),
+        told(&ran).contains("cannot write the file: pwrite(2) at offset 4198400: File too large"),
         "{}",
         told(&ran)
     );

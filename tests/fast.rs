@@ -157,12 +157,12 @@ fn what_cannot_be_read_or_picked_is_one_line() {
     fs::write(home.path("empty"), "").unwrap();
     fs::write(home.path("file"), "abc").unwrap();
     for (line, wanted) in [
-        ("-p fast empty", "is empty: there is nothing to measure"),
+        ("-p fast empty", "is empty; there is nothing to measure"),
         ("-p fast,quick file", "run it alone"),
         ("-p fast --op write new", "fast only reads"),
         ("-p fast --mix 50 new", "fast only reads"),
         ("-p fast missing", "no such file"),
-        ("-p fast -b null,getpid file", "no byte of the file reaches the program"),
+        ("-p fast -b null,getpid file", "it passes no data to the program"),
     ] {
         let done = home.std(&format!("--batch {line}")).output().unwrap();
         let told = String::from_utf8_lossy(&done.stderr).into_owned();

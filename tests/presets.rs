@@ -83,7 +83,7 @@ fn every_preset_gives_a_plan_on_a_small_file_and_on_scratch() {
             ),
             // Nothing is left of it without writes.
             Err(error) => assert!(
-                *id == "mixed" && error.to_string().contains("only to files that it makes itself"),
+                *id == "mixed" && error.to_string().contains("only to files it creates"),
                 "{id}: {error}"
             ),
         }
@@ -222,7 +222,7 @@ fn what_cold_drops_is_in_the_plan_and_comes_back() {
 
 #[test]
 fn who_may_not_drop_the_caches_of_all_files_is_told() {
-    if iotui::sys::cold::may_drop_caches().is_ok() {
+    if iotui::sys::cold::check_drop_caches().is_ok() {
         return common::skip("this user may drop the caches of all files");
     }
     let done = common::Home::new().std("--batch --dry-run --cold all").output().unwrap();

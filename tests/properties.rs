@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use iotui::backend::{self, order::Share};
+use iotui::backend::{self, access_pattern::Share};
 use iotui::engine::order;
 use iotui::experiment::{self, Asked, Offered, PlanError};
 use iotui::plan::{
@@ -266,7 +266,7 @@ proptest! {
         };
         let (job, mut ranges) = (&plan.cells[0], Vec::new());
         for lane in 0..job.threads {
-            let share = Share::of(job, lane, job.blocks(), plan.seed);
+            let share = Share::for_lane(job, lane, job.blocks(), plan.seed);
             share.replay(0, share.quota, |offset, len| ranges.push((offset, offset + len)));
         }
         ranges.sort_unstable();

@@ -217,7 +217,7 @@ fn a_name_that_is_taken_while_the_file_is_filled_is_an_error_that_says_so() {
     let stderr = run.stderr();
     assert!(
         status.code() == Some(1)
-            && stderr.contains("got this name")
+            && stderr.contains("took this name")
             && stderr.contains("choose another name"),
         "{status} {stderr}"
     );

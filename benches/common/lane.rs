@@ -3,8 +3,8 @@
 
 use std::sync::atomic::AtomicBool;
 
+use iotui::backend::access_pattern::Share;
 use iotui::backend::meter::Timed;
-use iotui::backend::order::Share;
 use iotui::backend::work::{Assignment, Published};
 use iotui::backend::{Backend, Lane, Target, Work, backend, drive};
 use iotui::plan::{Cache, Choice, Job, Op};
@@ -47,10 +47,10 @@ impl Open {
         let (stop, published) = (AtomicBool::new(false), Published::default());
         let mut work = Work::new(Assignment {
             timed,
-            ..Assignment::of(
+            ..Assignment::for_job(
                 self.backend,
                 &self.job,
-                Share::of(&self.job, 0, count, 1),
+                Share::for_lane(&self.job, 0, count, 1),
                 &stop,
                 &published,
             )

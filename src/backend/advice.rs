@@ -1,4 +1,4 @@
-//! `+sequential`, `+random`, `+willneed`: what a program tells the kernel about the order of its
+//! `+sequential`, `+random`, `+willneed`: the advice that a program gives the kernel about its
 //! reads.
 
 use std::fs::File;
@@ -12,17 +12,20 @@ use crate::plan::{FioOption, Job, Op, Opt};
 pub(super) const SEQUENTIAL: Opt = Opt {
     name: "sequential",
     value: None,
-    about: "told before the first block: in order, so read further ahead (POSIX_FADV_SEQUENTIAL, or madvise)",
+    about: "advises the kernel of sequential access, so that it reads further ahead \
+            (POSIX_FADV_SEQUENTIAL, or madvise)",
 };
 pub(super) const RANDOM: Opt = Opt {
     name: "random",
     value: None,
-    about: "told before the first block: in no order, so read nothing ahead (POSIX_FADV_RANDOM, or madvise)",
+    about: "advises the kernel of random access, so that it reads nothing ahead \
+            (POSIX_FADV_RANDOM, or madvise)",
 };
 pub(super) const WILL_NEED: Opt = Opt {
     name: "willneed",
     value: None,
-    about: "begins to read all of a lane's part into the page cache (POSIX_FADV_WILLNEED, or madvise), inside the timed work",
+    about: "starts reading a lane's whole part into the page cache (POSIX_FADV_WILLNEED, or \
+            madvise), within the timed work",
 };
 
 /// The advice that fio gives too.
@@ -31,45 +34,46 @@ pub(super) const FIO_SEQUENTIAL: FioOption =
     FioOption::new(SEQUENTIAL.name, "fadvise_hint", SEQUENTIAL.name);
 pub(super) const FIO_RANDOM: FioOption = FioOption::new(RANDOM.name, "fadvise_hint", RANDOM.name);
 
-/// Advice is about reading through the page cache, and the last word of two that disagree would
-/// win.
+/// Accepts advice only for reads through the page cache, and not two that contradict each other:
+/// the last would win.
 pub(super) fn check(job: &Job) -> Result<(), Unsupported> {
-    let given: Vec<&str> = [SEQUENTIAL, RANDOM, WILL_NEED]
+    let requested: Vec<&str> = [SEQUENTIAL, RANDOM, WILL_NEED]
         .iter()
         .map(|o| o.name)
         .filter(|name| job.backend.has(name))
         .collect();
-    let Some(first) = given.first() else { return Ok(()) };
+    let Some(first) = requested.first() else { return Ok(()) };
     let refused = |why: &str| Err(Unsupported(format!("+{first} {why}")));
     if job.direct {
-        return refused("is about the page cache, which direct I/O passes by");
+        return refused("applies to the page cache, which direct I/O bypasses");
     }
     if job.op != Op::Read {
-        return refused("is about reading");
+        return refused("applies only to reads");
     }
     if job.backend.has(SEQUENTIAL.name) && job.backend.has(RANDOM.name) {
-        return refused("and +random say the opposite: take one of them");
+        return refused("contradicts +random; use one of them");
     }
     Ok(())
 }
 
-/// Tells the kernel about an open file description, before any of it is timed.
-pub(super) fn tell(file: &File, job: &Job) -> Result<(), BackendError> {
-    let words = [
+/// Advises the kernel about an open file description, before anything is timed.
+pub(super) fn advise(file: &File, job: &Job) -> Result<(), BackendError> {
+    let options = [
         (SEQUENTIAL, PosixFadviseAdvice::POSIX_FADV_SEQUENTIAL),
         (RANDOM, PosixFadviseAdvice::POSIX_FADV_RANDOM),
     ];
-    for (_, advice) in words.into_iter().filter(|(option, _)| job.backend.has(option.name)) {
+    for (_, advice) in options.into_iter().filter(|(option, _)| job.backend.has(option.name)) {
         posix_fadvise(file.as_fd(), 0, 0, advice)
             .map_err(|error| refused("posix_fadvise", error.into()))?;
     }
     Ok(())
 }
 
-/// Timed: it is the beginning of the reading. One system call where the lane has blocks to visit.
-pub(super) fn will_need(file: &File, wanted: bool, work: &mut Work) {
+/// Gives the `+willneed` advice for the lane's part. Timed, as the reading begins here; one system
+/// call where the lane has blocks to visit.
+pub(super) fn will_need(file: &File, enabled: bool, work: &mut Work) {
     let range = work.reach();
-    if !wanted || range.is_empty() {
+    if !enabled || range.is_empty() {
         return;
     }
     let (offset, len) = (range.start as libc::off_t, (range.end - range.start) as libc::off_t);

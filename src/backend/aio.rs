@@ -8,8 +8,8 @@ use std::os::fd::AsRawFd;
 
 use super::work::Request;
 use super::{
-    Backend, BackendError, Lane, Target, Unsupported, Work, reading_buffer, slots_buffer,
-    tell_small_pages,
+    Backend, BackendError, Lane, Target, Unsupported, Work, note_small_pages, reading_buffer,
+    slots_buffer,
 };
 use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op};
 use crate::sys::aio::{Context, Event, Operation};
@@ -26,11 +26,12 @@ impl Backend for Aio {
         &Info {
             id: "aio",
             title: "io_submit(2)",
-            about: "Linux native asynchronous I/O: many operations under way, with --direct",
-            doc: "All free slots are filled, one io_submit begins them and one io_getevents waits for at least one: two system calls for each round. Only \
-                  with --direct are they really under way together: a buffered read is done in full before io_submit returns, so depth buys \
-                  fewer system calls there and nothing else. It is what databases used before io_uring (libaio), which needs one call where \
-                  this needs two.",
+            about: "Linux native asynchronous I/O: many operations in flight, with --direct",
+            doc: "All free slots are filled, one io_submit starts them and one io_getevents waits \
+                  for at least one: two system calls per round. Only with --direct are operations \
+                  really in flight together: a buffered read is complete before io_submit returns, \
+                  so depth only saves system calls there. Databases used it (libaio) before \
+                  io_uring, which needs one call where this needs two.",
             data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::UpTo(4096),
@@ -44,7 +45,7 @@ impl Backend for Aio {
         }
     }
 
-    fn writes_by(&self) -> &'static str {
+    fn write_call(&self) -> &'static str {
         "io_submit(2) write"
     }
 
@@ -65,16 +66,24 @@ impl Backend for Aio {
             operations: ManuallyDrop::new(vec![Operation::default(); job.depth as usize]),
             queue: Vec::with_capacity(job.depth as usize),
             events: vec![Event::default(); job.depth as usize],
-            flying: 0,
+            in_flight: 0,
         }))
     }
 }
 
 fn refusal(error: &io::Error) -> Unsupported {
     Unsupported(match error.raw_os_error() {
-        Some(libc::EAGAIN) => "io_setup: EAGAIN, more operations than fs.aio-max-nr allows: use less depth or fewer threads".into(),
-        Some(libc::ENOSYS) => "io_setup: ENOSYS, not in this kernel or filtered out".into(),
-        Some(libc::EPERM) => "io_setup: EPERM, forbidden here (a container's seccomp filter?)".into(),
+        Some(libc::EAGAIN) => {
+            "io_setup: EAGAIN, more operations than fs.aio-max-nr allows; use a lower depth or \
+             fewer threads"
+                .into()
+        }
+        Some(libc::ENOSYS) => {
+            "io_setup: ENOSYS, not supported by this kernel, or blocked by a seccomp filter".into()
+        }
+        Some(libc::EPERM) => {
+            "io_setup: EPERM, not permitted (a container's seccomp filter?)".into()
+        }
         _ => format!("io_setup: {error}"),
     })
 }
@@ -82,28 +91,29 @@ fn refusal(error: &io::Error) -> Unsupported {
 struct AioLane {
     context: Context,
     file: File,
-    /// Given back in `drop`, with `operations`, when the kernel uses them no more.
+    /// Freed in `drop`, with `operations`, once the kernel no longer uses them.
     buffer: ManuallyDrop<Buffer>,
-    /// As `buffer`, where reads and writes are mixed: what the reads fill.
+    /// The buffer that reads fill where reads and writes are mixed; freed like `buffer`.
     into: ManuallyDrop<Option<Buffer>>,
     /// Bytes from one slot's buffer to the next.
     stride: usize,
-    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back
+    /// Alignment - 1: a shorter last block is requested rounded up with direct I/O, and returns
     /// short.
     mask: u32,
     /// One for each slot.
     operations: ManuallyDrop<Vec<Operation>>,
-    /// Those to be begun.
+    /// Operations to submit.
     queue: Vec<*mut Operation>,
     events: Vec<Event>,
-    flying: u32,
+    in_flight: u32,
 }
 
-/// Rounds in a row that brought nothing, before a refusal counts as a failure.
-const MOST_VAIN: u32 = 1000;
+/// Consecutive rounds without a completion before a refusal counts as a failure.
+const MAX_EMPTY_WAITS: u32 = 1000;
 
-/// The kernel has no room at the moment, or a signal came.
-fn passes(result: isize) -> bool {
+/// Returns whether a refusal is transient: the kernel is out of resources for the moment, or a
+/// signal arrived.
+fn is_transient(result: isize) -> bool {
     [-(libc::EAGAIN as isize), -(libc::EINTR as isize)].contains(&result)
 }
 
@@ -123,10 +133,10 @@ impl AioLane {
         self.queue.push(operation);
     }
 
-    /// Hands a result in; what is left of a short operation goes to `rest`, the slot of one that is
-    /// over to `free`.
+    /// Reports a result; the remainder of a short operation goes to `rest`, the slot of a complete
+    /// one to `free`.
     #[inline(always)]
-    fn over(
+    fn complete(
         &self,
         slot: u32,
         result: isize,
@@ -141,25 +151,24 @@ impl AioLane {
         }
     }
 
-    fn go<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        // Slots to fill: all at first, then those whose operation is over; `rest` what a short one
-        // still needs.
+    fn run_loop<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        // Free slots, all at first; and remainders of short operations.
         let mut free: Vec<u32> = (0..work.depth()).rev().collect();
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());
-        let mut vain = 0;
+        let mut empty_waits = 0;
         loop {
             while let Some(request) = work.upcoming(&mut free, &mut rest) {
                 self.prepare(request);
             }
-            if self.queue.is_empty() && self.flying == 0 {
+            if self.queue.is_empty() && self.in_flight == 0 {
                 return work.finish();
             }
-            vain = match self.round::<FILL>(work, &mut free, &mut rest) {
-                Ok(0) if vain == MOST_VAIN => {
+            empty_waits = match self.submit_and_wait::<FILL>(work, &mut free, &mut rest) {
+                Ok(0) if empty_waits == MAX_EMPTY_WAITS => {
                     work.abort(BackendError::Aio(io::Error::from_raw_os_error(libc::EAGAIN)));
                     return work.finish();
                 }
-                Ok(0) => vain + 1,
+                Ok(0) => empty_waits + 1,
                 Ok(_) => 0,
                 Err(errno) => {
                     work.abort(BackendError::Aio(io::Error::from_raw_os_error(errno)));
@@ -169,70 +178,76 @@ impl AioLane {
         }
     }
 
-    /// Begins what is queued and takes what is complete; how many operations went on, or the errno
-    /// of the wait.
+    /// Submits what is queued and takes what is complete. Returns the number of operations that
+    /// made progress, or the errno of the wait.
     #[inline(always)]
-    fn round<const FILL: bool>(
+    fn submit_and_wait<const FILL: bool>(
         &mut self,
         work: &mut Work,
         free: &mut Vec<u32>,
         rest: &mut Vec<Request>,
     ) -> Result<usize, i32> {
-        let (mut calls, mut went_on) = (0, 0);
+        let (mut calls, mut progressed) = (0, 0);
         if !self.queue.is_empty() {
-            // SAFETY: operations and buffer live until `drop` has ended the context; a slot is not
-            // used twice at a time.
+            // SAFETY: operations and buffer live until `drop` has destroyed the context, and no
+            // slot is used twice at a time.
             let begun = unsafe { self.context.submit::<FILL>(&self.queue) };
             calls = 1;
             if begun > 0 {
-                self.flying += begun as u32;
-                went_on += begun as usize;
+                self.in_flight += begun as u32;
+                progressed += begun as usize;
                 self.queue.drain(..begun as usize);
-            } else if begun < 0 && !passes(begun) {
-                // The first of them cannot be begun: that is its result.
+            } else if begun < 0 && !is_transient(begun) {
+                // The first operation cannot be submitted: that is its result.
                 let first = self.queue.remove(0);
                 // SAFETY: a pointer to an element of `operations`, which never moves.
                 let slot = (unsafe { first.offset_from(self.operations.as_ptr()) }) as u32;
-                self.over(slot, begun, calls, work, (free, rest));
+                self.complete(slot, begun, calls, work, (free, rest));
                 return Ok(1);
             }
         }
-        if self.flying == 0 {
+        if self.in_flight == 0 {
             work.add_syscalls(calls.into());
-            return Ok(went_on);
+            return Ok(progressed);
         }
-        work.flew(self.flying.into(), 1);
+        work.record_in_flight(self.in_flight.into(), 1);
         let taken = self.context.wait::<FILL>(&mut self.events);
         calls += 1;
         if taken < 0 {
             work.add_syscalls(calls.into());
-            return if passes(taken) { Ok(went_on) } else { Err(-taken as i32) };
+            return if is_transient(taken) { Ok(progressed) } else { Err(-taken as i32) };
         }
         for index in 0..taken as usize {
             let Event { data, result, .. } = self.events[index];
-            self.flying -= 1;
-            // The first bears the calls of the round.
-            self.over(data as u32, result as isize, std::mem::take(&mut calls), work, (free, rest));
+            self.in_flight -= 1;
+            // The first completion carries the calls of the round.
+            self.complete(
+                data as u32,
+                result as isize,
+                std::mem::take(&mut calls),
+                work,
+                (free, rest),
+            );
         }
         if calls > 0 {
             work.add_syscalls(calls.into());
         }
-        Ok(went_on + taken as usize)
+        Ok(progressed + taken as usize)
     }
 }
 
 impl Lane for AioLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        work.rounds_up(self.mask);
-        tell_small_pages(work, &self.buffer, self.mask > 0);
-        with_fill!(FILL => self.go::<FILL>(work))
+        work.set_alignment_mask(self.mask);
+        note_small_pages(work, &self.buffer, self.mask > 0);
+        with_fill!(FILL => self.run_loop::<FILL>(work))
     }
 }
 
 impl Drop for AioLane {
     fn drop(&mut self) {
-        // Ending the context waits for what a failed lane left behind; where that cannot be known,
-        // the memory stays.
+        // Destroying the context waits for operations that a failed lane left in flight; where that
+        // is not certain, the memory is leaked.
         if self.context.end() {
             // SAFETY: dropped once, here; neither the kernel nor anything else uses them
             // afterwards.

@@ -1,12 +1,12 @@
-//! The drive loop of every synchronous backend.
+//! The drive loop of the synchronous backends.
 
 use super::work::{Request, Work};
 use super::{BackendError, Lane};
 
-/// One operation: the result, bytes or -errno, and the system calls it took.
+/// Makes one operation; returns the result, bytes or -errno, and its number of system calls.
 ///
-/// It must inline: a call between the loop and `syscall` costs 140 ns (research: `sys::raw`). Of a
-/// small closure that is so; where it is large, say `#[inline(always)]` of the method.
+/// It must be inlined: a call between the loop and `syscall` costs 140 ns (see `sys::raw`). Small
+/// closures are; large methods need `#[inline(always)]`.
 pub trait Operation {
     fn make(&mut self, request: Request) -> (isize, u32);
 }
@@ -18,46 +18,50 @@ impl<F: FnMut(Request) -> (isize, u32)> Operation for F {
     }
 }
 
-/// Makes every operation by `op`; `calls` system calls each.
+/// Runs every operation by `op`, which makes `calls` system calls.
 ///
-/// `data` is where the block will be, for the fold; null where the call leaves nothing in memory.
+/// `data` is the address of the block, for the fold; null where the call leaves nothing in memory.
 #[inline(always)]
-pub fn each(
+pub fn run_each(
     work: &mut Work,
     data: *const u8,
     calls: u32,
     mut op: impl FnMut(Request) -> isize,
 ) -> Result<(), BackendError> {
-    each_counted(work, data, |request| (op(request), calls))
+    run_each_counted(work, data, |request| (op(request), calls))
 }
 
-/// As [`each`], where an operation itself tells how many system calls it took.
+/// Runs every operation as [`run_each`] does, where `op` also returns its number of system calls.
 #[inline(always)]
-pub fn each_counted(
+pub fn run_each_counted(
     work: &mut Work,
     data: *const u8,
     op: impl FnMut(Request) -> (isize, u32),
 ) -> Result<(), BackendError> {
-    every(work, data, op)
+    run_operations(work, data, op)
 }
 
-/// As [`each_counted`], where an operation is more than a small closure.
+/// Runs every operation as [`run_each_counted`] does, where it is more than a small closure.
 #[inline(always)]
-pub fn every(work: &mut Work, data: *const u8, mut op: impl Operation) -> Result<(), BackendError> {
+pub fn run_operations(
+    work: &mut Work,
+    data: *const u8,
+    mut op: impl Operation,
+) -> Result<(), BackendError> {
     loop {
-        match work.whole(data, &mut op) {
+        match work.run_full_blocks(data, &mut op) {
             Some((mut result, mut calls)) => {
                 while let Some(rest) = work.done(0, result, calls, data) {
                     (result, calls) = op.make(rest);
                 }
             }
-            None if work.again() => {}
+            None if work.advance() => {}
             None => return work.finish(),
         }
     }
 }
 
-/// Runs a lane once; the only call through a pointer in a trial.
+/// Runs a lane once: the only dynamic call in a trial.
 pub fn run(lane: &mut dyn Lane, work: &mut Work) -> Result<(), BackendError> {
     work.begin();
     lane.run(work)

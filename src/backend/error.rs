@@ -1,46 +1,53 @@
-//! What can go wrong in a backend, in words that say what to do next.
+//! The errors of backends, in texts that name the remedy.
 
 use std::io;
 use std::ops::Range;
 
 use super::Target;
 
-/// Why a backend cannot do a job here; nothing failed yet.
+/// Why a backend cannot do a job here; nothing has failed yet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unsupported(pub String);
 
-/// Where a library makes the calls, only the kernel can count them.
+/// Returns the error for system calls that cannot be counted: only the kernel knows those that a
+/// library makes.
 pub(super) fn uncounted(error: io::Error) -> Unsupported {
     Unsupported(format!("system calls cannot be counted: /proc/thread-self/io: {error}"))
 }
 
-/// A cell's failure.
+/// Why a cell failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackendError {
     #[error("cannot open the target: {0}")]
     Open(io::Error),
     #[error("{call} of {len} bytes at offset {offset}: {fault}")]
     Io { call: &'static str, offset: u64, len: u32, fault: IoFault },
-    #[error("mmap(2): {}", lost(*.offset, *.size))]
+    #[error("mmap(2): {}", describe_fault(*.offset, *.size))]
     Mapped { offset: u64, size: Option<u64> },
     #[error("cannot map the file: {0}")]
     Map(io::Error),
     #[error("madvise(2) from offset {offset}: {}", with_hint(.error))]
     Advise { offset: u64, error: io::Error },
     #[error(
-        "no memory for a buffer of {len} bytes: {error}; use fewer threads, less depth or smaller blocks"
+        "cannot allocate a buffer of {len} bytes: {error}; use fewer threads, a lower depth or \
+         smaller blocks"
     )]
     Memory { len: u64, error: io::Error },
     #[error("io_uring: {step}: {error}")]
     Ring { step: &'static str, error: io::Error },
     #[error("io_getevents: {0}")]
     Aio(io::Error),
-    #[error("tokio's runtime: {0}")]
+    #[error("tokio runtime: {0}")]
     Runtime(io::Error),
-    #[error("fflush(3) of what was written before offset {offset}: {}", with_hint(.error))]
+    #[error("fflush(3) of the data before offset {offset}: {}", with_hint(.error))]
     Flush { offset: u64, error: io::Error },
-    #[error("fdatasync(2) of what was written from offset {} to {}: {}", .written.start, .written.end, with_hint(.error))]
+    #[error(
+        "fdatasync(2) of the data from offset {} to {}: {}",
+        .written.start,
+        .written.end,
+        with_hint(.error)
+    )]
     Sync { written: Range<u64>, error: io::Error },
     #[error("the worker panicked: this is a bug in iotui, please report it")]
     Panicked,
@@ -51,9 +58,9 @@ pub enum BackendError {
 }
 
 impl BackendError {
-    /// With the size that the file has now: it tells a short read, or a failed device, from a file
-    /// that shrank.
-    pub fn seen(self, target: &Target) -> BackendError {
+    /// Adds the present size of the file, which distinguishes a file that shrank from a short read
+    /// or a failed device.
+    pub fn with_current_size(self, target: &Target) -> BackendError {
         match self {
             BackendError::Io { call, offset, len, fault: IoFault::Short { came, .. } } => {
                 let ends_here =
@@ -68,11 +75,11 @@ impl BackendError {
     }
 }
 
-/// What came back instead of the block.
+/// What an operation returned instead of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IoFault {
-    /// So many bytes and then none, and whether the file has become smaller than the end of the
-    /// block: `None` = not known.
+    /// Only `came` bytes, and whether the file now ends before the end of the block; `None` =
+    /// unknown.
     Short {
         came: u64,
         ends_here: Option<bool>,
@@ -87,23 +94,23 @@ impl std::fmt::Display for IoFault {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match *self {
             IoFault::Short { ends_here: Some(true), .. } => {
-                write!(f, "the file ends here: it shrank while it was measured")
+                write!(f, "the file ends here: it shrank during the measurement")
             }
             IoFault::Short { came, ends_here } => {
                 let why = if ends_here.is_none() {
                     "; the file may have shrunk"
                 } else {
-                    ", though the file is as large as before"
+                    ", although the file has not shrunk"
                 };
-                write!(f, "short read: {came} bytes came{why}")
+                write!(f, "short read of {came} bytes{why}")
             }
-            IoFault::Unwritten => write!(f, "no byte was written"),
+            IoFault::Unwritten => write!(f, "no bytes were written"),
             IoFault::TooMuch(bytes) => {
-                write!(f, "the kernel returned {bytes} bytes, more than asked")
+                write!(f, "the kernel returned {bytes} bytes, more than requested")
             }
             IoFault::Errno(errno) => {
                 let more = if errno == libc::EINVAL {
-                    "; with --direct the block size must be a multiple of the device's sector"
+                    "; with --direct the block size must be a multiple of the sector size"
                 } else {
                     ""
                 };
@@ -113,23 +120,23 @@ impl std::fmt::Display for IoFault {
     }
 }
 
-/// Why a mapping has nothing at this offset, by the size that the file has now.
-fn lost(offset: u64, size: Option<u64>) -> String {
+/// Describes a fault in a mapping at this offset, given the present size of the file.
+fn describe_fault(offset: u64, size: Option<u64>) -> String {
     match size {
         Some(size) if size <= offset => {
-            format!("the file ends before offset {offset}: it shrank while it was measured")
+            format!("the file ends before offset {offset}: it shrank during the measurement")
         }
-        Some(_) => format!("the page at offset {offset} cannot be had (SIGBUS){FAILED}"),
-        None => format!("the file was truncated, or the device failed, at offset {offset}"),
+        Some(_) => format!("the page at offset {offset} cannot be read (SIGBUS){DEVICE_FAILED}"),
+        None => format!("the file was truncated or the device failed at offset {offset}"),
     }
 }
 
-const FAILED: &str = "; the device failed: see the kernel log (dmesg)";
+const DEVICE_FAILED: &str = "; the device failed: see the kernel log (dmesg)";
 
-/// The error and what to do about it.
+/// Appends the remedy to an error, where there is one.
 fn with_hint(error: &io::Error) -> String {
     let hint = match error.raw_os_error() {
-        Some(libc::EIO) => FAILED,
+        Some(libc::EIO) => DEVICE_FAILED,
         Some(libc::ENOSPC | libc::EDQUOT) => {
             "; the disk is full: use a smaller --size or another --dir"
         }
@@ -144,11 +151,11 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::backend::order::Share;
+    use crate::backend::access_pattern::Share;
     use crate::backend::work::{Assignment, Published, Work};
     use crate::backend::{BACKENDS, backend, drive, testing};
     use crate::plan::{Choice, Job, Op};
-    use crate::sys::held::Held;
+    use crate::sys::held_file::HeldFile;
 
     fn short(offset: u64, came: u64) -> BackendError {
         BackendError::Io {
@@ -160,37 +167,38 @@ mod tests {
     }
 
     #[test]
-    fn only_a_file_that_is_smaller_now_shrank() {
+    fn only_a_smaller_file_is_reported_as_shrunk() {
         let (file, _, target) = testing::file(65536, 1);
-        let told = |error: BackendError| error.seen(&target).to_string();
+        let text = |error: BackendError| error.with_current_size(&target).to_string();
         let mapped = |offset| BackendError::Mapped { offset, size: None };
         let begins = "pread(2) of 4096 bytes at offset 8192: ";
         assert_eq!(
-            told(short(8192, 100)),
-            format!("{begins}short read: 100 bytes came, though the file is as large as before")
+            text(short(8192, 100)),
+            format!("{begins}short read of 100 bytes, although the file has not shrunk")
         );
         assert_eq!(
-            told(mapped(8192)),
-            "mmap(2): the page at offset 8192 cannot be had (SIGBUS); the device failed: see the kernel log (dmesg)"
+            text(mapped(8192)),
+            "mmap(2): the page at offset 8192 cannot be read (SIGBUS); the device failed: see the \
+             kernel log (dmesg)"
         );
         file.as_file().set_len(8200).unwrap();
         assert_eq!(
-            told(short(8192, 8)),
-            format!("{begins}the file ends here: it shrank while it was measured")
+            text(short(8192, 8)),
+            format!("{begins}the file ends here: it shrank during the measurement")
         );
         assert_eq!(
-            told(mapped(12288)),
-            "mmap(2): the file ends before offset 12288: it shrank while it was measured"
+            text(mapped(12288)),
+            "mmap(2): the file ends before offset 12288: it shrank during the measurement"
         );
         let unknown = Target { held: None, ..target.clone() };
         assert_eq!(
-            short(8192, 0).seen(&unknown).to_string(),
-            format!("{begins}short read: 0 bytes came; the file may have shrunk")
+            short(8192, 0).with_current_size(&unknown).to_string(),
+            format!("{begins}short read of 0 bytes; the file may have shrunk")
         );
     }
 
     #[test]
-    fn what_populate_is_refused_has_its_offset() {
+    fn a_failed_populate_reports_its_offset() {
         let (file, _, target) = testing::file(64 * 65536, 1);
         let job = Job {
             backend: Choice::parse("mmap+populate").unwrap(),
@@ -204,24 +212,26 @@ mod tests {
         let mut lane = mmap.open(&target, &job, 0).unwrap();
         file.as_file().set_len(37 * 65536).unwrap();
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment::of(
+        let mut work = Work::new(Assignment::for_job(
             mmap,
             &job,
-            Share::of(&job, 0, u64::MAX, 7),
+            Share::for_lane(&job, 0, u64::MAX, 7),
             &stop,
             &published,
         ));
-        let error = drive::run(lane.as_mut(), &mut work).expect_err("it was cut").seen(&target);
+        let error = drive::run(lane.as_mut(), &mut work)
+            .expect_err("it was cut")
+            .with_current_size(&target);
         assert_eq!(
             error.to_string(),
-            "mmap(2): the file ends before offset 2424832: it shrank while it was measured"
+            "mmap(2): the file ends before offset 2424832: it shrank during the measurement"
         );
     }
 
-    /// What a lane of that backend says when it writes to a full disk.
+    /// Returns the error of a lane of that backend that writes to a full disk.
     fn write_to_full(id: &str) -> String {
         let full = File::options().read(true).write(true).open("/dev/full").unwrap();
-        let held = Some(Held::new(full, None).unwrap());
+        let held = Some(HeldFile::new(full, None).unwrap());
         let target = Target {
             path: "/dev/full".into(),
             held,
@@ -241,10 +251,10 @@ mod tests {
             return why.to_string();
         }
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment::of(
+        let mut work = Work::new(Assignment::for_job(
             backend,
             &job,
-            Share::of(&job, 0, u64::MAX, 7),
+            Share::for_lane(&job, 0, u64::MAX, 7),
             &stop,
             &published,
         ));
@@ -258,7 +268,8 @@ mod tests {
 
     #[test]
     fn a_write_that_fails_is_called_a_write_and_has_its_offset() {
-        let why = "No space left on device (os error 28); the disk is full: use a smaller --size or another --dir";
+        let why = "No space left on device (os error 28); the disk is full: use a smaller --size \
+                   or another --dir";
         for (backend, call) in [
             ("read", "write(2)"),
             ("pread", "pwrite(2)"),
@@ -269,26 +280,26 @@ mod tests {
             ("aio", "io_submit(2) write"),
             ("tokio", "tokio::fs write"),
         ] {
-            let told = write_to_full(backend);
-            // Where io_uring or another is forbidden here, it says so itself.
+            let text = write_to_full(backend);
+            // Where io_uring or aio is forbidden, the error is that.
             assert!(
-                told == format!("{call} of 4096 bytes at offset 0: {why}")
-                    || told.starts_with("io_"),
-                "{backend}: {told}"
+                text == format!("{call} of 4096 bytes at offset 0: {why}")
+                    || text.starts_with("io_"),
+                "{backend}: {text}"
             );
         }
-        let told = write_to_full("stdio");
+        let text = write_to_full("stdio");
         assert!(
-            told.starts_with("fwrite(3) of 4096 bytes at offset ") && told.ends_with(why),
-            "{told}"
+            text.starts_with("fwrite(3) of 4096 bytes at offset ") && text.ends_with(why),
+            "{text}"
         );
-        let told = write_to_full("stdio+buf=1m");
-        assert_eq!(told, format!("fflush(3) of what was written before offset 65536: {why}"));
+        let text = write_to_full("stdio+buf=1m");
+        assert_eq!(text, format!("fflush(3) of the data before offset 65536: {why}"));
         let writes = BACKENDS
             .iter()
-            .filter(|b| b.info().ops.contains(&Op::Write) && b.writes_by() == b.info().title);
+            .filter(|b| b.info().ops.contains(&Op::Write) && b.write_call() == b.info().title);
         let unnamed: Vec<_> = writes.map(|b| b.info().id).collect();
-        // Neither makes a call that writes: they store.
+        // These make no call that writes: they store, or do nothing.
         assert_eq!(unnamed, ["null", "mmap-copy", "simd-copy"]);
     }
 }

@@ -1,6 +1,6 @@
-//! `getpid`: getpid(2), the system call that does nothing.
+//! `getpid`: getpid(2), a system call that does nothing.
 
-use super::drive::each;
+use super::drive::run_each;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
 use crate::plan::{Info, Job};
 use crate::sys::calls;
@@ -13,9 +13,10 @@ impl Backend for Getpid {
         &Info {
             id: "getpid",
             title: "getpid(2)",
-            about: "asks for the number of this process: the price of entering the kernel, without a file",
-            doc: "One getpid per operation, made as a real system call each time. It looks at no file and moves no data: what it costs is the way \
-                  into the kernel and back, which every other call pays too. lseek (seek) costs that and finding the open file.",
+            about: "returns the process id: the cost of entering the kernel, without a file",
+            doc: "One getpid per operation, always as a real system call. It uses no file and \
+                  moves no data, so it costs only the entry to the kernel and back, which is part \
+                  of every other call. lseek (seek) adds the lookup of the open file.",
             relative_cost: 1.2,
             ..Info::MOVES_NOTHING
         }
@@ -33,14 +34,14 @@ impl Backend for Getpid {
 struct GetpidLane;
 
 impl GetpidLane {
-    fn go<const FILL: bool>(work: &mut Work) -> Result<(), BackendError> {
-        // The answer is a number above 0; as a result it is 0 bytes, or -errno.
-        each(work, std::ptr::null(), 1, |_| calls::getpid::<FILL>().min(0))
+    fn run_loop<const FILL: bool>(work: &mut Work) -> Result<(), BackendError> {
+        // The process id is above 0; the result is 0 bytes, or -errno.
+        run_each(work, std::ptr::null(), 1, |_| calls::getpid::<FILL>().min(0))
     }
 }
 
 impl Lane for GetpidLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        with_fill!(FILL => GetpidLane::go::<FILL>(work))
+        with_fill!(FILL => GetpidLane::run_loop::<FILL>(work))
     }
 }

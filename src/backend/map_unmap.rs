@@ -4,13 +4,13 @@
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-use super::drive::each;
+use super::drive::run_each;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
 use crate::plan::{DataPath, Depth, Info, Job, Op, Opt};
 use crate::sys::calls;
 use crate::sys::fd::page_size;
-use crate::sys::guard::Guard;
+use crate::sys::sigbus::Guard;
 use crate::with_fill;
 
 pub struct MapUnmap;
@@ -20,11 +20,14 @@ impl Backend for MapUnmap {
         &Info {
             id: "map-unmap",
             title: "mmap(2) + munmap(2)",
-            about: "maps a block and takes the mapping away again: the price of a mapping, without its data",
-            doc: "For each block one mmap of the pages that hold it and one munmap: two system calls, and no data. Nothing is read, whether the file is \
-                  cached or not: a mapping is only a promise. +touch reads one byte of every page before the munmap, so page faults and the clearing \
-                  of page tables and TLBs are in it, and cold pages come from the device; no other byte is looked at, so its figure is operations, \
-                  not bytes, per second. Against mmap (mapped once) it shows when mapping anew is dearer than copying with pread.",
+            about: "maps and unmaps a block: the cost of a mapping, without its data",
+            doc: "For each block one mmap of its pages and one munmap: two system calls, and no \
+                  data. Nothing is read, cached or not, as pages are loaded only on access. +touch \
+                  reads one byte of every page before the munmap, which adds page faults and the \
+                  clearing of page tables and TLBs, and reads cold pages from the device; as no \
+                  other byte is read, its rate is in operations, not bytes, per second. Compared \
+                  with mmap (mapped once) it shows when a new mapping costs more than a copy by \
+                  pread.",
             data_path: DataPath::CallOnly,
             relative_cost: 30.0,
             ops: &[Op::Read],
@@ -64,7 +67,7 @@ impl Backend for MapUnmap {
 
 struct MapUnmapLane {
     file: File,
-    /// Where pages are touched: the file may shrink.
+    /// For `+touch`: the file may shrink.
     guard: Option<Guard>,
     block: u64,
     span: u64,
@@ -72,7 +75,7 @@ struct MapUnmapLane {
 }
 
 impl MapUnmapLane {
-    /// The pages that hold the request's block: where they begin in the file, and their bytes up to
+    /// Returns the pages of the request's block: their offset in the file, and their bytes up to
     /// the block's end.
     #[inline(always)]
     fn pages(&self, request: Request) -> (u64, usize) {
@@ -81,29 +84,29 @@ impl MapUnmapLane {
         (request.offset - before, (before + len) as usize)
     }
 
-    fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
+    fn run_loop<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
         let fd = self.file.as_raw_fd();
-        each(work, std::ptr::null(), 2, |request| {
+        run_each(work, std::ptr::null(), 2, |request| {
             let (offset, len) = self.pages(request);
             let at = calls::map::<FILL>(fd, len, offset);
-            if failed(at) {
+            if is_errno(at) {
                 return at;
             }
-            // SAFETY: just mapped, and nothing points into it.
+            // SAFETY: the range was just mapped, and nothing points into it.
             unsafe { calls::unmap::<FILL>(at as usize, len) }
         })
     }
 
-    fn go_touching<const FILL: bool>(
+    fn run_touching_loop<const FILL: bool>(
         &self,
         work: &mut Work,
         guard: &Guard,
     ) -> Result<(), BackendError> {
         let fd = self.file.as_raw_fd();
-        let result = each(work, std::ptr::null(), 2, |request| {
+        let result = run_each(work, std::ptr::null(), 2, |request| {
             let (offset, len) = self.pages(request);
             let at = calls::map::<FILL>(fd, len, offset);
-            if failed(at) {
+            if is_errno(at) {
                 return at;
             }
             let start = at as *const u8;
@@ -120,9 +123,9 @@ impl MapUnmapLane {
             }
         });
         match guard.first_fault() {
-            // The error knows the block; the guard knows where in it.
+            // The error has the block's offset; the guard has that within its mapping.
             Some(at) => Err(BackendError::Mapped {
-                offset: place(&result) / self.page * self.page + at,
+                offset: error_offset(&result) / self.page * self.page + at,
                 size: None,
             }),
             None => result,
@@ -130,24 +133,24 @@ impl MapUnmapLane {
     }
 }
 
-fn place(result: &Result<(), BackendError>) -> u64 {
+fn error_offset(result: &Result<(), BackendError>) -> u64 {
     match result {
         Err(BackendError::Io { offset, .. }) => *offset,
         _ => 0,
     }
 }
 
-/// An address as the kernel returns it, or -errno.
+/// Returns whether the kernel returned -errno instead of an address.
 #[inline(always)]
-fn failed(address: isize) -> bool {
+fn is_errno(address: isize) -> bool {
     (-4095..0).contains(&address)
 }
 
 impl Lane for MapUnmapLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         match &self.guard {
-            Some(guard) => with_fill!(FILL => self.go_touching::<FILL>(work, guard)),
-            None => with_fill!(FILL => self.go::<FILL>(work)),
+            Some(guard) => with_fill!(FILL => self.run_touching_loop::<FILL>(work, guard)),
+            None => with_fill!(FILL => self.run_loop::<FILL>(work)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! When an operation is timed, and into what.
+//! Times operations: which ones, and into a histogram.
 
 use crate::stats::Histogram;
 use crate::sys::clock::Clock;
@@ -8,18 +8,18 @@ use crate::sys::random::mix;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timed {
     None,
-    /// Every one; the end of one is the start of the next, so one clock reading each.
+    /// Every operation; the end of one is the start of the next, so one clock reading each.
     Chained,
-    /// Every one with a reading before and after: what happens between operations (XOR) is left
-    /// out.
+    /// Every operation, with a reading before and after: what happens in between (the XOR) is
+    /// excluded.
     Precise,
-    /// One in so many (a power of two), which one by chance, with two readings: for operations that
-    /// are not much dearer than a reading.
+    /// One operation in N (a power of two), chosen at random, with two readings: for operations
+    /// that cost little more than a reading.
     OneIn(u32),
 }
 
 impl Timed {
-    /// One operation in so many is timed; 0 = none.
+    /// Returns N where one operation in N is timed; 0 = none.
     pub fn every(self) -> u32 {
         match self {
             Timed::None => 0,
@@ -34,29 +34,29 @@ impl Timed {
 pub(super) struct Meter {
     clock: Clock,
     chained: bool,
-    /// So many operations of which one is timed, by readings that wait; 0 = all or none are.
+    /// N where one operation in N is timed, by ordered readings; 0 = all or none are.
     one_in: u64,
-    /// The operation that is timed next, by its place in the pass or claim under way: 0 where all
-    /// are, `u64::MAX` where none is.
+    /// The index, in the current pass or claim, of the next timed operation: 0 where all are,
+    /// `u64::MAX` where none is.
     next: u64,
-    /// Where the operations begin of which it is the one.
+    /// The first index of the window in which it is the timed one.
     window: u64,
-    /// What it is chosen by.
+    /// State of the random choice.
     chance: u64,
     last: u64,
-    /// What a reading adds to an interval between two, nanoseconds; a chained reading is part of
+    /// What a reading adds to an interval, nanoseconds; 0 for chained readings, which are part of
     /// the work.
-    own: u64,
+    overhead: u64,
     pub histogram: Histogram,
 }
 
 impl Meter {
-    /// Of a lane that makes so many operations at least, if any.
+    /// Creates the meter of a lane that makes at least `operations` operations.
     pub fn new(clock: Clock, how: Timed, operations: u64) -> Meter {
         let one_in = if let Timed::OneIn(n) = how { n.next_power_of_two().into() } else { 0 };
         let (chained, next) =
             (how == Timed::Chained, if how == Timed::None { u64::MAX } else { 0 });
-        let own = if how == Timed::Precise { clock.reading() } else { 0 };
+        let overhead = if how == Timed::Precise { clock.read_overhead() } else { 0 };
         let last = clock.now();
         let mut meter = Meter {
             clock,
@@ -66,28 +66,28 @@ impl Meter {
             window: 0,
             chance: last,
             last,
-            own,
+            overhead,
             histogram: Histogram::new(),
         };
         if one_in > 0 {
-            meter.own = meter.nothing();
-            // One at least.
-            (meter.window, meter.next) = (0, meter.one_of(one_in.min(operations)));
+            meter.overhead = meter.measure_overhead();
+            // At least one operation is timed.
+            (meter.window, meter.next) = (0, meter.random_below(one_in.min(operations)));
         }
         meter
     }
 
-    /// What is recorded of nothing, by the same calls: the least of many.
-    fn nothing(&mut self) -> u64 {
+    /// Returns the minimum interval recorded for nothing, by the same calls.
+    fn measure_overhead(&mut self) -> u64 {
         for _ in 0..64 {
-            let start = self.reads();
+            let start = self.read_clock();
             self.end(start);
         }
         std::mem::take(&mut self.histogram).pairs().first().map_or(0, |(nanos, _)| *nanos)
     }
 
-    /// By chance: the first of each so many might be the first of every page, or of every pass.
-    fn one_of(&mut self, operations: u64) -> u64 {
+    /// Chooses at random: always the first of N might be the first of every page, or of every pass.
+    fn random_below(&mut self, operations: u64) -> u64 {
         self.chance = mix(self.chance);
         self.chance % operations.max(1)
     }
@@ -97,33 +97,32 @@ impl Meter {
         self.last = self.clock.now();
     }
 
-    /// The operation that would have been number `from` is number `to`.
-    pub fn moved(&mut self, from: u64, to: u64) {
+    /// Renumbers: the operation that would have been number `from` is number `to`.
+    pub fn renumber(&mut self, from: u64, to: u64) {
         if self.one_in > 0 {
-            // Before the start, where the window has begun in the pass before.
+            // Negative (wrapped) where the window began in the pass before.
             self.next = to.wrapping_add(self.next.wrapping_sub(from));
             self.window = to.wrapping_add(self.window.wrapping_sub(from));
         }
     }
 
-    /// The start of operation `index`; 0 where it is not timed.
+    /// Returns the start of operation `index`; 0 where it is not timed.
     #[inline(always)]
     pub fn start(&mut self, index: u64) -> u64 {
-        if index < self.next { 0 } else { self.reads() }
+        if index < self.next { 0 } else { self.read_clock() }
     }
 
-    /// Not by a `match`, which would become a jump table.
+    /// Reads the clock. Not by a `match`, which would become a jump table.
     #[inline(always)]
-    fn reads(&mut self) -> u64 {
+    fn read_clock(&mut self) -> u64 {
         if self.chained {
             self.last
         } else if self.one_in == 0 {
             self.clock.now()
         } else {
-            // Before the reading, which is not in a call: the way back from there would be timed
-            // too.
-            self.choose();
-            self.clock.alone()
+            // Before the reading, which is inlined: returning from a call would be timed, too.
+            self.choose_next();
+            self.clock.now_ordered()
         }
     }
 
@@ -137,26 +136,26 @@ impl Meter {
             self.record(start, now);
             self.last = now;
         } else {
-            let now = self.clock.alone();
-            self.closes(start, now);
+            let now = self.clock.now_ordered();
+            self.record_cold(start, now);
         }
     }
 
-    /// The next one; out of the loop, which stays small.
+    /// Chooses the next timed operation; outlined to keep the loop small.
     #[inline(never)]
-    fn choose(&mut self) {
+    fn choose_next(&mut self) {
         self.window = self.window.wrapping_add(self.one_in);
-        self.next = self.window.wrapping_add(self.one_of(self.one_in));
+        self.next = self.window.wrapping_add(self.random_below(self.one_in));
     }
 
     #[inline(never)]
-    fn closes(&mut self, start: u64, end: u64) {
+    fn record_cold(&mut self, start: u64, end: u64) {
         self.record(start, end);
     }
 
     #[inline(always)]
     fn record(&mut self, start: u64, end: u64) {
-        self.histogram.record(self.clock.nanos(start, end).saturating_sub(self.own));
+        self.histogram.record(self.clock.nanos(start, end).saturating_sub(self.overhead));
     }
 }
 
@@ -174,22 +173,22 @@ mod tests {
                 found.extend((start != 0).then_some((pass, index)));
                 meter.end(start);
             }
-            meter.moved(quota, 0);
+            meter.renumber(quota, 0);
         }
         assert_eq!(meter.histogram.count(), found.len() as u64);
         found
     }
 
     #[test]
-    fn one_of_each_so_many_is_timed_and_not_always_the_same() {
+    fn one_operation_in_n_is_timed_at_random() {
         for (quota, passes) in [(6400, 10), (16, 4000), (1000, 64), (64_000, 1), (1, 64_000)] {
             let found = timed(Timed::OneIn(64), quota, passes);
             let numbers: Vec<u64> =
                 found.iter().map(|(pass, index)| pass * quota + index).collect();
             let windows: Vec<u64> = numbers.iter().map(|number| number / 64).collect();
             assert_eq!(windows, (0..quota * passes / 64).collect::<Vec<_>>(), "{quota} x {passes}");
-            // As many in each quarter of the 64, and of the pass, where it has quarters: 1000 (250
-            // each) with a deviation of 14.
+            // Uniform over the quarters of the 64, and of the pass where it has quarters: 1000, so
+            // 250 each, with a standard deviation of 14.
             for place in [
                 |at: &(u64, u64), quota| (at.0 * quota + at.1) % 64 / 16,
                 |at: &(u64, u64), quota| at.1 * 4 / quota,
@@ -205,23 +204,23 @@ mod tests {
     }
 
     #[test]
-    fn what_the_readings_take_is_known_and_taken_out() {
+    fn the_cost_of_the_readings_is_measured_and_subtracted() {
         let mut meter = Meter::new(Clock::best(), Timed::OneIn(1), u64::MAX);
-        assert!(meter.own > 0);
+        assert!(meter.overhead > 0);
         (0..1000).for_each(|index| {
             let start = meter.start(index);
             meter.end(start);
         });
         assert!(
-            meter.histogram.pairs()[0].0 < meter.own,
+            meter.histogram.pairs()[0].0 < meter.overhead,
             "{:?} beyond {} ns",
             meter.histogram.pairs()[0],
-            meter.own
+            meter.overhead
         );
     }
 
     #[test]
-    fn of_few_operations_one_is_timed_and_of_others_all_or_none() {
+    fn at_least_one_operation_is_timed_even_of_a_few() {
         for quota in 1..64 {
             assert_eq!(timed(Timed::OneIn(64), quota, 1).len(), 1, "{quota}");
         }

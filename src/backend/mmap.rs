@@ -1,4 +1,4 @@
-//! `mmap` and `mmap-copy`: the file as memory, used in place or copied out of it.
+//! `mmap` and `mmap-copy`: a mapped file, used in place or copied.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use memmap2::{Advice, MmapOptions, MmapRaw};
 
-use super::drive::each;
+use super::drive::run_each;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, shared};
 use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, Info, Job, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::fd::page_size;
-use crate::sys::guard::{self, Guard};
+use crate::sys::sigbus::{self, Guard};
 
 pub struct Mmap;
 pub struct MmapCopy;
@@ -22,20 +22,21 @@ pub(super) const OPTIONS: &[Opt] =
 pub(super) const POPULATE: Opt = Opt {
     name: "populate",
     value: None,
-    about: "all page-table entries at once before the first block (MADV_POPULATE_READ), inside the timed work; \
-            of all of a lane's part where the order jumps",
+    about: "fills the page tables before the first block (MADV_POPULATE_READ), within the timed \
+            work; those of a lane's whole part if the order jumps",
 };
 pub(super) const HUGE: Opt =
-    Opt { name: "huge", value: None, about: "ask for 2 MiB pages (MADV_HUGEPAGE)" };
+    Opt { name: "huge", value: None, about: "requests 2 MiB pages (MADV_HUGEPAGE)" };
 
 impl Backend for Mmap {
     fn info(&self) -> &'static Info {
         &Info {
             id: "mmap",
             title: "mmap(2)",
-            about: "the file as memory, its data used in place without a copy",
-            doc: "The span is mapped and every block is folded to its XOR where it lies: an untouched mapping reads nothing, so the time always \
-                  includes touching the data. The first touch of a page is a page fault instead of a system call.",
+            about: "maps the file and uses its data in place, without a copy",
+            doc: "The span is mapped and every block is folded to its XOR in place: an untouched \
+                  mapping reads nothing, so the time always includes touching the data. The first \
+                  touch of a page is a page fault instead of a system call.",
             data_path: DataPath::InPlace,
             ops: &[Op::Read],
             depth: Depth::Synchronous,
@@ -57,7 +58,7 @@ impl Backend for Mmap {
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
-        Ok(Box::new(InPlace { map: Mapping::new(&target.open(job)?, job)? }))
+        Ok(Box::new(MmapLane { map: Mapping::new(&target.open(job)?, job)? }))
     }
 }
 
@@ -69,9 +70,10 @@ impl Backend for MmapCopy {
         &Info {
             id: "mmap-copy",
             title: "mmap(2) + memcpy(3)",
-            about: "the file as memory, each block copied into one buffer (or out of it)",
-            doc: "The span is mapped and every block is copied between the mapping and one page-aligned buffer with the C library's memcpy: what \
-                  read(2) does, without the system call and with page faults instead.",
+            about: "maps the file and copies each block into (or from) one buffer",
+            doc: "The span is mapped and every block is copied between the mapping and one \
+                  page-aligned buffer by the C library's memcpy: what read(2) does, with page \
+                  faults instead of system calls.",
             data_path: DataPath::Copied,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
@@ -92,7 +94,7 @@ impl Backend for MmapCopy {
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let map = Mapping::new(&target.open(job)?, job)?;
-        Ok(Box::new(Copying {
+        Ok(Box::new(MmapCopyLane {
             map,
             buffer: lane_buffer(job, 1, lane)?,
             write: job.op == Op::Write,
@@ -100,12 +102,17 @@ impl Backend for MmapCopy {
     }
 }
 
-/// Advice is probed on a page of our own: what the kernel does not know it refuses there too.
+/// Checks the options. Advice is tried on an anonymous page, where the kernel refuses what it does
+/// not know, too.
 pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
     advice::check(job)?;
     shared::check(job)?;
     if job.op == Op::Write && job.sync == Sync::Each {
-        return Err(Unsupported("stores into a mapping wait for nothing: --sync each cannot be had; use --sync end, or pread".into()));
+        return Err(Unsupported(
+            "stores into a mapping do not wait for the device, so --sync each is not supported; \
+             use --sync end, or pread"
+                .into(),
+        ));
     }
     let probe = |advice, name: &str| {
         let page =
@@ -121,15 +128,15 @@ pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Told about the mapping before any of it is timed.
-const TOLD: [(Opt, Advice); 3] = [
+/// Advice for the mapping that is given before anything is timed.
+const ADVICE: [(Opt, Advice); 3] = [
     (HUGE, Advice::HugePage),
     (advice::SEQUENTIAL, Advice::Sequential),
     (advice::RANDOM, Advice::Random),
 ];
 
-/// The span as memory, guarded against a file that shrinks. Fields drop in order: the guard before
-/// the mapping.
+/// The mapped span, guarded against a file that shrinks. Fields drop in order: the guard before the
+/// mapping.
 pub(super) struct Mapping {
     pub guard: Guard,
     pub map: MmapRaw,
@@ -139,7 +146,7 @@ pub(super) struct Mapping {
 
 impl Mapping {
     pub fn new(file: &File, job: &Job) -> Result<Mapping, BackendError> {
-        guard::install().map_err(BackendError::Map)?;
+        sigbus::install().map_err(BackendError::Map)?;
         let write = job.op == Op::Write;
         let mut options = MmapOptions::new();
         let len = usize::try_from(job.span)
@@ -147,7 +154,7 @@ impl Mapping {
         options.len(len);
         let map = if write { options.map_raw(file) } else { options.map_raw_read_only(file) }
             .map_err(BackendError::Map)?;
-        for (_, advice) in TOLD.into_iter().filter(|(option, _)| job.backend.has(option.name)) {
+        for (_, advice) in ADVICE.into_iter().filter(|(option, _)| job.backend.has(option.name)) {
             map.advise(advice).map_err(BackendError::Map)?;
         }
         // SAFETY: the range is this mapping, which is dropped after the guard.
@@ -161,9 +168,9 @@ impl Mapping {
         })
     }
 
-    /// Timed: it is the reading, where it is asked for. From the first byte that the lane will
-    /// visit to the last, which is more than it visits where a count ends an order that jumps: the
-    /// warning `populated-more`.
+    /// Gives the `+willneed` and `+populate` advice; timed, as it is the reading. Covers the first
+    /// to the last byte that the lane will visit, which is more than it visits where a count limits
+    /// an order that jumps (warning `populated-more`).
     pub fn prepare(&self, work: &mut Work) {
         if self.will_need {
             self.advise(Advice::WillNeed, work);
@@ -182,18 +189,19 @@ impl Mapping {
         let done = self.map.advise_range(advice, start as usize, (range.end - start) as usize);
         work.add_syscalls(1);
         if let Err(error) = done {
-            let offset = self.refused(advice, start..range.end).max(range.start);
+            let offset = self.find_refused(advice, start..range.end).max(range.start);
             work.abort(match error.raw_os_error() {
-                // What a touch would have answered with SIGBUS.
+                // A touch would have raised SIGBUS.
                 Some(libc::EFAULT | libc::EHWPOISON) => BackendError::Mapped { offset, size: None },
                 _ => BackendError::Advise { offset, error },
             });
         }
     }
 
-    /// Where the first page is that the advice is refused for: the kernel tells only that there is
-    /// one. Halves the range from page to page; what was advised already is done at once.
-    fn refused(&self, advice: Advice, range: Range<u64>) -> u64 {
+    /// Returns the offset of the first page for which the advice is refused; the kernel reports
+    /// only that there is one. Bisects the range, which is fast: earlier pages are populated
+    /// already.
+    fn find_refused(&self, advice: Advice, range: Range<u64>) -> u64 {
         let page = page_size();
         let (mut from, mut pages) = (range.start, (range.end - range.start).div_ceil(page));
         while pages > 1 {
@@ -207,23 +215,23 @@ impl Mapping {
         from
     }
 
-    pub fn fault(&self, at: u64) -> BackendError {
+    pub fn fault_error(&self, at: u64) -> BackendError {
         BackendError::Mapped { offset: self.guard.first_fault().unwrap_or(at), size: None }
     }
 }
 
-struct InPlace {
+struct MmapLane {
     map: Mapping,
 }
 
-impl Lane for InPlace {
+impl Lane for MmapLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         self.map.prepare(work);
         let base = self.map.map.as_ptr();
         while let Some(request) = work.next(0) {
             work.fold(0, base.wrapping_add(request.offset as usize));
             if self.map.guard.hit() {
-                work.abort(self.map.fault(request.offset));
+                work.abort(self.map.fault_error(request.offset));
                 break;
             }
             work.done(0, request.len as isize, 0, std::ptr::null());
@@ -232,13 +240,13 @@ impl Lane for InPlace {
     }
 }
 
-struct Copying {
+struct MmapCopyLane {
     map: Mapping,
     buffer: Buffer,
     write: bool,
 }
 
-impl Lane for Copying {
+impl Lane for MmapCopyLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         // SAFETY: `copy_each` hands over two ranges of `len` bytes that do not overlap, one in the
         // mapping and one in the buffer.
@@ -249,7 +257,7 @@ impl Lane for Copying {
 }
 
 /// Copies each block between the mapping and the buffer by `copy(to, from, len)`, whose ranges are
-/// valid for that and apart.
+/// valid and do not overlap.
 #[inline(always)]
 pub(super) fn copy_each(
     map: &Mapping,
@@ -260,14 +268,13 @@ pub(super) fn copy_each(
 ) -> Result<(), BackendError> {
     map.prepare(work);
     let (base, buffer, guard) = (map.map.as_mut_ptr(), buffer.ptr(), &map.guard);
-    let result = each(work, buffer, 0, |request| {
-        // The schedule stays inside the span, which is mapped; the buffer holds the largest block;
-        // no reference into the mapping exists, and the guard backs pages that a shrinking file
-        // takes away.
+    let result = run_each(work, buffer, 0, |request| {
+        // The order stays inside the span, which is mapped; the buffer holds the largest block; no
+        // reference into the mapping exists, and the guard replaces pages of a file that shrinks.
         let mapped = base.wrapping_add(request.offset as usize);
         let (to, from) = if write { (mapped, buffer) } else { (buffer, mapped) };
         copy(to, from.cast_const(), request.len as usize);
         if guard.hit() { -(libc::EIO as isize) } else { request.len as isize }
     });
-    if guard.hit() { Err(map.fault(0)) } else { result }
+    if guard.hit() { Err(map.fault_error(0)) } else { result }
 }

@@ -1,6 +1,6 @@
-//! `null`: no operation at all. What it costs is iotui's own loop.
+//! `null`: no operation at all; measures the overhead of iotui's own loop.
 
-use super::drive::each;
+use super::drive::run_each;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
 use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op};
 
@@ -15,9 +15,10 @@ impl Backend for Null {
         &Info {
             id: "null",
             title: "nothing",
-            about: "does nothing: the cost of iotui's own loop",
-            doc: "Every operation returns at once. Its rate is the ceiling of what iotui can measure, and the time per operation is what \
-                  iotui adds to every other backend: a few nanoseconds.",
+            about: "does nothing: the overhead of iotui's own loop",
+            doc: "Every operation returns at once. Its rate is the highest that iotui can measure, \
+                  and its time per operation is the overhead that iotui adds to every other \
+                  backend: a few nanoseconds.",
             data_path: DataPath::LoopOnly,
             ops: &[Op::Read, Op::Write, Op::Seek],
             fio: FIO,
@@ -39,6 +40,6 @@ struct NullLane;
 impl Lane for NullLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         // Hidden from the optimiser, so that the loop stays a loop.
-        each(work, std::ptr::null(), 0, |request| std::hint::black_box(request.len as isize))
+        run_each(work, std::ptr::null(), 0, |request| std::hint::black_box(request.len as isize))
     }
 }

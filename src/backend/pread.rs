@@ -3,8 +3,8 @@
 
 use std::os::fd::AsRawFd;
 
-use super::drive::each;
-use super::one_block::OneBlock;
+use super::block_io::BlockIo;
+use super::drive::run_each;
 use super::target::ATIME;
 use super::{
     Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared,
@@ -16,11 +16,11 @@ use crate::with_fill;
 
 pub struct Pread;
 
-/// The option that goes through libc's wrapper, for `read` and `pread`.
+/// Uses libc's wrapper; for `read`, `pread` and `seek`.
 pub(super) const LIBC: Opt = Opt {
     name: "libc",
     value: None,
-    about: "through the C library's wrapper, as most programs do, instead of an inlined system call",
+    about: "calls the C library's wrapper, as most programs do, instead of an inlined system call",
 };
 
 /// What fio, which always calls through the C library, does too.
@@ -36,8 +36,9 @@ impl Backend for Pread {
             id: "pread",
             title: "pread(2)",
             about: "copies a block at an offset into one buffer",
-            doc: "One pread (or pwrite) per block into one page-aligned buffer. The kernel copies the data out of the page cache, or with \
-                  --direct the device writes it into the buffer itself.",
+            doc: "One pread (or pwrite) per block into one page-aligned buffer. The kernel copies \
+                  the data out of the page cache, or with --direct the device writes it into the \
+                  buffer itself.",
             data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
@@ -60,7 +61,7 @@ impl Backend for Pread {
         }
     }
 
-    fn writes_by(&self) -> &'static str {
+    fn write_call(&self) -> &'static str {
         "pwrite(2)"
     }
 
@@ -71,7 +72,7 @@ impl Backend for Pread {
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let align = target.align(job);
         let lane = PreadLane {
-            one: OneBlock::open(target, job, lane)?,
+            io: BlockIo::open(target, job, lane)?,
             into: reading_buffer(job, align, 1, lane)?,
             libc: job.backend.has("libc"),
         };
@@ -80,18 +81,18 @@ impl Backend for Pread {
 }
 
 struct PreadLane {
-    one: OneBlock,
-    /// Where reads and writes are mixed, what the reads fill.
+    io: BlockIo,
+    /// Where reads and writes are mixed, the buffer that reads fill.
     into: Option<Buffer>,
     libc: bool,
 }
 
 impl PreadLane {
-    fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, buffer, mask) = (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask);
+    fn run_loop<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
+        let (fd, buffer, mask) = (self.io.file.as_raw_fd(), &self.io.buffer, self.io.mask);
         if let Some(into) = &self.into {
             let round = |len: u32| (len as usize + mask) & !mask;
-            each(work, std::ptr::null(), 1, |r| {
+            run_each(work, std::ptr::null(), 1, |r| {
                 let at = r.at as usize;
                 // SAFETY: each buffer holds the largest block, rounded up.
                 unsafe {
@@ -102,28 +103,28 @@ impl PreadLane {
                     }
                 }
             })
-        } else if self.one.write {
+        } else if self.io.write {
             // SAFETY: the buffer holds the largest block, rounded up.
-            each(work, buffer.ptr(), 1, |r| unsafe {
+            run_each(work, buffer.ptr(), 1, |r| unsafe {
                 raw::pwrite::<FILL>(fd, buffer.at(r.at as usize), r.len as usize, r.offset)
             })
         } else {
             let round = |len: u32| (len as usize + mask) & !mask;
             // SAFETY: the buffer holds the largest block, rounded up.
-            each(work, buffer.ptr(), 1, |r| unsafe {
+            run_each(work, buffer.ptr(), 1, |r| unsafe {
                 raw::pread::<FILL>(fd, buffer.at(r.at as usize), round(r.len), r.offset)
             })
         }
     }
 
-    fn go_libc(&self, work: &mut Work) -> Result<(), BackendError> {
+    fn run_libc_loop(&self, work: &mut Work) -> Result<(), BackendError> {
         let (fd, from, mask, mixed) =
-            (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.into.is_some());
+            (self.io.file.as_raw_fd(), &self.io.buffer, self.io.mask, self.into.is_some());
         let into = self.into.as_ref().unwrap_or(from);
         let data = if mixed { std::ptr::null() } else { from.ptr() };
-        each(work, data, 1, |r| {
+        run_each(work, data, 1, |r| {
             let (offset, write) =
-                (r.offset as libc::off64_t, if mixed { r.write } else { self.one.write });
+                (r.offset as libc::off64_t, if mixed { r.write } else { self.io.write });
             // SAFETY: each buffer holds the largest block, rounded up.
             let result = unsafe {
                 if write {
@@ -142,7 +143,7 @@ impl PreadLane {
     }
 }
 
-/// A libc result as the kernel gave it: -errno instead of -1.
+/// Converts a libc result to the kernel's convention: -errno instead of -1.
 #[inline(always)]
 pub(super) fn or_errno(result: isize) -> isize {
     if result < 0 {
@@ -154,7 +155,11 @@ pub(super) fn or_errno(result: isize) -> isize {
 
 impl Lane for PreadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        self.one.begin(work);
-        if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
+        self.io.begin(work);
+        if self.libc {
+            self.run_libc_loop(work)
+        } else {
+            with_fill!(FILL => self.run_loop::<FILL>(work))
+        }
     }
 }

@@ -1,11 +1,11 @@
-//! `preadv2`: preadv2(2) and pwritev2(2), the calls that take a flag for each operation.
+//! `preadv2`: preadv2(2) and pwritev2(2), the calls that take flags per operation.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::os::fd::AsRawFd;
 
-use super::drive::{each, each_counted};
-use super::one_block::OneBlock;
+use super::block_io::BlockIo;
+use super::drive::{run_each, run_each_counted};
 use super::target::ATIME;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
 use crate::plan::{DataPath, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt};
@@ -30,12 +30,14 @@ impl Backend for Preadv2 {
         &Info {
             id: "preadv2",
             title: "preadv2(2)",
-            about: "copies a block at an offset into one buffer, with a flag for the operation",
-            doc: "One preadv2 (or pwritev2) per block with one vector; without an option it is pread by another door. +nowait asks for what is cached \
-                  only (RWF_NOWAIT); where that is not all, what is missing is read by a plain pread: both calls are counted, and the miss has \
-                  begun to read ahead. A server does so to answer from memory at once and to hand the rest to a thread. +dontcache \
-                  (RWF_DONTCACHE, Linux 6.14) drops each page again once it was copied, or written to the device: a scan or a backup that leaves \
-                  the page cache to others. What was cached before stays.",
+            about: "copies a block at an offset into one buffer, with per-operation flags",
+            doc: "One preadv2 (or pwritev2) per block with one vector; without an option it is \
+                  equivalent to pread. +nowait reads only what is cached (RWF_NOWAIT); what is \
+                  missing is then read by a plain pread: both calls are counted, and the miss has \
+                  already started readahead. Servers do so to answer from memory at once and leave \
+                  the rest to a thread. +dontcache (RWF_DONTCACHE, Linux 6.14) drops each page \
+                  once it has been copied or written to the device, as for a scan or a backup that \
+                  leaves the page cache to others. What was cached before stays cached.",
             data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
@@ -47,12 +49,12 @@ impl Backend for Preadv2 {
                 Opt {
                     name: "nowait",
                     value: None,
-                    about: "first only what is cached (RWF_NOWAIT), then a pread of what is missing",
+                    about: "reads what is cached (RWF_NOWAIT), then the rest by pread",
                 },
                 Opt {
                     name: "dontcache",
                     value: None,
-                    about: "leaves nothing behind in the page cache (RWF_DONTCACHE, Linux 6.14)",
+                    about: "leaves nothing new in the page cache (RWF_DONTCACHE, Linux 6.14)",
                 },
                 ATIME,
                 advice::SEQUENTIAL,
@@ -64,7 +66,7 @@ impl Backend for Preadv2 {
         }
     }
 
-    fn writes_by(&self) -> &'static str {
+    fn write_call(&self) -> &'static str {
         "pwritev2(2)"
     }
 
@@ -73,27 +75,24 @@ impl Backend for Preadv2 {
         let flags = flags(job);
         if flags != 0 && job.direct {
             return Err(Unsupported(
-                "+nowait and +dontcache are about the page cache, which direct I/O passes by"
-                    .into(),
+                "+nowait and +dontcache apply to the page cache, which direct I/O bypasses".into(),
             ));
         }
         if flags & RWF_NOWAIT != 0 && job.op != Op::Read {
-            return Err(Unsupported(
-                "+nowait is about reading: no write is answered by the cache".into(),
-            ));
+            return Err(Unsupported("+nowait applies only to reads".into()));
         }
         let names = [
             (RWF_NOWAIT, "RWF_NOWAIT (+nowait)"),
             (RWF_DONTCACHE, "RWF_DONTCACHE (+dontcache, Linux 6.14)"),
         ];
         for (flag, name) in names.into_iter().filter(|(flag, _)| flags & flag != 0) {
-            probe(target, flag).map_err(|error| Unsupported(refusal(name, &error)))?;
+            check_flag(target, flag).map_err(|error| Unsupported(refusal(name, &error)))?;
         }
         Ok(())
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        Ok(Box::new(Preadv2Lane { one: OneBlock::open(target, job, lane)?, flags: flags(job) }))
+        Ok(Box::new(Preadv2Lane { io: BlockIo::open(target, job, lane)?, flags: flags(job) }))
     }
 }
 
@@ -102,12 +101,11 @@ fn flags(job: &Job) -> u32 {
     of("nowait", RWF_NOWAIT) | of("dontcache", RWF_DONTCACHE)
 }
 
-/// Asks the kernel itself, at the end of the file, where there is nothing to read: file systems
-/// differ.
-fn probe(target: &Target, flag: u32) -> io::Result<()> {
-    let file = target.look()?;
+/// Tries the flag at the end of the file, where there is nothing to read: file systems differ.
+fn check_flag(target: &Target, flag: u32) -> io::Result<()> {
+    let file = target.open_for_check()?;
     let (mut byte, end) = (0u8, fd::size(&file)?);
-    // SAFETY: one byte, which is ours.
+    // SAFETY: `byte` is writable for one byte and outlives the call.
     match unsafe { calls::preadv2::<false>(file.as_raw_fd(), &raw mut byte, 1, end, flag) } {
         errno @ ..0 if errno != -(libc::EAGAIN as isize) => {
             Err(io::Error::from_raw_os_error(-errno as i32))
@@ -119,43 +117,45 @@ fn probe(target: &Target, flag: u32) -> io::Result<()> {
 fn refusal(flag: &str, error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EOPNOTSUPP) => {
-            format!("{flag}: EOPNOTSUPP, not on this file system or not in this kernel")
+            format!("{flag}: EOPNOTSUPP, not supported by this file system or kernel")
         }
-        Some(libc::ENOSYS) => "preadv2: ENOSYS, not in this kernel or filtered out".into(),
+        Some(libc::ENOSYS) => {
+            "preadv2: ENOSYS, not supported by this kernel, or blocked by a seccomp filter".into()
+        }
         _ => format!("{flag}: {error}"),
     }
 }
 
 struct Preadv2Lane {
-    one: OneBlock,
+    io: BlockIo,
     flags: u32,
 }
 
 impl Preadv2Lane {
-    fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
+    fn run_loop<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
         let (fd, buffer, mask, flags) =
-            (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.flags);
+            (self.io.file.as_raw_fd(), &self.io.buffer, self.io.mask, self.flags);
         let round = |len: u32| (len as usize + mask) & !mask;
-        let whole = |at: u32| buffer.at(at as usize);
-        if self.one.write {
+        let address = |at: u32| buffer.at(at as usize);
+        if self.io.write {
             // SAFETY: the buffer holds the largest block, rounded up.
-            each(work, buffer.ptr(), 1, |r| unsafe {
-                calls::pwritev2::<FILL>(fd, whole(r.at), r.len as usize, r.offset, flags)
+            run_each(work, buffer.ptr(), 1, |r| unsafe {
+                calls::pwritev2::<FILL>(fd, address(r.at), r.len as usize, r.offset, flags)
             })
         } else if flags & RWF_NOWAIT == 0 {
             // SAFETY: the buffer holds the largest block, rounded up.
-            each(work, buffer.ptr(), 1, |r| unsafe {
-                calls::preadv2::<FILL>(fd, whole(r.at), round(r.len), r.offset, flags)
+            run_each(work, buffer.ptr(), 1, |r| unsafe {
+                calls::preadv2::<FILL>(fd, address(r.at), round(r.len), r.offset, flags)
             })
         } else {
             let rest = flags & !RWF_NOWAIT;
-            each_counted(work, buffer.ptr(), |r| {
-                let (at, len) = (whole(r.at), round(r.len));
+            run_each_counted(work, buffer.ptr(), |r| {
+                let (at, len) = (address(r.at), round(r.len));
                 // SAFETY: the buffer holds the largest block, rounded up.
                 unsafe {
                     match calls::preadv2::<FILL>(fd, at, len, r.offset, flags) {
-                        MISSING if rest == 0 => (raw::pread::<FILL>(fd, at, len, r.offset), 2),
-                        MISSING => (calls::preadv2::<FILL>(fd, at, len, r.offset, rest), 2),
+                        NOT_CACHED if rest == 0 => (raw::pread::<FILL>(fd, at, len, r.offset), 2),
+                        NOT_CACHED => (calls::preadv2::<FILL>(fd, at, len, r.offset, rest), 2),
                         done => (done, 1),
                     }
                 }
@@ -164,13 +164,13 @@ impl Preadv2Lane {
     }
 }
 
-/// Nothing of the block is cached.
-const MISSING: isize = -(libc::EAGAIN as isize);
+/// The result where nothing of the block is cached.
+const NOT_CACHED: isize = -(libc::EAGAIN as isize);
 
 impl Lane for Preadv2Lane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        self.one.begin(work);
-        with_fill!(FILL => self.go::<FILL>(work))
+        self.io.begin(work);
+        with_fill!(FILL => self.run_loop::<FILL>(work))
     }
 }
 

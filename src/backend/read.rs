@@ -1,11 +1,10 @@
-//! `read`: read(2) and write(2) at the descriptor's own position, with an lseek(2) where the order
-//! jumps.
+//! `read`: read(2) and write(2) at the file position, with an lseek(2) where the order jumps.
 #![allow(unsafe_code)]
 
 use std::os::fd::AsRawFd;
 
-use super::drive::each_counted;
-use super::one_block::OneBlock;
+use super::block_io::BlockIo;
+use super::drive::run_each_counted;
 use super::pread::{FIO_OPTIONS, LIBC, or_errno};
 use super::target::ATIME;
 use super::work::Request;
@@ -25,8 +24,8 @@ impl Backend for Read {
             id: "read",
             title: "read(2)",
             about: "copies the next block into one buffer; lseek first where the order jumps",
-            doc: "One read (or write) per block into one page-aligned buffer. In any order but sequential every block needs an lseek before \
-                  it: two system calls, both counted.",
+            doc: "One read (or write) per block into one page-aligned buffer. In any order but \
+                  sequential every block needs an lseek first: two system calls, both counted.",
             data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
@@ -42,7 +41,7 @@ impl Backend for Read {
         }
     }
 
-    fn writes_by(&self) -> &'static str {
+    fn write_call(&self) -> &'static str {
         "write(2)"
     }
 
@@ -52,7 +51,7 @@ impl Backend for Read {
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let lane = ReadLane {
-            one: OneBlock::open(target, job, lane)?,
+            io: BlockIo::open(target, job, lane)?,
             libc: job.backend.has("libc"),
             position: 0,
         };
@@ -61,23 +60,24 @@ impl Backend for Read {
 }
 
 struct ReadLane {
-    one: OneBlock,
+    io: BlockIo,
     libc: bool,
     position: u64,
 }
 
-/// The drive loop with a position: an lseek is made only where the next block is elsewhere.
+/// Runs every operation at the file position; an lseek is made only where the next block is
+/// elsewhere.
 #[inline(always)]
-fn each_at(
+fn run_each_at(
     work: &mut Work,
     data: *const u8,
     position: &mut u64,
     seek: impl Fn(u64) -> isize,
     mut op: impl FnMut(Request) -> isize,
 ) -> Result<(), BackendError> {
-    // A variable of this function stays in a register.
+    // A local variable stays in a register.
     let mut here = *position;
-    let done = each_counted(work, data, |request| {
+    let done = run_each_counted(work, data, |request| {
         let mut calls = 1;
         if request.offset != here {
             let to = seek(request.offset);
@@ -95,31 +95,31 @@ fn each_at(
 }
 
 impl ReadLane {
-    fn go<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, buffer, mask) = (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask);
+    fn run_loop<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        let (fd, buffer, mask) = (self.io.file.as_raw_fd(), &self.io.buffer, self.io.mask);
         let seek = |offset| raw::seek::<FILL>(fd, offset);
-        if self.one.write {
+        if self.io.write {
             // SAFETY: the buffer holds the largest block, rounded up.
-            each_at(work, buffer.ptr(), &mut self.position, seek, |r| unsafe {
+            run_each_at(work, buffer.ptr(), &mut self.position, seek, |r| unsafe {
                 raw::write::<FILL>(fd, buffer.at(r.at as usize), r.len as usize)
             })
         } else {
             // SAFETY: the buffer holds the largest block, rounded up.
-            each_at(work, buffer.ptr(), &mut self.position, seek, |r| unsafe {
+            run_each_at(work, buffer.ptr(), &mut self.position, seek, |r| unsafe {
                 raw::read::<FILL>(fd, buffer.at(r.at as usize), (r.len as usize + mask) & !mask)
             })
         }
     }
 
-    fn go_libc(&mut self, work: &mut Work) -> Result<(), BackendError> {
+    fn run_libc_loop(&mut self, work: &mut Work) -> Result<(), BackendError> {
         let (fd, buffer, mask, write) =
-            (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.one.write);
+            (self.io.file.as_raw_fd(), &self.io.buffer, self.io.mask, self.io.write);
         let seek = |offset: u64| {
             let offset = offset as libc::off64_t;
             // SAFETY: lseek takes no pointer.
             or_errno(unsafe { libc::lseek64(fd, offset, libc::SEEK_SET) } as isize)
         };
-        each_at(work, buffer.ptr(), &mut self.position, seek, |r| {
+        run_each_at(work, buffer.ptr(), &mut self.position, seek, |r| {
             let at = buffer.at(r.at as usize);
             // SAFETY: the buffer holds the largest block, rounded up.
             or_errno(unsafe {
@@ -135,7 +135,11 @@ impl ReadLane {
 
 impl Lane for ReadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        self.one.begin(work);
-        if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
+        self.io.begin(work);
+        if self.libc {
+            self.run_libc_loop(work)
+        } else {
+            with_fill!(FILL => self.run_loop::<FILL>(work))
+        }
     }
 }

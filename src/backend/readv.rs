@@ -1,10 +1,10 @@
-//! `readv`: preadv(2) and pwritev(2), one block scattered over several buffers.
+//! `readv`: preadv(2) and pwritev(2), one block scattered over several vectors.
 #![allow(unsafe_code)]
 
 use std::os::fd::AsRawFd;
 
-use super::drive::each;
-use super::one_block::OneBlock;
+use super::block_io::BlockIo;
+use super::drive::run_each;
 use super::target::ATIME;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
 use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op, Opt};
@@ -13,10 +13,11 @@ use crate::with_fill;
 
 pub struct Readv;
 
-/// The most that the kernel takes without memory of its own for the list (UIO_FASTIOV).
-const PARTS: u64 = 8;
-/// The most that the kernel takes at all (UIO_MAXIOV).
-const MOST_PARTS: u64 = 1024;
+/// Default number of vectors: the most that the kernel takes without allocating memory for the list
+/// (UIO_FASTIOV).
+const DEFAULT_PARTS: u64 = 8;
+/// The most vectors that the kernel takes (UIO_MAXIOV).
+const MAX_PARTS: u64 = 1024;
 
 /// In the words of fio.
 const FIO: Fio = Fio::Engine(
@@ -30,10 +31,12 @@ impl Backend for Readv {
             id: "readv",
             title: "preadv(2)",
             about: "copies a block at an offset into 8 parts of a buffer with one call",
-            doc: "One preadv (or pwritev) per block, into 8 vectors of an eighth of the block each (fewer where a block has fewer bytes, or with \
-                  --direct fewer sectors): what a program pays that reads into many small buffers, such as the pages of a database. 8 is the most \
-                  that the kernel takes without asking for memory for the list; +parts=N takes another number. The parts lie side by side in \
-                  one buffer, which changes nothing for the kernel: it walks the list, and never joins neighbours.",
+            doc: "One preadv (or pwritev) per block, into 8 vectors of an eighth of the block each \
+                  (fewer where a block has fewer bytes, or with --direct fewer sectors): the cost \
+                  of reading into many small buffers, such as the pages of a database. 8 is the \
+                  most that the kernel takes without allocating memory for the list; +parts=N sets \
+                  another number. The parts are adjacent in one buffer, which makes no difference \
+                  to the kernel: it walks the list and never merges neighbours.",
             data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
@@ -42,7 +45,7 @@ impl Backend for Readv {
             mixes: false,
             appends: true,
             options: &[
-                Opt { name: "parts", value: Some("N"), about: "so many vectors, 1 to 1024" },
+                Opt { name: "parts", value: Some("N"), about: "number of vectors, 1 to 1024" },
                 ATIME,
                 advice::SEQUENTIAL,
                 advice::RANDOM,
@@ -53,85 +56,86 @@ impl Backend for Readv {
         }
     }
 
-    fn writes_by(&self) -> &'static str {
+    fn write_call(&self) -> &'static str {
         "pwritev(2)"
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
-        if let Some(parts) = job.backend.size("parts").filter(|parts| *parts > MOST_PARTS) {
+        if let Some(parts) = job.backend.size("parts").filter(|parts| *parts > MAX_PARTS) {
             return Err(Unsupported(format!(
-                "readv+parts={parts}: the kernel takes at most {MOST_PARTS} vectors"
+                "readv+parts={parts}: the kernel takes at most {MAX_PARTS} vectors"
             )));
         }
         target.check(job)
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let one = OneBlock::open(target, job, lane)?;
+        let io = BlockIo::open(target, job, lane)?;
         Ok(Box::new(ReadvLane {
             parts: Parts {
-                base: one.buffer.ptr(),
-                most: job.backend.size("parts").unwrap_or(PARTS).clamp(1, MOST_PARTS) as usize,
-                unit: one.mask + 1,
-                list: Vec::with_capacity(MOST_PARTS as usize),
-                made: (0, 0),
+                base: io.buffer.ptr(),
+                max: job.backend.size("parts").unwrap_or(DEFAULT_PARTS).clamp(1, MAX_PARTS)
+                    as usize,
+                unit: io.mask + 1,
+                list: Vec::with_capacity(MAX_PARTS as usize),
+                covered: (0, 0),
             },
-            one,
+            io,
         }))
     }
 }
 
-/// The list of vectors, made anew only where a block is not as the one before.
+/// The list of vectors, rebuilt only where a block differs in size or position from the one before.
 struct Parts {
     base: *mut u8,
-    most: usize,
-    /// Every part but the last is a multiple of so many bytes.
+    max: usize,
+    /// Every part but the last is a multiple of this many bytes.
     unit: usize,
     list: Vec<libc::iovec>,
-    /// Where in the buffer the listed bytes begin, and how many they are.
-    made: (usize, usize),
+    /// Offset in the buffer and number of the bytes that the list covers.
+    covered: (usize, usize),
 }
 
 impl Parts {
     #[inline(always)]
-    fn of(&mut self, at: usize, len: usize) -> (*const libc::iovec, usize) {
-        if self.made != (at, len) {
-            self.make(at, len);
+    fn vectors(&mut self, at: usize, len: usize) -> (*const libc::iovec, usize) {
+        if self.covered != (at, len) {
+            self.rebuild(at, len);
         }
         (self.list.as_ptr(), self.list.len())
     }
 
     #[cold]
     #[inline(never)]
-    fn make(&mut self, at: usize, len: usize) {
-        let each = len.div_ceil(self.most).next_multiple_of(self.unit).max(1);
+    fn rebuild(&mut self, at: usize, len: usize) {
+        let each = len.div_ceil(self.max).next_multiple_of(self.unit).max(1);
         self.list.clear();
         for from in (0..len).step_by(each) {
             let base = self.base.wrapping_add(at + from);
             self.list.push(libc::iovec { iov_base: base.cast(), iov_len: each.min(len - from) });
         }
-        self.made = (at, len);
+        self.covered = (at, len);
     }
 }
 
 struct ReadvLane {
-    one: OneBlock,
+    io: BlockIo,
     parts: Parts,
 }
 
 impl ReadvLane {
-    fn go<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
+    fn run_loop<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
         let (fd, data, mask, parts) =
-            (self.one.file.as_raw_fd(), self.one.buffer.ptr(), self.one.mask, &mut self.parts);
-        if self.one.write {
-            each(work, data, 1, |r| {
-                let (list, count) = parts.of(r.at as usize, r.len as usize);
+            (self.io.file.as_raw_fd(), self.io.buffer.ptr(), self.io.mask, &mut self.parts);
+        if self.io.write {
+            run_each(work, data, 1, |r| {
+                let (list, count) = parts.vectors(r.at as usize, r.len as usize);
                 // SAFETY: the buffer holds the largest block, which the list divides.
                 unsafe { calls::pwritev::<FILL>(fd, list, count, r.offset) }
             })
         } else {
-            each(work, data, 1, |r| {
-                let (list, count) = parts.of(r.at as usize, (r.len as usize + mask) & !mask);
+            run_each(work, data, 1, |r| {
+                let (list, count) = parts.vectors(r.at as usize, (r.len as usize + mask) & !mask);
                 // SAFETY: the buffer holds the largest block, rounded up, which the list divides.
                 unsafe { calls::preadv::<FILL>(fd, list, count, r.offset) }
             })
@@ -141,8 +145,8 @@ impl ReadvLane {
 
 impl Lane for ReadvLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        self.one.begin(work);
-        with_fill!(FILL => self.go::<FILL>(work))
+        self.io.begin(work);
+        with_fill!(FILL => self.run_loop::<FILL>(work))
     }
 }
 
@@ -152,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_parts_are_the_block_in_order_none_empty_none_odd_but_the_last() {
-        for (most, unit, at, len) in [
+        for (max, unit, at, len) in [
             (8, 1, 0, 1),
             (8, 1, 3, 7),
             (8, 1, 0, 4096),
@@ -162,9 +166,9 @@ mod tests {
         ] {
             let mut buffer = vec![0u8; 1 << 17];
             let base = buffer.as_mut_ptr();
-            let mut parts = Parts { base, most, unit, list: Vec::new(), made: (0, 0) };
-            let (_, count) = parts.of(at, len);
-            assert!(count >= 1 && count <= most, "{count} of {most}");
+            let mut parts = Parts { base, max, unit, list: Vec::new(), covered: (0, 0) };
+            let (_, count) = parts.vectors(at, len);
+            assert!(count >= 1 && count <= max, "{count} of {max}");
             let mut next = base.wrapping_add(at);
             for (index, part) in parts.list.iter().enumerate() {
                 assert_eq!(part.iov_base.cast(), next);

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-use super::drive::each;
+use super::drive::run_each;
 use super::pread::{LIBC, or_errno};
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
 use crate::plan::{DefaultFor, Info, Job};
@@ -18,8 +18,9 @@ impl Backend for Seek {
         &Info {
             id: "seek",
             title: "lseek(2)",
-            about: "sets the position and moves no byte: the price of a system call",
-            doc: "One lseek per operation, to the block's offset. No data moves, so its rate shows what entering and leaving the kernel costs.",
+            about: "sets the file position and moves no data: the cost of a system call",
+            doc: "One lseek per operation, to the block's offset. No data moves, so its rate shows \
+                  the cost of entering and leaving the kernel.",
             options: &[LIBC],
             relative_cost: 1.6,
             default_for: &[DefaultFor::Seek],
@@ -41,34 +42,38 @@ struct SeekLane {
     libc: bool,
 }
 
-/// The position is the answer; as a result it is 0 bytes, or -errno.
+/// Converts the returned position to a result: 0 bytes, or -errno.
 #[inline(always)]
-fn moved(position: isize, wanted: u64) -> isize {
+fn to_result(position: isize, wanted: u64) -> isize {
     if position == wanted as isize { 0 } else { position.min(-1) }
 }
 
 impl SeekLane {
-    fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
+    fn run_loop<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
         let fd = self.file.as_raw_fd();
-        each(work, std::ptr::null(), 1, |request| {
-            moved(raw::seek::<FILL>(fd, request.offset), request.offset)
+        run_each(work, std::ptr::null(), 1, |request| {
+            to_result(raw::seek::<FILL>(fd, request.offset), request.offset)
         })
     }
 
-    fn go_libc(&self, work: &mut Work) -> Result<(), BackendError> {
+    fn run_libc_loop(&self, work: &mut Work) -> Result<(), BackendError> {
         let fd = self.file.as_raw_fd();
-        each(work, std::ptr::null(), 1, |request| {
-            // SAFETY: lseek touches no memory of ours.
+        run_each(work, std::ptr::null(), 1, |request| {
+            // SAFETY: lseek takes no pointer.
             let position =
                 unsafe { libc::lseek64(fd, request.offset as libc::off64_t, libc::SEEK_SET) };
-            moved(or_errno(position as isize), request.offset)
+            to_result(or_errno(position as isize), request.offset)
         })
     }
 }
 
 impl Lane for SeekLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
+        if self.libc {
+            self.run_libc_loop(work)
+        } else {
+            with_fill!(FILL => self.run_loop::<FILL>(work))
+        }
     }
 }
 

@@ -1,11 +1,11 @@
-//! `sendfile`: sendfile(2) from the file to /dev/null, or to a socket whose other end is read.
+//! `sendfile`: sendfile(2) from the file to /dev/null, or to a socket that the same thread reads.
 #![allow(unsafe_code)]
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 
-use super::drive::{each, each_counted};
+use super::drive::{run_each, run_each_counted};
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, splice};
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt};
 use crate::sys::buffer::Buffer;
@@ -19,12 +19,15 @@ impl Backend for Sendfile {
         &Info {
             id: "sendfile",
             title: "sendfile(2)",
-            about: "sends a block from inside the kernel: to /dev/null, or to a socket that is read",
-            doc: "One sendfile per block, to /dev/null: inside, the kernel splices through a pipe of its own in pieces of 64 KiB. Pages that are not \
-                  cached are read from the device, but /dev/null drops the references without looking at a byte, so the figure is what a file \
-                  server pays before the network, and no copy is in it. +socket sends to a Unix stream socket and reads its other end in the \
-                  same thread: one copy, made by the reader, as when a web server serves a program on the same machine; calls of read are \
-                  counted too. Nothing is handed to this program as data of the file, so there is no XOR.",
+            about: "sends a block within the kernel, to /dev/null or to a socket that is read",
+            doc: "One sendfile per block, to /dev/null: the kernel splices through an internal \
+                  pipe in pieces of 64 KiB. Uncached pages are read from the device, but /dev/null \
+                  drops the references without reading a byte, so the figure is the cost of a file \
+                  server before the network, without any copy. +socket sends to a Unix stream \
+                  socket and reads its other end in the same thread: one copy, made by the reader, \
+                  as when a web server serves a program on the same machine; the read calls are \
+                  counted, too. The program does not see the data of the file as such, so there is \
+                  no XOR.",
             data_path: DataPath::InKernel,
             ops: &[Op::Read],
             depth: Depth::Synchronous,
@@ -36,7 +39,7 @@ impl Backend for Sendfile {
                 Opt {
                     name: "socket",
                     value: None,
-                    about: "to a Unix stream socket, whose other end is read in the same thread",
+                    about: "sends to a Unix stream socket, whose other end the same thread reads",
                 },
                 advice::SEQUENTIAL,
                 advice::RANDOM,
@@ -53,9 +56,9 @@ impl Backend for Sendfile {
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let sink = if job.backend.has("socket") {
-            Sink::Socket(socket(job, lane)?)
+            Sink::Socket(open_socket(job, lane)?)
         } else {
-            Sink::Null(splice::sink()?)
+            Sink::Null(splice::open_null()?)
         };
         Ok(Box::new(SendfileLane {
             file: target.open_advised(job)?,
@@ -65,17 +68,17 @@ impl Backend for Sendfile {
     }
 }
 
-/// A pair of sockets and where the read end is emptied into.
+/// A pair of sockets, and the buffer that the read end is emptied into.
 struct Socket {
     to: UnixStream,
     from: UnixStream,
     buffer: Buffer,
 }
 
-fn socket(job: &Job, lane: u32) -> Result<Socket, BackendError> {
+fn open_socket(job: &Job, lane: u32) -> Result<Socket, BackendError> {
     let pair = || {
         let (to, from) = UnixStream::pair()?;
-        // Full is an answer: the same thread reads the other end.
+        // A full socket returns an error: the same thread reads the other end.
         to.set_nonblocking(true)?;
         Ok((to, from))
     };
@@ -99,7 +102,7 @@ fn to_null<const FILL: bool>(
     file: RawFd,
     sink: RawFd,
 ) -> Result<(), BackendError> {
-    each(work, std::ptr::null(), 1, |r| {
+    run_each(work, std::ptr::null(), 1, |r| {
         calls::sendfile::<FILL>(sink, file, r.offset, r.len as usize)
     })
 }
@@ -110,13 +113,13 @@ fn to_socket<const FILL: bool>(
     socket: &Socket,
 ) -> Result<(), BackendError> {
     let (to, from) = (socket.to.as_raw_fd(), socket.from.as_raw_fd());
-    each_counted(work, std::ptr::null(), |r| {
+    run_each_counted(work, std::ptr::null(), |r| {
         let (len, mut done, mut calls) = (r.len as usize, 0, 0);
         while done < len {
             let sent = calls::sendfile::<FILL>(to, file, r.offset + done as u64, len - done);
             calls += 1;
             if sent <= 0 {
-                // What came before it counts; the rest is asked for again.
+                // What was sent so far counts; the remainder is requested again.
                 return (if done > 0 { done as isize } else { sent }, calls);
             }
             let end = done + sent as usize;
@@ -152,7 +155,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::backend::order::Share;
+    use crate::backend::access_pattern::Share;
     use crate::backend::testing;
     use crate::backend::work::{Assignment, Published};
     use crate::plan::Choice;
@@ -164,14 +167,14 @@ mod tests {
         // Larger than a socket takes at once.
         let job = Job { backend, block: 300_001, span: 300_001, ..testing::job() };
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment::of(
+        let mut work = Work::new(Assignment::for_job(
             &Sendfile,
             &job,
-            Share::of(&job, 0, u64::MAX, 7),
+            Share::for_lane(&job, 0, u64::MAX, 7),
             &stop,
             &published,
         ));
-        let (file, socket) = (target.open(&job).unwrap(), socket(&job, 0).unwrap());
+        let (file, socket) = (target.open(&job).unwrap(), open_socket(&job, 0).unwrap());
         to_socket::<false>(&mut work, file.as_raw_fd(), &socket).unwrap();
         assert!(socket.buffer.copied(300_001) == data);
         let tally = work.tally();

@@ -1,52 +1,52 @@
-//! `+shared`: blocks for whichever lane is free, where otherwise each lane has a part of the span
-//! for itself.
+//! `+shared`: lanes claim the next blocks when they are free, instead of having a part of the span
+//! each.
 //!
-//! What all lanes together visit stays a pure function of (seed, pass, index): the claims are
-//! handed out in order, each is one run of indexes, and a lane that is stopped says what of its
-//! last claim it left.
+//! What all lanes together visit stays a pure function of (seed, pass, index): claims are handed
+//! out in order, each is one run of indexes, and a stopped lane reports what it left of its last
+//! claim.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::Unsupported;
-use super::order::Share;
+use super::access_pattern::Share;
 use crate::plan::{Job, Op, Opt};
 
 pub(super) const SHARED: Opt = Opt {
     name: "shared",
     value: None,
-    about: "threads take the next 2 MiB (or block) when they are free, instead of a part of the file each: a slow CPU does not \
-            hold up the end",
+    about: "threads take the next 2 MiB (or block) when they are free, instead of a part of the \
+            file each, so that a slow CPU does not delay the end",
 };
 
-/// Bytes of a claim where blocks are smaller: less and the threads meet too often, more and the
-/// last one is waited for.
-const CLAIM: u64 = 2 << 20;
+/// Bytes of a claim of small blocks: with less, threads contend too often; with more, the last one
+/// is waited for.
+const CLAIM_BYTES: u64 = 2 << 20;
 
-/// Claims that each lane has at least, where there are so many blocks.
-const EACH: u64 = 16;
+/// Minimum number of claims per lane, where there are enough blocks.
+const MIN_CLAIMS_PER_LANE: u64 = 16;
 
-/// Whether the lanes of the job share their blocks.
+/// Returns whether the lanes of the job share their blocks.
 pub fn is_shared(job: &Job) -> bool {
     job.backend.has(SHARED.name)
 }
 
-/// Only reads: writers would be ordered by luck, and what a populated or announced part is nobody
-/// knows beforehand.
+/// Accepts only reads, as the order of writers would be random, and no option that applies to a
+/// lane's own part, which is unknown beforehand.
 pub(super) fn check(job: &Job) -> Result<(), Unsupported> {
-    let own_part = ["populate", "willneed"].into_iter().find(|option| job.backend.has(option));
-    match own_part.filter(|_| is_shared(job)) {
-        Some(option) => Err(Unsupported(format!(
-            "+{option} is about a lane's own part, and with +shared no lane has one"
-        ))),
-        None if is_shared(job) && job.op != Op::Read => {
-            Err(Unsupported("+shared is about reading".into()))
-        }
-        None => Ok(()),
+    if !is_shared(job) {
+        return Ok(());
     }
+    let conflict = ["populate", "willneed"].into_iter().find(|option| job.backend.has(option));
+    if let Some(option) = conflict {
+        return Err(Unsupported(format!(
+            "+{option} applies to a lane's own part, and with +shared lanes have none"
+        )));
+    }
+    if job.op == Op::Read { Ok(()) } else { Err(Unsupported("+shared only reads".into())) }
 }
 
-/// The next claim, on a cache line of its own.
+/// The next claim, on its own cache line.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Cursor {
@@ -54,7 +54,7 @@ pub struct Cursor {
     claims: Claims,
 }
 
-/// How the passes over a share are cut into claims.
+/// How the passes over a share are divided into claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claims {
     /// Blocks of a claim; the last one of a pass may be smaller.
@@ -65,21 +65,21 @@ pub struct Claims {
 }
 
 impl Claims {
-    pub fn of(share: &Share, threads: u32, passes: u64) -> Claims {
-        let fair = share.quota / (u64::from(threads.max(1)) * EACH);
-        let chunk = fair.clamp(1, (CLAIM / share.block).max(1));
+    pub fn new(share: &Share, threads: u32, passes: u64) -> Claims {
+        let fair = share.quota / (u64::from(threads.max(1)) * MIN_CLAIMS_PER_LANE);
+        let chunk = fair.clamp(1, (CLAIM_BYTES / share.block).max(1));
         Claims { chunk, per_pass: share.quota.div_ceil(chunk), quota: share.quota, passes }
     }
 
-    /// The pass and the indexes of claim `number`; `None` past the last.
-    pub fn at(&self, number: u64) -> Option<(u64, Range<u64>)> {
+    /// Returns the pass and the indexes of claim `number`; `None` past the last.
+    pub fn claim(&self, number: u64) -> Option<(u64, Range<u64>)> {
         let pass = number.checked_div(self.per_pass).filter(|pass| *pass < self.passes)?;
         let start = number % self.per_pass * self.chunk;
         Some((pass, start..(start + self.chunk).min(self.quota)))
     }
 
-    /// Whole passes that the first `claims` claims make, and indexes of the one after.
-    pub fn reach(&self, claims: u64) -> (u64, u64) {
+    /// Returns the complete passes in the first `claims` claims, and the indexes of the one after.
+    pub fn progress(&self, claims: u64) -> (u64, u64) {
         let passes = claims.checked_div(self.per_pass).unwrap_or(self.passes).min(self.passes);
         let rest = claims.saturating_sub(passes * self.per_pass).saturating_mul(self.chunk);
         (passes, if passes < self.passes { rest.min(self.quota) } else { 0 })
@@ -91,24 +91,24 @@ impl Cursor {
         Cursor { next: AtomicU64::new(0), claims }
     }
 
-    /// Blocks of a claim.
+    /// Returns the blocks of a claim.
     pub fn chunk(&self) -> u64 {
         self.claims.chunk
     }
 
-    /// Takes the next claim: its number, its pass and its indexes.
+    /// Takes the next claim; returns its number, its pass and its indexes.
     pub fn claim(&self) -> Option<(u64, u64, Range<u64>)> {
-        // At the end it is counted on by as many as there are lanes.
+        // At the end each lane increments it once more.
         let number = self.next.fetch_add(1, Relaxed);
-        let (pass, indexes) = self.claims.at(number)?;
+        let (pass, indexes) = self.claims.claim(number)?;
         Some((number, pass, indexes))
     }
 }
 
-/// What a lane took from the cursor.
+/// What a lane claimed from the cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claimed {
-    /// Its last claim's number + 1; 0: it took none.
+    /// The number of its last claim + 1; 0: it made none.
     pub claims: u64,
     /// The pass of that claim, and the indexes of it that were not handed out.
     pub pass: u64,
@@ -123,22 +123,28 @@ mod tests {
 
     fn claims(blocks: u64, block: u64, threads: u32, passes: u64) -> Claims {
         let job = Job { span: blocks * block, block, ..testing::job() };
-        Claims::of(&Share::of(&job, 0, u64::MAX, 0), threads, passes)
+        Claims::new(&Share::for_lane(&job, 0, u64::MAX, 0), threads, passes)
     }
 
     proptest! {
         #[test]
-        fn claims_are_every_index_of_every_pass_once_in_order(blocks in 1u64..9000, threads in 1u32..40, passes in 1u64..4, small: bool) {
-            let cursor = Cursor::new(claims(blocks, if small { 512 } else { 3 << 20 }, threads, passes));
+        fn claims_are_every_index_of_every_pass_once_in_order(
+            blocks in 1u64..9000,
+            threads in 1u32..40,
+            passes in 1u64..4,
+            small: bool,
+        ) {
+            let block = if small { 512 } else { 3 << 20 };
+            let cursor = Cursor::new(claims(blocks, block, threads, passes));
             let mut next = 0;
             while let Some((number, pass, indexes)) = cursor.claim() {
-                prop_assert_eq!(cursor.claims.reach(number), (next / blocks, next % blocks));
+                prop_assert_eq!(cursor.claims.progress(number), (next / blocks, next % blocks));
                 prop_assert_eq!((pass, indexes.start), (next / blocks, next % blocks));
                 prop_assert!(!indexes.is_empty() && indexes.end <= blocks);
                 next += indexes.end - indexes.start;
             }
             prop_assert_eq!(next, blocks * passes);
-            prop_assert_eq!(cursor.claims.reach(u64::MAX), (passes, 0));
+            prop_assert_eq!(cursor.claims.progress(u64::MAX), (passes, 0));
         }
     }
 

@@ -1,8 +1,8 @@
-//! `simd-copy`: the file as memory, each block copied with the widest loads and stores of this CPU.
+//! `simd-copy`: a mapped file, each block copied with the widest loads and stores of this CPU.
 #![allow(unsafe_code)]
 
 use super::mmap::{self, Mapping};
-use super::wide::{self, CopyFn};
+use super::wide_copy::{self, CopyFn};
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt};
 use crate::sys::buffer::Buffer;
@@ -14,12 +14,15 @@ impl Backend for SimdCopy {
         &Info {
             id: "simd-copy",
             title: "mmap(2) + wide copy",
-            about: "the file as memory, each block copied with AVX-512, AVX2 or 64-bit words",
-            doc: "As mmap-copy, with a copy of its own instead of the C library's: the widest loads and stores that this CPU has, found at run time \
-                  (AVX-512, AVX2, else 64-bit words, of which a compiler for arm64 makes NEON). +nt stores around the caches (non-temporal; \
-                  x86-64): the line that is written is not read from memory first and does not push others out, which pays where blocks are \
-                  much larger than the last cache and are not used soon, and costs where they are: the XOR then reads them back from memory. \
-                  The C library changes to such stores by itself above about 3/4 of the last cache.",
+            about: "maps the file and copies each block with AVX-512, AVX2 or 64-bit words",
+            doc: "Like mmap-copy, but with its own copy loop instead of the C library's: the \
+                  widest loads and stores of this CPU, chosen at run time (AVX-512, AVX2, else \
+                  64-bit words, which compile to NEON on arm64). +nt uses non-temporal stores, \
+                  which bypass the caches (x86-64): the destination line is not read from memory \
+                  first and evicts no other. That is faster for blocks much larger than the \
+                  last-level cache that are not used again soon, and slower otherwise, as the XOR \
+                  then reads them back from memory. The C library switches to such stores by \
+                  itself above about 3/4 of the last-level cache.",
             data_path: DataPath::Copied,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
@@ -31,7 +34,7 @@ impl Backend for SimdCopy {
                 Opt {
                     name: "nt",
                     value: None,
-                    about: "non-temporal stores: around the caches (x86-64)",
+                    about: "uses non-temporal stores, which bypass the caches (x86-64)",
                 },
                 mmap::POPULATE,
                 mmap::HUGE,
@@ -64,11 +67,10 @@ impl Backend for SimdCopy {
 
 fn copy(job: &Job) -> Result<CopyFn, Unsupported> {
     if !job.backend.has("nt") {
-        return Ok(wide::widest());
+        return Ok(wide_copy::widest());
     }
-    wide::widest_streaming().ok_or_else(|| {
-        Unsupported("+nt: this program has non-temporal stores for x86-64 only".into())
-    })
+    wide_copy::widest_streaming()
+        .ok_or_else(|| Unsupported("+nt is supported only on x86-64".into()))
 }
 
 struct SimdLane {

@@ -4,7 +4,7 @@
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::ptr::NonNull;
 
-use super::drive::each;
+use super::drive::run_each;
 use super::error::uncounted;
 use super::pread::or_errno;
 use super::work::Request;
@@ -20,10 +20,12 @@ impl Backend for Stdio {
         &Info {
             id: "stdio",
             title: "fread(3)",
-            about: "the C library's buffered streams: many small reads from one system call",
-            doc: "One fread (or fwrite) per block on a FILE of the C library; fseek first where the order jumps. Its own buffer is one block of \
-                  the file system (4 KiB); +buf=SIZE hands setvbuf a buffer of that size, since glibc ignores the size with a null one. \
-                  System calls are those that the kernel counts (/proc/thread-self/io) and one lseek for each fseek.",
+            about: "the C library's buffered streams: many small reads per system call",
+            doc: "One fread (or fwrite) per block on a FILE of the C library, after an fseek where \
+                  the order jumps. Its default buffer is one block of the file system (4 KiB); \
+                  +buf=SIZE passes a buffer of that size to setvbuf, since glibc ignores the size \
+                  without one. The system calls are those that the kernel counts \
+                  (/proc/thread-self/io) plus one lseek per fseek.",
             data_path: DataPath::Copied,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
@@ -45,7 +47,7 @@ impl Backend for Stdio {
         }
     }
 
-    fn writes_by(&self) -> &'static str {
+    fn write_call(&self) -> &'static str {
         "fwrite(3)"
     }
 
@@ -53,7 +55,9 @@ impl Backend for Stdio {
         advice::check(job)?;
         if job.op == Op::Write && job.sync == Sync::Each {
             return Err(Unsupported(
-                "fwrite(3) gathers blocks before it writes: --sync each cannot be had; use --sync end, or pread".into(),
+                "fwrite(3) buffers blocks, so --sync each is not supported; use --sync end, or \
+                 pread"
+                    .into(),
             ));
         }
         ThreadCalls::new().map(drop).map_err(uncounted)
@@ -63,7 +67,7 @@ impl Backend for Stdio {
         let file = target.open_advised(job)?;
         // Not "r+": with it glibc reads a block of the file at each fseek. fdopen never truncates.
         let mode = if job.op == Op::Write { c"w" } else { c"r" };
-        // SAFETY: the descriptor is open in that mode and handed over with its ownership.
+        // SAFETY: the descriptor is open in that mode, and the stream takes its ownership.
         let stream = NonNull::new(unsafe { libc::fdopen(file.as_raw_fd(), mode.as_ptr()) });
         let Some(stream) = stream else {
             return Err(BackendError::Open(std::io::Error::last_os_error()));
@@ -71,7 +75,7 @@ impl Backend for Stdio {
         let _ = file.into_raw_fd();
         let mut lane = StdioLane {
             stream,
-            own: None,
+            stream_buffer: None,
             block: lane_buffer(job, 1, lane)?,
             write: job.op == Op::Write,
             position: 0,
@@ -80,12 +84,14 @@ impl Backend for Stdio {
         };
         if let Some(size) = job.backend.size("buf") {
             let len = usize::try_from(size).unwrap_or(usize::MAX);
-            let own =
+            let stream_buffer =
                 Buffer::new(len).map_err(|error| BackendError::Memory { len: size, error })?;
             // SAFETY: no I/O was done on the stream yet; the buffer outlives it (closed in drop,
             // before the fields).
-            unsafe { libc::setvbuf(stream.as_ptr(), own.ptr().cast(), libc::_IOFBF, len) };
-            lane.own = Some(own);
+            unsafe {
+                libc::setvbuf(stream.as_ptr(), stream_buffer.ptr().cast(), libc::_IOFBF, len)
+            };
+            lane.stream_buffer = Some(stream_buffer);
         }
         Ok(Box::new(lane))
     }
@@ -93,18 +99,18 @@ impl Backend for Stdio {
 
 struct StdioLane {
     stream: NonNull<libc::FILE>,
-    own: Option<Buffer>,
+    stream_buffer: Option<Buffer>,
     block: Buffer,
     write: bool,
     position: u64,
-    /// Calls of fseek: one lseek each, also inside the buffer (glibc, musl), and not in the
-    /// kernel's count.
+    /// Calls of fseek. Each makes one lseek even within the buffer (glibc, musl), which the
+    /// kernel's count lacks.
     seeks: u64,
     calls: ThreadCalls,
 }
 
 impl StdioLane {
-    fn one(&mut self, request: Request) -> isize {
+    fn transfer(&mut self, request: Request) -> isize {
         let stream = self.stream.as_ptr();
         let (at, len) = (self.block.at(request.at as usize), request.len as usize);
         // SAFETY: the stream is open until drop; the block buffer holds `len` bytes at `at`.
@@ -121,13 +127,13 @@ impl StdioLane {
                 libc::fread(at.cast(), 1, len, stream)
             };
             self.position = request.offset + done as u64;
-            if done == len { done as isize } else { self.short(done) }
+            if done == len { done as isize } else { self.short_result(done) }
         }
     }
 
-    /// An error or the end of the file; `done` bytes did arrive.
+    /// Returns the result of a short transfer: an error or the end of the file after `done` bytes.
     #[cold]
-    fn short(&mut self, done: usize) -> isize {
+    fn short_result(&mut self, done: usize) -> isize {
         let error = or_errno(-1);
         let stream = self.stream.as_ptr();
         // SAFETY: the stream is open until drop.
@@ -143,8 +149,8 @@ impl Lane for StdioLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         let before = self.calls.now();
         let data = self.block.ptr().cast_const();
-        let result = each(work, data, 0, |request| self.one(request));
-        // SAFETY: the stream is open; what fwrite still holds belongs to the timed work.
+        let result = run_each(work, data, 0, |request| self.transfer(request));
+        // SAFETY: the stream is open until drop. What fwrite buffers belongs to the timed work.
         if self.write && unsafe { libc::fflush(self.stream.as_ptr()) } != 0 {
             work.abort(BackendError::Flush {
                 offset: self.position,
@@ -152,7 +158,7 @@ impl Lane for StdioLane {
             });
         }
         match (before, self.calls.now()) {
-            // The first taking of the count is in the second.
+            // The second count includes the call that took the first.
             (Ok(before), Ok(after)) => {
                 work.add_syscalls(after.saturating_sub(before + 1) + self.seeks)
             }

@@ -1,4 +1,4 @@
-//! The file as lanes open it.
+//! The measured file, as lanes open it.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -9,35 +9,39 @@ use std::path::PathBuf;
 use super::{BackendError, Unsupported, advice, shared};
 use crate::plan::{Job, Op, Opt, Sync};
 use crate::sys::fd;
-use crate::sys::held::Held;
+use crate::sys::held_file::HeldFile;
 
-/// Opens the file as ordinary programs do, for the ways that copy one block per call. Else
-/// `O_NOATIME` is asked for: what is measured stays as it was, and fio does the same.
+/// Opens the file as ordinary programs do, for the backends that copy one block per call. Otherwise
+/// files are opened with `O_NOATIME`, as fio does: measuring then does not change the access time.
 pub(super) const ATIME: Opt = Opt {
     name: "atime",
     value: None,
-    about: "opened without O_NOATIME, as most programs do: each read looks whether the time of last access is to be set anew",
+    about: "opens without O_NOATIME, as most programs do: each read checks whether to update the \
+            access time",
 };
 
-/// The file that is measured, as lanes open it: each its own file description, since two threads on
-/// one cost 120-155 ns more per call.
+/// The measured file. Each lane opens its own file description: two threads on one cost 120-155 ns
+/// more per call.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// Its name; a path under /proc for an unnamed file.
+    /// Its path; one under /proc for an unnamed file.
     pub path: PathBuf,
-    /// What lanes open, whatever has the name by then. Without it a file can only be read.
-    pub held: Option<Held>,
+    /// What lanes open, whatever the name leads to by then. Without it the file can only be read.
+    pub held: Option<HeldFile>,
     pub size: u64,
-    /// Only a file that iotui made.
+    /// Whether iotui created it.
     pub writable: bool,
-    /// What direct I/O must be aligned to: offset and length, in bytes; `None` = not known.
+    /// Alignment of offset and length for direct I/O, bytes; `None` = unknown.
     pub direct_align: Option<u32>,
-    /// Why direct I/O cannot be had, where that is known.
+    /// Why direct I/O is unavailable, where that is known.
     pub direct_refused: Option<String>,
 }
 
 impl Target {
-    /// Opens a description of the lane's own, as the job needs it.
+    /// Opens the lane's own file description, as the job needs it.
+    ///
+    /// # Errors
+    /// The job writes and iotui did not create the file, or the errno of open(2).
     pub fn open(&self, job: &Job) -> Result<File, BackendError> {
         let mut flags = libc::O_CLOEXEC;
         if job.direct {
@@ -48,7 +52,7 @@ impl Target {
         }
         let write = job.op == Op::Write;
         if write && !(self.writable && self.held.is_some()) {
-            return Err(Unsupported("iotui writes only to files that it made itself".into()).into());
+            return Err(Unsupported("iotui writes only to files it created".into()).into());
         }
         let mut options = File::options();
         options.read(true).write(write);
@@ -61,32 +65,33 @@ impl Target {
         opened.map_err(BackendError::Open)
     }
 
-    /// Opens the file to ask something of it before the run.
-    pub(super) fn look(&self) -> io::Result<File> {
+    /// Opens the file for a check before the run.
+    pub(super) fn open_for_check(&self) -> io::Result<File> {
         match &self.held {
             Some(held) => held.open(File::options().read(true), libc::O_NONBLOCK, true, false),
             None => fd::open_named(&self.path),
         }
     }
 
-    /// Bytes that the file has now, whatever it had when the run began.
+    /// Returns the present size of the file, bytes.
     pub(super) fn size_now(&self) -> Option<u64> {
         fd::size(self.held.as_ref()?.file()).ok()
     }
 
-    /// As [`Target::open`], and the kernel is told of the order where the job says so.
+    /// Opens the file as [`Target::open`] does, and advises the kernel of the order if the job
+    /// requests it.
     pub(super) fn open_advised(&self, job: &Job) -> Result<File, BackendError> {
         let file = self.open(job)?;
-        advice::tell(&file, job)?;
+        advice::advise(&file, job)?;
         Ok(file)
     }
 
-    /// What offsets and lengths of the job's I/O must be multiples of: 1 without direct I/O.
+    /// Returns the alignment of the job's offsets and lengths: 1 without direct I/O.
     pub fn align(&self, job: &Job) -> u32 {
         if job.direct { self.direct_align.unwrap_or(512).max(1) } else { 1 }
     }
 
-    /// The reasons that hold for every backend which moves data.
+    /// Checks what applies to every backend that moves data.
     pub fn check(&self, job: &Job) -> Result<(), Unsupported> {
         advice::check(job)?;
         shared::check(job)?;
@@ -99,7 +104,7 @@ impl Target {
         let align = u64::from(self.align(job));
         if !job.block.is_multiple_of(align) {
             return Err(Unsupported(format!(
-                "direct I/O needs blocks that are a multiple of {align} bytes here, {} is not",
+                "direct I/O needs a block size that is a multiple of {align} bytes here; {} is not",
                 job.block
             )));
         }
@@ -123,7 +128,7 @@ mod tests {
     use crate::sys::mounts;
     use crate::sys::testing::skip;
 
-    /// Read so long ago that any ordinary read notes it.
+    /// Sets an access time so old that any ordinary read updates it.
     fn long_unread(file: &File) -> SystemTime {
         let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
         file.set_times(std::fs::FileTimes::new().set_accessed(long_ago)).unwrap();
@@ -131,15 +136,15 @@ mod tests {
     }
 
     #[test]
-    fn no_way_of_reading_touches_the_time_of_last_access() {
-        let (own, _, target) = file(65536, 1);
-        let before = long_unread(own.as_file());
+    fn no_backend_updates_the_access_time() {
+        let (temp, _, target) = file(65536, 1);
+        let before = long_unread(temp.as_file());
         for backend in BACKENDS.iter().filter(|backend| backend.info().ops.contains(&Op::Read)) {
             let job = Job { backend: Choice::plain(backend.info().id), ..job() };
             if backend.check(&target, &job).is_ok() {
                 read_all(*backend, &target, &job);
                 assert_eq!(
-                    own.as_file().metadata().unwrap().accessed().unwrap(),
+                    temp.as_file().metadata().unwrap().accessed().unwrap(),
                     before,
                     "{}",
                     job.backend
@@ -149,18 +154,18 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_it_reads_as_ordinary_programs_do() {
-        let (own, _, target) = file(65536, 2);
-        if mounts::of(own.as_file())
+    fn with_atime_reading_updates_the_access_time() {
+        let (temp, _, target) = file(65536, 2);
+        if mounts::mount_of(temp.as_file())
             .is_ok_and(|mount| mount.options.iter().any(|option| option == "noatime"))
         {
             return skip("the file system is mounted with noatime");
         }
         for id in ["pread", "read", "readv", "preadv2"] {
-            let before = long_unread(own.as_file());
+            let before = long_unread(temp.as_file());
             let job = Job { backend: Choice::parse(&format!("{id}+atime")).unwrap(), ..job() };
             read_all(backend(id).unwrap(), &target, &job);
-            assert_ne!(own.as_file().metadata().unwrap().accessed().unwrap(), before, "{id}");
+            assert_ne!(temp.as_file().metadata().unwrap().accessed().unwrap(), before, "{id}");
         }
     }
 }

@@ -1,15 +1,15 @@
-//! What the tests of backends share.
+//! Helpers shared by the tests of backends.
 
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
-use super::order::Share;
+use super::access_pattern::Share;
 use super::work::{Assignment, Published, Tally, Work};
 use super::{Backend, Target, drive};
 use crate::plan::{Cache, Choice, Job, Op};
-use crate::sys::held::Held;
+use crate::sys::held_file::HeldFile;
 
-/// A plain job: one sequential pass of `read` at 4 KiB over 64 KiB.
+/// Returns a plain job: one sequential pass of `read` at 4 KiB over 64 KiB.
 pub fn job() -> Job {
     Job {
         span: 65536,
@@ -19,14 +19,14 @@ pub fn job() -> Job {
     }
 }
 
-/// A file of `len` seeded bytes, and the target that lanes open.
+/// Creates a file of `len` seeded bytes; returns it, its bytes and the target that lanes open.
 pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target) {
     let data: Vec<u8> = (0..len as u64)
-        .map(|i| super::order::mix(seed ^ (i / 8)).to_le_bytes()[(i % 8) as usize])
+        .map(|i| super::access_pattern::mix(seed ^ (i / 8)).to_le_bytes()[(i % 8) as usize])
         .collect();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&data).unwrap();
-    let held = Held::new(file.reopen().unwrap(), None).unwrap();
+    let held = HeldFile::new(file.reopen().unwrap(), None).unwrap();
     let path = file.path().into();
     let target = Target {
         path,
@@ -39,16 +39,21 @@ pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target)
     (file, data, target)
 }
 
-/// What the backend's one lane did in a pass of the job.
+/// Runs one pass of the job on one lane, and returns its tally.
 pub fn read_all(backend: &dyn Backend, target: &Target, job: &Job) -> Tally {
     let (stop, published) = (AtomicBool::new(false), Published::default());
-    let mut work =
-        Work::new(Assignment::of(backend, job, Share::of(job, 0, u64::MAX, 7), &stop, &published));
+    let mut work = Work::new(Assignment::for_job(
+        backend,
+        job,
+        Share::for_lane(job, 0, u64::MAX, 7),
+        &stop,
+        &published,
+    ));
     drive::run(backend.open(target, job, 0).unwrap().as_mut(), &mut work).unwrap();
     work.tally()
 }
 
-/// The XOR of design §3.6, the slow and obvious way.
+/// Computes the XOR of [`super::fold`] the slow and obvious way.
 pub fn xor(data: &[u8]) -> u32 {
     let mut bytes = [0u8; 4];
     data.iter().enumerate().for_each(|(i, b)| bytes[i % 4] ^= b);

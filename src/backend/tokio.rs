@@ -27,13 +27,16 @@ impl Backend for Tokio {
         &Info {
             id: "tokio",
             title: "tokio::fs",
-            about: "asynchronous files of Rust's tokio: each call is handed to a thread and waited for",
-            doc: "One read (or write and flush) of a tokio::fs::File per block, after a seek where the order jumps, awaited one after the other. Linux has \
-                  no asynchronous read that tokio uses: each call goes to a thread of a pool, which calls read(2) into a buffer of tokio's (at \
-                  most 2 MiB at a time), and is copied from there. So an operation costs a copy and two switches of threads more than read, \
-                  which CPU time and voluntary switches show. Each thread of iotui has a runtime of its own with one thread beside it; the CPU \
-                  time of that one is counted as system time. System calls are the reads and writes that the kernel counts for it \
-                  (/proc/PID/task/TID/io) and one lseek for each seek; the futex calls of waking and waiting are not among them.",
+            about: "asynchronous files of Rust's tokio: a pool thread makes each call",
+            doc: "One read (or write and flush) of a tokio::fs::File per block, after a seek where \
+                  the order jumps, awaited one after the other. tokio uses no asynchronous read of \
+                  Linux: each call goes to a pool thread, which calls read(2) into tokio's own \
+                  buffer (at most 2 MiB at a time), and the data is copied from there. An \
+                  operation therefore costs a copy and two thread switches more than read, visible \
+                  in CPU time and voluntary switches. Each iotui thread has its own runtime with \
+                  one pool thread, whose CPU time counts as system time. The system calls are the \
+                  reads and writes that the kernel counts for it (/proc/PID/task/TID/io) plus one \
+                  lseek per seek, without the futex calls for waking and waiting.",
             data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
@@ -47,7 +50,7 @@ impl Backend for Tokio {
         }
     }
 
-    fn writes_by(&self) -> &'static str {
+    fn write_call(&self) -> &'static str {
         "tokio::fs write"
     }
 
@@ -57,11 +60,13 @@ impl Backend for Tokio {
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        // One thread beside, which lives as long as the lane.
-        let kept = Duration::from_secs(1 << 30);
-        let made =
-            Builder::new_current_thread().max_blocking_threads(1).thread_keep_alive(kept).build();
-        let runtime = made.map_err(BackendError::Runtime)?;
+        // One pool thread, which lives as long as the lane.
+        let keep_alive = Duration::from_secs(1 << 30);
+        let runtime = Builder::new_current_thread()
+            .max_blocking_threads(1)
+            .thread_keep_alive(keep_alive)
+            .build()
+            .map_err(BackendError::Runtime)?;
         runtime.block_on(start_thread()).map_err(BackendError::Runtime)?;
         let helper =
             runtime.block_on(runtime.handle().spawn_blocking(|| (gettid(), ThreadCalls::new())));
@@ -80,15 +85,13 @@ impl Backend for Tokio {
     }
 }
 
-/// Starts the runtime's thread by a write: where no thread can be had that fails, and everything
-/// else of tokio's panics.
+/// Starts the pool thread by a write to a pipe: where no thread can be started that returns an
+/// error, while the rest of tokio panics.
 async fn start_thread() -> io::Result<()> {
     let (_reader, writer) = io::pipe()?;
     let mut pipe = pin!(File::from_std(OwnedFd::from(writer).into()));
     let wrote = poll_fn(|cx| pipe.as_mut().poll_write(cx, &[0])).await;
-    wrote.map_err(|_| {
-        io::Error::other("the thread beside it cannot be started: use fewer --threads")
-    })?;
+    wrote.map_err(|_| io::Error::other("cannot start its pool thread: use fewer --threads"))?;
     poll_fn(|cx| pipe.as_mut().poll_flush(cx)).await
 }
 
@@ -103,12 +106,12 @@ struct TokioLane {
     seeks: u64,
     /// The thread that makes the calls.
     helper: Pid,
-    /// Of that thread; taking the count is a call of ours.
+    /// System calls of that thread; reading the count is one of ours.
     calls: ThreadCalls,
 }
 
 /// An operation on one lane's file and buffer.
-struct Hands<'a> {
+struct FileOps<'a> {
     file: Pin<&'a mut File>,
     buffer: &'a Buffer,
     write: bool,
@@ -116,20 +119,20 @@ struct Hands<'a> {
     seeks: &'a mut u64,
 }
 
-impl Hands<'_> {
-    async fn one(&mut self, request: Request) -> io::Result<usize> {
+impl FileOps<'_> {
+    async fn transfer(&mut self, request: Request) -> io::Result<usize> {
         if request.offset != *self.position {
             *self.seeks += 1;
             self.file.as_mut().start_seek(SeekFrom::Start(request.offset))?;
             poll_fn(|cx| self.file.as_mut().poll_complete(cx)).await?;
         }
         let (at, len) = (self.buffer.at(request.at as usize), request.len as usize);
-        // SAFETY: the buffer holds the largest block, and nobody else uses it meanwhile: tokio
-        // reads into memory of its own.
+        // SAFETY: the buffer holds the largest block, and nothing else uses it meanwhile: tokio
+        // reads into its own memory.
         let block = unsafe { std::slice::from_raw_parts_mut(at, len) };
         let done = if self.write {
             let done = poll_fn(|cx| self.file.as_mut().poll_write(cx, block)).await?;
-            // Till then it is only handed over.
+            // Until then it is only queued.
             poll_fn(|cx| self.file.as_mut().poll_flush(cx)).await?;
             done
         } else {
@@ -146,7 +149,7 @@ impl Lane for TokioLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         let before = self.calls.now();
         let data = self.buffer.ptr().cast_const();
-        let mut hands = Hands {
+        let mut ops = FileOps {
             file: Pin::new(&mut self.file),
             buffer: &self.buffer,
             write: self.write,
@@ -156,7 +159,7 @@ impl Lane for TokioLane {
         self.runtime.block_on(async {
             while let Some(mut request) = work.next(0) {
                 loop {
-                    let result = match hands.one(request).await {
+                    let result = match ops.transfer(request).await {
                         Ok(done) => done as isize,
                         Err(error) => -(error.raw_os_error().unwrap_or(libc::EIO) as isize),
                     };
@@ -175,6 +178,6 @@ impl Lane for TokioLane {
     }
 
     fn helper_nanos(&self) -> Option<u64> {
-        threads::nanos_of(self.helper)
+        threads::thread_nanos(self.helper)
     }
 }

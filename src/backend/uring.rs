@@ -1,8 +1,8 @@
 //! `uring`: io_uring, with a registered buffer and file where the kernel allows.
 #![allow(unsafe_code)]
 
+mod depth_one;
 mod info;
-mod one;
 
 use std::fs::File;
 use std::io;
@@ -12,12 +12,12 @@ use std::os::fd::AsRawFd;
 use io_uring::squeue::{Entry, SubmissionQueue};
 use io_uring::{Builder, IoUring, opcode, types};
 
+use self::depth_one::DepthOneLane;
 use self::info::INFO;
-use self::one::OneByOne;
 use super::work::Request;
 use super::{
-    Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, slots_buffer,
-    tell_small_pages,
+    Backend, BackendError, Lane, Target, Unsupported, Work, advice, note_small_pages,
+    reading_buffer, slots_buffer,
 };
 use crate::plan::{Info, Job, Op, Pattern};
 use crate::record::Note;
@@ -32,13 +32,13 @@ impl Backend for Uring {
         &INFO
     }
 
-    fn writes_by(&self) -> &'static str {
+    fn write_call(&self) -> &'static str {
         "io_uring(7) write"
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
-        match ring(job, 1) {
+        match build_ring(job, 1) {
             Ok(_) => Ok(()),
             Err(error) => Err(Unsupported(refusal(&error))),
         }
@@ -55,7 +55,7 @@ impl UringLane {
         let file = target.open_advised(job)?;
         let buffer = slots_buffer(job, align, job.depth, lane)?;
         let into = reading_buffer(job, align, job.depth, lane)?;
-        let ring = ring(job, job.depth).map_err(|error| Unsupported(refusal(&error)))?;
+        let ring = build_ring(job, job.depth).map_err(|error| Unsupported(refusal(&error)))?;
         let mut lane = UringLane {
             ring,
             file,
@@ -63,11 +63,11 @@ impl UringLane {
             mask: align - 1,
             buffer: ManuallyDrop::new(buffer),
             into: ManuallyDrop::new(into),
-            flying: 0,
+            in_flight: 0,
             write: job.op == Op::Write,
-            part: part(job),
-            polled: polled(job),
-            alone: job.threads == 1,
+            batch_limit: batch_limit(job),
+            sqpoll: has_sqpoll(job),
+            only_poller: job.threads == 1,
             will_need: job.backend.has(advice::WILL_NEED.name),
             fixed_file: false,
             fixed_buffer: false,
@@ -78,27 +78,27 @@ impl UringLane {
     }
 }
 
-fn polled(job: &Job) -> bool {
+fn has_sqpoll(job: &Job) -> bool {
     job.backend.has("sqpoll")
 }
 
-/// The kernel holds back the requests of a call that submits more than two until it has seen all of
-/// them, so that neighbours are sent to the disk as one (block/blk-core.c, blk_start_plug). Random
-/// ones have no neighbours: a disk that waits for them idles.
-fn part(job: &Job) -> u32 {
-    if job.direct && job.pattern == Pattern::Random && !polled(job) { 2 } else { u32::MAX }
+/// Returns the most entries that one call submits. The kernel holds back the requests of a call
+/// that submits more than two until it has seen all of them, so that neighbours are merged
+/// (block/blk-core.c, blk_start_plug). Random requests have no neighbours: a disk would idle
+/// meanwhile.
+fn batch_limit(job: &Job) -> u32 {
+    if job.direct && job.pattern == Pattern::Random && !has_sqpoll(job) { 2 } else { u32::MAX }
 }
 
-fn ring(job: &Job, depth: u32) -> io::Result<IoUring> {
+fn build_ring(job: &Job, depth: u32) -> io::Result<IoUring> {
     let entries = depth.next_power_of_two();
-    if polled(job) {
-        // Its thread frees the places of a batch only after the completions of that batch can be
-        // seen.
+    if has_sqpoll(job) {
+        // The polling thread frees the entries of a batch only after its completions are visible.
         return IoUring::builder().setup_sqpoll(50).build(entries * 2);
     }
     let build =
         |setup: &fn(&mut Builder) -> &mut Builder| setup(&mut IoUring::builder()).build(entries);
-    // What an older kernel says of a flag that it does not know.
+    // The error of an older kernel for a flag that it does not know.
     let unknown = |ring: &io::Result<IoUring>| {
         ring.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL))
     };
@@ -106,16 +106,16 @@ fn ring(job: &Job, depth: u32) -> io::Result<IoUring> {
     better.iter().map(build).find(|ring| !unknown(ring)).unwrap_or_else(|| build(plain))
 }
 
-/// How a ring is set up, the best that the kernel knows: what completes is worked on when the lane
-/// asks for it (Linux 6.1), at the next system call (5.19), or at once, which interrupts the lane:
-/// at depth 32 and 128 that cost a tenth of the requests per second.
+/// How a ring is set up; the first that the kernel knows is used. Completions are processed when
+/// the lane asks for them (Linux 6.1), at the next system call (5.19), or at once, which interrupts
+/// the lane and cost a tenth of the requests per second at depths 32 and 128.
 const SETUPS: [fn(&mut Builder) -> &mut Builder; 3] = [
     |ring| ring.setup_single_issuer().setup_defer_taskrun(),
     |ring| ring.setup_coop_taskrun(),
     |ring| ring,
 ];
 
-/// The refusal with the switch that is behind it, where there is one.
+/// Describes a refusal, with the setting that causes it where there is one.
 fn refusal(error: &io::Error) -> String {
     let disabled =
         std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
@@ -124,9 +124,11 @@ fn refusal(error: &io::Error) -> String {
             format!("io_uring: EPERM, kernel.io_uring_disabled={}", disabled.trim())
         }
         (Some(libc::EPERM), _) => {
-            "io_uring: EPERM, forbidden here (a container's seccomp filter?)".into()
+            "io_uring: EPERM, not permitted (a container's seccomp filter?)".into()
         }
-        (Some(libc::ENOSYS), _) => "io_uring: ENOSYS, not in this kernel or filtered out".into(),
+        (Some(libc::ENOSYS), _) => {
+            "io_uring: ENOSYS, not supported by this kernel, or blocked by a seccomp filter".into()
+        }
         (Some(libc::ENOMEM), _) => {
             "io_uring: ENOMEM, raise the locked-memory limit (ulimit -l)".into()
         }
@@ -137,24 +139,24 @@ fn refusal(error: &io::Error) -> String {
 struct UringLane {
     ring: IoUring,
     file: File,
-    /// Given back in `drop`, when nothing writes into it any more.
+    /// Freed in `drop`, once nothing writes into it any more.
     buffer: ManuallyDrop<Buffer>,
-    /// As `buffer`, where reads and writes are mixed: what the reads fill.
+    /// The buffer that reads fill where reads and writes are mixed; freed like `buffer`.
     into: ManuallyDrop<Option<Buffer>>,
-    /// Operations handed to the ring whose completion was not seen.
-    flying: u32,
+    /// Operations submitted to the ring whose completion has not been seen.
+    in_flight: u32,
     /// Bytes from one slot's buffer to the next.
     stride: usize,
-    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back
+    /// Alignment - 1: a shorter last block is requested rounded up with direct I/O, and returns
     /// short.
     mask: u32,
     write: bool,
     /// The most entries that one call submits.
-    part: u32,
+    batch_limit: u32,
     /// A kernel thread takes the submissions.
-    polled: bool,
-    /// No other lane has a polling thread.
-    alone: bool,
+    sqpoll: bool,
+    /// Whether no other lane has a polling thread.
+    only_poller: bool,
     will_need: bool,
     fixed_file: bool,
     fixed_buffer: bool,
@@ -162,14 +164,14 @@ struct UringLane {
 }
 
 impl UringLane {
-    /// Registers file and buffer; a refusal is told, and the plain path measured under its own
-    /// name.
+    /// Registers file and buffers. A refusal is noted in the result, and the plain operations are
+    /// used.
     fn register(&mut self) -> Result<(), BackendError> {
         let submitter = self.ring.submitter();
         match submitter.register_files(&[self.file.as_raw_fd()]) {
             Ok(()) => self.fixed_file = true,
-            // Before Linux 5.11 the polling thread knows registered files only.
-            Err(error) if self.polled && !self.ring.params().is_feature_sqpoll_nonfixed() => {
+            // Before Linux 5.11 the polling thread accepts only registered files.
+            Err(error) if self.sqpoll && !self.ring.params().is_feature_sqpoll_nonfixed() => {
                 return Err(BackendError::Ring {
                     step: "registering the file, which +sqpoll needs before Linux 5.11",
                     error,
@@ -184,9 +186,12 @@ impl UringLane {
         // SAFETY: `drop` keeps the buffers until nothing is in flight, for ever if need be.
         match unsafe { submitter.register_buffers(&parts) } {
             Ok(()) => self.fixed_buffer = true,
-            Err(_) if self.buffer.len() > MOST_REGISTERED => {
+            Err(_) if self.buffer.len() > MAX_REGISTERED => {
                 let len = crate::units::show_bytes(self.buffer.len() as u64);
-                self.refused.push(format!("buffer: {len}, and 1 GiB is the most that can be registered; use less depth or smaller blocks"));
+                self.refused.push(format!(
+                    "buffer: {len} is more than the 1 GiB that can be registered; use a lower \
+                     depth or smaller blocks"
+                ));
             }
             Err(error) => self.refused.push(format!(
                 "buffer: {error}; the locked-memory limit (ulimit -l) may be too low"
@@ -195,9 +200,9 @@ impl UringLane {
         Ok(())
     }
 
-    /// Where the request's bytes go, and how many to ask for.
+    /// Returns the address for the request's bytes, and how many to request.
     #[inline(always)]
-    fn part(&self, request: Request) -> (*mut u8, u32) {
+    fn buffer_part(&self, request: Request) -> (*mut u8, u32) {
         let place = request.slot as usize * self.stride + request.at as usize;
         let at = match &*self.into {
             Some(into) if !request.write => into.at(place),
@@ -206,7 +211,7 @@ impl UringLane {
         (at, if request.write { request.len } else { (request.len + self.mask) & !self.mask })
     }
 
-    /// The entry of any request.
+    /// Builds the entry of any request.
     #[inline(never)]
     fn entry(
         &self,
@@ -233,17 +238,18 @@ impl UringLane {
         entry.user_data(slot.into())
     }
 
-    /// The entries are all of one kind, which is built in place: from a choice of eight it would go
-    /// through memory, stalled twice.
+    /// Returns whether all entries are of the one kind that is built in place: chosen from eight
+    /// kinds, an entry would go through memory and stall twice.
     #[inline(always)]
     fn common(&self) -> bool {
         self.fixed_buffer && self.fixed_file && !self.write && self.into.is_none()
     }
 
-    /// False when there is no place, which cannot be: there is one for every slot.
+    /// Pushes an entry; false when the queue is full, which is unreachable: it has an entry per
+    /// slot.
     #[inline(always)]
     fn push(&self, queue: &mut SubmissionQueue, request: Request, common: bool) -> bool {
-        let (at, len) = self.part(request);
+        let (at, len) = self.buffer_part(request);
         // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
         let pushed = unsafe {
             if common {
@@ -258,8 +264,8 @@ impl UringLane {
         pushed.is_ok()
     }
 
-    /// Queues what there is to do, at most a part of it; the number queued. `None` when there is no
-    /// place.
+    /// Queues the next operations, up to the limit of one call; returns their number, or `None`
+    /// when the queue is full.
     #[inline(always)]
     fn queue(
         &mut self,
@@ -267,24 +273,24 @@ impl UringLane {
         rest: &mut Vec<Request>,
         work: &mut Work,
     ) -> Option<u32> {
-        // SAFETY: the only handle on the queue while it lives. One for all entries: each would load
-        // and store its ends.
+        // SAFETY: this is the only handle on the queue while it lives. One handle for all entries:
+        // each would load and store the ends of the queue.
         let mut queue = unsafe { self.ring.submission_shared() };
         let (common, mut queued) = (self.common(), 0);
-        while queued < self.part
+        while queued < self.batch_limit
             && let Some(request) = work.upcoming(free, rest)
         {
             if !self.push(&mut queue, request, common) {
-                self.flying += queued;
+                self.in_flight += queued;
                 return None;
             }
             queued += 1;
         }
-        self.flying += queued;
+        self.in_flight += queued;
         Some(queued)
     }
 
-    /// Queues all that there is to do; every part but the last is submitted at once.
+    /// Queues all operations there are; submits every full batch at once.
     #[inline(always)]
     fn queue_all<const FILL: bool>(
         &mut self,
@@ -294,23 +300,24 @@ impl UringLane {
     ) {
         loop {
             match self.queue(free, rest, work) {
-                None => return work.abort(no_place()),
-                Some(queued) if queued < self.part => return,
+                None => return work.abort(queue_full()),
+                Some(queued) if queued < self.batch_limit => return,
                 Some(_) => {}
             }
             work.add_syscalls(1);
             match self.enter::<FILL>(0) {
-                // Those not taken are submitted with the next.
-                taken if taken >= 0 || passes(taken) => {}
-                refused => return work.abort(refusing(refused)),
+                // Entries that were not taken are submitted with the next call.
+                taken if taken >= 0 || is_transient(taken) => {}
+                refused => return work.abort(ring_error(refused)),
             }
         }
     }
 
-    /// Submits what is queued and waits for a completion; the system calls it took, or -errno.
+    /// Submits what is queued and waits for a completion; returns the number of system calls, or
+    /// -errno.
     #[inline(always)]
     fn wait<const FILL: bool>(&mut self) -> isize {
-        if self.polled
+        if self.sqpoll
             && !self.ring.submission().need_wakeup()
             && !self.ring.completion().is_empty()
         {
@@ -322,11 +329,11 @@ impl UringLane {
         }
     }
 
-    /// Submits what is queued and waits for so many completions; how many were submitted, or
-    /// -errno.
+    /// Submits what is queued and waits for `wanted` completions; returns how many were submitted,
+    /// or -errno.
     #[inline(always)]
     fn enter<const FILL: bool>(&mut self, wanted: u32) -> isize {
-        if self.polled {
+        if self.sqpoll {
             return match self.ring.submit_and_wait(wanted as usize) {
                 Ok(submitted) => submitted as isize,
                 Err(error) => -(error.raw_os_error().unwrap_or(libc::EIO) as isize),
@@ -337,9 +344,10 @@ impl UringLane {
         unsafe { raw::uring_enter::<FILL>(self.ring.as_raw_fd(), queued, wanted) }
     }
 
-    /// Takes every completion; the first bears the system calls of the wait. The number taken.
+    /// Takes every completion, and returns their number. The first one carries the system calls of
+    /// the wait.
     #[inline(always)]
-    fn take(
+    fn collect(
         &mut self,
         mut calls: u32,
         work: &mut Work,
@@ -361,57 +369,60 @@ impl UringLane {
         if calls > 0 {
             work.add_syscalls(calls.into());
         }
-        self.flying -= taken;
+        self.in_flight -= taken;
         taken
     }
 
     #[inline(always)]
-    fn go<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
+    fn run_loop<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
         for why in self.refused.drain(..) {
             work.note(Note::UringPlain(why));
         }
-        work.rounds_up(self.mask);
-        tell_small_pages(work, &self.buffer, self.mask > 0);
+        work.set_alignment_mask(self.mask);
+        note_small_pages(work, &self.buffer, self.mask > 0);
         advice::will_need(&self.file, self.will_need, work);
-        if work.depth() == 1 && !self.polled {
-            return OneByOne::<FILL>::run(self, work);
+        if work.depth() == 1 && !self.sqpoll {
+            return DepthOneLane::<FILL>::run(self, work);
         }
-        // Slots to fill: all at first, then those whose operation is over; `rest` what a short one
-        // still needs.
+        // Free slots, all at first; and remainders of short operations.
         let mut free: Vec<u32> = (0..work.depth()).rev().collect();
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());
-        let mut vain = 0;
+        let mut empty_waits = 0;
         loop {
             self.queue_all::<FILL>(&mut free, &mut rest, work);
-            if self.flying == 0 {
+            if self.in_flight == 0 {
                 return work.finish();
             }
-            work.flew(self.flying.into(), 1);
+            work.record_in_flight(self.in_flight.into(), 1);
             let calls = match self.wait::<FILL>() {
                 calls @ 0.. => calls as u32,
-                passing if passes(passing) && vain < MOST_VAIN => 1,
+                passing if is_transient(passing) && empty_waits < MAX_EMPTY_WAITS => 1,
                 refused => {
-                    work.abort(refusing(refused));
+                    work.abort(ring_error(refused));
                     return work.finish();
                 }
             };
-            vain = if self.take(calls, work, &mut free, &mut rest) > 0 { 0 } else { vain + 1 };
+            empty_waits = if self.collect(calls, work, &mut free, &mut rest) > 0 {
+                0
+            } else {
+                empty_waits + 1
+            };
         }
     }
 
-    /// Waits until the kernel is done with the buffer; false when that cannot be known.
+    /// Waits until the kernel no longer uses the buffers; false when that is not certain.
     fn drain(&mut self) -> bool {
-        // What was never submitted is not in flight, unless a thread of the kernel may still take
-        // it.
-        let queued = if self.polled { 0 } else { self.ring.submission().len() };
-        while self.flying as usize > queued {
+        // Entries that were never submitted are not in flight, unless the polling thread may still
+        // take them.
+        let queued = if self.sqpoll { 0 } else { self.ring.submission().len() };
+        while self.in_flight as usize > queued {
             // SAFETY: with nothing to submit the kernel reads no entry, and so reaches no buffer.
             let plain = || unsafe { raw::uring_enter::<false>(self.ring.as_raw_fd(), 0, 1) };
-            let waited = if self.polled { self.enter::<false>(1) } else { plain() };
+            let waited = if self.sqpoll { self.enter::<false>(1) } else { plain() };
             if waited < 0 && waited != -(libc::EINTR as isize) {
                 return false;
             }
-            self.flying -= self.ring.completion().count() as u32;
+            self.in_flight -= self.ring.completion().count() as u32;
         }
         true
     }
@@ -419,10 +430,10 @@ impl UringLane {
 
 impl Drop for UringLane {
     fn drop(&mut self) {
-        // A lane that failed leaves operations behind, and closing the ring does not wait for them:
-        // where the kernel may still write, the memory is never given back.
+        // A failed lane leaves operations in flight, and closing the ring does not wait for them:
+        // while the kernel may still write, the memory is leaked.
         if self.drain() {
-            // SAFETY: dropped once, here; nothing uses it afterwards.
+            // SAFETY: dropped once, here; nothing uses them afterwards.
             unsafe {
                 ManuallyDrop::drop(&mut self.buffer);
                 ManuallyDrop::drop(&mut self.into);
@@ -431,40 +442,41 @@ impl Drop for UringLane {
     }
 }
 
-/// The kernel has no room at the moment, or a signal came: what completes meanwhile makes room.
-fn passes(result: isize) -> bool {
+/// Returns whether a refusal is transient: the kernel is out of resources until something
+/// completes, or a signal arrived.
+fn is_transient(result: isize) -> bool {
     [libc::EINTR, libc::EAGAIN, libc::EBUSY].contains(&(-result as i32))
 }
 
 #[cold]
-fn refusing(result: isize) -> BackendError {
+fn ring_error(result: isize) -> BackendError {
     BackendError::Ring {
         step: "io_uring_enter",
         error: io::Error::from_raw_os_error(-result as i32),
     }
 }
 
-/// Which cannot be: there is one for every slot.
+/// Unreachable: the ring has an entry per slot.
 #[cold]
-fn no_place() -> BackendError {
+fn queue_full() -> BackendError {
     BackendError::Ring { step: "submission queue full", error: io::ErrorKind::Other.into() }
 }
 
 impl Lane for UringLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        with_fill!(FILL => self.go::<FILL>(work))
+        with_fill!(FILL => self.run_loop::<FILL>(work))
     }
 
     fn helper_nanos(&self) -> Option<u64> {
-        if self.polled { threads::poller_nanos(self.alone) } else { Some(0) }
+        if self.sqpoll { threads::poller_nanos(self.only_poller) } else { Some(0) }
     }
 }
 
-/// The kernel's limit for one registered buffer.
-const MOST_REGISTERED: usize = 1 << 30;
+/// The kernel's limit for one registered buffer, bytes.
+const MAX_REGISTERED: usize = 1 << 30;
 
-/// Waits in a row that brought nothing, before a refusal counts as a failure.
-const MOST_VAIN: u32 = 1000;
+/// Consecutive waits without a completion before a refusal counts as a failure.
+const MAX_EMPTY_WAITS: u32 = 1000;
 
 #[cfg(test)]
 mod tests;

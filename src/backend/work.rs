@@ -1,17 +1,16 @@
-//! The work of one lane in one trial: hands out requests, takes results, counts, folds and times
-//! them.
+//! The work of one lane in one trial: hands out requests, and counts, folds and times their
+//! results.
 //!
-//! A concrete type: nothing here is called through a pointer, so a lane's loop is one inlined
-//! function (design §3.1).
+//! A concrete type, without dynamic dispatch, so that a lane's loop is inlined into one function.
 #![allow(unsafe_code)]
 
-mod whole;
+mod fast_path;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
+use super::access_pattern::{Order, Share};
 use super::fold::{self, FoldFn, at_offset};
 use super::meter::{Meter, Timed};
-use super::order::{Order, Share};
 use super::shared::{Claimed, Cursor};
 use super::{Backend, BackendError, IoFault};
 use crate::plan::Job;
@@ -22,16 +21,17 @@ use crate::sys::clock::Clock;
 /// One piece of I/O to submit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
+    /// Offset in the file.
     pub offset: u64,
     pub len: u32,
     pub slot: u32,
-    /// Where in the slot's buffer: above 0 only for the rest of a short operation.
+    /// Offset in the slot's buffer: above 0 only for the remainder of a short operation.
     pub at: u32,
-    /// It writes; said for lanes that mix reads and writes.
+    /// Whether it writes; only lanes that mix reads and writes need it.
     pub write: bool,
 }
 
-/// What a lane has done so far, on a cache line of its own, for the sampler.
+/// What a lane has done so far, for the sampler; on its own cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Published {
@@ -40,28 +40,28 @@ pub struct Published {
     pub syscalls: AtomicU64,
 }
 
-/// What the engine gives a lane to do.
+/// The engine's assignment to a lane.
 #[derive(Debug, Clone, Copy)]
 pub struct Assignment<'a> {
     pub share: Share,
     pub passes: u64,
     pub depth: u32,
-    /// Whether operations carry bytes; without, every request is 0 bytes long.
+    /// Whether operations move data; if not, every request is 0 bytes long.
     pub moves: bool,
-    /// The calls that read and that write, as errors name them.
+    /// The names of the calls that read and write, for error messages.
     pub calls: (&'static str, &'static str),
     pub fold: Option<FoldFn>,
     pub timed: Timed,
     pub clock: Clock,
     pub stop: &'a AtomicBool,
     pub published: &'a Published,
-    /// Where the lanes share their blocks: what hands them out; the share is then that of all.
+    /// Hands out the blocks where lanes share them; the share is then that of all lanes.
     pub cursor: Option<&'a Cursor>,
 }
 
 impl<'a> Assignment<'a> {
-    /// What `job` asks of a lane of that backend: one pass over its share, not timed.
-    pub fn of(
+    /// Returns the assignment of a lane of `job`: one pass over its share, not timed.
+    pub fn for_job(
         backend: &dyn Backend,
         job: &Job,
         share: Share,
@@ -74,7 +74,7 @@ impl<'a> Assignment<'a> {
             passes: 1,
             depth: job.depth,
             moves: info.moves_bytes(),
-            calls: (info.title, backend.writes_by()),
+            calls: (info.title, backend.write_call()),
             fold: job.xor.then(fold::widest),
             timed: Timed::None,
             clock: Clock::best(),
@@ -91,7 +91,7 @@ struct Slot {
     start: u64,
     len: u32,
     at: u32,
-    /// Vain tries in a row.
+    /// Consecutive retries.
     retries: u32,
     later_pass: bool,
     write: bool,
@@ -105,14 +105,14 @@ pub struct Tally {
     pub syscalls: u64,
     /// XOR of the first pass, and of all later ones together.
     pub folds: [u32; 2],
-    /// Passes handed out whole, and operations of the one after.
+    /// Complete passes handed out, and operations of the one after.
     pub passes: u64,
     pub rest: u64,
-    /// Instead of these two, where the lanes share their blocks.
+    /// Replaces these two where the lanes share their blocks.
     pub claimed: Claimed,
     pub histogram: Option<Histogram>,
-    /// Operations under way at each wait, added up, and the waits.
-    pub flying: (u64, u64),
+    /// Operations in flight summed over the waits, and the number of waits.
+    pub in_flight: (u64, u64),
     pub notes: Vec<Note>,
 }
 
@@ -120,12 +120,12 @@ pub struct Tally {
 pub struct Work<'a> {
     order: Order,
     index: u64,
-    /// The end of what may be handed out now: of the pass, or of a claim.
+    /// The end of the indexes to hand out now: that of the pass, or of a claim.
     limit: u64,
     pass: u64,
-    /// Claims up to the lane's last one.
+    /// The number of the lane's last claim, plus 1.
     claims: u64,
-    /// Alignment - 1 of what the lane asks for; see [`Work::rounds_up`].
+    /// Alignment - 1 of the lane's requests; see [`Work::set_alignment_mask`].
     mask: u32,
     slots: Vec<Slot>,
     bytes: u64,
@@ -133,73 +133,77 @@ pub struct Work<'a> {
     syscalls: u64,
     folds: [u32; 2],
     meter: Meter,
-    given: Assignment<'a>,
+    assignment: Assignment<'a>,
     error: Option<BackendError>,
-    flying: (u64, u64),
+    in_flight: (u64, u64),
     notes: Vec<Note>,
 }
 
 impl<'a> Work<'a> {
-    pub fn new(given: Assignment<'a>) -> Work<'a> {
-        // Where lanes share their blocks each makes a claim, or nothing.
-        let least = given
-            .cursor
-            .map_or_else(|| given.share.quota.saturating_mul(given.passes), Cursor::chunk);
+    pub fn new(assignment: Assignment<'a>) -> Work<'a> {
+        // With shared blocks, a lane that works at all makes one claim.
+        let least = assignment.cursor.map_or_else(
+            || assignment.share.quota.saturating_mul(assignment.passes),
+            Cursor::chunk,
+        );
         Work {
-            order: given.share.order(0),
+            order: assignment.share.order(0),
             index: 0,
-            limit: if given.cursor.is_some() { 0 } else { given.share.quota },
+            limit: if assignment.cursor.is_some() { 0 } else { assignment.share.quota },
             pass: 0,
             claims: 0,
             mask: 0,
-            slots: vec![Slot::default(); given.depth.max(1) as usize],
+            slots: vec![Slot::default(); assignment.depth.max(1) as usize],
             bytes: 0,
             ops: 0,
             syscalls: 0,
             folds: [0; 2],
-            meter: Meter::new(given.clock, given.timed, least),
-            given,
+            meter: Meter::new(assignment.clock, assignment.timed, least),
+            assignment,
             error: None,
-            flying: (0, 0),
+            in_flight: (0, 0),
             notes: Vec::new(),
         }
     }
 
-    /// The timed window opens: the first latency starts here.
+    /// Opens the timed window: the first latency starts here.
     pub fn begin(&mut self) {
         self.meter.begin();
     }
 
-    /// The part of the span that a pass of the lane visits.
+    /// Returns the byte range that a pass of the lane visits.
     pub fn reach(&self) -> std::ops::Range<u64> {
-        self.given.share.reach()
+        self.assignment.share.reach()
     }
 
+    /// Returns the number of slots.
     pub fn depth(&self) -> u32 {
         self.slots.len() as u32
     }
 
-    /// The next request for a free slot; `None` when the passes are done, the stop flag is up or an
-    /// operation failed.
+    /// Returns the next request for a free slot; `None` once the passes are done, the stop flag is
+    /// set or an operation has failed.
     #[inline(always)]
     pub fn next(&mut self, slot: u32) -> Option<Request> {
-        if self.index >= self.limit && !self.more() {
+        if self.index >= self.limit && !self.next_range() {
             return None;
         }
-        if self.given.stop.load(Relaxed) {
+        if self.assignment.stop.load(Relaxed) {
             return None;
         }
-        let offset = self.order.block(self.index) * self.given.share.block;
-        let len = if self.given.moves { self.given.share.len_at(offset) as u32 } else { 0 };
+        let offset = self.order.block(self.index) * self.assignment.share.block;
+        let len =
+            if self.assignment.moves { self.assignment.share.len_at(offset) as u32 } else { 0 };
         let start = self.meter.start(self.index);
-        let write = self.given.share.writes(self.pass, self.index);
+        let write = self.assignment.share.writes(self.pass, self.index);
         self.slots[slot as usize] =
             Slot { offset, start, len, at: 0, retries: 0, later_pass: self.pass > 0, write };
         self.index += 1;
         Some(Request { offset, len, slot, at: 0, write })
     }
 
-    /// The next request for the last of these free slots; the slot stays free when there is none.
+    /// Returns the next request for the last of these free slots; the slot stays free when there is
+    /// none.
     #[inline(always)]
     pub fn fill(&mut self, free: &mut Vec<u32>) -> Option<Request> {
         let request = self.next(*free.last()?)?;
@@ -207,9 +211,9 @@ impl<'a> Work<'a> {
         Some(request)
     }
 
-    /// What a lane with a depth submits next: the rest of a short operation first. As
-    /// `rest.pop().or_else(..)` it would not be inlined, and come through memory: written in
-    /// pieces, read as a whole, and stalled.
+    /// Returns what a lane with a depth submits next: the remainder of a short operation first.
+    /// Written as `rest.pop().or_else(..)` it would not be inlined and the request would go through
+    /// memory: written in pieces, read as one, and stalled.
     #[inline(always)]
     pub fn upcoming(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>) -> Option<Request> {
         match rest.pop() {
@@ -220,40 +224,40 @@ impl<'a> Work<'a> {
 
     #[cold]
     #[inline(never)]
-    fn more(&mut self) -> bool {
-        if self.error.is_some() || self.given.share.quota == 0 {
+    fn next_range(&mut self) -> bool {
+        if self.error.is_some() || self.assignment.share.quota == 0 {
             return false;
         }
-        if let Some(cursor) = self.given.cursor {
-            // Who is to stop claims nothing any more.
-            return !self.given.stop.load(Relaxed) && self.claim(cursor);
+        if let Some(cursor) = self.assignment.cursor {
+            // A stopped lane claims nothing more.
+            return !self.assignment.stop.load(Relaxed) && self.claim(cursor);
         }
-        if self.pass + 1 >= self.given.passes {
+        if self.pass + 1 >= self.assignment.passes {
             return false;
         }
         self.pass += 1;
-        self.meter.moved(self.index, 0);
+        self.meter.renumber(self.index, 0);
         self.index = 0;
-        self.order = self.given.share.order(self.pass);
+        self.order = self.assignment.share.order(self.pass);
         true
     }
 
     fn claim(&mut self, cursor: &Cursor) -> bool {
         let Some((number, pass, indexes)) = cursor.claim() else { return false };
         if pass != self.pass {
-            self.order = self.given.share.order(pass);
+            self.order = self.assignment.share.order(pass);
         }
-        self.meter.moved(self.index, indexes.start);
+        self.meter.renumber(self.index, indexes.start);
         (self.claims, self.pass, self.index, self.limit) =
             (number + 1, pass, indexes.start, indexes.end);
         true
     }
 
-    /// Takes a result: bytes or -errno. `None`: the operation is over and its slot is free. `Some`:
-    /// submit this rest.
+    /// Takes a result: bytes or -errno. `None`: the operation is complete and its slot is free.
+    /// `Some`: the remainder to submit.
     ///
-    /// `data` is where the block's first byte is in memory, for the fold; null where there is none
-    /// or it was folded already.
+    /// `data` is the address of the block's first byte, for the fold; null where there is none or
+    /// it was folded already.
     #[inline(always)]
     pub fn done(
         &mut self,
@@ -265,10 +269,10 @@ impl<'a> Work<'a> {
         self.syscalls += u64::from(syscalls);
         let Slot { start, len, at, .. } = self.slots[slot as usize];
         if result != (len - at) as isize {
-            return self.odd(slot, result, data);
+            return self.handle_partial(slot, result, data);
         }
         self.meter.end(start);
-        if !data.is_null() && self.given.fold.is_some() {
+        if !data.is_null() && self.assignment.fold.is_some() {
             self.fold(slot, data);
         }
         self.bytes += u64::from(len);
@@ -277,12 +281,12 @@ impl<'a> Work<'a> {
         None
     }
 
-    /// Folds the slot's block at `data`, whether or not the job asked for the XOR: for lanes whose
+    /// Folds the slot's block at `data`, whether or not the job requests the XOR: for lanes whose
     /// work *is* touching the data.
     #[inline(always)]
     pub(super) fn fold(&mut self, slot: u32, data: *const u8) {
         let Slot { offset, len, later_pass, .. } = self.slots[slot as usize];
-        let form = self.given.fold.unwrap_or_else(fold::widest);
+        let form = self.assignment.fold.unwrap_or_else(fold::widest);
         // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled or
         // mapped.
         let fold = unsafe { form(data, len as usize) };
@@ -291,22 +295,22 @@ impl<'a> Work<'a> {
 
     #[inline(always)]
     fn publish(&self) {
-        self.given.published.bytes.store(self.bytes, Relaxed);
-        self.given.published.ops.store(self.ops, Relaxed);
-        self.given.published.syscalls.store(self.syscalls, Relaxed);
+        self.assignment.published.bytes.store(self.bytes, Relaxed);
+        self.assignment.published.ops.store(self.ops, Relaxed);
+        self.assignment.published.syscalls.store(self.syscalls, Relaxed);
     }
 
-    /// The lane asks for lengths rounded up to a multiple of `mask` + 1 (direct I/O): what comes
-    /// back beyond the block is no fault, and the rest of a short operation begins at such a
-    /// multiple again.
-    pub fn rounds_up(&mut self, mask: u32) {
+    /// Sets the alignment of the lane's requests, which it rounds up to a multiple of `mask` + 1
+    /// (direct I/O): bytes beyond the block are not a fault, and the remainder of a short operation
+    /// begins at such a multiple.
+    pub fn set_alignment_mask(&mut self, mask: u32) {
         self.mask = mask;
     }
 
-    /// Everything but a whole block: interrupted, short, end of file, failed.
+    /// Handles everything but a full block: interrupted, short, end of file, failed.
     #[cold]
     #[inline(never)]
-    fn odd(&mut self, slot: u32, result: isize, data: *const u8) -> Option<Request> {
+    fn handle_partial(&mut self, slot: u32, result: isize, data: *const u8) -> Option<Request> {
         let mask = self.mask;
         let entry = &mut self.slots[slot as usize];
         let left = entry.len - entry.at;
@@ -314,7 +318,7 @@ impl<'a> Work<'a> {
         match result {
             1.. if (result as u64) < u64::from(left) => {
                 let at = (entry.at + result as u32) & !mask;
-                // Less than the unit of direct I/O comes only at the end of the file.
+                // Less than the direct I/O unit is returned only at the end of the file.
                 if at == entry.at {
                     return self
                         .fail(slot, IoFault::Short { came: result as u64, ends_here: None });
@@ -326,7 +330,7 @@ impl<'a> Work<'a> {
             0 if entry.write => return self.fail(slot, IoFault::Unwritten),
             0 => return self.fail(slot, IoFault::Short { came: 0, ends_here: None }),
             _ if [-libc::EINTR as isize, -libc::EAGAIN as isize].contains(&result)
-                && entry.retries < MOST_RETRIES =>
+                && entry.retries < MAX_RETRIES =>
             {
                 entry.retries += 1
             }
@@ -340,54 +344,54 @@ impl<'a> Work<'a> {
     fn fail(&mut self, slot: u32, fault: IoFault) -> Option<Request> {
         let Slot { offset, len, at, write, .. } = self.slots[slot as usize];
         let (offset, len) = (offset + u64::from(at), len - at);
-        let (reads, writes) = self.given.calls;
+        let (reads, writes) = self.assignment.calls;
         self.error.get_or_insert(BackendError::Io {
             call: if write { writes } else { reads },
             offset,
             len,
             fault,
         });
-        // No more requests: the lane drains what is under way and ends.
+        // No more requests: the lane drains what is in flight and ends.
         self.index = self.limit;
         None
     }
 
-    /// A failure outside any operation: no more requests are handed out.
+    /// Records a failure outside any operation; no more requests are handed out.
     pub fn abort(&mut self, error: BackendError) {
         self.error.get_or_insert(error);
         self.index = self.limit;
     }
 
-    /// System calls that belong to no single operation (a ring's wait, stdio's own reads).
+    /// Adds system calls that belong to no single operation (a ring's wait, stdio's own reads).
     pub fn add_syscalls(&mut self, calls: u64) {
         self.syscalls += calls;
         self.publish();
     }
 
-    /// A lane with a depth tells how many operations were under way when it waited: added up, and
-    /// the waits.
+    /// Records how many operations were in flight at waits: their sum, and the number of waits.
     #[inline(always)]
-    pub fn flew(&mut self, operations: u64, waits: u64) {
-        self.flying.0 += operations;
-        self.flying.1 += waits;
+    pub fn record_in_flight(&mut self, operations: u64, waits: u64) {
+        self.in_flight.0 += operations;
+        self.in_flight.1 += waits;
     }
 
-    /// A circumstance worth telling beside the result.
+    /// Adds a note to the result, once.
     pub fn note(&mut self, note: Note) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
-    /// How the work ended; the last word of every lane's `run`.
+    /// Returns how the work ended; called last in every lane's `run`.
     pub fn finish(&mut self) -> Result<(), BackendError> {
         self.error.take().map_or(Ok(()), Err)
     }
 
+    /// Returns what the lane did.
     pub fn tally(self) -> Tally {
-        let whole = self.index >= self.limit;
-        let (passes, rest) = if whole { (self.pass + 1, 0) } else { (self.pass, self.index) };
-        let shared = self.given.cursor.is_some();
+        let complete = self.index >= self.limit;
+        let (passes, rest) = if complete { (self.pass + 1, 0) } else { (self.pass, self.index) };
+        let shared = self.assignment.cursor.is_some();
         Tally {
             bytes: self.bytes,
             ops: self.ops,
@@ -396,12 +400,12 @@ impl<'a> Work<'a> {
             passes: if shared { 0 } else { passes },
             rest: if shared { 0 } else { rest },
             claimed: Claimed { claims: self.claims, pass: self.pass, left: self.index..self.limit },
-            histogram: (self.given.timed != Timed::None).then_some(self.meter.histogram),
-            flying: self.flying,
+            histogram: (self.assignment.timed != Timed::None).then_some(self.meter.histogram),
+            in_flight: self.in_flight,
             notes: self.notes,
         }
     }
 }
 
-/// An interrupted or busy call is made again this often before it counts as failed.
-const MOST_RETRIES: u32 = 1000;
+/// An interrupted or busy call is retried this often before it counts as failed.
+const MAX_RETRIES: u32 = 1000;

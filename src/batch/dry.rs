@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::engine::missed;
+use crate::engine::predict_missed;
 use crate::experiment::estimate;
 use crate::plan::{Plan, TargetSpec};
 use crate::text::shown;
@@ -42,7 +42,7 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
         show_wait(estimate(plan)),
         show_wait(plan.budget)
     );
-    if let Some(missed) = missed(plan) {
+    if let Some(missed) = predict_missed(plan) {
         let _ = writeln!(text, "reach   {}", missed.text());
     }
     push_needs(plan, &mut text);

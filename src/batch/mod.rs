@@ -18,14 +18,14 @@ use anyhow::Context;
 use gate::{Gate, Held};
 
 use crate::analysis;
-use crate::engine::{Bench, Control, place};
+use crate::engine::{Control, OpenTarget, locate};
 use crate::host::Host;
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
 use crate::report::{self, Format, say};
 use crate::runner;
 use crate::session::{Recorder, Session};
-use crate::sys::{left, signals};
+use crate::sys::{leftovers, signals};
 use crate::text;
 use crate::text::shown;
 
@@ -46,7 +46,8 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
     let (plan, gate) = planning::within(budget, || make::plan(args, settings, presets))?;
     let plan = Arc::new(plan);
-    if let Some(path) = args.out.output.as_ref().filter(|path| place::is_target(&plan.target, path))
+    if let Some(path) =
+        args.out.output.as_ref().filter(|path| locate::is_target(&plan.target, path))
     {
         anyhow::bail!("{} is the file being measured: choose another --output", shown(path));
     }
@@ -56,7 +57,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
         } else {
             Plan::clone(&plan)
         };
-        let link = Bench::probe(&plan.target)
+        let link = OpenTarget::probe(&plan.target)
             .ok()
             .and_then(|bench| bench.facts.link())
             .map(|link| link.bytes_per_second);
@@ -84,7 +85,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
 
 /// What killed runs had left behind and is removed now.
 fn tell_left(args: &Args) {
-    left::tell()
+    leftovers::take_notes()
         .iter()
         .filter(|_| !args.quiet)
         .for_each(|line| say(format!("iotui: {}", text::clean_text(line))));

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use crate::engine::Watched;
+use crate::engine::Watchdog;
 use crate::report::say;
 
 /// What `plan` makes. Where that outlasts the budget in a system call, this process ends here:
 /// nothing was measured or written yet.
 pub(super) fn within<T>(budget: Duration, plan: impl FnOnce() -> T) -> T {
-    let watched = Arc::new(Watched::default());
-    watched.doing("the plan was being made");
+    let watchdog = Arc::new(Watchdog::default());
+    watchdog.doing("the plan was being made");
     if let Some(deadline) = Instant::now().checked_add(budget) {
-        watched.until(deadline);
+        watchdog.until(deadline);
     }
-    let watching = Arc::clone(&watched);
+    let watching = Arc::clone(&watchdog);
     // Without this thread a call that hangs is ended by a signal only.
     let _ = Builder::new().name("budget".into()).stack_size(256 << 10).spawn(move || {
         if let Some(why) = watching.wait(|| false) {
@@ -26,6 +26,6 @@ pub(super) fn within<T>(budget: Duration, plan: impl FnOnce() -> T) -> T {
         }
     });
     let made = plan();
-    watched.over();
+    watchdog.finish();
     made
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::engine::Bench;
+use crate::engine::OpenTarget;
 use crate::host::{Host, examine};
 use crate::plan::TargetSpec;
 use crate::report::Out;
@@ -11,7 +11,7 @@ use crate::report::host::{Report, text};
 pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
     let host = Host::collect();
     let bench = file
-        .map(|path| Bench::probe(&TargetSpec::File { path: path.into(), size: 0 }))
+        .map(|path| OpenTarget::probe(&TargetSpec::File { path: path.into(), size: 0 }))
         .transpose()?;
     let target = bench.map(|b| b.facts);
     let findings = examine(&host, target.as_ref(), None);

@@ -4,7 +4,7 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::Lists;
-use crate::engine::{Bench, Way, place};
+use crate::engine::{Executor, OpenTarget, locate};
 use crate::experiment::EXPERIMENTS;
 use crate::plan::{Choice, Job, Presets, ProbeInfo, ProbeParam, TargetSpec};
 use crate::probe::{PROBES, Probe, Site};
@@ -97,21 +97,21 @@ fn all(presets: &Presets) -> Vec<Entry> {
 
 /// Checks run on a small unnamed file where a scratch file would be; on a machine that has no place
 /// for one, on this program.
-fn bench() -> anyhow::Result<Bench> {
-    let scratch = place::scratch_dir(None)
-        .map(|dir| Bench::probe(&TargetSpec::Scratch { dir, size: 4096, keep: false }));
+fn bench() -> anyhow::Result<OpenTarget> {
+    let scratch = locate::scratch_dir(None)
+        .map(|dir| OpenTarget::probe(&TargetSpec::Scratch { dir, size: 4096, keep: false }));
     if let Ok(Ok(bench)) = scratch {
         return Ok(bench);
     }
     let path = std::env::current_exe().context("cannot find this program's executable")?;
-    Ok(Bench::probe(&TargetSpec::File { path, size: 0 })?)
+    Ok(OpenTarget::probe(&TargetSpec::File { path, size: 0 })?)
 }
 
 /// Backends or peers, with what they take.
-fn ways(wanted: fn(&Way) -> bool) -> anyhow::Result<Vec<Entry>> {
+fn ways(wanted: fn(&Executor) -> bool) -> anyhow::Result<Vec<Entry>> {
     let bench = bench()?;
     let mut entries = Vec::new();
-    for way in Way::all().filter(wanted) {
+    for way in Executor::all().filter(wanted) {
         let info = way.info();
         let check = |name: &str| match Choice::parse(name) {
             Ok(choice) => {
@@ -141,7 +141,7 @@ fn ways(wanted: fn(&Way) -> bool) -> anyhow::Result<Vec<Entry>> {
 
 /// A probe can be had where any of its cells can.
 fn probes() -> Vec<Entry> {
-    let site = Site::here(place::scratch_dir(None).ok(), None);
+    let site = Site::here(locate::scratch_dir(None).ok(), None);
     let option = |info: &ProbeInfo, param: &ProbeParam| {
         let about = format!("{}, {} [default: {}]", param.about, param.range(), param.usual);
         plain(&format!("--set {}.{}=", info.id, param.name), "", &about)

@@ -1,67 +1,66 @@
-//! What the engine knows of each cell while it runs: its calibrated work, its trials, its
-//! latencies, its failure.
+//! The state of each cell during a run: its calibrated work, trials and latencies.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::way::Way;
+use super::executor::Executor;
 use crate::backend::meter::Timed;
 use crate::plan::{Cache, CpuCache, Job, Plan};
 use crate::record::{CellEvidence, Grounds, Latency, Spread, Trial, Verdict, judge};
 use crate::stats::{Histogram, Summary, outliers, two_modes};
 
-/// The work of one trial, as calibration found it.
+/// The work of one trial, found by calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Amount {
     pub count: u64,
     pub passes: u64,
-    /// How often all of it is done in one trial, each time prepared anew outside of the timed
+    /// How often all of it is repeated in one trial, each time prepared again outside the timed
     /// window.
     pub parts: u64,
     pub timed: Timed,
-    /// How long a trial of it took, preparation left out, nanoseconds.
+    /// Expected duration of a trial without preparation, nanoseconds.
     pub nanos: u64,
 }
 
 pub(super) struct Cell {
     pub job: Job,
-    pub way: Way,
-    /// It is compared with a cell whose second pass would measure something else: it too opens and
-    /// maps anew for each pass.
-    pub anew: bool,
+    pub executor: Executor,
+    /// Opens and maps again for each pass, because it is compared with a cell that must do so.
+    pub fresh_each_pass: bool,
     pub amount: Option<Amount>,
     pub trials: Vec<Arc<Trial>>,
     pub histogram: Histogram,
+    /// One in this many operations is timed.
     pub every: u32,
-    /// Out of the run: failed or skipped by the user.
+    /// Excluded from the run: it failed or was skipped by the user.
     pub out: bool,
 }
 
-/// A file up to here takes many passes to fill a trial. Of a larger one a trial is a few, whatever
-/// its state.
-const SMALL: u64 = 64 << 20;
+/// A trial of a file up to this size takes many passes, of a larger one a few.
+const SMALL_FILE: u64 = 64 << 20;
 
-/// Whether the plan has the same job with flushed CPU caches, or cold where this one is warm and
-/// the file small: of those a trial is passes that each begin anew, so the page faults and calls
-/// that each pass begins with must not be spread over many passes here.
+/// Returns whether the plan has the same job with flushed CPU caches, or, for a small warm file,
+/// cold. A trial of those repeats separately prepared passes, so the page faults and calls at the
+/// start of a pass must not be spread over many passes here.
 fn is_compared(job: &Job, all: &HashSet<&Job>) -> bool {
     let flushed = Job { cpu_cache: CpuCache::Flush, ..job.clone() };
     let cold = Job { cache: Cache::Cold, ..job.clone() };
-    let small = job.span <= SMALL && job.cache == Cache::Warm && !job.direct;
+    let small = job.span <= SMALL_FILE && job.cache == Cache::Warm && !job.direct;
     (job.cpu_cache == CpuCache::Keep && all.contains(&flushed)) || (small && all.contains(&cold))
 }
 
 impl Cell {
-    /// One per cell of the plan; a backend of a plan made elsewhere may be unknown here.
-    pub fn all(plan: &Plan) -> Vec<Result<Cell, String>> {
+    /// Returns one for each cell of the plan; a plan made elsewhere may name an unknown backend.
+    pub fn from_plan(plan: &Plan) -> Vec<Result<Cell, String>> {
         let all: HashSet<&Job> = plan.cells.iter().collect();
         let cell = |job: &Job| {
-            let way = Way::of(&job.backend).map_err(|unknown| unknown.to_string())?;
-            job.backend.check(way.info()).map_err(|error| error.to_string())?;
+            let executor =
+                Executor::from_choice(&job.backend).map_err(|unknown| unknown.to_string())?;
+            job.backend.check(executor.info()).map_err(|error| error.to_string())?;
             Ok(Cell {
                 job: job.clone(),
-                way,
-                anew: is_compared(job, &all),
+                executor,
+                fresh_each_pass: is_compared(job, &all),
                 amount: None,
                 trials: Vec::new(),
                 histogram: Histogram::new(),
@@ -72,14 +71,13 @@ impl Cell {
         plan.cells.iter().map(cell).collect()
     }
 
-    /// Relative half width of the interval of what the cell is measured by; `None` below five
-    /// trials.
+    /// Returns the relative half width of the rate's confidence interval; `None` below five trials.
     pub fn half_width(&self) -> Option<f64> {
         Summary::of(&rates(&self.trials))?.half_width()
     }
 
     pub fn latency(&self) -> Option<Latency> {
-        latency(&self.histogram, self.every)
+        summarize_latency(&self.histogram, self.every)
     }
 
     pub fn verdict(&self, grounds: &Grounds) -> Verdict {
@@ -87,8 +85,8 @@ impl Cell {
     }
 }
 
-/// A histogram as plain data; one operation in `every` was timed. `None` where none was.
-pub(super) fn latency(h: &Histogram, every: u32) -> Option<Latency> {
+/// Summarizes a histogram; one operation in `every` was timed. `None` where none was.
+pub(super) fn summarize_latency(h: &Histogram, every: u32) -> Option<Latency> {
     let at = |q| h.quantile(q).map(|nanos| nanos as f64);
     (h.count() > 0).then(|| Latency {
         count: h.count(),
@@ -103,7 +101,8 @@ pub(super) fn latency(h: &Histogram, every: u32) -> Option<Latency> {
     })
 }
 
-/// Bytes per second of the trials that were not cut, or operations where no bytes move.
+/// Returns the rates of the complete trials: bytes per second, or operations per second where no
+/// data moves.
 fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
     let moves = trials.iter().any(|t| t.bytes > 0);
     trials
@@ -113,22 +112,22 @@ fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
         .collect()
 }
 
-/// The verdict on the trials of one job; nothing for a backend that this iotui does not know.
+/// Judges the trials of one job; empty for a backend that this version does not know.
 pub fn verdict(
     job: &Job,
     trials: &[Arc<Trial>],
     latency: Option<&Latency>,
     grounds: &Grounds,
 ) -> Verdict {
-    let Ok(way) = Way::of(&job.backend) else { return Verdict::default() };
+    let Ok(executor) = Executor::from_choice(&job.backend) else { return Verdict::default() };
     let rates = rates(trials);
     judge(&CellEvidence {
         job,
-        info: way.info(),
+        info: executor.info(),
         target: &grounds.target,
         machine: &grounds.machine,
         // A peer has a loop of its own.
-        harness_nanos: if way.info().is_peer() { 0.0 } else { grounds.harness_nanos },
+        harness_nanos: if executor.info().is_peer() { 0.0 } else { grounds.harness_nanos },
         trials,
         spread: Spread {
             half_width: Summary::of(&rates).and_then(|s| s.half_width()),

@@ -1,26 +1,26 @@
-//! What a front end may ask of a run under way, and what that means for the step that runs.
+//! The commands of a front end to a run, and what they mean for the current step.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use super::watched::Watched;
+use super::watchdog::Watchdog;
 
-/// Flags from the front end; the stop flag is the one that signal handlers set, so it lives as long
-/// as the process.
+/// Flags set by the front end. The stop flag is the one that signal handlers set, so it is
+/// `'static`.
 #[derive(Debug)]
 pub struct Control {
     pub stop: &'static AtomicBool,
-    /// Leave the cell that runs now out of this and all later rounds.
+    /// Excludes the current cell from this and all later rounds.
     pub skip: AtomicBool,
-    /// Wait: the step under way is thrown away, and repeated in full when the pause is over.
+    /// Pauses: the current step is discarded, and repeated in full after the pause.
     pub pause: AtomicBool,
-    /// What the engine says of itself.
-    pub watched: Watched,
+    /// What the engine is doing, for the thread that watches the budget.
+    pub watchdog: Watchdog,
 }
 
-/// How often a paused run looks at its flags.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often a paused run checks its flags.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 impl Control {
     pub fn new(stop: &'static AtomicBool) -> Control {
@@ -28,7 +28,7 @@ impl Control {
             stop,
             skip: AtomicBool::new(false),
             pause: AtomicBool::new(false),
-            watched: Watched::default(),
+            watchdog: Watchdog::default(),
         }
     }
 
@@ -40,8 +40,8 @@ impl Control {
         self.skip.swap(false, Relaxed)
     }
 
-    /// Begins or ends a pause. It is told as [`Phase::Pause`](crate::record::Phase) once nothing is
-    /// measured any more; the phase of the next step tells its end.
+    /// Begins or ends a pause. [`Phase::Pause`](crate::record::Phase) is sent once nothing is
+    /// measured any more; the phase of the next step ends it.
     pub fn set_pause(&self, pause: bool) {
         self.pause.store(pause, Relaxed);
     }
@@ -50,26 +50,26 @@ impl Control {
         self.pause.load(Relaxed)
     }
 
-    /// Waits until the pause is over, the run is to stop, or `also`. Where the budget ends then is
-    /// told by [`Watched::until`].
+    /// Waits until the pause is over, the run is stopped, or `also` holds. The caller then sets the
+    /// moved deadline by [`Watchdog::until`].
     pub(super) fn wait_out_pause(&self, also: impl Fn() -> bool) {
-        self.watched.pause();
+        self.watchdog.pause();
         while self.pausing() && !self.stopping() && !also() {
-            crate::sys::pause::sleep(LOOK);
+            crate::sys::pause::sleep(POLL_INTERVAL);
         }
     }
 }
 
-/// How a step under way is to end before its time.
+/// How the current step is to end before it is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
-    /// However long the system call under way takes.
+    /// However long the current system call takes.
     Pause,
-    /// Soon: what does not return is left behind.
+    /// Soon: a system call that does not return is abandoned.
     End,
 }
 
-/// Asked while one step runs; remembers what cut it first.
+/// The stop condition of one step; remembers what cut it first.
 pub(super) struct Cutter<'a> {
     control: &'a Control,
     deadline: Instant,
@@ -81,20 +81,24 @@ impl<'a> Cutter<'a> {
         Cutter { control, deadline, first: Cell::new(None) }
     }
 
-    pub fn ask(&self) -> Option<Cut> {
+    pub fn check(&self) -> Option<Cut> {
         if self.first.get().is_none() {
-            self.first.set(match () {
-                () if self.control.stopping() || self.control.skip.load(Relaxed) => Some(Cut::End),
-                () if self.control.pausing() => Some(Cut::Pause),
-                () if Instant::now() > self.deadline => Some(Cut::End),
-                () => None,
+            let ends = self.control.stopping() || self.control.skip.load(Relaxed);
+            self.first.set(if ends {
+                Some(Cut::End)
+            } else if self.control.pausing() {
+                Some(Cut::Pause)
+            } else if Instant::now() > self.deadline {
+                Some(Cut::End)
+            } else {
+                None
             });
         }
-        // A stop does not wait for a pause to begin.
+        // A stop overrides a pause.
         if self.control.stopping() { Some(Cut::End) } else { self.first.get() }
     }
 
-    /// A pause cut the step: what it gave does not count.
+    /// Returns whether a pause cut the step, so that its result does not count.
     pub fn paused(&self) -> bool {
         self.first.get() == Some(Cut::Pause)
     }
@@ -110,20 +114,20 @@ mod tests {
         let control = Control::new(&STOP);
         let far = Instant::now() + Duration::from_secs(3600);
         let cutter = Cutter::new(&control, far);
-        assert_eq!((cutter.ask(), cutter.paused()), (None, false));
+        assert_eq!((cutter.check(), cutter.paused()), (None, false));
         control.set_pause(true);
-        assert_eq!((cutter.ask(), cutter.paused()), (Some(Cut::Pause), true));
-        // It is thrown away, whatever comes while it ends.
+        assert_eq!((cutter.check(), cutter.paused()), (Some(Cut::Pause), true));
+        // The step is discarded, whatever happens while it ends.
         control.set_pause(false);
         control.skip.store(true, Relaxed);
-        assert_eq!((cutter.ask(), cutter.paused()), (Some(Cut::Pause), true));
+        assert_eq!((cutter.check(), cutter.paused()), (Some(Cut::Pause), true));
         // A skip ends a step whether or not a pause begins after it.
         let skipped = Cutter::new(&control, far);
-        assert_eq!(skipped.ask(), Some(Cut::End));
+        assert_eq!(skipped.check(), Some(Cut::End));
         control.set_pause(true);
-        assert_eq!((skipped.ask(), skipped.paused()), (Some(Cut::End), false));
+        assert_eq!((skipped.check(), skipped.paused()), (Some(Cut::End), false));
         STOP.store(true, Relaxed);
-        assert_eq!((cutter.ask(), cutter.paused()), (Some(Cut::End), true));
+        assert_eq!((cutter.check(), cutter.paused()), (Some(Cut::End), true));
         control.wait_out_pause(|| false);
     }
 }

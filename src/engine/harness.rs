@@ -1,15 +1,16 @@
-//! What iotui's own loop costs here: the null backend for a millisecond.
+//! Measures the overhead of iotui's own loop: the null backend for a millisecond.
 
 use std::sync::atomic::AtomicBool;
 
-use crate::backend::order::Share;
+use crate::backend::access_pattern::Share;
 use crate::backend::work::{Assignment, Published};
 use crate::backend::{Target, Work, bare_loop, drive};
 use crate::plan::Job;
 use crate::sys::clock::monotonic_nanos;
 
-/// Nanoseconds per operation, the least of several short runs; 0 where it cannot be measured.
-pub(super) fn nanos(job: &Job, target: &Target) -> f64 {
+/// Returns the nanoseconds per operation, the minimum of several short runs; 0 where it cannot be
+/// measured.
+pub(super) fn overhead_nanos(job: &Job, target: &Target) -> f64 {
     const OPS: u64 = 20_000;
     let (stop, published) = (AtomicBool::new(false), Published::default());
     let job = Job {
@@ -24,8 +25,13 @@ pub(super) fn nanos(job: &Job, target: &Target) -> f64 {
     let once = || {
         let null = bare_loop();
         let mut lane = null.open(target, &job, 0).ok()?;
-        let mut work =
-            Work::new(Assignment::of(null, &job, Share::of(&job, 0, OPS, 0), &stop, &published));
+        let mut work = Work::new(Assignment::for_job(
+            null,
+            &job,
+            Share::for_lane(&job, 0, OPS, 0),
+            &stop,
+            &published,
+        ));
         let start = monotonic_nanos();
         drive::run(lane.as_mut(), &mut work).ok()?;
         Some((monotonic_nanos() - start) as f64 / OPS as f64)

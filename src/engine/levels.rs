@@ -1,8 +1,8 @@
-//! What each level of cold buys: the file is opened and read after nothing, its pages, all
-//! metadata, or everything was dropped.
+//! Measures the effect of each cache-drop level: the file is opened and read after dropping
+//! nothing, its pages, all metadata, or all caches.
 //!
-//! Nothing may hold the file meanwhile: an open description keeps its inode and directory entry,
-//! whatever is dropped. So this is done before the engine opens a file that has a name.
+//! The file must not be open meanwhile: an open description keeps its inode and directory entry
+//! cached. So this is done before the engine opens a file that has a name.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::Control;
-use super::target::Bench;
+use super::target::OpenTarget;
 use crate::experiment::LEVELS;
 use crate::plan::{Cache, Cold, Plan, TargetSpec};
 use crate::record::{Dropped, Level, Reading};
@@ -18,99 +18,104 @@ use crate::sys::{cold, fd};
 
 /// Readings of each level.
 const READINGS: usize = 3;
-/// What is read at most: enough to tell a disk from memory.
-const MOST: u64 = 256 << 20;
-/// The first read, and the size of the others.
-const FIRST: usize = 4096;
-const REST: usize = 1 << 20;
+/// Bytes read at most: enough to tell a disk from memory.
+const MAX_BYTES: u64 = 256 << 20;
+/// Bytes of the first read, and of the others.
+const FIRST_READ: usize = 4096;
+const READ_SIZE: usize = 1 << 20;
 
-/// When to stop looking.
-pub(super) struct Until<'a> {
+/// When to stop measuring.
+pub(super) struct Limit<'a> {
     pub deadline: Instant,
     pub stop: &'a dyn Fn() -> bool,
 }
 
-impl<'a> Until<'a> {
-    fn within(plan: &Plan, deadline: Instant, stop: &'a dyn Fn() -> bool) -> Until<'a> {
-        let own = Instant::now().checked_add(plan.budget / 4).unwrap_or(deadline);
-        Until { deadline: deadline.min(own), stop }
+impl<'a> Limit<'a> {
+    fn within(plan: &Plan, deadline: Instant, stop: &'a dyn Fn() -> bool) -> Limit<'a> {
+        let quarter = Instant::now().checked_add(plan.budget / 4).unwrap_or(deadline);
+        Limit { deadline: deadline.min(quarter), stop }
     }
 
-    fn over(&self) -> bool {
+    fn is_over(&self) -> bool {
         (self.stop)() || Instant::now() >= self.deadline
     }
 
     fn check(&self) -> io::Result<()> {
-        if self.over() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+        if self.is_over() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     }
 }
 
-/// Whether the experiment asks for it, and a cell is cold.
-pub(super) fn wanted(plan: &Plan) -> bool {
+/// Returns whether the experiment measures the levels and has a cold cell.
+pub(super) fn is_requested(plan: &Plan) -> bool {
     plan.experiment == LEVELS && plan.cells.iter().any(|cell| cell.cache == Cache::Cold)
 }
 
-/// The levels of a file that is there, in a fourth of the budget; to be asked before it is opened.
-pub(super) fn of_file(plan: &Plan, deadline: Instant, control: &Control) -> Option<Vec<Level>> {
-    let TargetSpec::File { path, .. } = &plan.target else { return None };
-    wanted(plan).then(|| {
-        measure(
-            path,
-            &|dropped| refused(plan.cold, dropped),
-            &Until::within(plan, deadline, &|| control.stopping()),
-        )
-    })
-}
-
-/// The levels of a file that iotui made and has open.
-pub(super) fn of_ours(
+/// Measures the levels of an existing file, in a quarter of the budget; to be called before the
+/// file is opened.
+pub(super) fn measure_existing(
     plan: &Plan,
-    bench: &Bench,
     deadline: Instant,
     control: &Control,
 ) -> Option<Vec<Level>> {
-    let held =
-        "iotui made this file and has it open, which keeps its inode: name a FILE that is there";
-    let refused = |dropped| (dropped >= Dropped::Meta).then(|| held.to_string());
-    wanted(plan).then(|| {
+    let TargetSpec::File { path, .. } = &plan.target else { return None };
+    is_requested(plan).then(|| {
         measure(
-            &bench.target.path,
-            &refused,
-            &Until::within(plan, deadline, &|| control.stopping()),
+            path,
+            &|dropped| skip_reason(plan.cold, dropped),
+            &Limit::within(plan, deadline, &|| control.stopping()),
         )
     })
 }
 
-/// Why a level is left out: what it drops is not this file's alone, so it must be asked for, and be
-/// allowed.
-fn refused(asked: Cold, dropped: Dropped) -> Option<String> {
+/// Measures the levels of a file that iotui created and has open.
+pub(super) fn measure_own(
+    plan: &Plan,
+    open_target: &OpenTarget,
+    deadline: Instant,
+    control: &Control,
+) -> Option<Vec<Level>> {
+    let reason = "iotui created this file and has it open, which keeps its inode cached; name an \
+                  existing FILE";
+    let skipped = |dropped| (dropped >= Dropped::Meta).then(|| reason.to_string());
+    is_requested(plan).then(|| {
+        measure(
+            &open_target.target.path,
+            &skipped,
+            &Limit::within(plan, deadline, &|| control.stopping()),
+        )
+    })
+}
+
+/// Returns why a level is skipped: it drops caches of other files too, so it must be requested, and
+/// permitted.
+fn skip_reason(requested: Cold, dropped: Dropped) -> Option<String> {
     let needs = match dropped {
         Dropped::Nothing | Dropped::Data => return None,
         Dropped::Meta => Cold::Meta,
         Dropped::All => Cold::All,
     };
-    let asked = asked == needs || asked == Cold::All;
-    if asked {
-        cold::may_drop_caches().err().map(|why| format!("this {why}"))
+    if requested == needs || requested == Cold::All {
+        cold::check_drop_caches().err().map(|why| format!("this {why}"))
     } else {
         Some(format!(
-            "it drops what belongs to other files too, so it is measured only with --cold {needs}, as root"
+            "it drops the caches of other files too; run as root with --cold {needs} to measure it"
         ))
     }
 }
 
-/// The readings of every level that is not `refused`, in turns.
-fn measure(path: &Path, refused: &dyn Fn(Dropped) -> Option<String>, until: &Until) -> Vec<Level> {
+/// Takes the readings of every level that is not skipped, in turns.
+fn measure(path: &Path, skipped: &dyn Fn(Dropped) -> Option<String>, limit: &Limit) -> Vec<Level> {
     let level = |dropped: &Dropped| Level {
         dropped: *dropped,
         readings: Vec::new(),
         bytes: 0,
-        reason: refused(*dropped),
+        reason: skipped(*dropped),
     };
     let mut levels: Vec<Level> = Dropped::ALL.iter().map(level).collect();
     for _ in 0..READINGS {
         for level in levels.iter_mut().filter(|level| level.reason.is_none()) {
-            match prepared(path, level.dropped, until).and_then(|()| read(path, until)) {
+            match drop_to_level(path, level.dropped, limit).and_then(|()| time_reading(path, limit))
+            {
                 Ok((reading, bytes)) => {
                     level.readings.push(reading);
                     level.bytes = bytes;
@@ -119,23 +124,23 @@ fn measure(path: &Path, refused: &dyn Fn(Dropped) -> Option<String>, until: &Unt
                 Err(error) => level.reason = Some(error.to_string()),
             }
         }
-        if until.over() {
+        if limit.is_over() {
             break;
         }
     }
     for level in
         levels.iter_mut().filter(|level| level.readings.is_empty() && level.reason.is_none())
     {
-        level.reason = Some("there was no time for it: use a longer --budget".into());
+        level.reason = Some("there was no time for it; use a longer --budget".into());
     }
     levels
 }
 
-/// Brings the file to its level and lets go of it.
-fn prepared(path: &Path, dropped: Dropped, until: &Until) -> io::Result<()> {
-    until.check()?;
+/// Brings the file's caches to a level, and closes it.
+fn drop_to_level(path: &Path, dropped: Dropped, limit: &Limit) -> io::Result<()> {
+    limit.check()?;
     let file = fd::open_named(path)?;
-    let len = file.metadata()?.len().min(MOST);
+    let len = file.metadata()?.len().min(MAX_BYTES);
     if dropped == Dropped::Nothing {
         let stopped = |error: io::Error| {
             if error.kind() == io::ErrorKind::Interrupted {
@@ -144,12 +149,12 @@ fn prepared(path: &Path, dropped: Dropped, until: &Until) -> io::Result<()> {
                 error
             }
         };
-        return cold::make_warm_unless(&file, len, &|| until.over()).map(drop).map_err(stopped);
+        return cold::make_warm_until(&file, len, &|| limit.is_over()).map(drop).map_err(stopped);
     }
     let left = cold::make_cold(&file, len)?.left.map_or(0, |left| left.cached);
     if left > 0 {
         return Err(io::Error::other(
-            "pages of the file stayed in the page cache: someone has it mapped or locked",
+            "pages of the file stayed in the page cache: a process has it mapped or locked",
         ));
     }
     drop(file);
@@ -160,18 +165,19 @@ fn prepared(path: &Path, dropped: Dropped, until: &Until) -> io::Result<()> {
     }
 }
 
-/// Opens the file, reads its start, then the rest in order.
-fn read(path: &Path, until: &Until) -> io::Result<(Reading, u64)> {
-    let mut buffer = vec![1u8; REST];
+/// Times opening the file, reading its start, and reading the rest in order. Also returns the bytes
+/// read.
+fn time_reading(path: &Path, limit: &Limit) -> io::Result<(Reading, u64)> {
+    let mut buffer = vec![1u8; READ_SIZE];
     let nanos = |begin: Instant| begin.elapsed().min(Duration::from_secs(3600)).as_nanos() as u64;
     let begin = Instant::now();
     let file = fd::open_named(path)?;
     let open = nanos(begin);
-    let mut at = file.read_at(&mut buffer[..FIRST], 0)? as u64;
+    let mut at = file.read_at(&mut buffer[..FIRST_READ], 0)? as u64;
     let first = nanos(begin).saturating_sub(open);
-    while at > 0 && at < MOST {
-        until.check()?;
-        let want = REST.min((MOST - at) as usize);
+    while at > 0 && at < MAX_BYTES {
+        limit.check()?;
+        let want = READ_SIZE.min((MAX_BYTES - at) as usize);
         match file.read_at(&mut buffer[..want], at) {
             Ok(0) => break,
             Ok(n) => at += n as u64,
@@ -196,9 +202,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_this_files_alone_is_dropped_only_where_it_was_asked_for() {
+    fn caches_of_other_files_are_dropped_only_on_request() {
         assert_eq!(
-            refused(Cold::Data, Dropped::Nothing).or(refused(Cold::Data, Dropped::Data)),
+            skip_reason(Cold::Data, Dropped::Nothing).or(skip_reason(Cold::Data, Dropped::Data)),
             None
         );
         for (asked, dropped, option) in [
@@ -207,20 +213,20 @@ mod tests {
             (Cold::Meta, Dropped::All, "--cold all"),
         ] {
             assert!(
-                refused(asked, dropped).is_some_and(|why| why.contains(option)),
+                skip_reason(asked, dropped).is_some_and(|why| why.contains(option)),
                 "{asked} {dropped:?}"
             );
         }
-        assert_eq!(refused(Cold::All, Dropped::Meta), refused(Cold::Meta, Dropped::Meta));
+        assert_eq!(skip_reason(Cold::All, Dropped::Meta), skip_reason(Cold::Meta, Dropped::Meta));
     }
 
     #[test]
-    fn every_level_is_read_whole_or_says_why_not() {
+    fn every_level_is_read_fully_or_has_a_reason() {
         let mut file = tempfile::NamedTempFile::new_in(".").unwrap();
         file.write_all(&vec![7; (3 << 20) + 5]).unwrap();
-        let until = Until { deadline: later(), stop: &|| false };
-        // What drops the caches of the whole machine would disturb the other tests.
-        let levels = measure(file.path(), &held, &until);
+        let limit = Limit { deadline: later(), stop: &|| false };
+        // Dropping the caches of the whole machine would disturb the other tests.
+        let levels = measure(file.path(), &held, &limit);
         assert!(levels.iter().map(|level| level.dropped).eq(Dropped::ALL.iter().copied()));
         for level in &levels {
             match &level.reason {
@@ -250,12 +256,12 @@ mod tests {
     fn a_stop_and_a_missing_file_end_it_with_a_reason() {
         let file = tempfile::NamedTempFile::new().unwrap();
         for levels in [
-            measure(file.path(), &held, &Until { deadline: later(), stop: &|| true }),
-            measure(file.path(), &held, &Until { deadline: Instant::now(), stop: &|| false }),
+            measure(file.path(), &held, &Limit { deadline: later(), stop: &|| true }),
+            measure(file.path(), &held, &Limit { deadline: Instant::now(), stop: &|| false }),
             measure(
                 Path::new("/no/such/file"),
                 &held,
-                &Until { deadline: later(), stop: &|| false },
+                &Limit { deadline: later(), stop: &|| false },
             ),
         ] {
             assert!(

@@ -1,59 +1,59 @@
-//! Runs any plan: target, calibration, rounds of prepared trials, verdicts. Tells everything as
-//! events.
+//! Runs a plan: opens the target, calibrates, runs rounds of prepared trials and judges them.
+//! Reports everything as [`Event`](crate::record::Event)s.
 //!
-//! The measuring path never waits for a watcher: events of a trial are told between trials, samples
-//! from the thread that only waits.
+//! The measuring path never waits for a receiver: events of a trial are sent between trials,
+//! samples from the thread that only waits.
 
+mod budget_reach;
 mod calibrate;
 mod ceilings;
 mod cells;
 mod control;
+mod coverage;
 mod error;
-mod foreign;
+mod executor;
 mod harness;
+mod inspect;
 mod levels;
-mod look;
+pub mod locate;
 mod observe;
 mod offers;
-mod parts;
-pub mod place;
+mod peer_trial;
 mod prepare;
 mod probing;
 mod programs;
 mod progress;
 mod propose;
-mod reach;
 mod read_back;
 mod run;
-mod sampled;
+mod sampler;
 mod schedule;
 mod target;
 #[cfg(test)]
 mod tests;
 mod trial;
-mod visited;
-mod watched;
-mod way;
+mod trial_parts;
+mod watchdog;
 mod workers;
 
+pub use budget_reach::{MissedCells, predict_missed};
 pub use ceilings::measure as measure_ceilings;
 pub use cells::verdict;
 pub use control::Control;
 pub use error::EngineError;
-pub use look::{Met, look};
-pub use offers::{Offer, offers};
+pub use executor::{Executor, info, infos, moves_data, only_calls, only_loops};
+pub use inspect::{TargetInspection, inspect_target};
+pub use offers::{Offer, list_offers};
 pub use propose::{Proposal, ProposeError, Proposed, propose, unavailable};
-pub use reach::{Missed, missed};
 pub use run::run;
 pub use schedule::order;
-pub use target::Bench;
-pub use watched::Watched;
-pub use way::{Way, info, infos, moves_data, only_calls, only_loops};
+pub use target::OpenTarget;
+pub use watchdog::Watchdog;
 
 use crate::record::Event;
 
-/// Whoever keeps or shows what the engine tells; called on the engine's thread, between trials
-/// (samples: during them).
+/// Receives the engine's events. Called on the engine's thread between trials; samples arrive
+/// during them.
 pub trait Sink {
     fn event(&mut self, event: Event);
 }

@@ -1,27 +1,26 @@
-//! What of the operating system can be measured here, before any plan is made.
+//! Lists what the probes can measure on this machine, before any plan is made.
 
 use std::path::Path;
 
-use super::place::scratch_dir;
+use super::locate::scratch_dir;
 use super::probing;
 use crate::plan::{ProbeCell, ProbeSet, Remote, TargetSpec};
 use crate::probe::PROBES;
 use crate::record::{Estimate, Unit};
 
-/// A cell of a probe that this machine offers.
+/// A cell of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
     pub cell: ProbeCell,
     pub unit: Unit,
     pub estimate: Option<Estimate>,
-    /// Why it cannot be had.
+    /// Why it is unavailable.
     pub refused: Option<String>,
 }
 
-/// Every cell of every probe, as a run finds them with the user's file where there is one, else
-/// with a folder for files of their own, with the other machine that was named and the values that
-/// were chosen for parameters.
-pub fn offers(
+/// Returns every cell of every probe as a run would find it: with the user's file if there is one,
+/// else with a folder for temporary files, with the given remote machine and parameter values.
+pub fn list_offers(
     file: Option<&Path>,
     dir: Option<&Path>,
     remote: Option<&Remote>,
@@ -36,7 +35,7 @@ pub fn offers(
         }),
     };
     let site = probing::site(&target, remote).choosing(sets);
-    let of = |cell: ProbeCell, probe: &dyn crate::probe::Probe| {
+    let offer = |cell: ProbeCell, probe: &dyn crate::probe::Probe| {
         let refused = probe.check(&cell, &site).err();
         let estimate = if refused.is_none() { probe.estimate(&cell, &site) } else { None };
         Offer { unit: probe.unit(&cell), estimate, refused, cell }
@@ -44,7 +43,7 @@ pub fn offers(
     PROBES
         .iter()
         .flat_map(|probe| {
-            probe.cells(&site).into_iter().map(|cell| of(cell, *probe)).collect::<Vec<_>>()
+            probe.cells(&site).into_iter().map(|cell| offer(cell, *probe)).collect::<Vec<_>>()
         })
         .collect()
 }
@@ -54,24 +53,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_probe_offers_what_it_would_measure() {
-        let offers = offers(None, None, None, None);
+    fn every_probe_has_cells() {
+        let offers = list_offers(None, None, None, None);
         for probe in PROBES {
             let id = probe.info().id;
-            let own: Vec<&Offer> = offers.iter().filter(|offer| offer.cell.probe == id).collect();
-            assert!(!own.is_empty(), "{id}");
+            let cells: Vec<&Offer> = offers.iter().filter(|offer| offer.cell.probe == id).collect();
+            assert!(!cells.is_empty(), "{id}");
             assert!(
-                own.iter().all(|offer| offer.refused.is_none() || offer.estimate.is_none()),
+                cells.iter().all(|offer| offer.refused.is_none() || offer.estimate.is_none()),
                 "{id}"
             );
         }
     }
 
     #[test]
-    fn a_named_file_takes_no_folder_from_the_probes_that_make_their_own() {
-        let without = offers(None, None, None, None);
+    fn a_named_file_leaves_other_probes_their_folder() {
+        let without = list_offers(None, None, None, None);
         let file = std::env::current_exe().unwrap();
-        let with = offers(Some(&file), None, None, None);
+        let with = list_offers(Some(&file), None, None, None);
         let refused = |offers: &[Offer], id: &str| {
             offers.iter().filter(|o| o.cell.probe == id && o.refused.is_some()).count()
         };
@@ -81,10 +80,10 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_that_was_named_is_asked() {
+    fn the_named_machine_is_contacted() {
         let free =
             std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        let offers = offers(None, None, Some(&free.parse().unwrap()), None);
+        let offers = list_offers(None, None, Some(&free.parse().unwrap()), None);
         let far = |offer: &&Offer| offer.cell.probe == "rtt" && offer.cell.is_far();
         let why = offers.iter().filter(far).find_map(|offer| offer.refused.clone()).unwrap();
         assert!(why.starts_with(&free), "{why}");

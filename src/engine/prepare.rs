@@ -1,59 +1,67 @@
-//! Cold and warm, made and proved before every trial, outside the timed window (design §3.2).
+//! Brings the page cache into the state of a job before every trial, outside the timed window, and
+//! verifies it.
 
 use super::error::Failure;
-use super::observe::{Cached, cached, of_pages};
-use super::target::Bench;
+use super::observe::{Cached, measure_cached, to_bytes};
+use super::target::OpenTarget;
 use crate::plan::{Cache, Cold, Job, Op};
 use crate::record::Prepared;
 use crate::sys::{cold, mappers};
 
-/// What preparation reached, and what of the span is cached now.
+/// The state that preparation reached, and how much of the span is cached now.
 pub(super) struct Ready {
     pub reached: Prepared,
     pub cached: Option<Cached>,
 }
 
-/// Brings the page cache into the job's state. Every lane of the trial before is gone, and with it
-/// every mapping of ours. `cut` ends the reading of a large file: it may take longer than the
-/// budget.
-pub(super) fn prepare(bench: &Bench, job: &Job, cut: &dyn Fn() -> bool) -> Result<Ready, Failure> {
+/// Brings the page cache into the job's state. All lanes of the trial before have ended, and with
+/// them our mappings. `cut` ends the reading of a large file: it may take longer than the budget.
+pub(super) fn prepare(
+    open_target: &OpenTarget,
+    job: &Job,
+    cut: &dyn Fn() -> bool,
+) -> Result<Ready, Failure> {
     let failed = |what: &str, error: std::io::Error| Failure::Cell(format!("{what}: {error}"));
     if job.appends() {
-        bench.empty().map_err(|e| failed("emptying the file before the trial", e))?;
+        open_target
+            .truncate()
+            .map_err(|e| failed("cannot truncate the file before the trial", e))?;
     }
     if job.op == Op::Write {
-        // What earlier trials left dirty would be written back on this one's time.
-        bench.file.sync_data().map_err(|e| failed("fdatasync before the trial", e))?;
+        // Pages that earlier trials left dirty would be written back during this one.
+        open_target.file.sync_data().map_err(|e| failed("fdatasync before the trial", e))?;
     }
     match job.cache {
-        Cache::AsIs => {
-            Ok(Ready { reached: Prepared::AsIs, cached: cached(&bench.file, job.span, false) })
-        }
+        Cache::AsIs => Ok(Ready {
+            reached: Prepared::AsIs,
+            cached: measure_cached(&open_target.file, job.span, false),
+        }),
         Cache::Cold => {
-            drop_caches(bench.cold).map_err(|e| failed("dropping the caches of all files", e))?;
-            let dropped = cold::make_cold(&bench.file, job.span)
-                .map_err(|e| failed("dropping the file from the page cache", e))?;
-            let cached = dropped.left.map(|left| of_pages(&left, job.span));
+            drop_caches(open_target.cold)
+                .map_err(|e| failed("cannot drop the caches of all files", e))?;
+            let dropped = cold::make_cold(&open_target.file, job.span)
+                .map_err(|e| failed("cannot drop the file from the page cache", e))?;
+            let cached = dropped.left.map(|left| to_bytes(&left, job.span));
             let left = cached.map_or(0, |c| c.resident);
-            let mapped_by = if left > 0 { who_maps(bench) } else { Vec::new() };
+            let mapped_by = if left > 0 { mapping_processes(open_target) } else { Vec::new() };
             Ok(Ready { reached: Prepared::Cold { left, mapped_by }, cached })
         }
-        Cache::Warm => match cold::make_warm_unless(&bench.file, job.span, cut) {
+        Cache::Warm => match cold::make_warm_until(&open_target.file, job.span, cut) {
             Ok(found) => {
-                let cached = found.map(|found| of_pages(&found, job.span));
+                let cached = found.map(|found| to_bytes(&found, job.span));
                 Ok(Ready {
                     reached: Prepared::Warm { resident: cached.map_or(0, |c| c.resident) },
                     cached,
                 })
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Err(Failure::Stopped),
-            Err(error) => Err(failed("reading the file into the page cache", error)),
+            Err(error) => Err(failed("cannot read the file into the page cache", error)),
         },
     }
 }
 
-/// More than the file's own pages, where that was asked for. First: what it leaves is proved
-/// afterwards.
+/// Drops more than the file's own pages, where requested. Comes first: the pages it leaves are
+/// checked afterwards.
 fn drop_caches(level: Cold) -> std::io::Result<()> {
     match level {
         Cold::Data => Ok(()),
@@ -62,8 +70,8 @@ fn drop_caches(level: Cold) -> std::io::Result<()> {
     }
 }
 
-fn who_maps(bench: &Bench) -> Vec<String> {
-    mappers::mappers(&bench.file)
+fn mapping_processes(open_target: &OpenTarget) -> Vec<String> {
+    mappers::mappers(&open_target.file)
         .into_iter()
         .take(4)
         .map(|m| format!("{} ({})", m.name, m.pid))

@@ -1,20 +1,20 @@
-//! What measures: iotui and the peers of a plan, each with its version.
+//! The versions of the programs that measure: iotui and the peers of a plan.
 
 use std::time::Duration;
 
 use super::control::Control;
 use crate::peer;
 use crate::plan::Plan;
-use crate::sys::child::{self, Ask};
+use crate::sys::child::{self, ChildAction};
 
-/// A program that has not told its version by then is not waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit of `--version`.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Longer first lines say something else.
-const LONGEST: usize = 80;
+/// Longer first lines are not versions.
+const MAX_VERSION_LEN: usize = 80;
 
-/// iotui, then each peer that the plan asks for and that is here, as it names itself.
-pub(super) fn of(plan: &Plan, control: &Control) -> Vec<String> {
+/// Returns the version of iotui, then that of each installed peer of the plan, as it names itself.
+pub(super) fn versions(plan: &Plan, control: &Control) -> Vec<String> {
     let mut ids: Vec<&str> = plan.cells.iter().map(|job| job.backend.id.as_str()).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -22,19 +22,23 @@ pub(super) fn of(plan: &Plan, control: &Control) -> Vec<String> {
     [concat!("iotui ", env!("CARGO_PKG_VERSION")).to_string()].into_iter().chain(peers).collect()
 }
 
-/// The first line of what a peer says to `--version`.
+/// Returns the first line that a peer prints for `--version`.
 fn version(id: &str, control: &Control) -> Option<String> {
     let program =
         peer::installed(peer::peer(id).ok()?, std::env::var_os("PATH").as_deref()).ok()?;
     let mut watch = |since: Duration| {
-        if control.stopping() || since > PATIENCE { Ask::Kill } else { Ask::GoOn }
+        if control.stopping() || since > VERSION_TIMEOUT {
+            ChildAction::Kill
+        } else {
+            ChildAction::Continue
+        }
     };
-    let said = child::run(&program, &["--version".to_string()], &mut watch).ok()?;
-    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    let output = child::run(&program, &["--version".to_string()], &mut watch).ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = text.lines().next()?.trim();
-    let plain = said.status.success()
+    let plain = output.status.success()
         && !line.is_empty()
-        && line.len() <= LONGEST
+        && line.len() <= MAX_VERSION_LEN
         && line.chars().all(|c| c == ' ' || c.is_ascii_graphic());
     plain.then(|| line.to_string())
 }
@@ -54,11 +58,11 @@ mod tests {
             cells: ["dd", "pread", "dd"].map(job).into(),
             ..Plan::plain("sweep", TargetSpec::None)
         };
-        let programs = of(&plan, &Control::new(&NEVER));
+        let programs = versions(&plan, &Control::new(&NEVER));
         assert!(programs[0].starts_with("iotui ") && programs[0].len() > 8, "{programs:?}");
         let here =
             peer::installed(peer::peer("dd").unwrap(), std::env::var_os("PATH").as_deref()).is_ok();
-        // One of another family of tools may have no --version.
+        // A dd that is not from GNU may have no --version.
         assert!(programs.len() <= if here { 2 } else { 1 }, "{programs:?}");
         assert!(programs[1..].iter().all(|program| program.contains("dd")), "{programs:?}");
     }

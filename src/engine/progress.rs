@@ -1,4 +1,4 @@
-//! How far a run is and how long it will take: for people who wait.
+//! Estimates how far a run is and how long it will take, for users who wait.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,11 @@ pub(super) struct Pace {
     deadline: Instant,
     /// Cells to calibrate, and trials per round.
     cells: u32,
-    /// Rounds that are planned; a run without `--trials` may go on to its budget.
+    /// Planned rounds; a run without `--trials` may use all of its budget.
     rounds: Option<u32>,
     trials: u32,
-    /// Since calibration is over for all cells: the pace of trials alone.
+    /// When calibration was complete for all cells, and the trials done by then: from there on the
+    /// pace is that of trials alone.
     second_round: Option<(Instant, u32)>,
 }
 
@@ -23,32 +24,32 @@ impl Pace {
         Pace { begin, deadline, cells: cells as u32, rounds, trials: 0, second_round: None }
     }
 
-    /// When the budget is used up.
+    /// Returns when the budget ends.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// As if all so far had happened so much later: the time does not count.
+    /// Moves everything so far later by this much, so that the time does not count.
     pub fn shift(&mut self, by: Duration) {
         let later = |at: Instant| at.checked_add(by).unwrap_or(at);
         (self.begin, self.deadline) = (later(self.begin), later(self.deadline));
         self.second_round = self.second_round.map(|(at, trials)| (later(at), trials));
     }
 
-    pub fn tried(&mut self) {
+    pub fn count_trial(&mut self) {
         self.trials += 1;
         if self.trials == self.cells {
             self.second_round = Some((Instant::now(), self.trials));
         }
     }
 
-    /// Whether the budget is used up.
-    pub fn over(&self) -> bool {
+    /// Returns whether the budget is used up.
+    pub fn is_over(&self) -> bool {
         Instant::now() > self.deadline
     }
 
-    /// Where the run is now.
-    pub fn at(&self, phase: Phase, cell: Option<u32>, round: u32) -> Progress {
+    /// Returns the progress of the run.
+    pub fn progress(&self, phase: Phase, cell: Option<u32>, round: u32) -> Progress {
         let done = self.begin.elapsed();
         let left = self.left();
         let all = (done + left).as_secs_f64();
@@ -56,16 +57,16 @@ impl Pace {
         Progress { phase, cell, probe: None, round, share, left: left.as_nanos() as u64 }
     }
 
-    /// The rest of the budget.
+    /// Returns the remaining budget.
     pub fn budget(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// The rest of the budget, or less where the asked trials end before it.
+    /// Returns the remaining budget, or less where the requested trials end earlier.
     fn left(&self) -> Duration {
         let budget = self.budget();
         let Some(rounds) = self.rounds.filter(|_| self.trials > 0) else { return budget };
-        // The first round calibrates too, so its pace is too slow a guess for the others.
+        // The first round includes calibration, so its pace is too slow an estimate for the others.
         let (began, before) = self
             .second_round
             .filter(|(_, before)| self.trials > *before)
@@ -85,11 +86,11 @@ mod tests {
         let begin = Instant::now();
         let mut pace = Pace::new(begin, begin + Duration::from_secs(9), 3, Some(2));
         for _ in 0..8 {
-            let progress = pace.at(Phase::Trial, Some(0), 1);
+            let progress = pace.progress(Phase::Trial, Some(0), 1);
             assert!((0.0..=1.0).contains(&progress.share) && progress.left <= 9_000_000_000);
-            pace.tried();
+            pace.count_trial();
         }
-        assert_eq!(pace.at(Phase::Trial, None, 2).left, 0);
+        assert_eq!(pace.progress(Phase::Trial, None, 2).left, 0);
     }
 
     #[test]
@@ -97,11 +98,11 @@ mod tests {
         let begin = Instant::now();
         let (second, hour) = (Duration::from_secs(1), Duration::from_secs(3600));
         let mut pace = Pace::new(begin, begin + second, 1, Some(9));
-        pace.tried();
+        pace.count_trial();
         let started = pace.second_round.unwrap().0;
         pace.shift(hour);
         assert_eq!((pace.begin, pace.deadline()), (begin + hour, begin + hour + second));
         assert_eq!(pace.second_round, Some((started + hour, 1)));
-        assert_eq!(pace.at(Phase::Pause, Some(0), 1).share, 0.0);
+        assert_eq!(pace.progress(Phase::Pause, Some(0), 1).share, 0.0);
     }
 }

@@ -1,5 +1,5 @@
-//! From what a front end asks to a plan: the target found and looked at, what this machine can do,
-//! an experiment.
+//! Turns the request of a front end into a plan: locates and inspects the target, checks what this
+//! machine supports, and builds an experiment.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -8,10 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::ceilings;
 use super::error::EngineError;
-use super::place::{PlaceError, absolute, place, scratch_dir};
+use super::executor::{Executor, infos};
+use super::locate::{PlaceError, absolute, locate_target, scratch_dir};
 use super::probing;
-use super::target::Bench;
-use super::way::{Way, infos};
+use super::target::OpenTarget;
 use crate::backend::{self, Target};
 use crate::experiment::{self, Asked, CALLS, Offered, PlanError, asked_probes, spans};
 use crate::host::TargetFacts;
@@ -19,39 +19,42 @@ use crate::plan::{
     Cache, Choice, Job, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, TargetSpec, named_probes,
 };
 use crate::probe::{self, Probe, Site};
-use crate::sys::allowance::free_memory;
 use crate::sys::cold;
+use crate::sys::memory_limit::free_memory;
 
-/// What a front end asks a plan for.
+/// The request of a front end for a plan.
 #[derive(Debug, Clone, Copy)]
 pub struct Proposal<'a> {
-    /// The file or device that was named; `None` = a scratch file.
+    /// The named file or device; `None` = a scratch file.
     pub file: Option<&'a Path>,
-    /// Where the scratch file goes; `None` = the first folder that is on a disk.
+    /// The folder of the scratch file; `None` = the first usable one.
     pub dir: Option<&'a Path>,
     /// Keep the scratch file.
     pub keep: bool,
     pub presets: &'a [Preset],
-    /// What was said; the presets fill the gaps.
+    /// The settings given by the user; the presets fill the gaps.
     pub settings: &'a Settings,
 }
 
-/// A plan with what was found out on the way to it.
+/// A plan and the facts found while making it.
 #[derive(Debug)]
 pub struct Proposed {
     pub plan: Plan,
-    /// Of the target, or of an empty file where iotui's own would be.
+    /// Facts about the target, or about an empty file where the scratch file would be.
     pub facts: TargetFacts,
-    /// Every backend and peer that cannot do a plain job of the asked operation here, and why.
+    /// Every backend and peer that cannot do a plain job of the requested operation here, and why.
     pub unavailable: Vec<(&'static str, String)>,
-    /// What is measured in place of the file that was named, and why.
+    /// What is measured instead of the named file, and why.
     pub instead: Option<String>,
 }
 
-/// Why there is no plan; each is one line that says what to do.
+/// Why there is no plan, in one line that names the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum ProposeError {
-    #[error("--dir and --keep are for scratch files, and {} was named: leave one of them out", .0.display())]
+    #[error(
+        "--dir and --keep apply to scratch files, but the file {} was named; drop one of the two",
+        .0.display()
+    )]
     NotScratch(PathBuf),
     #[error(transparent)]
     Place(#[from] PlaceError),
@@ -63,7 +66,7 @@ pub enum ProposeError {
     Cold(String),
 }
 
-/// Looks at the target and this machine, and plans. Writes nothing that stays.
+/// Inspects the target and this machine, and makes a plan. Leaves no files behind.
 pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     let Proposal { file, dir, keep, presets, settings } = *asked;
     if let Some(file) = file.filter(|_| dir.is_some() || keep) {
@@ -73,69 +76,71 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         presets.iter().flat_map(Preset::parts).map(|part| settings.clone().or(&part)).collect();
     let op = parts.first().and_then(|part| part.op).unwrap_or(Op::Read);
     let whole = presets.iter().fold(settings.clone(), |all, preset| all.or(&preset.settings));
-    let dropping = may_drop_caches(&whole);
+    let dropping = check_drop_caches(&whole);
     if let (Some(_), Err(why)) = (settings.cold, &dropping) {
         return Err(ProposeError::Cold(why.clone()));
     }
     let allowed = free_memory().unwrap_or(u64::MAX);
     let beside =
         asked.file.filter(|_| writes_by_itself(settings, &parts)).and_then(folder_of_a_file);
-    let (target, bench) = if experiment::needs_file(presets) {
+    let (target, open_target) = if experiment::needs_file(presets) {
         let target = match &beside {
             Some(dir) => {
                 placed(&Proposal { file: None, dir: Some(dir), ..*asked }, &parts, allowed)?
             }
             None => placed(asked, &parts, allowed)?,
         };
-        let bench = Bench::probe(&target)?;
-        (target, Some(bench))
+        let open_target = OpenTarget::probe(&target)?;
+        (target, Some(open_target))
     } else {
         without_file(asked)?
     };
-    let here = Here { target, bench, allowed, dropping };
+    let here = Here { target, open_target, allowed, dropping };
     let plan = here.plan(asked, &whole)?;
     let instead = beside.zip(asked.file).map(|(_, file)| instead(file, presets));
-    let unavailable =
-        here.bench.as_ref().map_or_else(Vec::new, |bench| unavailable(&bench.target, op));
+    let unavailable = here
+        .open_target
+        .as_ref()
+        .map_or_else(Vec::new, |open_target| unavailable(&open_target.target, op));
     Ok(Proposed {
         unavailable,
-        facts: here.bench.map(|bench| bench.facts).unwrap_or_default(),
+        facts: here.open_target.map(|open_target| open_target.facts).unwrap_or_default(),
         plan,
         instead,
     })
 }
 
-/// Whether the cold state that is asked for can be had.
-fn may_drop_caches(whole: &Settings) -> Result<(), String> {
+/// Checks whether the requested cache-drop level is available.
+fn check_drop_caches(whole: &Settings) -> Result<(), String> {
     let cold = whole.cold.unwrap_or_default();
     if cold.is_data() {
         Ok(())
     } else {
-        cold::may_drop_caches().map_err(|why| format!("--cold {cold} {why}"))
+        cold::check_drop_caches().map_err(|why| format!("--cold {cold} {why}"))
     }
 }
 
-/// What a plan has to go by on this machine.
+/// What a plan may use on this machine.
 struct Here {
     target: TargetSpec,
-    bench: Option<Bench>,
-    /// Memory that this process may have, bytes.
+    open_target: Option<OpenTarget>,
+    /// Memory that this process may use, bytes.
     allowed: u64,
     dropping: Result<(), String>,
 }
 
 impl Here {
-    /// Whether a job can be had, or why not.
+    /// Checks whether a job can run here; the error is the reason.
     fn check(&self, job: &Job) -> Result<(), String> {
-        match (Way::of(&job.backend), &self.bench) {
+        match (Executor::from_choice(&job.backend), &self.open_target) {
             _ if job.cache == Cache::Cold && self.dropping.is_err() => self.dropping.clone(),
-            (Ok(way), Some(bench)) => way.check(&bench.target, job),
-            (Ok(_), None) => Err("there is no file".into()),
+            (Ok(executor), Some(open_target)) => executor.check(&open_target.target, job),
+            (Ok(_), None) => Err("there is no file to measure".into()),
             (Err(unknown), _) => Err(unknown.to_string()),
         }
     }
 
-    /// `whole`: what was said, and what the presets say where it was not.
+    /// Makes the plan. `whole`: the user's settings, completed by the presets.
     fn plan(&self, asked: &Proposal, whole: &Settings) -> Result<Plan, PlanError> {
         let Proposal { presets, settings, .. } = *asked;
         let site = OnceCell::new();
@@ -148,12 +153,12 @@ impl Here {
             target: self.target.clone(),
             infos: &infos(),
             check: &|job| self.check(job),
-            // Half of what is free: the page cache needs the rest.
+            // Half of the free memory: the page cache needs the rest.
             memory: self.allowed / 2,
             allowed: self.allowed,
-            // 5 ms, where a plan rests on it.
+            // Takes 5 ms, so only where the plan depends on it.
             call: if presets.iter().any(|preset| preset.experiment == CALLS) {
-                ceilings::syscall()
+                ceilings::syscall_nanos()
             } else {
                 0.0
             },
@@ -164,7 +169,7 @@ impl Here {
     }
 }
 
-/// The cells of a probe, and why one cannot be had here.
+/// Returns the cells of a probe, and why one is unavailable here.
 fn offered(info: &'static ProbeInfo, site: &Site) -> Vec<(ProbeCell, Result<(), String>)> {
     let cells = |probe: &dyn Probe| {
         probe.cells(site).into_iter().map(|cell| (cell.clone(), probe.check(&cell, site))).collect()
@@ -172,13 +177,13 @@ fn offered(info: &'static ProbeInfo, site: &Site) -> Vec<(ProbeCell, Result<(), 
     probe::probe(info.id).map_or_else(|_| Vec::new(), cells)
 }
 
-/// Where only probes are asked for: the user's file where one was named, a folder where a probe
-/// makes files, else nothing.
-fn without_file(asked: &Proposal) -> Result<(TargetSpec, Option<Bench>), ProposeError> {
+/// Returns the target of a plan with probes only: the named file, a folder where a probe creates
+/// files, else nothing.
+fn without_file(asked: &Proposal) -> Result<(TargetSpec, Option<OpenTarget>), ProposeError> {
     if asked.file.is_some() {
-        let target = place(asked.file, None, None, false, false)?;
-        let bench = Bench::probe(&target)?;
-        return Ok((target, Some(bench)));
+        let target = locate_target(asked.file, None, None, false, false)?;
+        let open_target = OpenTarget::probe(&target)?;
+        return Ok((target, Some(open_target)));
     }
     let words: Vec<String> =
         asked_probes(asked.settings, asked.presets).into_iter().cloned().collect();
@@ -187,14 +192,14 @@ fn without_file(asked: &Proposal) -> Result<(TargetSpec, Option<Bench>), Propose
         named_probes(&words, &infos).is_ok_and(|named| named.iter().any(|info| info.makes_files));
     let target = match scratch_dir(asked.dir) {
         Ok(dir) if makes_files => TargetSpec::Scratch { dir: absolute(&dir), size: 0, keep: false },
-        // A folder that was named must be one; without any, the probes that need one say so.
+        // A named folder must exist; without one, the probes that need a folder report that.
         Err(error) if asked.dir.is_some() => return Err(error.into()),
         _ => TargetSpec::None,
     };
     Ok((target, None))
 }
 
-/// Whether the presets write in all of their parts, and not because it was said so.
+/// Returns whether the presets write in all of their parts although the user did not request it.
 fn writes_by_itself(said: &Settings, parts: &[Settings]) -> bool {
     said.op != Some(Op::Write)
         && said.mix.is_none()
@@ -203,7 +208,8 @@ fn writes_by_itself(said: &Settings, parts: &[Settings]) -> bool {
         && parts.iter().all(writes)
 }
 
-/// The folder of a regular file that is there, where it takes a file: that is on the same disk.
+/// Returns the folder of an existing regular file, if files can be created in it: it is on the same
+/// disk.
 fn folder_of_a_file(file: &Path) -> Option<PathBuf> {
     let whole = fs::canonicalize(file).ok()?;
     let dir =
@@ -214,7 +220,7 @@ fn folder_of_a_file(file: &Path) -> Option<PathBuf> {
 fn instead(file: &Path, presets: &[Preset]) -> String {
     let names: Vec<&str> = presets.iter().map(|preset| preset.id.as_str()).collect();
     format!(
-        "{} writes, so it measures a scratch file of its own beside {}, which it does not touch",
+        "{} writes, so it uses a scratch file next to {}, which stays untouched",
         names.join(", "),
         file.display()
     )
@@ -224,9 +230,8 @@ fn writes(part: &Settings) -> bool {
     part.op == Some(Op::Write) || (part.op.is_none() && part.writes.is_some()) || part.mix.is_some()
 }
 
-/// The target for all parts: a file that is there serves what reads, and one that is not what
-/// writes. Where a file of iotui's finds no room in the size that a preset wants, it has the next
-/// smaller one.
+/// Returns the target for all parts: an existing file serves those that read, a new one those that
+/// write. Where a file of the size a preset requests does not fit, the next smaller one is used.
 fn placed(asked: &Proposal, parts: &[Settings], allowed: u64) -> Result<TargetSpec, PlaceError> {
     let there = asked.file.is_some_and(|file| fs::metadata(file).is_ok());
     let write = if there { parts.iter().all(writes) } else { parts.iter().any(writes) };
@@ -235,10 +240,10 @@ fn placed(asked: &Proposal, parts: &[Settings], allowed: u64) -> Result<TargetSp
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     sizes.dedup();
     if asked.settings.size.is_some() || asked.settings.memory_share.is_some() {
-        // Who says a size wants that size.
+        // A size the user requested is not reduced.
         sizes.truncate(1);
     }
-    let place = |size: Option<u64>| place(asked.file, asked.dir, size, write, asked.keep);
+    let place = |size: Option<u64>| locate_target(asked.file, asked.dir, size, write, asked.keep);
     let mut first = None;
     for size in &sizes {
         match place(Some(*size)) {
@@ -251,25 +256,25 @@ fn placed(asked: &Proposal, parts: &[Settings], allowed: u64) -> Result<TargetSp
     first.map_or_else(|| place(None), Err)
 }
 
-/// Every backend and peer that cannot do a plain job of `op` on this target, and why.
+/// Returns every backend and peer that cannot do a plain job of `op` on this target, and why.
 pub fn unavailable(target: &Target, op: Op) -> Vec<(&'static str, String)> {
-    let why = |way: Way| {
-        let info = way.info();
-        // A backend that only seeks does so whatever else is read or written beside it.
+    let why = |executor: Executor| {
+        let info = executor.info();
+        // A seek-only backend is checked for seeks, whatever else is measured.
         let op = if info.ops == [Op::Seek] { Op::Seek } else { op };
         if !info.ops.contains(&op) {
             return Some((info.id, format!("{} cannot {op}", info.id)));
         }
         let job = Job::plain(Choice::plain(info.id).known(info), op);
-        way.check(target, &job).err().map(|why| (info.id, why))
+        executor.check(target, &job).err().map(|why| (info.id, why))
     };
-    Way::all().filter_map(why).collect()
+    Executor::all().filter_map(why).collect()
 }
 
-/// From the clock, below 2^53 so that every JSON reader keeps it.
+/// Returns a seed from the clock, below 2^53 so that every JSON reader preserves it.
 fn seed() -> u64 {
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64);
-    backend::order::mix(nanos ^ u64::from(std::process::id())) >> 11
+    backend::access_pattern::mix(nanos ^ u64::from(std::process::id())) >> 11
 }
 
 #[cfg(test)]
@@ -282,14 +287,15 @@ mod tests {
     }
 
     #[test]
-    fn a_file_gives_its_plan_its_facts_and_who_cannot() {
+    fn a_proposal_has_a_plan_facts_and_the_unavailable_backends() {
         let (file, data, _) = crate::backend::testing::file(100_000, 1);
         let (presets, settings) = ([preset("quick").unwrap()], Settings::default());
         let proposed = propose(&asked(file.path(), &presets, &settings)).unwrap();
         assert_eq!(proposed.facts.size, data.len() as u64);
-        assert!(
-            matches!(&proposed.plan.target, TargetSpec::File { size, .. } if *size == data.len() as u64)
-        );
+        assert!(matches!(
+            &proposed.plan.target,
+            TargetSpec::File { size, .. } if *size == data.len() as u64
+        ));
         let (_, _, target) = crate::backend::testing::file(4096, 1);
         let cannot: Vec<_> = unavailable(&target, Op::Write)
             .into_iter()
@@ -307,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_writes_has_a_file_of_its_own_beside_the_one_that_was_named() {
+    fn a_preset_that_only_writes_uses_a_scratch_file_next_to_the_named_one() {
         let (file, data, _) = crate::backend::testing::file(100_000, 1);
         let (presets, settings) = (
             [preset("mixed").unwrap()],
@@ -316,23 +322,26 @@ mod tests {
         let proposed = propose(&asked(file.path(), &presets, &settings)).unwrap();
         let folder = std::fs::canonicalize(file.path()).unwrap().parent().unwrap().to_path_buf();
         assert!(
-            matches!(&proposed.plan.target, TargetSpec::Scratch { dir, keep: false, .. } if *dir == folder),
+            matches!(
+                &proposed.plan.target,
+                TargetSpec::Scratch { dir, keep: false, .. } if *dir == folder
+            ),
             "{:?}",
             proposed.plan.target
         );
         assert!(
             proposed
                 .instead
-                .is_some_and(|why| why.contains("mixed writes") && why.contains("does not touch"))
+                .is_some_and(|why| why.contains("mixed writes") && why.contains("stays untouched"))
         );
         assert_eq!(std::fs::read(file.path()).unwrap(), data);
-        // Who says that it is to be written is told that it is not; what reads too reads the file.
+        // Writing to an existing file is refused; a preset that also reads uses the file.
         let said = Settings { op: Some(Op::Write), ..Settings::default() };
         assert!(
             propose(&asked(file.path(), &presets, &said))
                 .unwrap_err()
                 .to_string()
-                .contains("exists: iotui writes only")
+                .contains("exists, and iotui writes only")
         );
         let read = propose(&asked(file.path(), &[preset("basics").unwrap()], &Settings::default()))
             .unwrap();
@@ -340,11 +349,11 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_to_leave_out_or_change() {
+    fn errors_name_the_remedy() {
         let (presets, settings) = ([preset("quick").unwrap()], Settings::default());
         let missing = asked("/no/such/file".as_ref(), &presets, &settings);
         assert!(propose(&missing).unwrap_err().to_string().contains("no such file"));
         let both = Proposal { keep: true, ..missing };
-        assert!(propose(&both).unwrap_err().to_string().contains("leave one of them out"));
+        assert!(propose(&both).unwrap_err().to_string().contains("drop one of the two"));
     }
 }

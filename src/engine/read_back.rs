@@ -1,5 +1,4 @@
-//! What a trial wrote, read back after it: each block must be what was written, and the XOR of both
-//! the same.
+//! Reads back what a trial wrote: each block must be the written one, and the XOR of both the same.
 
 use std::fs::File;
 use std::io;
@@ -9,8 +8,8 @@ use crate::backend::fold;
 use crate::record::{ReadBack, Xor};
 use crate::sys::buffer::zeroed;
 
-/// The first `len` bytes, held against `block`, which was written again and again. `None` where
-/// `stop` ended it, or the file is not that long.
+/// Compares the first `len` bytes with `block`, which was written again and again. `None` where
+/// `stop` ended it, or the file has another length.
 ///
 /// # Errors
 /// The errno of pread(2).
@@ -23,20 +22,21 @@ pub(super) fn read_back(
     if file.metadata()?.len() != len || block.is_empty() {
         return Ok(None);
     }
-    // Some blocks at once, where they are small.
+    // Several small blocks at once.
     let mut piece = zeroed(block.len() * (PIECE / block.len()).max(1))?;
     let (mut at, mut found) = (0, ReadBack { xor: Xor(0), other_blocks: 0 });
     while at < len {
         if stop() {
             return Ok(None);
         }
-        let most = piece.len().min(usize::try_from(len - at).unwrap_or(usize::MAX));
-        let bytes = &mut piece[..most];
+        let step = piece.len().min(usize::try_from(len - at).unwrap_or(usize::MAX));
+        let bytes = &mut piece[..step];
         file.read_exact_at(bytes, at)?;
         found.xor.0 ^= fold::at_offset(fold::bytes(bytes), at);
         found.other_blocks +=
-            bytes.chunks(block.len()).filter(|own| *own != &block[..own.len()]).count() as u64;
-        at += most as u64;
+            bytes.chunks(block.len()).filter(|chunk| *chunk != &block[..chunk.len()]).count()
+                as u64;
+        at += step as u64;
     }
     Ok(Some(found))
 }
@@ -49,7 +49,7 @@ mod tests {
     use crate::backend::testing;
 
     #[test]
-    fn it_is_the_xor_of_the_whole_file_and_tells_other_blocks() {
+    fn it_returns_the_xor_of_the_file_and_counts_other_blocks() {
         let (_file, block, _) = testing::file(511, 3);
         for len in [7, 511, 4096, PIECE + 1, 2 * PIECE + 4097] {
             let data: Vec<u8> = block.iter().copied().cycle().take(len).collect();

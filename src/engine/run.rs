@@ -1,4 +1,4 @@
-//! The run of a plan, from the target to the last verdict.
+//! Runs a plan, from opening the target to the last verdict.
 
 mod open;
 mod pick;
@@ -8,27 +8,29 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use super::calibrate::calibrate;
-use super::cells::{Cell, latency};
+use super::cells::{Cell, summarize_latency};
 use super::control::Cutter;
 use super::error::{EngineError, Failure};
 use super::progress::Pace;
-use super::schedule::by_state;
-use super::target::Bench;
+use super::schedule::order_by_state;
+use super::target::OpenTarget;
 use super::trial::{self, Stage};
 use super::{Control, Sink, harness, levels, probing, programs};
-use crate::backend::order::mix;
+use crate::backend::access_pattern::mix;
 use crate::experiment::{FIRST_ROUND, SHORTEST};
 use crate::plan::{Job, Plan, TrialTime};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::left;
+use crate::sys::leftovers;
 use crate::units::{show_nanos, show_wait};
 
-/// Runs `plan` and tells `sink` everything; returns when it is over, or a second after a stop that
-/// a system call does not heed.
+/// Runs `plan` and sends every event to `sink`. Returns when the run is over, or a second after a
+/// stop where a system call does not return.
 ///
-/// `machine` is asked once the target is there: it may take half a second to find out what this
-/// machine can reach.
+/// `machine` is called once the target is open: measuring the machine may take half a second.
+///
+/// # Errors
+/// The target cannot be opened or created.
 pub fn run(
     plan: &Arc<Plan>,
     machine: impl FnOnce() -> MachineEvidence,
@@ -39,20 +41,20 @@ pub fn run(
     let deadline =
         begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
     let mut pace = Pace::new(begin, deadline, plan.cells.len(), plan.trials);
-    control.watched.until(deadline);
+    control.watchdog.until(deadline);
     let mut end = End::Finished;
     if plan.probes.is_empty() || !plan.cells.is_empty() {
-        end = jobs(plan, machine, control, &mut pace, sink)?;
+        end = run_jobs(plan, machine, control, &mut pace, sink)?;
     } else {
-        control.watched.doing("the place for files was being looked at");
-        // Where the probes of files look or make theirs; what cannot be looked at is the finding of
-        // its probe.
-        let target = Bench::probe(&plan.target)
-            .map(|bench| bench.facts.evidence(0, None))
+        control.watchdog.doing("the folder for files was being inspected");
+        // The file or folder that the probes of files use. Where it cannot be opened, each probe
+        // reports that itself.
+        let target = OpenTarget::probe(&plan.target)
+            .map(|open_target| open_target.facts.evidence(0, None))
             .unwrap_or_default();
         let grounds = Arc::new(Grounds {
             target,
-            programs: programs::of(plan, control),
+            programs: programs::versions(plan, control),
             ..Grounds::default()
         });
         sink.event(Event::Plan { plan: Arc::clone(plan) });
@@ -61,54 +63,56 @@ pub fn run(
     if !plan.probes.is_empty() && matches!(end, End::Finished | End::Goal) {
         end = probing::run(plan, control, pace.deadline(), sink);
     }
-    left::tell().into_iter().for_each(|text| sink.event(Event::Note { text }));
+    leftovers::take_notes().into_iter().for_each(|text| sink.event(Event::Note { text }));
     sink.event(Event::End { reason: end });
     Ok(end)
 }
 
-/// The jobs of the plan, on its target.
-fn jobs(
+/// Runs the jobs of the plan on its target.
+fn run_jobs(
     plan: &Arc<Plan>,
     machine: impl FnOnce() -> MachineEvidence,
     control: &Control,
     pace: &mut Pace,
     sink: &mut dyn Sink,
 ) -> Result<End, EngineError> {
-    let watched = &control.watched;
-    // Before the target is opened: what is open keeps its inode.
-    watched.doing("the file's parts were being looked at");
-    if levels::wanted(plan) {
-        sink.event(Event::Progress(pace.at(Phase::Levels, None, 0)));
+    let watchdog = &control.watchdog;
+    // Before the target is opened: an open file keeps its inode cached.
+    watchdog.doing("the cache-drop levels were being measured");
+    if levels::is_requested(plan) {
+        sink.event(Event::Progress(pace.progress(Phase::Levels, None, 0)));
     }
-    let levels = levels::of_file(plan, pace.deadline(), control);
-    let Some(bench) = open::open(plan, pace, control, sink)? else { return Ok(End::Budget) };
-    watched.doing("the file was being looked at");
+    let levels = levels::measure_existing(plan, pace.deadline(), control);
+    let Some(open_target) = open::open(plan, pace, control, sink)? else { return Ok(End::Budget) };
+    watchdog.doing("the file was being inspected");
     let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
-    let mut target = bench.facts.evidence(span, bench.extents.as_ref());
+    let mut target = open_target.facts.evidence(span, open_target.extents.as_ref());
     target.ours = plan.target.is_ours();
-    target.device_counted = bench.device_counted;
-    let harness_nanos = plan.cells.first().map_or(0.0, |job| harness::nanos(job, &bench.target));
-    watched.doing("the machine was being measured");
+    target.device_counted = open_target.device_counted;
+    let harness_nanos =
+        plan.cells.first().map_or(0.0, |job| harness::overhead_nanos(job, &open_target.target));
+    watchdog.doing("the machine was being measured");
     if plan.ceilings {
-        sink.event(Event::Progress(pace.at(Phase::Machine, None, 0)));
+        sink.event(Event::Progress(pace.progress(Phase::Machine, None, 0)));
     }
     let grounds = Arc::new(Grounds {
         target,
         machine: machine(),
         harness_nanos,
-        programs: programs::of(plan, control),
+        programs: programs::versions(plan, control),
     });
     sink.event(Event::Plan { plan: Arc::clone(plan) });
     sink.event(Event::Grounds { grounds: Arc::clone(&grounds) });
-    if let Some(levels) = levels.or_else(|| levels::of_ours(plan, &bench, pace.deadline(), control))
-    {
+    let levels =
+        levels.or_else(|| levels::measure_own(plan, &open_target, pace.deadline(), control));
+    if let Some(levels) = levels {
         sink.event(Event::Levels { levels });
     }
     let mut run = Run {
         plan,
         control,
         sink,
-        bench,
+        open_target,
         grounds,
         cells: Vec::new(),
         pace,
@@ -117,9 +121,9 @@ fn jobs(
         shortest: plan.trial_time.low,
     };
     run.make_cells();
-    let end = run.all();
-    run.tell_trial_time();
-    run.tell_verdicts();
+    let end = run.run_all();
+    run.note_trial_time();
+    run.send_verdicts();
     Ok(end)
 }
 
@@ -129,34 +133,35 @@ enum Halt {
     Budget,
 }
 
-/// A cell after a step.
-enum After {
+/// What a step returns.
+enum StepResult {
     Done(Cell),
-    /// A pause cut the step, and nothing of it is kept.
-    Again(Cell),
+    /// A pause cut the step: it is discarded and repeated.
+    Repeat(Cell),
 }
 
-/// What a cell goes through in a round.
-type Step<'a> = fn(&mut Run<'a>, usize, Cell, u32) -> Result<After, Halt>;
+/// One step of a cell in a round: calibration or a trial.
+type Step<'a> = fn(&mut Run<'a>, usize, Cell, u32) -> Result<StepResult, Halt>;
 
 struct Run<'a> {
     plan: &'a Arc<Plan>,
     control: &'a Control,
     sink: &'a mut dyn Sink,
-    bench: Bench,
+    open_target: OpenTarget,
     grounds: Arc<Grounds>,
     cells: Vec<Option<Cell>>,
     pace: &'a mut Pace,
     origin: u64,
-    /// The budget when calibration began, and the trial times that were granted since.
+    /// The remaining budget when calibration began, and the sum of the trial times granted since.
     first_round: Option<(Duration, Duration)>,
     shortest: Duration,
 }
 
 impl<'a> Run<'a> {
     fn make_cells(&mut self) {
-        for (index, cell) in Cell::all(self.plan).into_iter().enumerate() {
-            let cell = cell.and_then(|c| c.way.check(&self.bench.target, &c.job).map(|()| c));
+        for (index, cell) in Cell::from_plan(self.plan).into_iter().enumerate() {
+            let cell =
+                cell.and_then(|c| c.executor.check(&self.open_target.target, &c.job).map(|()| c));
             let cell = cell
                 .map_err(|error| self.sink.event(Event::Failed { cell: index as u32, error }))
                 .ok();
@@ -164,26 +169,26 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn all(&mut self) -> End {
-        match self.rounds() {
+    fn run_all(&mut self) -> End {
+        match self.run_rounds() {
             Ok(end) => end,
             Err(Halt::Stopped) => End::Interrupted,
             Err(Halt::Budget) => End::Budget,
         }
     }
 
-    /// In the first round a cell is calibrated just before its trial, so that a budget too short
-    /// for all still gives results for the cells that were reached.
-    fn rounds(&mut self) -> Result<End, Halt> {
+    /// Runs all rounds. In the first one a cell is calibrated just before its trial, so that a
+    /// budget too short for all cells still has results for those it reached.
+    fn run_rounds(&mut self) -> Result<End, Halt> {
         if self.plan.pick {
             self.pick()?;
         }
         for round in 1..=self.plan.most_rounds() {
-            self.round(round)?;
+            self.run_round(round)?;
             if self.cells.iter().flatten().all(|c| c.out) {
                 return Ok(End::Finished);
             }
-            self.tell_verdicts();
+            self.send_verdicts();
             if self.plan.trials.is_none() && round >= Plan::ROUNDS && self.goal_reached() {
                 return Ok(End::Goal);
             }
@@ -191,81 +196,91 @@ impl<'a> Run<'a> {
         Ok(End::Finished)
     }
 
-    /// A trial of every cell. In the first round a cache state that has others after it takes no
-    /// more than its share of the budget: what it did not reach follows at the end, so that a short
+    /// Runs a trial of every cell. In the first round a cache state with others after it takes no
+    /// more than its share of the budget, and the cells it did not reach follow at the end: a short
     /// budget leaves no state without a result.
-    fn round(&mut self, round: u32) -> Result<(), Halt> {
-        let states = by_state(&self.plan.cells, self.plan.seed, round);
+    fn run_round(&mut self, round: u32) -> Result<(), Halt> {
+        let states = order_by_state(&self.plan.cells, self.plan.seed, round);
         let mut late = Vec::new();
         for (after, state) in (0..states.len() as u32).rev().zip(states) {
-            // Of the time that is left, which a pause does not shorten.
+            // A share of the remaining time, which a pause does not shorten.
             let others =
                 if round == 1 { self.pace.budget() / (after + 1) * after } else { Duration::ZERO };
             for index in state {
-                match self.pace.budget() < others {
-                    true => late.push(index),
-                    false => self.turn(index, round)?,
+                if self.pace.budget() < others {
+                    late.push(index);
+                } else {
+                    self.run_cell(index, round)?;
                 }
             }
         }
-        late.into_iter().try_for_each(|index| self.turn(index, round))
+        late.into_iter().try_for_each(|index| self.run_cell(index, round))
     }
 
-    fn turn(&mut self, index: usize, round: u32) -> Result<(), Halt> {
-        for step in [Self::calibrated, Self::tried] {
+    /// Calibrates a cell where that has not been done, and runs a trial of it.
+    fn run_cell(&mut self, index: usize, round: u32) -> Result<(), Halt> {
+        for step in [Self::calibrate_cell, Self::run_trial] {
             self.step(index, round, step)?;
         }
-        self.pace.tried();
+        self.pace.count_trial();
         Ok(())
     }
 
-    /// Takes a cell through a step, and again where a pause cut it: the time of that does not
-    /// count.
+    /// Runs a step of a cell, again where a pause cut it; the time of a cut step does not count.
     fn step(&mut self, index: usize, round: u32, step: Step<'a>) -> Result<(), Halt> {
         loop {
             self.pause(index, round);
-            self.halted()?;
-            self.control.watched.doing("the file was being made ready for a trial or measured");
+            self.check_halt()?;
+            self.control.watchdog.doing("the file was being prepared or measured");
             let Some(cell) = self.take(index) else { return Ok(()) };
             let begin = Instant::now();
             match step(self, index, cell, round)? {
-                After::Again(cell) => self.cells[index] = Some(cell),
-                After::Done(cell) => {
+                StepResult::Repeat(cell) => self.cells[index] = Some(cell),
+                StepResult::Done(cell) => {
                     self.cells[index] = Some(cell);
                     return Ok(());
                 }
             }
             self.pace.shift(begin.elapsed());
-            self.control.watched.until(self.pace.deadline());
+            self.control.watchdog.until(self.pace.deadline());
         }
     }
 
-    /// Waits while the run is paused. A skip meanwhile takes this cell out, and the next one waits.
+    /// Waits while the run is paused. A skip meanwhile excludes this cell, and the next one waits.
     fn pause(&mut self, index: usize, round: u32) {
-        let Some(cell) = self.cells[index].as_mut().filter(|c| !c.out && self.control.pausing())
-        else {
+        let Some(cell) = self.cells[index].as_mut() else { return };
+        if cell.out || !self.control.pausing() {
             return;
-        };
+        }
         let begin = Instant::now();
-        self.sink.event(Event::Progress(self.pace.at(Phase::Pause, Some(index as u32), round)));
+        self.sink.event(Event::Progress(self.pace.progress(
+            Phase::Pause,
+            Some(index as u32),
+            round,
+        )));
         self.control.wait_out_pause(|| self.control.skip.load(Relaxed));
         cell.out = self.control.take_skip();
         self.pace.shift(begin.elapsed());
-        self.control.watched.until(self.pace.deadline());
+        self.control.watchdog.until(self.pace.deadline());
     }
 
-    /// The cell with its amount of work, found now where it is not known.
-    fn calibrated(&mut self, index: usize, cell: Cell, _: u32) -> Result<After, Halt> {
+    /// Finds the cell's amount of work, where it is not known yet.
+    fn calibrate_cell(&mut self, index: usize, cell: Cell, _: u32) -> Result<StepResult, Halt> {
         if cell.amount.is_some() {
-            return Ok(After::Done(cell));
+            return Ok(StepResult::Done(cell));
         }
-        self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(index as u32), 1)));
-        let (time, cut) = (self.trial_time(&cell.job), self.cutter());
+        self.sink.event(Event::Progress(self.pace.progress(
+            Phase::Calibrate,
+            Some(index as u32),
+            1,
+        )));
+        let time = self.next_trial_time(&cell.job);
+        let cut = self.cutter();
         let stage = Stage {
-            bench: &self.bench,
+            open_target: &self.open_target,
             origin: self.origin,
             seed: mix(self.plan.seed),
-            cut: &|| cut.ask(),
+            cut: &|| cut.check(),
             limit: None,
             part: None,
         };
@@ -284,38 +299,48 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The cell with one trial more.
-    fn tried(&mut self, index: usize, mut cell: Cell, round: u32) -> Result<After, Halt> {
-        let Some(amount) = cell.amount else { return Ok(After::Done(cell)) };
-        self.sink.event(Event::Progress(self.pace.at(Phase::Trial, Some(index as u32), round)));
+    /// Runs one trial of the cell.
+    fn run_trial(&mut self, index: usize, mut cell: Cell, round: u32) -> Result<StepResult, Halt> {
+        let Some(amount) = cell.amount else { return Ok(StepResult::Done(cell)) };
+        self.sink.event(Event::Progress(self.pace.progress(
+            Phase::Trial,
+            Some(index as u32),
+            round,
+        )));
         let cut = self.cutter();
-        let (bench, sink) = (&self.bench, &mut *self.sink);
+        let (open_target, sink) = (&self.open_target, &mut *self.sink);
         let seed = mix(self.plan.seed ^ mix(u64::from(round)));
-        let stage =
-            Stage { bench, origin: self.origin, seed, cut: &|| cut.ask(), limit: None, part: None };
+        let stage = Stage {
+            open_target,
+            origin: self.origin,
+            seed,
+            cut: &|| cut.check(),
+            limit: None,
+            part: None,
+        };
         let cell_index = index as u32;
-        let took = trial::run(&stage, &cell, &amount, &mut |sample, lanes| {
+        let outcome = trial::run(&stage, &cell, &amount, &mut |sample, lanes| {
             sink.event(Event::Sample { cell: cell_index, round, sample, lanes })
         });
         cell.every = amount.timed.every();
-        self.settle(index, cell, &cut, took, |run, cell, mut took| {
-            if took.trial.ops == 0 && took.trial.short {
+        self.settle(index, cell, &cut, outcome, |run, cell, mut outcome| {
+            if outcome.trial.ops == 0 && outcome.trial.short {
                 return;
             }
-            took.trial.cell = cell_index;
-            took.trial.round = round;
-            cell.histogram.merge(&took.histogram);
-            let trial = Arc::new(took.trial);
+            outcome.trial.cell = cell_index;
+            outcome.trial.round = round;
+            cell.histogram.merge(&outcome.histogram);
+            let trial = Arc::new(outcome.trial);
             cell.trials.push(Arc::clone(&trial));
-            let latency = latency(&took.histogram, cell.every).map(Arc::new);
-            run.sink.event(Event::Trial { trial, samples: took.samples, latency });
+            let latency = summarize_latency(&outcome.histogram, cell.every).map(Arc::new);
+            run.sink.event(Event::Trial { trial, samples: outcome.samples, latency });
         })
     }
 
-    /// The trial time of the cell that is calibrated next. One that was asked for stays; one that
-    /// was chosen so that a round fits into the budget gets shorter where cells turn out to cost
-    /// more, so that the last of them have a result too.
-    fn trial_time(&mut self, job: &Job) -> TrialTime {
+    /// Returns the trial time of the cell that is calibrated next. A requested time stays; one that
+    /// was fitted to the budget becomes shorter where cells cost more than planned, so that the
+    /// last ones have results too.
+    fn next_trial_time(&mut self, job: &Job) -> TrialTime {
         let planned = self.plan.trial_time;
         let left =
             self.cells.iter().flatten().filter(|cell| !cell.out && cell.amount.is_none()).count()
@@ -338,29 +363,29 @@ impl<'a> Run<'a> {
         TrialTime::of(low)
     }
 
-    /// What became of the trial time, once all cells are calibrated.
-    fn tell_trial_time(&mut self) {
-        // A little less is no other measurement.
+    /// Notes shortened trial times, once all cells are calibrated.
+    fn note_trial_time(&mut self) {
+        // A slightly shorter trial is not worth a note.
         if self.shortest < self.plan.trial_time.low / 2 {
-            let (times, budget) =
-                ((self.shortest, self.plan.trial_time.low), show_wait(self.plan.budget));
             let text = format!(
-                "cells took longer than planned: some have trials of {} instead of {}, so that the budget of {budget} reaches more of them; \
-                 a longer --budget gives all of them the whole time",
-                show_nanos(times.0.as_nanos() as f64),
-                show_nanos(times.1.as_nanos() as f64)
+                "cells took longer than planned: some trials were shortened to {} instead of {} so \
+                 that the budget of {} covers more cells; use a longer --budget for full-length \
+                 trials",
+                show_nanos(self.shortest.as_nanos() as f64),
+                show_nanos(self.plan.trial_time.low.as_nanos() as f64),
+                show_wait(self.plan.budget)
             );
             self.sink.event(Event::Note { text });
         }
         self.shortest = self.plan.trial_time.low;
     }
 
-    /// Whether a step that begins now must end.
+    /// Returns the stop condition of a step that begins now.
     fn cutter(&self) -> Cutter<'a> {
         Cutter::new(self.control, self.pace.deadline())
     }
 
-    /// Takes the cell out of its place while it runs; `None` where it is out of the run.
+    /// Takes the cell while it runs; `None` where it is excluded.
     fn take(&mut self, index: usize) -> Option<Cell> {
         match &self.cells[index] {
             Some(cell) if !cell.out => self.cells[index].take(),
@@ -368,21 +393,21 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Puts the outcome of a step into its cell: a failure takes only the cell out of the run.
+    /// Handles the outcome of a step: a failure excludes only this cell.
     fn settle<T>(
         &mut self,
         index: usize,
         mut cell: Cell,
         cut: &Cutter,
         outcome: Result<T, Failure>,
-        good: impl FnOnce(&mut Self, &mut Cell, T),
-    ) -> Result<After, Halt> {
+        on_success: impl FnOnce(&mut Self, &mut Cell, T),
+    ) -> Result<StepResult, Halt> {
         if cut.paused() && !matches!(outcome, Err(Failure::Abandoned)) {
-            return Ok(After::Again(cell));
+            return Ok(StepResult::Repeat(cell));
         }
         let skipped = self.control.take_skip();
         match outcome {
-            Ok(value) => good(self, &mut cell, value),
+            Ok(value) => on_success(self, &mut cell, value),
             Err(Failure::Cell(error)) => {
                 cell.out = true;
                 self.sink.event(Event::Failed { cell: index as u32, error });
@@ -390,43 +415,45 @@ impl<'a> Run<'a> {
             Err(Failure::Stopped) if skipped => {}
             Err(Failure::Stopped) => {
                 self.cells[index] = Some(cell);
-                return Err(self.halt());
+                return Err(self.halt_reason());
             }
             Err(Failure::Abandoned) => {
                 self.sink.event(Event::Note {
                     text: format!(
-                        "{}: a system call did not return and was left behind",
+                        "{}: a system call did not return and was abandoned",
                         cell.job.label()
                     ),
                 });
                 self.cells[index] = Some(cell);
-                return Err(self.halt());
+                return Err(self.halt_reason());
             }
         }
         cell.out |= skipped;
-        Ok(After::Done(cell))
+        Ok(StepResult::Done(cell))
     }
 
-    /// Why a step under way was ended: only a user interrupts a run.
-    fn halt(&self) -> Halt {
+    /// Returns why a step was ended before it was complete: only a user interrupts a run.
+    fn halt_reason(&self) -> Halt {
         let over = Instant::now() >= self.pace.deadline();
         if self.control.stopping() || !over { Halt::Stopped } else { Halt::Budget }
     }
 
-    fn halted(&self) -> Result<(), Halt> {
-        match () {
-            () if self.control.stopping() => Err(Halt::Stopped),
-            () if Instant::now() >= self.pace.deadline() => Err(Halt::Budget),
-            () => Ok(()),
+    fn check_halt(&self) -> Result<(), Halt> {
+        if self.control.stopping() {
+            Err(Halt::Stopped)
+        } else if Instant::now() >= self.pace.deadline() {
+            Err(Halt::Budget)
+        } else {
+            Ok(())
         }
     }
 
     fn goal_reached(&self) -> bool {
-        let within = |cell: &Cell| cell.half_width().is_some_and(|width| width <= self.plan.goal);
-        self.cells.iter().flatten().filter(|c| !c.out).all(within)
+        let mut cells = self.cells.iter().flatten().filter(|c| !c.out);
+        cells.all(|cell| cell.half_width().is_some_and(|width| width <= self.plan.goal))
     }
 
-    fn tell_verdicts(&mut self) {
+    fn send_verdicts(&mut self) {
         for (index, cell) in self.cells.iter().enumerate() {
             if let Some(cell) = cell.as_ref().filter(|c| !c.trials.is_empty()) {
                 self.sink.event(Event::Verdict {

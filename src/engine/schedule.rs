@@ -1,19 +1,19 @@
-//! The order of a round: every cell once, cache state by cache state, shuffled within each; in the
-//! first round small counts first, and from a coarse grid over the axes to a fine one.
+//! The order of a round: every cell once, grouped by cache state and shuffled within each. The
+//! first round takes small counts first, and a coarse grid over the axes before a fine one.
 
-use crate::backend::order::mix;
+use crate::backend::access_pattern::mix;
 use crate::plan::{Cache, Job};
 
-/// The order of round `round`, a function of the seed alone. Cache states come in the order in
-/// which the plan names them: what ran before changes a cold read (freed memory goes back to the
-/// hypervisor), so they are kept apart.
+/// Returns the order of round `round`, a function of the seed alone. Cache states come in the order
+/// of the plan and stay apart, because what ran before changes a cold read (freed memory goes back
+/// to the hypervisor).
 pub fn order(cells: &[Job], seed: u64, round: u32) -> Vec<usize> {
-    by_state(cells, seed, round).concat()
+    order_by_state(cells, seed, round).concat()
 }
 
-/// [`order`], each cache state by itself. States of the same jobs have the same order, so that
-/// where a budget ends within each, the same jobs were reached.
-pub(super) fn by_state(cells: &[Job], seed: u64, round: u32) -> Vec<Vec<usize>> {
+/// Returns [`order`] as one list per cache state. States of the same jobs have the same order, so
+/// that a budget that ends within each reaches the same jobs.
+pub(super) fn order_by_state(cells: &[Job], seed: u64, round: u32) -> Vec<Vec<usize>> {
     let mut states: Vec<Cache> = Vec::new();
     cells.iter().for_each(|c| {
         if !states.contains(&c.cache) {
@@ -27,19 +27,19 @@ pub(super) fn by_state(cells: &[Job], seed: u64, round: u32) -> Vec<Vec<usize>> 
             return group;
         }
         let state: Vec<&Job> = group.iter().map(|index| &cells[*index]).collect();
-        let mut levels: Vec<(u32, usize)> = levels(&state).into_iter().zip(group).collect();
-        // The largest count takes longer than all others together: first, it would leave none of
-        // them a result. Stable: by chance within a level.
+        let mut levels: Vec<(u32, usize)> = grid_levels(&state).into_iter().zip(group).collect();
+        // The largest count takes longer than all others together; if it came first, none of them
+        // would have a result. The sort is stable, so the order within a level stays random.
         levels.sort_by_key(|(level, index)| (cells[*index].count, *level));
         levels.into_iter().map(|(_, index)| index).collect()
     };
     states.into_iter().map(group).collect()
 }
 
-/// How fine a grid over the axes must be to hold each cell: 0 for the ends of all axes, 1 for their
-/// middles too, and so on. A budget that ends within the first round leaves out every other point
-/// of each curve, and not some end of it.
-fn levels(cells: &[&Job]) -> Vec<u32> {
+/// Returns how fine a grid over the axes must be to contain each cell: 0 for the ends of all axes,
+/// 1 for their middles too, and so on. A budget that ends within the first round then thins out
+/// each curve instead of cutting off an end.
+fn grid_levels(cells: &[&Job]) -> Vec<u32> {
     let axes: [fn(&Job) -> u64; 4] =
         [|job| job.block, |job| job.threads.into(), |job| job.depth.into(), |job| job.span];
     let mut levels = vec![0; cells.len()];
@@ -55,7 +55,7 @@ fn levels(cells: &[&Job]) -> Vec<u32> {
     levels
 }
 
-/// How often `0..count` must be halved until `place` is an end of a part.
+/// Returns how often `0..count` must be halved until `place` is an end of a part.
 fn fineness(place: usize, count: usize) -> u32 {
     let (mut low, mut high, mut halved) = (0, count.saturating_sub(1), 0);
     while place != low && place != high {
@@ -70,14 +70,14 @@ fn fineness(place: usize, count: usize) -> u32 {
     halved
 }
 
-/// The order of `count` probes in round `round`.
-pub(super) fn shuffled(count: usize, seed: u64, round: u32) -> Vec<usize> {
+/// Returns the order of `count` probes in round `round`.
+pub(super) fn shuffled_indexes(count: usize, seed: u64, round: u32) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     shuffle(&mut order, mix(seed ^ mix(u64::from(round))));
     order
 }
 
-/// Fisher-Yates with splitmix64; the bias of the remainder is below 2^-50 for any plan.
+/// Shuffles by Fisher-Yates with splitmix64; the bias of the remainder is below 2^-50 for any plan.
 fn shuffle(items: &mut [usize], mut seed: u64) {
     for last in (1..items.len()).rev() {
         seed = mix(seed);
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn cache_states_of_the_same_jobs_have_the_same_order() {
         let cells = cells();
-        let [cold, warm] = by_state(&cells, 7, 1).try_into().unwrap();
+        let [cold, warm] = order_by_state(&cells, 7, 1).try_into().unwrap();
         // Job 2 n is cold, its twin in the order of the plan 2 n + 1.
         assert_eq!(cold.iter().map(|i| i + 1).collect::<Vec<_>>(), warm);
     }

@@ -1,4 +1,4 @@
-//! The target of a run: the user's file opened read-only, or a file that iotui makes, fills and
+//! The target of a run: the user's file, opened read-only, or a file that iotui creates, fills and
 //! removes.
 
 use std::fs::File;
@@ -15,64 +15,66 @@ use crate::sys::block::BlockDevice;
 use crate::sys::buffer::zeroed;
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::{Extents, extents};
-use crate::sys::folder::unguessable;
-use crate::sys::held::{Held, Id};
-use crate::sys::made::Unnamed;
+use crate::sys::folder::random_name;
+use crate::sys::held_file::{FileId, HeldFile};
 use crate::sys::process_io::ProcessIo;
 use crate::sys::scratch::{self, Scratch};
+use crate::sys::unnamed_file::UnnamedFile;
 use crate::sys::{cold, disk, fd, fill};
 
-/// An open target with what its verdicts need.
+/// An open target with the facts that its verdicts need.
 #[derive(Debug)]
-pub struct Bench {
-    /// The engine's own description: for preparation and facts, never for timed I/O.
+pub struct OpenTarget {
+    /// The engine's own file description, for preparation and facts, never for timed I/O.
     pub file: Arc<File>,
     pub target: Target,
     pub facts: TargetFacts,
     pub extents: Option<Extents>,
     pub device: Option<(u64, u64)>,
-    /// A cold read was charged to this process; `None` = not tried.
+    /// Whether a cold read was charged to this process; `None` = not tested.
     pub device_counted: Option<bool>,
-    /// What is dropped to make it cold.
+    /// Which caches are dropped to make it cold.
     pub cold: Cold,
-    /// A file for the cells that begin with an empty one, where others need theirs whole.
-    growing: Option<Box<Bench>>,
-    held: Held,
-    /// Takes the name away that a scratch file may have.
+    /// A second file for the cells that append to an empty one, where other cells need a full one.
+    growing: Option<Box<OpenTarget>>,
+    held: HeldFile,
+    /// Removes the scratch file's name, if it has one, on drop.
     _scratch: Option<Scratch>,
 }
 
-impl Bench {
-    /// What is known before the run: the user's file, or an empty unnamed file where iotui's own
-    /// would be.
-    pub fn probe(spec: &TargetSpec) -> Result<Bench, EngineError> {
+impl OpenTarget {
+    /// Opens what is known before the run: the user's file, or an empty unnamed file where the
+    /// scratch file would be.
+    pub fn probe(spec: &TargetSpec) -> Result<OpenTarget, EngineError> {
         let dir = match spec {
-            TargetSpec::File { path, .. } => return Bench::existing(path),
+            TargetSpec::File { path, .. } => return OpenTarget::existing(path),
             TargetSpec::Scratch { dir, .. } => dir.clone(),
             TargetSpec::New { path, .. } => parent(path),
             TargetSpec::None => return Err(EngineError::NoFile),
         };
         let scratch = Scratch::create(&dir)
             .map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
-        let mut bench = Bench::scratch(scratch, &dir)?;
-        bench.facts.size = spec.size();
-        bench.target.size = spec.size();
-        Ok(bench)
+        let mut open_target = OpenTarget::scratch(scratch, &dir)?;
+        open_target.facts.size = spec.size();
+        open_target.target.size = spec.size();
+        Ok(open_target)
     }
 
-    /// Opens or makes the target of `plan`. `progress` is told the bytes filled so far; `stop` ends
-    /// the filling.
+    /// Opens or creates the target of `plan`. `progress` receives the bytes written so far; `stop`
+    /// ends the filling.
     pub fn open(
         plan: &Plan,
         stop: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Bench, EngineError> {
+    ) -> Result<OpenTarget, EngineError> {
         let spec = &plan.target;
-        sweep(spec);
+        remove_leftovers(spec);
         let fill = if plan.only_appends() { 0 } else { spec.size() };
-        let mut bench = Bench::made(spec, fill, plan.seed, stop, progress)?;
+        let mut open_target = OpenTarget::create(spec, fill, plan.seed, stop, progress)?;
         if plan.only_appends() {
-            (bench.facts.size, bench.target.size, bench.extents) = (spec.size(), spec.size(), None);
+            open_target.facts.size = spec.size();
+            open_target.target.size = spec.size();
+            open_target.extents = None;
         } else if spec.is_ours() && plan.cells.iter().any(Job::appends) {
             let dir = match spec {
                 TargetSpec::New { path, .. } => parent(path),
@@ -81,98 +83,101 @@ impl Bench {
             };
             let scratch = Scratch::create(&dir)
                 .map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
-            let own = Bench { extents: None, ..Bench::scratch(scratch, &dir)? };
-            bench.growing = Some(Box::new(own));
+            let growing = OpenTarget { extents: None, ..OpenTarget::scratch(scratch, &dir)? };
+            open_target.growing = Some(Box::new(growing));
         }
-        Ok(bench)
+        Ok(open_target)
     }
 
-    /// The file that a job works on.
-    pub fn of_job(&self, job: &Job) -> &Bench {
-        self.growing.as_deref().filter(|_| job.appends()).unwrap_or(self)
+    /// Returns the file that a job works on.
+    pub fn for_job(&self, job: &Job) -> &OpenTarget {
+        match &self.growing {
+            Some(growing) if job.appends() => growing,
+            _ => self,
+        }
     }
 
-    /// Takes all bytes away, of a file that iotui made.
+    /// Truncates the file to 0 bytes; only files that iotui created.
     ///
     /// # Errors
-    /// The errno of ftruncate(2); that the file is not iotui's.
-    pub fn empty(&self) -> io::Result<()> {
+    /// The errno of ftruncate(2), or that iotui did not create the file.
+    pub fn truncate(&self) -> io::Result<()> {
         if !self.target.writable {
             return Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
-                "iotui empties only files that it made itself",
+                "iotui truncates only files it created",
             ));
         }
-        // By the descriptor that it was made with, whatever has its name now.
+        // By the descriptor it was created with, whatever has its name now.
         self.file.set_len(0)
     }
 
-    fn made(
+    fn create(
         spec: &TargetSpec,
         size: u64,
         seed: u64,
         stop: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Bench, EngineError> {
+    ) -> Result<OpenTarget, EngineError> {
         match spec {
             TargetSpec::File { path, .. } => {
-                let mut bench = Bench::existing(path)?;
-                bench.facts.entropy =
-                    host::entropy(&bench.file, bench.facts.size, stop).ok().flatten();
-                Ok(bench)
+                let mut open_target = OpenTarget::existing(path)?;
+                open_target.facts.entropy =
+                    host::entropy(&open_target.file, open_target.facts.size, stop).ok().flatten();
+                Ok(open_target)
             }
             TargetSpec::Scratch { dir, keep: false, .. } => {
                 let scratch = Scratch::create(dir)
                     .map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
-                filled(scratch.file(), size, seed, stop, progress)?;
-                Bench::scratch(scratch, dir)
+                fill_file(scratch.file(), size, seed, stop, progress)?;
+                OpenTarget::scratch(scratch, dir)
             }
-            TargetSpec::Scratch { dir, keep: true, .. } => Bench::new_file(
-                &dir.join(format!("iotui-scratch-{}.bin", unguessable())),
+            TargetSpec::Scratch { dir, keep: true, .. } => OpenTarget::new_file(
+                &dir.join(format!("iotui-scratch-{}.bin", random_name())),
                 size,
                 seed,
                 stop,
                 progress,
             ),
-            TargetSpec::New { path, .. } => Bench::new_file(path, size, seed, stop, progress),
+            TargetSpec::New { path, .. } => OpenTarget::new_file(path, size, seed, stop, progress),
             TargetSpec::None => Err(EngineError::NoFile),
         }
     }
 
-    fn existing(path: &Path) -> Result<Bench, EngineError> {
+    fn existing(path: &Path) -> Result<OpenTarget, EngineError> {
         let file =
             fd::open_named(path).map_err(|error| EngineError::Open { path: path.into(), error })?;
-        Bench::of(file, path.into(), path, TargetKind::File, None)
+        OpenTarget::of(file, path.into(), path, TargetKind::File, None)
             .map_err(|error| EngineError::Open { path: path.into(), error })
     }
 
-    fn scratch(scratch: Scratch, dir: &Path) -> Result<Bench, EngineError> {
+    fn scratch(scratch: Scratch, dir: &Path) -> Result<OpenTarget, EngineError> {
         let file = scratch.file().try_clone().map_err(EngineError::Fill)?;
         let path = scratch.path();
-        Bench::of(file, path, &dir.join("(scratch file)"), TargetKind::Scratch, Some(scratch))
+        OpenTarget::of(file, path, &dir.join("(scratch file)"), TargetKind::Scratch, Some(scratch))
             .map_err(EngineError::Fill)
     }
 
-    /// A named file that stays. It has its name once it is whole: one that could not be filled
-    /// never had it.
+    /// Creates a named file that stays. It gets its name once it is full: a file that could not be
+    /// filled never appears.
     fn new_file(
         path: &Path,
         size: u64,
         seed: u64,
         stop: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Bench, EngineError> {
+    ) -> Result<OpenTarget, EngineError> {
         let refused = |error: io::Error| match error.kind() {
             io::ErrorKind::AlreadyExists => EngineError::Taken(path.into()),
             _ => EngineError::New { path: path.into(), error },
         };
-        let made = Unnamed::make(path).map_err(refused)?;
-        filled(made.file(), size, seed, stop, progress)?;
+        let made = UnnamedFile::create(path).map_err(refused)?;
+        fill_file(made.file(), size, seed, stop, progress)?;
         let file = made.finish().map_err(refused)?;
-        let mut bench =
-            Bench::of(file, path.into(), path, TargetKind::File, None).map_err(refused)?;
-        bench.target.writable = true;
-        Ok(bench)
+        let mut open_target =
+            OpenTarget::of(file, path.into(), path, TargetKind::File, None).map_err(refused)?;
+        open_target.target.writable = true;
+        Ok(open_target)
     }
 
     fn of(
@@ -181,7 +186,7 @@ impl Bench {
         shown: &Path,
         kind: TargetKind,
         scratch: Option<Scratch>,
-    ) -> io::Result<Bench> {
+    ) -> io::Result<OpenTarget> {
         let facts = TargetFacts::of(&file, shown, kind);
         let extents = extents(&file, facts.size).ok();
         let device = disk::device_of(&file);
@@ -190,9 +195,9 @@ impl Bench {
         } else {
             Some(path.clone())
         };
-        let held = Held::new(file, name)?;
+        let held = HeldFile::new(file, name)?;
         let target = Target {
-            direct_refused: direct_refused(&held),
+            direct_refused: direct_refusal(&held),
             held: Some(held.clone()),
             path,
             size: facts.size,
@@ -203,7 +208,7 @@ impl Bench {
             },
         };
         let file = Arc::clone(held.file());
-        Ok(Bench {
+        Ok(OpenTarget {
             file,
             target,
             facts,
@@ -217,25 +222,25 @@ impl Bench {
         })
     }
 
-    /// Why what is measured is not what has the name: lanes go on with the file that was opened,
-    /// and its figures would be taken for those of another.
-    pub fn replaced(&self) -> Option<String> {
+    /// Returns why the target's name no longer leads to the measured file. Lanes keep using the
+    /// file that was opened, so its figures would be taken for those of another.
+    pub fn replacement(&self) -> Option<String> {
         match std::fs::metadata(&self.target.path) {
-            Ok(named) if Id::of(&named) == self.held.id() => None,
+            Ok(named) if FileId::of(&named) == self.held.id() => None,
             Ok(_) => {
-                Some("another file was put in its place while it was measured: run again".into())
+                Some("the file was replaced by another during the measurement; run again".into())
             }
-            // A path under /proc that there is no more says nothing about the file.
+            // A path under /proc that no longer exists says nothing about the file.
             Err(_) if self._scratch.is_some() => None,
-            Err(error) => {
-                Some(format!("it lost its name while it was measured ({error}): run again"))
-            }
+            Err(error) => Some(format!(
+                "the file was renamed or removed during the measurement ({error}); run again"
+            )),
         }
     }
 
-    /// Reads the first MiB cold and looks whether it was charged to this process: then 0 device
-    /// bytes mean none.
-    pub fn try_counting(&mut self) {
+    /// Reads the first MiB cold and checks that it was charged to this process: then 0 device bytes
+    /// mean none.
+    pub fn check_device_counter(&mut self) {
         const LEN: u64 = 1 << 20;
         let stored =
             self.extents.as_ref().is_some_and(|e| e.len >= LEN && e.hole_bytes_in(0..LEN) == 0);
@@ -255,16 +260,16 @@ fn logical_block(device: &BlockDevice) -> Option<u32> {
     device.logical_block.and_then(|b| u32::try_from(b).ok())
 }
 
-/// The kernel's own word: a file system that cannot do direct I/O refuses the flag.
-fn direct_refused(held: &Held) -> Option<String> {
+/// Returns why the kernel refuses O_DIRECT, if it does.
+fn direct_refusal(held: &HeldFile) -> Option<String> {
     let open =
         held.open(File::options().read(true), libc::O_DIRECT | libc::O_NONBLOCK, false, false);
-    open.err().map(|error| format!("open with O_DIRECT: {error}"))
+    open.err().map(|error| format!("open(2) with O_DIRECT failed: {error}"))
 }
 
-/// Removes what killed runs may have left where this one makes its files; no matter if it cannot be
-/// looked for.
-fn sweep(spec: &TargetSpec) {
+/// Removes files that killed runs left in the folder where this run creates its own. Errors are
+/// ignored: the run does not depend on it.
+fn remove_leftovers(spec: &TargetSpec) {
     let _ = match spec {
         TargetSpec::Scratch { dir, .. } => scratch::sweep(dir),
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
@@ -280,7 +285,7 @@ fn parent(path: &Path) -> PathBuf {
         .map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
-fn filled(
+fn fill_file(
     file: &File,
     size: u64,
     seed: u64,

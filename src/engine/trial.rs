@@ -1,20 +1,20 @@
-//! One trial: prepare, run, and write down what happened with the evidence of it.
+//! Runs one trial: prepares it, runs its lanes, and collects the result with its evidence.
 
 use std::ops::Range;
 use std::time::Duration;
 
 use super::cells::{Amount, Cell};
 use super::control::Cut;
+use super::coverage::{Coverage, hole_bytes, overlap, trial_coverage};
 use super::error::Failure;
-use super::foreign;
+use super::executor::Executor;
 use super::observe::{self, Cached, Counters};
-use super::parts;
+use super::peer_trial;
 use super::prepare::{Ready, prepare};
 use super::read_back::read_back;
-use super::target::Bench;
-use super::visited::{Visited, hole_bytes, overlap, visited};
-use super::way::Way;
-use super::workers::{self, LaneDone, Ran, Spec, Watch};
+use super::target::OpenTarget;
+use super::trial_parts;
+use super::workers::{self, LaneResult, LaneResults, Spec, Watch};
 use crate::backend::meter::Timed;
 use crate::backend::written_block;
 use crate::peer;
@@ -27,75 +27,80 @@ use crate::sys::memory::Memory;
 
 /// Where and when a trial runs.
 pub(super) struct Stage<'a> {
-    pub bench: &'a Bench,
+    pub open_target: &'a OpenTarget,
     /// CLOCK_MONOTONIC at the start of the run.
     pub origin: u64,
     /// Seed of this trial's random offsets.
     pub seed: u64,
-    /// Whether to end the trial now, and how.
+    /// Returns whether to end the trial now, and how.
     pub cut: &'a dyn Fn() -> Option<Cut>,
-    /// Ends the trial so long after its lanes began.
+    /// Ends the trial this long after its lanes began.
     pub limit: Option<Duration>,
-    /// The blocks that are used, of a file that was prepared before.
+    /// The blocks to use, of a file that is already prepared; `None` = all, prepared here.
     pub part: Option<Range<u64>>,
 }
 
-/// A trial that ran.
-pub(super) struct Took {
+/// The result of a trial.
+pub(super) struct TrialOutcome {
     pub trial: Trial,
     pub histogram: Histogram,
     pub samples: Vec<Sample>,
     /// Time of one operation in one lane, nanoseconds.
     pub per_op: f64,
-    /// How long the work itself took, without the time until the last lane had begun: that of the
-    /// longest lane, or longer where lanes took turns on fewer CPUs.
+    /// How long the work itself took, nanoseconds, without the time until the last lane had begun:
+    /// that of the longest lane, or longer where lanes took turns on fewer CPUs.
     pub busy: u64,
 }
 
-/// A trial: all its parts one after the other, as one.
+/// Runs a trial: all its parts, joined to one result.
 pub(super) fn run(
     stage: &Stage,
     cell: &Cell,
     amount: &Amount,
     sample: &mut Watch,
-) -> Result<Took, Failure> {
-    let mut took = part(stage, cell, amount, sample)?;
+) -> Result<TrialOutcome, Failure> {
+    let mut outcome = run_part(stage, cell, amount, sample)?;
     for _ in 1..amount.parts {
-        if took.trial.short || (stage.cut)().is_some() {
+        if outcome.trial.short || (stage.cut)().is_some() {
             break;
         }
-        let before = took.trial.nanos;
+        let before = outcome.trial.nanos;
         let mut later =
-            |of: Sample, lanes| sample(Sample { at: of.at.saturating_add(before), ..of }, lanes);
-        match part(stage, cell, amount, &mut later) {
-            // What the parts before it found holds without it.
+            |s: Sample, lanes| sample(Sample { at: s.at.saturating_add(before), ..s }, lanes);
+        match run_part(stage, cell, amount, &mut later) {
+            // The result of the parts before it is complete without it.
             Err(Failure::Stopped) => break,
             Ok(more) if more.trial.short => break,
-            more => parts::join(&mut took, more?),
+            more => trial_parts::join_parts(&mut outcome, more?),
         }
     }
-    Ok(took)
+    Ok(outcome)
 }
 
-/// One preparation and the work after it.
-fn part(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Result<Took, Failure> {
-    let (bench, job) = (stage.bench.of_job(&cell.job), &cell.job);
+/// Prepares the file and runs the work once.
+fn run_part(
+    stage: &Stage,
+    cell: &Cell,
+    amount: &Amount,
+    sample: &mut Watch,
+) -> Result<TrialOutcome, Failure> {
+    let (open_target, job) = (stage.open_target.for_job(&cell.job), &cell.job);
     let began = monotonic_nanos();
     let ready = match stage.part {
-        None => prepare(bench, job, &|| (stage.cut)().is_some())?,
+        None => prepare(open_target, job, &|| (stage.cut)().is_some())?,
         Some(_) => Ready { reached: Prepared::AsIs, cached: None },
     };
-    if let Some(why) = bench.replaced() {
+    if let Some(why) = open_target.replacement() {
         return Err(Failure::Cell(why));
     }
     let prepared = monotonic_nanos();
-    let done = match cell.way {
-        Way::Backend(_) => job.clone(),
-        Way::Peer(_) => peer::whole_blocks(job),
+    let done = match cell.executor {
+        Executor::Backend(_) => job.clone(),
+        Executor::Peer(_) => peer::whole_blocks(job),
     };
     let spec = Spec {
-        way: cell.way,
-        target: bench.target.clone(),
+        executor: cell.executor,
+        target: open_target.target.clone(),
         count: amount.count.min(done.blocks()),
         job: done,
         passes: amount.passes,
@@ -107,20 +112,30 @@ fn part(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Resu
     let huge_page_cache = Memory::now().ok().and_then(|m| m.file_huge_pages);
     let (mut before, mut flushed) = (Counters::default(), None);
     let mut at_go = || {
-        flushed = (job.cpu_cache == CpuCache::Flush).then(|| flush(bench, job, &ready));
-        before = Counters::now(&bench.file, bench.device);
+        flushed =
+            (job.cpu_cache == CpuCache::Flush).then(|| flush_cpu_caches(open_target, job, &ready));
+        before = Counters::now(&open_target.file, open_target.device);
     };
-    let ran = match cell.way {
-        Way::Backend(backend) => workers::run(&spec, backend, &mut at_go, stage.cut, sample)?,
-        Way::Peer(peer) => {
+    let ran = match cell.executor {
+        Executor::Backend(backend) => workers::run(&spec, backend, &mut at_go, stage.cut, sample)?,
+        Executor::Peer(peer) => {
             let expected = Duration::from_nanos(amount.nanos);
-            foreign::run(peer, &spec, &bench.file, expected, &mut at_go, stage.cut, sample)?
+            peer_trial::run(
+                peer,
+                &spec,
+                &open_target.file,
+                expected,
+                &mut at_go,
+                stage.cut,
+                sample,
+            )?
         }
     };
-    let after = Counters::now(&bench.file, bench.device);
+    let after = Counters::now(&open_target.file, open_target.device);
     let whole = stage.part.is_none();
-    let cached_after =
-        whole.then(|| observe::cached(&bench.file, job.span, job.cache != Cache::AsIs)).flatten();
+    let cached_after = whole
+        .then(|| observe::measure_cached(&open_target.file, job.span, job.cache != Cache::AsIs))
+        .flatten();
     let evidence = Evidence {
         prepared: prepared.saturating_sub(stage.origin),
         prepare_nanos: prepared - began,
@@ -129,70 +144,77 @@ fn part(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Resu
         cpu_cache: flushed.flatten(),
         ..Evidence::default()
     };
-    Ok(written_down((stage, bench), &spec, ran, (&before, &after), (ready, cached_after), evidence))
+    Ok(collect_result(
+        (stage, open_target),
+        &spec,
+        ran,
+        (&before, &after),
+        (ready, cached_after),
+        evidence,
+    ))
 }
 
-fn written_down(
-    (stage, bench): (&Stage, &Bench),
+fn collect_result(
+    (stage, open_target): (&Stage, &OpenTarget),
     spec: &Spec,
-    ran: Ran,
+    ran: LaneResults,
     (before, after): (&Counters, &Counters),
     (ready, cached_after): (Ready, Option<Cached>),
     mut evidence: Evidence,
-) -> Took {
-    let Ran { mut lanes, samples } = ran;
+) -> TrialOutcome {
+    let LaneResults { mut lanes, samples } = ran;
     let mut histogram = Histogram::new();
     for lane in &mut lanes {
-        if let Some(own) = lane.tally.histogram.take() {
-            histogram.merge(&own);
+        if let Some(of_lane) = lane.tally.histogram.take() {
+            histogram.merge(&of_lane);
         }
-        add(&mut evidence.notes, std::mem::take(&mut lane.tally.notes));
+        add_notes(&mut evidence.notes, std::mem::take(&mut lane.tally.notes));
     }
-    let visited = visited(&lanes, spec);
-    let mut trial = counted(&lanes, &visited, spec);
+    let coverage = trial_coverage(&lanes, spec);
+    let mut trial = sum_lanes(&lanes, &coverage, spec);
     if evidence.notes.contains(&Note::CallsUnknown) {
         trial.syscalls = None.into();
     }
     let turns = (trial.user_nanos + trial.system_nanos) / workers::cpus();
     let busy = lanes.iter().map(|l| l.end - l.start).max().unwrap_or(0).max(turns);
-    lane_evidence(&lanes, &visited, spec, &mut evidence, stage.origin);
+    fill_lane_evidence(&lanes, &coverage, spec, &mut evidence, stage.origin);
     evidence.timed_ops = histogram.count();
     evidence.timed_nanos = (histogram.mean() * histogram.count() as f64) as u64;
-    after.tell(before, &spec.job, trial.nanos, &mut evidence);
+    after.fill_evidence(before, &spec.job, trial.nanos, &mut evidence);
     evidence.residency = ready.cached.or(cached_after).map(|c| c.method);
     evidence.unwritten_bytes =
         cached_after.and_then(|c| c.unwritten).filter(|_| spec.job.op == Op::Write).into();
     evidence.xor_nanos = (!spec.job.xor || spec.timed == Timed::Chained).then_some(0).into();
     trial.device_bytes = after.device_bytes(before);
-    // In which order another program jumped is not known.
+    // The order of another program's jumps is unknown.
     let whole = !lanes.iter().any(|l| l.tally.rest > 0 || l.share.quota < l.share.blocks);
-    let known = whole || !spec.way.info().is_peer() || spec.job.pattern == Pattern::Seq;
+    let known = whole || !spec.executor.info().is_peer() || spec.job.pattern == Pattern::Seq;
     trial.hole_bytes =
-        hole_bytes(&visited, bench.extents.as_ref()).filter(|bytes| known || *bytes == 0);
+        hole_bytes(&coverage, open_target.extents.as_ref()).filter(|bytes| known || *bytes == 0);
     trial.resident_before = ready.cached.map(|c| c.resident);
     trial.resident_after = cached_after.map(|c| c.resident);
     let proved = ready.cached.is_some() || ready.reached == Prepared::AsIs;
     evidence.preparation = proved.then_some(ready.reached);
     if let Some(size) = after.size().filter(|size| spec.job.appends() && *size != trial.bytes) {
         evidence.notes.push(Note::FileChanged(format!(
-            "its size is {size} bytes, and {} were written to it",
+            "its size is {size} bytes, but {} bytes were written",
             trial.bytes
         )));
     }
     if spec.job.appends() && trial.xor.is_some() {
-        let back = |block: Vec<u8>| {
-            read_back(&bench.file, &block, trial.bytes, &|| (stage.cut)().is_some())
+        let read_block_back = |block: Vec<u8>| {
+            read_back(&open_target.file, &block, trial.bytes, &|| (stage.cut)().is_some())
         };
-        evidence.read_back = written_block(&spec.job).and_then(back).ok().flatten();
+        evidence.read_back = written_block(&spec.job).and_then(read_block_back).ok().flatten();
     }
     trial.evidence = evidence;
     let per_op =
         if trial.ops == 0 { 0.0 } else { trial.evidence.lane_nanos as f64 / trial.ops as f64 };
-    Took { trial, histogram, samples, per_op, busy }
+    TrialOutcome { trial, histogram, samples, per_op, busy }
 }
 
-/// Each note once: lanes that have several would repeat them in turn.
-pub(super) fn add(notes: &mut Vec<Note>, more: Vec<Note>) {
+/// Adds the notes that are not there yet: several lanes may have the same.
+pub(super) fn add_notes(notes: &mut Vec<Note>, more: Vec<Note>) {
     for note in more {
         if !notes.contains(&note) {
             notes.push(note);
@@ -200,14 +222,16 @@ pub(super) fn add(notes: &mut Vec<Note>, more: Vec<Note>) {
     }
 }
 
-/// Empties the CPU caches when every lane is open; `None` where that cannot be shown.
-fn flush(bench: &Bench, job: &Job, ready: &Ready) -> Option<CacheFlush> {
-    // Mapping what is not in memory would read it.
+/// Flushes the CPU caches once every lane is open; `None` where that cannot be shown to have
+/// worked.
+fn flush_cpu_caches(open_target: &OpenTarget, job: &Job, ready: &Ready) -> Option<CacheFlush> {
+    // Mapping a file that is not in memory would read it.
     let resident = !job.appends()
         && (job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span));
-    let found =
-        cpu_cache::flush(resident.then_some((&*bench.file, job.span)).filter(|_| !job.direct))
-            .ok()?;
+    let found = cpu_cache::flush(
+        resident.then_some((&*open_target.file, job.span)).filter(|_| !job.direct),
+    )
+    .ok()?;
     Some(CacheFlush {
         before_nanos: found.before,
         after_nanos: found.after,
@@ -215,17 +239,16 @@ fn flush(bench: &Bench, job: &Job, ready: &Ready) -> Option<CacheFlush> {
     })
 }
 
-/// The figures of the trial: sums over its lanes.
-fn counted(lanes: &[LaneDone], visited: &[Visited], spec: &Spec) -> Trial {
-    let sum = |of: fn(&LaneDone) -> u64| lanes.iter().map(of).sum::<u64>();
+/// Sums the figures of the lanes.
+fn sum_lanes(lanes: &[LaneResult], coverage: &[Coverage], spec: &Spec) -> Trial {
+    let sum = |of: fn(&LaneResult) -> u64| lanes.iter().map(of).sum::<u64>();
     let start = lanes.iter().map(|l| l.start).min().unwrap_or(0);
     let end = lanes.iter().map(|l| l.end).max().unwrap_or(0);
-    let passes = visited.iter().filter_map(Visited::passes).min();
+    let passes = coverage.iter().filter_map(Coverage::passes).min();
     let short = passes.is_some_and(|passes| passes < spec.passes);
     let whole = spec.part.is_none() && spec.count >= spec.job.blocks();
-    // Later passes cancel out in pairs; the first one is kept apart, and a cut pass has no XOR of
-    // its own.
-    let seen = spec.way.info().moves() == Moves::Data && spec.job.mix.is_none();
+    // Later passes cancel out in pairs, so the XOR is that of the first one; a cut pass has none.
+    let seen = spec.executor.info().moves() == Moves::Data && spec.job.mix.is_none();
     let folded = (spec.job.xor && seen && !short)
         .then(|| Xor(lanes.iter().fold(0, |all, l| all ^ l.tally.folds[0])));
     Trial {
@@ -246,9 +269,9 @@ fn counted(lanes: &[LaneDone], visited: &[Visited], spec: &Spec) -> Trial {
     }
 }
 
-fn lane_evidence(
-    lanes: &[LaneDone],
-    visited: &[Visited],
+fn fill_lane_evidence(
+    lanes: &[LaneResult],
+    coverage: &[Coverage],
     spec: &Spec,
     evidence: &mut Evidence,
     origin: u64,
@@ -265,23 +288,24 @@ fn lane_evidence(
         .into();
     evidence.started = start.saturating_sub(origin);
     evidence.skew_nanos = starts().max().unwrap_or(0) - start;
-    // A lane without a block is not at work; many of them would outweigh one operation.
+    // Lanes without blocks do no work; the start of many would outweigh one operation.
     evidence.lane_nanos = lanes.iter().filter(|l| l.share.quota > 0).map(|l| l.ran - l.start).sum();
     evidence.queued_nanos = lanes.iter().map(|l| l.queued).sum::<Option<u64>>().into();
     evidence.lane_bytes = lanes.iter().map(|l| l.tally.bytes).sum();
-    if spec.way.info().moves_bytes() {
-        let bytes: Vec<(u64, u64)> = visited.iter().map(Visited::bytes).collect();
+    if spec.executor.info().moves_bytes() {
+        let bytes: Vec<(u64, u64)> = coverage.iter().map(Coverage::bytes).collect();
         evidence.planned_bytes = bytes.iter().map(|(all, _)| all).sum();
         evidence.unique_bytes = bytes.iter().map(|(_, unique)| unique).sum();
     }
-    evidence.written = spec.job.mix.map(|_| visited.iter().map(Visited::written).sum());
-    evidence.overlap_bytes = overlap(visited);
-    let (flying, waits) =
-        lanes.iter().fold((0, 0), |all, l| (all.0 + l.tally.flying.0, all.1 + l.tally.flying.1));
+    evidence.written = spec.job.mix.map(|_| coverage.iter().map(Coverage::written_bytes).sum());
+    evidence.overlap_bytes = overlap(coverage);
+    let (flying, waits) = lanes
+        .iter()
+        .fold((0, 0), |all, l| (all.0 + l.tally.in_flight.0, all.1 + l.tally.in_flight.1));
     evidence.achieved_depth = (waits > 0).then(|| flying as f64 / waits as f64);
 }
 
-/// The job's count where calibration does not choose it.
+/// Returns the job's count where calibration does not choose it.
 pub(super) fn fixed_count(job: &Job) -> Option<u64> {
     job.count.map(|count| if count == 0 { job.blocks() } else { count.min(job.blocks()) })
 }
@@ -291,10 +315,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_several_lanes_note_stands_once() {
+    fn the_same_note_of_several_lanes_is_kept_once() {
         let mut notes = Vec::new();
         for step in [7, 7, 9] {
-            add(&mut notes, vec![Note::CallsUnknown, Note::CoarseClock(step)]);
+            add_notes(&mut notes, vec![Note::CallsUnknown, Note::CoarseClock(step)]);
         }
         assert_eq!(notes, [Note::CallsUnknown, Note::CoarseClock(7), Note::CoarseClock(9)]);
     }

@@ -1,7 +1,8 @@
-//! The workers of one trial: one thread per lane, started together, gone when the trial is over.
+//! Runs the workers of one trial: one thread per lane, started together, gone when the trial is
+//! over.
 //!
-//! A worker unshares its descriptor table and then opens a file description of its own; afterwards
-//! it needs no new and no shared descriptor (design §3.1).
+//! A worker unshares its descriptor table and then opens its own file description, so no other
+//! thread slows down its calls.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use super::control::Cut;
 use super::error::Failure;
-use super::sampled::Before;
-use super::way::Way;
+use super::executor::Executor;
+use super::sampler::Sampler;
+use crate::backend::access_pattern::Share;
 use crate::backend::meter::Timed;
-use crate::backend::order::Share;
 use crate::backend::shared::{Claims, Cursor, is_shared};
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive};
@@ -26,10 +27,10 @@ use crate::sys::clock::{Clock, monotonic_nanos};
 use crate::sys::threads;
 use crate::sys::usage::{RunQueue, Usage};
 
-/// One trial's work, complete.
+/// The complete specification of one trial's work.
 #[derive(Clone)]
 pub(super) struct Spec {
-    pub way: Way,
+    pub executor: Executor,
     pub job: Job,
     pub target: Target,
     /// Operations of one pass over all lanes.
@@ -37,43 +38,45 @@ pub(super) struct Spec {
     pub passes: u64,
     pub seed: u64,
     pub timed: Timed,
-    /// Ends the trial so long after its lanes began.
+    /// Ends the trial this long after its lanes began.
     pub limit: Option<Duration>,
-    /// The blocks of the span that are used, where it is not all.
+    /// The blocks of the span to use; `None` = all.
     pub part: Option<Range<u64>>,
 }
 
 impl Spec {
+    /// Returns the share of a lane.
     pub fn share(&self, lane: u32) -> Share {
         let part = self.part.clone().unwrap_or(0..self.job.blocks());
         Share::within(&self.job, part, lane, self.count, self.seed)
     }
 
-    /// How the blocks are handed out, where the lanes share them.
+    /// Returns how the blocks are claimed, where the lanes share them.
     pub fn claims(&self) -> Option<Claims> {
-        is_shared(&self.job).then(|| Claims::of(&self.share(0), self.job.threads, self.passes))
+        is_shared(&self.job).then(|| Claims::new(&self.share(0), self.job.threads, self.passes))
     }
 }
 
-/// What one lane did, and when, on CLOCK_MONOTONIC.
-pub(super) struct LaneDone {
+/// What one lane did, and when, in nanoseconds of CLOCK_MONOTONIC.
+pub(super) struct LaneResult {
     pub share: Share,
     pub tally: Tally,
     pub start: u64,
-    /// When the last operation ended; `end` comes after the fdatasync where one was asked for.
+    /// When the last operation ended; `end` is after the fdatasync of `--sync end`.
     pub ran: u64,
     pub end: u64,
     pub usage: Usage,
-    /// Time in which it could have run and another task had the CPU.
+    /// Nanoseconds that it was ready to run while another task had the CPU.
     pub queued: Option<u64>,
 }
 
 /// What all lanes did.
-pub(super) struct Ran {
-    pub lanes: Vec<LaneDone>,
+pub(super) struct LaneResults {
+    pub lanes: Vec<LaneResult>,
     pub samples: Vec<Sample>,
 }
 
+/// What the workers and the waiting thread share.
 struct Shared {
     spec: Spec,
     backend: &'static dyn Backend,
@@ -93,38 +96,41 @@ struct Gate {
     open: Option<bool>,
 }
 
-type Done = Result<LaneDone, BackendError>;
+type Done = Result<LaneResult, BackendError>;
 
-/// How often the waiting thread looks at the flags, and how often it takes a sample.
-const TICK: Duration = Duration::from_millis(25);
-const SAMPLE: Duration = Duration::from_millis(100);
-/// A system call that does not return this long after the stop is left behind.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How often the waiting thread checks its flags, and how often it takes a sample.
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
+/// A system call that does not return this long after the stop is abandoned.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Told each sample, and what each lane did of it.
+/// Receives each sample, in total and by lane.
 pub(super) type Watch<'a> = dyn FnMut(Sample, Vec<LaneSample>) + 'a;
 
-/// Runs the trial. `at_go` is called when every lane is open and none has begun; `cut` says when
+/// Runs the trial. `at_go` is called when every lane is open and none has begun; `cut` returns when
 /// and how to end it.
+///
+/// # Errors
+/// A lane failed, the trial was stopped, or a system call did not return after the stop.
 pub(super) fn run(
     spec: &Spec,
     backend: &'static dyn Backend,
     at_go: &mut dyn FnMut(),
     cut: &dyn Fn() -> Option<Cut>,
     sample: &mut Watch,
-) -> Result<Ran, Failure> {
+) -> Result<LaneResults, Failure> {
     let threads = spec.job.threads;
     let shared = Arc::new(Shared::new(spec, backend));
-    let (to, from) = channel();
+    let (sender, receiver) = channel();
     let mut waiter = Waiter {
         shared: &shared,
-        from,
+        receiver,
         workers: Vec::new(),
         cut,
         lanes: Vec::new(),
         error: None,
         stopped: false,
-        since: None,
+        stopped_at: None,
     };
     let spawned = (0..threads).try_for_each(|lane| {
         let refused = |error| {
@@ -133,21 +139,21 @@ pub(super) fn run(
                 lane + 1
             ))
         };
-        waiter.workers.push(spawn(&shared, lane, to.clone()).map_err(refused)?);
+        waiter.workers.push(spawn(&shared, lane, sender.clone()).map_err(refused)?);
         Ok(())
     });
-    drop(to);
-    if spawned.is_err() || !waiter.until_ready()? {
+    drop(sender);
+    if spawned.is_err() || !waiter.wait_ready()? {
         waiter.stop();
         shared.open_gate(false);
-        let done = waiter.until_done(&mut |_, _| {});
+        let done = waiter.wait_done(&mut |_, _| {});
         spawned.and(done)?;
         return Err(waiter.failure());
     }
     at_go();
     shared.open_gate(true);
     let mut samples = Vec::new();
-    waiter.until_done(&mut |s, lanes| {
+    waiter.wait_done(&mut |s, lanes| {
         samples.push(s);
         crate::stats::merge_neighbours(&mut samples, Sample::MOST - 1, Sample::with);
         sample(s, lanes);
@@ -155,10 +161,10 @@ pub(super) fn run(
     if waiter.error.is_some() {
         return Err(waiter.failure());
     }
-    Ok(Ran { lanes: waiter.lanes, samples })
+    Ok(LaneResults { lanes: waiter.lanes, samples })
 }
 
-/// CPUs that this process may use.
+/// Returns the number of CPUs that this process may use.
 pub(super) fn cpus() -> u64 {
     static CPUS: OnceLock<u64> = OnceLock::new();
     *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u64))
@@ -185,7 +191,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Called by a worker whose lane is open; true = run.
+    /// Called by a worker whose lane is open; waits for the gate. Returns whether to run.
     fn pass_gate(&self) -> bool {
         let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
         gate.ready += 1;
@@ -195,7 +201,7 @@ impl Shared {
         }
         let go = gate.open == Some(true);
         drop(gate);
-        // Woken one after the other; a short spin lines them up, where each has a CPU to spin on.
+        // Threads wake one after the other; a short spin lines them up where each has a CPU.
         let threads = self.spec.job.threads;
         if go && self.spin && self.started.fetch_add(1, Relaxed) + 1 < threads {
             let begin = Instant::now();
@@ -208,19 +214,19 @@ impl Shared {
     }
 }
 
-fn spawn(shared: &Arc<Shared>, lane: u32, to: Sender<Done>) -> std::io::Result<JoinHandle<()>> {
+fn spawn(shared: &Arc<Shared>, lane: u32, sender: Sender<Done>) -> std::io::Result<JoinHandle<()>> {
     let shared = Arc::clone(shared);
     let body = move || {
-        let done = catch_unwind(AssertUnwindSafe(|| work(&shared, lane)));
+        let done = catch_unwind(AssertUnwindSafe(|| run_lane(&shared, lane)));
         let done = done.unwrap_or(Err(BackendError::Panicked));
-        // A waiter that left has no use for it.
-        let _ = to.send(done);
+        // Ignore send errors: the waiting thread may have abandoned this one.
+        let _ = sender.send(done);
     };
     std::thread::Builder::new().name(format!("lane {lane}")).stack_size(256 << 10).spawn(body)
 }
 
-/// The life of a worker.
-fn work(shared: &Shared, lane: u32) -> Done {
+/// Runs a lane from opening its file to its tally.
+fn run_lane(shared: &Shared, lane: u32) -> Done {
     let Spec { job, target, passes, timed, .. } = &shared.spec;
     let backend = shared.backend;
     let unshared = threads::unshare_files();
@@ -232,7 +238,7 @@ fn work(shared: &Shared, lane: u32) -> Done {
         passes: *passes,
         timed: *timed,
         cursor: shared.cursor.as_ref(),
-        ..Assignment::of(backend, job, share, &shared.stop, &shared.published[lane as usize])
+        ..Assignment::for_job(backend, job, share, &shared.stop, &shared.published[lane as usize])
     });
     if unshared.is_err() {
         work.note(Note::SharedDescriptors);
@@ -240,16 +246,16 @@ fn work(shared: &Shared, lane: u32) -> Done {
     if !Clock::best().tsc && *timed != Timed::None {
         work.note(Note::SlowClock);
     }
-    // Not known: the helper has not run yet.
+    // Unknown means that the helper has not run yet.
     let helped = open.helper_nanos().unwrap_or(0);
-    let queue = RunQueue::of_this_thread();
+    let queue = RunQueue::for_this_thread();
     if !shared.pass_gate() {
         return Err(BackendError::NotStarted);
     }
     let before = Usage::thread().unwrap_or_default();
     let queued = queue.nanos();
     let start = monotonic_nanos();
-    drive::run(open.as_mut(), &mut work).map_err(|error| error.seen(target))?;
+    drive::run(open.as_mut(), &mut work).map_err(|error| error.with_current_size(target))?;
     let ran = monotonic_nanos();
     if let Some(file) = syncing {
         file.sync_data().map_err(|error| BackendError::Sync { written: share.reach(), error })?;
@@ -262,25 +268,25 @@ fn work(shared: &Shared, lane: u32) -> Done {
         Some(nanos) => usage.system_nanos += nanos.saturating_sub(helped),
         None => work.note(Note::HelperUncounted),
     }
-    Ok(LaneDone { share, tally: work.tally(), start, ran, end, usage, queued })
+    Ok(LaneResult { share, tally: work.tally(), start, ran, end, usage, queued })
 }
 
-/// The thread that waits: collects lanes, takes samples, raises the stop flag.
+/// The waiting thread's state: it collects lanes, takes samples and raises the stop flag.
 struct Waiter<'a> {
     shared: &'a Shared,
-    from: Receiver<Done>,
+    receiver: Receiver<Done>,
     workers: Vec<JoinHandle<()>>,
     cut: &'a dyn Fn() -> Option<Cut>,
-    lanes: Vec<LaneDone>,
+    lanes: Vec<LaneResult>,
     error: Option<BackendError>,
     stopped: bool,
-    /// When it was to end soon.
-    since: Option<Instant>,
+    /// When it was told to end soon.
+    stopped_at: Option<Instant>,
 }
 
 impl Waiter<'_> {
-    /// True: all lanes are open. False: one failed to, or the run was stopped meanwhile.
-    fn until_ready(&mut self) -> Result<bool, Failure> {
+    /// Waits until all lanes are open. False: one failed to open, or the run was stopped meanwhile.
+    fn wait_ready(&mut self) -> Result<bool, Failure> {
         loop {
             let gate = self.shared.gate.lock().unwrap_or_else(PoisonError::into_inner);
             let (gate, _) = self
@@ -292,12 +298,12 @@ impl Waiter<'_> {
                 return Ok(true);
             }
             drop(gate);
-            match self.from.try_recv() {
+            match self.receiver.try_recv() {
                 Ok(Err(error)) => {
                     self.error = Some(error);
                     return Ok(false);
                 }
-                _ => self.look()?,
+                _ => self.check_cut()?,
             }
             if self.stopped {
                 return Ok(false);
@@ -305,47 +311,48 @@ impl Waiter<'_> {
         }
     }
 
-    fn until_done(&mut self, sample: &mut Watch) -> Result<(), Failure> {
+    /// Waits until all lanes have ended, and samples them.
+    fn wait_done(&mut self, sample: &mut Watch) -> Result<(), Failure> {
         let begin = Instant::now();
-        let mut before = Before::default();
-        let mut due = SAMPLE;
+        let mut sampler = Sampler::default();
+        let mut due = SAMPLE_INTERVAL;
         loop {
-            match self.from.recv_timeout(TICK) {
+            match self.receiver.recv_timeout(POLL_INTERVAL) {
                 Ok(Ok(lane)) => self.lanes.push(lane),
                 Ok(Err(BackendError::NotStarted)) => {}
                 Ok(Err(error)) => {
                     self.error.get_or_insert(error);
-                    // The others need not finish what cannot count any more.
+                    // The result is lost: the other lanes need not finish.
                     self.stop();
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    // They have said their last word; panics were caught and told.
+                    // All workers have reported; panics were caught.
                     self.workers.drain(..).for_each(|worker| drop(worker.join()));
                     return Ok(());
                 }
-                Err(RecvTimeoutError::Timeout) => self.look()?,
+                Err(RecvTimeoutError::Timeout) => self.check_cut()?,
             }
-            // Not a stop of the run: no system call is left behind for it.
+            // Not a stop of the run: no system call is abandoned for it.
             if self.shared.spec.limit.is_some_and(|limit| begin.elapsed() > limit) {
                 self.shared.stop.store(true, Relaxed);
             }
             if begin.elapsed() >= due {
-                due = begin.elapsed() + SAMPLE;
+                due = begin.elapsed() + SAMPLE_INTERVAL;
                 let (now, lanes) =
-                    before.since(begin.elapsed().as_nanos() as u64, &self.shared.published);
+                    sampler.delta(begin.elapsed().as_nanos() as u64, &self.shared.published);
                 sample(now, lanes);
             }
         }
     }
 
-    /// Nothing more is begun, and who does not come home from now on is left behind.
+    /// Stops all lanes; those that do not return in time from now on are abandoned.
     fn stop(&mut self) {
         self.shared.stop.store(true, Relaxed);
         self.stopped = true;
-        self.since.get_or_insert_with(Instant::now);
+        self.stopped_at.get_or_insert_with(Instant::now);
     }
 
-    fn look(&mut self) -> Result<(), Failure> {
+    fn check_cut(&mut self) -> Result<(), Failure> {
         match (self.cut)() {
             Some(Cut::End) => self.stop(),
             Some(Cut::Pause) => {
@@ -354,12 +361,12 @@ impl Waiter<'_> {
             }
             None => {}
         }
-        if self.since.is_none_or(|since| since.elapsed() <= PATIENCE) {
+        if self.stopped_at.is_none_or(|since| since.elapsed() <= STOP_TIMEOUT) {
             return Ok(());
         }
         Err(match self.error.take() {
             Some(error) => Failure::Cell(format!(
-                "{error}; a system call of another thread did not return and was left behind"
+                "{error}; a system call of another thread did not return and was abandoned"
             )),
             None => Failure::Abandoned,
         })

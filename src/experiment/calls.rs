@@ -1,4 +1,4 @@
-//! `calls`: fixed counts of operations, as many of them as the budget has room for.
+//! `calls`: fixed counts of operations, as large as the budget allows.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,35 +8,37 @@ use super::{Asked, Experiment, PlanError};
 use crate::plan::{Choice, Info, Job, Plan, Settings, Skipped, TrialTime};
 use crate::units::{short_time, show_count};
 
-/// Its id: what a system call costs is measured for its plan.
+/// Its id; the cost of a system call is measured for its plan.
 pub const CALLS: &str = "calls";
 
-/// Of the budget: the rest is for what comes between trials, and for calls that cost more than
-/// expected.
-const USED: f64 = 0.6;
-/// Where a call was not measured, nanoseconds.
-const USUAL: f64 = 100.0;
+/// Share of the budget to plan: the rest is for the time between trials, and for calls that cost
+/// more than expected.
+const PLANNED_SHARE: f64 = 0.6;
+/// Assumed cost of a call where it was not measured, nanoseconds.
+const DEFAULT_NANOS: f64 = 100.0;
 
-/// What operations are taken to cost: `call` is the cheapest system call, nanoseconds.
+/// What operations are assumed to cost.
 struct Costs<'a> {
     infos: &'a [&'static Info],
+    /// The cheapest system call, nanoseconds.
     call: f64,
 }
 
 impl<'a> Costs<'a> {
     fn new(infos: &'a [&'static Info], call: f64) -> Costs<'a> {
-        Costs { infos, call: if call.is_finite() && call > 0.0 { call } else { USUAL } }
+        let call = if call.is_finite() && call > 0.0 { call } else { DEFAULT_NANOS };
+        Costs { infos, call }
     }
 
-    /// Nanoseconds of one operation.
+    /// Returns the expected cost of an operation, nanoseconds.
     fn per_op(&self, job: &Job) -> f64 {
         let info = self.infos.iter().find(|info| info.id == job.backend.id);
         self.call * info.map_or(Info::USUAL_COST, |info| info.relative_cost)
     }
 
-    /// Nanoseconds of the first round of a cell: it is warmed up for a trial time at most, then it
-    /// runs.
-    fn of_a_round(&self, job: &Job) -> f64 {
+    /// Returns the nanoseconds of a cell in the first round: it is warmed up for at most a trial
+    /// time, then it runs.
+    fn per_round(&self, job: &Job) -> f64 {
         let whole = operations(job).unwrap_or(0) as f64 * self.per_op(job);
         whole + whole.min(TrialTime::default().low.as_nanos() as f64)
     }
@@ -50,7 +52,7 @@ impl Experiment for Calls {
     }
 
     fn about(&self) -> &'static str {
-        "as sweep, with fixed counts of operations: the largest are left out where the budget has no room for them"
+        "like sweep, with fixed counts of operations; skips the largest if the budget is too short"
     }
 
     fn cells(
@@ -59,21 +61,22 @@ impl Experiment for Calls {
         asked: &Asked,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let (cells, mut skipped) = Sweep.cells(settings, asked)?;
-        // Who says a count wants that count.
+        // Counts that the user requested are not reduced.
         if asked.settings.count.is_some() {
             return Ok((cells, skipped));
         }
         let budget = settings.budget.unwrap_or(Plan::BUDGET);
         let costs = Costs::new(asked.infos, asked.call);
-        let longest = longest(&cells, budget.mul_f64(USED), &costs);
+        let longest = longest(&cells, budget.mul_f64(PLANNED_SHARE), &costs);
         let least = smallest(&cells);
         let kept = |job: &Job| {
-            costs.of_a_round(job) <= longest || least.get(&job.backend).copied() == operations(job)
+            costs.per_round(job) <= longest || least.get(&job.backend).copied() == operations(job)
         };
         let (cells, large): (Vec<Job>, Vec<Job>) = cells.into_iter().partition(kept);
         skipped.extend(large.into_iter().map(|cell| {
             let reason = format!(
-                "{} of these calls have no room in the budget of {}: use a longer --budget, or say the counts with -n",
+                "{} of these calls do not fit in the budget of {}; use a longer --budget, or set \
+                 the counts with -n",
                 show_count(operations(&cell).unwrap_or(0) as f64).trim_end(),
                 short_time(budget)
             );
@@ -87,8 +90,8 @@ fn operations(job: &Job) -> Option<u64> {
     if job.count == Some(0) { Some(job.blocks()) } else { job.count }
 }
 
-/// The smallest count of each backend, which is measured whatever the budget: a call without a
-/// figure cannot be compared.
+/// Returns the smallest count of each backend, which is measured whatever the budget: a call
+/// without a result cannot be compared.
 fn smallest(cells: &[Job]) -> HashMap<Choice, u64> {
     let mut least = HashMap::new();
     for job in cells {
@@ -101,10 +104,10 @@ fn smallest(cells: &[Job]) -> HashMap<Choice, u64> {
     least
 }
 
-/// The longest cell such that a round of it and of all that take no longer fits in `budget`; the
-/// shortest always does. Dear calls so end at smaller counts than cheap ones.
+/// Returns the duration of the longest cell such that it and all shorter ones fit in `budget`; the
+/// shortest always fits. Expensive calls thus end at smaller counts than cheap ones.
 fn longest(cells: &[Job], budget: Duration, costs: &Costs) -> f64 {
-    let mut all: Vec<f64> = cells.iter().map(|job| costs.of_a_round(job)).collect();
+    let mut all: Vec<f64> = cells.iter().map(|job| costs.per_round(job)).collect();
     all.sort_by(f64::total_cmp);
     let (shortest, mut sum) = (all.first().copied().unwrap_or(0.0), 0.0);
     let fits = |more: &f64| {
@@ -124,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_go_as_far_as_the_budget_and_dear_calls_less_far() {
+    fn counts_fill_the_budget_and_are_smaller_for_expensive_calls() {
         static INFOS: [Info; 2] = [
             Info { id: "getpid", relative_cost: 1.2, ..Info::MOVES_NOTHING },
             Info { id: "map-unmap", relative_cost: 30.0, ..Info::MOVES_NOTHING },
@@ -136,7 +139,7 @@ mod tests {
         let cells: Vec<Job> = ["pread", "getpid", "map-unmap"].into_iter().flat_map(of).collect();
         let kept = |seconds: u64| -> Vec<(String, u64)> {
             let longest = longest(&cells, Duration::from_secs(seconds), &costs);
-            let kept = cells.iter().filter(|cell| costs.of_a_round(cell) <= longest);
+            let kept = cells.iter().filter(|cell| costs.per_round(cell) <= longest);
             kept.map(|cell| (cell.backend.id.clone(), cell.count.unwrap())).collect()
         };
         let most = |kept: &[(String, u64)], id: &str| {
@@ -147,7 +150,7 @@ mod tests {
             let sum: f64 = kept
                 .iter()
                 .map(|(id, count)| {
-                    costs.of_a_round(&Job { backend: Choice::plain(id), ..job(*count) })
+                    costs.per_round(&Job { backend: Choice::plain(id), ..job(*count) })
                 })
                 .sum();
             assert!(sum <= seconds as f64 * 1e9, "{seconds}: {kept:?}");

@@ -1,33 +1,32 @@
-//! Whether options describe given cells: who holds a run against a baseline may say its cells
-//! again, but not others.
+//! Checks whether options describe given cells: a run that is compared with a baseline may repeat
+//! the options of its cells, but not change them.
 
 use super::sweep::sensible;
 use super::{experiment, usual};
 use crate::plan::{Backends, Choice, Info, Job, Preset, Range, Settings};
 use crate::units::short_bytes;
 
-/// How options differ from the cells they were to describe.
+/// How options differ from the cells they should describe.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OtherCells {
-    #[error("--{option} leaves out cells of the baseline: {cells}")]
+    #[error("--{option} excludes cells of the baseline: {cells}")]
     LeftOut { option: &'static str, cells: String },
     #[error("the baseline has no cell with --{option} {value}")]
     Added { option: &'static str, value: String },
 }
 
-/// One value of an option, and how a cell gets it.
+/// One value of an option, and a function that sets it in a job.
 struct Value {
     text: String,
     put: Box<dyn Fn(&mut Job)>,
 }
 
-/// An option that was given, with its values.
-type Said = (&'static str, Vec<Value>);
+/// An option of the user, with its values.
+type OptionValues = (&'static str, Vec<Value>);
 
-/// Whether every cell is one of those that `settings` and `presets` describe, and each value that
-/// was given is one of some cell. What was not said is not compared; seed, trials, trial time and
-/// budget are no part of a cell. `skipped` are the cells that the same options gave and that could
-/// not be had.
+/// Checks whether `settings` and `presets` describe every cell, and whether each given value occurs
+/// in some cell. Options that are not given are not compared; seed, trials, trial time and budget
+/// are not part of a cell. `skipped` are cells of the same options that were unavailable.
 pub fn describes(
     settings: &Settings,
     presets: &[Preset],
@@ -35,15 +34,15 @@ pub fn describes(
     cells: &[Job],
     skipped: &[Job],
 ) -> Result<(), OtherCells> {
-    // A preset says all its axes, those at their default too.
-    let whole = |part: &Settings| usual(&settings.clone().or(part), infos);
+    // A preset defines all its axes, including those at their defaults.
+    let complete = |part: &Settings| usual(&settings.clone().or(part), infos);
     let described = |preset: &Preset| match experiment(&preset.experiment) {
-        // Which of its cells there are is found out anew in every run.
-        Ok(experiment) if experiment.picks() => vec![said(settings, infos)],
-        _ => preset.parts().iter().map(|part| said(&whole(part), infos)).collect(),
+        // Its cells are determined in every run.
+        Ok(experiment) if experiment.picks() => vec![option_values(settings, infos)],
+        _ => preset.parts().iter().map(|part| option_values(&complete(part), infos)).collect(),
     };
-    let all: Vec<Vec<Said>> = match presets {
-        [] => vec![said(settings, infos)],
+    let all: Vec<Vec<OptionValues>> = match presets {
+        [] => vec![option_values(settings, infos)],
         _ => presets.iter().flat_map(described).collect(),
     };
     let has = |cell: &Job, value: &Value| {
@@ -52,28 +51,36 @@ pub fn describes(
         let info = infos.iter().find(|info| info.id == with.backend.id);
         info.map_or(with.clone(), |info| sensible(info, with)) == *cell
     };
-    let missed = |cell: &Job| {
-        let wrong = |said: &Vec<Said>| {
-            said.iter()
+    // The option that excludes the cell, where no description includes it.
+    let excluding_option = |cell: &Job| {
+        let mismatch = |options: &Vec<OptionValues>| {
+            options
+                .iter()
                 .find(|(_, values)| !values.iter().any(|value| has(cell, value)))
                 .map(|(name, _)| *name)
         };
-        let options: Option<Vec<&'static str>> = all.iter().map(wrong).collect();
+        let options: Option<Vec<&'static str>> = all.iter().map(mismatch).collect();
         options.and_then(|options| options.first().copied())
     };
-    let mut out = cells.iter().filter_map(|cell| Some((missed(cell)?, cell)));
-    if let Some((option, first)) = out.next() {
-        let more = out.count();
+    let mut excluded = cells.iter().filter_map(|cell| Some((excluding_option(cell)?, cell)));
+    if let Some((option, first)) = excluded.next() {
+        let more = excluded.count();
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         return Err(OtherCells::LeftOut { option, cells: first.label() + &more });
     }
-    // What a value means nothing to (the cache, to a seek) is no cell of that value.
-    let cares = |cell: &&Job, values: &[Value]| values.iter().any(|value| !has(cell, value));
+    // A cell on which the option has no effect (the cache, on a seek) does not count as having the
+    // value.
     for (option, values) in all.iter().flatten() {
-        let caring: Vec<&Job> =
-            cells.iter().chain(skipped).filter(|cell| cares(cell, values)).collect();
-        let known = |value: &Value| caring.is_empty() || caring.iter().any(|cell| has(cell, value));
-        if let Some(value) = values.iter().find(|value| !known(value)) {
+        let affected: Vec<&Job> = cells
+            .iter()
+            .chain(skipped)
+            .filter(|cell| values.iter().any(|value| !has(cell, value)))
+            .collect();
+        if affected.is_empty() {
+            continue;
+        }
+        let unused = values.iter().find(|value| !affected.iter().any(|cell| has(cell, value)));
+        if let Some(value) = unused {
             return Err(OtherCells::Added { option, value: value.text.clone() });
         }
     }
@@ -90,8 +97,8 @@ fn values<T: Clone + 'static>(
     of.into_iter().map(value).collect()
 }
 
-/// The backends and peers that were named, as the registries know them.
-fn ways(backends: &Backends, infos: &[&'static Info]) -> Vec<Choice> {
+/// Returns the named backends and peers, as the registries define them.
+fn choices(backends: &Backends, infos: &[&'static Info]) -> Vec<Choice> {
     let known = |choice: Choice| match infos.iter().find(|info| info.id == choice.id) {
         Some(info) => choice.known(info),
         None => choice,
@@ -99,12 +106,15 @@ fn ways(backends: &Backends, infos: &[&'static Info]) -> Vec<Choice> {
     backends.choices(infos).into_iter().map(known).collect()
 }
 
-/// The value of an option that takes one.
-fn one<T: Copy + ToString + 'static>(value: Option<T>, put: fn(&mut Job, T)) -> Option<Vec<Value>> {
+/// Returns the value of an option that takes one.
+fn single<T: Copy + ToString + 'static>(
+    value: Option<T>,
+    put: fn(&mut Job, T),
+) -> Option<Vec<Value>> {
     value.map(|value| values([value], T::to_string, put))
 }
 
-/// The values of an option that takes a list.
+/// Returns the values of an option that takes a list.
 fn list<T: Clone + ToString + 'static>(
     of: &Option<Vec<T>>,
     put: fn(&mut Job, T),
@@ -112,7 +122,7 @@ fn list<T: Clone + ToString + 'static>(
     of.clone().map(|list| values(list, T::to_string, put))
 }
 
-/// The values of an option that takes a range.
+/// Returns the values of an option that takes a range.
 fn range(
     range: &Option<Range>,
     text: fn(&u64) -> String,
@@ -121,8 +131,8 @@ fn range(
     range.as_ref().map(|range| values(range.values.clone(), text, put))
 }
 
-fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
-    // Named one by one, so that a new setting is not forgotten here.
+fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValues> {
+    // Destructured in full, so that the compiler reports a new setting here.
     let Settings {
         backend,
         block_size,
@@ -135,7 +145,7 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         direct,
         xor,
         size,
-        // What it is depends on the memory of then.
+        // Its meaning depends on the memory at that time.
         memory_share: _,
         sync,
         mix,
@@ -148,32 +158,32 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         ceilings: _,
         rated: _,
         cold: _,
-        // No part of a job.
+        // Not part of a job.
         probe: _,
         sets: _,
         remote: _,
     } = settings;
-    let backends = backend.as_ref().map(|backends| ways(backends, infos));
+    let backends = backend.as_ref().map(|backends| choices(backends, infos));
     let bytes: fn(&u64) -> String = |bytes| short_bytes(*bytes);
     let number: fn(&u64) -> String = u64::to_string;
-    let said = [
+    let options = [
         ("backend", list(&backends, |job, backend| job.backend = backend)),
         ("block-size", range(block_size, bytes, |job, block| job.block = block)),
         ("count", range(count, number, |job, count| job.count = Some(count))),
-        ("op", one(*op, |job, op| job.op = op)),
-        ("pattern", one(*pattern, |job, pattern| job.pattern = pattern)),
+        ("op", single(*op, |job, op| job.op = op)),
+        ("pattern", single(*pattern, |job, pattern| job.pattern = pattern)),
         ("threads", range(threads, number, |job, threads| job.threads = threads as u32)),
         ("depth", range(depth, number, |job, depth| job.depth = depth as u32)),
         ("cache", list(cache, |job, cache| job.cache = cache)),
-        ("direct", one(*direct, |job, direct| job.direct = direct)),
-        ("xor", one(*xor, |job, xor| job.xor = xor)),
+        ("direct", single(*direct, |job, direct| job.direct = direct)),
+        ("xor", single(*xor, |job, xor| job.xor = xor)),
         ("size", range(size, bytes, |job, span| job.span = span)),
-        ("sync", one(*sync, |job, sync| job.sync = sync)),
+        ("sync", single(*sync, |job, sync| job.sync = sync)),
         ("mix", range(mix, number, |job, mix| job.mix = Some(mix as u8))),
         ("cpu-cache", list(cpu_cache, |job, cache| job.cpu_cache = cache)),
         ("writes", list(writes, |job, writes| job.writes = writes)),
     ];
-    said.into_iter().filter_map(|(name, values)| Some((name, values?))).collect()
+    options.into_iter().filter_map(|(name, values)| Some((name, values?))).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! `fast`: the whole file by the fastest of several ways, which the engine finds out when it runs.
+//! `fast`: reads the whole file by the fastest of several methods, which the engine determines at
+//! run time.
 
 use super::sweep::Sweep;
 use super::{Asked, Experiment, PlanError, spans};
@@ -6,7 +7,7 @@ use crate::plan::{Job, Moves, Op, Range, Settings, Skipped};
 
 pub struct Fast;
 
-const UNSEEN: &str = "no byte of the file reaches the program that way, so it has not read it";
+const UNSEEN: &str = "it passes no data to the program, so it does not really read the file";
 
 impl Experiment for Fast {
     fn id(&self) -> &'static str {
@@ -14,15 +15,15 @@ impl Experiment for Fast {
     }
 
     fn about(&self) -> &'static str {
-        "tries every cell on a part of the file for a moment, and reads all of it by the fastest only"
+        "tries every cell briefly on a part of the file, then reads all of it by the fastest"
     }
 
     fn picks(&self) -> bool {
         true
     }
 
-    /// As a sweep, of the whole span with its XOR, by a thread for each CPU; blocks are no larger
-    /// than the file.
+    /// Returns the cells of a sweep over the whole span with its XOR, with a thread per CPU; blocks
+    /// are no larger than the file.
     fn cells(
         &self,
         settings: &Settings,
@@ -43,10 +44,10 @@ impl Experiment for Fast {
             .flatten()
             .fold(asked.target.size(), u64::min)
             .max(1);
-        // Direct I/O asks for blocks of whole sectors: it is left out where the file is smaller
-        // than one block.
-        if let Some(blocks) = settings.block_size.as_mut().filter(|_| settings.direct != Some(true))
-        {
+        // Direct I/O needs multiples of the sector size, so its blocks are not reduced: it is
+        // skipped where the file is smaller than one block.
+        let reduces = settings.direct != Some(true);
+        if let (Some(blocks), true) = (&mut settings.block_size, reduces) {
             blocks.values.iter_mut().for_each(|block| *block = (*block).min(least));
         }
         let (cells, mut skipped) = Sweep.cells(&settings, asked)?;

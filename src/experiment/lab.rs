@@ -1,4 +1,4 @@
-//! `lab`: probes of the operating system, and no file.
+//! `lab`: probes of the operating system, without a file.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ impl Experiment for Lab {
     }
 
     fn about(&self) -> &'static str {
-        "the operating system itself, from a clock reading to a file over the network: the probes that are named"
+        "probes of the operating system, from a clock reading to a file over the network"
     }
 
     fn cells(&self, _: &Settings, _: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
@@ -25,15 +25,15 @@ impl Experiment for Lab {
     }
 }
 
-/// The probes that were named, else those of the presets.
+/// Returns the probes that the user named, else those of the presets.
 pub fn asked<'a>(settings: &'a Settings, presets: &'a [Preset]) -> Vec<&'a String> {
     let of_presets =
         || presets.iter().filter_map(|preset| preset.settings.probe.as_ref()).flatten().collect();
     settings.probe.as_ref().map_or_else(of_presets, |said| said.iter().collect())
 }
 
-/// Refuses what was set of no probe that is chosen. What a preset sets is held against the probes
-/// of presets only.
+/// Rejects parameters of probes that are not chosen. Those of presets are checked only against the
+/// probes of presets.
 fn check(of: &Asked, chosen: &[&'static ProbeInfo]) -> Result<(), PlanError> {
     let of_presets = of
         .presets
@@ -49,7 +49,7 @@ fn check(of: &Asked, chosen: &[&'static ProbeInfo]) -> Result<(), PlanError> {
         .map_err(PlanError::Set)
 }
 
-/// The cells of all probes that were asked for, each once, and what cannot be had here.
+/// Returns the cells of all requested probes, each once, and those that are unavailable here.
 pub(super) fn probes(of: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
     let words: Vec<String> = asked(of.settings, of.presets).into_iter().cloned().collect();
     let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());

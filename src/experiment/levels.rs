@@ -1,11 +1,10 @@
-//! `levels`: a sweep after the costs of each cache-drop level, which reports show as a table of their
-//! own.
+//! `levels`: a sweep, preceded by the cache-drop levels, which a report shows as a separate table.
 
 use super::sweep::Sweep;
 use super::{Asked, Experiment, PlanError};
 use crate::plan::{Job, Settings, Skipped};
 
-/// Its id: the engine opens and reads the file after each cache-drop level.
+/// Its id; the engine times opening and reading the file after each cache-drop level.
 pub const LEVELS: &str = "levels";
 
 pub struct Levels;
@@ -16,7 +15,7 @@ impl Experiment for Levels {
     }
 
     fn about(&self) -> &'static str {
-        "as sweep; first, the time to open and read the file after each cache-drop level: data, meta, all"
+        "like sweep, preceded by the time to open and read the file after each cache-drop level"
     }
 
     fn cells(

@@ -1,11 +1,10 @@
-//! `measure`: how many operations take a reasonable time, which a report shows as a table of its
-//! own.
+//! `measure`: how many operations take a reasonable time, which a report shows as a separate table.
 
 use super::sweep::Sweep;
 use super::{Asked, Experiment, PlanError};
 use crate::plan::{Job, Settings, Skipped};
 
-/// Its id: reports of such a session tell the counts that calibration found.
+/// Its id; reports of such a session show the counts that calibration found.
 pub const MEASURE: &str = "measure";
 
 pub struct Measure;
@@ -16,7 +15,7 @@ impl Experiment for Measure {
     }
 
     fn about(&self) -> &'static str {
-        "as sweep; reports the number of operations that takes the trial time, per block size"
+        "like sweep; reports how many operations take the trial time, for every block size"
     }
 
     fn cells(

@@ -1,4 +1,5 @@
-//! Experiments: rules that turn settings into a plan. Pure; listed once in [`EXPERIMENTS`].
+//! Experiments: rules that turn settings into a plan. Pure functions, listed once in
+//! [`EXPERIMENTS`].
 
 mod calls;
 mod describe;
@@ -26,60 +27,61 @@ use crate::plan::{
 };
 use crate::units::short_bytes;
 
-/// Everything a plan depends on, gathered before; nothing in an experiment touches the machine.
+/// Everything a plan depends on, gathered beforehand: an experiment never touches the machine.
 pub struct Asked<'a> {
-    /// What was said, before a preset fills the gaps.
+    /// The user's settings, before presets fill the gaps.
     pub settings: &'a Settings,
     pub presets: &'a [Preset],
     pub target: TargetSpec,
     pub infos: &'a [&'static Info],
-    /// Whether this kernel and target can do a job; the reason where not.
+    /// Checks whether this kernel and target support a job; the error is the reason.
     pub check: &'a dyn Fn(&Job) -> Result<(), String>,
-    /// Memory that buffers may take, bytes.
+    /// Memory that buffers may use, bytes.
     pub memory: u64,
-    /// Memory that this process may have in all, bytes: what a share of it is a share of.
+    /// Memory that this process may use in total, bytes: the base of `--memory-share`.
     pub allowed: u64,
-    /// What the cheapest system call costs here, nanoseconds; 0 = not measured.
+    /// Cost of the cheapest system call here, nanoseconds; 0 = not measured.
     pub call: f64,
     /// CPUs that this process may use.
     pub cpus: u32,
-    /// The seed where none was said.
+    /// The seed where the user gave none.
     pub seed: u64,
     pub probes: &'a Offered<'a>,
 }
 
-/// What can be measured of the operating system here.
+/// The probes that are available here.
 pub struct Offered<'a> {
     pub infos: &'a [&'static ProbeInfo],
-    /// All cells of a probe, and why one cannot be had.
+    /// Returns all cells of a probe, and why one is unavailable.
     #[allow(clippy::type_complexity)]
     pub cells: &'a dyn Fn(&'static ProbeInfo) -> Vec<(ProbeCell, Result<(), String>)>,
 }
 
 impl Offered<'static> {
-    /// Nothing: for plans of files alone.
+    /// No probes: for plans that only measure files.
     pub const NONE: &'static Offered<'static> = &Offered { infos: &[], cells: &|_| Vec::new() };
 }
 
-/// The most combinations of one preset: two long ranges crossed would end in memory instead of in
-/// results.
-pub const MOST_CELLS: u64 = 10_000;
+/// Maximum number of combinations of one preset: two long ranges multiplied would exhaust the
+/// memory.
+pub const MAX_CELLS: u64 = 10_000;
 
 /// A rule that turns settings into cells.
 pub trait Experiment: Sync {
     fn id(&self) -> &'static str;
     fn about(&self) -> &'static str;
-    /// Whether its cells are ways to do the same, of which one is picked at run time.
+    /// Returns whether its cells do the same by different methods, of which one is picked at run
+    /// time.
     fn picks(&self) -> bool {
         false
     }
-    /// The cells, and what of the asked was left out and why.
+    /// Returns the cells, and those that were skipped, with the reason.
     fn cells(
         &self,
         settings: &Settings,
         asked: &Asked,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
-    /// Whether it measures a file at all.
+    /// Returns whether it measures a file at all.
     fn needs_file(&self) -> bool {
         true
     }
@@ -94,7 +96,7 @@ fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
     found.copied().ok_or_else(|| nearest("experiment", id, EXPERIMENTS.iter().map(|e| e.id())))
 }
 
-/// The cells of all presets, each once, and what was left out.
+/// Returns the cells of all presets, each once, and those that were skipped.
 fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     let (mut cells, mut skipped, mut passed_over) = (Vec::new(), Vec::new(), None);
     let (mut seen, mut out) = (HashSet::new(), HashSet::new());
@@ -102,8 +104,8 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let experiment = experiment(&preset.experiment)?;
         for part in preset.parts() {
             let mut settings = asked.settings.clone().or(&part);
-            // Said of a preset that reads and writes, it is said of its writes; and what it says of
-            // its writes is not of reads.
+            // For a preset that reads and writes, these settings apply to its writes; and its own
+            // settings for writes do not apply to its reads.
             if !preset.sweeps.is_empty() && settings.op != Some(Op::Write) {
                 settings.sync = part.sync.filter(|_| part.op != Some(Op::Write));
                 settings.writes = None;
@@ -115,7 +117,7 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
                         left_out.into_iter().filter(|skipped| out.insert(skipped.cell.clone())),
                     );
                 }
-                // Warm, of a preset that is direct and buffered, is said of its buffered part.
+                // For a preset with direct and buffered parts, warm applies to the buffered ones.
                 Err(error @ PlanError::WarmDirect) if !preset.sweeps.is_empty() => {
                     passed_over = Some(error)
                 }
@@ -123,7 +125,7 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
             }
         }
     }
-    // What one preset has no room for, another may.
+    // What one preset skips, another may include.
     skipped.retain(|skipped| !seen.contains(&skipped.cell));
     match passed_over {
         Some(error) if cells.is_empty() => Err(error),
@@ -132,7 +134,7 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     }
 }
 
-/// Whether any of these presets measures a file; one of an unknown experiment is refused later.
+/// Returns whether any of these presets measures a file; an unknown experiment is refused later.
 pub fn needs_file(presets: &[Preset]) -> bool {
     presets.is_empty()
         || presets
@@ -140,7 +142,7 @@ pub fn needs_file(presets: &[Preset]) -> bool {
             .any(|preset| experiment(&preset.experiment).map_or(true, |e| e.needs_file()))
 }
 
-/// Whether one of the cells is to be picked: then they are those of one preset.
+/// Returns whether one of the cells is to be picked, which only works for a single preset.
 fn picks(asked: &Asked) -> Result<bool, PlanError> {
     for preset in asked.presets {
         if experiment(&preset.experiment)?.picks() {
@@ -154,20 +156,20 @@ fn picks(asked: &Asked) -> Result<bool, PlanError> {
     Ok(false)
 }
 
-/// Whether the cost of each cache-drop level is measured, whatever the cells.
+/// Returns whether the cache-drop levels are measured, whatever the cells.
 fn levels(asked: &Asked) -> bool {
     asked.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
 }
 
-/// The time of a trial: as said; else that of a preset, unless a budget was said that has no room
-/// for it; else 0.3 s or less, and then it is fitted to the budget.
+/// Returns the trial time, and whether it is fitted to the budget: the user's; else that of a
+/// preset, unless the user's budget is too short for it; else 0.3 s or less, fitted.
 fn trial_time(
     asked: &Asked,
     whole: &Settings,
     cells: &[Job],
     budget: Duration,
 ) -> (TrialTime, bool) {
-    // Once to calibrate, and once for a round.
+    // Peers start once to calibrate, and once per round.
     let fits = sweep::trial_time(cells.len(), budget, sweep::starts(cells) * 2);
     match (asked.settings.trial_time, whole.trial_time) {
         (Some(said), _) => (said, false),
@@ -178,7 +180,10 @@ fn trial_time(
     }
 }
 
-/// The plan of all presets together: the union of their cells, each cell once.
+/// Makes the plan of all presets together: the union of their cells, each cell once.
+///
+/// # Errors
+/// Nothing can be measured, or settings contradict each other.
 pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
     let pick = picks(asked)?;
     let (cells, skipped) = cells(asked)?;
@@ -226,11 +231,12 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
     Ok(Plan { ceilings, ..plan })
 }
 
-/// Nothing is left to measure: the first reason, and what to do where every block was too large.
+/// Returns the error of a plan without cells: the first reason, and the remedy where every block
+/// was too large.
 fn refused(skipped: &[Skipped]) -> PlanError {
     let Some(Skipped { cell, reason }) = skipped.first() else { return PlanError::Nothing };
     let most = skipped.iter().map(|s| s.cell.span).max().unwrap_or(0);
-    // Direct I/O asks for more of a block than that it fits.
+    // For direct I/O a block must do more than fit.
     let large = skipped.iter().all(|s| s.cell.block > s.cell.span && !s.cell.direct);
     let remedy =
         if large { format!("; use -s {} or less", short_bytes(most)) } else { String::new() };

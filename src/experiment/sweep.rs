@@ -1,9 +1,9 @@
-//! `sweep`: every combination of the axes that were asked for.
+//! `sweep`: every combination of the requested axes.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::{Asked, Experiment, MOST_CELLS, PlanError};
+use super::{Asked, Experiment, MAX_CELLS, PlanError};
 use crate::plan::{
     Backends, Cache, Choice, CpuCache, DefaultFor, Info, Job, Moves, Op, Pattern, Plan, Range,
     Settings, Skipped, Sync, TargetSpec, TrialTime, Writes, nearest,
@@ -18,7 +18,7 @@ impl Experiment for Sweep {
     }
 
     fn about(&self) -> &'static str {
-        "every combination of backends, block sizes, cache states, threads, depths, counts and spans"
+        "all combinations of backends, block sizes, cache states, threads, depths, counts and spans"
     }
 
     fn cells(
@@ -42,21 +42,20 @@ impl Experiment for Sweep {
     }
 }
 
-/// The trial time where none was said: 0.3 s, or less so that calibration and one round fit in the
-/// budget beside `starts`, the time in which peers only start.
+/// Returns the trial time where none is set: 0.3 s, or less so that calibration and one round fit
+/// in the budget in addition to `starts`, the start-up time of peers.
 pub(super) fn trial_time(cells: usize, budget: Duration, starts: Duration) -> TrialTime {
-    // Calibration costs about 1.5 trials, preparation about a third of one.
+    // Calibration takes about 1.5 trials, preparation about a third of one.
     let fits = (budget.saturating_sub(starts)).as_secs_f64() / (cells as f64 * FIRST_ROUND);
     let time =
         Duration::from_millis((fits * 1000.0) as u64).clamp(SHORTEST, TrialTime::default().low);
     TrialTime::of(time)
 }
 
-/// No trial time that is fitted to a budget is shorter.
+/// Minimum of a trial time that is fitted to a budget.
 pub const SHORTEST: Duration = Duration::from_millis(1);
 
-/// Trials that one cell of the first round takes: to calibrate it, to prepare it, and to measure it
-/// once.
+/// The time of one cell in the first round, in trial times: calibration, preparation and one trial.
 pub const FIRST_ROUND: f64 = 3.3;
 
 /// The values of every axis.
@@ -90,7 +89,7 @@ impl Axes {
         };
         let axes = Axes {
             backends,
-            blocks: values(&settings.block_size, &BLOCKS),
+            blocks: values(&settings.block_size, &DEFAULT_BLOCKS),
             counts: settings
                 .count
                 .as_ref()
@@ -114,7 +113,7 @@ impl Axes {
         Ok(axes)
     }
 
-    /// What is wrong in itself, whatever it is combined with.
+    /// Checks what is wrong in any combination.
     fn check(&self, size: u64) -> Result<(), PlanError> {
         if size == 0 {
             return Err(PlanError::Empty);
@@ -153,7 +152,7 @@ impl Axes {
         ];
         let all =
             lens.into_iter().chain(more).fold(1u64, |all, len| all.saturating_mul(len as u64));
-        if all > MOST_CELLS {
+        if all > MAX_CELLS {
             return Err(PlanError::TooMany(all));
         }
         match self.blocks.iter().find(|b| **b > Job::MAX_BLOCK) {
@@ -162,8 +161,8 @@ impl Axes {
         }
     }
 
-    /// Calls `take` for every combination; block sizes run fastest, so that a table reads downwards
-    /// as a curve.
+    /// Calls `take` for every combination; block sizes vary fastest, so that a table reads
+    /// downwards as a curve.
     fn each(&self, mut take: impl FnMut(&'static Info, Job)) {
         for (cache, cpu_cache) in pairs(&self.caches, &self.cpu_caches) {
             let kinds = pairs(&self.mixes, &self.writes);
@@ -215,9 +214,10 @@ fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
     a.iter().flat_map(|x| b.iter().map(move |y| (*x, *y))).collect()
 }
 
-/// The spans that were said, as sizes or as shares of the `allowed` memory; `None`: the whole file.
+/// Returns the requested spans, given as sizes or as shares of the `allowed` memory; `None`: the
+/// whole file.
 pub fn spans(settings: &Settings, allowed: u64) -> Option<Vec<u64>> {
-    // Whole large pages, so that every usual block fits in evenly.
+    // A multiple of large pages, so that every usual block size divides it.
     const EVEN: u64 = 2 << 20;
     let share = |percent: &u64| {
         (u128::from(allowed) * u128::from(*percent) / 100).min(1 << 62) as u64 / EVEN * EVEN
@@ -231,8 +231,8 @@ pub fn spans(settings: &Settings, allowed: u64) -> Option<Vec<u64>> {
     settings.size.as_ref().map(|sizes| sizes.values.clone()).or_else(shares)
 }
 
-/// Block sizes where none are said.
-const BLOCKS: [u64; 4] = [4096, 32 << 10, 256 << 10, 2 << 20];
+/// Default block sizes.
+const DEFAULT_BLOCKS: [u64; 4] = [4096, 32 << 10, 256 << 10, 2 << 20];
 
 /// The backends where none is named.
 fn usual_backends(settings: &Settings, infos: &[&'static Info]) -> Vec<Choice> {
@@ -254,8 +254,8 @@ fn usual_op(settings: &Settings, backends: impl IntoIterator<Item = &'static Inf
     if only_seek { Op::Seek } else { Op::Read }
 }
 
-/// These settings with what a sweep takes for the ones that are open, for a front end that shows
-/// its choices.
+/// Returns these settings completed by the defaults of a sweep, for a front end that shows its
+/// choices.
 pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
     let mut all = settings.clone();
     let known = backends(settings, infos).unwrap_or_default();
@@ -264,7 +264,7 @@ pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
     all.backend.get_or_insert_with(|| {
         Backends::These(known.into_iter().map(|(choice, _)| choice).collect())
     });
-    all.block_size.get_or_insert_with(|| Range::list(&BLOCKS));
+    all.block_size.get_or_insert_with(|| Range::list(&DEFAULT_BLOCKS));
     all.pattern.get_or_insert(Pattern::Seq);
     all.threads.get_or_insert_with(|| Range::list(&[1]));
     all.depth.get_or_insert_with(|| Range::list(&[1]));
@@ -300,15 +300,15 @@ fn backends(
     Ok(known)
 }
 
-/// The job with what means nothing to its backend set to its neutral value, so that it is one cell
-/// and not several.
+/// Returns the job with settings that have no effect on its backend set to neutral values, so that
+/// it is one cell and not several.
 pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
-    // Beside reads a seek is the price of a call; who asked for writes did not ask for it.
+    // Next to reads a seek shows the cost of a call; next to writes it was not requested.
     if job.op == Op::Read && info.ops == [Op::Seek] {
         job.op = Op::Seek;
     }
     if info.moves() == Moves::Nothing {
-        // What only maps a file and touches it finds it cached or not.
+        // A backend that only maps and touches a file still depends on the cache.
         job.cache = if info.cached { job.cache } else { Cache::AsIs };
         job.direct = false;
         job.xor = false;
@@ -318,13 +318,13 @@ pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
         job.writes = Writes::Overwrite;
     }
     if job.appends() {
-        // Of an empty file nothing is cached, and nothing is not.
+        // An empty file has no cache state.
         job.cache = Cache::AsIs;
     }
     job
 }
 
-/// Why this combination makes no sense or cannot be had here.
+/// Returns why this combination is meaningless or not supported here.
 fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     let id = info.id;
     if job.mix.is_some() && !info.mixes {
@@ -343,14 +343,14 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     }
     if job.depth > info.max_depth() {
         let why = if info.max_depth() == 1 {
-            "is synchronous: one operation at a time".into()
+            "is synchronous".into()
         } else {
-            format!("goes to depth {}", info.max_depth())
+            format!("supports a depth of at most {}", info.max_depth())
         };
         return Some(format!("{id} {why}; use --depth {} or -b uring", info.max_depth()));
     }
     if job.direct && !info.direct {
-        return Some(format!("{id} cannot do direct I/O: leave out --direct"));
+        return Some(format!("{id} does not support direct I/O; leave out --direct"));
     }
     if let Some(why) = appends(info, job, asked) {
         return Some(why);
@@ -359,7 +359,11 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
         return Some(why);
     }
     if job.direct && job.cache == Cache::Warm {
-        return Some("direct I/O does not read the cache: warm makes no sense: leave out --direct or --cache warm".into());
+        return Some(
+            "direct I/O bypasses the page cache, so warm has no meaning; leave out --direct or \
+             --cache warm"
+                .into(),
+        );
     }
     fits(job, asked)
         .or_else(|| writes(job, asked))
@@ -367,40 +371,40 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
         .or_else(|| (asked.check)(job).err())
 }
 
-/// Why there is no XOR of what is read.
+/// Returns why the XOR of the data is not available.
 fn folds(info: &Info, job: &Job) -> Option<String> {
     if job.mix.is_some() && job.xor {
         return Some(
-            "an XOR of data that is overwritten meanwhile means nothing: leave out --xor or --mix"
+            "an XOR of data that is being overwritten has no meaning; leave out --xor or --mix"
                 .into(),
         );
     }
     if job.xor && info.moves() != Moves::Data {
         let why = if info.is_peer() {
-            "is another program, whose data is not seen here"
+            "is another program, whose data iotui does not see"
         } else {
-            "hands no data to the program"
+            "passes no data to the program"
         };
         return Some(format!(
-            "{} {why}, so there is nothing to fold: leave out --xor, or use pread",
+            "{} {why}, so there is no XOR; leave out --xor, or use pread",
             info.id
         ));
     }
     None
 }
 
-/// Why so many blocks of this size do not lie in the file.
+/// Returns why the blocks do not fit in the file.
 fn fits(job: &Job, asked: &Asked) -> Option<String> {
     if job.span > asked.target.size() {
         return Some(format!(
-            "a span of {} is more than the file's {}: use a smaller --size",
+            "a span of {} exceeds the file's {}; use a smaller --size",
             show_bytes(job.span),
             show_bytes(asked.target.size())
         ));
     }
     if job.block > job.span {
         return Some(format!(
-            "a block of {} is larger than the {} that are used of the file",
+            "a block of {} is larger than the measured span of {}",
             show_bytes(job.block),
             show_bytes(job.span)
         ));
@@ -408,7 +412,7 @@ fn fits(job: &Job, asked: &Asked) -> Option<String> {
     let count = job.count?;
     (count > job.blocks()).then(|| {
         format!(
-            "{} blocks of {} end beyond the {} that are used of the file: the largest count that fits is {3}; use -n {3} or less",
+            "{} blocks of {} exceed the measured span of {}; use -n {} or less",
             count,
             show_bytes(job.block),
             show_bytes(job.span),
@@ -417,7 +421,7 @@ fn fits(job: &Job, asked: &Asked) -> Option<String> {
     })
 }
 
-/// What a file that is empty at first, and grows in order, cannot be written with.
+/// Returns why a job cannot append: the file is empty at first and grows in order.
 fn appends(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     if !job.appends() {
         return None;
@@ -425,21 +429,23 @@ fn appends(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     if !info.appends {
         let able: Vec<&str> =
             asked.infos.iter().filter(|info| info.appends).map(|info| info.id).collect();
-        return Some(format!("{} cannot make a file longer; {} can", info.id, able.join(", ")));
+        return Some(format!("{} cannot append; {} can", info.id, able.join(", ")));
     }
     let why = match job {
-        Job { mix: Some(_), .. } => "there is nothing to read: leave out --mix",
+        Job { mix: Some(_), .. } => "there is nothing to read; leave out --mix",
         Job { pattern: Pattern::Seq, threads: 1, depth: 1, .. } => return None,
         Job { pattern: Pattern::Seq, threads: 1, .. } => {
-            "one block follows the other: use --depth 1"
+            "blocks are written one after the other; use --depth 1"
         }
-        Job { pattern: Pattern::Seq, .. } => "one block follows the other: use --threads 1",
-        _ => "blocks come in their order: use --pattern seq",
+        Job { pattern: Pattern::Seq, .. } => {
+            "blocks are written one after the other; use --threads 1"
+        }
+        _ => "blocks are written in order; use --pattern seq",
     };
-    Some(format!("append begins with an empty file, and {why}"))
+    Some(format!("append starts with an empty file: {why}"))
 }
 
-/// The backends that really do this.
+/// Lists the backends that support the operation.
 fn able(infos: &[&'static Info], op: Op) -> String {
     let able = infos
         .iter()
@@ -449,8 +455,9 @@ fn able(infos: &[&'static Info], op: Op) -> String {
 
 fn writes(job: &Job, asked: &Asked) -> Option<String> {
     let existing = matches!(asked.target, TargetSpec::File { .. });
-    (job.op == Op::Write && existing)
-        .then(|| "iotui writes only to files that it makes itself: name a file that does not exist, or none".into())
+    (job.op == Op::Write && existing).then(|| {
+        "iotui writes only to files it creates; name a new file, or none for a scratch file".into()
+    })
 }
 
 fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
@@ -458,14 +465,14 @@ fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
         Moves::Data | Moves::Elsewhere => {
             let each =
                 job.block.saturating_mul(job.depth.into()).saturating_mul(job.threads.into());
-            // What is read and what is written lie apart.
+            // Reads and writes have separate buffers.
             if job.mix.is_some() { each.saturating_mul(2) } else { each }
         }
         Moves::Inside | Moves::Nothing => 0,
     };
     (buffers > available).then(|| {
         format!(
-            "{} of buffers ({} threads x depth {} x {}) is more than the {} of memory that may be used",
+            "buffers of {} ({} threads x depth {} x {}) exceed the usable memory of {}",
             show_bytes(buffers),
             show_count(job.threads.into()),
             job.depth,
@@ -475,21 +482,21 @@ fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
     })
 }
 
-/// What a peer takes to be loaded, to start and to end around the work of one trial: dd some
+/// The overhead of a peer around one trial, for loading, starting and ending: dd takes some
 /// milliseconds, fio 0.3 to 0.5 s.
 pub const PEER_START: Duration = Duration::from_millis(400);
 
-/// The time in which the peers of one round only start.
+/// Returns the start-up time of all peers in one round.
 pub(super) fn starts(cells: &[Job]) -> Duration {
     let peers = cells.iter().filter(|cell| cell.backend.peer).count();
     PEER_START * u32::try_from(peers).unwrap_or(u32::MAX)
 }
 
-/// Rounds of a plan and the time they are expected to take, for `--dry-run`.
+/// Returns the expected duration of a plan, for `--dry-run`.
 pub fn estimate(plan: &Plan) -> Duration {
     let once = plan.trial_time.low.as_secs_f64() * 1.3 * plan.cells.len() as f64;
     let rounds = f64::from(plan.trials.unwrap_or(Plan::ROUNDS));
-    // A batch of a probe is made ready anew each time, and the first one is calibrated.
+    // Each batch of a probe is prepared again, and the first one is calibrated.
     let probes = plan.trial_time.low.as_secs_f64() * 1.5 * plan.probes.len() as f64;
     let probing = probes * (f64::from(plan.probe_rounds()) + 1.5);
     let starts = starts(&plan.cells).as_secs_f64() * (rounds + 1.0);

@@ -31,7 +31,7 @@ pub fn entropy(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::Result<Opt
     let (mut sum, mut read) = (0.0, 0u32);
     for i in 0..count {
         if stop() {
-            return Err(fd::stopped());
+            return Err(fd::stop_error());
         }
         let offset = (u128::from(whole) * u128::from(i) / u128::from(count)) as u64 * BLOCK as u64;
         let want = (len - offset).min(BLOCK as u64) as usize;

@@ -71,7 +71,7 @@ impl Host {
     /// cannot be read stays unknown.
     pub fn collect() -> Host {
         let mut host = Host::read(&Root::system());
-        host.memory.limit = crate::sys::allowance::cgroup_limit();
+        host.memory.limit = crate::sys::memory_limit::cgroup_limit();
         host
     }
 

@@ -111,7 +111,7 @@ impl TargetFacts {
                 .unwrap_or(0),
             _ => 0,
         };
-        match mounts::of(file) {
+        match mounts::mount_of(file) {
             // The mount of a device's node in /dev says nothing about the device.
             Ok(mount) if is_device => facts.memory = mount.memory_device,
             Ok(mount) => facts.take_mount(mount, mounts::space(file).ok()),

@@ -115,7 +115,7 @@ impl Probe for FileCache {
     }
 
     fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
-        let group = MemoryGroup::possible().is_ok();
+        let group = MemoryGroup::check_available().is_ok();
         match what(cell)? {
             None => Some(size(site, group)),
             Some(bytes) => Some(again(bytes, limit(site, group, bytes), site)),

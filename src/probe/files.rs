@@ -85,7 +85,7 @@ pub(super) fn cold(file: &File, bytes: u64) -> Result<(), ProbeError> {
 
 /// The file system of `file`, by name: `on ext4`, `on nfs4 from server:/home`.
 pub(super) fn ground(file: &File) -> Option<String> {
-    let mount = mounts::of(file).ok()?;
+    let mount = mounts::mount_of(file).ok()?;
     let far = (mount.is_network() || mount.is_fuse()).then_some(mount.source).flatten();
     Some(far.map_or_else(
         || format!("on {}", mount.fs),

@@ -144,7 +144,7 @@ impl Syncs {
 
     fn written(&self) -> Option<u64> {
         let (major, minor) = device_of(self.file.file())?;
-        DiskStats::of(major, minor).ok().map(|stats| stats.write_bytes)
+        DiskStats::read(major, minor).ok().map(|stats| stats.write_bytes)
     }
 }
 

@@ -15,7 +15,7 @@ use super::{Gauge, ProbeError, Site, Took};
 use crate::plan::{Param, ProbeCell};
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::Clock;
-use crate::sys::cold::{WARM, make_warm_unless};
+use crate::sys::cold::{WARM, make_warm_until};
 use crate::sys::fd;
 use crate::sys::process_io::ProcessIo;
 use crate::sys::raw;
@@ -160,7 +160,7 @@ impl Reading {
     }
 
     fn warm(&self) -> Result<(), ProbeError> {
-        let left = make_warm_unless(&self.source.file, self.what.bytes, &|| self.site.stopping());
+        let left = make_warm_until(&self.source.file, self.what.bytes, &|| self.site.stopping());
         self.site.go_on()?;
         stays(left.map_err(ProbeError::of("reading the file"))?, self.source.far)
             .map_err(ProbeError::Missing)

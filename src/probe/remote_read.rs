@@ -46,7 +46,7 @@ const NONE: &str = "no remote file: name one on a network or FUSE mount";
 fn remote(site: &Site) -> Result<(&Path, File, u64), String> {
     let path = site.file.as_deref().ok_or(NONE)?;
     let file = fd::open_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mount = mounts::of(&file).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mount = mounts::mount_of(&file).map_err(|error| format!("{}: {error}", path.display()))?;
     far(&mount).map_err(|fs| {
         format!("{} is local, on {fs}: name a file on a network or FUSE mount", path.display())
     })?;

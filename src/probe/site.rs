@@ -8,7 +8,7 @@ use super::ProbeError;
 use super::net::Peer;
 use crate::host::Host;
 use crate::plan::{ProbeInfo, ProbeSet, Remote, set_values};
-use crate::sys::allowance::free_memory;
+use crate::sys::memory_limit::free_memory;
 use crate::sys::threads::Affinity;
 use crate::units::show_bytes;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::engine::place::{PlaceError, place};
+use crate::engine::locate::{PlaceError, locate_target};
 use crate::plan::{Op, Plan, Settings, TargetSpec};
 use crate::session::Session;
 use crate::text::shown;
@@ -59,7 +59,7 @@ pub fn again(
     let size = plan.target.size().max(need);
     // Probes that needed no file need none again.
     if plan.target != TargetSpec::None || named.is_some() {
-        plan.target = place(named, dir.or(own_dir.as_deref()), Some(size), write, keep)?;
+        plan.target = locate_target(named, dir.or(own_dir.as_deref()), Some(size), write, keep)?;
     }
     if need > plan.target.size() {
         return Err(AgainError::Small { need, size: plan.target.size() });

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::analysis::{MIN_TRIALS, judgeable, results};
-use crate::engine::{EngineError, Met, look};
+use crate::engine::{EngineError, TargetInspection, inspect_target};
 use crate::plan::{Job, Plan, Settings};
 use crate::runner::{AgainError, again};
 use crate::session::Session;
@@ -73,11 +73,11 @@ pub fn baseline(
     if let Some(trials) = plan.trials.filter(|trials| judged && (*trials as usize) < MIN_TRIALS) {
         return Err(BaselineError::Trials(trials));
     }
-    comparable(base, &plan, &look(&plan)?)?;
+    comparable(base, &plan, &inspect_target(&plan)?)?;
     Ok(plan)
 }
 
-fn comparable(base: &Session, plan: &Plan, met: &Met) -> Result<(), BaselineError> {
+fn comparable(base: &Session, plan: &Plan, met: &TargetInspection) -> Result<(), BaselineError> {
     let (size, here) = (base.plan.target.size(), plan.target.size());
     if size != here {
         return Err(BaselineError::Size { base: size, here });

@@ -75,7 +75,7 @@ pub fn start(
     let (watching, watched) = (Arc::clone(&line), Arc::clone(&control));
     // Without it a run that hangs is ended by a signal only.
     let watch = Builder::new().name("budget".into()).stack_size(256 << 10).spawn(move || {
-        if let Some(why) = watched.watched.wait(|| watched.pausing()) {
+        if let Some(why) = watched.watchdog.wait(|| watched.pausing()) {
             watching.end(why);
         }
     });
@@ -83,7 +83,7 @@ pub fn start(
         let control = Arc::clone(&control);
         move || {
             let mut sink = |event: Event| {
-                control.watched.goes_on();
+                control.watchdog.mark_alive();
                 line.event(event);
             };
             let machine = || MachineEvidence {
@@ -92,14 +92,14 @@ pub fn start(
             };
             let end =
                 catch_unwind(AssertUnwindSafe(|| engine::run(&plan, machine, &control, &mut sink)));
-            control.watched.over();
+            control.watchdog.finish();
             line.over(
                 end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())),
             );
         }
     });
     if started.is_err() {
-        control.watched.over();
+        control.watchdog.finish();
     }
     drop(watch);
     started

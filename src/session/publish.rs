@@ -16,8 +16,8 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::unistd::geteuid;
 
 use super::{SessionError, store};
-use crate::sys::folder::unguessable;
-use crate::sys::left;
+use crate::sys::folder::random_name;
+use crate::sys::leftovers;
 use crate::sys::pause::sleep;
 
 /// How long others are waited for: one may copy a large session.
@@ -91,7 +91,7 @@ impl Unfinished {
             sweep(dir);
         }
         loop {
-            let name = format!("{HIDDEN}{}.{UNFINISHED}", unguessable());
+            let name = format!("{HIDDEN}{}.{UNFINISHED}", random_name());
             let path = dir.join(name);
             match OpenOptions::new()
                 .read(true)
@@ -164,7 +164,7 @@ fn sweep(dir: &Path) {
             file.metadata().is_ok_and(|meta| meta.is_file() && meta.uid() == geteuid().as_raw())
         };
         if left.is_ok_and(|file| ours(&file) && lock(&file)) && fs::remove_file(&path).is_ok() {
-            left::removed(&path);
+            leftovers::record(&path);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Linux native asynchronous I/O (linux/aio_abi.h), by its bare system calls.
+//! Linux native asynchronous I/O (linux/aio_abi.h), by its raw system calls.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -11,7 +11,7 @@ use super::raw::call6;
 #[repr(C)]
 pub struct Operation {
     data: u64,
-    /// The kernel's own, and flags; their order depends on the byte order.
+    /// The kernel's field, and flags; their order depends on the byte order.
     key_and_flags: [u32; 2],
     code: u16,
     priority: i16,
@@ -24,11 +24,11 @@ pub struct Operation {
     event_fd: u32,
 }
 
-/// What became of one (`struct io_event`).
+/// The completion of an operation (`struct io_event`).
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Event {
-    /// What [`Operation::new`] was given.
+    /// The `data` of [`Operation::new`].
     pub data: u64,
     operation: u64,
     /// Bytes, or -errno.
@@ -37,7 +37,7 @@ pub struct Event {
 }
 
 impl Operation {
-    /// A read into `buffer`, or a write from it.
+    /// Returns a read into `buffer`, or a write from it.
     pub fn new(
         data: u64,
         write: bool,
@@ -59,25 +59,27 @@ impl Operation {
     }
 }
 
-/// A context: operations under way, and events not yet taken. Ending it waits for those under way.
+/// A context: operations in flight, and events not yet collected. Destroying it waits for those in
+/// flight.
 #[derive(Debug)]
 pub struct Context(usize);
 
 impl Context {
-    /// Room for `depth` operations.
+    /// Creates a context for `depth` operations.
     ///
     /// # Errors
-    /// EAGAIN above fs.aio-max-nr, ENOSYS where the kernel has none, EPERM from a sandbox.
+    /// EAGAIN above fs.aio-max-nr, ENOSYS where the kernel has no aio, EPERM in a sandbox.
     pub fn new(depth: u32) -> io::Result<Context> {
         let mut context = 0usize;
-        // SAFETY: the kernel writes the context's name into our variable.
+        // SAFETY: the kernel writes the context's id into `context`, which outlives the call.
         match unsafe { libc::syscall(libc::SYS_io_setup, depth, &raw mut context) } {
             0 => Ok(Context(context)),
             _ => Err(io::Error::last_os_error()),
         }
     }
 
-    /// How many of the list were begun, from its front, or the -errno of the first.
+    /// Submits the list; returns how many were accepted, from its front, or the -errno of the
+    /// first.
     ///
     /// # Safety
     /// Operations and their buffers must live, untouched, until their events were taken or the
@@ -94,10 +96,10 @@ impl Context {
         }
     }
 
-    /// Waits for at least one event; how many were written into `events`, or -errno.
+    /// Waits for at least one event; returns how many were written to `events`, or -errno.
     #[inline(always)]
     pub fn wait<const FILL: bool>(&self, events: &mut [Event]) -> isize {
-        // SAFETY: the kernel writes at most so many events; without a time-out.
+        // SAFETY: the kernel writes at most `events.len()` events; a null timeout is allowed.
         unsafe {
             call6::<FILL>(
                 libc::SYS_io_getevents,
@@ -106,9 +108,10 @@ impl Context {
         }
     }
 
-    /// Ends it, when nothing is under way any more; false where the kernel does not say so.
+    /// Destroys the context, once nothing is in flight; false where the kernel does not confirm
+    /// that.
     pub fn end(&mut self) -> bool {
-        // SAFETY: a context of ours, ended once: the kernel refuses the name from then on.
+        // SAFETY: the id is that of our context; the kernel refuses it from then on.
         let ended = unsafe { libc::syscall(libc::SYS_io_destroy, self.0) } == 0;
         self.0 = 0;
         ended

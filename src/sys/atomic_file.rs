@@ -1,9 +1,9 @@
-//! A file that is either the old one or the whole new one: written beside it, flushed, renamed over
-//! it.
+//! Replaces files atomically: a file is either the old one or the complete new one, which is
+//! written next to it, flushed, and renamed over it.
 //!
-//! A file that cannot be replaced like that is refused, before a run and after it: writing into it
-//! would first empty it, and a full disk would then leave neither report. Pipes, terminals and what
-//! the program was started with (`/dev/stdout`) have nothing to lose and are written into.
+//! A file that cannot be replaced like that is refused, before a run and after it: writing in place
+//! would first truncate it, and on a full disk both reports would be lost. Pipes, terminals and
+//! inherited descriptors (`/dev/stdout`) have nothing to lose and are written in place.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -19,20 +19,20 @@ use crate::sys::temporary::Temporary;
 use crate::sys::{fd, mounts};
 use crate::text;
 
-/// Writes the file at `path`. What `write` gives is made first, so a failure leaves the old file as
-/// it was.
+/// Writes the file at `path`. The output of `write` is collected first, so a failure leaves the old
+/// file as it was.
 pub fn to_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let place = place(path).map_err(|error| named(path, error))?;
+    let place = place(path).map_err(|error| with_path(path, error))?;
     let mut bytes = Vec::new();
     write(&mut bytes)?;
-    place.put(&bytes).map_err(|error| named(path, error))
+    place.put(&bytes).map_err(|error| with_path(path, error))
 }
 
-/// Puts `bytes` into the file at `path`, which need not exist; an old one is replaced in one step
-/// or stays. For a file of iotui's own: a pipe that has its name gives way, as nobody may read it.
+/// Writes `bytes` to the file at `path`, which need not exist; an old one is replaced in one step
+/// or stays. For iotui's own files: a pipe of that name is replaced, as it may have no reader.
 ///
 /// # Errors
 /// Those of the system; they do not name the file.
@@ -44,55 +44,55 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     place.put(bytes)
 }
 
-/// Makes the file at `path` with `bytes` in it.
+/// Creates the file at `path` with `bytes` in it.
 ///
 /// # Errors
-/// [`ErrorKind::AlreadyExists`] where one has the name, and those of the system; they do not name
+/// [`ErrorKind::AlreadyExists`] where the file exists, and those of the system; they do not name
 /// the file.
 pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     free_name(path)?.put_new(bytes)
 }
 
-/// As [`to_file`], for a name that no file has yet.
+/// Writes a new file as [`to_file`] does.
 ///
 /// # Errors
-/// [`ErrorKind::AlreadyExists`] where one has it, even if it came a moment ago: it stays as it was.
+/// [`ErrorKind::AlreadyExists`] where the file exists, even since a moment ago: it stays as it was.
 pub fn to_new_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let place = free_name(path).map_err(|error| named(path, error))?;
+    let place = free_name(path).map_err(|error| with_path(path, error))?;
     let mut bytes = Vec::new();
     write(&mut bytes)?;
-    place.put_new(&bytes).map_err(|error| named(path, error))
+    place.put_new(&bytes).map_err(|error| with_path(path, error))
 }
 
-/// Whether [`to_file`] could write there: asked before a run, leaves and changes nothing.
+/// Checks whether [`to_file`] could write there; called before a run, leaves and changes nothing.
 pub fn probe(path: &Path) -> io::Result<()> {
-    // Permissions do not tell all (/proc takes no new file from anyone): the file is tried.
+    // Permissions are not enough (/proc takes no new file from anyone), so a file is created.
     let tried = place(path).and_then(|place| match place {
         Place::Name { folder, .. } => {
-            // What a killed run left, which is told; no matter if it cannot be looked for.
+            // Removes and notes what killed runs left; errors are ignored.
             let _ = sweep(&folder);
-            beside(&folder, None).and_then(|(_, temporary)| fs::remove_file(temporary))
+            create_temporary(&folder, None).and_then(|(_, temporary)| fs::remove_file(temporary))
         }
         Place::Stream { .. } | Place::Open(_) => Ok(()),
     });
-    tried.map_err(|error| named(path, error))
+    tried.map_err(|error| with_path(path, error))
 }
 
-fn named(path: &Path, error: io::Error) -> io::Error {
+fn with_path(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot write {}: {error}", text::shown(path)))
 }
 
-/// Where the bytes go, links followed.
+/// Where the bytes go, with links followed.
 enum Place {
-    /// A new file takes the name; `old` is what has it now.
+    /// A new file takes the name; `old` is the file that has it now.
     Name { path: PathBuf, folder: PathBuf, old: Option<Metadata> },
-    /// A pipe, a terminal, a device: nothing in it is lost when it is written to.
+    /// A pipe, a terminal or a device: writing to it loses nothing.
     Stream { path: PathBuf },
-    /// A descriptor of this program, named as `/dev/stdout` or `/proc/self/fd/3`: written to where
-    /// it stands, so that a shell's `>>` appends here too.
+    /// A descriptor of this program, named as `/dev/stdout` or `/proc/self/fd/3`: written at its
+    /// position, so that a shell's `>>` appends.
     Open(File),
 }
 
@@ -110,32 +110,32 @@ fn place(path: &Path) -> io::Result<Place> {
         Err(error) => return Err(error),
     };
     if old.is_dir() {
-        return Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder: name a file in it"));
+        return Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder; name a file in it"));
     }
     if old.file_type().is_block_device() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a disk: name a file"));
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a disk; name a file"));
     }
     if let Some(open) = open {
         return Ok(Place::Open(open));
     }
-    may(path, AccessFlags::W_OK)?;
+    check_access(path, AccessFlags::W_OK)?;
     if !old.is_file() {
         return Ok(Place::Stream { path: path.into() });
     }
     let real = fs::canonicalize(path)?;
     let folder = folder_of(&real)
-        .and_then(|folder| replaceable(&real, &folder).map(|()| folder))
+        .and_then(|folder| check_replaceable(&real, &folder).map(|()| folder))
         .map_err(irreplaceable)?;
     Ok(Place::Name { path: real, folder, old: Some(old) })
 }
 
-/// Whether a new file may take the name of `path`, as far as the kernel tells before it is tried.
-fn replaceable(path: &Path, folder: &Path) -> io::Result<()> {
-    if mounts::is_another(path, folder) {
+/// Checks whether a new file may replace `path`, as far as the kernel tells beforehand.
+fn check_replaceable(path: &Path, folder: &Path) -> io::Result<()> {
+    if mounts::is_other_mount(path, folder) {
         return Err(io::Error::new(ErrorKind::ResourceBusy, "it is a mount point"));
     }
-    // rmdir(2) asks for the rights to take a name away (a sticky folder, an immutable file) before
-    // it finds that a file is no folder.
+    // rmdir(2) checks the permission to remove a name (a sticky folder, an immutable file) before
+    // it finds that a file is not a folder.
     match fs::remove_dir(path) {
         Err(error) if error.kind() != ErrorKind::NotADirectory => Err(error),
         _ => Ok(()),
@@ -143,15 +143,16 @@ fn replaceable(path: &Path, folder: &Path) -> io::Result<()> {
 }
 
 fn irreplaceable(error: io::Error) -> io::Error {
-    let told = format!(
-        "it cannot be replaced in one step ({error}), and what it holds is not overwritten in place: name a file in another folder, or write to stdout"
+    let text = format!(
+        "it cannot be replaced atomically ({error}), and iotui does not overwrite files in place: \
+         name a file in another folder, or write to stdout"
     );
-    io::Error::new(error.kind(), told)
+    io::Error::new(error.kind(), text)
 }
 
-/// As [`new_name`]; an error where a file has it.
+/// Returns the place of a new file; an error where it exists.
 fn free_name(path: &Path) -> io::Result<Place> {
-    // A link that points nowhere is there too.
+    // A dangling link exists, too.
     if fs::symlink_metadata(path).is_ok() {
         place(path)?;
         return Err(ErrorKind::AlreadyExists.into());
@@ -159,7 +160,7 @@ fn free_name(path: &Path) -> io::Result<Place> {
     new_name(path)
 }
 
-/// A name that no file has yet, a link that points nowhere followed.
+/// Returns the place of a file that does not exist; dangling links are followed.
 fn new_name(path: &Path) -> io::Result<Place> {
     let mut path = path.to_path_buf();
     for _ in 0..40 {
@@ -169,12 +170,12 @@ fn new_name(path: &Path) -> io::Result<Place> {
         }
     }
     if path.as_os_str().as_bytes().ends_with(b"/") || path.file_name().is_none() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it names no file"));
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it has no file name"));
     }
     Ok(Place::Name { folder: folder_of(&path)?, path, old: None })
 }
 
-/// The folder of `path`, which must take new files.
+/// Returns the folder of `path`, which must be writable.
 fn folder_of(path: &Path) -> io::Result<PathBuf> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -190,28 +191,28 @@ fn folder_of(path: &Path) -> io::Result<PathBuf> {
         Err(error) => return Err(error),
         Ok(_) => {}
     }
-    may(folder, AccessFlags::W_OK | AccessFlags::X_OK)?;
+    check_access(folder, AccessFlags::W_OK | AccessFlags::X_OK)?;
     Ok(folder.into())
 }
 
-fn may(path: &Path, access: AccessFlags) -> io::Result<()> {
+fn check_access(path: &Path, access: AccessFlags) -> io::Result<()> {
     Ok(faccessat(AT_FDCWD, path, access, AtFlags::AT_EACCESS)?)
 }
 
 impl Place {
     fn put(self, bytes: &[u8]) -> io::Result<()> {
         let (path, folder, old) = match self {
-            Place::Stream { path } => return stream(&path, bytes),
+            Place::Stream { path } => return write_stream(&path, bytes),
             Place::Open(mut file) => return file.write_all(bytes),
             Place::Name { path, folder, old } => (path, folder, old),
         };
-        let (mut file, temporary) = beside(&folder, old.as_ref())?;
+        let (mut file, temporary) = create_temporary(&folder, old.as_ref())?;
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
         match written.and_then(|()| {
-            fs::rename(&temporary, &path).map_err(|error| kept_beside(&temporary, &path, error))
+            fs::rename(&temporary, &path).map_err(|error| save_beside(&temporary, &path, error))
         }) {
             Ok(()) => {
-                // The new name on disk too, where folders can be flushed.
+                // Makes the new name durable, too, where folders can be flushed.
                 let _ = File::open(&folder).and_then(|folder| folder.sync_all());
                 Ok(())
             }
@@ -223,9 +224,9 @@ impl Place {
     }
 }
 
-/// The old file became irreplaceable while the report was made: both are kept, the new one under a
-/// name that is free.
-fn kept_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
+/// Keeps both files where the old one became irreplaceable meanwhile: saves the new one under a
+/// free name.
+fn save_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
     let numbered = |number: u32| {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".new{}", if number > 1 { number.to_string() } else { String::new() }));
@@ -236,7 +237,7 @@ fn kept_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
             let name = text::shown(&name);
             io::Error::new(
                 error.kind(),
-                format!("{error}: it stays as it was, and the new report is {name}"),
+                format!("{error}: it is unchanged, and the new report was saved as {name}"),
             )
         }
         None => error,
@@ -244,16 +245,16 @@ fn kept_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
 }
 
 impl Place {
-    /// The name is taken by a link, which fails where a file has it; a rename would not.
+    /// Takes the name by a link, which fails where a file has it; a rename would not.
     fn put_new(self, bytes: &[u8]) -> io::Result<()> {
         let Place::Name { path, folder, .. } = self else {
             return Err(ErrorKind::AlreadyExists.into());
         };
-        let (mut file, temporary) = beside(&folder, None)?;
+        let (mut file, temporary) = create_temporary(&folder, None)?;
         let linked =
             file.write_all(bytes).and_then(|()| file.sync_all()).and_then(
                 |()| match fs::hard_link(&temporary, &path) {
-                    // A file system without links: only looking is left.
+                    // A file system without links: checking is all that is left.
                     Err(error)
                         if error.kind() != ErrorKind::AlreadyExists
                             && fs::symlink_metadata(&path).is_err() =>
@@ -270,17 +271,18 @@ impl Place {
     }
 }
 
-/// Not emptied when it is opened: what was a pipe a moment ago may be a file now.
-fn stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes to a pipe or device. Does not truncate: what was a pipe a moment ago may be a file now.
+fn write_stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).custom_flags(libc::O_NOCTTY).open(path)?;
     if file.metadata()?.is_file() {
-        return Err(io::Error::new(ErrorKind::AlreadyExists, "a file has taken its place"));
+        return Err(io::Error::new(ErrorKind::AlreadyExists, "a regular file has replaced it"));
     }
     file.write_all(bytes)
 }
 
-/// A new file in `folder`, with the permissions and, where we may, the owner of `old`.
-fn beside(folder: &Path, old: Option<&Metadata>) -> io::Result<(Temporary, PathBuf)> {
+/// Creates a temporary file in `folder`, with the permissions and, if permitted, the owner of
+/// `old`.
+fn create_temporary(folder: &Path, old: Option<&Metadata>) -> io::Result<(Temporary, PathBuf)> {
     let mode = old.map_or(0o666, |old| old.mode() & 0o777);
     let file = Temporary::beside(folder, mode)?;
     if let Some(old) = old {

@@ -1,4 +1,4 @@
-//! A loop that only copies memory: at most so fast is what a system call copies out of the page
+//! A loop that only copies memory: the upper bound of what a system call copies out of the page
 //! cache.
 #![allow(unsafe_code)]
 
@@ -7,8 +7,8 @@ use std::ptr::copy_nonoverlapping;
 
 use super::buffer::Buffer;
 
-/// Copies all of `from` into `window`, again and again into the same place, as reads into one
-/// buffer do. With `string` by the CPU's own instruction, as kernels do on x86-64; else as the C
+/// Copies all of `from` into `window`, piece by piece to the same place, as reads into one buffer
+/// do. With `string` by the CPU's string instruction, as kernels do on x86-64; else as the C
 /// library does.
 pub fn copy(from: &Buffer, window: &Buffer, string: bool) {
     for at in (0..from.len()).step_by(window.len()) {
@@ -32,7 +32,11 @@ unsafe fn copy_string(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: the direction flag is clear by the calling convention; the caller vouches for both
     // ranges.
     unsafe {
-        std::arch::asm!("rep movsb", inout("rcx") len => _, inout("rsi") from => _, inout("rdi") to => _, options(nostack, preserves_flags))
+        std::arch::asm!(
+            "rep movsb",
+            inout("rcx") len => _, inout("rsi") from => _, inout("rdi") to => _,
+            options(nostack, preserves_flags)
+        )
     };
 }
 

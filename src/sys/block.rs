@@ -13,7 +13,7 @@ use super::text::{line, number};
 /// Devices listed at most; also ends any circle.
 const MAX_DEVICES: usize = 64;
 
-/// What sort of block device it is.
+/// The kind of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -31,17 +31,17 @@ pub enum Kind {
     Network,
 }
 
-/// One block device. `None`: sysfs does not say, or it does not apply.
+/// One block device. `None`: not reported by sysfs, or not applicable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockDevice {
     /// Kernel name, e.g. `nvme0n1p2`.
     pub name: String,
     pub major: u64,
     pub minor: u64,
-    /// 0 for the device asked for, 1 for those right below it, ...
+    /// 0 for the requested device, 1 for those right below it, ...
     pub depth: usize,
     pub kind: Kind,
-    /// What it is beyond its kind: `raid1`, the name and sort of a mapper device.
+    /// Details: `raid1`, or the name and kind of a mapper device.
     pub detail: Option<String>,
     pub model: Option<String>,
     /// Bytes.
@@ -50,13 +50,13 @@ pub struct BlockDevice {
     /// The I/O scheduler in use.
     pub scheduler: Option<String>,
     pub read_ahead_kb: Option<u64>,
-    /// Requests that the queue holds.
+    /// Capacity of the request queue.
     pub nr_requests: Option<u64>,
-    /// Bytes of the smallest request.
+    /// Smallest request, bytes.
     pub logical_block: Option<u64>,
-    /// Bytes that the device writes without reading first.
+    /// Smallest write without read-modify-write, bytes.
     pub physical_block: Option<u64>,
-    /// Largest request in KiB; a larger one is split.
+    /// Largest request in KiB; larger ones are split.
     pub max_sectors_kb: Option<u64>,
     /// `write back` (the device has a volatile cache) or `write through`.
     pub write_cache: Option<String>,
@@ -65,13 +65,13 @@ pub struct BlockDevice {
     pub backing_file: Option<PathBuf>,
 }
 
-/// The device (major, minor) and everything below it: a partition's disk, the members of mapper and
-/// RAID devices, the disk of a loop device's file. Each once, depth first.
+/// Returns the device (major, minor) and everything below it: a partition's disk, the members of
+/// mapper and RAID devices, the disk of a loop device's file. Each once, depth first.
 pub fn stack(major: u64, minor: u64) -> Vec<BlockDevice> {
     stack_in(Path::new("/sys"), major, minor)
 }
 
-/// As [`stack`], with sysfs at `sys`.
+/// Returns the [`stack`] with sysfs at `sys`.
 fn stack_in(sys: &Path, major: u64, minor: u64) -> Vec<BlockDevice> {
     let mut found = Vec::new();
     if let Ok(dir) = fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))) {
@@ -94,7 +94,7 @@ fn descend(sys: &Path, dir: &Path, depth: usize, found: &mut Vec<BlockDevice>) {
     below.iter().for_each(|dir| descend(sys, dir, depth + 1, found));
 }
 
-/// The sysfs folders of the devices right below.
+/// Returns the sysfs folders of the devices right below.
 fn below(sys: &Path, dir: &Path, device: &BlockDevice) -> Vec<PathBuf> {
     if device.kind == Kind::Partition {
         return dir.parent().map(PathBuf::from).into_iter().collect();
@@ -130,14 +130,14 @@ fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
         // In units of 512 bytes, whatever the block size.
         size: number::<u64>(dir.join("size")).and_then(|sectors| sectors.checked_mul(512)),
         rotational: number::<u8>(queue.join("rotational")).map(|n| n != 0),
-        scheduler: line(queue.join("scheduler")).and_then(|text| chosen(&text)),
+        scheduler: line(queue.join("scheduler")).and_then(|text| bracketed(&text)),
         read_ahead_kb: number(queue.join("read_ahead_kb")),
         nr_requests: number(queue.join("nr_requests")),
         logical_block: number(queue.join("logical_block_size")),
         physical_block: number(queue.join("physical_block_size")),
         max_sectors_kb: number(queue.join("max_sectors_kb")),
         write_cache: line(queue.join("write_cache")),
-        link: if kind == Kind::Disk { link::of(dir) } else { None },
+        link: if kind == Kind::Disk { link::detect(dir) } else { None },
         backing_file: line(dir.join("loop/backing_file")).map(PathBuf::from),
         name,
     })
@@ -170,16 +170,17 @@ fn numbers(text: &str) -> Option<(u64, u64)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The word in brackets of `none [mq-deadline] kyber`, or the only word.
-fn chosen(text: &str) -> Option<String> {
+/// Returns the word in brackets of `none [mq-deadline] kyber`, or the only word.
+fn bracketed(text: &str) -> Option<String> {
     let mut words = text.split_whitespace();
     let inside = words.find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
-    let only = || text.split_whitespace().next().filter(|_| text.split_whitespace().count() == 1);
-    inside.or_else(only).map(String::from)
+    let mut all = text.split_whitespace();
+    let only = all.next().filter(|_| all.next().is_none());
+    inside.or(only).map(String::from)
 }
 
-/// SCSI splits the name into vendor and model ("ATA" and numbers are not a name), NVMe has one
-/// model, memory cards a name.
+/// Returns the model name. SCSI splits it into vendor and model ("ATA" and numbers are not names),
+/// NVMe has one model, memory cards a name.
 fn model(dir: &Path) -> Option<String> {
     let device = dir.join("device");
     let model = line(device.join("model")).or_else(|| line(device.join("name")))?;
@@ -189,7 +190,7 @@ fn model(dir: &Path) -> Option<String> {
     }
 }
 
-/// RAID level, or name and sort of a mapper device (its uuid begins with the sort: `LVM-`,
+/// Returns the RAID level, or the name and kind of a mapper device (the prefix of its uuid: `LVM-`,
 /// `CRYPT-LUKS2-`).
 fn detail(dir: &Path) -> Option<String> {
     if let Some(level) = line(dir.join("md/level")) {

@@ -1,26 +1,27 @@
-//! Page-aligned memory for I/O, on huge pages where it is large, touched before it is used.
+//! Page-aligned memory for I/O, on huge pages where it is large, and touched before it is used.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// Anonymous memory that the kernel has backed: no page fault of its own falls into a timed window.
+/// Anonymous memory that is already populated, so that none of its page faults falls into a timed
+/// window.
 #[derive(Debug)]
 pub struct Buffer {
     start: NonNull<u8>,
     len: usize,
-    /// 2 MiB pages were asked for and not refused.
+    /// 2 MiB pages were requested and not refused.
     pub huge: bool,
 }
 
-// SAFETY: the memory is owned by this value alone; what lanes do with raw pointers into it is
-// theirs to order.
+// SAFETY: this value is the only owner of the memory; users of raw pointers into it order their own
+// accesses.
 unsafe impl Send for Buffer {}
 
 const HUGE: usize = 2 << 20;
 
-/// Zeros for a pass over a file, or an error where `vec!` would end the process.
+/// Allocates zeros; returns an error where `vec!` would abort the process.
 ///
 /// # Errors
 /// `OutOfMemory`.
@@ -32,12 +33,12 @@ pub fn zeroed(len: usize) -> io::Result<Vec<u8>> {
 }
 
 impl Buffer {
-    /// At least one byte. From 2 MiB on aligned to 2 MiB and advised huge: direct I/O at 1 MiB is
-    /// 2.6x faster so.
+    /// Allocates at least `len` bytes. From 2 MiB on they are aligned to 2 MiB and advised huge,
+    /// which makes direct I/O at 1 MiB 2.6x faster.
     pub fn new(len: usize) -> io::Result<Buffer> {
         let len = len.max(1).checked_next_multiple_of(4096).ok_or(io::ErrorKind::OutOfMemory)?;
         let large = len >= HUGE;
-        // Room to align; the unused ends are given back at once.
+        // Space to align; the unused ends are unmapped at once.
         let room = if large { len + HUGE } else { len };
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new anonymous mapping at an address of the kernel's choice.
@@ -51,7 +52,7 @@ impl Buffer {
         let start = if large { base.next_multiple_of(HUGE) } else { base };
         trim(base, start);
         trim(start + len, base + room);
-        // SAFETY: the range is ours; advice changes no contents.
+        // SAFETY: the range was just mapped; advice changes no contents.
         let huge = large
             && unsafe { libc::madvise(start as *mut libc::c_void, len, libc::MADV_HUGEPAGE) } == 0;
         let start = NonNull::new(start as *mut u8).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -60,7 +61,7 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// Filled with incompressible bytes, for writes.
+    /// Allocates a buffer of incompressible bytes, for writes.
     pub fn random(len: usize, seed: u64) -> io::Result<Buffer> {
         let buffer = Buffer::new(len)?;
         let mut state = seed;
@@ -88,7 +89,7 @@ impl Buffer {
         self.start.as_ptr()
     }
 
-    /// The address `offset` bytes in; `offset` must not be past the end.
+    /// Returns the address at `offset`, which must not be past the end.
     #[inline(always)]
     pub fn at(&self, offset: usize) -> *mut u8 {
         debug_assert!(offset <= self.len);
@@ -103,15 +104,15 @@ impl Buffer {
         false
     }
 
-    /// The first `len` bytes, or all where there are fewer, to compare with.
+    /// Returns a copy of the first `len` bytes, or of all where there are fewer.
     pub fn copied(&self, len: usize) -> Vec<u8> {
         // SAFETY: within the mapping; nothing writes meanwhile.
         unsafe { std::slice::from_raw_parts(self.ptr(), len.min(self.len)) }.to_vec()
     }
 }
 
-/// A slice that begins at a page: what malloc gives begins 16 bytes after one, and the kernel
-/// copies into or out of that at half the speed on some CPUs.
+/// A page-aligned slice. malloc returns addresses 16 bytes past a page, and the kernel copies to or
+/// from those at half the speed on some CPUs.
 #[derive(Debug)]
 pub struct Aligned {
     buffer: Buffer,
@@ -119,7 +120,7 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// `len` bytes of this value.
+    /// Allocates `len` bytes of this value.
     ///
     /// # Errors
     /// `OutOfMemory`.
@@ -134,30 +135,30 @@ impl Deref for Aligned {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: `len` bytes from its beginning are within the mapping and initialised; nobody
-        // else has a pointer into it.
+        // SAFETY: `len` bytes from its start are mapped and initialised, and no other pointer
+        // into the buffer exists.
         unsafe { std::slice::from_raw_parts(self.buffer.ptr(), self.len) }
     }
 }
 
 impl DerefMut for Aligned {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: `len` bytes from its beginning are within the mapping and initialised; `self` is
-        // borrowed alone.
+        // SAFETY: `len` bytes from its start are mapped and initialised, and `self` is borrowed
+        // exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.ptr(), self.len) }
     }
 }
 
 fn trim(from: usize, to: usize) {
     if to > from {
-        // SAFETY: an unused end of a mapping that was just made and that nothing points into.
+        // SAFETY: the range is an unused end of a new mapping that nothing points into.
         unsafe { libc::munmap(from as *mut libc::c_void, to - from) };
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: start and len are the whole mapping that is left.
+        // SAFETY: start and len are the mapping that remains after trimming.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
     }
 }

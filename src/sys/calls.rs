@@ -1,4 +1,4 @@
-//! The rarer system calls of lanes, inlined as those of [`raw`](super::raw) and for the same
+//! The rarer system calls of lanes, inlined like those of [`raw`](super::raw) and for the same
 //! reason.
 #![allow(unsafe_code)]
 
@@ -8,9 +8,9 @@ use std::os::fd::RawFd;
 
 use super::raw::call6;
 
-/// Read only what is cached: EAGAIN where a device had to be waited for (Linux 4.14).
+/// Reads only what is cached: EAGAIN where it would wait for a device (Linux 4.14).
 pub const RWF_NOWAIT: u32 = libc::RWF_NOWAIT as u32;
-/// Leave nothing in the page cache that was not there before (Linux 6.14).
+/// Leaves nothing in the page cache that was not there before (Linux 6.14).
 pub const RWF_DONTCACHE: u32 = 0x80;
 
 /// Bytes read, or -errno.
@@ -94,8 +94,7 @@ pub unsafe fn pwritev2<const FILL: bool>(
 #[inline(always)]
 pub fn map<const FILL: bool>(fd: RawFd, len: usize, offset: u64) -> isize {
     let (protection, flags) = (libc::PROT_READ as usize, libc::MAP_SHARED as usize);
-    // SAFETY: a new mapping at an address of the kernel's choice: no memory of anybody's is
-    // touched.
+    // SAFETY: a new mapping at an address of the kernel's choice replaces no existing memory.
     unsafe {
         call6::<FILL>(libc::SYS_mmap, [0, len, protection, flags, fd as usize, offset as usize])
     }
@@ -110,14 +109,14 @@ pub unsafe fn unmap<const FILL: bool>(at: usize, len: usize) -> isize {
     unsafe { call6::<FILL>(libc::SYS_munmap, [at, len, 0, 0, 0, 0]) }
 }
 
-/// The number of this process.
+/// Returns the id of this process.
 #[inline(always)]
 pub fn getpid<const FILL: bool>() -> isize {
     // SAFETY: getpid(2) takes no argument and touches no memory.
     unsafe { call6::<FILL>(libc::SYS_getpid, [0; 6]) }
 }
 
-/// The number of the process that made this one; 0 where it is outside of what this one may see.
+/// Returns the id of the parent process; 0 where it is outside of this pid namespace.
 #[inline(always)]
 pub fn getppid<const FILL: bool>() -> isize {
     // SAFETY: getppid(2) takes no argument and touches no memory.
@@ -128,14 +127,14 @@ pub fn getppid<const FILL: bool>() -> isize {
 #[inline(always)]
 pub fn stat<const FILL: bool>(path: &CStr, to: &mut MaybeUninit<libc::stat>) -> isize {
     let (path, to) = (path.as_ptr() as usize, to.as_mut_ptr() as usize);
-    // SAFETY: a path that ends with a zero is read, and one stat is written, which is ours.
+    // SAFETY: `path` ends with a zero, and the kernel writes one stat to `to`.
     unsafe { call6::<FILL>(libc::SYS_newfstatat, [libc::AT_FDCWD as usize, path, to, 0, 0, 0]) }
 }
 
 /// A new descriptor, or -errno.
 #[inline(always)]
 pub fn open<const FILL: bool>(path: &CStr, flags: i32) -> isize {
-    // SAFETY: a path that ends with a zero is read; the descriptor is the caller's to close.
+    // SAFETY: `path` ends with a zero and outlives the call.
     unsafe {
         call6::<FILL>(
             libc::SYS_openat,
@@ -144,11 +143,10 @@ pub fn open<const FILL: bool>(path: &CStr, flags: i32) -> isize {
     }
 }
 
-/// Closes a descriptor that nobody else uses.
+/// Closes a descriptor that nothing else uses.
 #[inline(always)]
 pub fn close<const FILL: bool>(fd: RawFd) -> isize {
-    // SAFETY: close(2) touches no memory; that nobody else uses the descriptor is for the caller to
-    // know.
+    // SAFETY: close(2) touches no memory; the caller vouches that nothing else uses the descriptor.
     unsafe { call6::<FILL>(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]) }
 }
 
@@ -156,7 +154,7 @@ pub fn close<const FILL: bool>(fd: RawFd) -> isize {
 #[inline(always)]
 pub fn splice_in<const FILL: bool>(file: RawFd, offset: u64, pipe: RawFd, len: usize) -> isize {
     let mut at = offset as libc::loff_t;
-    // SAFETY: the position is ours and alive until the call returns; no other memory is touched.
+    // SAFETY: `at` outlives the call; no other memory is touched.
     unsafe {
         call6::<FILL>(
             libc::SYS_splice,
@@ -165,7 +163,7 @@ pub fn splice_in<const FILL: bool>(file: RawFd, offset: u64, pipe: RawFd, len: u
     }
 }
 
-/// Bytes moved from a pipe to where `to` stands, or -errno.
+/// Returns the bytes moved from a pipe to the position of `to`, or -errno.
 #[inline(always)]
 pub fn splice_out<const FILL: bool>(pipe: RawFd, to: RawFd, len: usize) -> isize {
     // SAFETY: no positions are passed and no memory is touched.
@@ -176,7 +174,7 @@ pub fn splice_out<const FILL: bool>(pipe: RawFd, to: RawFd, len: usize) -> isize
 #[inline(always)]
 pub fn sendfile<const FILL: bool>(to: RawFd, file: RawFd, offset: u64, len: usize) -> isize {
     let mut at = offset as libc::off64_t;
-    // SAFETY: the position is ours and alive until the call returns; no other memory is touched.
+    // SAFETY: `at` outlives the call; no other memory is touched.
     unsafe {
         call6::<FILL>(
             libc::SYS_sendfile,
@@ -190,7 +188,7 @@ pub fn sendfile<const FILL: bool>(to: RawFd, file: RawFd, offset: u64, len: usiz
 pub fn copy_range<const FILL: bool>(from: RawFd, to: RawFd, offset: u64, len: usize) -> isize {
     let (mut at, mut there) = (offset as libc::loff_t, offset as libc::loff_t);
     let (at, there) = (&raw mut at as usize, &raw mut there as usize);
-    // SAFETY: the positions are ours and alive until the call returns; no other memory is touched.
+    // SAFETY: both positions outlive the call; no other memory is touched.
     unsafe {
         call6::<FILL>(libc::SYS_copy_file_range, [from as usize, at, to as usize, there, len, 0])
     }

@@ -1,22 +1,21 @@
-//! Whether this thread runs with a user shadow stack: calls without return, as the hot path makes
-//! them, would kill it.
+//! Detects user shadow stacks: calls without a return, as the hot path makes them, would kill the
+//! thread.
 #![allow(unsafe_code)]
 
-/// Whether user shadow stacks are on for the calling thread. Always false but on x86-64 since Linux
-/// 6.6 with a program built for them.
+/// Returns whether user shadow stacks are on for the calling thread. Always false but on x86-64
+/// since Linux 6.6 with a program built for them.
 #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
 pub fn shadow_stack_on() -> bool {
     const ARCH_SHSTK_STATUS: libc::c_int = 0x5005;
     const ARCH_SHSTK_SHSTK: u64 = 1;
     let mut features = 0u64;
-    // SAFETY: the call writes one u64, which outlives it; older kernels answer EINVAL and write
+    // SAFETY: the call writes one u64, which outlives it; older kernels return EINVAL and write
     // nothing.
     let done = unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_SHSTK_STATUS, &raw mut features) };
     done == 0 && features & ARCH_SHSTK_SHSTK != 0
 }
 
-/// Whether user shadow stacks are on for the calling thread: they exist on x86-64 only, as far as
-/// we need to know.
+/// Returns whether user shadow stacks are on for the calling thread: never, but on x86-64.
 #[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
 pub fn shadow_stack_on() -> bool {
     false

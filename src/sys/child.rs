@@ -1,5 +1,5 @@
-//! Another program as a child: its output bounded, its use of the machine counted, and never longer
-//! alive than we are.
+//! Runs another program as a child: its output is bounded, its resource usage counted, and it never
+//! outlives this process.
 #![allow(unsafe_code)]
 
 use std::ffi::OsStr;
@@ -13,44 +13,44 @@ use std::time::{Duration, Instant};
 use super::clock::monotonic_nanos;
 use super::usage::Usage;
 
-/// What the child is to do, as its watcher says.
+/// What to do with the child, as its watcher decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
-    GoOn,
-    /// SIGINT, sent once: end, and say what was done.
+pub enum ChildAction {
+    Continue,
+    /// Send SIGINT, once: the program ends and prints its result.
     Interrupt,
     Kill,
 }
 
-/// A child that ended.
+/// A child that has ended.
 #[derive(Debug, Clone)]
-pub struct Ended {
+pub struct ChildExit {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
-    /// Its beginning.
+    /// Its first 64 KiB.
     pub stderr: Vec<u8>,
-    /// From its start on: loading the program is in it.
+    /// Since its start: includes loading the program.
     pub usage: Usage,
-    /// When it was started and when it was seen to be gone, CLOCK_MONOTONIC, nanoseconds.
+    /// When it was started and when its end was noticed, CLOCK_MONOTONIC, nanoseconds.
     pub started: u64,
     pub ended: u64,
-    /// It printed more than [`MOST_OUTPUT`], and was killed for it.
-    pub flooded: bool,
+    /// It printed more than [`MAX_OUTPUT`], and was killed for it.
+    pub overflowed: bool,
 }
 
-/// Bytes of standard output that are kept: more than fio prints of 1024 jobs.
-pub const MOST_OUTPUT: usize = 32 << 20;
-const MOST_ERRORS: usize = 64 << 10;
-/// How often the watcher is asked.
-const TICK: Duration = Duration::from_millis(20);
-/// A process that is not gone so long after SIGKILL waits in the kernel, and is left behind.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Limit of standard output, bytes: more than fio prints for 1024 jobs.
+pub const MAX_OUTPUT: usize = 32 << 20;
+const MAX_STDERR: usize = 64 << 10;
+/// How often the watcher is called.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// A process that has not ended this long after SIGKILL is stuck in the kernel, and abandoned.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The variable with the secret of the network probes: no other program is to see it.
+/// The variable with the secret of the network probes: hidden from other programs.
 pub const SECRET: &str = "IOTUI_SECRET";
 
-/// The program of that name in the folders of `path`; relative ones are passed over, so that no
-/// file of the current folder is run.
+/// Returns the program of that name in the folders of `path`. Relative folders are skipped, so that
+/// no file of the current folder is run.
 pub fn find(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     let runs = |file: &PathBuf| {
         nix::unistd::access(file, nix::unistd::AccessFlags::X_OK).is_ok() && file.is_file()
@@ -74,71 +74,71 @@ fn command(program: &Path, args: &[String]) -> Command {
     command
 }
 
-/// Runs `program` and waits for its end. It runs in a process group of its own, in `/`, without
-/// input, in the C locale.
+/// Runs `program` and waits for its end: in its own process group, in `/`, without input, in the C
+/// locale.
 ///
 /// # Errors
-/// It cannot be started; or (`TimedOut`) it did not end when it was killed.
+/// It cannot be started, or (`TimedOut`) it did not end when it was killed.
 pub fn run(
     program: &Path,
     args: &[String],
-    watch: &mut dyn FnMut(Duration) -> Ask,
-) -> io::Result<Ended> {
+    watch: &mut dyn FnMut(Duration) -> ChildAction,
+) -> io::Result<ChildExit> {
     let parent = std::process::id();
     let mut command = command(program, args);
-    // SAFETY: the closure makes a few system calls and touches no memory of the parent's.
-    unsafe { command.pre_exec(move || die_with(parent)) };
+    // SAFETY: the closure only makes async-signal-safe system calls.
+    unsafe { command.pre_exec(move || die_with_parent(parent)) };
     let started = monotonic_nanos();
     let mut child = command.spawn()?;
     let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    let mut stdout = Pipe::new(out, MOST_OUTPUT);
-    let mut stderr = Pipe::new(err, MOST_ERRORS);
+    let mut stdout = Pipe::new(out, MAX_OUTPUT);
+    let mut stderr = Pipe::new(err, MAX_STDERR);
     let (begin, mut asked, mut killed) = (Instant::now(), false, None::<Instant>);
     let signal = |to: i32, signal: libc::c_int| {
-        // SAFETY: kill(2) takes numbers and touches no memory; the child is not reaped yet, so that
-        // its number is its own.
+        // SAFETY: kill(2) takes no pointers; the child is not reaped yet, so its pid is not
+        // reused.
         unsafe { libc::kill(to, signal) };
     };
     let (status, usage) = loop {
-        wait(&stdout, &stderr);
+        wait_readable(&stdout, &stderr);
         stdout.drain();
         stderr.drain();
         if let Some(gone) = reap(pid.as_raw())? {
             break gone;
         }
-        match if stdout.full { Ask::Kill } else { watch(begin.elapsed()) } {
-            Ask::Kill if killed.is_none() => {
+        match if stdout.full { ChildAction::Kill } else { watch(begin.elapsed()) } {
+            ChildAction::Kill if killed.is_none() => {
                 signal(-pid.as_raw(), libc::SIGKILL);
                 killed = Some(Instant::now());
             }
-            Ask::Interrupt if !asked => {
+            ChildAction::Interrupt if !asked => {
                 signal(pid.as_raw(), libc::SIGINT);
                 asked = true;
             }
             _ => {}
         }
-        if killed.is_some_and(|at| at.elapsed() > PATIENCE) {
+        if killed.is_some_and(|at| at.elapsed() > KILL_TIMEOUT) {
             return Err(io::ErrorKind::TimedOut.into());
         }
     };
     let ended = monotonic_nanos();
     stdout.drain();
     stderr.drain();
-    Ok(Ended {
+    Ok(ChildExit {
         status,
-        stdout: stdout.kept,
-        stderr: stderr.kept,
+        stdout: stdout.bytes,
+        stderr: stderr.bytes,
         usage,
         started,
         ended,
-        flooded: stdout.full,
+        overflowed: stdout.full,
     })
 }
 
-/// In the child, before it becomes the program: SIGINT ends it, and SIGKILL comes when the thread
-/// that started it ends, however it ends.
-fn die_with(parent: u32) -> io::Result<()> {
+/// Prepares the child before exec: SIGINT ends it, and SIGKILL arrives when the thread that started
+/// it ends, in whatever way.
+fn die_with_parent(parent: u32) -> io::Result<()> {
     // SAFETY: SIG_DFL installs no handler, and signal(2) is async-signal-safe.
     // A shell's background job ignores the signal, and its children would too.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
@@ -147,7 +147,7 @@ fn die_with(parent: u32) -> io::Result<()> {
     if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // It may have ended before.
+    // The parent may have ended before.
     if std::os::unix::process::parent_id() == parent {
         Ok(())
     } else {
@@ -155,30 +155,30 @@ fn die_with(parent: u32) -> io::Result<()> {
     }
 }
 
-/// One end of a pipe, and what came out of it.
+/// The read end of a pipe, and what was read from it.
 struct Pipe<T> {
     from: Option<T>,
-    kept: Vec<u8>,
-    most: usize,
+    bytes: Vec<u8>,
+    limit: usize,
     full: bool,
 }
 
 impl<T: Read + AsFd> Pipe<T> {
-    fn new(from: Option<T>, most: usize) -> Pipe<T> {
+    fn new(from: Option<T>, limit: usize) -> Pipe<T> {
         if let Some(from) = &from {
-            // SAFETY: F_SETFL takes a number and no pointer, and the descriptor is borrowed, so
-            // open. A refusal shows as a read that waits.
+            // SAFETY: F_SETFL takes no pointer, and the descriptor is borrowed, so open. If it
+            // is refused, reads block.
             unsafe { libc::fcntl(from.as_fd().as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
         }
-        Pipe { from, kept: Vec::new(), most, full: false }
+        Pipe { from, bytes: Vec::new(), limit, full: false }
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {
         self.from.as_ref().map(AsFd::as_fd)
     }
 
-    /// Takes what is there; what is too much is thrown away. At most some MiB at a time: a child
-    /// that prints for ever is watched too.
+    /// Reads what is available, and discards what exceeds the limit. Reads a few MiB at a time, so
+    /// that a child that prints endlessly is still watched.
     fn drain(&mut self) {
         let mut block = [0; 16 << 10];
         for _ in 0..256 {
@@ -186,9 +186,9 @@ impl<T: Read + AsFd> Pipe<T> {
             match from.read(&mut block) {
                 Ok(0) => self.from = None,
                 Ok(read) => {
-                    let room = self.most - self.kept.len();
+                    let room = self.limit - self.bytes.len();
                     self.full |= read > room;
-                    self.kept.extend_from_slice(&block[..read.min(room)]);
+                    self.bytes.extend_from_slice(&block[..read.min(room)]);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return,
@@ -197,27 +197,28 @@ impl<T: Read + AsFd> Pipe<T> {
     }
 }
 
-/// Until there is something to read, or a tick has passed.
-fn wait<A: Read + AsFd, B: Read + AsFd>(stdout: &Pipe<A>, stderr: &Pipe<B>) {
-    let of = |fd: Option<BorrowedFd>| libc::pollfd {
+/// Waits until there is something to read, or for a tick.
+fn wait_readable<A: Read + AsFd, B: Read + AsFd>(stdout: &Pipe<A>, stderr: &Pipe<B>) {
+    let poll_entry = |fd: Option<BorrowedFd>| libc::pollfd {
         fd: fd.map_or(-1, |fd| fd.as_raw_fd()),
         events: libc::POLLIN,
         revents: 0,
     };
-    let mut fds = [of(stdout.fd()), of(stderr.fd())];
+    let mut fds = [poll_entry(stdout.fd()), poll_entry(stderr.fd())];
     // Both closed: it is about to end.
-    let tick = if fds.iter().all(|fd| fd.fd < 0) { Duration::from_millis(1) } else { TICK };
-    // SAFETY: two entries, both initialised.
+    let tick =
+        if fds.iter().all(|fd| fd.fd < 0) { Duration::from_millis(1) } else { POLL_INTERVAL };
+    // SAFETY: `fds` has two initialised entries and outlives the call.
     let ready = unsafe {
         libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, tick.as_millis() as libc::c_int)
     };
     if ready < 0 {
-        // Interrupted, or refused: the child is looked after all the same.
+        // Interrupted or refused: continue all the same.
         super::pause::sleep(Duration::from_millis(1));
     }
 }
 
-/// How it ended and what it used, where it has ended.
+/// Returns how the child ended and what it used; `None` while it runs.
 fn reap(pid: i32) -> io::Result<Option<(ExitStatus, Usage)>> {
     let mut status = 0;
     // SAFETY: a rusage holds integers only, for which zero is a value.
@@ -237,28 +238,31 @@ fn reap(pid: i32) -> io::Result<Option<(ExitStatus, Usage)>> {
 mod tests {
     use super::*;
 
-    fn shell(script: &str, watch: &mut dyn FnMut(Duration) -> Ask) -> io::Result<Ended> {
+    fn shell(
+        script: &str,
+        watch: &mut dyn FnMut(Duration) -> ChildAction,
+    ) -> io::Result<ChildExit> {
         run(Path::new("/bin/sh"), &["-c".into(), script.into()], watch)
     }
 
     #[test]
-    fn output_status_and_use_are_told() {
+    fn output_status_and_usage_are_returned() {
         let done =
             shell("echo out; echo err >&2; read x; echo \"$LC_ALL $PWD\"; exit 3", &mut |_| {
-                Ask::GoOn
+                ChildAction::Continue
             })
             .unwrap();
-        assert_eq!((done.status.code(), done.flooded), (Some(3), false));
+        assert_eq!((done.status.code(), done.overflowed), (Some(3), false));
         assert_eq!(
             (done.stdout.as_slice(), done.stderr.as_slice()),
             (&b"out\nC /\n"[..], &b"err\n"[..])
         );
         assert!(done.ended > done.started && done.usage.minor_faults > 0);
-        assert!(run(Path::new("/no/such/program"), &[], &mut |_| Ask::GoOn).is_err());
+        assert!(run(Path::new("/no/such/program"), &[], &mut |_| ChildAction::Continue).is_err());
     }
 
     #[test]
-    fn it_never_sees_the_secret() {
+    fn the_child_never_sees_the_secret() {
         assert!(
             command(Path::new("/bin/true"), &[])
                 .get_envs()
@@ -268,20 +272,20 @@ mod tests {
 
     #[test]
     fn a_hang_is_killed_with_its_own_children_and_a_flood_is_bounded() {
-        let done = shell("sleep 1000 & echo $!; wait", &mut |_| Ask::Kill).unwrap();
+        let done = shell("sleep 1000 & echo $!; wait", &mut |_| ChildAction::Kill).unwrap();
         assert_eq!(done.status.signal(), Some(libc::SIGKILL));
-        let flood = shell("yes", &mut |_| Ask::GoOn).unwrap();
-        assert!(flood.flooded && flood.stdout.len() == MOST_OUTPUT, "{}", flood.stdout.len());
+        let flood = shell("yes", &mut |_| ChildAction::Continue).unwrap();
+        assert!(flood.overflowed && flood.stdout.len() == MAX_OUTPUT, "{}", flood.stdout.len());
     }
 
     #[test]
-    fn an_interrupt_lets_it_say_its_last_words() {
+    fn an_interrupt_lets_it_print_its_result() {
         let done = shell(
             "trap 'echo last; exit 0' INT; echo ready; while :; do sleep 0.01; done",
             &mut |since| match since.as_millis() {
-                0..200 => Ask::GoOn,
-                200..5000 => Ask::Interrupt,
-                _ => Ask::Kill,
+                0..200 => ChildAction::Continue,
+                200..5000 => ChildAction::Interrupt,
+                _ => ChildAction::Kill,
             },
         );
         let done = done.unwrap();
@@ -289,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_looked_for_in_absolute_folders_only() {
+    fn programs_are_searched_in_absolute_folders_only() {
         let dir = tempfile::tempdir().unwrap();
         let path = |text: String| find("sh", Some(OsStr::new(&text)));
         assert!(path("/bin:/usr/bin".into()).is_some_and(|found| found.is_absolute()));

@@ -1,11 +1,11 @@
-//! The clock of latencies: the time-stamp counter where it is sound (10 ns a reading), else
+//! The clock of latencies: the time-stamp counter where it is reliable (10 ns per reading), else
 //! CLOCK_MONOTONIC (22 ns).
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Ticks and what they are worth.
+/// A clock and the length of its ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clock {
     pub tsc: bool,
@@ -17,7 +17,7 @@ pub struct Clock {
 const SHIFT: u32 = 20;
 
 impl Clock {
-    /// The best clock of this machine, calibrated once (0.5 ms).
+    /// Returns the best clock of this machine, calibrated once (0.5 ms).
     pub fn best() -> Clock {
         static CLOCK: OnceLock<Clock> = OnceLock::new();
         *CLOCK.get_or_init(|| {
@@ -33,28 +33,28 @@ impl Clock {
         Clock { tsc: false, scale: 1 << SHIFT }
     }
 
-    /// Ticks now; never 0.
+    /// Returns the present ticks; never 0.
     #[inline(always)]
     pub fn now(self) -> u64 {
         if self.tsc { ticks() } else { monotonic_nanos() }
     }
 
-    /// Ticks when everything before is done, loads included, and before anything after begins: the
-    /// time-stamp counter alone may be read while some hundred instructions in front of it are
-    /// under way.
+    /// Returns the ticks once everything before is complete, loads included, and before anything
+    /// after begins. The plain counter may be read while some hundred earlier instructions are
+    /// still in flight.
     #[inline(always)]
-    pub fn alone(self) -> u64 {
+    pub fn now_ordered(self) -> u64 {
         if !self.tsc {
             return monotonic_nanos();
         }
-        wait();
+        fence();
         let ticks = ticks();
-        wait();
+        fence();
         ticks
     }
 
-    /// Nanoseconds between two readings with nothing in between: the least of many.
-    pub fn reading(self) -> u64 {
+    /// Returns the nanoseconds between two consecutive readings, the minimum of many.
+    pub fn read_overhead(self) -> u64 {
         let pair = || {
             let start = self.now();
             self.nanos(start, self.now())
@@ -62,7 +62,8 @@ impl Clock {
         (0..64).map(|_| pair()).min().unwrap_or(0)
     }
 
-    /// Nanoseconds of an interval in ticks. A counter that ran backwards between CPUs counts as 0.
+    /// Converts an interval in ticks to nanoseconds. A counter that ran backwards between CPUs
+    /// counts as 0.
     #[inline(always)]
     pub fn nanos(self, from: u64, to: u64) -> u64 {
         ((u128::from(to.saturating_sub(from)) * u128::from(self.scale)) >> SHIFT) as u64
@@ -71,20 +72,20 @@ impl Clock {
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn wait() {
+fn fence() {
     // SAFETY: every x86-64 CPU has SSE2.
     unsafe { std::arch::x86_64::_mm_lfence() };
 }
 
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
-fn wait() {
-    // SAFETY: barriers: for loads, and for instructions.
+fn fence() {
+    // SAFETY: barriers for loads and for instructions have no preconditions.
     unsafe { std::arch::asm!("dsb ld", "isb", options(nostack, preserves_flags)) };
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn wait() {}
+fn fence() {}
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
@@ -107,22 +108,22 @@ fn ticks() -> u64 {
     monotonic_nanos()
 }
 
-/// CLOCK_MONOTONIC in nanoseconds.
+/// Returns CLOCK_MONOTONIC in nanoseconds.
 #[inline(always)]
 pub fn monotonic_nanos() -> u64 {
     nanos_of(libc::CLOCK_MONOTONIC)
 }
 
-/// A clock of the kernel's in nanoseconds; 0 where there is none of that number.
+/// Returns a clock of the kernel in nanoseconds; 0 where that clock does not exist.
 #[inline(always)]
 pub fn nanos_of(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a timespec of ours.
+    // SAFETY: `time` is a timespec that outlives the call.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The CPU's counter, which may be read before what stands in front of it is done.
+/// Returns the CPU's counter, which may be read before earlier instructions are complete.
 #[inline(always)]
 pub fn counter() -> u64 {
     ticks()
@@ -133,8 +134,8 @@ pub fn counter() -> u64 {
 #[inline(always)]
 pub fn counter_ordered() -> u64 {
     let mut processor = 0;
-    // SAFETY: rdtscp writes the counter and a number of ours; every x86-64 CPU of the last 15 years
-    // has it.
+    // SAFETY: rdtscp writes the counter and one integer; every x86-64 CPU of the last 15 years has
+    // it.
     unsafe { std::arch::x86_64::__rdtscp(&mut processor) }
 }
 
@@ -155,7 +156,7 @@ pub fn counter_ordered() -> u64 {
     monotonic_nanos()
 }
 
-/// Whether there is an ordered reading: `rdtscp` is missing on some virtual machines.
+/// Returns whether there is an ordered reading: some virtual machines lack `rdtscp`.
 pub fn has_ordered_counter() -> bool {
     if cfg!(not(target_arch = "x86_64")) {
         return true;
@@ -166,15 +167,15 @@ pub fn has_ordered_counter() -> bool {
         .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "rdtscp"))
 }
 
-/// Picoseconds of so many ticks of [`counter`], which may be less than a nanosecond; `None` where
-/// it is no sound clock.
+/// Returns the picoseconds of `ticks` of [`counter`], which may be less than a nanosecond each;
+/// `None` where it is not a reliable clock.
 pub fn counter_picos(ticks: u64) -> Option<u64> {
     let clock = Clock::best();
     clock.tsc.then(|| clock.nanos(0, ticks.saturating_mul(1000)))
 }
 
-/// The counter ticks at one rate in every power state and CPU: the CPU says so and the kernel
-/// itself keeps time by it.
+/// Returns whether the counter ticks at one rate in every power state and on every CPU: the CPU
+/// declares it, and the kernel keeps time by it.
 fn tsc_is_sound() -> bool {
     if cfg!(target_arch = "aarch64") {
         return true;
@@ -190,11 +191,11 @@ fn tsc_is_sound() -> bool {
         && has("nonstop_tsc")
 }
 
-/// An end is known within some 10 ns, so the rate within 4e-5; every process waits this long.
+/// Each end is known within some 10 ns, so the rate within 4e-5; every process waits this long.
 const CALIBRATION: Duration = Duration::from_micros(500);
 
-/// Nanoseconds per tick; each end is the tightest of five pairs, so that an interrupt does not
-/// count.
+/// Returns the nanoseconds per tick, times 2^[`SHIFT`]. Each end is the tightest of five pairs of
+/// readings, which excludes interrupts.
 fn calibrate() -> u64 {
     let pair = || {
         let tries = (0..5).map(|_| {

@@ -1,4 +1,4 @@
-//! Emptying and filling the page cache of one file, with proof.
+//! Drops and fills the page cache of one file, and verifies it.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -16,58 +16,57 @@ use super::cpu_cache;
 use super::fd;
 use super::residency::{Method, Residency, residency_if_known};
 
-/// One pass empties any file that nobody maps; what is left after this long stays (measured).
-const PATIENCE: Duration = Duration::from_millis(200);
-/// Looks in a row, 31 ms in all, that find the same pages clean: memory itself, or pages that
-/// others map. They stay.
-const SAME: u32 = 5;
-/// The share of a file that must be resident to call it warm: a kernel may evict a little by
-/// itself.
+/// One pass drops any file that is not mapped; what remains after this long stays (measured).
+const DROP_TIMEOUT: Duration = Duration::from_millis(200);
+/// Consecutive checks, 31 ms in all, that find the same number of clean pages: they are in memory
+/// itself or mapped by others, and stay.
+const MAX_UNCHANGED: u32 = 5;
+/// The share of a file that must be resident to call it warm: a kernel may evict a little.
 pub const WARM: f64 = 0.99;
 const WARM_PASSES: u32 = 3;
-/// Reads this large build the largest page-cache folios, and a slow disk still moves one within 100
-/// ms.
+/// Size of reads: they build the largest page-cache folios, and a slow disk completes one within
+/// 100 ms.
 const PIECE: u64 = 2 << 20;
 
 thread_local! {
-    /// Where warming reads to.
+    /// The buffer that warming reads into.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// What [`make_cold`] reached.
+/// The result of [`make_cold`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cold {
-    /// What is still cached; `None` where nothing can tell. With [`Method::Sampled`] as it was
-    /// before the last drop, which removed the pages that sampling read.
+    /// What is still cached; `None` where no method can measure it. With [`Method::Sampled`] the
+    /// state before the last drop, which removed the pages that sampling read.
     pub left: Option<Residency>,
-    /// Nanoseconds from start to end, writing back included.
+    /// Nanoseconds from start to end, including writeback.
     pub nanos: u64,
     /// How often the cache was dropped.
     pub passes: u32,
 }
 
 impl Cold {
-    /// Proved: nothing was left.
+    /// Returns whether it is verified that nothing is cached.
     pub fn is_cold(&self) -> bool {
         self.left.is_some_and(|left| left.is_cold())
     }
 }
 
-/// Writes back and drops the cached pages of `file`, and looks whether `[0, len)` is gone, for up
-/// to 200 ms after the first try, or as long as there is hope.
+/// Writes back and drops the cached pages of `file`, and checks whether `[0, len)` is gone, for up
+/// to 200 ms after the first attempt, or until nothing changes any more.
 ///
-/// Unmap it in this process first: pages that anyone has mapped and touched stay, and
-/// [`Cold::left`] counts them (see [`super::mappers`]). A regular file is dropped whole, since a
-/// large folio across the end of a range would stay; a device up to `len`.
+/// Unmap it in this process first: pages that any process has mapped and touched stay, and
+/// [`Cold::left`] counts them (see [`super::mappers`]). A regular file is dropped completely, since
+/// a large folio across the end of a range would stay; a device up to `len`.
 ///
 /// # Errors
-/// The errno of fdatasync(2) (EIO: the device failed), posix_fadvise(2), or of asking for the
+/// The errno of fdatasync(2) (EIO: the device failed), of posix_fadvise(2), or of measuring the
 /// residency.
 pub fn make_cold(file: &File, len: u64) -> io::Result<Cold> {
     make_cold_by(file, len, None)
 }
 
-/// As [`make_cold`], looking by `method` only when one is given.
+/// Drops the pages as [`make_cold`] does, checking only by `method` when one is given.
 ///
 /// # Errors
 /// As [`make_cold`].
@@ -82,12 +81,12 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
     let mut same = 0;
     while let Some(state) = left {
         if state.method == Method::Sampled {
-            // Looking again would only meet the pages that the first look read in.
+            // Another sample would only find the pages that the first one read.
             drop_pages(file, len)?;
             passes += 1;
             break;
         }
-        if state.is_cold() || same == SAME || dropped.elapsed() >= PATIENCE {
+        if state.is_cold() || same == MAX_UNCHANGED || dropped.elapsed() >= DROP_TIMEOUT {
             break;
         }
         super::pause::sleep(pause);
@@ -104,8 +103,8 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
     Ok(Cold { left, nanos: start.elapsed().as_nanos() as u64, passes })
 }
 
-/// Drops the cached pages of a part of `file` that are clean and mapped by nobody; large folios
-/// across its ends stay.
+/// Drops the cached pages of a part of `file` that are clean and not mapped; large folios across
+/// its ends stay.
 ///
 /// # Errors
 /// The errno of posix_fadvise(2).
@@ -119,44 +118,44 @@ pub fn drop_part(file: &File, offset: u64, len: u64) -> io::Result<()> {
     )?)
 }
 
-/// Reads `[0, len)` of `file`, up to 3 times, until 99 % is in the page cache; returns what is,
-/// `None` where nothing can tell.
+/// Reads `[0, len)` of `file`, up to 3 times, until 99 % is in the page cache. Returns what is
+/// cached, `None` where no method can measure it.
 ///
-/// Of a file all of which is cached only the end is read: the CPU caches then hold what they hold
-/// after reading all of it.
+/// Only the end of a fully cached file is read: the CPU caches then hold what they hold after
+/// reading all of it.
 ///
-/// Looks at `stop` every 2 MiB. Reads on a descriptor of its own, so `file` may be open for direct
+/// Checks `stop` every 2 MiB. Reads through its own description, so `file` may be open for direct
 /// I/O.
 ///
 /// # Errors
-/// `Interrupted` when stopped; else the errno of reading or of asking for the residency.
+/// `Interrupted` when stopped; else the errno of reading or of measuring the residency.
 pub fn make_warm(file: &File, len: u64, stop: &AtomicBool) -> io::Result<Option<Residency>> {
-    make_warm_unless(file, len, &|| stop.load(Relaxed))
+    make_warm_until(file, len, &|| stop.load(Relaxed))
 }
 
-/// As [`make_warm`], asking `stop` whether to.
+/// Warms the file as [`make_warm`] does, calling `stop` instead of reading a flag.
 ///
 /// # Errors
 /// As [`make_warm`].
-pub fn make_warm_unless(
+pub fn make_warm_until(
     file: &File,
     len: u64,
     stop: &dyn Fn() -> bool,
 ) -> io::Result<Option<Residency>> {
-    let own = fd::reopen(file)?;
+    let reopened = fd::reopen(file)?;
     let len = fd::clip(file, 0, len)?;
-    // Kept for the next time: a trial of a millisecond would wait as long for fresh pages.
+    // Kept for the next call: allocating it takes as long as a short trial.
     let mut buffer = BUFFER.take();
     if buffer.is_empty() {
         buffer = super::buffer::zeroed(PIECE as usize)?;
     }
     let cache = cpu_cache::last_cache();
-    // A small file is read whole, whatever is cached of it.
+    // A small file is read completely, whatever is cached.
     let state = if len / 2 > cache { residency_if_known(file, len, None)? } else { None };
-    let mut from = uncached_from(state, len, cache);
+    let mut from = first_read_offset(state, len, cache);
     let mut pass = 0;
     loop {
-        read_once(&own, from, len, &mut buffer, stop)?;
+        read_range(&reopened, from, len, &mut buffer, stop)?;
         (from, pass) = (0, pass + 1);
         let state = residency_if_known(file, len, None)?;
         let enough = state.is_none_or(|s| s.share() >= WARM || s.pages == 0);
@@ -167,9 +166,9 @@ pub fn make_warm_unless(
     }
 }
 
-/// Where reading has to begin: at twice what the CPU caches hold before the end where every page
-/// was counted and is there, else at 0.
-fn uncached_from(state: Option<Residency>, len: u64, cpu_cache: u64) -> u64 {
+/// Returns where reading begins: twice the CPU caches' size before the end where every page is
+/// known to be cached, else at 0.
+fn first_read_offset(state: Option<Residency>, len: u64, cpu_cache: u64) -> u64 {
     let all =
         state.is_some_and(|state| state.method != Method::Sampled && state.cached >= state.pages);
     if all { len.saturating_sub(cpu_cache.saturating_mul(2)) } else { 0 }
@@ -177,31 +176,30 @@ fn uncached_from(state: Option<Residency>, len: u64, cpu_cache: u64) -> u64 {
 
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-/// Whether [`drop_caches`] can be done here; else why not, to be read after "this".
+/// Checks whether [`drop_caches`] is possible here.
 ///
 /// # Errors
-/// The reason.
-pub fn may_drop_caches() -> Result<(), String> {
+/// The reason, to be read after "this" or "--cold LEVEL".
+pub fn check_drop_caches() -> Result<(), String> {
     access(DROP_CACHES, AccessFlags::W_OK).map_err(|errno| {
         format!(
-            "writes to {DROP_CACHES}, which only root may ({}): use sudo, or --cold data",
+            "needs write access to {DROP_CACHES}, as root has ({}): use sudo, or --cold data",
             errno.desc()
         )
     })
 }
 
-/// Drops what the kernel remembers of all files, after sync(2): dirty pages are no cache yet and
-/// would stay. `what` is proc_sys_vm(5)'s number: 1 page cache, 2 directory entries and inodes, 3
-/// both.
+/// Drops the kernel's caches of all files, after sync(2): dirty pages would stay. `what` is the
+/// number of proc_sys_vm(5): 1 page cache, 2 directory entries and inodes, 3 both.
 ///
 /// # Errors
-/// The errno of writing to drop_caches: EACCES or EROFS without the right.
+/// The errno of writing to drop_caches: EACCES or EROFS without permission.
 pub fn drop_caches(what: u8) -> io::Result<()> {
     sync();
     std::fs::write(DROP_CACHES, format!("{what}\n"))
 }
 
-fn read_once(
+fn read_range(
     file: &File,
     from: u64,
     len: u64,
@@ -211,7 +209,7 @@ fn read_once(
     let mut at = from;
     while at < len {
         if stop() {
-            return Err(fd::stopped());
+            return Err(fd::stop_error());
         }
         let want = PIECE.min(len - at) as usize;
         match file.read_at(&mut buffer[..want], at) {

@@ -1,4 +1,4 @@
-//! What direct I/O on a file needs, as the file system says it: `STATX_DIOALIGN`.
+//! The requirements of direct I/O on a file, as reported by the file system: `STATX_DIOALIGN`.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -20,25 +20,24 @@ pub struct DirectAlign {
     pub mem: u32,
     /// Of file offset and length.
     pub offset: u32,
-    /// Of file offset and length when reading, where it is smaller and the kernel says so (Linux
-    /// 6.14).
+    /// Of file offset and length for reads, where it is smaller and reported (Linux 6.14).
     pub read_offset: Option<u32>,
 }
 
-/// Whether direct I/O works on a file. A promise, not a proof: look at residency and device bytes
-/// afterwards.
+/// Whether direct I/O works on a file, as promised by the file system: verify it by residency and
+/// device bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DirectSupport {
     Known(DirectAlign),
-    /// The file system answered: not on this file.
+    /// The file system reports that it is not supported on this file.
     Refused,
-    /// The kernel is older than 6.1, or the file system does not say (tmpfs takes O_DIRECT and
-    /// serves memory).
+    /// The kernel is older than 6.1, or the file system does not report it (tmpfs accepts O_DIRECT
+    /// and serves memory).
     Unknown,
 }
 
-/// What statx(2) says of direct I/O on `file`.
+/// Returns what statx(2) reports about direct I/O on `file`.
 ///
 /// # Errors
 /// The errno of statx(2); ENOSYS and EPERM (a sandbox) count as unknown.

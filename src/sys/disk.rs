@@ -1,4 +1,4 @@
-//! What a block device itself counted: /sys/dev/block/MAJ:MIN/stat, else /proc/diskstats.
+//! The counters of a block device: /sys/dev/block/MAJ:MIN/stat, else /proc/diskstats.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{mounts, text};
 
-/// Sectors are 512 bytes in these files, whatever the device's own are.
+/// Sectors are 512 bytes in these files, whatever the device's sector size is.
 const SECTOR: u64 = 512;
 
 /// Counters of one block device or partition since boot (Documentation/block/stat.rst).
@@ -23,7 +23,7 @@ pub struct DiskStats {
     /// Bytes of these.
     pub read_bytes: u64,
     pub write_bytes: u64,
-    /// Requests handed to the device and not yet back: a state, not a count.
+    /// Requests in flight: a state, not a count.
     pub in_flight: u64,
     /// Milliseconds with at least one request in flight.
     pub busy_ms: u64,
@@ -32,11 +32,11 @@ pub struct DiskStats {
 }
 
 impl DiskStats {
-    /// The counters of one device now.
+    /// Reads the counters of one device.
     ///
     /// # Errors
     /// The errno of reading /proc/diskstats; `NotFound` when it does not list the device.
-    pub fn of(major: u64, minor: u64) -> io::Result<Self> {
+    pub fn read(major: u64, minor: u64) -> io::Result<Self> {
         if let Ok(line) = text::read(format!("/sys/dev/block/{major}:{minor}/stat"))
             && let Some(stats) = parse(line.split_ascii_whitespace())
         {
@@ -49,7 +49,7 @@ impl DiskStats {
     }
 }
 
-/// What happened since `earlier`; `in_flight` is kept as it is now.
+/// The difference since `earlier`; `in_flight` stays that of now.
 impl Sub for DiskStats {
     type Output = Self;
 
@@ -66,7 +66,7 @@ impl Sub for DiskStats {
     }
 }
 
-/// The 11 numbers that every kernel since 2.6 has; later ones (discard, flush) are ignored.
+/// Parses the 11 numbers of every kernel since 2.6; later ones (discard, flush) are ignored.
 fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Option<DiskStats> {
     let mut n = [0u64; 11];
     let mut words = words;
@@ -94,11 +94,11 @@ fn find(table: &str, major: u64, minor: u64) -> Option<DiskStats> {
     })
 }
 
-/// (major, minor) of the block device that `file` is, or lies on. `None` for tmpfs, network,
-/// overlay: nothing the kernel counts.
+/// Returns (major, minor) of the block device that `file` is or lies on. `None` for tmpfs, network
+/// and overlay file systems, which the kernel does not count.
 ///
-/// Btrfs shows an anonymous device in stat, so there the mounted one is taken; of several, the one
-/// in the mount table.
+/// Btrfs reports an anonymous device in stat, so the mounted one is used; of several, the one in
+/// the mount table.
 pub fn device_of(file: &File) -> Option<(u64, u64)> {
     let meta = file.metadata().ok()?;
     if meta.file_type().is_block_device() {
@@ -107,7 +107,7 @@ pub fn device_of(file: &File) -> Option<(u64, u64)> {
     device_of_meta(&meta).or_else(|| device_of_mount(file))
 }
 
-/// The device in st_dev, when it is a real one.
+/// Returns the device in st_dev, if it is a real one.
 pub(super) fn device_of_meta(meta: &std::fs::Metadata) -> Option<(u64, u64)> {
     let (major, minor) = (major(meta.dev()), minor(meta.dev()));
     let known = || Path::new(&format!("/sys/dev/block/{major}:{minor}")).exists();
@@ -115,7 +115,7 @@ pub(super) fn device_of_meta(meta: &std::fs::Metadata) -> Option<(u64, u64)> {
 }
 
 fn device_of_mount(file: &File) -> Option<(u64, u64)> {
-    let source = mounts::of(file).ok()?.source?;
+    let source = mounts::mount_of(file).ok()?.source?;
     let meta = Path::new(&source).is_absolute().then(|| std::fs::metadata(&source).ok())??;
     meta.file_type().is_block_device().then(|| (major(meta.rdev()), minor(meta.rdev())))
 }
@@ -126,7 +126,7 @@ mod tests {
     use crate::sys::testing;
 
     const TABLE: &str = "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
- 254       0 vda 7170 4018 3418922 10387 2713 19141 4965448 21780 3 4860 32558 3693 36 54856 385 112 5
+ 254       0 vda 7170 4018 3418922 10387 2713 19141 4965448 21780 3 4860 32558 3693 36 54856 385
    8       1 sda1 1 2 3
    8       2
 x y z
@@ -157,7 +157,7 @@ x y z
         {
             let _ = parse(text.split_ascii_whitespace());
         }
-        assert!(DiskStats::of(4095, 0xfffff).is_err());
+        assert!(DiskStats::read(4095, 0xfffff).is_err());
     }
 
     #[test]
@@ -170,10 +170,10 @@ x y z
             return testing::skip("no block device below");
         };
         let cold = crate::sys::cold::make_cold(&file, LEN).unwrap().is_cold();
-        let before = DiskStats::of(major, minor).unwrap();
+        let before = DiskStats::read(major, minor).unwrap();
         let stop = std::sync::atomic::AtomicBool::new(false);
         crate::sys::cold::make_warm(&file, LEN, &stop).unwrap();
-        let moved = DiskStats::of(major, minor).unwrap() - before;
+        let moved = DiskStats::read(major, minor).unwrap() - before;
         assert!(!cold || moved.read_bytes >= LEN && moved.reads > 0, "{moved:?}");
     }
 

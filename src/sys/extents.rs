@@ -1,5 +1,4 @@
-//! Which bytes of a file are stored: holes and preallocated extents read as zeros at the speed of
-//! memory.
+//! Which bytes of a file are stored: holes and preallocated extents read as zeros at memory speed.
 
 use std::fs::File;
 use std::io;
@@ -10,29 +9,29 @@ use serde::{Deserialize, Serialize};
 
 use super::{fd, fiemap, seek};
 
-/// Ranges kept at most (24 MiB of memory); a file with more holes is [`Extents::truncated`].
+/// Maximum number of holes (24 MiB of memory); a file with more is [`Extents::truncated`].
 const MAX_HOLES: usize = 1 << 20;
 
-/// How the extents were found out.
+/// How the extents were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExtentMethod {
-    /// FIEMAP: right in every state of the cache.
+    /// FIEMAP: correct in every cache state.
     Fiemap,
-    /// SEEK_DATA and SEEK_HOLE: counts preallocated extents as data while their pages are cached;
-    /// trust it only on a cold file.
+    /// SEEK_DATA and SEEK_HOLE: counts preallocated extents as data while their pages are cached,
+    /// so reliable only on a cold file.
     SeekData,
-    /// Nothing answered: everything counts as stored.
+    /// No method worked: everything counts as stored.
     Assumed,
 }
 
-/// What of `[0, len)` is stored.
+/// What is stored of `[0, len)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extents {
     pub method: ExtentMethod,
-    /// Bytes looked at.
+    /// Bytes examined.
     pub len: u64,
-    /// Extents (or data ranges) met.
+    /// Number of extents (or data ranges).
     pub count: u64,
     /// Bytes of extents that are allocated but were never written. 0 where the method cannot tell
     /// them from holes.
@@ -43,9 +42,9 @@ pub struct Extents {
     pub inline: bool,
     /// Some extent is shared with another file (reflink, snapshot).
     pub shared: bool,
-    /// The file is too fragmented to be listed: everything behind the last hole counts as stored.
+    /// The file is too fragmented to be listed: everything after the last hole counts as stored.
     pub truncated: bool,
-    /// Sorted, not empty, not touching.
+    /// Sorted, not empty, not adjacent.
     holes: Vec<Range<u64>>,
     /// Bytes in all holes before the one with the same index.
     before: Vec<u64>,
@@ -67,8 +66,7 @@ impl Extents {
         }
     }
 
-    /// Appends a hole that starts at or behind the end of the last one; false when there is no room
-    /// for it.
+    /// Appends a hole that starts at or after the end of the last one; false when the list is full.
     pub(super) fn add_hole(&mut self, hole: Range<u64>) -> bool {
         let hole = hole.start.min(self.len)..hole.end.min(self.len);
         if hole.is_empty() {
@@ -89,12 +87,13 @@ impl Extents {
         true
     }
 
-    /// Byte ranges that are holes or were never written: sorted, merged, within `[0, len)`.
+    /// Returns the byte ranges that are holes or were never written: sorted, merged, within `[0,
+    /// len)`.
     pub fn holes(&self) -> &[Range<u64>] {
         &self.holes
     }
 
-    /// Bytes in all holes.
+    /// Returns the bytes in all holes.
     pub fn hole_bytes(&self) -> u64 {
         match (self.before.last(), self.holes.last()) {
             (Some(before), Some(last)) => before + (last.end - last.start),
@@ -102,12 +101,13 @@ impl Extents {
         }
     }
 
-    /// Bytes of `[0, len)` that are stored.
+    /// Returns the bytes of `[0, len)` that are stored.
     pub fn stored_bytes(&self) -> u64 {
         self.len - self.hole_bytes()
     }
 
-    /// Bytes of `range` that lie in holes, by binary search; bytes behind `len` count as stored.
+    /// Returns the bytes of `range` that lie in holes, by binary search; bytes past `len` count as
+    /// stored.
     pub fn hole_bytes_in(&self, range: Range<u64>) -> u64 {
         if range.is_empty() {
             0
@@ -125,8 +125,8 @@ impl Extents {
     }
 }
 
-/// The extents of the first `len` bytes of `file`, cut at the end of the file. Writes dirty pages
-/// back (FIEMAP_FLAG_SYNC).
+/// Returns the extents of the first `len` bytes of `file`, cut at the end of the file. Writes dirty
+/// pages back (FIEMAP_FLAG_SYNC).
 ///
 /// # Errors
 /// The errno of fstat(2), or of the ioctl when it failed for another reason than not being
@@ -139,7 +139,7 @@ pub fn extents(file: &File, len: u64) -> io::Result<Extents> {
     extents_by(file, len, ExtentMethod::Fiemap)
 }
 
-/// From `method` on down to the first that answers.
+/// Tries `method` and those after it, up to the first that works.
 fn extents_by(file: &File, len: u64, method: ExtentMethod) -> io::Result<Extents> {
     if method == ExtentMethod::Fiemap
         && let Some(found) = fiemap::walk(file, len)?

@@ -1,4 +1,4 @@
-//! Small facts about an open descriptor that several files here need.
+//! Helpers for open descriptors.
 #![allow(unsafe_code)]
 
 use std::fs::{File, OpenOptions};
@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::unistd::{SysconfVar, sysconf};
 
-/// Bytes in a page of this kernel: the unit of the page cache. 4096 where the kernel does not say.
+/// Returns the page size of this kernel, bytes: the unit of the page cache. 4096 where it is
+/// unknown.
 pub fn page_size() -> u64 {
     match sysconf(SysconfVar::PAGE_SIZE) {
         Ok(Some(n)) if n > 0 => n.unsigned_abs(),
@@ -18,20 +19,20 @@ pub fn page_size() -> u64 {
     }
 }
 
-/// The path by which any thread or process of this machine that may see us can open `file` again,
-/// also when it has no name.
+/// Returns the path by which any thread or permitted process can reopen `file`, even when it has no
+/// name.
 pub fn path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
 }
 
-/// The path by which the calling thread can open `file` again, also when its descriptor table is
-/// its own: `/proc/self` shows the main thread's.
+/// Returns the path by which the calling thread can reopen `file`, even when it has its own
+/// descriptor table: `/proc/self` shows the main thread's.
 pub fn own_path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))
 }
 
-/// Opens a file whose time of last access reading is to leave alone (`O_NOATIME`), where that may
-/// be asked for: by its owner and by root. For all others as ordinary programs open it.
+/// Opens a file without updating its access time (`O_NOATIME`), where that is permitted: for its
+/// owner and root. For others, opens it as ordinary programs do.
 ///
 /// # Errors
 /// The errno of open(2).
@@ -44,7 +45,7 @@ pub fn open_noatime(path: &Path, options: &mut OpenOptions, flags: i32) -> io::R
     }
 }
 
-/// Whether reading `file` leaves its time of last access alone because it was opened so.
+/// Returns whether `file` was opened with `O_NOATIME`.
 ///
 /// # Errors
 /// The errno of fcntl(2).
@@ -52,12 +53,12 @@ pub fn is_noatime(file: &File) -> io::Result<bool> {
     Ok(fcntl(file, FcntlArg::F_GETFL)? & libc::O_NOATIME != 0)
 }
 
-/// A second, read-only, buffered open file description of `file`: own position, own read-ahead
-/// state, no `O_DIRECT`, `O_NOATIME` where it may be. Without /proc it is `file` itself once more:
-/// what only reads at offsets gets the same bytes.
+/// Opens a second, read-only, buffered description of `file`: its own position and readahead state,
+/// no `O_DIRECT`, `O_NOATIME` if permitted. Without /proc it is a duplicate of `file`, which
+/// returns the same bytes to reads at offsets.
 ///
 /// # Errors
-/// The errno of open(2): EACCES without the right to read.
+/// The errno of open(2): EACCES without read permission.
 pub fn reopen(file: &File) -> io::Result<File> {
     match open_noatime(&own_path(file), File::options().read(true), 0) {
         Err(error)
@@ -69,8 +70,8 @@ pub fn reopen(file: &File) -> io::Result<File> {
     }
 }
 
-/// Opens what the user named to read it, whatever it is, without waiting: a FIFO without a writer
-/// would block an open for ever.
+/// Opens the file that the user named for reading, whatever it is, without waiting: opening a FIFO
+/// without a writer would block for ever.
 ///
 /// # Errors
 /// The errno of open(2).
@@ -78,8 +79,8 @@ pub fn open_named(path: &Path) -> io::Result<File> {
     open_noatime(path, File::options().read(true), libc::O_NONBLOCK)
 }
 
-/// How to open `path` again and again as [`open_named`] does: where `O_NOATIME` is refused, each
-/// try with it is an open more.
+/// Returns options to open `path` repeatedly as [`open_named`] does: where `O_NOATIME` is refused,
+/// trying it each time would cost an extra open.
 ///
 /// # Errors
 /// The errno of open(2) or fcntl(2).
@@ -88,13 +89,13 @@ pub fn named_options(path: &Path) -> io::Result<OpenOptions> {
     Ok(File::options().read(true).custom_flags(libc::O_NONBLOCK | granted).clone())
 }
 
-/// Opens a regular file to read it.
+/// Opens a regular file for reading.
 ///
 /// # Errors
-/// The errno of open(2) or fstat(2); `InvalidInput` where it is anything else: a pipe would be
-/// waited for, a device can be endless.
+/// The errno of open(2) or fstat(2); `InvalidInput` for anything else: a pipe may block, a device
+/// may be endless.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    // Without waiting for a writer, and without becoming the terminal of anybody.
+    // Neither waits for a writer nor makes a terminal the controlling one.
     let file =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     let regular = file.metadata()?.is_file();
@@ -105,8 +106,8 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The descriptor of this process that `path` names, links followed: 1 for `/dev/stdout`, 3 for
-/// `/proc/self/fd/3`.
+/// Returns the descriptor of this process that `path` names, with links followed: 1 for
+/// `/dev/stdout`, 3 for `/proc/self/fd/3`.
 pub fn named_descriptor(path: &Path) -> Option<RawFd> {
     let folders = [
         "/dev/fd".into(),
@@ -115,7 +116,7 @@ pub fn named_descriptor(path: &Path) -> Option<RawFd> {
         format!("/proc/{}/fd", std::process::id()),
     ];
     let mut path = path.to_path_buf();
-    // As many links as the kernel follows.
+    // The kernel follows as many links.
     for _ in 0..40 {
         let in_folder = path
             .parent()
@@ -129,7 +130,7 @@ pub fn named_descriptor(path: &Path) -> Option<RawFd> {
     None
 }
 
-/// A second descriptor of what `number` stands for, with its position; it must be open for writing.
+/// Duplicates descriptor `number`, which shares its position; it must be open for writing.
 ///
 /// # Errors
 /// EBADF where it is not.
@@ -137,8 +138,7 @@ pub fn writable_copy(number: RawFd) -> io::Result<File> {
     if number < 0 {
         return Err(io::Error::from_raw_os_error(libc::EBADF));
     }
-    // SAFETY: used for two calls of fcntl(2), which look the number up and refuse one that is not
-    // open.
+    // SAFETY: only used for two calls of fcntl(2), which refuse a number that is not open.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
     let mode = fcntl(borrowed, FcntlArg::F_GETFL)? & libc::O_ACCMODE;
     if mode == libc::O_RDONLY {
@@ -147,8 +147,8 @@ pub fn writable_copy(number: RawFd) -> io::Result<File> {
     Ok(borrowed.try_clone_to_owned()?.into())
 }
 
-/// Bytes that can be read from `file`: its length, or the capacity of a block device (which stat
-/// does not tell).
+/// Returns the bytes that can be read from `file`: its length, or the capacity of a block device
+/// (which stat does not report).
 ///
 /// # Errors
 /// The errno of fstat(2); for a device of open(2) or lseek(2).
@@ -160,7 +160,7 @@ pub fn size(file: &File) -> io::Result<u64> {
     Ok(meta.len())
 }
 
-/// Bytes of `[offset, offset + len)` that exist.
+/// Returns the bytes of `[offset, offset + len)` that exist.
 ///
 /// # Errors
 /// As [`size`].
@@ -168,8 +168,8 @@ pub(crate) fn clip(file: &File, offset: u64, len: u64) -> io::Result<u64> {
     Ok(len.min(size(file)?.saturating_sub(offset)))
 }
 
-/// What an interruptible call returns when its stop flag was raised.
-pub(crate) fn stopped() -> io::Error {
+/// Returns the error of an interruptible call that was stopped.
+pub(crate) fn stop_error() -> io::Error {
     io::Error::new(io::ErrorKind::Interrupted, "stopped on request")
 }
 
@@ -222,8 +222,9 @@ mod tests {
         };
         let found = std::thread::scope(|scope| scope.spawn(stranger).join().unwrap());
         assert_eq!(found.unwrap(), (true, false));
-        assert!(
-            matches!(named_options(Path::new("/no/such/file")), Err(error) if error.kind() == io::ErrorKind::NotFound)
-        );
+        assert!(matches!(
+            named_options(Path::new("/no/such/file")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound
+        ));
     }
 }

@@ -17,7 +17,7 @@ const INLINE: u32 = 0x200;
 const UNWRITTEN: u32 = 0x800;
 const SHARED: u32 = 0x2000;
 
-/// Extents per call: 224 KiB of answer, 3 ms.
+/// Extents per call: a result of 224 KiB, 3 ms.
 const BATCH: usize = 4096;
 /// Extents walked at most, about 3 s of calls.
 const MAX_EXTENTS: u64 = 1 << 22;
@@ -44,7 +44,7 @@ struct Request {
     extents: [Extent; BATCH],
 }
 
-/// The holes of `[0, len)`; `None` when the file system has no FIEMAP.
+/// Returns the holes of `[0, len)`; `None` when the file system does not support FIEMAP.
 pub(super) fn walk(file: &File, len: u64) -> io::Result<Option<Extents>> {
     let mut walk = Walk { found: Extents::new(ExtentMethod::Fiemap, len), at: 0 };
     let mut request = Box::new(Request {
@@ -77,12 +77,12 @@ pub(super) fn walk(file: &File, len: u64) -> io::Result<Option<Extents>> {
 
 struct Walk {
     found: Extents,
-    /// Everything below is known.
+    /// Everything below is examined.
     at: u64,
 }
 
 impl Walk {
-    /// Adds one extent; breaks when nothing more is to be learned.
+    /// Adds one extent; breaks when it is the last.
     fn take(&mut self, extent: &Extent) -> ControlFlow<()> {
         let end = extent.logical.saturating_add(extent.length);
         let found = &mut self.found;
@@ -113,7 +113,7 @@ impl Walk {
     }
 }
 
-/// One call; false when it is not supported here.
+/// Makes one call; false when it is not supported.
 fn ask(file: &File, request: &mut Request, start: u64, length: u64) -> io::Result<bool> {
     (request.start, request.length) = (start, length);
     (request.flags, request.mapped, request.room) = (FIEMAP_FLAG_SYNC, 0, BATCH as u32);

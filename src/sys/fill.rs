@@ -1,4 +1,4 @@
-//! Filling a file with random data that is really stored.
+//! Fills a file with random data that is really stored.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -12,16 +12,16 @@ use nix::errno::Errno;
 
 use super::{fd, random};
 
-/// Writes of 2 MiB and more give the page cache its largest folios.
+/// Size of a write: with 2 MiB and more the page cache uses its largest folios.
 const PIECE: usize = 4 << 20;
-/// Pieces are halved down to this where one takes longer than [`SLOW`].
-const LEAST: usize = 64 << 10;
-const SLOW: Duration = Duration::from_millis(250);
+/// Pieces are halved down to this size while one takes longer than [`SLOW_PIECE`].
+const MIN_PIECE: usize = 64 << 10;
+const SLOW_PIECE: Duration = Duration::from_millis(250);
 /// Dirty data is kept below twice this, so that stopping and the last sync do not wait for
 /// gigabytes.
 const WINDOW: u64 = 64 << 20;
 
-/// What failed, and where.
+/// The call that failed, and its offset.
 #[derive(Debug, thiserror::Error)]
 #[error("{call} at offset {offset}: {error}")]
 pub struct FillError {
@@ -45,12 +45,11 @@ impl From<FillError> for io::Error {
 /// Writes `len` bytes of [`random::fill`] with `seed` from the start of `file`, then makes them
 /// durable.
 ///
-/// Not preallocated: the file systems would keep unwritten extents. `progress` gets the bytes
-/// written so far, after each 4 MiB; `stop` is asked as often, and where a call is interrupted.
+/// Does not preallocate: file systems would keep unwritten extents. `progress` receives the bytes
+/// written so far after each piece; `stop` is called as often, and where a call is interrupted.
 ///
 /// # Errors
-/// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO as the kernel
-/// gives them.
+/// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO from the kernel.
 pub fn fill_random(
     file: &File,
     len: u64,
@@ -58,30 +57,35 @@ pub fn fill_random(
     stop: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), FillError> {
-    let mut piece = MmapMut::map_anon(PIECE).map_err(FillError::at("mmap(2) of a buffer", 0))?; // page-aligned
+    let mut piece = MmapMut::map_anon(PIECE).map_err(FillError::at(
+        "mmap(2) of a \
+                                                                    buffer",
+        0,
+    ))?; // page-aligned
     let (mut at, mut most) = (0, PIECE);
     while at < len {
         if stop() {
-            return Err(FillError::at("pwrite(2)", at)(fd::stopped()));
+            return Err(FillError::at("pwrite(2)", at)(fd::stop_error()));
         }
         let bytes = &mut piece[..usize::try_from(len - at).unwrap_or(most).min(most)];
         random::fill(seed, at, bytes);
         let begin = Instant::now();
         write_all_at(file, bytes, at, stop)?;
         at += bytes.len() as u64;
-        // What is slow is asked more often whether to stop.
-        if begin.elapsed() > SLOW {
-            most = (most / 2).max(LEAST);
+        // On a slow disk `stop` is checked more often.
+        if begin.elapsed() > SLOW_PIECE {
+            most = (most / 2).max(MIN_PIECE);
         }
         if at.is_multiple_of(WINDOW) {
-            keep_writing(file, at).map_err(FillError::at("sync_file_range(2)", at - WINDOW))?;
+            write_back_window(file, at)
+                .map_err(FillError::at("sync_file_range(2)", at - WINDOW))?;
         }
         progress(at);
     }
     sync_data(file, stop).map_err(FillError::at("fdatasync(2)", 0))
 }
 
-/// As those of std, which begin again for ever where a file system answers EINTR for ever.
+/// Like std's `write_all_at`, which would retry for ever where a file system always returns EINTR.
 fn write_all_at(
     file: &File,
     mut bytes: &[u8],
@@ -110,7 +114,7 @@ fn sync_data(file: &File, stop: &dyn Fn() -> bool) -> io::Result<()> {
 }
 
 /// Starts writing the last window back, and waits for the one before it.
-fn keep_writing(file: &File, at: u64) -> io::Result<()> {
+fn write_back_window(file: &File, at: u64) -> io::Result<()> {
     sync_range(file, at - WINDOW, libc::SYNC_FILE_RANGE_WRITE)?;
     match at.checked_sub(2 * WINDOW) {
         Some(before) => sync_range(file, before, libc::SYNC_FILE_RANGE_WAIT_BEFORE),
@@ -118,11 +122,11 @@ fn keep_writing(file: &File, at: u64) -> io::Result<()> {
     }
 }
 
-/// An error of the device is reported here once and then never again, so it must not be lost;
-/// "cannot do that" is no error.
+/// Calls sync_file_range(2). A device error is reported only once, so it must not be lost; a lack
+/// of support is not an error.
 fn sync_range(file: &File, offset: u64, flags: libc::c_uint) -> io::Result<()> {
-    // SAFETY: sync_file_range(2) takes numbers and touches no memory; the descriptor is open while
-    // `file` is borrowed.
+    // SAFETY: sync_file_range(2) takes no pointers; the descriptor is open while `file` is
+    // borrowed.
     let done =
         unsafe { libc::sync_file_range(file.as_raw_fd(), offset as i64, WINDOW as i64, flags) };
     let error = io::Error::last_os_error();
@@ -164,7 +168,7 @@ mod tests {
             return;
         };
         file.set_len(3 * WINDOW).unwrap();
-        (1..=3).for_each(|n| keep_writing(&file, n * WINDOW).unwrap());
+        (1..=3).for_each(|n| write_back_window(&file, n * WINDOW).unwrap());
     }
 
     #[test]

@@ -1,9 +1,8 @@
-//! A folder held by its descriptor, and files of iotui's own in it: made, named and removed
-//! whatever is renamed meanwhile.
+//! A folder held by its descriptor, and iotui's own files in it: created, named and removed even if
+//! something is renamed meanwhile.
 //!
-//! Their names cannot be guessed. Each is locked by its owner from its making to its end, and the
-//! kernel drops that lock however the owner ends: what has such a name and no lock was left by a
-//! run that was killed.
+//! Their names are random_name. Each is locked by its owner while it exists, and the kernel drops
+//! that lock however the owner ends: a file with such a name and no lock was left by a killed run.
 #![allow(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
@@ -23,24 +22,24 @@ use nix::sys::stat::{FileStat, Mode, SFlag, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, geteuid, linkat, unlinkat};
 
 use super::fd;
-use super::held::Id;
+use super::held_file::FileId;
 use super::nonce;
 
-/// Names that are tried before a folder counts as one that takes none.
+/// Names that are tried before a folder counts as not writable.
 const TRIES: u32 = 100;
-/// Entries of a folder that are looked at.
+/// Maximum number of entries read from a folder.
 const MAX_ENTRIES: usize = 100_000;
 
-/// Sixteen hexadecimal digits that nobody can guess.
-pub fn unguessable() -> String {
-    // Refused: the keys of std's hash maps are random too.
+/// Returns sixteen random_name hexadecimal digits.
+pub fn random_name() -> String {
+    // If refused: the keys of std's hash maps are random, too.
     let number = nonce::random()
         .map_or_else(|_| RandomState::new().build_hasher().finish(), u64::from_ne_bytes);
     format!("{number:016x}")
 }
 
-/// Whether `text` is what [`unguessable`] makes.
-pub fn is_unguessable(text: &str) -> bool {
+/// Returns whether `text` has the form of [`random_name`].
+pub fn is_random_name(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
@@ -51,12 +50,12 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// A file or folder under a name of its own, in use by this process until it is dropped.
+/// A file or folder with one of iotui's names, locked by this process until it is dropped.
 #[derive(Debug)]
-pub struct Own {
+pub struct LockedEntry {
     pub file: File,
     pub name: OsString,
-    pub id: Id,
+    pub id: FileId,
     /// `None` where the file system has no locks.
     _lock: Option<Flock<File>>,
 }
@@ -73,14 +72,14 @@ impl Folder {
         Ok(Folder { file, path: path.into() })
     }
 
-    /// The folder that `path` lies in, and its name there.
+    /// Opens the folder that `path` lies in, and returns its name there.
     ///
     /// # Errors
-    /// `InvalidInput` where it ends in no name; the errno of open(2).
+    /// `InvalidInput` where it has no file name; the errno of open(2).
     pub fn of(path: &Path) -> io::Result<(Folder, OsString)> {
         let name = path.file_name().filter(|_| !path.as_os_str().as_bytes().ends_with(b"/"));
         let name =
-            name.ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it names no file"))?;
+            name.ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it has no file name"))?;
         Ok((Folder::open(path.parent().unwrap_or(Path::new("")))?, name.into()))
     }
 
@@ -92,16 +91,16 @@ impl Folder {
         self.file.as_fd()
     }
 
-    /// What has the name; a link is not followed.
+    /// Returns the attributes of a name; a link is not followed.
     pub fn stat(&self, name: &OsStr) -> io::Result<FileStat> {
         Ok(fstatat(self.fd(), name, AtFlags::AT_SYMLINK_NOFOLLOW)?)
     }
 
-    fn has(&self, name: &OsStr, id: Id) -> bool {
-        self.stat(name).is_ok_and(|stat| Id::of_stat(&stat) == id)
+    fn is_same(&self, name: &OsStr, id: FileId) -> bool {
+        self.stat(name).is_ok_and(|stat| FileId::of_stat(&stat) == id)
     }
 
-    /// A file without a name.
+    /// Creates an unnamed file.
     ///
     /// # Errors
     /// The errno of open(2) with O_TMPFILE: EOPNOTSUPP, EISDIR ...
@@ -110,22 +109,23 @@ impl Folder {
             .into())
     }
 
-    /// A new file with a name of `name`, which is asked again where it is taken.
+    /// Creates a file with a name from `name`, which is called again where that exists.
     ///
     /// # Errors
     /// The errno of open(2).
-    pub fn own_file(&self, mode: Mode, name: &dyn Fn() -> String) -> io::Result<Own> {
+    pub fn create_file(&self, mode: Mode, name: &dyn Fn() -> String) -> io::Result<LockedEntry> {
         let flags =
             OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        self.own(name, &|name| openat(self.fd(), name, flags, mode))
+        self.create_entry(name, &|name| openat(self.fd(), name, flags, mode))
     }
 
-    /// As [`own_file`](Folder::own_file), a folder that only this user enters.
+    /// Creates a folder that only this user can enter, as [`create_file`](Folder::create_file)
+    /// creates a file.
     ///
     /// # Errors
     /// The errno of mkdir(2) or open(2).
-    pub fn own_folder(&self, name: &dyn Fn() -> String) -> io::Result<Own> {
-        self.own(name, &|name| {
+    pub fn create_folder(&self, name: &dyn Fn() -> String) -> io::Result<LockedEntry> {
+        self.create_entry(name, &|name| {
             mkdirat(self.fd(), name, Mode::S_IRWXU)?;
             openat(
                 self.fd(),
@@ -136,32 +136,32 @@ impl Folder {
         })
     }
 
-    fn own(
+    fn create_entry(
         &self,
         name: &dyn Fn() -> String,
         make: &dyn Fn(&OsStr) -> nix::Result<std::os::fd::OwnedFd>,
-    ) -> io::Result<Own> {
+    ) -> io::Result<LockedEntry> {
         for _ in 0..TRIES {
             let name = OsString::from(name());
             let file = match make(&name) {
                 Err(Errno::EEXIST) => continue,
                 made => File::from(made?),
             };
-            let id = Id::of(&file.metadata()?);
+            let id = FileId::of(&file.metadata()?);
             let lock = match Flock::lock(file.try_clone()?, FlockArg::LockExclusiveNonblock) {
                 Ok(lock) => Some(lock),
-                // Somebody who cleans up was faster, and removes it.
+                // Another process that cleans up was faster, and removes it.
                 Err((_, Errno::EWOULDBLOCK)) => continue,
                 Err(_) => None,
             };
-            if self.has(&name, id) {
-                return Ok(Own { file, name, id, _lock: lock });
+            if self.is_same(&name, id) {
+                return Ok(LockedEntry { file, name, id, _lock: lock });
             }
         }
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    /// Gives an open file a name that nothing has; never replaces anything.
+    /// Gives an open file a new name; never replaces anything.
     ///
     /// # Errors
     /// `AlreadyExists`; where the file system has no links, or no descriptor can be linked, their
@@ -170,7 +170,7 @@ impl Folder {
         let by_proc =
             linkat(AT_FDCWD, &fd::own_path(file), self.fd(), name, AtFlags::AT_SYMLINK_FOLLOW);
         match by_proc {
-            // No /proc: root, and who opened the file on a new kernel, may do without.
+            // No /proc: root, and the opener of the file on a new kernel, need none.
             Err(Errno::ENOENT | Errno::ENOTDIR) => {
                 Ok(linkat(file.as_fd(), "", self.fd(), name, AtFlags::AT_EMPTY_PATH)?)
             }
@@ -178,14 +178,14 @@ impl Folder {
         }
     }
 
-    /// Gives what is named `from` a name that nothing has; never replaces anything.
+    /// Renames `from` to a new name; never replaces anything.
     ///
     /// # Errors
     /// `AlreadyExists`; where the file system can only replace, EINVAL.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         let folder = self.file.as_raw_fd();
         let call = |from: *const libc::c_char, to: *const libc::c_char| {
-            // SAFETY: both names end with a zero and live until the call is over.
+            // SAFETY: both names end with a zero and outlive the call.
             unsafe {
                 libc::syscall(libc::SYS_renameat2, folder, from, folder, to, libc::RENAME_NOREPLACE)
             }
@@ -195,22 +195,22 @@ impl Folder {
         Ok(Errno::result(done).map(drop)?)
     }
 
-    /// Takes an own file's unguessable name away, if it still names that file.
+    /// Removes the random_name name of an own file, if it still leads to that file.
     ///
-    /// Linux has no call that unlinks only a certain file: between the look and the unlink another
-    /// could be put under this name. Only somebody who may remove files here, and aims at this very
-    /// name, can do that, and then only what they moved there is lost. For a name that others know,
-    /// such as the user's FILE, this would not be enough, so none is ever removed.
-    pub fn remove(&self, name: &OsStr, id: Id) -> bool {
-        self.has(name, id) && unlinkat(self.fd(), name, UnlinkatFlags::NoRemoveDir).is_ok()
+    /// Linux has no call that unlinks only a certain file: between the check and the unlink another
+    /// could be put under this name. Only a process that may remove files here and targets this
+    /// very name can do that, and then only what it moved there is lost. For a known name, such as
+    /// the user's FILE, this would not be enough, so none is ever removed.
+    pub fn remove(&self, name: &OsStr, id: FileId) -> bool {
+        self.is_same(name, id) && unlinkat(self.fd(), name, UnlinkatFlags::NoRemoveDir).is_ok()
     }
 
-    /// As [`remove`](Folder::remove), an own folder, which must be empty.
-    pub fn remove_folder(&self, name: &OsStr, id: Id) -> bool {
-        self.has(name, id) && unlinkat(self.fd(), name, UnlinkatFlags::RemoveDir).is_ok()
+    /// Removes an own folder, which must be empty, as [`remove`](Folder::remove) removes a file.
+    pub fn remove_folder(&self, name: &OsStr, id: FileId) -> bool {
+        self.is_same(name, id) && unlinkat(self.fd(), name, UnlinkatFlags::RemoveDir).is_ok()
     }
 
-    /// The names in it, as far as it is not endless.
+    /// Returns the names in it, up to [`MAX_ENTRIES`].
     ///
     /// # Errors
     /// The errno of open(2): EACCES ...
@@ -218,12 +218,13 @@ impl Folder {
         names(self.fd())
     }
 
-    /// Takes over what has this name and the type: of this user and in nobody's use.
-    pub fn take_over(&self, name: &OsStr, kind: SFlag) -> Option<Own> {
+    /// Takes over a file or folder of this name and type that belongs to this user and is not
+    /// locked.
+    pub fn take_over(&self, name: &OsStr, kind: SFlag) -> Option<LockedEntry> {
         let ours = |stat: &FileStat| {
             stat.st_mode & libc::S_IFMT == kind.bits() && stat.st_uid == geteuid().as_raw()
         };
-        // Before it is opened: opening does something to a pipe or a device.
+        // Before it is opened: opening has an effect on a pipe or a device.
         let stat = self.stat(name).ok().filter(ours)?;
         let flags = OFlag::O_RDONLY
             | OFlag::O_NOFOLLOW
@@ -231,11 +232,11 @@ impl Folder {
             | OFlag::O_NOCTTY
             | OFlag::O_CLOEXEC;
         let file = File::from(openat(self.fd(), name, flags, Mode::empty()).ok()?);
-        let id = Id::of(&file.metadata().ok()?);
+        let id = FileId::of(&file.metadata().ok()?);
         let lock = Flock::lock(file.try_clone().ok()?, FlockArg::LockExclusiveNonblock).ok()?;
-        // Under the lock: what another took over meanwhile has no name any more, or it is another
-        // file.
-        (id == Id::of_stat(&stat) && self.has(name, id)).then(|| Own {
+        // Checked under the lock: what another process took over meanwhile has no name any more, or
+        // is another file.
+        (id == FileId::of_stat(&stat) && self.is_same(name, id)).then(|| LockedEntry {
             file,
             name: name.into(),
             id,
@@ -244,7 +245,7 @@ impl Folder {
     }
 }
 
-/// The names in an open folder, as far as it is not endless.
+/// Returns the names in an open folder, up to [`MAX_ENTRIES`].
 pub(super) fn names(folder: BorrowedFd) -> io::Result<Vec<OsString>> {
     let mut dir = Dir::openat(
         folder,

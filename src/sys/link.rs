@@ -1,5 +1,5 @@
-//! How a disk is attached, found by walking up its place in /sys/devices, and how fast that link
-//! can be.
+//! How a disk is attached, found by walking up its path in /sys/devices, and how fast that link can
+//! be.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text::line;
 
-/// The way between disk and processor.
+/// The transport between disk and processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
@@ -19,7 +19,7 @@ pub enum Transport {
     Mmc,
     /// NVMe over fabrics, iSCSI: another machine.
     Network,
-    /// A virtual disk of the hypervisor: the link says nothing about the disk behind.
+    /// A virtual disk of the hypervisor: the link says nothing about the disk behind it.
     Virtio,
     Xen,
     Hyperv,
@@ -29,10 +29,10 @@ pub enum Transport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     pub transport: Transport,
-    /// As people write it: `PCIe 4.0 x4`, `SATA 6.0 Gbps`, `USB 5000 Mbit/s`, `virtio`.
+    /// As usually written: `PCIe 4.0 x4`, `SATA 6.0 Gbps`, `USB 5000 Mbit/s`, `virtio`.
     pub text: String,
-    /// Payload bytes per second after line coding, before protocol overhead (which takes 5 to 20 %
-    /// more). `None` where the speed is not known.
+    /// Payload bytes per second after line coding, before protocol overhead (another 5 to 20 %).
+    /// `None` where the speed is unknown.
     pub bytes_per_second: Option<u64>,
 }
 
@@ -42,8 +42,9 @@ impl Link {
     }
 }
 
-/// The link of the disk whose real sysfs folder is `disk`; `None` when its place says nothing.
-pub(super) fn of(disk: &Path) -> Option<Link> {
+/// Returns the link of the disk whose real sysfs folder is `disk`; `None` where its path does not
+/// tell.
+pub(super) fn detect(disk: &Path) -> Option<Link> {
     let mut pcie = None;
     for dir in disk.ancestors().skip(1) {
         let Some(name) = dir.file_name().and_then(|n| n.to_str()) else {
@@ -53,7 +54,7 @@ pub(super) fn of(disk: &Path) -> Option<Link> {
             break;
         }
         if pcie.is_none()
-            && let Some(link) = special(dir, name)
+            && let Some(link) = link_from_folder(dir, name)
         {
             return Some(link);
         }
@@ -67,8 +68,8 @@ pub(super) fn of(disk: &Path) -> Option<Link> {
     pcie.map(|(text, rate)| Link::new(Transport::Pcie, text, Some(rate)))
 }
 
-/// A folder on the way up that settles it.
-fn special(dir: &Path, name: &str) -> Option<Link> {
+/// Returns the link if this folder on the way up determines it.
+fn link_from_folder(dir: &Path, name: &str) -> Option<Link> {
     let numbered = |prefix: &str| {
         name.strip_prefix(prefix)
             .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
@@ -88,7 +89,7 @@ fn special(dir: &Path, name: &str) -> Option<Link> {
     if numbered("nvme-subsys") {
         return controllers(dir)
             .iter()
-            .find_map(|controller| nvme(controller).or_else(|| of(controller)));
+            .find_map(|controller| nvme(controller).or_else(|| detect(controller)));
     }
     if numbered("nvme") {
         return nvme(dir);
@@ -108,14 +109,15 @@ fn special(dir: &Path, name: &str) -> Option<Link> {
     None
 }
 
-/// A controller over fabrics; a local one is found by its PCIe slot further up.
+/// Returns the link of a controller over fabrics; a local one is found by its PCIe slot further up.
 fn nvme(controller: &Path) -> Option<Link> {
     let transport = line(controller.join("transport"))?;
     (transport != "pcie")
         .then(|| Link::new(Transport::Network, format!("NVMe over {transport}"), None))
 }
 
-/// With multipath the disk hangs below a virtual subsystem that points to its controllers.
+/// Returns the controllers of a subsystem: with multipath the disk is below a virtual subsystem
+/// that points to them.
 fn controllers(subsystem: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(subsystem).into_iter().flatten().flatten();
     let is_controller = |name: &str| {
@@ -135,8 +137,8 @@ fn pcie_link(dir: &Path) -> Option<(String, u64)> {
     pcie(&line(dir.join("current_link_speed"))?, &line(dir.join("current_link_width"))?)
 }
 
-/// `8.0 GT/s PCIe` and `4`: name and bytes per second. "Unknown" and width 0 (no link) are no
-/// answer.
+/// Parses `8.0 GT/s PCIe` and `4` to name and bytes per second. "Unknown" and width 0 (no link)
+/// return `None`.
 fn pcie(speed: &str, width: &str) -> Option<(String, u64)> {
     let giga: f64 = speed.split_whitespace().next()?.parse().ok()?;
     let width: u32 = width.parse().ok().filter(|w| (1..=32).contains(w))?;

@@ -7,8 +7,7 @@ use std::arch::asm;
 /// kernel refused.
 ///
 /// # Safety
-/// The range is page-aligned address space that the caller owns and that nobody holds references
-/// into.
+/// The range is page-aligned address space that the caller owns, and no references into it exist.
 pub(super) unsafe fn zeros_over(start: usize, len: usize, writable: bool) -> bool {
     let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
     let flags = libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -24,8 +23,11 @@ unsafe fn mmap(start: usize, len: usize, protection: usize, flags: usize) -> isi
     // SAFETY: the kernel's calling convention: rcx and r11 are lost, memory outside the range is
     // not touched.
     unsafe {
-        asm!("syscall", inlateout("rax") libc::SYS_mmap as isize => result, in("rdi") start, in("rsi") len, in("rdx") protection,
-            in("r10") flags, in("r8") -1isize, in("r9") 0usize, lateout("rcx") _, lateout("r11") _, options(nostack));
+        asm!(
+            "syscall", inlateout("rax") libc::SYS_mmap as isize => result, in("rdi") start,
+            in("rsi") len, in("rdx") protection,
+            in("r10") flags, in("r8") -1isize, in("r9") 0usize, lateout("rcx") _, lateout("r11") _,
+            options(nostack));
     }
     result
 }
@@ -35,7 +37,9 @@ unsafe fn mmap(start: usize, len: usize, protection: usize, flags: usize) -> isi
     let result: isize;
     // SAFETY: the kernel's calling convention: memory outside the range is not touched.
     unsafe {
-        asm!("svc 0", in("x8") libc::SYS_mmap, inlateout("x0") start => result, in("x1") len, in("x2") protection,
+        asm!(
+            "svc 0", in("x8") libc::SYS_mmap, inlateout("x0") start => result, in("x1") len,
+            in("x2") protection,
             in("x3") flags, in("x4") -1isize, in("x5") 0usize, options(nostack));
     }
     result

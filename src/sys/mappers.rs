@@ -1,4 +1,4 @@
-//! Who else maps a file: the usual reason why its cache cannot be emptied.
+//! Finds the other processes that map a file: the usual reason why its cache cannot be dropped.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,32 +11,32 @@ use serde::{Deserialize, Serialize};
 
 use super::text;
 
-/// More processes than this are not looked at.
+/// Maximum number of processes that are examined.
 const MAX_PROCESSES: usize = 32_768;
-/// More mappers than this are not listed.
+/// Maximum number of mappers that are listed.
 const MAX_FOUND: usize = 32;
 
 /// Another process that maps the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mapper {
     pub pid: u32,
-    /// Its name, at most 15 bytes (/proc/PID/comm); empty when it cannot be read.
+    /// Its name, at most 15 bytes (/proc/PID/comm); empty when it is unreadable.
     pub name: String,
-    /// Bytes of address space over the file: an upper bound of what it keeps in the cache.
+    /// Bytes of address space over the file: an upper bound of what it keeps cached.
     pub bytes: u64,
 }
 
 /// What identifies the file in the maps of a process.
-struct Wanted {
+struct FileKey {
     inode: u64,
     device: String,
     path: String,
 }
 
-/// Other processes that map `file`, found in /proc/PID/maps: at most 32, and only of those that we
-/// may look into.
+/// Returns other processes that map `file`, from /proc/PID/maps: at most 32, and only those whose
+/// maps are readable.
 pub fn mappers(file: &File) -> Vec<Mapper> {
-    let (Ok(wanted), Ok(processes)) = (wanted(file), fs::read_dir("/proc")) else {
+    let (Ok(wanted), Ok(processes)) = (file_key(file), fs::read_dir("/proc")) else {
         return Vec::new();
     };
     let own = std::process::id();
@@ -61,24 +61,24 @@ pub fn mappers(file: &File) -> Vec<Mapper> {
     found
 }
 
-fn wanted(file: &File) -> io::Result<Wanted> {
+fn file_key(file: &File) -> io::Result<FileKey> {
     let meta = file.metadata()?;
     let path = fs::read_link(Path::new("/proc/thread-self/fd").join(file.as_raw_fd().to_string()))?;
-    Ok(Wanted {
+    Ok(FileKey {
         inode: meta.ino(),
         device: format!("{:02x}:{:02x}", major(meta.dev()), minor(meta.dev())),
         path: path.to_string_lossy().into_owned(),
     })
 }
 
-/// Sum of the lengths of the lines that show the wanted file.
-fn mapped_bytes(maps: &str, wanted: &Wanted) -> u64 {
+/// Sums the lengths of the lines that show the file.
+fn mapped_bytes(maps: &str, wanted: &FileKey) -> u64 {
     maps.lines().filter_map(|line| mapped_line(line, wanted)).fold(0, u64::saturating_add)
 }
 
-/// `7f00-7f10 r--s 00000000 fe:00 1234 /path`; Btrfs and overlays show another device than stat
-/// does, hence the path.
-fn mapped_line(line: &str, wanted: &Wanted) -> Option<u64> {
+/// Parses `7f00-7f10 r--s 00000000 fe:00 1234 /path`. Btrfs and overlays show another device than
+/// stat does, hence the path.
+fn mapped_line(line: &str, wanted: &FileKey) -> Option<u64> {
     let mut words = line.splitn(6, ' ');
     let (low, high) = words.next()?.split_once('-')?;
     let (_flags, _offset, device) = (words.next()?, words.next()?, words.next()?);
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn lines_of_maps() {
-        let wanted = Wanted { inode: 77, device: "fe:00".into(), path: "/data/my file".into() };
+        let wanted = FileKey { inode: 77, device: "fe:00".into(), path: "/data/my file".into() };
         let maps = "\
 7f0000000000-7f0000200000 r--s 00000000 fe:00 77                         /data/my file (deleted)
 7f0000200000-7f0000201000 r--s 00000000 00:1c 77                         /data/my file

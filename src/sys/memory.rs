@@ -1,4 +1,4 @@
-//! How much memory there is, and which boot this is.
+//! The size and state of memory, and the id of this boot.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use super::text;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     pub total: u64,
-    /// What new programs can have without swapping, as the kernel estimates it.
+    /// What new programs can use without swapping, as estimated by the kernel.
     pub available: u64,
-    /// Page cache in folios that can be mapped whole (2 MiB on x86-64). `None` where the kernel has
-    /// none.
+    /// Page cache in folios that can be mapped as one huge page (2 MiB on x86-64). `None` where the
+    /// kernel does not report it.
     pub file_huge_pages: Option<u64>,
     /// Waiting to be written to devices.
     pub dirty: u64,
@@ -46,7 +46,8 @@ fn parse(meminfo: &str) -> Option<Memory> {
     })
 }
 
-/// A word that changes with each boot: a warm cache or a device name of another boot means nothing.
+/// Returns an id that changes with each boot: a warm cache or a device name of another boot is
+/// void.
 pub fn boot_id() -> Option<String> {
     text::line("/proc/sys/kernel/random/boot_id")
 }
@@ -57,7 +58,8 @@ mod tests {
 
     #[test]
     fn captured_text() {
-        let text = "MemTotal:       1000 kB\nMemFree: 1 kB\nMemAvailable:    900 kB\nDirty:  8 kB\nWriteback:   4 kB\nWritebackTmp: 9 kB\nFileHugePages:  2048 kB\n";
+        let text = "MemTotal:       1000 kB\nMemFree: 1 kB\nMemAvailable:    900 kB\nDirty:  8 \
+                    kB\nWriteback:   4 kB\nWritebackTmp: 9 kB\nFileHugePages:  2048 kB\n";
         let want = Memory {
             total: 1_024_000,
             available: 900 << 10,

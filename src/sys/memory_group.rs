@@ -1,4 +1,4 @@
-//! A control group of our own that bounds the memory, page cache included, of the processes in it.
+//! A temporary control group that limits the memory, page cache included, of the processes in it.
 #![allow(unsafe_code)]
 
 use std::ffi::{CString, OsStr};
@@ -11,52 +11,52 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::SFlag;
 use nix::unistd::geteuid;
 
-use super::allowance::{below_root, group_path};
-use super::folder::{Folder, Own, is_unguessable, unguessable};
-use super::left;
+use super::folder::{Folder, LockedEntry, is_random_name, random_name};
+use super::leftovers;
+use super::memory_limit::{below_root, group_path};
 use super::mountinfo::{self, Entry};
 use super::text;
 
-/// The number of the machine's own space of control groups (PROC_CGROUP_INIT_INO of the kernel).
+/// The inode of the initial cgroup namespace (PROC_CGROUP_INIT_INO of the kernel).
 const FIRST_SPACE: u64 = 0xEFFF_FFFB;
 const PREFIX: &str = "iotui-";
 
 /// A group that is removed when dropped; its processes must have ended.
 #[derive(Debug)]
 pub struct MemoryGroup {
-    /// In use for as long as it lives.
-    own: Own,
+    /// Its folder, locked while the group exists.
+    own: LockedEntry,
     parent: Folder,
-    /// A process that writes `0` to it joins.
+    /// A process that writes `0` to it joins the group.
     pub processes: File,
 }
 
-/// Where a group can be made, and by which names.
+/// Where a group can be created, and the names of its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct GroupParent {
     parent: PathBuf,
     limit: &'static str,
-    /// Swap would only make room for what is not page cache.
+    /// Swap is disabled: it would only make room for anonymous memory.
     swap: Option<&'static str>,
 }
 
 impl MemoryGroup {
-    /// Whether [`create`](MemoryGroup::create) may work here.
+    /// Checks whether [`create`](MemoryGroup::create) may work here.
     ///
     /// # Errors
-    /// Why not, for people.
-    pub fn possible() -> Result<(), String> {
-        here().map(drop)
+    /// Why not, for the user.
+    pub fn check_available() -> Result<(), String> {
+        find_parent().map(drop)
     }
 
-    /// Makes a group of `limit` bytes where the kernel's groups were handed over to this process or
+    /// Creates a group of `limit` bytes where the kernel's groups are delegated to this process or
     /// its user: in a container's own tree, in a session's, in a service that delegates. Nowhere
-    /// else, as whoever manages the others counts on them.
+    /// else, as the manager of the others relies on them.
     ///
     /// # Errors
-    /// Why there can be none, for people.
+    /// Why it is not possible, for the user.
     pub fn create(limit: u64) -> Result<MemoryGroup, String> {
-        make(&here()?, limit)
+        create_in(&find_parent()?, limit)
     }
 }
 
@@ -66,12 +66,12 @@ impl Drop for MemoryGroup {
     }
 }
 
-fn here() -> Result<Place, String> {
+fn find_parent() -> Result<GroupParent, String> {
     let read = |path: &str| text::read(path).map_err(|error| format!("{path}: {error}"));
     let own_space =
         fs::metadata("/proc/self/ns/cgroup").is_ok_and(|space| space.ino() != FIRST_SPACE);
     let mounts = mountinfo::parse(&read("/proc/self/mountinfo")?);
-    let place = place(&read("/proc/self/cgroup")?, &mounts, &|dir, top| {
+    let place = choose_parent(&read("/proc/self/cgroup")?, &mounts, &|dir, top| {
         (top && own_space) || is_ours(dir) || is_delegated(dir)
     })?;
     let writable = nix::unistd::access(&place.parent, nix::unistd::AccessFlags::W_OK);
@@ -80,17 +80,18 @@ fn here() -> Result<Place, String> {
         .map(|()| place)
 }
 
-/// `handed_over` is asked of a folder, and whether it is the top of what is mounted.
-fn place(
+/// Finds the group to create groups in. `handed_over` returns whether a folder is delegated; its
+/// second argument is whether that is the root of the mount.
+fn choose_parent(
     groups: &str,
     mounts: &[Entry],
     handed_over: &dyn Fn(&Path, bool) -> bool,
-) -> Result<Place, String> {
+) -> Result<GroupParent, String> {
     let dir = |mount: &Entry, controller| {
         group_path(groups, controller)
             .map(|group| mount.mount_point.join(below_root(&group, &mount.root)))
     };
-    let mut why = "no control groups of memory are mounted here";
+    let mut why = "no memory cgroup is mounted";
     for mount in mounts.iter().filter(|mount| mount.fs == "cgroup2") {
         let Some(own) = dir(mount, "") else { continue };
         let above = own.ancestors().take_while(|dir| dir.starts_with(&mount.mount_point));
@@ -99,44 +100,47 @@ fn place(
                 .is_some_and(|all| all.split_ascii_whitespace().any(|one| one == "memory"))
         };
         if counts(&mount.mount_point, "cgroup.controllers") {
-            why = "no control group around this process gives control of memory on to groups within it (cgroup.subtree_control)";
+            why = "no cgroup around this process delegates the memory controller to its children \
+                   (cgroup.subtree_control)";
         }
-        // The processes of a group keep it from having groups of its own that count memory: it is
-        // one further up.
+        // A group with processes cannot have child groups that count memory, so it is one further
+        // up.
         let gives = |dir: &&Path| counts(dir, "cgroup.subtree_control");
         for parent in above.filter(gives) {
             if handed_over(parent, parent == mount.mount_point) {
-                return Ok(Place {
+                return Ok(GroupParent {
                     parent: parent.into(),
                     limit: "memory.max",
                     swap: Some("memory.swap.max"),
                 });
             }
-            why = "the control groups of memory here are not handed over to this process";
+            why = "the memory cgroups are not delegated to this process";
         }
     }
     for mount in mounts.iter().filter(|mount| {
         mount.fs == "cgroup" && mount.options.iter().any(|option| option == "memory")
     }) {
         let Some(own) = dir(mount, "memory") else { continue };
-        // Without it a group within another would escape the other's limit.
+        // Without it a child group would escape its parent's limit.
         if text::line(own.join("memory.use_hierarchy")).is_none_or(|on| on != "1") {
-            why = "a group within the control group of memory of this process would escape its limit (memory.use_hierarchy)";
+            why = "a child of this process's memory cgroup would escape its limit \
+                   (memory.use_hierarchy)";
         } else if handed_over(&own, own == mount.mount_point) {
-            return Ok(Place { parent: own, limit: "memory.limit_in_bytes", swap: None });
+            return Ok(GroupParent { parent: own, limit: "memory.limit_in_bytes", swap: None });
         } else {
-            why = "the control group of memory of this process is not handed over to it";
+            why = "the memory cgroup of this process is not delegated to it";
         }
     }
     Err(why.into())
 }
 
-/// A session's folders belong to its user; root owns everything, which means nothing.
+/// Returns whether the folder belongs to this user, as those of a session do; root owns everything,
+/// which means nothing.
 fn is_ours(dir: &Path) -> bool {
     !geteuid().is_root() && fs::metadata(dir).is_ok_and(|meta| meta.uid() == geteuid().as_raw())
 }
 
-/// As systemd marks what it hands over (CGROUP_DELEGATION.md).
+/// Returns whether systemd marked the folder as delegated (CGROUP_DELEGATION.md).
 fn is_delegated(dir: &Path) -> bool {
     ["user.delegate", "trusted.delegate"]
         .into_iter()
@@ -154,19 +158,19 @@ fn attribute(dir: &Path, name: &str) -> Option<Vec<u8>> {
     Some(value)
 }
 
-fn make(place: &Place, limit: u64) -> Result<MemoryGroup, String> {
+fn create_in(place: &GroupParent, limit: u64) -> Result<MemoryGroup, String> {
     sweep(&place.parent);
     let told = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
     let parent = Folder::open(&place.parent).map_err(|error| told(&place.parent, error))?;
     let own = parent
-        .own_folder(&|| format!("{PREFIX}{}", unguessable()))
+        .create_folder(&|| format!("{PREFIX}{}", random_name()))
         .map_err(|error| told(&place.parent, error))?;
     let dir = parent.path(&own.name);
     let ready = || {
         fs::write(dir.join(place.limit), limit.to_string())
             .map_err(|error| told(&dir.join(place.limit), error))?;
         if let Some(swap) = place.swap {
-            // A kernel without swap has no such file.
+            // A kernel without swap accounting has no such file.
             let _ = fs::write(dir.join(swap), "0");
         }
         let processes = dir.join("cgroup.procs");
@@ -181,22 +185,23 @@ fn make(place: &Place, limit: u64) -> Result<MemoryGroup, String> {
     }
 }
 
-/// Removes the groups that killed runs left; one that has processes stays.
+/// Removes groups that killed runs left; one with processes stays.
 fn sweep(parent: &Path) {
     let Ok(folder) = Folder::open(parent) else { return };
     for name in folder.names().unwrap_or_default().iter().filter(|name| is_name(name)) {
         let own = folder.take_over(name, SFlag::S_IFDIR);
         if own.is_some_and(|own| folder.remove_folder(name, own.id)) {
-            left::removed(&folder.path(name));
+            leftovers::record(&folder.path(name));
         }
     }
 }
 
-/// A name of a group, or of versions before: `iotui-PID-N` of a process that is gone.
+/// Returns whether it is the name of a group; older versions used `iotui-PID-N`, of a process that
+/// has ended.
 fn is_name(name: &OsStr) -> bool {
     let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { return false };
     let old = || rest.split_once('-').and_then(|(pid, _)| pid.parse::<u32>().ok());
-    is_unguessable(rest)
+    is_random_name(rest)
         || old().is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
 }
 

@@ -1,5 +1,5 @@
-//! The page cache through a mapping: where there is no cachestat(2), and the only way on overlays
-//! and FUSE, whose own files have no pages when another file holds them.
+//! Measures the page cache through a mapping: where there is no cachestat(2), and the only method
+//! on overlays and FUSE, whose files have no pages of their own when another file holds them.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -9,26 +9,26 @@ use memmap2::{Mmap, MmapOptions};
 
 use super::fd;
 
-/// Pages asked for at once: 256 MiB of address space, 64 KiB of answer.
+/// Pages per call: 256 MiB of address space, a result of 64 KiB.
 const CHUNK: u64 = 1 << 16;
-/// The folio with the last byte reaches beyond it, but no kernel's is larger than this.
+/// The last folio may extend past the end of the file; no kernel's is larger than this.
 const LARGEST_FOLIO: u64 = 1 << 30;
 
-/// Number of cached pages among `pages` pages of a regular file or block device from page number
+/// Counts the cached pages among `pages` pages of a regular file or block device from page number
 /// `first` on.
 ///
-/// The kernel refuses mincore(2) on files that one neither owns nor may write by calling every page
-/// resident. A page behind the end gives that away.
+/// For files that the user neither owns nor may write, the kernel reports every page as resident. A
+/// page past the end of the file reveals that.
 ///
 /// # Errors
-/// EPERM when refused so; the errno of mmap(2) (ENODEV: cannot be mapped) or mincore(2).
+/// EPERM in that case; the errno of mmap(2) (ENODEV: cannot be mapped) or mincore(2).
 pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u64> {
     if pages == 0 {
         return Ok(0);
     }
     let behind = fd::size(file)?.checked_next_multiple_of(LARGEST_FOLIO);
     let refused = match behind {
-        Some(behind) => ask(file, behind / fd::page_size(), 1)? != 0,
+        Some(behind) => count_resident(file, behind / fd::page_size(), 1)? != 0,
         None => true,
     };
     if refused {
@@ -38,17 +38,17 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
     let mut done = 0;
     while done < pages {
         let now = CHUNK.min(pages - done);
-        cached += ask(file, first + done, now)?;
+        cached += count_resident(file, first + done, now)?;
         done += now;
     }
     Ok(cached)
 }
 
-fn ask(file: &File, first: u64, pages: u64) -> io::Result<u64> {
+fn count_resident(file: &File, first: u64, pages: u64) -> io::Result<u64> {
     let page = fd::page_size();
     let map = map(file, first * page, pages * page)?;
     let mut answer = super::buffer::zeroed(pages as usize)?;
-    // SAFETY: the range is our mapping, the answer has a byte for each of its pages, and no page is
+    // SAFETY: the range is our mapping, `answer` has a byte for each of its pages, and no page is
     // touched.
     let done =
         unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), answer.as_mut_ptr()) };
@@ -59,8 +59,7 @@ fn ask(file: &File, first: u64, pages: u64) -> io::Result<u64> {
 }
 
 fn map(file: &File, offset: u64, len: u64) -> io::Result<Mmap> {
-    // SAFETY: nobody reads through this mapping, so it does not matter who changes or truncates the
-    // file.
+    // SAFETY: nothing reads through this mapping, so changes or truncation of the file do no harm.
     unsafe { MmapOptions::new().offset(offset).len(len as usize).map(file) }
 }
 

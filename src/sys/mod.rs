@@ -1,7 +1,7 @@
-//! Kernel facts and calls.
+//! Kernel facts and system calls: everything that reads /proc and /sys, calls libc, or needs
+//! `unsafe` outside the hot loops.
 
 pub mod aio;
-pub mod allowance;
 pub mod atomic_file;
 pub mod bandwidth;
 pub mod block;
@@ -20,15 +20,14 @@ pub mod fd;
 mod fiemap;
 pub mod fill;
 pub mod folder;
-pub mod guard;
-pub mod held;
-pub mod left;
+pub mod held_file;
+pub mod leftovers;
 pub mod link;
-pub mod made;
 mod map_raw;
 pub mod mappers;
 pub mod memory;
 pub mod memory_group;
+pub mod memory_limit;
 mod mincore;
 mod mountinfo;
 pub mod mounts;
@@ -42,6 +41,7 @@ mod sample;
 pub mod scratch;
 pub mod scratch_dir;
 mod seek;
+pub mod sigbus;
 pub mod signals;
 pub mod stdout;
 pub mod temporary;
@@ -49,4 +49,5 @@ pub mod temporary;
 pub(crate) mod testing;
 pub mod text;
 pub mod threads;
+pub mod unnamed_file;
 pub mod usage;

@@ -1,4 +1,4 @@
-//! Lines of /proc/self/mountinfo (proc_pid_mountinfo(5)).
+//! Parses /proc/self/mountinfo (proc_pid_mountinfo(5)).
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -15,11 +15,11 @@ pub(super) struct Entry {
     pub mount_point: PathBuf,
     pub fs: String,
     pub source: String,
-    /// Of the mount, then of the superblock, without repetition.
+    /// Options of the mount, then of the superblock, without repetition.
     pub options: Vec<String>,
 }
 
-/// All lines that have the documented form.
+/// Parses all lines that have the documented form.
 pub(super) fn parse(table: &str) -> Vec<Entry> {
     table.lines().filter_map(entry).collect()
 }
@@ -57,7 +57,7 @@ fn path(word: &str) -> PathBuf {
     PathBuf::from(OsString::from_vec(unescape(word)))
 }
 
-/// Undoes `\040` (space) and its like.
+/// Decodes `\040` (space) and other octal escapes.
 pub(super) fn unescape(word: &str) -> Vec<u8> {
     let bytes = word.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());

@@ -15,21 +15,21 @@ use serde::{Deserialize, Serialize};
 use super::mountinfo::{self, Entry};
 use super::text;
 
-/// The mount that a file lies on. `None` means that /proc/self/mountinfo did not tell.
+/// The mount that a file lies on. `None`: not found in /proc/self/mountinfo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mount {
-    /// Type as the mount table has it (`ext4`, `fuse.sshfs`), else by the number of statfs(2), else
-    /// that number.
+    /// Type as in the mount table (`ext4`, `fuse.sshfs`), else by the magic number of statfs(2),
+    /// else that number.
     pub fs: String,
     /// `f_type` of statfs(2).
     pub magic: u64,
-    /// What is mounted: a device, a server, any word.
+    /// What is mounted: a device, a server, or any word.
     pub source: Option<String>,
     pub mount_point: Option<PathBuf>,
     /// Options of the mount and of its superblock, without repetition.
     pub options: Vec<String>,
     pub read_only: bool,
-    /// It lies on a device that keeps its data in memory (zram, brd).
+    /// Whether it lies on a device that keeps its data in memory (zram, brd).
     pub memory_device: bool,
 }
 
@@ -38,19 +38,19 @@ pub struct Mount {
 pub struct Space {
     pub total: u64,
     pub free: u64,
-    /// Of the free ones, those that this user may have.
+    /// Free bytes that this user may use.
     pub available: u64,
 }
 
 impl Mount {
-    /// Its files live in memory and never come from a device.
+    /// Returns whether its files live in memory and never come from a device.
     pub fn is_memory(&self) -> bool {
         self.memory_device
             || matches!(self.fs.as_str(), "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "rootfs")
     }
 
-    /// Its files come from another machine (or from the host of this one), with caches that we
-    /// cannot see.
+    /// Returns whether its files come from another machine (or the host of this one), with caches
+    /// that are invisible here.
     pub fn is_network(&self) -> bool {
         const NAMES: [&str; 18] = [
             "nfs",
@@ -75,7 +75,7 @@ impl Mount {
         NAMES.contains(&self.fs.as_str())
     }
 
-    /// A program, not the kernel, serves it.
+    /// Returns whether a program, not the kernel, serves it.
     pub fn is_fuse(&self) -> bool {
         self.magic == FUSE
             || self.fs == "fuse"
@@ -89,15 +89,15 @@ const BDEVFS: u64 = 0x6264_6576;
 /// FUSE_SUPER_MAGIC; virtiofs has it too.
 const FUSE: u64 = 0x6573_5546;
 
-/// The mount under `file` (`block` for a block device): by the mount number of the open file, else
-/// by its device and path.
+/// Returns the mount under `file` (`block` for a block device): by the mount id of the open file,
+/// else by its device and path.
 ///
 /// # Errors
 /// The errno of fstatfs(2) or fstat(2).
-pub fn of(file: &File) -> io::Result<Mount> {
+pub fn mount_of(file: &File) -> io::Result<Mount> {
     let meta = file.metadata()?;
     if meta.file_type().is_block_device() {
-        return Ok(of_device(file, meta.rdev()));
+        return Ok(device_mount(file, meta.rdev()));
     }
     let magic = fstatfs(file)?.filesystem_type().0 as u64 & 0xffff_ffff;
     let table = text::read("/proc/self/mountinfo").unwrap_or_default();
@@ -130,8 +130,8 @@ pub fn of(file: &File) -> io::Result<Mount> {
     })
 }
 
-/// A device is its own ground: the file system that holds its node does not matter.
-fn of_device(file: &File, device: u64) -> Mount {
+/// Returns the mount of a device: the file system that holds its node does not matter.
+fn device_mount(file: &File, device: u64) -> Mount {
     let (major, minor) = (major(device), minor(device));
     Mount {
         fs: "block".to_string(),
@@ -145,7 +145,7 @@ fn of_device(file: &File, device: u64) -> Mount {
     }
 }
 
-/// Total and free bytes of the file system under `file`.
+/// Returns total and free bytes of the file system under `file`.
 ///
 /// # Errors
 /// The errno of fstatvfs(3).
@@ -160,9 +160,9 @@ pub fn space(file: &File) -> io::Result<Space> {
     })
 }
 
-/// Whether something else is mounted at `path` than lies in `folder`: a mount point can be written
-/// to, but not replaced.
-pub fn is_another(path: &Path, folder: &Path) -> bool {
+/// Returns whether `path` is another mount than `folder`: a mount point can be written to, but not
+/// replaced.
+pub fn is_other_mount(path: &Path, folder: &Path) -> bool {
     let id = |path: &Path| {
         fs::OpenOptions::new()
             .read(true)
@@ -174,8 +174,8 @@ pub fn is_another(path: &Path, folder: &Path) -> bool {
     id(path) != id(folder)
 }
 
-/// The exact answer, also for bind mounts and Btrfs, whose files carry another device than their
-/// mount.
+/// Returns the mount id, which is exact even for bind mounts and Btrfs, whose files have another
+/// device than their mount.
 fn mount_id(file: &File) -> Option<u64> {
     let info = text::read(format!("/proc/thread-self/fdinfo/{}", file.as_raw_fd())).ok()?;
     info.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())

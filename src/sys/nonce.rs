@@ -1,4 +1,4 @@
-//! Bytes that nobody can foresee: nonces, salts, names.
+//! Unpredictable bytes, for nonces, salts and names.
 #![allow(unsafe_code)]
 
 use std::io;

@@ -1,15 +1,13 @@
-//! Waiting for a time, also where a sandbox refuses clock_nanosleep(2), at which the sleep of std
-//! panics.
+//! Sleeps even where a sandbox refuses clock_nanosleep(2), at which std's sleep panics.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Sleeps so long. By a futex(2), which every thread needs anyway.
+/// Sleeps for `time`, by futex(2), which every thread needs anyway.
 pub fn sleep(time: Duration) {
     let begin = Instant::now();
     while let Some(left) = time.checked_sub(begin.elapsed()).filter(|left| !left.is_zero()) {
-        // It may return early: for a wake-up that was meant for something else, or because it is
-        // refused.
+        // It may return early: woken for another reason, or refused.
         thread::park_timeout(left);
         thread::yield_now();
     }

@@ -1,4 +1,4 @@
-//! Bytes and calls that the kernel charges to this process: /proc/self/io.
+//! The bytes and calls that the kernel charges to this process: /proc/self/io.
 
 use std::fs::File;
 use std::io;
@@ -12,35 +12,36 @@ use super::text;
 /// The counters of /proc/PID/io since the start of the process or thread, in bytes and calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIo {
-    /// Bytes fetched from block devices for us: equal to the disk's own count, read-ahead, io_uring
-    /// workers and page faults included.
+    /// Bytes read from block devices for it: equal to the disk's own count, including readahead,
+    /// io_uring workers and page faults.
     pub read_bytes: u64,
-    /// Bytes dirtied that will go to a block device. Charged when dirtied, not when written: never
-    /// device traffic.
+    /// Bytes dirtied that will be written to a block device. Charged when dirtied, not when
+    /// written, so not device traffic.
     pub write_bytes: u64,
     /// Bytes dirtied and then truncated away.
     pub cancelled_write_bytes: u64,
-    /// Calls of read(2) and its relatives; also those that moved nothing.
+    /// Calls of read(2) and its variants, including those that moved nothing.
     pub syscr: u64,
-    /// Calls of write(2) and its relatives.
+    /// Calls of write(2) and its variants.
     pub syscw: u64,
-    /// Bytes asked through read(2) and its relatives: misses mmap and io_uring.
+    /// Bytes requested by read(2) and its variants: excludes mmap and io_uring.
     pub rchar: u64,
-    /// Bytes handed to write(2) and its relatives.
+    /// Bytes passed to write(2) and its variants.
     pub wchar: u64,
 }
 
 impl ProcessIo {
-    /// The counters of the whole process: the ones to use for the source of bytes.
+    /// Reads the counters of the whole process, which show where bytes came from.
     ///
     /// # Errors
     /// The errno of reading /proc/self/io (ENOENT without CONFIG_TASK_IO_ACCOUNTING); `InvalidData`
-    /// for odd text.
+    /// for malformed text.
     pub fn process() -> io::Result<Self> {
         parse(&text::read("/proc/self/io")?).ok_or_else(|| text::malformed("/proc/self/io"))
     }
 
-    /// The counters of the calling thread; they miss what io_uring's own threads do for it.
+    /// Reads the counters of the calling thread, which exclude what io_uring's kernel threads do
+    /// for it.
     ///
     /// # Errors
     /// As [`ProcessIo::process`], for /proc/thread-self/io.
@@ -50,15 +51,14 @@ impl ProcessIo {
     }
 }
 
-/// The calls of read(2), write(2) and their relatives that the kernel counted for one thread.
+/// The calls of read(2), write(2) and their variants that the kernel counted for one thread.
 ///
-/// The file stays open: taking the count is one pread(2) into memory of our own, which the next
-/// count includes.
+/// The file stays open: reading the count is one pread(2), which the next count includes.
 #[derive(Debug)]
 pub struct ThreadCalls(File);
 
 impl ThreadCalls {
-    /// For the calling thread; to be read by that thread only.
+    /// Opens the counter of the calling thread; only that thread may read it.
     ///
     /// # Errors
     /// The errno of open(2): ENOENT without CONFIG_TASK_IO_ACCOUNTING.
@@ -68,10 +68,10 @@ impl ThreadCalls {
         Ok(calls)
     }
 
-    /// The calls so far, this one not included.
+    /// Returns the calls so far, excluding this one.
     ///
     /// # Errors
-    /// The errno of pread(2); `InvalidData` for odd text.
+    /// The errno of pread(2); `InvalidData` for malformed text.
     pub fn now(&self) -> io::Result<u64> {
         // Seven lines of a name and at most 20 digits.
         let mut bytes = [0u8; 512];
@@ -82,7 +82,7 @@ impl ThreadCalls {
     }
 }
 
-/// What happened since `earlier`; never below 0.
+/// The difference since `earlier`; never below 0.
 impl Sub for ProcessIo {
     type Output = Self;
 
@@ -101,7 +101,7 @@ impl Sub for ProcessIo {
     }
 }
 
-/// `name: number` lines; unknown names are skipped, a missing `read_bytes` is no answer.
+/// Parses `name: number` lines; unknown names are skipped, a missing `read_bytes` returns `None`.
 fn parse(text: &str) -> Option<ProcessIo> {
     let mut io = ProcessIo::default();
     let mut seen = false;
@@ -132,7 +132,8 @@ mod tests {
     use super::*;
     use crate::sys::testing;
 
-    const CAPTURED: &str = "rchar: 6976\nwchar: 5\nsyscr: 10\nsyscw: 1\nread_bytes: 8192\nwrite_bytes: 4096\ncancelled_write_bytes: 3\nnew_thing: x\n";
+    const CAPTURED: &str = "rchar: 6976\nwchar: 5\nsyscr: 10\nsyscw: 1\nread_bytes: \
+                            8192\nwrite_bytes: 4096\ncancelled_write_bytes: 3\nnew_thing: x\n";
 
     #[test]
     fn captured_text() {

@@ -1,8 +1,8 @@
-//! Random bytes that are a pure function of (seed, position): SplitMix64 with its state computed,
-//! not carried.
+//! Random bytes as a pure function of (seed, position): SplitMix64 with its state computed, not
+//! carried.
 
-/// The SplitMix64 finalizer (Steele, Lea, Flood 2014): one-to-one on 64 bits, so different inputs
-/// give different words.
+/// Mixes a number by the SplitMix64 finalizer (Steele, Lea, Flood 2014): one-to-one on 64 bits, so
+/// different inputs give different words.
 #[inline(always)]
 pub fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(GOLDEN);
@@ -13,11 +13,11 @@ pub fn mix(x: u64) -> u64 {
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Fills `bytes` with what a file of `seed` holds at `offset` (bytes, rounded down to a multiple of
-/// 8).
+/// Fills `bytes` with the contents of a file of `seed` at `offset` (bytes, rounded down to a
+/// multiple of 8).
 ///
-/// Incompressible; no two of its aligned 8-byte words are equal within one seed, so no two blocks
-/// are, and nothing dedupes. 3 GB/s and more per core in a release build.
+/// Incompressible, and no two aligned 8-byte words of one seed are equal, so no two blocks are and
+/// nothing deduplicates. 3 GB/s and more per core in a release build.
 pub fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
     let base = mix(seed);
     let mut state = base.wrapping_add((offset / 8).wrapping_mul(GOLDEN));

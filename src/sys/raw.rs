@@ -1,15 +1,15 @@
 //! System calls without a wrapper, inlined into the loop that makes them.
 //!
-//! On x86-64 an identical inlined loop costs 302 or 435 ns per 1-byte pread by the luck of its
-//! placement; four dummy calls just before `syscall` ("fill") refill the return predictor and make
-//! it 302 ns always. Through libc it is always the slow one. The fill needs calls without returns,
-//! so it is left out where a user shadow stack is on.
+//! On x86-64 an identical inlined loop costs 302 or 435 ns per 1-byte pread, depending on its
+//! placement. Four dummy calls just before `syscall` (the "fill") refill the return predictor and
+//! make it 302 ns always; through libc it is always the slow one. The fill makes calls without
+//! returns, so it is omitted where a user shadow stack is on.
 #![allow(unsafe_code)]
 
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
 
-/// Whether lanes may use the filled form: `pread::<true>`.
+/// Returns whether lanes may use the filled form: `pread::<true>`.
 pub fn fill() -> bool {
     static FILL: OnceLock<bool> = OnceLock::new();
     *FILL.get_or_init(|| cfg!(target_arch = "x86_64") && !super::cet::shadow_stack_on())
@@ -49,7 +49,8 @@ unsafe fn call<const FILL: bool>(
         unsafe {
             std::arch::asm!(
                 ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", "syscall",
-                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d,
+                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
+                in("r10") d,
                 lateout("rcx") _, lateout("r11") _,
             );
         }
@@ -58,7 +59,8 @@ unsafe fn call<const FILL: bool>(
         unsafe {
             std::arch::asm!(
                 "syscall",
-                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d,
+                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
+                in("r10") d,
                 lateout("rcx") _, lateout("r11") _, options(nostack),
             );
         }
@@ -83,7 +85,8 @@ unsafe fn call<const FILL: bool>(
     unsafe {
         std::arch::asm!(
             "svc 0",
-            in("x8") number, inlateout("x0") a => result, in("x1") b, in("x2") c, in("x3") d, options(nostack),
+            in("x8") number, inlateout("x0") a => result, in("x1") b, in("x2") c, in("x3") d,
+            options(nostack),
         );
     }
     result
@@ -106,7 +109,8 @@ pub(super) unsafe fn call6<const FILL: bool>(
         unsafe {
             std::arch::asm!(
                 ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", "syscall",
-                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
+                in("r10") d, in("r8") e, in("r9") f,
                 lateout("rcx") _, lateout("r11") _,
             );
         }
@@ -116,7 +120,8 @@ pub(super) unsafe fn call6<const FILL: bool>(
         unsafe {
             std::arch::asm!(
                 "syscall",
-                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
+                in("r10") d, in("r8") e, in("r9") f,
                 lateout("rcx") _, lateout("r11") _, options(nostack),
             );
         }
@@ -139,13 +144,14 @@ pub(super) unsafe fn call6<const FILL: bool>(
     unsafe {
         std::arch::asm!(
             "svc 0",
-            in("x8") number, inlateout("x0") a => result, in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f, options(nostack),
+            in("x8") number, inlateout("x0") a => result, in("x1") b, in("x2") c, in("x3") d,
+            in("x4") e, in("x5") f, options(nostack),
         );
     }
     result
 }
 
-/// Bytes read, or -errno.
+/// Returns the bytes read at `offset`, or -errno.
 /// # Safety
 /// `to` must be writable for `len` bytes.
 #[inline(always)]
@@ -154,7 +160,7 @@ pub unsafe fn pread<const FILL: bool>(fd: RawFd, to: *mut u8, len: usize, offset
     unsafe { call::<FILL>(libc::SYS_pread64, fd as usize, to as usize, len, offset as usize) }
 }
 
-/// Bytes written, or -errno.
+/// Returns the bytes written at `offset`, or -errno.
 /// # Safety
 /// `from` must be readable for `len` bytes.
 #[inline(always)]
@@ -168,7 +174,7 @@ pub unsafe fn pwrite<const FILL: bool>(
     unsafe { call::<FILL>(libc::SYS_pwrite64, fd as usize, from as usize, len, offset as usize) }
 }
 
-/// Bytes read at the descriptor's own position, or -errno.
+/// Returns the bytes read at the file position, or -errno.
 /// # Safety
 /// `to` must be writable for `len` bytes.
 #[inline(always)]
@@ -177,7 +183,7 @@ pub unsafe fn read<const FILL: bool>(fd: RawFd, to: *mut u8, len: usize) -> isiz
     unsafe { call::<FILL>(libc::SYS_read, fd as usize, to as usize, len, 0) }
 }
 
-/// Bytes written at the descriptor's own position, or -errno.
+/// Returns the bytes written at the file position, or -errno.
 /// # Safety
 /// `from` must be readable for `len` bytes.
 #[inline(always)]
@@ -186,17 +192,17 @@ pub unsafe fn write<const FILL: bool>(fd: RawFd, from: *const u8, len: usize) ->
     unsafe { call::<FILL>(libc::SYS_write, fd as usize, from as usize, len, 0) }
 }
 
-/// The new position, or -errno.
+/// Returns the new position, or -errno.
 #[inline(always)]
 pub fn seek<const FILL: bool>(fd: RawFd, offset: u64) -> isize {
-    // SAFETY: lseek touches no memory of ours.
+    // SAFETY: lseek takes no pointer.
     unsafe {
         call::<FILL>(libc::SYS_lseek, fd as usize, offset as usize, libc::SEEK_SET as usize, 0)
     }
 }
 
-/// Entries of a ring that the kernel took, or -errno; waits for `wanted` completions. Of a ring
-/// without a polling thread.
+/// Submits `queued` entries of a ring without a polling thread and waits for `wanted` completions;
+/// returns how many entries the kernel took, or -errno.
 /// # Safety
 /// What the ring's entries point to must live until they have completed.
 #[inline(always)]

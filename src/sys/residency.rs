@@ -1,4 +1,4 @@
-//! How much of a file is in the page cache: cachestat(2), or the next best way where that is
+//! How much of a file is in the page cache: by cachestat(2), or the next best method where that is
 //! refused or blind.
 #![allow(unsafe_code)]
 
@@ -14,17 +14,17 @@ use super::{fd, mincore, sample};
 /// The same on every architecture (Linux 6.5); libc lacks it for x86-64.
 const SYS_CACHESTAT: libc::c_long = 451;
 
-/// How a residency was found out.
+/// How a residency was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// cachestat(2): every page counted, nothing disturbed.
     Cachestat,
     /// At most 256 pages tried with `RWF_NOWAIT`: an estimate, and each miss starts a read. Drop
-    /// the cache again after it if cold is wanted.
+    /// the cache again afterwards for a cold file.
     Sampled,
     /// mincore(2) on a mapping, for overlays, FUSE and before Linux 6.5: every page counted,
-    /// nothing disturbed, but only for files that one owns or may write.
+    /// nothing disturbed, but only for files that the user owns or may write.
     Mincore,
 }
 
@@ -35,30 +35,30 @@ pub struct Residency {
     pub pages: u64,
     /// Pages in the cache; scaled up from the sample for [`Method::Sampled`].
     pub cached: u64,
-    /// Cached pages newer than the device. `None`: only cachestat tells.
+    /// Dirty cached pages. `None`: only cachestat reports them.
     pub dirty: Option<u64>,
-    /// Cached pages being written now. `None`: only cachestat tells.
+    /// Cached pages under writeback. `None`: only cachestat reports them.
     pub writeback: Option<u64>,
-    /// Pages that were cached and thrown out, as far as the kernel remembers. `None`: only
-    /// cachestat tells.
+    /// Pages that were evicted, as far as the kernel remembers. `None`: only cachestat reports
+    /// them.
     pub evicted: Option<u64>,
     pub method: Method,
 }
 
 impl Residency {
-    /// Cached share, 0 to 1; 0 for an empty range.
+    /// Returns the cached share, 0 to 1; 0 for an empty range.
     pub fn share(&self) -> f64 {
         if self.pages == 0 { 0.0 } else { self.cached as f64 / self.pages as f64 }
     }
 
-    /// Nothing cached and nothing under writeback.
+    /// Returns whether nothing is cached and nothing is under writeback.
     pub fn is_cold(&self) -> bool {
         self.cached == 0 && self.writeback.unwrap_or(0) == 0
     }
 }
 
-/// Residency of `[offset, offset + len)` bytes, cut at the end of the file, by the best method that
-/// works here.
+/// Returns the residency of `[offset, offset + len)` bytes, cut at the end of the file, by the best
+/// method that works.
 ///
 /// cachestat and mincore cost 0.1 to 20 ms per GiB, by folio size.
 ///
@@ -68,8 +68,8 @@ pub fn residency(file: &File, offset: u64, len: u64) -> io::Result<Residency> {
     residency_by(file, offset, len, None)
 }
 
-/// As [`residency_by`], with `None` where no method works: another user's file on an overlay, a
-/// sandbox.
+/// Returns the residency as [`residency_by`] does, or `None` where no method works: another user's
+/// file on an overlay, a sandbox.
 ///
 /// # Errors
 /// Any other errno, such as EIO.
@@ -85,11 +85,11 @@ pub fn residency_if_known(
     }
 }
 
-/// As [`residency`], by `method` only when one is given.
+/// Returns the residency as [`residency`] does, only by `method` when one is given.
 ///
 /// # Errors
-/// The errno of the method: cachestat says ENOSYS before Linux 6.5, EPERM for a file that one
-/// neither owns nor may write.
+/// The errno of the method: cachestat returns ENOSYS before Linux 6.5, EPERM for a file that the
+/// user neither owns nor may write.
 pub fn residency_by(
     file: &File,
     offset: u64,
@@ -100,15 +100,17 @@ pub fn residency_by(
     let page = fd::page_size();
     let first = offset / page;
     let pages = if len == 0 { 0 } else { (offset + len).div_ceil(page) - first };
-    let ask = |method| match method {
+    let measure = |method| match method {
         Method::Cachestat => cachestat(file, offset, len, pages),
-        Method::Sampled => Ok(counted(method, pages, sample::cached_pages(file, first, pages)?)),
-        Method::Mincore => Ok(counted(method, pages, mincore::cached_pages(file, first, pages)?)),
+        Method::Sampled => Ok(from_count(method, pages, sample::cached_pages(file, first, pages)?)),
+        Method::Mincore => {
+            Ok(from_count(method, pages, mincore::cached_pages(file, first, pages)?))
+        }
     };
-    let ways = method.map_or_else(|| ways(file), |method| vec![method]);
+    let methods = method.map_or_else(|| methods(file), |method| vec![method]);
     let mut refusal = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
-    for way in ways {
-        match ask(way) {
+    for method in methods {
+        match measure(method) {
             Err(error) if is_refusal(&error) => refusal = error,
             answer => return answer,
         }
@@ -116,20 +118,20 @@ pub fn residency_by(
     Err(refusal)
 }
 
-/// The methods to try, best first. Files of an overlay (and of FUSE, where it passes through) have
-/// no pages of their own: asked directly they look cold whatever the truth; a mapping leads to the
-/// file that has them.
-fn ways(file: &File) -> Vec<Method> {
+/// Returns the methods to try, best first. Files of an overlay (and of FUSE with passthrough) have
+/// no pages of their own: asked directly they always look cold, while a mapping leads to the file
+/// that has the pages.
+fn methods(file: &File) -> Vec<Method> {
     match fstatfs(file).map(|stat| stat.filesystem_type()) {
         Ok(OVERLAYFS_SUPER_MAGIC) => vec![Method::Mincore],
         Ok(FUSE_SUPER_MAGIC) => vec![Method::Mincore, Method::Cachestat, Method::Sampled],
-        // Before Linux 6.5 a mapping is asked, which counts; a sample only guesses, and reads. Whom
-        // both refuse, a sample answers.
+        // Before Linux 6.5 a mapping is used, which counts; a sample only estimates, and reads. It
+        // is used where both are refused.
         _ => vec![Method::Cachestat, Method::Mincore, Method::Sampled],
     }
 }
 
-/// The method does not work here; another may.
+/// Returns whether the method does not work here, and another may.
 fn is_refusal(error: &io::Error) -> bool {
     // ENOENT: no /proc to open the file again. ENODEV: cannot be mapped.
     let codes =
@@ -137,13 +139,13 @@ fn is_refusal(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
-fn counted(method: Method, pages: u64, cached: u64) -> Residency {
+fn from_count(method: Method, pages: u64, cached: u64) -> Residency {
     Residency { pages, cached, dirty: None, writeback: None, evicted: None, method }
 }
 
 fn cachestat(file: &File, offset: u64, len: u64, pages: u64) -> io::Result<Residency> {
     let mut stat = [0u64; 5]; // nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted
-    // A length of 0 would mean "to the end of the file" to the kernel.
+    // The kernel takes a length of 0 as "to the end of the file".
     if len > 0 {
         let range = [offset, len];
         // SAFETY: both arrays have the layout of struct cachestat_range and struct cachestat and
@@ -156,7 +158,8 @@ fn cachestat(file: &File, offset: u64, len: u64, pages: u64) -> io::Result<Resid
         }
     }
     let [cached, dirty, writeback, evicted, _] = stat;
-    // A folio that straddles an end of the range may count whole: never report more than there is.
+    // A folio that straddles an end of the range may count in full: never report more pages than
+    // there are.
     let cached = cached.min(pages);
     Ok(Residency {
         pages,

@@ -1,5 +1,5 @@
-//! The page cache asked page by page with `RWF_NOWAIT`: needs no right but reading, and disturbs a
-//! little.
+//! Samples the page cache page by page with `RWF_NOWAIT`: needs only read permission, and disturbs
+//! the cache a little.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -13,13 +13,13 @@ use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
 use super::{fd, process_io::ProcessIo, random::mix};
 
-/// Enough for a standard error of 3 %; few enough to leave a cold file cold to 1 MiB.
+/// Enough for a standard error of 3 %, and few enough to keep a cold file cold but for 1 MiB.
 const SAMPLES: u64 = 256;
-/// A miss starts a read; so long we wait for all of them, since pages under read survive a drop.
+/// A miss starts a read; time limit for all of them to end, since pages being read survive a drop.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// Estimated number of cached pages among `pages` pages from page number `first` on. Pages of holes
-/// count as cached: reading them needs no device.
+/// Estimates the number of cached pages among `pages` pages from page number `first` on. Pages of
+/// holes count as cached: reading them needs no device.
 ///
 /// # Errors
 /// The errno of open(2) for the own descriptor, of posix_fadvise(2) or of preadv2(2): EOPNOTSUPP on
@@ -28,9 +28,9 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
     if pages == 0 {
         return Ok(0);
     }
-    // An own open file: the advice below would otherwise change the caller's read-ahead.
+    // Its own description: the advice would otherwise change the caller's readahead.
     let own = fd::reopen(file)?;
-    // Without it a miss reads a whole read-ahead window in.
+    // Without it a miss reads a whole readahead window.
     posix_fadvise(&own, 0, 0, PosixFadviseAdvice::POSIX_FADV_RANDOM)?;
     let page = fd::page_size();
     let samples = pages.min(SAMPLES);
@@ -41,7 +41,7 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
         let (low, high) = (stratum(pages, i, samples), stratum(pages, i + 1, samples));
         let offset = (first + low + mix(seed.wrapping_add(i)) % (high - low)) * page;
         let answered = is_cached(&own, offset)?;
-        // The read that a miss starts may be over before the kernel looks again (a device in
+        // The read that a miss starts may complete before the kernel checks again (a device in
         // memory, a preempted thread).
         let before = std::mem::replace(&mut charged, charge());
         if !answered || charged != before {
@@ -53,7 +53,8 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
     Ok((share * pages as f64).round() as u64)
 }
 
-/// Bytes that devices moved for this thread so far; 0 where the kernel does not count.
+/// Returns the bytes that devices have transferred for this thread; 0 where the kernel does not
+/// count them.
 fn charge() -> u64 {
     ProcessIo::thread().map_or(0, |io| io.read_bytes)
 }
@@ -62,17 +63,18 @@ fn charge() -> u64 {
 fn settle(file: &File, missed: &[u64]) {
     let start = Instant::now();
     for offset in missed.iter().take_while(|_| start.elapsed() < SETTLE) {
-        // What the read says does not matter: a failed one is over as well.
+        // The result does not matter: a failed read is over, too.
         let _ = file.read_at(&mut [0], *offset);
     }
 }
 
-/// One sample per equal part of the file: spread evenly, no page twice.
+/// Returns the start of part `i`: one sample per equal part of the file, so no page twice.
 fn stratum(pages: u64, i: u64, samples: u64) -> u64 {
     (u128::from(pages) * u128::from(i) / u128::from(samples)) as u64
 }
 
-/// New at each call: the pages of the last sample are cached now and would all be hits.
+/// Returns a new seed at each call: the pages of the last sample are cached now and would all be
+/// hits.
 fn fresh_seed() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);

@@ -1,4 +1,4 @@
-//! A file that nobody sees and that leaves nothing behind.
+//! Scratch files: invisible, and gone when they are closed.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -8,36 +8,35 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::{Mode, SFlag};
 
 use super::fd;
-use super::folder::{Folder, Own, is_unguessable, unguessable};
-use super::{left, scratch_dir, temporary};
+use super::folder::{Folder, LockedEntry, is_random_name, random_name};
+use super::{leftovers, scratch_dir, temporary};
 
 const PREFIX: &str = ".iotui-scratch-";
 
-/// An open scratch file, readable and writable, gone when dropped.
+/// An open scratch file, readable and writable; it is gone when dropped.
 #[derive(Debug)]
 pub struct Scratch {
     file: File,
-    /// Its folder and name, where it could not do without one.
-    named: Option<(Folder, Own)>,
+    /// Its folder and name, where it needs one.
+    named: Option<(Folder, LockedEntry)>,
 }
 
 impl Scratch {
-    /// Makes an empty file in `dir`: unnamed (O_TMPFILE); where that is not possible with a name
-    /// that is taken away at once. The name stays where there is no /proc, as the file could not be
-    /// opened again without it.
+    /// Creates an empty file in `dir`: unnamed (O_TMPFILE), or with a name that is removed at once.
+    /// The name stays where there is no /proc, as the file could not be reopened without it.
     ///
     /// # Errors
     /// The errno of open(2) for the named file: EACCES, EROFS, ENOSPC, ENOENT ...
     pub fn create(dir: &Path) -> io::Result<Self> {
         let folder = Folder::open(dir)?;
-        match folder.unnamed(OWNER) {
+        match folder.unnamed(OWNER_ONLY) {
             Ok(file) if can_reopen(&file) => Ok(Self { file, named: None }),
             _ => Self::create_named(folder, can_reopen),
         }
     }
 
     fn create_named(folder: Folder, can_reopen: impl Fn(&File) -> bool) -> io::Result<Self> {
-        let own = folder.own_file(OWNER, &next_name)?;
+        let own = folder.create_file(OWNER_ONLY, &next_name)?;
         let file = own.file.try_clone()?;
         let unnamed = can_reopen(&file) && folder.remove(&own.name, own.id);
         Ok(Self { file, named: (!unnamed).then_some((folder, own)) })
@@ -48,18 +47,18 @@ impl Scratch {
         &self.file
     }
 
-    /// A path by which threads and child processes can open it again, for as long as it lives.
+    /// Returns a path by which threads and child processes can reopen it while it exists.
     pub fn path(&self) -> PathBuf {
         self.name().unwrap_or_else(|| fd::path(&self.file))
     }
 
-    /// Its name, where it has one.
+    /// Returns its name, if it has one.
     pub fn name(&self) -> Option<PathBuf> {
         self.named.as_ref().map(|(folder, own)| folder.path(&own.name))
     }
 }
 
-const OWNER: Mode = Mode::S_IRUSR.union(Mode::S_IWUSR);
+const OWNER_ONLY: Mode = Mode::S_IRUSR.union(Mode::S_IWUSR);
 
 fn can_reopen(file: &File) -> bool {
     fd::own_path(file).exists()
@@ -73,31 +72,31 @@ impl Drop for Scratch {
     }
 }
 
-/// A name that tells whose it is, and that nobody can guess.
+/// Returns an random_name name that marks the file as iotui's.
 pub(super) fn next_name() -> String {
-    format!("{PREFIX}{}", unguessable())
+    format!("{PREFIX}{}", random_name())
 }
 
-/// Removes what killed runs left in `dir`: files and folders with names of iotui's own, of this
-/// user, locked by nobody; folders only where nothing but files of iotui's own are in them. What
-/// was removed is told by [`left::tell`].
+/// Removes what killed runs left in `dir`: files and folders with iotui's names, of this user, not
+/// locked; folders only if they contain nothing but iotui's files. What was removed is recorded for
+/// [`leftovers::take_notes`].
 ///
 /// # Errors
-/// The errno of reading the folder; what cannot be removed is left alone.
+/// The errno of reading the folder; what cannot be removed stays.
 pub fn sweep(dir: &Path) -> io::Result<usize> {
     let folder = Folder::open(dir)?;
     let mut removed = 0;
     for name in folder.names()? {
         let text = name.to_str().unwrap_or_default();
-        let gone = match () {
-            () if temporary::is_name(text) => remove_file(&folder, &name),
-            () if is_name(text) => {
-                remove_file(&folder, &name) || scratch_dir::remove_left(&folder, &name)
-            }
-            () => false,
+        let gone = if temporary::is_name(text) {
+            remove_file(&folder, &name)
+        } else if is_name(text) {
+            remove_file(&folder, &name) || scratch_dir::remove_leftover(&folder, &name)
+        } else {
+            false
         };
         if gone {
-            left::removed(&folder.path(&name));
+            leftovers::record(&folder.path(&name));
             removed += 1;
         }
     }
@@ -108,11 +107,11 @@ fn remove_file(folder: &Folder, name: &OsStr) -> bool {
     folder.take_over(name, SFlag::S_IFREG).is_some_and(|own| folder.remove(name, own.id))
 }
 
-/// A name of [`next_name`], or of versions before it: `.iotui-scratch-PID-N` of a process that is
-/// gone.
+/// Returns whether it is a name of [`next_name`]; older versions used `.iotui-scratch-PID-N`, of a
+/// process that has ended.
 fn is_name(name: &str) -> bool {
     name.strip_prefix(PREFIX)
-        .is_some_and(|rest| is_unguessable(rest) || old_owner(rest).is_some_and(|pid| !alive(pid)))
+        .is_some_and(|rest| is_random_name(rest) || old_owner(rest).is_some_and(|pid| !alive(pid)))
 }
 
 fn old_owner(rest: &str) -> Option<u32> {

@@ -1,4 +1,4 @@
-//! A folder of our own for files that need names; it leaves nothing behind.
+//! A temporary folder for files that need names; it leaves nothing behind.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,35 +10,36 @@ use nix::fcntl::AtFlags;
 use nix::sys::stat::{FileStat, SFlag, fstatat};
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
 
-use super::folder::{Folder, Own, names};
+use super::folder::{Folder, LockedEntry, names};
 use super::scratch::next_name;
 
 /// A new folder, removed with the files in it when dropped.
 #[derive(Debug)]
 pub struct ScratchDir {
     parent: Folder,
-    own: Own,
+    own: LockedEntry,
     path: PathBuf,
 }
 
 impl ScratchDir {
-    /// Makes one in `dir`; one that a killed run leaves is removed by
+    /// Creates one in `dir`; one left by a killed run is removed by
     /// [`sweep`](super::scratch::sweep).
     ///
     /// # Errors
     /// The errno of mkdir(2) or open(2).
     pub fn create(dir: &Path) -> io::Result<Self> {
         let parent = Folder::open(dir)?;
-        let own = parent.own_folder(&next_name)?;
+        let own = parent.create_folder(&next_name)?;
         Ok(Self { path: parent.path(&own.name), parent, own })
     }
 
-    /// By which others open what is in it. Files are made through [`folder`](Self::folder).
+    /// Returns the path by which others open what is in it. Files are created through
+    /// [`folder`](Self::folder).
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// For the calls that take a name relative to a folder.
+    /// Returns the open folder, for calls that take a name relative to it.
     pub fn folder(&self) -> &File {
         &self.own.file
     }
@@ -51,14 +52,14 @@ impl Drop for ScratchDir {
     }
 }
 
-/// A name as probes give them: `f0`, `g17`.
+/// Returns whether it is a file name as probes use them: `f0`, `g17`.
 fn is_ours(name: &OsStr) -> bool {
     let rest =
         name.to_str().and_then(|name| name.strip_prefix(|first: char| first.is_ascii_lowercase()));
     rest.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Removes our regular files of a folder; what else is in it stays.
+/// Removes our regular files from a folder; others stay.
 fn empty(folder: &File) -> io::Result<()> {
     for name in names(folder.as_fd())?.iter().filter(|name| is_plain(folder, name)) {
         unlinkat(folder.as_fd(), name.as_os_str(), UnlinkatFlags::NoRemoveDir)?;
@@ -73,9 +74,9 @@ fn is_plain(folder: &File, name: &OsStr) -> bool {
     is_ours(name) && fstatat(folder.as_fd(), name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(plain)
 }
 
-/// Removes a folder that an ended run left: this user's, locked by nobody, with nothing but files
-/// of ours in it.
-pub(super) fn remove_left(parent: &Folder, name: &OsStr) -> bool {
+/// Removes a folder that a killed run left: this user's, not locked, with nothing but our files in
+/// it.
+pub(super) fn remove_leftover(parent: &Folder, name: &OsStr) -> bool {
     let Some(own) = parent.take_over(name, SFlag::S_IFDIR) else { return false };
     let plain =
         names(own.file.as_fd()).is_ok_and(|all| all.iter().all(|one| is_plain(&own.file, one)));

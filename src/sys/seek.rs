@@ -1,4 +1,4 @@
-//! Holes by SEEK_DATA and SEEK_HOLE, where FIEMAP is refused (tmpfs, NFS, FUSE).
+//! Finds holes by SEEK_DATA and SEEK_HOLE, where FIEMAP is refused (tmpfs, NFS, FUSE).
 
 use std::fs::File;
 
@@ -8,9 +8,9 @@ use nix::unistd::{Whence, lseek};
 use super::extents::{ExtentMethod, Extents};
 use super::fd;
 
-/// The holes of `[0, len)`; `None` when the file system cannot seek by data.
+/// Returns the holes of `[0, len)`; `None` where the file system does not support it.
 pub(super) fn walk(file: &File, len: u64) -> Option<Extents> {
-    // An own open file: seeking would move the caller's position.
+    // Its own description: seeking would move the caller's position.
     let own = fd::reopen(file).ok()?;
     let mut found = Extents::new(ExtentMethod::SeekData, len);
     let mut at = 0;

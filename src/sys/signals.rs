@@ -1,9 +1,9 @@
-//! SIGINT, SIGTERM and SIGHUP: the first one asks the run to stop and keeps what it measured, the
+//! Handles SIGINT, SIGTERM and SIGHUP: the first one stops the run and keeps its results, the
 //! second ends the process.
 //!
-//! They are taken by a thread of their own and blocked in all others. A thread that waits for a
-//! pipe nobody reads, or for a file system that hangs, could neither look at a flag nor run a
-//! handler; and no timed call is interrupted.
+//! A dedicated thread waits for them, and all others block them. A thread that waits for a pipe
+//! without a reader, or for a file system that hangs, could neither check a flag nor run a handler;
+//! and no timed call is interrupted.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -21,20 +21,20 @@ use super::pause;
 
 const ALL: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
-/// What is left to a process that was told twice to end: enough for a report on its way to a disk.
+/// Time left to a process after the second signal: enough to finish writing a report.
 const GRACE: Duration = Duration::from_millis(500);
 
 static FIRST: AtomicI32 = AtomicI32::new(0);
-static CAME: AtomicU32 = AtomicU32::new(0);
+static RECEIVED: AtomicU32 = AtomicU32::new(0);
 static STOP: AtomicBool = AtomicBool::new(false);
-/// There is no run that a signal could stop.
+/// No run is left that a signal could stop.
 static OVER: AtomicBool = AtomicBool::new(false);
-/// The thread that takes them; 0: there is none.
-static TAKER: AtomicI32 = AtomicI32::new(0);
+/// The thread that waits for them; 0: none.
+static SIGNAL_THREAD: AtomicI32 = AtomicI32::new(0);
 
-/// Takes the signals from now on. One that the parent had ignored (nohup, a shell's background job)
-/// stays ignored; SIGPIPE stays as Rust sets it. Call it before other threads are started: they
-/// inherit that the signals are blocked.
+/// Handles the signals from now on. One that the parent ignored (nohup, a shell's background job)
+/// stays ignored; SIGPIPE stays as Rust sets it. Must be called before other threads are started:
+/// they inherit the blocked signals.
 ///
 /// # Errors
 /// The errno of sigaction(2) or pthread_sigmask(3).
@@ -45,8 +45,8 @@ pub fn install() -> io::Result<()> {
         return Ok(());
     }
     let mut wanted = SigSet::empty();
-    // Where no thread can be had, a handler does the same in whatever thread the kernel picks.
-    // Without SA_RESTART: calls that wait come back and notice the flag.
+    // Where the thread cannot be started, a handler does the same in whatever thread the kernel
+    // picks. Without SA_RESTART: blocking calls return and notice the flag.
     let ours = SigAction::new(SigHandler::Handler(on_signal), SaFlags::empty(), SigSet::empty());
     for signal in ALL {
         // SAFETY: the handler changes atomics, passes the signal on with tgkill(2) or ends the
@@ -64,7 +64,7 @@ pub fn install() -> io::Result<()> {
     if thread::Builder::new()
         .name("signals".into())
         .stack_size(64 << 10)
-        .spawn(move || take(&wanted))
+        .spawn(move || run_signal_thread(&wanted))
         .is_err()
     {
         pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&before), None)?;
@@ -73,14 +73,14 @@ pub fn install() -> io::Result<()> {
     Ok(())
 }
 
-/// The life of the thread that takes them.
-fn take(wanted: &SigSet) {
-    TAKER.store(nix::unistd::gettid().as_raw(), Ordering::Release);
+/// Runs the thread that waits for the signals.
+fn run_signal_thread(wanted: &SigSet) {
+    SIGNAL_THREAD.store(nix::unistd::gettid().as_raw(), Ordering::Release);
     while let Ok(signal) = wanted.wait() {
-        if came(signal as i32) {
-            // The next one does not wait.
+        if record_signal(signal as i32) {
+            // Another signal ends the wait.
             let begin = Instant::now();
-            while begin.elapsed() < GRACE && !waits(wanted) {
+            while begin.elapsed() < GRACE && !is_any_pending(wanted) {
                 pause::sleep(Duration::from_millis(10));
             }
             end();
@@ -88,8 +88,8 @@ fn take(wanted: &SigSet) {
     }
 }
 
-/// Whether one of them waits to be taken.
-fn waits(wanted: &SigSet) -> bool {
+/// Returns whether one of them is pending.
+fn is_any_pending(wanted: &SigSet) -> bool {
     // SAFETY: a sigset_t is an array of integers, for which zero is a value: the empty set, which
     // the call fills.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
@@ -103,23 +103,23 @@ fn waits(wanted: &SigSet) -> bool {
 }
 
 extern "C" fn on_signal(signal: libc::c_int) {
-    let taker = TAKER.load(Ordering::Acquire);
-    // In a thread that was there before the signals were blocked: passed on.
+    let taker = SIGNAL_THREAD.load(Ordering::Acquire);
+    // In a thread that was started before the signals were blocked: passed on.
     // SAFETY: getpid(2) and tgkill(2) take numbers, touch no memory and are async-signal-safe.
     if taker > 0 && unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), taker, signal) } == 0 {
         return;
     }
-    if came(signal) {
+    if record_signal(signal) {
         end();
     }
 }
 
-/// Notes a signal; whether it is one that ends the process: the second one, or one that no run
-/// heeds any more.
-fn came(signal: libc::c_int) -> bool {
+/// Records a signal; returns whether it ends the process: the second one, or one that no run
+/// handles any more.
+fn record_signal(signal: libc::c_int) -> bool {
     let _ = FIRST.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
     STOP.store(true, Ordering::Release);
-    CAME.fetch_add(1, Ordering::Relaxed) > 0 || OVER.load(Ordering::Acquire)
+    RECEIVED.fetch_add(1, Ordering::Relaxed) > 0 || OVER.load(Ordering::Acquire)
 }
 
 /// Ends the process with the exit code of the first signal, whatever its other threads wait for.
@@ -127,43 +127,43 @@ fn end() -> ! {
     end_at_once(128 + FIRST.load(Ordering::Relaxed))
 }
 
-/// Ends the process and runs nothing of it any more.
+/// Ends the process without running any cleanup.
 pub fn end_at_once(code: i32) -> ! {
     // SAFETY: _exit(2) takes a number and touches no memory.
     unsafe { libc::_exit(code) }
 }
 
-/// From now on one signal ends the process: nothing is left that it could stop.
+/// Makes one signal end the process from now on: no run is left to stop.
 pub fn engine_is_over() {
     OVER.store(true, Ordering::Release);
 }
 
-/// A write beyond `ulimit -f` fails with EFBIG, as on a full disk, instead of ending the process
-/// without a word.
+/// Makes a write beyond `ulimit -f` fail with EFBIG, as on a full disk, instead of ending the
+/// process without a message.
 pub fn ignore_file_size() {
     // SAFETY: SIG_IGN installs no handler, so that no code runs on the signal.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// For a child before it becomes another program: what is blocked here would be blocked there.
+/// Unblocks the signals in a child before exec, which would inherit the mask.
 pub(super) fn unblock() -> io::Result<()> {
     Ok(pthread_sigmask(SigmaskHow::SIG_UNBLOCK, Some(&SigSet::from_iter(ALL)), None)?)
 }
 
-/// The number of the first signal that came, for the exit code (128 + number).
+/// Returns the number of the first signal received, for the exit code (128 + number).
 pub fn pending() -> Option<i32> {
     Some(FIRST.load(Ordering::Relaxed)).filter(|n| *n != 0)
 }
 
-/// Raised by the first signal, and free to be raised by others: whatever runs stops soon after.
+/// Returns the stop flag, set by the first signal and by others: whatever runs stops soon after.
 pub fn stop_flag() -> &'static AtomicBool {
     &STOP
 }
 
-/// Forgets the signals that came.
+/// Forgets the signals received so far.
 pub fn reset() {
     STOP.store(false, Ordering::Release);
-    CAME.store(0, Ordering::Relaxed);
+    RECEIVED.store(0, Ordering::Relaxed);
     FIRST.store(0, Ordering::Relaxed);
 }
 
@@ -200,7 +200,7 @@ mod tests {
         send(Signal::SIGHUP);
         assert_eq!((pending(), stop_flag().load(Ordering::Acquire)), (None, false));
         send(Signal::SIGTERM);
-        until(|| CAME.load(Ordering::Relaxed) == 1);
+        until(|| RECEIVED.load(Ordering::Relaxed) == 1);
         assert_eq!((pending(), stop_flag().load(Ordering::Acquire)), (Some(libc::SIGTERM), true));
         reset();
         assert_eq!((pending(), stop_flag().load(Ordering::Acquire)), (None, false));

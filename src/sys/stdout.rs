@@ -1,5 +1,5 @@
-//! stdout as a file: std writes into the void where it is closed or not open for writing, and says
-//! that it went well.
+//! stdout as a file: where it is closed or not open for writing, std discards the output and
+//! reports success.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::fd;
 
-/// It was closed when the program started. Found out before `main`, for std then opens /dev/null in
-/// its place.
+/// Whether it was closed when the program started. Checked before `main`, as std then opens
+/// /dev/null in its place.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-extern "C" fn look() {
+extern "C" fn check_stdout() {
     // SAFETY: F_GETFD takes no pointer, and a descriptor that is closed is answered by EBADF.
     CLOSED.store(unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } < 0, Relaxed);
 }
@@ -21,9 +21,9 @@ extern "C" fn look() {
 // stores a flag.
 #[used]
 #[unsafe(link_section = ".init_array")]
-static LOOK: extern "C" fn() = look;
+static CHECK_STDOUT: extern "C" fn() = check_stdout;
 
-/// What is written to it goes there at once, and fails where it cannot.
+/// Opens stdout unbuffered; writes fail where they cannot be delivered.
 ///
 /// # Errors
 /// EBADF where it is closed or open for reading only.

@@ -1,4 +1,4 @@
-//! A file beside another that is to take its place: whole, or gone.
+//! A temporary file that will replace another: complete, or gone.
 
 use std::fs::File;
 use std::io;
@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::stat::Mode;
 
-use super::folder::{Folder, Own, is_unguessable, unguessable};
+use super::folder::{Folder, LockedEntry, is_random_name, random_name};
 
-/// In use until it is dropped; whoever makes it removes it, or renames it.
+/// A temporary file, locked until it is dropped; its creator removes or renames it.
 #[derive(Debug)]
 pub struct Temporary {
-    own: Own,
+    own: LockedEntry,
     path: PathBuf,
 }
 
 impl Temporary {
-    /// Makes an empty file in `dir` under a name that nobody can guess. One that a killed run
-    /// leaves is removed by [`scratch::sweep`](super::scratch::sweep).
+    /// Creates an empty file in `dir` under an random_name name. One left by a killed run is
+    /// removed by [`scratch::sweep`](super::scratch::sweep).
     ///
     /// # Errors
     /// The errno of open(2).
     pub fn beside(dir: &Path, mode: u32) -> io::Result<Temporary> {
         let folder = Folder::open(dir)?;
-        let own = folder.own_file(Mode::from_bits_truncate(mode), &|| {
-            format!(".iotui-{}.tmp", unguessable())
+        let own = folder.create_file(Mode::from_bits_truncate(mode), &|| {
+            format!(".iotui-{}.tmp", random_name())
         })?;
         Ok(Temporary { path: folder.path(&own.name), own })
     }
@@ -52,5 +52,5 @@ impl DerefMut for Temporary {
 pub(super) fn is_name(name: &str) -> bool {
     name.strip_prefix(".iotui-")
         .and_then(|rest| rest.strip_suffix(".tmp"))
-        .is_some_and(is_unguessable)
+        .is_some_and(is_random_name)
 }

@@ -1,4 +1,4 @@
-//! What the tests of this floor share.
+//! Helpers shared by tests.
 
 use std::fs::File;
 use std::io::Write;
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use super::{mounts, random};
 
-/// Says why a test (or a part of it) did not run; in the file that `IOTUI_SKIPPED` names too, since
-/// nobody sees what a test that passes prints.
+/// Prints why a test (or a part of it) did not run; also to the file in `IOTUI_SKIPPED`, since the
+/// output of passing tests is hidden.
 pub fn skip(why: &str) {
     let why = why.trim();
     eprintln!("skipped: {why}");
@@ -21,20 +21,20 @@ pub fn skip(why: &str) {
     }
 }
 
-/// Skips for want of a program; `.ci/run` knows these words, and fails where the program is there
-/// after all.
+/// Skips because a program is missing; `.ci/run` knows this text, and fails where the program is
+/// installed after all.
 pub fn without(program: &str) {
     skip(&format!("{program} is not installed"));
 }
 
-/// A folder on a real file system: the temporary one, else where the test binary lies.
+/// Returns a folder on a real file system: the temporary one, else that of the test binary.
 pub fn disk_dir() -> Option<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|exe| exe.parent().map(PathBuf::from));
     let candidates = [Some(std::env::temp_dir()), beside, Some(PathBuf::from("/var/tmp"))];
     let found = candidates.into_iter().flatten().find(|dir| {
         let file = tempfile::tempfile_in(dir);
         file.is_ok_and(|file| {
-            mounts::of(&file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse())
+            mounts::mount_of(&file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse())
         })
     });
     if found.is_none() {
@@ -55,7 +55,7 @@ pub fn file_on_disk(len: usize) -> Option<File> {
 /// An unnamed empty file on tmpfs.
 pub fn file_in_memory() -> Option<File> {
     let file = tempfile::tempfile_in("/dev/shm").ok()?;
-    if mounts::of(&file).is_ok_and(|m| m.is_memory()) {
+    if mounts::mount_of(&file).is_ok_and(|m| m.is_memory()) {
         return Some(file);
     }
     skip("/dev/shm is not tmpfs");

@@ -1,14 +1,14 @@
-//! Reading the kernel's text files (/proc, /sys): bounded, and never failing on odd bytes.
+//! Reads the kernel's text files (/proc, /sys): bounded, and tolerant of invalid bytes.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
 
-/// No text file that we read is longer than this; the rest of a longer one is ignored.
+/// Maximum length read; the rest of a longer file is ignored.
 const LIMIT: u64 = 16 << 20;
 
-/// The text of a kernel file, at most 16 MiB, with bytes that are not UTF-8 replaced.
+/// Reads the text of a kernel file, at most 16 MiB, with invalid UTF-8 replaced.
 ///
 /// # Errors
 /// The errno of open(2) or read(2).
@@ -19,19 +19,19 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
         .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
 }
 
-/// The trimmed text of a one-line file; `None` when it cannot be read or is empty.
+/// Returns the trimmed text of a one-line file; `None` when it is unreadable or empty.
 pub fn line(path: impl AsRef<Path>) -> Option<String> {
     let text = read(path).ok()?;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_string())
 }
 
-/// The number in a one-line file; `None` when there is none.
+/// Returns the number in a one-line file; `None` when there is none.
 pub fn number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
     line(path)?.parse().ok()
 }
 
-/// An error for kernel text that does not have the documented form.
+/// Returns the error for kernel text that does not have the documented form.
 pub(crate) fn malformed(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{what}: not in the documented form"))
 }

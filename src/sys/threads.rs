@@ -1,5 +1,5 @@
-//! What a worker thread does to itself: an own descriptor table, and where it may run; and what
-//! works for it.
+//! Settings of a worker thread: its own descriptor table and its affinity; and the CPU time of its
+//! helpers.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -10,33 +10,31 @@ use nix::unistd::gettid;
 
 use super::text;
 
-/// Gives the calling thread a descriptor table of its own: system calls then skip its lock (30 to
-/// 40 ns less each).
+/// Gives the calling thread its own descriptor table: system calls then skip the table's lock (30
+/// to 40 ns less each).
 ///
-/// Open what the thread needs afterwards; descriptors that others open later are unknown to it, and
-/// those that others close stay open here until the thread ends.
+/// Open what the thread needs afterwards: descriptors that other threads open later are unknown to
+/// it, and those that others close stay open here until the thread ends.
 ///
 /// # Errors
-/// ENOSYS (a sandbox), ENOMEM, EMFILE. Without it the thread runs on, only slower: a note, not an
-/// error.
+/// ENOSYS (a sandbox), ENOMEM, EMFILE. Without it the thread is only slower: worth a note, not a
+/// failure.
 pub fn unshare_files() -> io::Result<()> {
-    // A range that holds no descriptor: nothing is closed, and nobody may be surprised by the
-    // highest number.
+    // A range without descriptors: nothing is closed.
     let nowhere = libc::c_uint::MAX - 1;
-    // SAFETY: close_range(2) takes numbers and touches no memory; the range holds no descriptor, so
-    // that none is closed.
+    // SAFETY: close_range(2) takes no pointers, and the range holds no descriptor.
     let done = unsafe {
         libc::syscall(libc::SYS_close_range, nowhere, nowhere, libc::CLOSE_RANGE_UNSHARE)
     };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// CPU time in nanoseconds of the kernel's thread that polls a ring which the calling thread made
+/// Returns the CPU time in nanoseconds of the kernel thread that polls a ring of the calling thread
 /// (IORING_SETUP_SQPOLL).
 ///
-/// `alone`: nobody else in this process has such a ring. `None` before Linux 5.12, where it is no
-/// thread of this process; before it first ran; and where it cannot be told from others: in a
-/// container its name has a number of the host.
+/// `alone`: no other thread of this process has such a ring. `None` before Linux 5.12, where it is
+/// not a thread of this process; before it first ran; and where it cannot be distinguished from
+/// others: in a container its name contains a pid of the host.
 pub fn poller_nanos(alone: bool) -> Option<u64> {
     let mine = format!("iou-sqp-{}", gettid());
     let mut found = Vec::new();
@@ -53,12 +51,12 @@ pub fn poller_nanos(alone: bool) -> Option<u64> {
     }
 }
 
-/// CPU time in nanoseconds of another thread of this process; `None` when it has ended.
-pub fn nanos_of(tid: nix::unistd::Pid) -> Option<u64> {
+/// Returns the CPU time in nanoseconds of another thread of this process; `None` when it has ended.
+pub fn thread_nanos(tid: nix::unistd::Pid) -> Option<u64> {
     cpu_nanos(&Path::new("/proc/self/task").join(tid.to_string()))
 }
 
-/// Of a thread of this process, by its folder under /proc/self/task.
+/// Returns the CPU time of a thread of this process, by its folder under /proc/self/task.
 fn cpu_nanos(task: &Path) -> Option<u64> {
     let tid: libc::clockid_t = task.file_name()?.to_str()?.parse().ok()?;
     // The clock of a thread, as pthread_getcpuclockid(3) makes it: 4 = of a thread, 2 = precise.
@@ -77,7 +75,7 @@ pub struct Affinity {
 }
 
 impl Affinity {
-    /// Where the calling thread may run now. Keep it, to [`apply`](Affinity::apply) it again later.
+    /// Returns where the calling thread may run now, to [`apply`](Affinity::apply) it again later.
     ///
     /// # Errors
     /// The errno of sched_getaffinity(2).
@@ -101,14 +99,14 @@ impl Affinity {
         }
     }
 
-    /// One processor only.
+    /// Returns the set of one processor.
     pub fn only(cpu: usize) -> Self {
         Self::of(&[cpu])
     }
 
-    /// These processors.
+    /// Returns the set of these processors.
     pub fn of(cpus: &[usize]) -> Self {
-        // Beyond any kernel's number the mask stays empty, which the kernel refuses.
+        // For numbers beyond any kernel's the mask stays empty, which the kernel refuses.
         let most = cpus.iter().max().copied().unwrap_or(0);
         let mut mask = vec![0u64; (most / 64 + 1).min(4096)];
         for cpu in cpus {
@@ -119,12 +117,12 @@ impl Affinity {
         Self { mask }
     }
 
-    /// The numbers of its processors, rising.
+    /// Returns the numbers of its processors, ascending.
     pub fn cpus(&self) -> Vec<usize> {
         (0..self.mask.len() * 64).filter(|cpu| self.mask[cpu / 64] >> (cpu % 64) & 1 == 1).collect()
     }
 
-    /// Makes the calling thread run there and nowhere else.
+    /// Restricts the calling thread to this set.
     ///
     /// # Errors
     /// EINVAL when no processor of the set exists, is online and allowed here; EPERM.

@@ -1,5 +1,5 @@
-//! What a thread or the process used: getrusage(2); and what it waited for: stolen time, I/O
-//! pressure.
+//! Resource usage of a thread or the process, by getrusage(2); and waiting times: run queue, steal
+//! time, memory pressure.
 
 use std::fs::File;
 use std::io;
@@ -25,25 +25,25 @@ pub struct Usage {
     pub minor_faults: u64,
     /// Page faults that waited for I/O.
     pub major_faults: u64,
-    /// Times it gave the processor up, mostly to wait.
+    /// Times it gave up the processor, mostly to wait.
     pub voluntary_switches: u64,
     /// Times the processor was taken away.
     pub involuntary_switches: u64,
 }
 
 impl Usage {
-    /// Of the calling thread.
+    /// Returns the usage of the calling thread.
     ///
     /// # Errors
     /// The errno of getrusage(2).
     pub fn thread() -> io::Result<Self> {
-        // getrusage(2) of a thread tells its time as of the last tick, up to 10 ms ago; reading
-        // this clock brings it up to date.
+        // getrusage(2) returns a thread's time as of the last tick, up to 10 ms ago; reading this
+        // clock updates it.
         clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
         Self::of(UsageWho::RUSAGE_THREAD)
     }
 
-    /// Of the process: all its threads, also those that ended.
+    /// Returns the usage of the process: of all its threads, including those that ended.
     ///
     /// # Errors
     /// The errno of getrusage(2).
@@ -77,7 +77,7 @@ fn nanos(time: TimeVal) -> u64 {
         .saturating_add(u64::try_from(time.tv_usec()).unwrap_or(0) * 1000)
 }
 
-/// What was used since `earlier`; never below 0.
+/// The usage since `earlier`; never below 0.
 impl Sub for Usage {
     type Output = Self;
 
@@ -95,25 +95,25 @@ impl Sub for Usage {
     }
 }
 
-/// How long the thread that opened it was ready to run while other tasks had the CPU.
+/// Measures how long the thread that opened it was ready to run while other tasks had the CPU.
 #[derive(Debug)]
 pub struct RunQueue(Option<File>);
 
 impl RunQueue {
-    pub fn of_this_thread() -> RunQueue {
+    pub fn for_this_thread() -> RunQueue {
         RunQueue(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    /// Nanoseconds since the thread began: run_delay of /proc/PID/schedstat
-    /// (Documentation/scheduler/sched-stats.rst). Time that a hypervisor stole is not in it. `None`
-    /// without CONFIG_SCHED_INFO or /proc.
+    /// Returns the nanoseconds since the thread began: run_delay of /proc/PID/schedstat
+    /// (Documentation/scheduler/sched-stats.rst). Excludes steal time. `None` without
+    /// CONFIG_SCHED_INFO or /proc.
     pub fn nanos(&self) -> Option<u64> {
         let mut text = [0; 64];
         let length = self.0.as_ref()?.read_at(&mut text, 0).ok()?;
         run_delay(str::from_utf8(text.get(..length)?).ok()?)
     }
 
-    /// Nanoseconds since it was read the last time.
+    /// Returns the nanoseconds since the reading `before`.
     pub fn since(&self, before: Option<u64>) -> Option<u64> {
         Some(self.nanos()?.saturating_sub(before?))
     }
@@ -124,9 +124,10 @@ fn run_delay(schedstat: &str) -> Option<u64> {
     schedstat.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Nanoseconds since boot, summed over all processors, in which the hypervisor ran something else
-/// although we had work. Granularity: a clock tick, mostly 10 ms.
-pub fn steal() -> Option<u64> {
+/// Returns the steal time: nanoseconds since boot, summed over all processors, in which the
+/// hypervisor ran something else although this machine had work. Granularity: a clock tick, usually
+/// 10 ms.
+pub fn steal_nanos() -> Option<u64> {
     let per_second = sysconf(SysconfVar::CLK_TCK).ok()??;
     let ticks = steal_ticks(&text::read("/proc/stat").ok()?)?;
     ticks.checked_mul(1_000_000_000u64.checked_div(u64::try_from(per_second).ok()?)?)
@@ -138,8 +139,8 @@ fn steal_ticks(stat: &str) -> Option<u64> {
         .find_map(|line| line.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok())
 }
 
-/// Microseconds since boot in which some task waited for memory (/proc/pressure/memory). `None`
-/// without CONFIG_PSI.
+/// Returns the microseconds since boot in which some task waited for memory
+/// (/proc/pressure/memory). `None` without CONFIG_PSI.
 pub fn memory_pressure() -> Option<u64> {
     pressure_total(&text::read("/proc/pressure/memory").ok()?)
 }
@@ -160,7 +161,7 @@ mod tests {
             (run_delay("426028040 777932537 136\n"), run_delay("1 x"), run_delay("")),
             (Some(777_932_537), None, None)
         );
-        let queue = RunQueue::of_this_thread();
+        let queue = RunQueue::for_this_thread();
         if let Some(before) = queue.nanos() {
             std::thread::yield_now();
             assert!(queue.nanos().is_some_and(|after| after >= before));
@@ -209,7 +210,8 @@ mod tests {
     fn captured_text() {
         let stat = "cpu  10 20 30 40 50 60 70 81 90 0\ncpu0 1 2 3 4 5 6 7 8 9 0\nintr 5\n";
         assert_eq!(steal_ticks(stat), Some(81));
-        let psi = "some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961\nfull avg10=0.17 avg60=0.07 avg300=0.10 total=2589025\n";
+        let psi = "some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961\nfull avg10=0.17 \
+                   avg60=0.07 avg300=0.10 total=2589025\n";
         assert_eq!(pressure_total(psi), Some(2_846_961));
         for odd in [
             "",
@@ -223,6 +225,6 @@ mod tests {
         ] {
             assert_eq!((steal_ticks(odd), pressure_total(odd)), (None, None), "{odd:?}");
         }
-        assert!(steal().is_some());
+        assert!(steal_nanos().is_some());
     }
 }

@@ -165,7 +165,7 @@ fn disk() -> PathBuf {
 }
 
 fn is_disk(dir: &Path) -> bool {
-    let mount = |file| iotui::sys::mounts::of(&file);
+    let mount = |file| iotui::sys::mounts::mount_of(&file);
     tempfile::tempfile_in(dir).is_ok_and(|file| {
         mount(file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse())
     })

@@ -4,7 +4,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use crate::backend::order::Share;
+use crate::backend::access_pattern::Share;
 use crate::backend::testing;
 use crate::backend::work::{Assignment, Published};
 use crate::plan::{Choice, Pattern};
@@ -23,16 +23,22 @@ fn passes_leave_one_copy_of_the_span_and_nothing_behind_it() {
     let (stop, published) = (AtomicBool::new(false), Published::default());
     let mut work = Work::new(Assignment {
         passes: 3,
-        ..Assignment::of(&CopyRange, &job, Share::of(&job, 0, u64::MAX, 7), &stop, &published)
+        ..Assignment::for_job(
+            &CopyRange,
+            &job,
+            Share::for_lane(&job, 0, u64::MAX, 7),
+            &stop,
+            &published,
+        )
     });
-    let copy = copy_in(&beside(&target.path)).unwrap();
+    let copy = create_copy(&folder_of(&target.path)).unwrap();
     assert_eq!(
         copy.file().metadata().unwrap().dev(),
         file.as_file().metadata().unwrap().dev(),
         "on the same file system"
     );
     let lane = CopyLane { file: target.open(&job).unwrap(), copy, clones: false };
-    lane.go::<false>(&mut work).unwrap();
+    lane.run_loop::<false>(&mut work).unwrap();
     let mut copied = vec![0; LEN];
     lane.copy.file().read_exact_at(&mut copied, 0).unwrap();
     assert!(copied == data[..LEN]);
@@ -44,9 +50,9 @@ fn passes_leave_one_copy_of_the_span_and_nothing_behind_it() {
 fn an_unnamed_file_has_a_folder_too() {
     let dir = tempfile::tempdir().unwrap();
     let scratch = Scratch::create(dir.path()).unwrap();
-    assert_eq!(beside(&scratch.path()), dir.path().canonicalize().unwrap());
-    assert_eq!(beside("/a/b".as_ref()), PathBuf::from("/a"));
-    assert_eq!(beside("b".as_ref()), PathBuf::from("."));
+    assert_eq!(folder_of(&scratch.path()), dir.path().canonicalize().unwrap());
+    assert_eq!(folder_of("/a/b".as_ref()), PathBuf::from("/a"));
+    assert_eq!(folder_of("b".as_ref()), PathBuf::from("."));
 }
 
 #[test]

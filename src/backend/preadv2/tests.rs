@@ -31,11 +31,11 @@ fn cold_file(job: &Job) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
 }
 
 #[test]
-fn what_is_not_cached_costs_a_second_call_and_what_is_does_not() {
+fn only_uncached_blocks_cost_a_second_call() {
     // Nothing is read ahead, so that every block is missing once.
     let job = job("+nowait+random");
-    // The first call of a miss starts the read: whoever is kept from the CPU for that long finds
-    // the block cached, so it is tried again.
+    // The first call of a miss starts the read: a lane that is preempted for that long finds the
+    // block cached, so it is tried again.
     for tries in (0..5).rev() {
         let Some((_file, data, target)) = cold_file(&job) else { return };
         let tally = testing::read_all(&Preadv2, &target, &job);
@@ -70,11 +70,11 @@ fn dontcache_leaves_the_page_cache_as_it_was() {
 }
 
 #[test]
-fn a_flag_that_means_nothing_is_refused_with_the_reason() {
+fn a_flag_without_effect_is_refused_with_a_reason() {
     let (_file, _, target) = testing::file(4096, 1);
     let says = |job: Job| Preadv2.check(&target, &job).unwrap_err().0;
-    assert!(says(Job { op: Op::Write, ..job("+nowait") }).contains("about reading"));
-    assert!(says(Job { direct: true, ..job("+dontcache") }).contains("passes by"));
-    assert!(says(job("+sequential+random")).contains("opposite"));
-    assert!(says(Job { direct: true, ..job("+willneed") }).contains("passes by"));
+    assert!(says(Job { op: Op::Write, ..job("+nowait") }).contains("only to reads"));
+    assert!(says(Job { direct: true, ..job("+dontcache") }).contains("bypasses"));
+    assert!(says(job("+sequential+random")).contains("contradicts"));
+    assert!(says(Job { direct: true, ..job("+willneed") }).contains("bypasses"));
 }

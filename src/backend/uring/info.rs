@@ -6,8 +6,8 @@ use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Info, 
 const SQPOLL: Opt = Opt {
     name: "sqpoll",
     value: None,
-    about: "a kernel thread takes submissions: system calls only wait for completions, or wake it up after 50 ms; \
-            its CPU time is counted",
+    about: "a kernel thread takes submissions: system calls only wait for completions, or wake it \
+            up after 50 ms; its CPU time is counted",
 };
 
 /// `fixed` is only read: a run of iotui registers its buffers by itself.
@@ -25,11 +25,13 @@ pub(super) const INFO: Info = Info {
     id: "uring",
     title: "io_uring(7)",
     about: "queues operations in shared memory: one system call submits and collects many",
-    doc: "All free slots are filled, one io_uring_enter submits them and waits for at least one, everything that is complete is taken. \
-          The buffer and the file are registered once. At depth 1 it is one system call per block as with pread; deeper, one call \
-          serves many, and a disk sees many requests at once (with --direct). Random direct requests are submitted two at a time: more in one \
-          call would be held back until all of them are known. What completes does not interrupt the lane (IORING_SETUP_DEFER_TASKRUN, \
-          where the kernel has it).",
+    doc: "All free slots are filled, one io_uring_enter submits them and waits for at \
+          least one, and all completions are taken. The buffer and the file are registered \
+          once. At depth 1 it makes one system call per block, as pread does; at a higher \
+          depth one call serves many blocks, and a disk sees many requests at once (with \
+          --direct). Random direct requests are submitted two at a time: the kernel would \
+          hold more in one call back until it has seen all of them. Completions do not \
+          interrupt the lane (IORING_SETUP_DEFER_TASKRUN, where the kernel supports it).",
     data_path: DataPath::CopiedByCall,
     ops: &[Op::Read, Op::Write],
     depth: Depth::UpTo(4096),

@@ -1,12 +1,11 @@
-//! What the ring may do to memory after a lane is gone, and what it does where registration is
-//! refused.
+//! Memory and the ring after a lane is dropped, and the plain path where registration is refused.
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::*;
-use crate::backend::order::Share;
+use crate::backend::access_pattern::Share;
 use crate::backend::work::{Assignment, Published};
 use crate::backend::{drive, testing};
 use crate::plan::Choice;
@@ -25,14 +24,14 @@ fn job(options: &[&str], depth: u32) -> Job {
 }
 
 /// False, with the reason printed, where there is no io_uring.
-fn rings_here(job: &Job) -> bool {
+fn has_io_uring(job: &Job) -> bool {
     let (_file, _, target) = testing::file(1, 0);
     Uring.check(&target, job).map_err(|why| child::skip(&why.0)).is_ok()
 }
 
-/// A lane that reads from the given pipe instead of a file: its operations end when somebody
-/// writes.
-fn on_a_pipe(job: &Job) -> (UringLane, File) {
+/// Returns a lane that reads from a pipe instead of a file, and its write end: its operations end
+/// when the test writes.
+fn pipe_lane(job: &Job) -> (UringLane, File) {
     let (_file, _, target) = testing::file(1 << 16, 0);
     let mut lane = UringLane::open(&target, job, 0).unwrap();
     let (from, to) = nix::unistd::pipe().unwrap();
@@ -46,8 +45,8 @@ fn request(slot: u32) -> Request {
 }
 
 fn push(lane: &mut UringLane, request: Request) -> bool {
-    let entry = lane.entry(request, lane.part(request));
-    lane.flying += 1;
+    let entry = lane.entry(request, lane.buffer_part(request));
+    lane.in_flight += 1;
     // SAFETY: `drop` keeps the buffer until nothing is in flight.
     unsafe { lane.ring.submission().push(&entry) }.is_ok()
 }
@@ -59,14 +58,20 @@ fn mapped(address: *mut u8) -> bool {
 }
 
 fn work_of<'a>(job: &Job, stop: &'a AtomicBool, published: &'a Published) -> Work<'a> {
-    Work::new(Assignment::of(&Uring, job, Share::of(job, 0, u64::MAX, 0), stop, published))
+    Work::new(Assignment::for_job(
+        &Uring,
+        job,
+        Share::for_lane(job, 0, u64::MAX, 0),
+        stop,
+        published,
+    ))
 }
 
 #[test]
 fn a_dropped_lane_waits_for_what_is_in_flight() {
     for options in [&[][..], &["sqpoll"]] {
         let job = job(options, 4);
-        if !rings_here(&job) {
+        if !has_io_uring(&job) {
             continue;
         }
         let dropped = AtomicBool::new(false);
@@ -76,12 +81,12 @@ fn a_dropped_lane_waits_for_what_is_in_flight() {
             // Made, used and dropped on one thread, as by the engine: a ring belongs to the thread
             // that made it.
             scope.spawn(move || {
-                let (mut lane, pipe) = on_a_pipe(job);
+                let (mut lane, pipe) = pipe_lane(job);
                 for slot in 0..3 {
                     assert!(push(&mut lane, request(slot)));
                 }
                 lane.ring.submit().unwrap();
-                // Nobody has written: none can be complete.
+                // Nothing was written yet: no operation can be complete.
                 assert!(lane.ring.completion().is_empty());
                 to.send((pipe, nix::unistd::gettid())).unwrap();
                 drop(lane);
@@ -109,17 +114,17 @@ fn sleeps(thread: nix::unistd::Pid) -> bool {
     waits && file("syscall").split(' ').next() == Some(&libc::SYS_io_uring_enter.to_string())
 }
 
-/// What is submitted already is not submitted again: such a call would not wait, and what completed
-/// would never be seen.
+/// Entries that were submitted already are not submitted again: such a call would not wait, and
+/// completions would never be seen.
 #[test]
-fn a_wait_that_was_interrupted_goes_on() {
+fn an_interrupted_wait_continues() {
     use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
     extern "C" fn note(_: libc::c_int) {
         INTERRUPTED.store(true, SeqCst);
     }
     let job = job(&[], 1);
-    if !rings_here(&job) {
+    if !has_io_uring(&job) {
         return;
     }
     // SAFETY: the handler stores to an atomic only; nobody else uses the signal.
@@ -134,11 +139,16 @@ fn a_wait_that_was_interrupted_goes_on() {
     let (over, ended) = std::sync::mpsc::channel();
     // Not scoped: where it fails the lane never ends.
     std::thread::spawn(move || {
-        let (mut lane, pipe) = on_a_pipe(&job);
+        let (mut lane, pipe) = pipe_lane(&job);
         to.send((pipe, nix::unistd::gettid())).unwrap();
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work =
-            Work::new(Assignment::of(&Uring, &job, Share::of(&job, 0, 1, 1), &stop, &published));
+        let mut work = Work::new(Assignment::for_job(
+            &Uring,
+            &job,
+            Share::for_lane(&job, 0, 1, 1),
+            &stop,
+            &published,
+        ));
         let ran = drive::run(&mut lane, &mut work).map_err(|error| error.to_string());
         let tally = work.tally();
         let _ = over.send((ran, tally.ops, tally.syscalls));
@@ -163,15 +173,15 @@ fn a_wait_that_was_interrupted_goes_on() {
 }
 
 #[test]
-fn what_completes_waits_until_the_lane_asks() {
+fn completions_wait_until_the_lane_asks() {
     let job = job(&[], 4);
-    if !rings_here(&job) {
+    if !has_io_uring(&job) {
         return;
     }
     if SETUPS[0](&mut IoUring::builder()).build(4).is_err() {
         return child::skip("before Linux 6.1 what completes is worked on at once");
     }
-    let (mut lane, mut pipe) = on_a_pipe(&job);
+    let (mut lane, mut pipe) = pipe_lane(&job);
     assert!(push(&mut lane, request(0)));
     lane.ring.submit().unwrap();
     pipe.write_all(&[7; BLOCK as usize]).unwrap();
@@ -179,33 +189,33 @@ fn what_completes_waits_until_the_lane_asks() {
     assert!(nix::unistd::gettid().as_raw() > 0 && lane.ring.completion().is_empty());
     lane.ring.submit_and_wait(1).unwrap();
     assert_eq!(lane.ring.completion().count(), 1);
-    lane.flying = 0;
+    lane.in_flight = 0;
 }
 
-/// The ring's descriptor is taken away while operations are in flight: the run fails, the memory
-/// stays.
+/// The ring's descriptor is replaced while operations are in flight: the run fails, the memory
+/// stays mapped.
 ///
-/// In a process of its own: other threads could map memory at the address that is asked for.
+/// In a process of its own: other threads could map memory at this address.
 #[test]
-fn memory_that_the_kernel_may_still_write_to_is_never_given_back() {
+fn memory_that_the_kernel_may_still_write_to_is_leaked() {
     const NAME: &str =
         "backend::uring::tests::memory_that_the_kernel_may_still_write_to_is_never_given_back";
     let job = job(&[], 4);
     if !child::is_child("ring") {
-        if rings_here(&job) {
+        if has_io_uring(&job) {
             let output = child::child(NAME, "ring");
             assert!(output.status.success(), "{output:?}");
         }
         return;
     }
-    // What was never submitted is not waited for, and its memory is given back.
-    let (mut lane, _pipe) = on_a_pipe(&job);
+    // What was never submitted is not waited for, and its memory is freed.
+    let (mut lane, _pipe) = pipe_lane(&job);
     let buffer = lane.buffer.ptr();
     assert!(push(&mut lane, request(0)) && mapped(buffer));
     drop(lane);
     assert!(!mapped(buffer));
 
-    let (mut lane, mut pipe) = on_a_pipe(&job);
+    let (mut lane, mut pipe) = pipe_lane(&job);
     let buffer = lane.buffer.ptr();
     assert!(push(&mut lane, request(3)));
     lane.ring.submit().unwrap();
@@ -226,7 +236,7 @@ fn memory_that_the_kernel_may_still_write_to_is_never_given_back() {
 /// In a process of its own, as nobody where it can be: limits belong to the whole process, and root
 /// has none.
 #[test]
-fn a_refused_buffer_is_told_and_the_plain_path_reads_the_same() {
+fn a_refused_buffer_is_noted_and_the_plain_path_reads_the_same() {
     const NAME: &str =
         "backend::uring::tests::a_refused_buffer_is_told_and_the_plain_path_reads_the_same";
     if !child::is_child("memlock") {
@@ -243,7 +253,7 @@ fn a_refused_buffer_is_told_and_the_plain_path_reads_the_same() {
     .unwrap();
     for depth in [1, 8] {
         let job = Job { block: 1 << 20, span: (5 << 20) + 1, ..job(&[], depth) };
-        if !rings_here(&job) {
+        if !has_io_uring(&job) {
             return;
         }
         let (_file, data, target) = testing::file((5 << 20) + 1, 1);
@@ -261,7 +271,7 @@ fn a_refused_buffer_is_told_and_the_plain_path_reads_the_same() {
 fn polling_needs_no_more_calls_than_operations_at_any_depth() {
     for depth in [1, 2, 64] {
         let job = job(&["sqpoll"], depth);
-        if rings_here(&job) {
+        if has_io_uring(&job) {
             let (_file, data, target) = testing::file(65536, 2);
             let tally = testing::read_all(&Uring, &target, &job);
             assert_eq!((tally.ops, tally.folds[0]), (16, testing::xor(&data)));
@@ -273,7 +283,7 @@ fn polling_needs_no_more_calls_than_operations_at_any_depth() {
 #[test]
 fn the_polling_thread_is_a_helper_whose_time_is_counted() {
     let (_file, _, target) = testing::file(65536, 2);
-    if !rings_here(&job(&["sqpoll"], 1)) {
+    if !has_io_uring(&job(&["sqpoll"], 1)) {
         return;
     }
     // In a process of its own: rings of other tests are others'.

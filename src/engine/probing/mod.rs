@@ -1,4 +1,5 @@
-//! The probes of a plan: rounds of calibrated batches, every cell in each round, in a new order.
+//! Runs the probes of a plan: rounds of calibrated batches, every cell once per round, in a new
+//! order each.
 
 mod visit;
 
@@ -6,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use visit::{Ask, Visit, visit};
+use visit::{Visit, VisitRequest, visit};
 
 use super::control::Cutter;
 use super::error::Failure;
-use super::place::local_dir;
+use super::locate::local_dir;
 use super::progress::Pace;
-use super::schedule::shuffled;
+use super::schedule::shuffled_indexes;
 use super::{Control, Sink};
 use crate::plan::{Plan, ProbeCell, Remote, TargetSpec, sets_of};
 use crate::probe::{self, Costs, Probe, Site};
@@ -21,7 +22,7 @@ use crate::sys::scratch;
 use crate::sys::usage::Usage;
 use crate::units::show_count;
 
-/// What the engine knows of a cell.
+/// The state of a cell during a run.
 struct Cell {
     probe: &'static dyn Probe,
     cell: ProbeCell,
@@ -29,13 +30,13 @@ struct Cell {
     count: Option<u64>,
     taken: u32,
     findings: ProbeFindings,
-    counted: Counted,
+    totals: CellTotals,
     out: bool,
 }
 
 /// What all batches of a cell used together.
 #[derive(Default)]
-struct Counted {
+struct CellTotals {
     operations: f64,
     usage: Usage,
     costs: Costs,
@@ -51,8 +52,8 @@ struct Run<'a> {
     pace: Pace,
 }
 
-/// This machine, with the file or folder of `target`, and the other one where there is one; what is
-/// compared with a file that was named lies on a disk of this machine.
+/// Returns the context of the probes: this machine, with the file or folder of `target`, and the
+/// remote machine if there is one. A named file is compared with one on a local disk.
 pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> Site {
     let site = match target {
         TargetSpec::Scratch { dir, .. } => Site::here(Some(dir.clone()), None),
@@ -62,7 +63,7 @@ pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> Site {
     site.with(remote)
 }
 
-/// Runs all probes of `plan` until each has its batches, or until `deadline`.
+/// Runs all probes of `plan` until each has its batches or `deadline` has passed.
 pub(super) fn run(
     plan: &Arc<Plan>,
     control: &Control,
@@ -71,19 +72,19 @@ pub(super) fn run(
 ) -> End {
     let rounds = plan.probe_rounds();
     let pace = Pace::new(Instant::now(), deadline, plan.probes.len(), Some(rounds));
-    control.watched.doing("the probes were being made ready");
+    control.watchdog.doing("the probes were being prepared");
     let site = site(&plan.target, plan.remote.as_ref()).choosing(Some(&sets_of(&plan.probes)));
     let mut run = Run { plan, control, sink, site, cells: Vec::new(), pace };
     run.make_cells();
-    run.sweep();
-    let end = run.rounds(rounds);
-    run.tell_findings();
+    run.remove_leftovers();
+    let end = run.run_rounds(rounds);
+    run.send_all_findings();
     end
 }
 
 impl Run<'_> {
-    /// A probe of a plan made elsewhere may be unknown here, and what was to be had then may not be
-    /// now.
+    /// Makes the cells. A probe of a plan made elsewhere may be unknown here, and one that was
+    /// available then may not be now.
     fn make_cells(&mut self) {
         for cell in &self.plan.probes {
             let known = probe::probe(&cell.probe);
@@ -93,45 +94,40 @@ impl Run<'_> {
             };
             let probe = known.unwrap_or(probe::PROBES[0]);
             let estimate = if refused.is_none() { probe.estimate(cell, &self.site) } else { None };
-            let (out, unit) = (refused.is_some(), probe.unit(cell));
+            let out = refused.is_some();
             let far = if refused.is_none() { probe.far(cell, &self.site) } else { None };
             let findings =
                 ProbeFindings { estimate, far, error: refused, ..ProbeFindings::default() };
-            let (count, taken, counted) = (None, 0, Counted::default());
             self.cells.push(Cell {
                 probe,
                 cell: cell.clone(),
-                unit,
-                count,
-                taken,
+                unit: probe.unit(cell),
+                count: None,
+                taken: 0,
                 findings,
-                counted,
+                totals: CellTotals::default(),
                 out,
             });
         }
-        self.tell_findings();
+        self.send_all_findings();
     }
 
-    /// What a killed run may have left where files need a name; no matter if it cannot be looked
-    /// for.
-    fn sweep(&self) {
-        if let Some(dir) = self
-            .site
-            .dir
-            .as_ref()
-            .filter(|_| self.cells.iter().any(|cell| cell.probe.info().makes_files))
-        {
+    /// Removes the named files that killed runs left behind. Errors are ignored: the run does not
+    /// depend on it.
+    fn remove_leftovers(&self) {
+        let makes_files = self.cells.iter().any(|cell| cell.probe.info().makes_files);
+        if let (Some(dir), true) = (&self.site.dir, makes_files) {
             let _ = scratch::sweep(dir);
         }
     }
 
-    fn rounds(&mut self, rounds: u32) -> End {
+    fn run_rounds(&mut self, rounds: u32) -> End {
         for round in 1..=rounds {
-            for index in shuffled(self.cells.len(), self.plan.seed, round) {
+            for index in shuffled_indexes(self.cells.len(), self.plan.seed, round) {
                 if let Err(end) = self.step(index, rounds) {
                     return end;
                 }
-                self.pace.tried();
+                self.pace.count_trial();
             }
             if self.cells.iter().all(|cell| cell.out || cell.taken >= rounds) {
                 break;
@@ -140,57 +136,60 @@ impl Run<'_> {
         End::Finished
     }
 
-    /// One visit, and again where a pause cut it.
+    /// Visits a cell, again where a pause cut the visit.
     fn step(&mut self, index: usize, rounds: u32) -> Result<(), End> {
         loop {
             self.pause(index);
             if self.control.stopping() {
                 return Err(End::Interrupted);
             }
-            if self.pace.over() {
+            if self.pace.is_over() {
                 return Err(End::Budget);
             }
             let cell = &self.cells[index];
             if cell.out || cell.taken >= rounds {
                 return Ok(());
             }
-            self.control.watched.doing("a probe was being measured");
-            self.tell(if cell.count.is_some() { Phase::Trial } else { Phase::Calibrate }, index);
+            self.control.watchdog.doing("a probe was being measured");
+            self.send_progress(
+                if cell.count.is_some() { Phase::Trial } else { Phase::Calibrate },
+                index,
+            );
             let cut = Cutter::new(self.control, self.pace.deadline());
             let cell = &self.cells[index];
-            let ask = Ask {
+            let request = VisitRequest {
                 probe: cell.probe,
                 cell: cell.cell.clone(),
                 count: cell.count,
-                wanted: rounds - cell.taken,
+                remaining: rounds - cell.taken,
                 time: self.plan.trial_time.low,
             };
             let begin = Instant::now();
-            let done = visit(&ask, &self.site, &|| cut.ask());
+            let done = visit(&request, &self.site, &|| cut.check());
             if cut.paused() && !matches!(done, Err(Failure::Abandoned)) {
                 self.pace.shift(begin.elapsed());
-                self.control.watched.until(self.pace.deadline());
+                self.control.watchdog.until(self.pace.deadline());
                 continue;
             }
             return self.settle(index, done);
         }
     }
 
-    /// Waits while the run is paused; a skip meanwhile takes this cell out.
+    /// Waits while the run is paused; a skip meanwhile excludes this cell.
     fn pause(&mut self, index: usize) {
         if self.cells[index].out || !self.control.pausing() {
             return;
         }
         let begin = Instant::now();
-        self.tell(Phase::Pause, index);
+        self.send_progress(Phase::Pause, index);
         self.control.wait_out_pause(|| self.control.skip.load(Relaxed));
         self.cells[index].out = self.control.take_skip();
         self.pace.shift(begin.elapsed());
-        self.control.watched.until(self.pace.deadline());
+        self.control.watchdog.until(self.pace.deadline());
     }
 
-    fn tell(&mut self, phase: Phase, index: usize) {
-        let mut progress = self.pace.at(phase, None, self.cells[index].taken + 1);
+    fn send_progress(&mut self, phase: Phase, index: usize) {
+        let mut progress = self.pace.progress(phase, None, self.cells[index].taken + 1);
         progress.probe = Some(index as u32);
         self.sink.event(Event::Progress(progress));
     }
@@ -199,43 +198,43 @@ impl Run<'_> {
         let skipped = self.control.take_skip();
         self.cells[index].out |= skipped;
         match done {
-            Ok(visit) => self.keep(index, &visit),
+            Ok(visit) => self.record_visit(index, &visit),
             Err(Failure::Cell(error)) => {
                 self.cells[index].out = true;
                 self.cells[index].findings.error = Some(error);
-                self.tell_finding(index);
+                self.send_findings(index);
             }
             Err(Failure::Stopped) if skipped => {}
-            Err(Failure::Stopped) => return Err(self.cut()),
+            Err(Failure::Stopped) => return Err(self.end_reason()),
             Err(Failure::Abandoned) => {
                 let text = format!(
-                    "{}: a system call did not return and was left behind",
+                    "{}: a system call did not return and was abandoned",
                     self.cells[index].cell.label()
                 );
                 self.sink.event(Event::Note { text });
-                return Err(self.cut());
+                return Err(self.end_reason());
             }
         }
         Ok(())
     }
 
-    /// Only a user interrupts a run.
-    fn cut(&self) -> End {
-        if self.control.stopping() || !self.pace.over() { End::Interrupted } else { End::Budget }
+    /// Returns why a visit was ended: only a user interrupts a run.
+    fn end_reason(&self) -> End {
+        if self.control.stopping() || !self.pace.is_over() { End::Interrupted } else { End::Budget }
     }
 
-    fn keep(&mut self, index: usize, visit: &Visit) {
+    fn record_visit(&mut self, index: usize, visit: &Visit) {
         let cycle = self.site.cycle();
         let cell = &mut self.cells[index];
         cell.count = Some(visit.count);
-        let mut told = Vec::new();
+        let mut trials = Vec::new();
         for batch in &visit.batches {
             let Some(value) = batch.value(cell.unit, &visit.costs) else { continue };
             cell.taken += 1;
-            cell.counted.operations +=
+            cell.totals.operations +=
                 if cell.unit == Unit::Nanos { batch.amount } else { visit.count as f64 };
             let cycles = cycle.filter(|_| cell.unit == Unit::Nanos).map(|cycle| value / cycle);
-            told.push(ProbeTrial {
+            trials.push(ProbeTrial {
                 cell: index as u32,
                 round: cell.taken,
                 value,
@@ -244,71 +243,75 @@ impl Run<'_> {
                 short: false,
             });
         }
-        cell.counted.add(visit);
-        cell.findings.evidence = cell.counted.evidence(visit);
+        cell.totals.add(visit);
+        cell.findings.evidence = cell.totals.evidence(visit);
         cell.findings.warnings = visit.warnings.clone();
-        if told.is_empty() {
+        if trials.is_empty() {
             cell.out = true;
-            cell.findings.error =
-                Some("clock and loop took longer than what is measured: no value is left".into());
+            cell.findings.error = Some(
+                "the clock and loop overhead exceeds the measured time: no value is left".into(),
+            );
         }
-        for trial in told {
+        for trial in trials {
             self.sink.event(Event::Probe { trial });
         }
-        self.tell_finding(index);
+        self.send_findings(index);
     }
 
-    fn tell_finding(&mut self, index: usize) {
+    fn send_findings(&mut self, index: usize) {
         let findings = Arc::new(self.cells[index].findings.clone());
         self.sink.event(Event::Findings { cell: index as u32, findings });
     }
 
-    fn tell_findings(&mut self) {
-        (0..self.cells.len()).for_each(|index| self.tell_finding(index));
+    fn send_all_findings(&mut self) {
+        (0..self.cells.len()).for_each(|index| self.send_findings(index));
     }
 }
 
-impl Counted {
+impl CellTotals {
     fn add(&mut self, visit: &Visit) {
         let (all, more) = (&mut self.usage, &visit.usage);
         all.minor_faults += more.minor_faults;
         all.major_faults += more.major_faults;
         all.voluntary_switches += more.voluntary_switches;
         all.involuntary_switches += more.involuntary_switches;
-        (self.costs, self.cpu) = (visit.costs, visit.cpu);
+        self.costs = visit.costs;
+        self.cpu = visit.cpu;
     }
 
-    /// In words: where, how much at a time, what was taken out, what was counted.
+    /// Describes where the cell ran, its batch size, the overhead that was subtracted, and the
+    /// counters.
     fn evidence(&self, visit: &Visit) -> Vec<String> {
         let place = self.cpu.map_or("on any CPU, not pinned".into(), |cpu| format!("on CPU {cpu}"));
-        let batch = format!("{} in a batch", show_count(visit.count as f64));
-        let taken = visit.batches.first().map(|batch| match (batch.readings, batch.loops) {
+        let batch = format!("batches of {}", show_count(visit.count as f64));
+        let overhead = visit.batches.first().map(|batch| match (batch.readings, batch.loops) {
             (0, 0) => String::new(),
             (_, 0) => format!(
-                ", taken out: a clock reading of {:.1} ns per batch",
+                ", subtracted: a clock reading of {:.1} ns per batch",
                 self.costs.clock_nanos
             ),
             _ => {
                 format!(
-                    ", taken out: a clock reading of {:.1} ns per batch, {:.2} ns of loop each",
+                    ", subtracted: a clock reading of {:.1} ns per batch, {:.2} ns of loop \
+                     overhead per operation",
                     self.costs.clock_nanos, self.costs.loop_nanos
                 )
             }
         });
-        let each = |count: u64| count as f64 / self.operations.max(1.0);
+        let per_op = |count: u64| count as f64 / self.operations.max(1.0);
         let counters = [
             ("minor faults", self.usage.minor_faults),
             ("major faults", self.usage.major_faults),
             ("voluntary switches", self.usage.voluntary_switches),
             ("involuntary switches", self.usage.involuntary_switches),
         ];
-        // Less than one in a thousand is the thread's own start.
-        let counted = counters
+        // Fewer than one in a thousand operations: those of the thread's start.
+        let counter_texts = counters
             .iter()
-            .filter(|(_, count)| each(*count) >= 0.001)
-            .map(|(name, count)| format!("{:.3} {name} each", each(*count)));
-        let first = format!("{place}, {batch}{}", taken.unwrap_or_default());
-        std::iter::once(first).chain(counted).chain(visit.evidence.iter().cloned()).collect()
+            .filter(|(_, count)| per_op(*count) >= 0.001)
+            .map(|(name, count)| format!("{:.3} {name} per operation", per_op(*count)));
+        let first = format!("{place}, {batch}{}", overhead.unwrap_or_default());
+        std::iter::once(first).chain(counter_texts).chain(visit.evidence.iter().cloned()).collect()
     }
 }
 

@@ -50,7 +50,7 @@ fn end(events: &[Event]) -> End {
 }
 
 #[test]
-fn every_cell_has_its_batches_in_rounds_and_says_what_was_taken_out() {
+fn every_cell_has_its_batches_in_rounds_and_states_the_subtracted_overhead() {
     let calls = (0..3u64).map(|n| ProbeCell::new("call", [("arguments", n.into())]));
     let plan = plan(calls.chain([ProbeCell::new("loop", [])]).collect(), 5);
     let events = events(&plan, &Control::new(&NEVER));
@@ -65,14 +65,15 @@ fn every_cell_has_its_batches_in_rounds_and_says_what_was_taken_out() {
     assert!(trials[..4].iter().all(|trial| trial.round == 1));
     let evidence = last_findings(&events, 0).evidence;
     assert!(
-        evidence[0].contains("taken out: a clock reading") && evidence[0].contains("of loop each"),
+        evidence[0].contains("subtracted: a clock reading")
+            && evidence[0].contains("of loop overhead per operation"),
         "{evidence:?}"
     );
     assert_eq!(end(&events), End::Finished);
 }
 
 #[test]
-fn what_is_unknown_or_refused_says_so_and_the_others_run() {
+fn an_unknown_or_refused_probe_is_reported_and_the_others_run() {
     let strange = ProbeCell::new("call", [("arguments", Param::from(99))]);
     let plan = plan(vec![ProbeCell::new("teleport", []), strange, ProbeCell::new("loop", [])], 2);
     let events = events(&plan, &Control::new(&NEVER));
@@ -83,7 +84,7 @@ fn what_is_unknown_or_refused_says_so_and_the_others_run() {
 }
 
 #[test]
-fn a_stop_and_a_budget_end_it_and_keep_what_there_is() {
+fn a_stop_and_a_budget_end_the_run_and_keep_its_results() {
     static STOP: AtomicBool = AtomicBool::new(true);
     let long = plan(vec![ProbeCell::new("loop", [])], 1000);
     assert_eq!(end(&events(&long, &Control::new(&STOP))), End::Interrupted);

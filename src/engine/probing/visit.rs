@@ -1,8 +1,8 @@
-//! One visit to a probe's cell: on a thread of its own, pinned to one CPU, it is opened, calibrated
-//! and measured.
+//! Runs one visit to a probe's cell: a thread of its own, pinned to one CPU, opens it, calibrates
+//! and measures.
 //!
-//! The thread ends with the visit, so that pinning and whatever else a probe does to its thread is
-//! gone; a thread that does not come back from the kernel is left behind.
+//! The thread ends with the visit, which undoes the pinning and whatever else a probe did to it. A
+//! thread that does not return from the kernel is abandoned.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,57 +17,59 @@ use crate::record::Warning;
 use crate::sys::threads::{Affinity, unshare_files};
 use crate::sys::usage::Usage;
 
-/// What is to be done.
+/// The input of a visit.
 #[derive(Clone)]
-pub(super) struct Ask {
+pub(super) struct VisitRequest {
     pub probe: &'static dyn Probe,
     pub cell: ProbeCell,
-    /// Operations of a batch, where they are known.
+    /// Operations per batch; `None` = to be calibrated.
     pub count: Option<u64>,
-    /// Batches that are still wanted.
-    pub wanted: u32,
+    /// Batches that are still to be measured.
+    pub remaining: u32,
     /// How long a batch should take.
     pub time: Duration,
 }
 
-/// What a visit gave.
+/// The result of a visit.
 pub(super) struct Visit {
     pub count: u64,
     pub batches: Vec<Took>,
     pub costs: Costs,
-    /// The CPU that it was pinned to; `None`: the kernel refused, or the probe did not want it.
+    /// The CPU that it was pinned to; `None` where the kernel refused or the probe uses all CPUs.
     pub cpu: Option<usize>,
-    /// Of the thread, over all batches.
+    /// Usage of the thread, over all batches.
     pub usage: Usage,
     pub evidence: Vec<String>,
     pub warnings: Vec<Warning>,
 }
 
-/// How often the waiting thread looks at the flags, and how long a gauge has to end after a stop.
-const TICK: Duration = Duration::from_millis(10);
-const PATIENCE: Duration = Duration::from_secs(1);
-/// No batch has more operations.
-const MOST: u64 = 1 << 40;
+/// How often the waiting thread checks its flags, and how long a gauge may take to end after a
+/// stop.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
+/// Maximum operations per batch.
+const MAX_COUNT: u64 = 1 << 40;
 
-/// Visits the cell. `cut` says when to end.
+/// Visits the cell. `cut` returns when to end.
 pub(super) fn visit(
-    ask: &Ask,
+    request: &VisitRequest,
     site: &Site,
     cut: &dyn Fn() -> Option<Cut>,
 ) -> Result<Visit, Failure> {
     let site = Arc::new(site.again());
-    let (to, from) = channel();
-    let (own, there) = (ask.clone(), Arc::clone(&site));
+    let (sender, receiver) = channel();
+    let thread_request = request.clone();
+    let thread_site = Arc::clone(&site);
     let body = move || {
-        drop(to.send(
-            catch_unwind(AssertUnwindSafe(|| measure(&own, &there))).unwrap_or_else(|_| Err(bug())),
-        ))
+        let done = catch_unwind(AssertUnwindSafe(|| measure(&thread_request, &thread_site)));
+        // Ignore send errors: the waiting thread may have abandoned this one.
+        let _ = sender.send(done.unwrap_or_else(|_| Err(panic_error())));
     };
     let thread = std::thread::Builder::new().name("probe".into()).spawn(body);
     let thread =
         thread.map_err(|error| Failure::Cell(format!("cannot start a thread: {error}")))?;
-    let done = wait(&from, &site, cut)?;
-    // It has said its last word: what is left is to end.
+    let done = wait(&receiver, &site, cut)?;
+    // It has sent its result and is about to end.
     let _ = thread.join();
     done.map_err(|error| match error {
         ProbeError::Stopped => Failure::Stopped,
@@ -75,33 +77,33 @@ pub(super) fn visit(
     })
 }
 
-fn bug() -> ProbeError {
+fn panic_error() -> ProbeError {
     ProbeError::Missing(
-        "the probe ended without a word: this is a bug in iotui, please report it".into(),
+        "the probe ended without a result: this is a bug in iotui, please report it".into(),
     )
 }
 
 type Done = Result<Visit, ProbeError>;
 
 fn wait(
-    from: &Receiver<Done>,
+    receiver: &Receiver<Done>,
     site: &Site,
     cut: &dyn Fn() -> Option<Cut>,
 ) -> Result<Done, Failure> {
     let mut since: Option<Instant> = None;
     loop {
-        match from.recv_timeout(TICK) {
+        match receiver.recv_timeout(POLL_INTERVAL) {
             Ok(done) => return Ok(done),
-            Err(RecvTimeoutError::Disconnected) => return Ok(Err(bug())),
+            Err(RecvTimeoutError::Disconnected) => return Ok(Err(panic_error())),
             Err(RecvTimeoutError::Timeout) => {}
         }
         match cut() {
             None => {}
-            // However long it takes: it is repeated in full.
+            // However long it takes: the visit is repeated in full.
             Some(Cut::Pause) => site.end(),
             Some(Cut::End) => {
                 site.end();
-                if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                if since.get_or_insert_with(Instant::now).elapsed() > STOP_TIMEOUT {
                     return Err(Failure::Abandoned);
                 }
             }
@@ -109,26 +111,27 @@ fn wait(
     }
 }
 
-fn measure(ask: &Ask, site: &Site) -> Done {
+fn measure(request: &VisitRequest, site: &Site) -> Done {
     let cpu = site.cpu().filter(|cpu| Affinity::only(*cpu).apply().is_ok());
-    // As a program with one thread has it: a shared table costs each call some 30 ns. Refused, it
-    // is measured with that.
+    // Like a program with one thread: a shared table adds some 30 ns to each call. If refused, that
+    // is part of the result.
     let _ = unshare_files();
     let costs = Costs::measure();
     let begin = Instant::now();
-    let mut gauge = ask.probe.open(&ask.cell, site)?;
+    let mut gauge = request.probe.open(&request.cell, site)?;
     let opened = begin.elapsed();
-    // A probe may want all CPUs.
+    // A probe may have changed the affinity.
     let cpu = cpu.filter(|cpu| Affinity::current().is_ok_and(|now| now.cpus() == [*cpu]));
-    let count = match ask.count {
+    let count = match request.count {
         Some(count) => count,
-        None => calibrate(&mut *gauge, site, ask.time)?,
+        None => calibrate(&mut *gauge, site, request.time)?,
     };
-    // A cell that is dear to make ready is measured several times before it is given up: for as
-    // long as that took, so that one whose batches are long themselves leaves the others their
-    // turn.
-    let several =
-        opened.as_nanos().div_ceil(ask.time.as_nanos().max(1)).clamp(1, ask.wanted.into());
+    // A cell that takes long to open is measured several times before it is closed, for as long as
+    // opening took, so that one with long batches leaves the others their turn.
+    let several = opened
+        .as_nanos()
+        .div_ceil(request.time.as_nanos().max(1))
+        .clamp(1, request.remaining.into());
     let before = Usage::thread().unwrap_or_default();
     let (begin, mut batches) = (Instant::now(), Vec::new());
     while batches.is_empty() || (batches.len() as u128) < several && begin.elapsed() < opened {
@@ -148,22 +151,22 @@ fn measure(ask: &Ask, site: &Site) -> Done {
     })
 }
 
-/// The number of operations that takes about `time`, preparation within a batch included; the runs
-/// are a warm-up too.
+/// Returns the number of operations that take about `time`, preparation within a batch included;
+/// the runs warm up, too.
 fn calibrate(gauge: &mut dyn Gauge, site: &Site, time: Duration) -> Result<u64, ProbeError> {
-    let most = gauge.most().clamp(1, MOST);
+    let max = gauge.most().clamp(1, MAX_COUNT);
     let mut count = 1;
     loop {
         site.go_on()?;
         let begin = Instant::now();
         gauge.run(count)?;
         let took = begin.elapsed().max(Duration::from_nanos(1));
-        if count >= most || took >= time {
+        if count >= max || took >= time {
             return Ok(count);
         }
         let factor = (time.as_secs_f64() / took.as_secs_f64() * 1.1).clamp(1.5, 64.0);
         count =
-            ((count as f64 * factor).ceil() as u64).clamp(count + 1, most.max(count + 1)).min(most);
+            ((count as f64 * factor).ceil() as u64).clamp(count + 1, max.max(count + 1)).min(max);
     }
 }
 

@@ -1,76 +1,76 @@
-//! Before the first round of a plan whose cells are ways to do the same: each is tried for a
-//! moment, and only the fastest stays in.
+//! Picks the fastest method before the first round: of cells that do the same by different methods,
+//! each is tried for a moment, and only the fastest is measured.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{Halt, Run};
+use crate::backend::access_pattern::mix;
 use crate::backend::meter::Timed;
-use crate::backend::order::mix;
-use crate::engine::calibrate::timed;
+use crate::engine::calibrate::choose_timing;
 use crate::engine::cells::{Amount, Cell};
 use crate::engine::error::Failure;
+use crate::engine::executor::faults;
 use crate::engine::prepare::prepare;
 use crate::engine::trial::{self, Stage, fixed_count};
-use crate::engine::way::faults;
 use crate::engine::workers::cpus;
 use crate::plan::{Cache, Choice, Job};
 use crate::record::{Event, Found, LeftOut, Phase, Pick, Try};
 use crate::sys::cold::drop_part;
 
-/// A try ends after so long: longer than any start of threads.
-const MOMENT: Duration = Duration::from_millis(60);
+/// Time limit of a try; longer than it takes to start threads.
+const TRY_LIMIT: Duration = Duration::from_millis(60);
 
-/// Tries of each way, the ways in turn.
+/// Tries of each method; the methods take turns.
 const TURNS: u64 = 3;
 
-/// Of a file that is not cached each try has a part of its own, so large and no larger: below,
-/// starting is what would be measured.
-const LEAST: u64 = 4 << 20;
-const LARGEST: u64 = 64 << 20;
+/// Range of the part that each try of an uncached file has to itself, bytes: in a smaller one,
+/// start-up would dominate.
+const MIN_PART: u64 = 4 << 20;
+const MAX_PART: u64 = 64 << 20;
 
-/// As far as the kernel reads ahead of what was asked for, at most.
-const AHEAD: u64 = 32 << 20;
+/// Upper bound of the kernel's readahead, bytes.
+const MAX_READAHEAD: u64 = 32 << 20;
 
-/// Why a direct way is not tried on a file that is cached.
-const PASSED: &str = "the file is in memory, and direct I/O would go to the device";
+/// Why direct I/O is not tried on a cached file.
+const CACHED_FILE: &str = "the file is in memory; direct I/O would read the device";
 
-/// The ways to do one thing, and what is known of it.
+/// The cells that do the same by different methods, and what is known about their file.
 struct Group {
-    ways: Vec<u32>,
+    candidates: Vec<u32>,
     found: Found,
-    /// What the tries bring into the page cache is dropped again.
+    /// Whether to drop again what the tries brought into the page cache.
     restore: bool,
 }
 
-/// Job without what makes it one way and not another.
-fn same(job: &Job) -> Job {
+/// Returns the job without what distinguishes methods: equal jobs do the same.
+fn without_method(job: &Job) -> Job {
     let backend = Choice::plain("");
     Job { backend, block: 1, threads: 1, depth: 1, direct: false, ..job.clone() }
 }
 
 impl Run<'_> {
-    /// Leaves one cell in the run of all that do the same.
+    /// Keeps the fastest of the cells that do the same, and excludes the others.
     pub(super) fn pick(&mut self) -> Result<(), Halt> {
         let mut groups: Vec<(Job, Vec<u32>)> = Vec::new();
         for (index, cell) in self.cells.iter().enumerate() {
             let Some(cell) = cell else { continue };
-            let job = same(&cell.job);
+            let job = without_method(&cell.job);
             match groups.iter_mut().find(|(known, _)| *known == job) {
-                Some((_, ways)) => ways.push(index as u32),
+                Some((_, candidates)) => candidates.push(index as u32),
                 None => groups.push((job, vec![index as u32])),
             }
         }
-        for (job, ways) in groups {
-            let pick = self.pick_of(&job, ways.clone())?;
-            for way in ways {
-                self.leave(way, &pick);
+        for (job, candidates) in groups {
+            let pick = self.pick_fastest(&job, candidates.clone())?;
+            for candidate in candidates {
+                self.apply_pick(candidate, &pick);
             }
-            // A way that was tried and failed says more than one that was not tried.
+            // The failure of a try explains more than a method that was not tried.
             if let (None, Some(first)) = (
                 pick.cell,
-                pick.left_out.iter().find(|out| out.why != PASSED).or(pick.left_out.first()),
+                pick.left_out.iter().find(|out| out.why != CACHED_FILE).or(pick.left_out.first()),
             ) {
                 self.sink.event(Event::Failed { cell: first.cell, error: first.why.clone() });
             }
@@ -79,109 +79,121 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The picked cell with its work; any other is out of the run.
-    fn leave(&mut self, way: u32, pick: &Pick) {
-        let Some(cell) = self.cells.get_mut(way as usize).and_then(Option::as_mut) else { return };
-        if pick.cell != Some(way) {
+    /// Sets the amount of work of the picked cell; excludes any other.
+    fn apply_pick(&mut self, candidate: u32, pick: &Pick) {
+        let Some(cell) = self.cells.get_mut(candidate as usize).and_then(Option::as_mut) else {
+            return;
+        };
+        if pick.cell != Some(candidate) {
             cell.out = true;
             return;
         }
         let count = fixed_count(&cell.job).unwrap_or(cell.job.blocks());
-        // Without a try, as if a byte took a tenth of a nanosecond.
-        let rate = pick.rate(way).unwrap_or(1e10).max(1.0);
+        // Without a try, assume a tenth of a nanosecond per byte.
+        let rate = pick.rate(candidate).unwrap_or(1e10).max(1.0);
         let per_op = cell.job.block as f64 * f64::from(cell.job.threads) * 1e9 / rate;
-        let timed = if cell.job.blocks() == 0 { Timed::None } else { timed(cell, per_op) };
+        let timed = if cell.job.blocks() == 0 { Timed::None } else { choose_timing(cell, per_op) };
         let nanos = (count as f64 * cell.job.block as f64 * 1e9 / rate) as u64;
         cell.amount = Some(Amount { count, passes: 1, parts: 1, timed, nanos });
     }
 
-    fn pick_of(&mut self, job: &Job, ways: Vec<u32>) -> Result<Pick, Halt> {
+    fn pick_fastest(&mut self, job: &Job, candidates: Vec<u32>) -> Result<Pick, Halt> {
         let found = |resident| Found {
             span: job.span,
             resident,
             cpus: u32::try_from(cpus()).unwrap_or(u32::MAX),
         };
         let cut = self.cutter();
-        let resident = match prepare(&self.bench, job, &|| cut.ask().is_some()) {
+        let resident = match prepare(&self.open_target, job, &|| cut.check().is_some()) {
             Ok(ready) => ready.cached.map(|cached| cached.resident),
             Err(Failure::Cell(why)) => {
-                let out = ways.iter().map(|way| LeftOut { cell: *way, why: why.clone() }).collect();
-                return Ok(Pick::of(
-                    &self.plan.cells,
-                    &[],
-                    found(None),
-                    Vec::new(),
-                    out,
-                    false,
-                    faults,
-                ));
+                let out = candidates
+                    .iter()
+                    .map(|candidate| LeftOut { cell: *candidate, why: why.clone() })
+                    .collect();
+                let (cells, found) = (&self.plan.cells, found(None));
+                return Ok(Pick::of(cells, &[], found, Vec::new(), out, false, faults));
             }
-            Err(Failure::Stopped | Failure::Abandoned) => return Err(self.halt()),
+            Err(Failure::Stopped | Failure::Abandoned) => return Err(self.halt_reason()),
         };
         let found = found(resident);
         let restore = job.cache == Cache::Cold || found.is_cold();
-        let (tries, left_out) = self.tries(Group { ways: ways.clone(), found, restore })?;
-        let tried: Vec<u32> =
-            ways.into_iter().filter(|way| !left_out.iter().any(|out| out.cell == *way)).collect();
+        let (tries, left_out) =
+            self.try_group(Group { candidates: candidates.clone(), found, restore })?;
+        let tried: Vec<u32> = candidates
+            .into_iter()
+            .filter(|candidate| !left_out.iter().any(|out| out.cell == *candidate))
+            .collect();
         let restored = restore && !found.is_cached();
         Ok(Pick::of(&self.plan.cells, &tried, found, tries, left_out, restored, faults))
     }
 
-    fn tries(&mut self, group: Group) -> Result<(Vec<Try>, Vec<LeftOut>), Halt> {
-        let (mut tries, mut left_out) = (Vec::new(), Vec::new());
-        let mut ways = group.ways.clone();
-        if group.found.is_cached() && ways.iter().any(|way| !self.plan.cells[*way as usize].direct)
+    fn try_group(&mut self, group: Group) -> Result<(Vec<Try>, Vec<LeftOut>), Halt> {
+        let mut tries = Vec::new();
+        let mut left_out = Vec::new();
+        let mut candidates = group.candidates.clone();
+        if group.found.is_cached()
+            && candidates.iter().any(|candidate| !self.plan.cells[*candidate as usize].direct)
         {
-            let direct = |way: &u32| self.plan.cells[*way as usize].direct;
+            let direct = |candidate: &u32| self.plan.cells[*candidate as usize].direct;
             left_out.extend(
-                ways.iter()
-                    .filter(|way| direct(way))
-                    .map(|way| LeftOut { cell: *way, why: PASSED.into() }),
+                candidates
+                    .iter()
+                    .filter(|candidate| direct(candidate))
+                    .map(|candidate| LeftOut { cell: *candidate, why: CACHED_FILE.into() }),
             );
-            ways.retain(|way| !direct(way));
+            candidates.retain(|candidate| !direct(candidate));
         }
-        // The only one there is needs no proof.
-        let unit = self.unit(&ways);
-        let turns = if ways.len() < 2 { 0 } else { turns(&group.found, ways.len() as u64, unit) };
+        // A single candidate is picked without a try.
+        let unit = self.unit(&candidates);
+        let turns = if candidates.len() < 2 {
+            0
+        } else {
+            turns(&group.found, candidates.len() as u64, unit)
+        };
         for turn in 0..turns {
-            for place in 0..ways.len() as u64 {
-                // Each turn begins with another one.
-                let way = ways[((place + turn) % ways.len() as u64) as usize];
-                if left_out.iter().any(|out: &LeftOut| out.cell == way) {
+            for place in 0..candidates.len() as u64 {
+                // Each turn begins with another method.
+                let candidate = candidates[((place + turn) % candidates.len() as u64) as usize];
+                if left_out.iter().any(|out: &LeftOut| out.cell == candidate) {
                     continue;
                 }
                 let nth = Nth {
-                    place: turn * ways.len() as u64 + place,
-                    of: turns * ways.len() as u64,
+                    place: turn * candidates.len() as u64 + place,
+                    of: turns * candidates.len() as u64,
                     unit,
                 };
-                match self.attempt(way, &group, nth)? {
+                match self.attempt(candidate, &group, nth)? {
                     Ok(tried) => tries.push(tried),
-                    Err(why) => left_out.push(LeftOut { cell: way, why }),
+                    Err(why) => left_out.push(LeftOut { cell: candidate, why }),
                 }
             }
         }
         Ok((tries, left_out))
     }
 
-    /// What a part of a cold file is a multiple of, so that each of these ways has a whole block in
-    /// it.
-    fn unit(&self, ways: &[u32]) -> u64 {
-        unit(ways.iter().map(|way| self.plan.cells[*way as usize].block))
+    /// Returns the unit of parts of a cold file, so that each method has a full block in one.
+    fn unit(&self, candidates: &[u32]) -> u64 {
+        unit(candidates.iter().map(|candidate| self.plan.cells[*candidate as usize].block))
     }
 
-    /// Tries a way on the `nth` part of so many; again where a pause cut it.
-    fn attempt(&mut self, way: u32, group: &Group, nth: Nth) -> Result<Result<Try, String>, Halt> {
+    /// Tries a method on its part of the file; again where a pause cut it.
+    fn attempt(
+        &mut self,
+        candidate: u32,
+        group: &Group,
+        nth: Nth,
+    ) -> Result<Result<Try, String>, Halt> {
         loop {
-            self.pause(way as usize, 1);
-            self.halted()?;
-            let Some(cell) = self.cells[way as usize].take() else {
-                return Ok(Err("it is out of the run".into()));
+            self.pause(candidate as usize, 1);
+            self.check_halt()?;
+            let Some(cell) = self.cells[candidate as usize].take() else {
+                return Ok(Err("it was excluded from the run".into()));
             };
             let begin = Instant::now();
             let cut = self.cutter();
-            let done = self.once(&cell, way, group, nth, &|| cut.ask());
-            self.cells[way as usize] = Some(cell);
+            let done = self.try_once(&cell, candidate, group, nth, &|| cut.check());
+            self.cells[candidate as usize] = Some(cell);
             if cut.paused() && !matches!(done, Err(Failure::Abandoned)) {
                 self.pace.shift(begin.elapsed());
                 continue;
@@ -190,30 +202,30 @@ impl Run<'_> {
                 Ok(tried) => Ok(Ok(tried)),
                 Err(Failure::Cell(why)) => Ok(Err(why)),
                 Err(Failure::Stopped) if self.control.take_skip() => {
-                    Ok(Err("it was skipped during its try".into()))
+                    Ok(Err("it was skipped by the user".into()))
                 }
-                Err(Failure::Stopped | Failure::Abandoned) => Err(self.halt()),
+                Err(Failure::Stopped | Failure::Abandoned) => Err(self.halt_reason()),
             };
         }
     }
 
-    fn once(
+    fn try_once(
         &mut self,
         cell: &Cell,
-        way: u32,
+        candidate: u32,
         group: &Group,
         nth: Nth,
         cut: &dyn Fn() -> Option<crate::engine::control::Cut>,
     ) -> Result<Try, Failure> {
-        self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(way), 1)));
+        self.sink.event(Event::Progress(self.pace.progress(Phase::Calibrate, Some(candidate), 1)));
         let part = part(&cell.job, &group.found, nth);
         let seed = mix(self.plan.seed ^ nth.place);
         let stage = Stage {
-            bench: &self.bench,
+            open_target: &self.open_target,
             origin: self.origin,
             seed,
             cut,
-            limit: Some(MOMENT),
+            limit: Some(TRY_LIMIT),
             part: Some(part.clone()),
         };
         let amount = Amount {
@@ -223,21 +235,21 @@ impl Run<'_> {
             timed: Timed::None,
             nanos: 0,
         };
-        let took = trial::run(&stage, cell, &amount, &mut |_, _| {});
+        let outcome = trial::run(&stage, cell, &amount, &mut |_, _| {});
         let offset = part.start * cell.job.block;
         if group.restore && !cell.job.direct {
-            // No matter if it fails: a try that finds its part cached stands out, and a cold trial
-            // makes cold itself.
+            // Errors are ignored: a try that finds its part cached stands out, and a cold trial
+            // drops it anyway.
             let _ = drop_part(
-                &self.bench.file,
+                &self.open_target.file,
                 offset,
-                (part.end - part.start) * cell.job.block + AHEAD,
+                (part.end - part.start) * cell.job.block + MAX_READAHEAD,
             );
         }
-        let trial = took?.trial;
+        let trial = outcome?.trial;
         let (bytes, nanos) = (trial.bytes, trial.nanos);
         Ok(Try {
-            cell: way,
+            cell: candidate,
             offset,
             bytes,
             nanos,
@@ -247,7 +259,7 @@ impl Run<'_> {
     }
 }
 
-/// Which try it is of how many, and what their parts are multiples of.
+/// The index of a try, the number of tries, and the unit of their parts.
 #[derive(Debug, Clone, Copy)]
 struct Nth {
     place: u64,
@@ -255,8 +267,8 @@ struct Nth {
     unit: u64,
 }
 
-/// The largest of these blocks; twice that where another one does not divide it, and so begins
-/// within a part.
+/// Returns the largest of these blocks; twice that where another one does not divide it, and so
+/// begins within a part.
 fn unit(blocks: impl Iterator<Item = u64> + Clone) -> u64 {
     let largest = blocks.clone().max().unwrap_or(1).max(1);
     if blocks.into_iter().all(|block| largest.is_multiple_of(block.max(1))) {
@@ -266,25 +278,25 @@ fn unit(blocks: impl Iterator<Item = u64> + Clone) -> u64 {
     }
 }
 
-/// How often each of the ways is tried: a file that is cached as often as is wanted, one that is
-/// not as often as it has parts.
-fn turns(found: &Found, ways: u64, unit: u64) -> u64 {
+/// Returns how often each method is tried: [`TURNS`] times on a cached file, on an uncached one as
+/// often as it has parts.
+fn turns(found: &Found, candidates: u64, unit: u64) -> u64 {
     if found.is_cached() {
         TURNS
     } else {
-        (found.span / LEAST.next_multiple_of(unit) / ways.max(1)).min(TURNS)
+        (found.span / MIN_PART.next_multiple_of(unit) / candidates.max(1)).min(TURNS)
     }
 }
 
-/// The blocks of a try: all of a file that is cached, else a part that no other try has, whatever
-/// its block.
+/// Returns the blocks of a try: all of a cached file, else a part that no other try uses, whatever
+/// its block size.
 fn part(job: &Job, found: &Found, nth: Nth) -> Range<u64> {
     if found.is_cached() {
         return 0..job.blocks();
     }
     let slot = job.span / nth.of.max(1) / nth.unit * nth.unit;
     let first = (nth.place * slot).div_ceil(job.block);
-    let most = (LARGEST / job.block).max(1);
+    let most = (MAX_PART / job.block).max(1);
     first..((nth.place + 1) * slot / job.block).clamp(first, first + most)
 }
 

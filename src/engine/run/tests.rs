@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex};
 
 use super::*;
 use crate::backend::testing;
-use crate::engine::Way;
+use crate::engine::Executor;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
 use crate::plan::{Cache, CpuCache, Job, TargetSpec};
 use crate::stats::Histogram;
@@ -20,7 +20,7 @@ fn plan_of(cells: Vec<Job>, budget: Duration) -> Plan {
 
 /// How a run of one cell ends, whose operations never return, the first of them with a stop; and
 /// what was noted.
-fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String>) {
+fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String>) {
     let hold = Arc::new((Mutex::new(true), Condvar::new()));
     let held = Arc::clone(&hold);
     let script = move |_, request| {
@@ -33,7 +33,8 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
     let backend = Faulty::over(&[7; 65536], Box::new(script));
     let (file, _, _) = testing::file(65536, 1);
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };
-    let bench = Bench::open(&Plan::plain("sweep", target.clone()), &|| false, &mut |_| {}).unwrap();
+    let open_target =
+        OpenTarget::open(&Plan::plain("sweep", target.clone()), &|| false, &mut |_| {}).unwrap();
     let job = Job { cache: Cache::AsIs, ..testing::job() };
     let plan = Plan { target, ..plan_of(vec![job.clone()], budget) };
     let (plan, control, begin) =
@@ -46,8 +47,8 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
     };
     let cell = Cell {
         job,
-        way: Way::Backend(backend),
-        anew: false,
+        executor: Executor::Backend(backend),
+        fresh_each_pass: false,
         amount: None,
         trials: vec![],
         histogram: Histogram::new(),
@@ -59,7 +60,7 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
         plan: &plan,
         control: &control,
         sink: &mut sink,
-        bench,
+        open_target,
         grounds: Arc::default(),
         cells: vec![Some(cell)],
         pace: &mut Pace::new(begin, deadline, 1, Some(1)),
@@ -67,7 +68,7 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
         first_round: None,
         shortest: plan.trial_time.low,
     };
-    let end = run.all();
+    let end = run.run_all();
     *hold.0.lock().unwrap() = false;
     hold.1.notify_all();
     (end, notes)
@@ -75,15 +76,15 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
 
 #[test]
 fn a_call_that_outlives_the_budget_does_not_make_it_an_interruption() {
-    let (end, notes) = ends(Duration::from_millis(50), None);
+    let (end, notes) = run_until_end(Duration::from_millis(50), None);
     assert_eq!(end, End::Budget);
-    assert!(notes.len() == 1 && notes[0].contains("was left behind"), "{notes:?}");
+    assert!(notes.len() == 1 && notes[0].contains("was abandoned"), "{notes:?}");
 }
 
 #[test]
 fn a_call_that_outlives_a_stop_is_an_interruption() {
     static STOP: AtomicBool = AtomicBool::new(false);
-    assert_eq!(ends(Duration::from_secs(3600), Some(&STOP)).0, End::Interrupted);
+    assert_eq!(run_until_end(Duration::from_secs(3600), Some(&STOP)).0, End::Interrupted);
 }
 
 #[test]
@@ -130,19 +131,19 @@ fn reached_in_a_second(trial_time: Duration, fitted: bool) -> (usize, Vec<String
 }
 
 #[test]
-fn trials_that_were_fitted_to_the_budget_get_shorter_where_cells_cost_more() {
+fn fitted_trials_get_shorter_if_cells_cost_more() {
     // Nothing is calibrated for that within a second.
     let hour = Duration::from_secs(3600);
     assert_eq!(reached_in_a_second(hour, false), (0, vec![]));
-    let (reached, told) = reached_in_a_second(hour, true);
+    let (reached, notes) = reached_in_a_second(hour, true);
     assert!(
-        reached > 0 && told.iter().any(|text| text.contains("some have trials of ")),
-        "{reached} {told:?}"
+        reached > 0 && notes.iter().any(|text| text.contains("some trials were shortened to ")),
+        "{reached} {notes:?}"
     );
 }
 
 #[test]
-fn a_file_that_is_put_in_the_place_of_the_measured_one_is_not_measured() {
+fn a_file_that_replaces_the_measured_one_is_not_measured() {
     let (dir, size) = (tempfile::tempdir().unwrap(), 65536);
     let path = |name| dir.path().join(name);
     std::fs::write(path("measured"), vec![1; size as usize]).unwrap();
@@ -163,13 +164,13 @@ fn a_file_that_is_put_in_the_place_of_the_measured_one_is_not_measured() {
     crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
     assert_eq!(trials, 1);
     assert!(
-        failed.len() == 1 && failed[0].contains("another file was put in its place"),
+        failed.len() == 1 && failed[0].contains("the file was replaced by another"),
         "{failed:?}"
     );
 }
 
 #[test]
-fn what_is_compared_with_flushed_or_cold_maps_anew_for_each_pass_as_they_do() {
+fn cells_compared_with_flushed_or_cold_ones_map_again_for_each_pass() {
     let size = 1 << 20;
     let (file, _, _) = testing::file(size, 1);
     let warm = Job { cache: Cache::Warm, span: size as u64, ..job_of("mmap-copy") };

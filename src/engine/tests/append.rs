@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::writes::source;
 use super::*;
-use crate::engine::{Bench, Control};
+use crate::engine::{Control, OpenTarget};
 use crate::plan::{Cache, Moves, Plan, Sync, TargetSpec, TrialTime, Writes};
 use crate::record::{Event, MachineEvidence, Trial};
 
@@ -142,8 +142,9 @@ fn cells_that_overwrite_or_read_find_their_file_whole() {
 fn a_file_of_others_is_never_emptied() {
     let (file, before, _) = testing::file(8192, 6);
     let target = TargetSpec::File { path: file.path().into(), size: 8192 };
-    let bench = Bench::open(&Plan::plain("sweep", target.clone()), &|| false, &mut |_| {}).unwrap();
-    assert!(bench.empty().unwrap_err().to_string().contains("only files that it made"));
+    let open_target =
+        OpenTarget::open(&Plan::plain("sweep", target.clone()), &|| false, &mut |_| {}).unwrap();
+    assert!(open_target.truncate().unwrap_err().to_string().contains("only files it created"));
     let job = Job { span: 8192, ..of_file(Some(0), Writes::Append, Op::Write) };
     let plan = Plan { cells: vec![job], trials: Some(1), ..Plan::plain("sweep", target) };
     let mut failed = Vec::new();
@@ -171,11 +172,11 @@ fn another_file_with_the_name_keeps_its_bytes() {
         cells: vec![of_file(Some(8), Writes::Append, Op::Write)],
         ..Plan::plain("sweep", target)
     };
-    let bench = Bench::open(&plan, &|| false, &mut |_| {}).unwrap();
+    let open_target = OpenTarget::open(&plan, &|| false, &mut |_| {}).unwrap();
     fs::rename(&path, &aside).unwrap();
     fs::write(&path, "precious").unwrap();
     fs::write(&aside, "its own").unwrap();
-    bench.empty().unwrap();
+    open_target.truncate().unwrap();
     let len = |path: &Path| fs::metadata(path).unwrap().len();
     assert_eq!((len(&path), len(&aside)), (8, 0));
 }

@@ -1,4 +1,4 @@
-//! System calls: as many as each way needs, and as many as the kernel sees.
+//! System calls: as many as each backend needs, and as many as the kernel sees.
 
 use std::ops::RangeInclusive;
 

@@ -2,7 +2,7 @@
 //! file.
 
 use super::*;
-use crate::engine::Bench;
+use crate::engine::OpenTarget;
 use crate::plan::{Plan, TargetSpec};
 
 /// A file of `len` bytes with the target that the engine makes of it; `None` where there is no
@@ -10,13 +10,13 @@ use crate::plan::{Plan, TargetSpec};
 fn file(len: usize) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
     let (file, data, _) = testing::file(len, 8);
     file.as_file().sync_all().unwrap();
-    let bench = Bench::open(
+    let open_target = OpenTarget::open(
         &Plan::plain("sweep", TargetSpec::File { path: file.path().into(), size: len as u64 }),
         &|| false,
         &mut |_| {},
     )
     .unwrap();
-    let target = Target { writable: true, ..bench.target };
+    let target = Target { writable: true, ..open_target.target };
     if let Some(why) = &target.direct_refused {
         crate::sys::testing::skip(&format!("no direct I/O: {why}"));
         return None;
@@ -87,7 +87,7 @@ fn a_file_cut_under_direct_reads_fails_the_cell_only() {
                 run_with(&spec, &mut || file.as_file().set_len(size).unwrap(), &|| false).err();
             let error = error.unwrap_or_else(|| panic!("{} cut to {size}: no error", job.label()));
             assert!(
-                error.contains("it shrank while it was measured"),
+                error.contains("it shrank during the measurement"),
                 "{} cut to {size}: {error}",
                 job.label()
             );

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use super::faulty::{Act, Faulty, OPENING};
 use super::*;
-use crate::backend::order::mix;
+use crate::backend::access_pattern::mix;
 use crate::sys::testing as child;
 
 fn data(len: u64) -> Vec<u8> {
@@ -98,7 +98,7 @@ fn fails_with(fault: isize, depth: u32, says: &str) {
     spec.passes = u64::MAX;
     let error = run(&spec).err().unwrap();
     assert_eq!(error, format!("faulty(2) of 3996 bytes at offset 8292: {says}"));
-    // Nothing new after the failure; what was under way is drained.
+    // Nothing new after the failure; what was in flight is drained.
     let most = if depth == 1 { 4 } else { 3 * u64::from(depth) };
     assert!(asked.load(Relaxed) <= most, "{} requests at depth {depth}", asked.load(Relaxed));
 }
@@ -111,12 +111,12 @@ fn a_fault_is_told_with_its_place_and_stops_every_lane() {
             depth,
             "Input/output error (os error 5); the device failed: see the kernel log (dmesg)",
         );
-        fails_with(0, depth, "short read: 0 bytes came; the file may have shrunk");
-        fails_with(3997, depth, "the kernel returned 3997 bytes, more than asked");
+        fails_with(0, depth, "short read of 0 bytes; the file may have shrunk");
+        fails_with(3997, depth, "the kernel returned 3997 bytes, more than requested");
         fails_with(
             isize::MAX,
             depth,
-            "the kernel returned 9223372036854775807 bytes, more than asked",
+            "the kernel returned 9223372036854775807 bytes, more than requested",
         );
         fails_with(isize::MIN, depth, &format!("{}", std::io::Error::from_raw_os_error(0)));
     }
@@ -149,7 +149,8 @@ fn bytes_that_do_not_fill_a_sector_are_a_short_read() {
         run(&Faulty::aligned(&data(1 << 16), 512, Box::new(short)).spec(1, 1)).err().unwrap();
     assert_eq!(
         error,
-        "faulty(2) of 4096 bytes at offset 8192: short read: 100 bytes came; the file may have shrunk"
+        "faulty(2) of 4096 bytes at offset 8192: short read of 100 bytes; the file may have \
+         shrunk"
     );
 }
 
@@ -283,10 +284,7 @@ fn a_lane_that_fails_does_not_wait_for_one_that_hangs() {
             Act::Result(EIO)
         };
         let error = run(&Faulty::over(&data(1 << 16), Box::new(script)).spec(2, 1)).err().unwrap();
-        assert!(
-            error.contains("Input/output error") && error.contains("was left behind"),
-            "{error}"
-        );
+        assert!(error.contains("Input/output error") && error.contains("was abandoned"), "{error}");
         *lane_1.0.lock().unwrap() = Lane::Released;
         lane_1.1.notify_all();
     }

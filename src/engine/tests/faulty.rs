@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::backend::drive::each;
+use crate::backend::drive::run_each;
 use crate::backend::work::Request;
 use crate::backend::{Backend, BackendError, Lane, Unsupported, Work};
 use crate::plan::Depth;
@@ -59,7 +59,7 @@ impl Faulty {
             direct_refused: None,
         };
         Spec {
-            way: Way::Backend(self),
+            executor: Executor::Backend(self),
             count: job.blocks(),
             passes: 1,
             seed: 7,
@@ -125,10 +125,10 @@ impl FaultyLane {
 
 impl Lane for FaultyLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        work.rounds_up(self.inner.mask);
+        work.set_alignment_mask(self.inner.mask);
         if work.depth() == 1 {
             let data = self.buffers[0].as_ptr();
-            return each(work, data, 1, |request| self.one(request));
+            return run_each(work, data, 1, |request| self.one(request));
         }
         // As many as there are slots, completed in the reverse order.
         let mut free: Vec<u32> = (0..work.depth()).collect();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::stats::Histogram;
 
-fn check(ran: &Ran, spec: &Spec, label: &str) {
+fn check(ran: &LaneResults, spec: &Spec, label: &str) {
     for lane in &ran.lanes {
         let Some(histogram) = &lane.tally.histogram else {
             assert_eq!(spec.timed, Timed::None, "{label}");

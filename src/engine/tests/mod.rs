@@ -16,10 +16,10 @@ mod writes;
 
 use super::control::Cut;
 use super::error::Failure;
-use super::way::Way;
-use super::workers::{self, Ran, Spec};
+use super::executor::Executor;
+use super::workers::{self, LaneResults, Spec};
+use crate::backend::access_pattern::Share;
 use crate::backend::meter::Timed;
-use crate::backend::order::Share;
 use crate::backend::{self, BACKENDS, Backend, Target, testing};
 use crate::plan::{Choice, Info, Job, Op, Pattern};
 
@@ -43,7 +43,7 @@ pub(super) fn choices() -> Vec<Choice> {
                 values(option).into_iter().map(|value| with(vec![(option.name.into(), value)])),
             );
         }
-        // All that can be had together: "in order" and "in no order" cannot, nor can a part of
+        // All options that can be combined: sequential and random cannot, nor can a part of
         // one's own and shared blocks.
         let together: Vec<_> = info
             .options
@@ -73,7 +73,7 @@ pub(super) fn depths(choice: &Choice) -> Vec<u32> {
     tried.iter().copied().filter(|d| *d <= info(choice).max_depth()).collect()
 }
 
-/// Whether this machine can do the job; says so where only the machine is in the way.
+/// Whether this machine can do the job; prints the reason where only the machine prevents it.
 pub(super) fn supported(target: &Target, job: &Job) -> bool {
     match backend::backend(&job.backend.id).unwrap().check(target, job) {
         Ok(()) => true,
@@ -93,9 +93,9 @@ pub(super) fn supported(target: &Target, job: &Job) -> bool {
 /// The job's work as a trial would have it: `count` operations (0 = all) in each of `passes`.
 pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
     let count = super::trial::fixed_count(&job).unwrap_or(job.blocks());
-    let way = Way::of(&job.backend).unwrap();
+    let executor = Executor::from_choice(&job.backend).unwrap();
     Spec {
-        way,
+        executor,
         count,
         passes,
         seed: 7,
@@ -109,14 +109,14 @@ pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
 
 /// The backend of its lanes.
 pub(super) fn own(spec: &Spec) -> &'static dyn Backend {
-    match spec.way {
-        Way::Backend(backend) => backend,
-        Way::Peer(_) => panic!("a peer has no lanes"),
+    match spec.executor {
+        Executor::Backend(backend) => backend,
+        Executor::Peer(_) => panic!("a peer has no lanes"),
     }
 }
 
 /// Runs to the end.
-pub(super) fn run(spec: &Spec) -> Result<Ran, String> {
+pub(super) fn run(spec: &Spec) -> Result<LaneResults, String> {
     run_with(spec, &mut || {}, &|| false)
 }
 
@@ -124,7 +124,7 @@ pub(super) fn run_with(
     spec: &Spec,
     at_go: &mut dyn FnMut(),
     cut: &dyn Fn() -> bool,
-) -> Result<Ran, String> {
+) -> Result<LaneResults, String> {
     workers::run(spec, own(spec), at_go, &|| cut().then_some(Cut::End), &mut |_, _| {}).map_err(
         |failure| match failure {
             Failure::Cell(error) => error,
@@ -143,7 +143,7 @@ pub(super) struct Sums {
     pub folds: [u32; 2],
 }
 
-pub(super) fn sums(ran: &Ran) -> Sums {
+pub(super) fn sums(ran: &LaneResults) -> Sums {
     ran.lanes.iter().map(|l| &l.tally).fold(Sums::default(), |s, t| Sums {
         bytes: s.bytes + t.bytes,
         ops: s.ops + t.ops,

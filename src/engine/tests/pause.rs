@@ -97,7 +97,7 @@ fn paused_trials_are_repeated_and_no_time_is_used_up() {
 }
 
 #[test]
-fn a_paused_calibration_begins_anew() {
+fn a_paused_calibration_restarts() {
     let (file, ..) = testing::file(65536, 1);
     let seen = watched(plan(&file, 1), &NEVER, |control, event, seen| match phase(event) {
         Some(Phase::Calibrate) => control.set_pause(seen.count(Phase::Pause) < 2),

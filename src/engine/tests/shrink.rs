@@ -15,8 +15,8 @@ fn readers() -> Vec<Choice> {
 }
 
 fn says_so(error: &str) -> bool {
-    error.contains("it shrank while it was measured")
-        || error.contains("the file was truncated, or the device failed")
+    error.contains("it shrank during the measurement")
+        || error.contains("the file was truncated or the device failed")
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_device_that_fails_is_an_error_with_its_place() {
             let error = run(&spec(job, &target, 1))
                 .err()
                 .unwrap_or_else(|| panic!("{choice} direct {direct}: no error"));
-            let mapped = error.contains("the file was truncated, or the device failed");
+            let mapped = error.contains("the file was truncated or the device failed");
             assert!(
                 mapped || error.contains("Input/output error"),
                 "{choice} direct {direct}: {error}"

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::engine::visited::visited;
+use crate::engine::coverage::trial_coverage;
 use crate::plan::Moves;
 
 /// (operations, bytes, XOR of the first pass) of the blocks that a lane's tally says it did.
@@ -27,12 +27,12 @@ fn replayed(share: &Share, tally: &crate::backend::work::Tally, data: &[u8]) -> 
 
 /// The same of all lanes together where they share their blocks: every claim up to the last, less
 /// what its lane left of it.
-fn claimed(spec: &Spec, ran: &Ran, data: &[u8]) -> (u64, u64, u32) {
+fn claimed(spec: &Spec, ran: &LaneResults, data: &[u8]) -> (u64, u64, u32) {
     let (claims, share) = (spec.claims().unwrap(), spec.share(0));
     let lanes = || ran.lanes.iter().map(|lane| &lane.tally.claimed);
     let (mut ops, mut bytes, mut xor) = (0, 0, 0);
     for number in 0..lanes().map(|lane| lane.claims).max().unwrap() {
-        let (pass, indexes) = claims.at(number).unwrap();
+        let (pass, indexes) = claims.claim(number).unwrap();
         let order = share.order(pass);
         for index in indexes
             .filter(|index| !lanes().any(|lane| lane.pass == pass && lane.left.contains(index)))
@@ -63,12 +63,12 @@ fn a_cut_run_is_consistent_at_every_depth() {
             let ran = run_with(&spec, &mut || gone.set(true), &|| gone.get());
             let ran = ran.unwrap_or_else(|error| panic!("{label}: {error}"));
             if spec.claims().is_some() {
-                let (sums, visited) = (sums(&ran), visited(&ran.lanes, &spec));
+                let (sums, coverage) = (sums(&ran), trial_coverage(&ran.lanes, &spec));
                 let want = claimed(&spec, &ran, &data);
                 assert_eq!((sums.ops, sums.bytes, sums.folds[0]), want, "{label}");
-                assert_eq!(visited.iter().map(|v| v.bytes().0).sum::<u64>(), want.1, "{label}");
+                assert_eq!(coverage.iter().map(|v| v.bytes().0).sum::<u64>(), want.1, "{label}");
                 assert!(
-                    visited.iter().all(|v| v.passes().is_some_and(|passes| passes < u64::MAX)),
+                    coverage.iter().all(|v| v.passes().is_some_and(|passes| passes < u64::MAX)),
                     "{label}: not short"
                 );
                 continue;

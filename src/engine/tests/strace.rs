@@ -8,8 +8,9 @@ use crate::plan::{Moves, Sync};
 use crate::sys::testing as child;
 
 const NAME: &str = "engine::tests::strace::the_counted_calls_are_those_that_strace_sees";
-const TRACED: &str = "read,write,pread64,pwrite64,preadv,pwritev,preadv2,pwritev2,lseek,io_uring_enter,madvise,fadvise64,fdatasync,\
-                      getpid,mmap,munmap,splice,sendfile,copy_file_range,io_submit,io_getevents";
+const TRACED: &str = "read,write,pread64,pwrite64,preadv,pwritev,preadv2,pwritev2,lseek,\
+                      io_uring_enter,madvise,fadvise64,fdatasync,getpid,\
+                      mmap,munmap,splice,sendfile,copy_file_range,io_submit,io_getevents";
 
 #[test]
 fn the_counted_calls_are_those_that_strace_sees() {
@@ -46,7 +47,7 @@ fn the_counted_calls_are_those_that_strace_sees() {
     assert!(compared > 40, "{told}");
 }
 
-/// The child: every way once in each order, announced to strace by a seek that cannot be.
+/// The child: every backend once in each order, announced to strace by a seek that cannot be.
 fn jobs() {
     let (_file, _, target) = testing::file(span(4097) as usize + 99, 11);
     let mut index = 0u64;

@@ -1,7 +1,7 @@
 //! Writes: afterwards the file is what the lanes wrote, and nothing else changed.
 
 use super::*;
-use crate::backend::order::mix;
+use crate::backend::access_pattern::mix;
 use crate::plan::{Moves, Sync};
 use crate::sys::buffer::Buffer;
 
@@ -25,9 +25,9 @@ fn writes_all(job: Job) {
     let after = std::fs::read(file.path()).unwrap();
     assert_eq!(after.len(), before.len(), "{label}: the size changed");
     let mut left = before;
-    for (lane, visited) in blocks(&spec, 0).iter().enumerate() {
+    for (lane, coverage) in blocks(&spec, 0).iter().enumerate() {
         let source = source(&spec.job, lane);
-        for (offset, len) in visited {
+        for (offset, len) in coverage {
             let range = *offset as usize..(offset + len) as usize;
             let written = &after[range.clone()];
             let mut slots = source.chunks_exact(spec.job.block as usize);
@@ -105,7 +105,7 @@ fn a_file_that_is_not_ours_is_never_written() {
         let job = Job { span: 8192, ..job(&choice, Op::Write, Pattern::Seq, 4096, 2, 1) };
         if supported(&target, &job) {
             let error = run(&spec(job, &target, 1)).err().unwrap();
-            assert!(error.contains("only to files that it made"), "{choice}: {error}");
+            assert!(error.contains("only to files it created"), "{choice}: {error}");
         }
     }
     assert_eq!(std::fs::read(file.path()).unwrap(), before);

@@ -72,13 +72,10 @@ fn other_cells_are_named() {
     for (line, wanted) in [
         (
             "block-size=4k",
-            "--block-size leaves out cells of the baseline: pread 32 KiB cold, and 2 more",
+            "--block-size excludes cells of the baseline: pread 32 KiB cold, and 2 more",
         ),
-        ("cache=warm", "--cache leaves out cells of the baseline: pread 4 KiB cold, and 1 more"),
-        (
-            "backend=seek",
-            "--backend leaves out cells of the baseline: pread 4 KiB cold, and 3 more",
-        ),
+        ("cache=warm", "--cache excludes cells of the baseline: pread 4 KiB cold, and 1 more"),
+        ("backend=seek", "--backend excludes cells of the baseline: pread 4 KiB cold, and 3 more"),
         ("block-size=4k,32k,1m", "the baseline has no cell with --block-size 1m"),
         ("backend=pread,seek,mmap", "the baseline has no cell with --backend mmap"),
         ("cache=cold,warm,asis", "the baseline has no cell with --cache asis"),

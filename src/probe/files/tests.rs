@@ -187,7 +187,7 @@ fn what_is_waited_for_is_written() {
                 .unwrap();
         let written = || {
             device
-                .and_then(|(major, minor)| DiskStats::of(major, minor).ok())
+                .and_then(|(major, minor)| DiskStats::read(major, minor).ok())
                 .map(|stats| stats.write_bytes)
         };
         let before = written();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::to::{Ip, To};
 use crate::probe::{Gauge, ProbeError, Site, Took};
-use crate::sys::child::{self, Ask};
+use crate::sys::child::{self, ChildAction};
 
 /// Seconds between two echoes: what newer versions allow everyone, and what all do.
 const SHORT: &str = "0.002";
@@ -78,7 +78,7 @@ impl Ping {
         let mut late = false;
         let mut watch = |since: Duration| {
             late |= since > PATIENCE;
-            if late || self.site.stopping() { Ask::Kill } else { Ask::GoOn }
+            if late || self.site.stopping() { ChildAction::Kill } else { ChildAction::Continue }
         };
         let ended = child::run(&self.program, &args, &mut watch);
         self.site.go_on()?;

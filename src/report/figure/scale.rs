@@ -186,6 +186,14 @@ impl Across {
     }
 }
 
+/// Low, middle, high.
+pub type Span = (f64, f64, f64);
+
+/// Whether a value can stand on any scale.
+pub fn drawable(span: &Span) -> bool {
+    span.1 > 0.0 && [span.0, span.1, span.2].iter().all(|value| value.is_finite())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,12 +281,4 @@ mod tests {
             }
         }
     }
-}
-
-/// Low, middle, high.
-pub type Span = (f64, f64, f64);
-
-/// Whether a value can stand on any scale.
-pub fn drawable(span: &Span) -> bool {
-    span.1 > 0.0 && [span.0, span.1, span.2].iter().all(|value| value.is_finite())
 }

@@ -107,7 +107,7 @@ fn a_file_that_became_irreplaceable_is_kept_beside_the_new_report() {
         out.write_all(b"new")
     });
     let told = failed.unwrap_err().to_string();
-    assert!(told.contains("a.json.new") && told.contains("stays as it was"), "{told}");
+    assert!(told.contains("a.json.new") && told.contains("is unchanged"), "{told}");
     assert_eq!(fs::read_to_string(folder.path().join("a.json.new")).unwrap(), "new");
     assert_eq!(
         (fs::read_to_string(path.join("old")).unwrap().as_str(), names(folder.path()).len()),
@@ -125,7 +125,7 @@ fn a_file_has_taken_the_place_of_a_pipe() {
         fs::write(&path, "theirs")?;
         out.write_all(b"ours")
     });
-    assert!(failed.unwrap_err().to_string().contains("a file has taken its place"));
+    assert!(failed.unwrap_err().to_string().contains("a regular file has replaced it"));
     assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
 }
 
@@ -142,10 +142,10 @@ fn a_probe_changes_nothing_and_says_what_is_wrong() {
         ("kept", 1)
     );
     for (name, wanted) in [
-        ("", "folder: name a file"),
+        ("", "folder; name a file"),
         ("none/a", "folder does not exist"),
         ("a/b", "Not a directory"),
-        ("new/", "names no file"),
+        ("new/", "has no file name"),
     ] {
         let error = probe(&folder.path().join(name)).unwrap_err().to_string();
         assert!(error.contains(wanted) && error.starts_with("cannot write "), "{name}: {error}");

@@ -157,7 +157,7 @@ fn attachments() {
         ("virtual/block/whatever", None),
     ] {
         let dir = sys.files(place, &[]);
-        assert_eq!(link::of(&dir).map(|l| l.text).as_deref(), want, "{place}");
+        assert_eq!(link::detect(&dir).map(|l| l.text).as_deref(), want, "{place}");
     }
 }
 
@@ -175,8 +175,11 @@ fn garbage_is_left_out() {
     sys.device("virtual/block/bad", "5:5", &[]);
     fs::write(sys.root().join("devices/virtual/block/bad/dev"), "5\n").unwrap();
     assert_eq!(stack_in(&sys.root(), 5, 5), []);
-    assert_eq!(chosen("none [mq-deadline] kyber").as_deref(), Some("mq-deadline"));
-    assert_eq!((chosen("none").as_deref(), chosen("a b"), chosen("")), (Some("none"), None, None));
+    assert_eq!(bracketed("none [mq-deadline] kyber").as_deref(), Some("mq-deadline"));
+    assert_eq!(
+        (bracketed("none").as_deref(), bracketed("a b"), bracketed("")),
+        (Some("none"), None, None)
+    );
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn of_what_is_cached_only_the_end_is_read() {
     let state = |cached, method| {
         Some(Residency { pages: 100, cached, dirty: None, writeback: None, evicted: None, method })
     };
-    let from = |state| uncached_from(state, 1000, 150);
+    let from = |state| first_read_offset(state, 1000, 150);
     assert_eq!(
         [from(state(100, Method::Cachestat)), from(state(100, Method::Mincore))],
         [700, 700]
@@ -47,7 +47,7 @@ fn of_what_is_cached_only_the_end_is_read() {
         [0; 3]
     );
     assert_eq!(
-        uncached_from(state(100, Method::Cachestat), 1000, 600),
+        first_read_offset(state(100, Method::Cachestat), 1000, 600),
         0,
         "a small file is read whole"
     );
@@ -95,7 +95,7 @@ fn mapped_and_touched_pages_stay_until_unmapped() {
     });
     let cold = make_cold(&file, LEN).unwrap();
     assert!(!cold.is_cold() && cold.left.unwrap().share() > 0.9, "{cold:?}");
-    assert!(cold.passes > 1 && cold.passes <= 2 * SAME, "no hope, or too much: {cold:?}");
+    assert!(cold.passes > 1 && cold.passes <= 2 * MAX_UNCHANGED, "no hope, or too much: {cold:?}");
     drop(map);
     assert!(make_cold(&file, LEN).unwrap().is_cold());
 }
@@ -108,7 +108,7 @@ fn tmpfs_stays() {
     file.write_all_at(&vec![1; 1 << 20], 0).unwrap();
     if counted(&file) {
         let cold = make_cold(&file, 1 << 20).unwrap();
-        assert!(cold.left.unwrap().share() == 1.0 && cold.passes <= 1 + SAME, "{cold:?}");
+        assert!(cold.left.unwrap().share() == 1.0 && cold.passes <= 1 + MAX_UNCHANGED, "{cold:?}");
     }
     let sampled = make_cold_by(&file, 1 << 20, Some(Method::Sampled)).unwrap();
     assert!(!sampled.is_cold(), "{sampled:?}");

@@ -6,8 +6,8 @@ use std::io::Write;
 use super::*;
 
 /// Loads are timed, so others on the same CPUs can spoil a try: the best of some counts.
-fn best(flush: impl Fn() -> Flushed) -> Flushed {
-    let ratio = |f: &Flushed| f.after / f.before;
+fn best(flush: impl Fn() -> FlushResult) -> FlushResult {
+    let ratio = |f: &FlushResult| f.after / f.before;
     (0..10).map(|_| flush()).max_by(|a, b| ratio(a).total_cmp(&ratio(b))).unwrap()
 }
 
@@ -63,7 +63,8 @@ fn every_sampled_page_lies_in_the_range_and_is_sampled_once() {
 fn without_a_flush_the_same_loads_stay_fast() {
     let buffer = Buffer::new(1 << 20).unwrap();
     let sample = Sample::of(buffer.ptr(), buffer.len());
-    let best = (0..10).map(|_| sample.used() / sample.nanos()).fold(f64::INFINITY, f64::min);
+    let best =
+        (0..10).map(|_| sample.nanos_after_use() / sample.nanos()).fold(f64::INFINITY, f64::min);
     assert!(best < 2.0, "{best}");
 }
 
@@ -80,10 +81,13 @@ fn the_last_cache_has_a_size_that_can_be_walked() {
 
 #[test]
 fn a_small_machine_with_a_large_cache_keeps_most_of_its_memory() {
-    assert_eq!(pushed(32 << 20, 16 << 30), 128 << 20);
+    assert_eq!(eviction_bytes(32 << 20, 16 << 30), 128 << 20);
     assert_eq!(
-        (pushed(256 << 20, 16 << 30), pushed(u64::MAX, u64::MAX)),
-        (MOST_PUSHED, MOST_PUSHED)
+        (eviction_bytes(256 << 20, 16 << 30), eviction_bytes(u64::MAX, u64::MAX)),
+        (MAX_EVICTION_BYTES, MAX_EVICTION_BYTES)
     );
-    assert_eq!((pushed(256 << 20, 400 << 20), pushed(32 << 20, 0)), (100 << 20, 1 << 20));
+    assert_eq!(
+        (eviction_bytes(256 << 20, 400 << 20), eviction_bytes(32 << 20, 0)),
+        (100 << 20, 1 << 20)
+    );
 }

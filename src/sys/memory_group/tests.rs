@@ -11,13 +11,11 @@ fn the_reason_is_the_one_that_keeps_it_from_being_made() {
         ("cgroup.subtree_control", "cpu\n"),
         ("a/memory.use_hierarchy", "0\n"),
     ]);
-    let why = |mounts: &[Entry]| place("4:memory:/a\n0::/\n", mounts, ALL).unwrap_err();
+    let why = |mounts: &[Entry]| choose_parent("4:memory:/a\n0::/\n", mounts, ALL).unwrap_err();
     assert!(why(&mounts("cgroup2", top.path(), "/", "")).contains("cgroup.subtree_control"));
     assert!(why(&mounts("cgroup", top.path(), "/", "memory")).contains("memory.use_hierarchy"));
     let hybrid = tree(&[("cgroup.controllers", "\n"), ("cgroup.subtree_control", "\n")]);
-    assert!(
-        why(&mounts("cgroup2", hybrid.path(), "/", "")).contains("no control groups of memory")
-    );
+    assert!(why(&mounts("cgroup2", hybrid.path(), "/", "")).contains("no memory cgroup"));
 }
 
 /// A mount of `fs` at `at` that shows `root` of it.
@@ -47,28 +45,30 @@ fn a_group_is_made_beside_the_own_one_where_memory_is_given_on() {
     ]);
     let v2 = mounts("cgroup2", top.path(), "/", "");
     let of = |groups: &str, may: &dyn Fn(&Path, bool) -> bool| {
-        place(groups, &v2, may).map(|place| place.parent)
+        choose_parent(groups, &v2, may).map(|place| place.parent)
     };
     assert_eq!(of("0::/user/app/shell\n", ALL), Ok(top.path().join("user/app")));
     // What is not handed over is passed by, and the top only counts as such at the top.
     assert_eq!(of("0::/user/app/shell\n", &|_, at_top| at_top), Ok(top.path().to_path_buf()));
-    assert!(of("0::/user/app/shell\n", &|_, _| false).unwrap_err().contains("handed over"));
+    assert!(of("0::/user/app/shell\n", &|_, _| false).unwrap_err().contains("delegated"));
     assert_eq!(of("0::/elsewhere\n", ALL), Ok(top.path().to_path_buf()));
     // Nothing above the mount is looked at.
     let part = mounts("cgroup2", &top.path().join("user/app/shell"), "/user/app/shell", "");
-    assert!(place("0::/user/app/shell\n", &part, ALL).unwrap_err().contains("mounted"));
-    assert!(place("", &v2, ALL).is_err() && place("0::/\n", &[], ALL).is_err());
+    assert!(choose_parent("0::/user/app/shell\n", &part, ALL).unwrap_err().contains("mounted"));
+    assert!(choose_parent("", &v2, ALL).is_err() && choose_parent("0::/\n", &[], ALL).is_err());
 }
 
 #[test]
 fn version_1_needs_limits_that_hold_for_what_is_within() {
     let top = tree(&[("a/memory.use_hierarchy", "1\n"), ("b/memory.use_hierarchy", "0\n")]);
     let v1 = mounts("cgroup", top.path(), "/", "memory");
-    let made = place("4:memory:/a\n0::/\n", &v1, ALL).unwrap();
+    let made = choose_parent("4:memory:/a\n0::/\n", &v1, ALL).unwrap();
     assert_eq!((made.parent, made.limit), (top.path().join("a"), "memory.limit_in_bytes"));
-    assert!(place("4:memory:/b\n", &v1, ALL).is_err());
-    assert!(place("4:memory:/a\n", &v1, &|_, at_top| at_top).unwrap_err().contains("handed over"));
-    assert!(place("4:cpu:/a\n", &mounts("cgroup", top.path(), "/", "cpu"), ALL).is_err());
+    assert!(choose_parent("4:memory:/b\n", &v1, ALL).is_err());
+    assert!(
+        choose_parent("4:memory:/a\n", &v1, &|_, at_top| at_top).unwrap_err().contains("delegated")
+    );
+    assert!(choose_parent("4:cpu:/a\n", &mounts("cgroup", top.path(), "/", "cpu"), ALL).is_err());
 }
 
 #[test]
@@ -76,11 +76,14 @@ fn a_group_has_its_limit_and_goes_and_those_of_killed_runs_too() {
     let top =
         tree(&[("iotui-99999999-0/.keep", ""), ("iotui-99999999-x", ""), ("other/.keep", "")]);
     fs::remove_file(top.path().join("iotui-99999999-0/.keep")).unwrap();
-    let place =
-        Place { parent: top.path().into(), limit: "memory.max", swap: Some("memory.swap.max") };
+    let place = GroupParent {
+        parent: top.path().into(),
+        limit: "memory.max",
+        swap: Some("memory.swap.max"),
+    };
     // A plain folder has no list of processes: it is not left behind half made, as far as a plain
     // folder can be removed.
-    assert!(make(&place, 123 << 20).unwrap_err().contains("cgroup.procs"));
+    assert!(create_in(&place, 123 << 20).unwrap_err().contains("cgroup.procs"));
     let made = fs::read_dir(top.path())
         .unwrap()
         .flatten()
@@ -90,10 +93,10 @@ fn a_group_has_its_limit_and_goes_and_those_of_killed_runs_too() {
     assert_eq!(fs::read_to_string(made.join("memory.max")).unwrap(), (123u64 << 20).to_string());
     assert_eq!(fs::read_to_string(made.join("memory.swap.max")).unwrap(), "0");
     assert!(!top.path().join("iotui-99999999-0").exists() && top.path().join("other").exists());
-    assert!(make(&Place { parent: top.path().join("none"), ..place }, 1).is_err());
+    assert!(create_in(&GroupParent { parent: top.path().join("none"), ..place }, 1).is_err());
 }
 
 #[test]
 fn here_it_is_possible_or_there_is_a_reason() {
-    assert!(MemoryGroup::possible().map_or_else(|why| why.len() > 10, |()| true));
+    assert!(MemoryGroup::check_available().map_or_else(|why| why.len() > 10, |()| true));
 }

@@ -48,7 +48,8 @@ fn kinds() {
 #[test]
 fn the_number_wins_over_the_device_and_the_longest_path_over_shorter_ones() {
     let table = mountinfo::parse(
-        "1 0 8:1 / / rw - ext4 /dev/a rw\n2 1 8:1 /x /home rw - ext4 /dev/a rw\n3 1 8:1 /y /home rw - ext4 /dev/a rw\n4 1 0:9 / /b rw - btrfs /dev/b rw\n",
+        "1 0 8:1 / / rw - ext4 /dev/a rw\n2 1 8:1 /x /home rw - ext4 /dev/a rw\n3 1 8:1 /y /home \
+         rw - ext4 /dev/a rw\n4 1 0:9 / /b rw - btrfs /dev/b rw\n",
     );
     let id = |id, device, path: &str| find(&table, id, device, Path::new(path)).map(|e| e.id);
     assert_eq!(id(Some(4), (0, 33), "/b/f"), Some(4));
@@ -61,11 +62,12 @@ fn the_number_wins_over_the_device_and_the_longest_path_over_shorter_ones() {
 #[test]
 fn files_of_this_machine() {
     let proc =
-        of(&File::open("/proc/self/io").or_else(|_| File::open("/proc/stat")).unwrap()).unwrap();
+        mount_of(&File::open("/proc/self/io").or_else(|_| File::open("/proc/stat")).unwrap())
+            .unwrap();
     assert_eq!(proc.fs, "proc");
     assert_eq!(proc.mount_point.as_deref(), Some(Path::new("/proc")));
     if let Some(file) = testing::file_on_disk(1) {
-        let mount = of(&file).unwrap();
+        let mount = mount_of(&file).unwrap();
         assert!(!mount.is_memory() && !mount.read_only && !mount.options.is_empty(), "{mount:?}");
         let space = space(&file).unwrap();
         assert!(
@@ -74,7 +76,7 @@ fn files_of_this_machine() {
         );
     }
     if let Some(file) = testing::file_in_memory() {
-        assert_eq!(of(&file).unwrap().fs, "tmpfs");
+        assert_eq!(mount_of(&file).unwrap().fs, "tmpfs");
     }
 }
 
@@ -86,7 +88,7 @@ fn a_block_device_is_no_file_in_memory() {
     else {
         return testing::skip("no readable block device");
     };
-    let mount = of(&device).unwrap();
+    let mount = mount_of(&device).unwrap();
     assert_eq!(mount.fs, "block");
     assert_eq!(mount.is_memory(), mount.memory_device);
 }

@@ -7,7 +7,7 @@ const METHODS: [Method; 3] = [Method::Cachestat, Method::Sampled, Method::Mincor
 
 /// The answer of one method; `None` where it is refused, or blind.
 fn by(method: Method, file: &File, offset: u64, len: u64) -> Option<Residency> {
-    if !ways(file).contains(&method) {
+    if !methods(file).contains(&method) {
         testing::skip(&format!("{method:?} is blind here"));
         return None;
     }
@@ -59,10 +59,10 @@ fn what_counts_is_asked_before_what_guesses() {
     let Some(file) = testing::file_on_disk(4096) else {
         return;
     };
-    let ways = ways(&file);
-    assert!(ways.first() != Some(&Method::Sampled));
-    let at = |method| ways.iter().position(|way| *way == method).unwrap_or(usize::MAX);
-    assert!(at(Method::Mincore) < at(Method::Sampled), "{ways:?}");
+    let methods = methods(&file);
+    assert!(methods.first() != Some(&Method::Sampled));
+    let at = |wanted| methods.iter().position(|method| *method == wanted).unwrap_or(usize::MAX);
+    assert!(at(Method::Mincore) < at(Method::Sampled), "{methods:?}");
 }
 
 #[test]

@@ -57,11 +57,11 @@ fn names_cannot_be_guessed_and_a_taken_one_costs_a_try() {
     fs::create_dir(dir.path().join("2")).unwrap();
     let tried = std::cell::Cell::new(0);
     let number = || tried.replace(tried.get() + 1).to_string();
-    assert_eq!(folder.own_file(OWNER, &number).unwrap().name, "3");
+    assert_eq!(folder.create_file(OWNER_ONLY, &number).unwrap().name, "3");
     tried.set(0);
-    assert_eq!(folder.own_folder(&number).unwrap().name, "4");
+    assert_eq!(folder.create_folder(&number).unwrap().name, "4");
     assert_eq!(
-        folder.own_file(OWNER, &|| "0".into()).unwrap_err().kind(),
+        folder.create_file(OWNER_ONLY, &|| "0".into()).unwrap_err().kind(),
         std::io::ErrorKind::AlreadyExists
     );
     assert_eq!(fs::read(dir.path().join("0")).unwrap(), b"planted");
@@ -116,7 +116,7 @@ fn only_leftovers_are_swept() {
         format!("{PREFIX}0123456789abcdef"),
         ".iotui-0123456789abcdef.tmp".into(),
     ];
-    let told = left::tell();
+    let told = leftovers::take_notes();
     assert!(gone.iter().all(|name| told.iter().any(|line| line.contains(name))), "{told:?}");
     let kept: Vec<_> = before.into_iter().filter(|name| !gone.contains(name)).collect();
     assert_eq!(names(dir.path()), kept);

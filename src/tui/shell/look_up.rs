@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::{AccessFlags, access};
 
 use crate::analysis;
-use crate::engine::{Proposal, infos, offers, propose as plan_for};
+use crate::engine::{Proposal, infos, list_offers, propose as plan_for};
 use crate::host::{Host, Planned, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::runner;
@@ -35,7 +35,7 @@ pub fn list(dir: PathBuf) -> Listing {
     let folder = fs::File::open(&dir).ok();
     let fs = folder
         .as_ref()
-        .and_then(|folder| mounts::of(folder).ok())
+        .and_then(|folder| mounts::mount_of(folder).ok())
         .map(|mount| mount.fs)
         .unwrap_or_default();
     let space = folder
@@ -98,7 +98,7 @@ pub fn lab(
     sets: Option<&[ProbeSet]>,
 ) -> Here {
     Here {
-        cells: offers(file, dir, remote, sets),
+        cells: list_offers(file, dir, remote, sets),
         others: Other::references(session::references()),
     }
 }

@@ -95,13 +95,13 @@ impl Gauge for Work {
     }
 }
 
-fn ask(slow: Slow) -> Ask {
+fn request(slow: Slow) -> VisitRequest {
     let probe: &'static Slow = Box::leak(Box::new(slow));
-    Ask {
+    VisitRequest {
         probe,
         cell: ProbeCell::new("slow", []),
         count: None,
-        wanted: 11,
+        remaining: 11,
         time: Duration::from_millis(5),
     }
 }
@@ -121,13 +121,13 @@ fn site() -> Site {
     Site::here(None, None)
 }
 
-fn done(ask: &Ask) -> Visit {
-    visit(ask, &site(), &|| None).unwrap_or_else(|_| panic!("it fails"))
+fn done(request: &VisitRequest) -> Visit {
+    visit(request, &site(), &|| None).unwrap_or_else(|_| panic!("it fails"))
 }
 
 #[test]
 fn a_batch_takes_its_time_and_is_measured_once() {
-    let visit = done(&ask(slow()));
+    let visit = done(&request(slow()));
     assert!((10..=200).contains(&visit.count), "{}", visit.count);
     assert_eq!(visit.batches.len(), 1);
     assert!(visit.batches[0].nanos >= 1_000_000);
@@ -135,42 +135,45 @@ fn a_batch_takes_its_time_and_is_measured_once() {
 
 #[test]
 fn a_known_count_is_not_calibrated_again() {
-    let visit = done(&Ask { count: Some(3), ..ask(slow()) });
+    let visit = done(&VisitRequest { count: Some(3), ..request(slow()) });
     assert_eq!((visit.count, visit.evidence), (3, vec!["1 batches".to_string()]));
 }
 
 #[test]
-fn what_is_dear_to_open_is_measured_several_times_and_never_too_often() {
+fn a_cell_that_is_slow_to_open_is_measured_several_times_but_not_too_often() {
     let dear = Slow { opening: Duration::from_millis(100), ..slow() };
-    let found = done(&Ask { count: Some(1), ..ask(dear) }).batches.len();
+    let found = done(&VisitRequest { count: Some(1), ..request(dear) }).batches.len();
     assert!((5..=11).contains(&found), "{found}");
     // Batches that are dear themselves leave the others their turn.
     let long =
         Slow { opening: Duration::from_millis(100), each: Duration::from_millis(40), ..slow() };
-    let found = done(&Ask { count: Some(1), ..ask(long) }).batches.len();
+    let found = done(&VisitRequest { count: Some(1), ..request(long) }).batches.len();
     assert!((1..=3).contains(&found), "{found}");
     let dearer = Slow { opening: Duration::from_millis(100), ..slow() };
-    assert_eq!(done(&Ask { count: Some(1), wanted: 4, ..ask(dearer) }).batches.len(), 4);
+    assert_eq!(
+        done(&VisitRequest { count: Some(1), remaining: 4, ..request(dearer) }).batches.len(),
+        4
+    );
 }
 
 #[test]
-fn the_most_that_a_gauge_allows_is_kept() {
-    assert_eq!(done(&ask(Slow { most: 7, ..slow() })).count, 7);
-    assert_eq!(done(&ask(Slow { most: 0, ..slow() })).count, 1);
+fn a_batch_never_exceeds_the_maximum_of_its_gauge() {
+    assert_eq!(done(&request(Slow { most: 7, ..slow() })).count, 7);
+    assert_eq!(done(&request(Slow { most: 0, ..slow() })).count, 1);
 }
 
 #[test]
-fn a_refusal_and_a_stop_are_told_apart() {
-    match visit(&ask(Slow { fails: true, ..slow() }), &site(), &|| None) {
+fn a_refusal_differs_from_a_stop() {
+    match visit(&request(Slow { fails: true, ..slow() }), &site(), &|| None) {
         Err(Failure::Cell(why)) => assert_eq!(why, "no such thing here"),
         _ => panic!("it must fail"),
     }
     let endless = Slow { each: Duration::from_secs(3600), ..slow() };
-    assert!(matches!(visit(&ask(endless), &site(), &|| Some(Cut::End)), Err(Failure::Stopped)));
+    assert!(matches!(visit(&request(endless), &site(), &|| Some(Cut::End)), Err(Failure::Stopped)));
 }
 
 #[test]
-fn what_does_not_come_back_is_left_behind() {
+fn a_visit_that_does_not_return_is_abandoned() {
     let deaf = Slow { deaf: true, ..slow() };
-    assert!(matches!(visit(&ask(deaf), &site(), &|| Some(Cut::End)), Err(Failure::Abandoned)));
+    assert!(matches!(visit(&request(deaf), &site(), &|| Some(Cut::End)), Err(Failure::Abandoned)));
 }

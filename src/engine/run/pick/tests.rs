@@ -40,7 +40,7 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
                 part.start * job.block >= end && part.end > part.start && part.end <= job.blocks(),
                 "{span} {nth}: {part:?}"
             );
-            assert!((part.end - part.start) * job.block <= LARGEST);
+            assert!((part.end - part.start) * job.block <= MAX_PART);
             end = part.end * job.block;
         }
         let warm = Found { resident: Some(span), ..cold };
@@ -54,7 +54,7 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
 }
 
 /// What a run told.
-struct Told {
+struct RunOutcome {
     picks: Vec<Pick>,
     trials: Vec<Trial>,
     failed: Vec<(u32, String)>,
@@ -63,7 +63,7 @@ struct Told {
 }
 
 /// Runs these ways over a cached file.
-fn ran(ways: &[&str], data_len: usize, stop: &'static AtomicBool) -> Told {
+fn ran(ways: &[&str], data_len: usize, stop: &'static AtomicBool) -> RunOutcome {
     let (file, data, _) = testing::file(data_len, 3);
     let cells: Vec<Job> = ways.iter().map(|way| job(way, data_len as u64)).collect();
     let mut plan: Plan = Plan::clone(&Plan { cells, trials: Some(2), ..plan() });
@@ -82,7 +82,7 @@ fn ran(ways: &[&str], data_len: usize, stop: &'static AtomicBool) -> Told {
         &mut sink,
     )
     .unwrap();
-    Told { picks, trials, failed, end, data }
+    RunOutcome { picks, trials, failed, end, data }
 }
 
 fn plan() -> Plan {
@@ -111,8 +111,8 @@ fn plan() -> Plan {
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 #[test]
-fn the_picked_way_alone_reads_the_whole_file_as_often_as_asked() {
-    let Told { picks, trials, failed, end, data } =
+fn only_the_picked_method_reads_the_whole_file_in_every_round() {
+    let RunOutcome { picks, trials, failed, end, data } =
         ran(&["mmap+shared", "pread", "pread+shared"], (3 << 20) + 7, &NEVER);
     assert!(picks.len() == 1 && failed.is_empty() && end == End::Finished, "{picks:?} {failed:?}");
     let cell = picks[0].cell.unwrap();
@@ -132,13 +132,13 @@ fn the_picked_way_alone_reads_the_whole_file_as_often_as_asked() {
 }
 
 #[test]
-fn a_way_that_fails_is_left_out_and_where_all_fail_the_first_is_told() {
-    let Told { picks, trials, failed, .. } =
+fn a_method_that_fails_is_skipped_and_if_all_fail_the_first_failure_is_reported() {
+    let RunOutcome { picks, trials, failed, .. } =
         ran(&["mmap", "nothing-of-the-kind", "pread+shared"], 100_000, &NEVER);
     assert_eq!((failed.len(), failed[0].0, trials.len()), (1, 1, 2));
     assert!(picks[0].cell != Some(1) && picks[0].cells().all(|cell| cell != 1));
     // Directions that exclude each other are refused when the cells are made.
-    let Told { picks, trials, failed, .. } =
+    let RunOutcome { picks, trials, failed, .. } =
         ran(&["mmap+shared+populate", "pread+shared+willneed"], 100_000, &NEVER);
     assert!(picks.is_empty() && trials.is_empty() && failed.len() == 2, "{picks:?} {failed:?}");
 }
@@ -146,18 +146,21 @@ fn a_way_that_fails_is_left_out_and_where_all_fail_the_first_is_told() {
 #[test]
 fn a_stop_ends_the_tries() {
     static STOP: AtomicBool = AtomicBool::new(true);
-    let Told { picks, trials, end, .. } = ran(&["mmap", "pread"], 100_000, &STOP);
+    let RunOutcome { picks, trials, end, .. } = ran(&["mmap", "pread"], 100_000, &STOP);
     assert!(picks.is_empty() && trials.is_empty() && end == End::Interrupted);
 }
 
 #[test]
-fn only_what_does_the_same_is_picked_from() {
+fn only_cells_that_do_the_same_compete() {
     let cold = |text, span| Job { cache: Cache::Cold, ..job(text, span) };
     assert_eq!(
-        same(&job("mmap", 1 << 20)),
-        same(&Job { threads: 3, direct: true, depth: 4, ..job("uring", 1 << 20) })
+        without_method(&job("mmap", 1 << 20)),
+        without_method(&Job { threads: 3, direct: true, depth: 4, ..job("uring", 1 << 20) })
     );
-    assert_ne!(same(&job("mmap", 1 << 20)), same(&cold("mmap", 1 << 20)));
-    assert_ne!(same(&job("mmap", 1 << 20)), same(&job("mmap", 2 << 20)));
-    assert_ne!(same(&job("mmap", 1 << 20)), same(&Job { op: Op::Seek, ..job("mmap", 1 << 20) }));
+    assert_ne!(without_method(&job("mmap", 1 << 20)), without_method(&cold("mmap", 1 << 20)));
+    assert_ne!(without_method(&job("mmap", 1 << 20)), without_method(&job("mmap", 2 << 20)));
+    assert_ne!(
+        without_method(&job("mmap", 1 << 20)),
+        without_method(&Job { op: Op::Seek, ..job("mmap", 1 << 20) })
+    );
 }

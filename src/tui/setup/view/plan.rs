@@ -8,7 +8,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
-use crate::engine::{Proposed, missed};
+use crate::engine::{Proposed, predict_missed};
 use crate::experiment::estimate;
 use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::Warning;
@@ -143,7 +143,7 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
             Role::Dim,
         );
     }
-    if let Some(missed) = missed(&proposed.plan) {
+    if let Some(missed) = predict_missed(&proposed.plan) {
         push(note, Role::Note, &missed.text(), Role::Text);
     }
     let expected = &scene.setup.planning.expected;

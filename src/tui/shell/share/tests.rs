@@ -47,7 +47,7 @@ fn what_cannot_be_written_says_why() {
         other => panic!("{other:?}"),
     };
     assert!(why(&dir.path().join("none/x.json")).contains("its folder does not exist"));
-    assert!(why(dir.path()).contains("it is a folder: name a file in it"));
+    assert!(why(dir.path()).contains("it is a folder; name a file in it"));
     assert!(why(Path::new("/proc/iotui.json")).contains("cannot write /proc/iotui.json"));
     // A link that points nowhere is a file that somebody made.
     let link = dir.path().join("link.json");

@@ -1,4 +1,4 @@
-//! A file that gets the user's name only when it is whole.
+//! A file that gets the user's name only when it is complete.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -7,48 +7,52 @@ use std::path::Path;
 
 use nix::sys::stat::Mode;
 
-use super::folder::{Folder, Own};
+use super::folder::{Folder, LockedEntry};
 use super::scratch;
 
-/// A new file without its name yet; dropped so, it leaves nothing.
+/// A new file without its name yet. If it is dropped so, nothing remains.
 #[derive(Debug)]
-pub struct Unnamed {
+pub struct UnnamedFile {
     folder: Folder,
     name: OsString,
     file: File,
-    /// Under a private name, where the file system has no files without one.
-    private: Option<Own>,
+    /// Its private name, where the file system has no unnamed files.
+    private: Option<LockedEntry>,
 }
 
-impl Unnamed {
-    /// Makes an empty file for `path`, which nothing may have.
+impl UnnamedFile {
+    /// Creates an empty file for `path`, which must not exist.
     ///
     /// # Errors
-    /// `AlreadyExists`; `Unsupported` where the file system can name a file only by replacing what
-    /// is there; the errno of open(2).
-    pub fn make(path: &Path) -> io::Result<Unnamed> {
+    /// `AlreadyExists`; `Unsupported` where the file system can name a file only by replacing an
+    /// existing one; the errno of open(2).
+    pub fn create(path: &Path) -> io::Result<UnnamedFile> {
         let (folder, name) = Folder::of(path)?;
         if folder.stat(&name).is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
         }
         let mode = Mode::from_bits_truncate(0o666);
-        // A descriptor is linked by its path in /proc, or by root.
+        // Linking a descriptor needs its path in /proc, or root.
         match folder.unnamed(mode).ok().filter(|file| super::fd::own_path(file).exists()) {
-            Some(file) => Ok(Unnamed { folder, name, file, private: None }),
-            None => Unnamed::private(folder, name, mode),
+            Some(file) => Ok(UnnamedFile { folder, name, file, private: None }),
+            None => UnnamedFile::private(folder, name, mode),
         }
     }
 
-    fn private(folder: Folder, name: OsString, mode: Mode) -> io::Result<Unnamed> {
-        let own = folder.own_file(mode, &scratch::next_name)?;
-        let mut made = Unnamed { folder, name, file: own.file.try_clone()?, private: Some(own) };
-        // Found out while there is nothing in it to lose.
+    fn private(folder: Folder, name: OsString, mode: Mode) -> io::Result<UnnamedFile> {
+        let own = folder.create_file(mode, &scratch::next_name)?;
+        let mut made =
+            UnnamedFile { folder, name, file: own.file.try_clone()?, private: Some(own) };
+        // Tried now, while there is no data to lose.
         let other = OsString::from(scratch::next_name());
-        made.give(&other).map_err(|error| match error.raw_os_error() {
-            Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::EPERM | libc::ENOENT) => io::Error::new(
-                ErrorKind::Unsupported,
-                "its file system can only name a file by replacing what has the name: choose another folder",
-            ),
+        made.set_name(&other).map_err(|error| match error.raw_os_error() {
+            Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::EPERM | libc::ENOENT) => {
+                io::Error::new(
+                    ErrorKind::Unsupported,
+                    "its file system cannot create a file without the risk of replacing another; \
+                 choose another folder",
+                )
+            }
             _ => error,
         })?;
         if let Some(own) = &mut made.private {
@@ -61,19 +65,19 @@ impl Unnamed {
         &self.file
     }
 
-    /// Gives it its name, if nothing has got it meanwhile.
+    /// Gives the file its name, if nothing has it by now.
     ///
     /// # Errors
     /// `AlreadyExists`; the errno of link(2).
     pub fn finish(mut self) -> io::Result<File> {
         let name = std::mem::take(&mut self.name);
-        self.give(&name)?;
+        self.set_name(&name)?;
         self.private = None;
         self.file.try_clone()
     }
 
-    /// A private name is given up for `name`.
-    fn give(&self, name: &OsStr) -> io::Result<()> {
+    /// Links or renames the file to `name`, and removes its private name.
+    fn set_name(&self, name: &OsStr) -> io::Result<()> {
         match (self.folder.link(&self.file, name), &self.private) {
             (Ok(()), Some(own)) => {
                 self.folder.remove(&own.name, own.id);
@@ -87,7 +91,7 @@ impl Unnamed {
     }
 }
 
-impl Drop for Unnamed {
+impl Drop for UnnamedFile {
     fn drop(&mut self) {
         if let Some(own) = &self.private {
             self.folder.remove(&own.name, own.id);
@@ -103,15 +107,15 @@ mod tests {
 
     use super::*;
 
-    type Make = fn(&Path) -> io::Result<Unnamed>;
+    type Make = fn(&Path) -> io::Result<UnnamedFile>;
 
     /// With and without O_TMPFILE.
-    const WAYS: [Make; 2] = [Unnamed::make, |path| {
+    const METHODS: [Make; 2] = [UnnamedFile::create, |path| {
         let (folder, name) = Folder::of(path)?;
         if folder.stat(&name).is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
         }
-        Unnamed::private(folder, name, Mode::from_bits_truncate(0o666))
+        UnnamedFile::private(folder, name, Mode::from_bits_truncate(0o666))
     }];
 
     fn names(dir: &Path) -> Vec<String> {
@@ -119,8 +123,8 @@ mod tests {
     }
 
     #[test]
-    fn it_has_its_name_when_it_is_whole_and_not_before() {
-        for make in WAYS {
+    fn it_gets_its_name_only_when_complete() {
+        for make in METHODS {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("new.bin");
             let made = make(&path).unwrap();
@@ -142,8 +146,8 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_was_taken_meanwhile_stays_with_who_took_it() {
-        for make in WAYS {
+    fn a_name_taken_meanwhile_is_not_replaced() {
+        for make in METHODS {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("new.bin");
             let takes: [&dyn Fn(); 3] = [
@@ -171,9 +175,9 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_the_place_of_a_private_name_is_not_removed() {
+    fn another_file_with_the_private_name_is_not_removed() {
         let dir = tempfile::tempdir().unwrap();
-        let made = WAYS[1](&dir.path().join("new.bin")).unwrap();
+        let made = METHODS[1](&dir.path().join("new.bin")).unwrap();
         let private = dir.path().join(&names(dir.path())[0]);
         fs::write(dir.path().join("precious"), "precious").unwrap();
         fs::rename(dir.path().join("precious"), &private).unwrap();
@@ -182,9 +186,9 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_file_is_refused() {
+    fn a_path_without_a_file_name_is_refused() {
         for path in ["/", "/tmp/..", "/nonexistent/folder/new.bin", "/tmp/new/"] {
-            assert!(Unnamed::make(Path::new(path)).is_err(), "{path}");
+            assert!(UnnamedFile::create(Path::new(path)).is_err(), "{path}");
         }
     }
 }

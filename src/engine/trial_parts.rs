@@ -1,23 +1,25 @@
-//! A trial of several parts, each prepared anew outside of the timed window: what one pass over a
-//! small file does not fill.
+//! Joins the parts of a trial. Where one pass over a small file is too short, a trial consists of
+//! several parts, each prepared again outside the timed window.
 
-use super::trial::{Took, add};
+use super::trial::{TrialOutcome, add_notes};
 use crate::record::{CacheFlush, Evidence, Known, Prepared, Sample, Trial, Xor};
 use crate::stats::merge_neighbours;
 
-/// Adds a later part to those before it.
-pub(super) fn join(all: &mut Took, more: Took) {
+/// Adds a later part to the parts before it.
+pub(super) fn join_parts(all: &mut TrialOutcome, more: TrialOutcome) {
     let before = all.trial.nanos;
-    let later =
-        more.samples.into_iter().map(|of| Sample { at: of.at.saturating_add(before), ..of });
+    let later = more
+        .samples
+        .into_iter()
+        .map(|sample| Sample { at: sample.at.saturating_add(before), ..sample });
     all.samples.extend(later);
     merge_neighbours(&mut all.samples, Sample::MOST, Sample::with);
     all.histogram.merge(&more.histogram);
     all.busy = all.busy.saturating_add(more.busy);
     let nanos = (all.trial.nanos, more.trial.nanos);
     let facts = std::mem::take(&mut all.trial.evidence);
-    let joined = evidence(facts, more.trial.evidence.clone(), nanos, all.trial.xor);
-    figures(&mut all.trial, &more.trial);
+    let joined = join_evidence(facts, more.trial.evidence.clone(), nanos, all.trial.xor);
+    add_figures(&mut all.trial, &more.trial);
     all.trial.evidence = joined;
     all.per_op = if all.trial.ops == 0 {
         0.0
@@ -26,7 +28,7 @@ pub(super) fn join(all: &mut Took, more: Took) {
     };
 }
 
-fn figures(all: &mut Trial, more: &Trial) {
+fn add_figures(all: &mut Trial, more: &Trial) {
     let sums = [
         (&mut all.bytes, more.bytes),
         (&mut all.ops, more.ops),
@@ -42,74 +44,82 @@ fn figures(all: &mut Trial, more: &Trial) {
     for (sum, part) in sums {
         *sum = sum.saturating_add(part);
     }
-    all.syscalls = known(all.syscalls, more.syscalls);
-    all.device_bytes = both(all.device_bytes, more.device_bytes);
-    all.hole_bytes = both(all.hole_bytes, more.hole_bytes);
+    all.syscalls = add_optional(all.syscalls, more.syscalls);
+    all.device_bytes = add_both(all.device_bytes, more.device_bytes);
+    all.hole_bytes = add_both(all.hole_bytes, more.hole_bytes);
     // A part that read other data than the first has no XOR in common with it.
     all.xor = all.xor.filter(|xor| Some(*xor) == more.xor);
-    // The state furthest from what was asked: cold is told by the most, warm by the least.
+    // The part furthest from the requested state counts: the most cached one of cold parts, the
+    // least cached one of warm parts.
     let cold = matches!(more.evidence.preparation, Some(Prepared::Cold { .. }));
     let worst = if cold { u64::max } else { u64::min };
     all.resident_before = all.resident_before.zip(more.resident_before).map(|(a, b)| worst(a, b));
     all.resident_after = more.resident_after;
 }
 
-fn evidence(all: Evidence, more: Evidence, nanos: (u64, u64), folded: Option<Xor>) -> Evidence {
+fn join_evidence(
+    all: Evidence,
+    more: Evidence,
+    nanos: (u64, u64),
+    folded: Option<Xor>,
+) -> Evidence {
     let mean = |a: Option<f64>, b: Option<f64>| {
-        let (one, other) = (nanos.0 as f64, nanos.1 as f64);
-        a.zip(b).filter(|_| one + other > 0.0).map(|(a, b)| (a * one + b * other) / (one + other))
+        let first = nanos.0 as f64;
+        let second = nanos.1 as f64;
+        let all = first + second;
+        if all > 0.0 { Some((a? * first + b? * second) / all) } else { None }
     };
     let mut notes = all.notes;
-    add(&mut notes, more.notes);
+    add_notes(&mut notes, more.notes);
     Evidence {
         prepare_nanos: all.prepare_nanos.saturating_add(more.prepare_nanos),
-        preparation: worse(all.preparation, more.preparation),
+        preparation: less_complete(all.preparation, more.preparation),
         parts: all.parts.saturating_add(more.parts),
         unique_bytes: all.unique_bytes.min(more.unique_bytes),
         lane_bytes: all.lane_bytes.saturating_add(more.lane_bytes),
         planned_bytes: all.planned_bytes.saturating_add(more.planned_bytes),
         overlap_bytes: all.overlap_bytes.max(more.overlap_bytes),
-        written: both(all.written, more.written),
+        written: add_both(all.written, more.written),
         timed_ops: all.timed_ops.saturating_add(more.timed_ops),
         timed_nanos: all.timed_nanos.saturating_add(more.timed_nanos),
         lane_nanos: all.lane_nanos.saturating_add(more.lane_nanos),
-        xor_nanos: known(all.xor_nanos, more.xor_nanos),
+        xor_nanos: add_optional(all.xor_nanos, more.xor_nanos),
         achieved_depth: mean(all.achieved_depth, more.achieved_depth),
         skew_nanos: all.skew_nanos.saturating_add(more.skew_nanos),
-        write_bytes: known(all.write_bytes, more.write_bytes),
-        cached_nanos: known(all.cached_nanos, more.cached_nanos),
-        // Each part's bytes, beside all that were written: the next part begins by writing them
-        // back, untimed.
-        unwritten_bytes: known(all.unwritten_bytes, more.unwritten_bytes),
-        disk_read_bytes: both(all.disk_read_bytes, more.disk_read_bytes),
-        disk_write_bytes: both(all.disk_write_bytes, more.disk_write_bytes),
-        disk_requests: known(all.disk_requests, more.disk_requests),
+        write_bytes: add_optional(all.write_bytes, more.write_bytes),
+        cached_nanos: add_optional(all.cached_nanos, more.cached_nanos),
+        // A sum over the parts: each part begins by writing the dirty pages of the one before back,
+        // untimed.
+        unwritten_bytes: add_optional(all.unwritten_bytes, more.unwritten_bytes),
+        disk_read_bytes: add_both(all.disk_read_bytes, more.disk_read_bytes),
+        disk_write_bytes: add_both(all.disk_write_bytes, more.disk_write_bytes),
+        disk_requests: add_optional(all.disk_requests, more.disk_requests),
         disk_depth: mean(all.disk_depth, more.disk_depth),
-        steal_nanos: known(all.steal_nanos, more.steal_nanos),
-        queued_nanos: known(all.queued_nanos, more.queued_nanos),
+        steal_nanos: add_optional(all.steal_nanos, more.steal_nanos),
+        queued_nanos: add_optional(all.queued_nanos, more.queued_nanos),
         cpu_cache: all.cpu_cache.zip(more.cpu_cache).map(|(a, b)| less_flushed(a, b)),
         residency: all.residency.or(more.residency),
         read_back: all.read_back.zip(more.read_back).map(|(first, last)| {
             if folded.is_some_and(|xor| first.is(xor)) { last } else { first }
         }),
         notes,
-        // When the trial began, and what it found then.
+        // The start of the trial, and the state at that time.
         started: all.started,
         prepared: all.prepared,
         huge_page_cache: all.huge_page_cache,
     }
 }
 
-fn both(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+fn add_both(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     a.zip(b).map(|(a, b)| a.saturating_add(b))
 }
 
-fn known(a: Known, b: Known) -> Known {
-    both(a.get(), b.get()).into()
+fn add_optional(a: Known, b: Known) -> Known {
+    add_both(a.get(), b.get()).into()
 }
 
-/// The preparation that reached less.
-fn worse(a: Option<Prepared>, b: Option<Prepared>) -> Option<Prepared> {
+/// Returns the preparation that came less close to its goal.
+fn less_complete(a: Option<Prepared>, b: Option<Prepared>) -> Option<Prepared> {
     match (a?, b?) {
         (Prepared::Cold { left, .. }, worst @ Prepared::Cold { left: more, .. }) if more > left => {
             Some(worst)
@@ -123,10 +133,10 @@ fn worse(a: Option<Prepared>, b: Option<Prepared>) -> Option<Prepared> {
     }
 }
 
-/// The one after which loads were nearer to those of cached bytes.
+/// Returns the flush after which loads were closer to those of cached bytes.
 fn less_flushed(a: CacheFlush, b: CacheFlush) -> CacheFlush {
-    let slower = |of: &CacheFlush| of.after_nanos / of.before_nanos;
-    if slower(&b) < slower(&a) { b } else { a }
+    let slowdown = |flush: &CacheFlush| flush.after_nanos / flush.before_nanos;
+    if slowdown(&b) < slowdown(&a) { b } else { a }
 }
 
 #[cfg(test)]
@@ -134,7 +144,7 @@ mod tests {
     use super::*;
     use crate::stats::Histogram;
 
-    fn took(nanos: u64, left: u64, xor: u32) -> Took {
+    fn outcome(nanos: u64, left: u64, xor: u32) -> TrialOutcome {
         let evidence = Evidence {
             parts: 1,
             unique_bytes: 4096,
@@ -161,14 +171,14 @@ mod tests {
             ..Trial::default()
         };
         let samples = vec![Sample { at: nanos, nanos, bytes: 4096, ops: 2, syscalls: 3 }];
-        Took { trial, histogram: Histogram::new(), samples, per_op: 0.0, busy: nanos }
+        TrialOutcome { trial, histogram: Histogram::new(), samples, per_op: 0.0, busy: nanos }
     }
 
     #[test]
     fn parts_add_up_and_the_worst_preparation_counts() {
-        let mut all = took(100, 0, 9);
-        join(&mut all, took(300, 8, 9));
-        join(&mut all, took(100, 4, 9));
+        let mut all = outcome(100, 0, 9);
+        join_parts(&mut all, outcome(300, 8, 9));
+        join_parts(&mut all, outcome(100, 4, 9));
         let trial = &all.trial;
         assert_eq!(
             (trial.bytes, trial.ops, trial.nanos, trial.passes, trial.minor_faults),
@@ -191,7 +201,7 @@ mod tests {
         assert!((facts.disk_depth.unwrap() - 220.0).abs() < 1e-9);
         assert_eq!(all.samples.iter().map(|s| s.at).collect::<Vec<_>>(), [100, 400, 500]);
         assert!((all.per_op - 500.0 / 6.0).abs() < 1e-9);
-        join(&mut all, took(100, 4, 1));
+        join_parts(&mut all, outcome(100, 4, 1));
         assert_eq!(all.trial.xor, None);
     }
 }

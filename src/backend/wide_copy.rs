@@ -1,7 +1,7 @@
-//! Copies as wide as this CPU allows, with stores into the caches or around them.
+//! Copies as wide as this CPU allows, through the caches or with non-temporal stores.
 //!
-//! Through raw pointers: what a mapping shows may change under us, and no reference to it may
-//! exist.
+//! Works on raw pointers: the contents of a mapping may change concurrently, so no reference to
+//! them may exist.
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -11,19 +11,19 @@ use std::sync::OnceLock;
 /// `to` must be writable and `from` readable for `len` bytes.
 pub type CopyFn = unsafe fn(to: *mut u8, from: *const u8, len: usize);
 
-/// The widest form this CPU has.
+/// Returns the widest form this CPU supports.
 pub fn widest() -> CopyFn {
     static WIDEST: OnceLock<CopyFn> = OnceLock::new();
     *WIDEST.get_or_init(|| forms().last().map_or(portable, |(_, form)| *form))
 }
 
-/// The widest form with non-temporal stores; `None` where there is none.
+/// Returns the widest form with non-temporal stores; `None` where there is none.
 pub fn widest_streaming() -> Option<CopyFn> {
     static WIDEST: OnceLock<Option<CopyFn>> = OnceLock::new();
     *WIDEST.get_or_init(|| streaming_forms().last().map(|(_, form)| *form))
 }
 
-/// The forms this CPU can run, from narrow to wide.
+/// Returns the forms this CPU supports, from narrow to wide.
 pub fn forms() -> Vec<(&'static str, CopyFn)> {
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "only x86-64 adds to it"))]
     let mut forms: Vec<(&'static str, CopyFn)> = vec![("64 bit", portable)];
@@ -39,7 +39,7 @@ pub fn forms() -> Vec<(&'static str, CopyFn)> {
     forms
 }
 
-/// As [`forms`], with stores around the caches.
+/// Returns the forms with non-temporal stores, from narrow to wide.
 pub fn streaming_forms() -> Vec<(&'static str, CopyFn)> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -73,7 +73,7 @@ unsafe fn portable(to: *mut u8, from: *const u8, len: usize) {
     unsafe { tail(to.add(at), from.add(at), len - at) }
 }
 
-/// The first or last bytes, fewer than one wide step.
+/// Copies the first or last bytes, fewer than one wide step.
 /// # Safety
 /// As [`CopyFn`].
 #[inline(always)]
@@ -97,7 +97,10 @@ unsafe fn tail(to: *mut u8, from: *const u8, len: usize) {
 /// any.
 #[cfg(target_arch = "x86_64")]
 macro_rules! wide_copy {
-    ($(#[$doc:meta])* $name:ident, $feature:literal, $vector:ident, $load:ident, $store:ident, $bytes:literal, $align:literal) => {
+    (
+        $(#[$doc:meta])* $name:ident, $feature:literal, $vector:ident,
+        $load:ident, $store:ident, $bytes:literal, $align:literal
+    ) => {
         $(#[$doc])*
         /// # Safety
         /// As [`CopyFn`], and the CPU must have the feature.
@@ -105,14 +108,19 @@ macro_rules! wide_copy {
         #[target_feature(enable = $feature)]
         unsafe fn $name(to: *mut u8, from: *const u8, len: usize) {
             use std::arch::x86_64::{$load, $store, $vector};
-            // Up to the first address that a wide store may have.
+            // Copies up to the first address that a wide store accepts.
             let mut at = to.align_offset($align).min(len);
             // SAFETY: every access ends at or below len; stores are aligned where they must be.
             unsafe {
                 tail(to, from, at);
                 while at + 4 * $bytes <= len {
                     let source = from.add(at).cast::<$vector>();
-                    let words = [$load(source), $load(source.add(1)), $load(source.add(2)), $load(source.add(3))];
+                    let words = [
+                        $load(source),
+                        $load(source.add(1)),
+                        $load(source.add(2)),
+                        $load(source.add(3)),
+                    ];
                     for (index, word) in words.into_iter().enumerate() {
                         $store(to.add(at + index * $bytes).cast::<$vector>(), word);
                     }
@@ -120,7 +128,7 @@ macro_rules! wide_copy {
                 }
                 tail(to.add(at), from.add(at), len - at);
                 if $align > 1 {
-                    // Such stores may be seen late by others.
+                    // Non-temporal stores are weakly ordered.
                     std::arch::x86_64::_mm_sfence();
                 }
             }
@@ -146,14 +154,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_form_copies_the_bytes_and_no_other(data in prop::collection::vec(any::<u8>(), 0..2000), from in 0usize..70, to in 0usize..70) {
+        fn every_form_copies_the_bytes_and_no_other(
+            data in prop::collection::vec(any::<u8>(), 0..2000),
+            from in 0usize..70,
+            to in 0usize..70,
+        ) {
             let data = &data[from.min(data.len())..];
             for (name, form) in forms().into_iter().chain(streaming_forms()) {
                 let mut room = vec![0xa5u8; to + data.len() + 100];
                 // SAFETY: `data` is readable, and `room` writable from `to` on, for the length;
                 // this CPU can run all forms.
                 unsafe { form(room.as_mut_ptr().add(to), data.as_ptr(), data.len()) };
-                prop_assert!(room[..to].iter().chain(&room[to + data.len()..]).all(|b| *b == 0xa5), "{}", name);
+                let mut around = room[..to].iter().chain(&room[to + data.len()..]);
+                prop_assert!(around.all(|b| *b == 0xa5), "{}", name);
                 prop_assert_eq!(&room[to..to + data.len()], data, "{}", name);
             }
         }

@@ -1,5 +1,5 @@
-//! How much memory we may have: what is free, and what the control groups around this process leave
-//! of it.
+//! How much memory this process may use: what is free, and the limits of the control groups around
+//! it.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -10,15 +10,15 @@ use super::memory::Memory;
 use super::mountinfo::{self, Entry};
 use super::text;
 
-/// What a version of the control groups calls it.
+/// The file names of a version of control groups.
 #[derive(Debug)]
 struct Version {
     controller: &'static str,
-    /// Above `memory.high` the kernel takes pages away and holds the process up, so it is as hard
-    /// for a measurement as `memory.max`.
+    /// Above `memory.high` the kernel reclaims pages and throttles the process, so for a
+    /// measurement it is as hard a limit as `memory.max`.
     limits: &'static [&'static str],
     usage: &'static str,
-    /// In memory.stat: what the kernel gives back before it says no.
+    /// Fields of memory.stat: what the kernel reclaims before it refuses.
     cache: [&'static str; 2],
 }
 
@@ -35,35 +35,39 @@ const VERSION_1: Version = Version {
     cache: ["total_inactive_file", "total_active_file"],
 };
 
-/// The memory limit in bytes that a control group (version 2 or 1) sets for this process: the
-/// lowest on the way to the root. `None`: no limit, or none visible.
+/// Returns the memory limit in bytes that control groups (version 2 or 1) set for this process: the
+/// lowest up to the root. `None`: no limit, or none visible.
 pub fn cgroup_limit() -> Option<u64> {
-    around().iter().filter_map(|(dir, version)| limit(dir, version)).min()
+    enclosing_groups().iter().filter_map(|(dir, version)| limit(dir, version)).min()
 }
 
-/// Bytes that this process can have before the machine swaps or a control group around it reaches
-/// its limit, with what others in these groups use taken off and their page cache not. `None` where
-/// the kernel does not say.
+/// Returns the bytes that this process can use before the machine swaps or a control group around
+/// it reaches its limit. Memory used by others in these groups is subtracted, their page cache is
+/// not. `None` where it is unknown.
 pub fn free_memory() -> Option<u64> {
     let available = Memory::now().ok().map(|memory| memory.available);
-    around().iter().filter_map(|(dir, version)| left(dir, version)).chain(available).min()
+    enclosing_groups()
+        .iter()
+        .filter_map(|(dir, version)| remaining(dir, version))
+        .chain(available)
+        .min()
 }
 
-/// Address space that a run needs: with less, allocations of a few bytes fail, which ends the
-/// process without a word of its own.
-pub const LEAST_SPACE: u64 = 16 << 20;
+/// Address space that a run needs, bytes: with less, small allocations fail and end the process
+/// without a message.
+pub const MIN_ADDRESS_SPACE: u64 = 16 << 20;
 
-/// The limit on the address space (`ulimit -v`) and what it leaves, where that is less than
-/// [`LEAST_SPACE`].
+/// Returns the limit on the address space (`ulimit -v`) and what remains of it, where that is less
+/// than [`MIN_ADDRESS_SPACE`].
 pub fn narrow_space() -> Option<(u64, u64)> {
     let (limit, _) = getrlimit(Resource::RLIMIT_AS).ok()?;
     let pages: u64 = text::read("/proc/self/statm").ok()?.split(' ').next()?.parse().ok()?;
     let left = limit.saturating_sub(pages.saturating_mul(page_size()));
-    (left < LEAST_SPACE).then_some((limit, left))
+    (left < MIN_ADDRESS_SPACE).then_some((limit, left))
 }
 
-/// The groups from our own to the top of what is mounted.
-fn around() -> Vec<(PathBuf, &'static Version)> {
+/// Returns the groups from our own up to the mount's root.
+fn enclosing_groups() -> Vec<(PathBuf, &'static Version)> {
     let read = |path| text::read(path).ok();
     let (Some(groups), Some(mounts)) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"))
     else {
@@ -84,7 +88,7 @@ fn around() -> Vec<(PathBuf, &'static Version)> {
     [v2, v1].into_iter().flatten().flat_map(on).collect()
 }
 
-/// The path in `4:memory:/some/group`; version 2 has no controller: `0::/some/group`.
+/// Returns the path in `4:memory:/some/group`; version 2 has no controller: `0::/some/group`.
 pub(super) fn group_path(groups: &str, controller: &str) -> Option<PathBuf> {
     groups.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
@@ -94,13 +98,13 @@ pub(super) fn group_path(groups: &str, controller: &str) -> Option<PathBuf> {
     })
 }
 
-/// The group seen from the mount, which may show only a part of the tree; never upwards.
+/// Returns the group as seen from the mount, which may show only a part of the tree; never upwards.
 pub(super) fn below_root(group: &Path, root: &Path) -> PathBuf {
     let path = group.strip_prefix(root).unwrap_or(group);
     path.components().filter(|c| matches!(c, Component::Normal(_))).collect()
 }
 
-/// `max` and version 1's number for it are no limit.
+/// Returns the limit of one group; `max` and version 1's number for it mean none.
 fn limit(dir: &Path, version: &Version) -> Option<u64> {
     version
         .limits
@@ -109,8 +113,8 @@ fn limit(dir: &Path, version: &Version) -> Option<u64> {
         .min()
 }
 
-/// What is left below the limit of one group.
-fn left(dir: &Path, version: &Version) -> Option<u64> {
+/// Returns what remains below the limit of one group, bytes.
+fn remaining(dir: &Path, version: &Version) -> Option<u64> {
     let limit = limit(dir, version)?;
     let used: u64 = text::number(dir.join(version.usage)).unwrap_or(0);
     let stat = text::read(dir.join("memory.stat")).unwrap_or_default();
@@ -163,27 +167,28 @@ mod tests {
         assert_eq!(of(&[("memory.max", "")], &VERSION_2), None);
     }
 
-    /// A quarter of the limit, taken beside neighbours who have most of it, would call the killer
-    /// on one of them.
+    /// A quarter of the limit, next to neighbours that use most of it, would trigger the OOM
+    /// killer.
     #[test]
-    fn what_neighbours_use_is_not_free_but_their_cache_is() {
+    fn memory_of_neighbours_is_not_free_but_their_cache_is() {
         let stat = "anon 700\nfile 250\ninactive_file 150\nactive_file 50\nshmem 50\n";
         let of = |limit| {
-            left(
+            remaining(
                 group(&[("memory.max", limit), ("memory.current", "950"), ("memory.stat", stat)])
                     .path(),
                 &VERSION_2,
             )
         };
         assert_eq!((of("1000"), of("500"), of("max")), (Some(250), Some(0), None));
-        assert_eq!(left(group(&[("memory.max", "1000")]).path(), &VERSION_2), Some(1000));
-        let stat = "cache 250\ninactive_file 1\nactive_file 1\ntotal_inactive_file 150\ntotal_active_file 50\n";
+        assert_eq!(remaining(group(&[("memory.max", "1000")]).path(), &VERSION_2), Some(1000));
+        let stat = "cache 250\ninactive_file 1\nactive_file 1\ntotal_inactive_file 150\n\
+                    total_active_file 50\n";
         let files = [
             ("memory.limit_in_bytes", "1000"),
             ("memory.usage_in_bytes", "950"),
             ("memory.stat", stat),
         ];
-        assert_eq!(left(group(&files).path(), &VERSION_1), Some(250));
+        assert_eq!(remaining(group(&files).path(), &VERSION_1), Some(250));
     }
 
     #[test]

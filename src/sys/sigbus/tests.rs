@@ -106,7 +106,7 @@ fn slots_are_freed_and_the_table_is_finite() {
 /// The death of a child process that faults in a mapping which is not (any more) registered.
 #[test]
 fn an_unregistered_mapping_still_dies_of_sigbus() {
-    const NAME: &str = "sys::guard::tests::an_unregistered_mapping_still_dies_of_sigbus";
+    const NAME: &str = "sys::sigbus::tests::an_unregistered_mapping_still_dies_of_sigbus";
     let roles = [
         "never installed",
         "another one registered",

@@ -1,4 +1,4 @@
-//! Which block comes when: a pure function of (seed, lane, pass, index), so that a trial can be
+//! The order of blocks: a pure function of (seed, lane, pass, index), so that a trial can be
 //! replayed.
 
 use std::ops::Range;
@@ -6,8 +6,7 @@ use std::ops::Range;
 use super::shared::is_shared;
 use crate::plan::{Job, Op, Pattern};
 
-/// One lane's share of a job: which blocks of the span are its own, and how many of them one pass
-/// visits.
+/// One lane's share of a job: its blocks of the span, and how many of them one pass visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     pub span: u64,
@@ -16,25 +15,25 @@ pub struct Share {
     pub first: u64,
     /// Blocks of the lane.
     pub blocks: u64,
-    /// Operations of one pass; fewer than `blocks` where a count ends it.
+    /// Operations of one pass; fewer than `blocks` where a count limits it.
     pub quota: u64,
     pub pattern: Pattern,
     pub seed: u64,
-    /// Percentage of the operations that read: 100, 0, or between where reads and writes are mixed.
+    /// Percentage of operations that read: 100, 0, or between for a mix.
     pub reads: u8,
 }
 
 impl Share {
-    /// Lane `lane` of `job`, when `count` operations (at most the span's blocks) make a pass over
-    /// all lanes.
+    /// Returns the share of lane `lane` of `job`, where `count` operations (at most the span's
+    /// blocks) make a pass over all lanes.
     ///
-    /// The first `n mod threads` lanes get one more; a lane's quota so never exceeds its blocks.
-    /// Where lanes share their blocks, the share of each is that of all.
-    pub fn of(job: &Job, lane: u32, count: u64, seed: u64) -> Share {
+    /// The first `n mod threads` lanes get one more, so a lane's quota never exceeds its blocks.
+    /// Where lanes share their blocks, each has the share of all.
+    pub fn for_lane(job: &Job, lane: u32, count: u64, seed: u64) -> Share {
         Share::within(job, 0..job.blocks(), lane, count, seed)
     }
 
-    /// As [`Share::of`], of these blocks of the span only.
+    /// Returns the share as [`Share::for_lane`] does, of these blocks of the span only.
     pub fn within(job: &Job, of: Range<u64>, lane: u32, count: u64, seed: u64) -> Share {
         let (threads, lane) =
             if is_shared(job) { (1, 0) } else { (u64::from(job.threads.max(1)), u64::from(lane)) };
@@ -53,32 +52,32 @@ impl Share {
         }
     }
 
-    /// The lane's own bytes of the span.
+    /// Returns the lane's byte range of the span.
     pub fn range(&self) -> Range<u64> {
         let end = (self.first + self.blocks).saturating_mul(self.block);
         (self.first * self.block).min(self.span)..end.min(self.span)
     }
 
-    /// The lane's bytes from the first to the last that a pass visits: all of them where a count
-    /// ends an order that jumps.
+    /// Returns the byte range that a pass visits; the whole range of the lane where a count limits
+    /// an order that jumps.
     pub fn reach(&self) -> Range<u64> {
         let Range { start, end } = self.range();
-        let left_out = self.blocks - self.quota.min(self.blocks);
+        let unvisited = self.blocks - self.quota.min(self.blocks);
         match self.pattern {
             _ if self.quota == 0 => start..start,
             Pattern::Seq => start..end.min(start + self.quota.saturating_mul(self.block)),
-            Pattern::Reverse => start + left_out.saturating_mul(self.block)..end,
+            Pattern::Reverse => start + unvisited.saturating_mul(self.block)..end,
             Pattern::Stride(_) | Pattern::Random => start..end,
         }
     }
 
-    /// Bytes of the block that starts at `offset`.
+    /// Returns the bytes of the block that starts at `offset`.
     #[inline(always)]
     pub fn len_at(&self, offset: u64) -> u64 {
         self.block.min(self.span - offset)
     }
 
-    /// The order of pass `pass`.
+    /// Returns the order of pass `pass`.
     pub fn order(&self, pass: u64) -> Order {
         let kind = match self.pattern {
             Pattern::Seq => Kind::Straight { from: self.first, step: 1 },
@@ -92,8 +91,8 @@ impl Share {
         Order { kind, first: self.first, blocks: self.blocks }
     }
 
-    /// Whether operation `index` of pass `pass` writes: by chance where reads and writes are mixed,
-    /// and always the same.
+    /// Returns whether operation `index` of pass `pass` writes: random in a mix, but always the
+    /// same.
     #[inline(always)]
     pub fn writes(&self, pass: u64, index: u64) -> bool {
         match self.reads {
@@ -105,15 +104,14 @@ impl Share {
         }
     }
 
-    /// Bytes that the first `ops` operations of pass `pass` write.
+    /// Returns the bytes that the first `ops` operations of pass `pass` write.
     pub fn written(&self, pass: u64, ops: u64) -> u64 {
         let order = self.order(pass);
         let writes = (0..ops.min(self.quota)).filter(|index| self.writes(pass, *index));
         writes.map(|index| self.len_at(order.block(index) * self.block)).sum()
     }
 
-    /// Bytes of the first `ops` operations of pass `pass`, for an exact replay: calls `each(offset,
-    /// len)`.
+    /// Replays the first `ops` operations of pass `pass`: calls `each(offset, len)`.
     pub fn replay(&self, pass: u64, ops: u64, mut each: impl FnMut(u64, u64)) {
         let order = self.order(pass);
         for index in 0..ops.min(self.quota) {
@@ -131,8 +129,8 @@ pub struct Order {
     blocks: u64,
 }
 
-/// Three kinds: a `match` of four would become a jump table, which costs more than the rest after a
-/// system call.
+/// Three kinds: a `match` of four would become a jump table, which costs more than the rest of the
+/// loop after a system call.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Straight { from: u64, step: u64 },
@@ -141,7 +139,7 @@ enum Kind {
 }
 
 impl Order {
-    /// The block that comes at `index`, `index` below the lane's blocks.
+    /// Returns the block at `index`, which is below the lane's number of blocks.
     #[inline(always)]
     pub fn block(&self, index: u64) -> u64 {
         match self.kind {
@@ -152,8 +150,8 @@ impl Order {
     }
 }
 
-/// Every step-th block from 0, then from 1, ...: columns of a table that is `step` wide, the last
-/// row not full.
+/// Returns every step-th block from 0, then from 1, and so on: the columns of a table `step` wide,
+/// whose last row may be shorter.
 #[inline]
 fn strided(index: u64, step: u64, blocks: u64) -> u64 {
     let (rows, rest) = (blocks / step, blocks % step);
@@ -166,8 +164,9 @@ fn strided(index: u64, step: u64, blocks: u64) -> u64 {
     }
 }
 
-/// A bijection of 0..n: multiply and xor-shift rounds on the next power of two, walked until inside
-/// (at most twice the work on average). No table, so a 10 TB file costs nothing.
+/// A bijection of 0..n: rounds of multiply and xor-shift on the next power of two, repeated until
+/// the result is inside (at most twice the work on average). Needs no table, so a 10 TB file costs
+/// nothing.
 #[derive(Debug, Clone, Copy)]
 struct Shuffle {
     n: u64,
@@ -199,7 +198,7 @@ impl Shuffle {
     }
 }
 
-/// splitmix64's finaliser (Steele, Lea, Flood 2014).
+/// Mixes a seed by the finaliser of splitmix64 (Steele, Lea, Flood 2014).
 pub fn mix(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -224,12 +223,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lanes_are_disjoint_and_cover_every_block_once(span in 1u64..5000, block in 1u64..700, threads in 1u32..9, pattern in pattern(), seed: u64, pass in 0u64..3) {
+        fn lanes_are_disjoint_and_cover_every_block_once(
+            span in 1u64..5000,
+            block in 1u64..700,
+            threads in 1u32..9,
+            pattern in pattern(),
+            seed: u64,
+            pass in 0u64..3,
+        ) {
             let job = Job { span, block, threads, pattern, ..testing::job() };
             let mut seen = vec![0u32; job.blocks() as usize];
             let mut bytes = 0;
             for lane in 0..threads {
-                let share = Share::of(&job, lane, u64::MAX, seed);
+                let share = Share::for_lane(&job, lane, u64::MAX, seed);
                 prop_assert_eq!(share.quota, share.blocks);
                 share.replay(pass, u64::MAX, |offset, len| {
                     assert!(share.range().contains(&offset) && offset + len <= share.range().end);
@@ -242,25 +248,38 @@ mod tests {
         }
 
         #[test]
-        fn the_reach_holds_every_visited_byte_and_no_more_where_the_order_is_straight(span in 1u64..5000, block in 1u64..700, threads in 1u32..9, pattern in pattern(), count in 0u64..50) {
+        fn the_reach_holds_every_visited_byte_and_no_more_where_the_order_is_straight(
+            span in 1u64..5000,
+            block in 1u64..700,
+            threads in 1u32..9,
+            pattern in pattern(),
+            count in 0u64..50,
+        ) {
             let job = Job { span, block, threads, pattern, ..testing::job() };
             for lane in 0..threads {
-                let share = Share::of(&job, lane, count, 1);
+                let share = Share::for_lane(&job, lane, count, 1);
                 let (mut bytes, reach) = (0, share.reach());
                 share.replay(0, u64::MAX, |offset, len| {
                     assert!(reach.start <= offset && offset + len <= reach.end);
                     bytes += len;
                 });
                 let exact = matches!(pattern, Pattern::Seq | Pattern::Reverse) || bytes == 0;
-                prop_assert!(bytes <= reach.end - reach.start && (!exact || bytes == reach.end - reach.start), "{:?} {}", reach, bytes);
+                let len = reach.end - reach.start;
+                prop_assert!(bytes <= len && (!exact || bytes == len), "{:?} {}", reach, bytes);
             }
         }
 
         #[test]
-        fn a_count_is_split_without_exceeding_any_lane(span in 1u64..5000, block in 1u64..700, threads in 1u32..9, part in 0.0f64..1.0) {
+        fn a_count_is_split_without_exceeding_any_lane(
+            span in 1u64..5000,
+            block in 1u64..700,
+            threads in 1u32..9,
+            part in 0.0f64..1.0,
+        ) {
             let job = Job { span, block, threads, ..testing::job() };
             let count = (job.blocks() as f64 * part) as u64;
-            let shares: Vec<Share> = (0..threads).map(|lane| Share::of(&job, lane, count, 0)).collect();
+            let shares: Vec<Share> =
+                (0..threads).map(|lane| Share::for_lane(&job, lane, count, 0)).collect();
             prop_assert_eq!(shares.iter().map(|s| s.quota).sum::<u64>(), count);
             prop_assert!(shares.iter().all(|s| s.quota <= s.blocks));
         }
@@ -272,7 +291,7 @@ mod tests {
             Job { span: 4096 * 1000, block: 4096, pattern: Pattern::Random, ..testing::job() };
         let list = |seed, pass| {
             let mut list = Vec::new();
-            Share::of(&job, 0, u64::MAX, seed)
+            Share::for_lane(&job, 0, u64::MAX, seed)
                 .replay(pass, u64::MAX, |offset, _| list.push(offset / 4096));
             list
         };
@@ -294,7 +313,7 @@ mod tests {
             mix: Some(70),
             ..testing::job()
         };
-        let share = Share::of(&job, 0, u64::MAX, 5);
+        let share = Share::for_lane(&job, 0, u64::MAX, 5);
         let writes =
             |pass| (0..10_000).filter(|index| share.writes(pass, *index)).collect::<Vec<u64>>();
         assert!(writes(0) == writes(0) && writes(0) != writes(1));
@@ -308,7 +327,7 @@ mod tests {
             (Op::Write, None, 1),
             (Op::Read, None, 0),
         ] {
-            let share = Share::of(&Job { op, mix, ..job.clone() }, 0, u64::MAX, 5);
+            let share = Share::for_lane(&Job { op, mix, ..job.clone() }, 0, u64::MAX, 5);
             assert_eq!(share.written(0, u64::MAX), of_all * job.span);
         }
     }
@@ -317,7 +336,7 @@ mod tests {
     fn a_stride_visits_columns() {
         let job = Job { span: 10, block: 1, pattern: Pattern::Stride(4), ..testing::job() };
         let mut list = Vec::new();
-        Share::of(&job, 0, u64::MAX, 0).replay(0, u64::MAX, |offset, _| list.push(offset));
+        Share::for_lane(&job, 0, u64::MAX, 0).replay(0, u64::MAX, |offset, _| list.push(offset));
         assert_eq!(list, [0, 4, 8, 1, 5, 9, 2, 6, 3, 7]);
     }
 }

@@ -1,8 +1,7 @@
-//! Surviving SIGBUS: a file that shrinks, or a device that fails, under a mapping.
+//! Survives SIGBUS: a file that shrinks, or a device that fails, under a mapping.
 //!
 //! One handler, installed once. A fault inside a registered mapping puts zero pages over the rest
-//! of that mapping and raises its flag; every other SIGBUS goes to the handler that was there
-//! before.
+//! of that mapping and sets its flag; every other SIGBUS goes to the previous handler.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -16,13 +15,13 @@ use super::{fd, map_raw};
 /// Live mappings that can be registered at once.
 pub const SLOTS: usize = 1024;
 
-/// One registered mapping, on cache lines of its own: workers poll the flag.
+/// One registered mapping, on its own cache lines: workers poll the flag.
 #[repr(align(64))]
 struct Slot {
     taken: AtomicBool,
-    /// 0: not registered. Written last when registering and first when leaving.
+    /// 0: not registered. Stored last when registering and first when unregistering.
     start: AtomicUsize,
-    /// Behind the last page.
+    /// End of the last page.
     end: AtomicUsize,
     writable: AtomicBool,
     /// Offset of the first fault from `start`, plus 1; 0: none.
@@ -39,11 +38,11 @@ static TABLE: [Slot; SLOTS] = [const {
     }
 }; SLOTS];
 
-/// What handled SIGBUS before us.
+/// The previous handler of SIGBUS.
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
-/// Installs the handler, once; later calls only repeat the first answer.
+/// Installs the handler once; later calls repeat the first result.
 ///
 /// # Errors
 /// The errno of sigaction(2).
@@ -60,13 +59,13 @@ fn try_install() -> io::Result<()> {
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     ours.sa_sigaction = on_sigbus as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
     ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: reads the present action into a live struct.
+    // SAFETY: the kernel writes the present action into a struct that outlives the call.
     if unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut previous) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // Known before the handler can run.
+    // Set before the handler can run.
     let _ = PREVIOUS.set(previous);
-    // SAFETY: our handler touches atomics and makes system calls only, so it may run anywhere.
+    // SAFETY: the handler only uses atomics and system calls, so it is async-signal-safe.
     if unsafe { libc::sigaction(libc::SIGBUS, &raw const ours, std::ptr::null_mut()) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -119,8 +118,8 @@ impl Guard {
         Ok(guard)
     }
 
-    /// A guard of no mapping yet, for one that maps read-only again and again: [`Guard::cover`]
-    /// costs two stores.
+    /// Returns a guard of no mapping yet, for a lane that maps read-only repeatedly:
+    /// [`Guard::cover`] costs two stores.
     ///
     /// # Errors
     /// As [`Guard::new`].
@@ -142,7 +141,7 @@ impl Guard {
         Ok(Self { slot })
     }
 
-    /// From now on it guards the `len` bytes from `start`, and the rest of their last page.
+    /// Guards the `len` bytes from `start`, and the rest of their last page, from now on.
     ///
     /// # Safety
     /// As for [`Guard::new`], until [`Guard::uncover`]; `start` is the address of a page and `len`
@@ -154,19 +153,19 @@ impl Guard {
         self.slot.start.store(start as usize, Ordering::Release);
     }
 
-    /// Guards nothing any more; its flag stays as it is.
+    /// Stops guarding; the flag stays as it is.
     #[inline(always)]
     pub fn uncover(&self) {
         self.slot.start.store(0, Ordering::Release);
     }
 
-    /// Whether a fault was caught: from then on the data is zeros. Costs one relaxed load.
+    /// Returns whether a fault was caught; from then on the data is zeros. Costs one relaxed load.
     #[inline(always)]
     pub fn hit(&self) -> bool {
         self.slot.fault.load(Ordering::Relaxed) != 0
     }
 
-    /// Offset in the mapping of the access that faulted first, in bytes.
+    /// Returns the offset in the mapping of the first access that faulted, in bytes.
     pub fn first_fault(&self) -> Option<u64> {
         self.slot.first_fault()
     }
@@ -180,7 +179,7 @@ impl Drop for Guard {
     }
 }
 
-/// No allocation, lock, libc call, thread-local or formatting on the way that survives.
+/// The path that survives makes no allocation, lock, libc call, thread-local access or formatting.
 extern "C" fn on_sigbus(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: with SA_SIGINFO the kernel passes a valid siginfo.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
@@ -189,8 +188,8 @@ extern "C" fn on_sigbus(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     }
 }
 
-/// Puts zero pages over the rest of the registered mapping that holds `address`; false when there
-/// is none, or it failed.
+/// Puts zero pages over the rest of the registered mapping that contains `address`; false when
+/// there is none, or it failed.
 fn patch(address: usize) -> bool {
     for slot in &TABLE {
         let start = slot.start.load(Ordering::Acquire);
@@ -198,12 +197,13 @@ fn patch(address: usize) -> bool {
             continue;
         }
         let end = slot.end.load(Ordering::Acquire);
-        // The same start again: start and end belong together, no registration changed in between.
+        // The start is unchanged, so start and end belong together: no registration happened in
+        // between.
         if address >= end || slot.start.load(Ordering::Acquire) != start {
             continue;
         }
         let from = address & !(PAGE.load(Ordering::Relaxed) - 1);
-        // To the end at once: one page at a time would mean one signal per page.
+        // To the end at once: single pages would raise one signal each.
         // SAFETY: Guard::new's caller promised that the whole range is its mapping.
         if !unsafe { map_raw::zeros_over(from, end - from, slot.writable.load(Ordering::Relaxed)) }
         {
@@ -220,7 +220,7 @@ fn patch(address: usize) -> bool {
     false
 }
 
-/// What would have happened without us.
+/// Does what would have happened without this handler.
 fn chain(signal: c_int, code: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let previous = PREVIOUS.get();
     let handler = previous.map_or(libc::SIG_DFL, |p| p.sa_sigaction);
@@ -233,14 +233,14 @@ fn chain(signal: c_int, code: c_int, info: *mut siginfo_t, context: *mut c_void)
         unsafe {
             let default: libc::sigaction = std::mem::zeroed();
             libc::sigaction(signal, &raw const default, std::ptr::null_mut());
-            // A fault comes again by itself on return.
+            // A fault is raised again on return.
             if sent {
                 libc::raise(signal);
             }
         }
         return;
     }
-    // SAFETY: a handler that was installed for this signal, called as its flags say.
+    // SAFETY: `handler` was installed for this signal; its flags determine its signature.
     unsafe {
         if previous.is_some_and(|p| p.sa_flags & libc::SA_SIGINFO != 0) {
             std::mem::transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(

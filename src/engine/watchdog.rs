@@ -1,19 +1,19 @@
-//! What the engine is at and since when: for whoever ends a run that a system call keeps from
-//! ending itself.
+//! Tracks what the engine is doing and since when, for the thread that ends a run whose system call
+//! does not return.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The engine ends a run within a second and a little of its budget. One that does not has this
-/// long to say so...
-const PATIENCE: Duration = Duration::from_millis(1500);
-/// ...unless it went on to something else within this time: then it is on its way to the end.
+/// The engine ends a run within little more than a second of its budget. After this time it is
+/// considered stuck...
+const GRACE: Duration = Duration::from_millis(1500);
+/// ...unless it made progress within this time: then it is about to end.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Shared by the engine, which tells what it does, and the thread that waits for the end of the
+/// Shared by the engine, which reports its activity, and the thread that waits for the end of the
 /// budget.
 #[derive(Debug, Default)]
-pub struct Watched {
+pub struct Watchdog {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -22,48 +22,48 @@ pub struct Watched {
 struct State {
     deadline: Option<Instant>,
     doing: &'static str,
-    /// When it began or last showed that it goes on.
+    /// When it began, or last reported progress.
     since: Option<Instant>,
     paused: bool,
     over: bool,
 }
 
-impl Watched {
+impl Watchdog {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The budget ends then; also the end of a pause, which moved it.
+    /// Sets the end of the budget. Also ends a pause, which moved it.
     pub fn until(&self, deadline: Instant) {
         let mut state = self.state();
         (state.deadline, state.paused, state.since) = (Some(deadline), false, Some(Instant::now()));
         self.changed.notify_all();
     }
 
-    /// A pause begins, which ends with [`Watched::until`].
+    /// Begins a pause, which [`Watchdog::until`] ends.
     pub fn pause(&self) {
         self.state().paused = true;
     }
 
-    /// What begins now, for "the budget ended while ...".
+    /// Sets the current activity, for "the budget ended while ...".
     pub fn doing(&self, what: &'static str) {
         let mut state = self.state();
         (state.doing, state.since) = (what, Some(Instant::now()));
     }
 
-    /// It goes on with what it does.
-    pub fn goes_on(&self) {
+    /// Records that the current activity makes progress.
+    pub fn mark_alive(&self) {
         self.state().since = Some(Instant::now());
     }
 
-    /// The run is over: nobody waits for its budget any more.
-    pub fn over(&self) {
+    /// Records that the run is over, and wakes the waiting thread.
+    pub fn finish(&self) {
         self.state().over = true;
         self.changed.notify_all();
     }
 
-    /// Waits until the run is over (`None`) or its budget and [`PATIENCE`] are, and it does
-    /// nothing: then what it was at.
+    /// Waits until the run is over (`None`), or until it is past its budget and [`GRACE`] without
+    /// progress: then returns what it was doing.
     pub fn wait(&self, pausing: impl Fn() -> bool) -> Option<String> {
         let mut state = self.state();
         loop {
@@ -74,7 +74,7 @@ impl Watched {
             let quiet = state.since.map_or(Duration::ZERO, |since| now - since);
             let left = state
                 .deadline
-                .and_then(|deadline| deadline.checked_add(PATIENCE))
+                .and_then(|deadline| deadline.checked_add(GRACE))
                 .map(|end| end.saturating_duration_since(now));
             let wait = match left {
                 None => Duration::from_secs(3600),
@@ -83,7 +83,7 @@ impl Watched {
             };
             if wait.is_zero() {
                 let doing =
-                    if state.doing.is_empty() { "it was being made ready" } else { state.doing };
+                    if state.doing.is_empty() { "the run was being prepared" } else { state.doing };
                 return Some(format!(
                     "the budget ended while {doing}: a system call has not returned for {:.1} s",
                     quiet.as_secs_f64()
@@ -104,31 +104,33 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_beyond_the_budget_is_told() {
-        let watched = Watched::default();
-        watched.doing("the file was being filled");
-        watched.until(past());
-        watched.state().since = Some(past());
-        let told = watched.wait(|| false).unwrap();
-        assert!(told.starts_with("the budget ended while the file was being filled: a system call has not returned for 60."), "{told}");
+    fn a_run_that_hangs_beyond_its_budget_is_reported() {
+        let watchdog = Watchdog::default();
+        watchdog.doing("the file was being filled");
+        watchdog.until(past());
+        watchdog.state().since = Some(past());
+        let text = watchdog.wait(|| false).unwrap();
+        let expected = "the budget ended while the file was being filled: a system call has not \
+                        returned for 60.";
+        assert!(text.starts_with(expected), "{text}");
     }
 
     #[test]
-    fn what_is_over_paused_or_goes_on_is_waited_for() {
-        let watched = Watched::default();
-        watched.until(past());
-        watched.state().since = Some(past());
+    fn a_run_that_is_over_paused_or_alive_is_not_reported() {
+        let watchdog = Watchdog::default();
+        watchdog.until(past());
+        watchdog.state().since = Some(past());
         std::thread::scope(|scope| {
-            watched.pause();
-            let waiting = scope.spawn(|| watched.wait(|| false));
-            watched.over();
+            watchdog.pause();
+            let waiting = scope.spawn(|| watchdog.wait(|| false));
+            watchdog.finish();
             assert_eq!(waiting.join().unwrap(), None);
         });
-        assert_eq!(watched.wait(|| unreachable!("it is over")), None);
-        // It showed a moment ago that it goes on: a second more.
-        let watched = Watched::default();
-        watched.until(past());
+        assert_eq!(watchdog.wait(|| unreachable!("it is over")), None);
+        // It made progress a moment ago: a second more.
+        let watchdog = Watchdog::default();
+        watchdog.until(past());
         let begin = Instant::now();
-        assert!(watched.wait(|| false).is_some() && begin.elapsed() > QUIET / 2);
+        assert!(watchdog.wait(|| false).is_some() && begin.elapsed() > QUIET / 2);
     }
 }

@@ -1,5 +1,5 @@
-//! A file that is opened again by its descriptor, not by its name: whatever is renamed meanwhile,
-//! it is the same file.
+//! A file that is reopened by its descriptor, not by its name: it stays the same file whatever is
+//! renamed.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -9,50 +9,50 @@ use std::sync::Arc;
 
 use super::fd;
 
-/// Tells one file of this machine from all others, for as long as it is open: device and inode.
+/// Identifies a file of this machine while it is open: device and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Id(u64, u64);
+pub struct FileId(u64, u64);
 
-impl Id {
-    pub fn of(meta: &Metadata) -> Id {
-        Id(meta.dev(), meta.ino())
+impl FileId {
+    pub fn of(meta: &Metadata) -> FileId {
+        FileId(meta.dev(), meta.ino())
     }
 
-    pub(super) fn of_stat(stat: &libc::stat) -> Id {
-        Id(stat.st_dev, stat.st_ino)
+    pub(super) fn of_stat(stat: &libc::stat) -> FileId {
+        FileId(stat.st_dev, stat.st_ino)
     }
 }
 
-/// An open file. Every clone keeps its descriptor, so a thread that is left behind cannot reach
-/// another file by its number.
+/// An open file. Every clone keeps its descriptor open, so an abandoned thread cannot reach another
+/// file by its number.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct HeldFile {
     file: Arc<File>,
-    id: Id,
-    /// Tried where there is no /proc to open a descriptor by.
+    id: FileId,
+    /// Used where there is no /proc to open a descriptor by.
     name: Option<PathBuf>,
 }
 
-impl Held {
+impl HeldFile {
     /// # Errors
     /// The errno of fstat(2).
-    pub fn new(file: File, name: Option<PathBuf>) -> io::Result<Held> {
-        let id = Id::of(&file.metadata()?);
-        Ok(Held { file: Arc::new(file), id, name })
+    pub fn new(file: File, name: Option<PathBuf>) -> io::Result<HeldFile> {
+        let id = FileId::of(&file.metadata()?);
+        Ok(HeldFile { file: Arc::new(file), id, name })
     }
 
     pub fn file(&self) -> &Arc<File> {
         &self.file
     }
 
-    pub fn id(&self) -> Id {
+    pub fn id(&self) -> FileId {
         self.id
     }
 
-    /// A new description of this file. `writes` says whether `options` do.
+    /// Opens a new description of this file. `writes`: whether `options` do.
     ///
     /// # Errors
-    /// The errno of open(2); where there is no /proc, that another file has the name.
+    /// The errno of open(2); without /proc, that another file has the name.
     pub fn open(
         &self,
         options: &mut OpenOptions,
@@ -71,30 +71,33 @@ impl Held {
         noatime: bool,
         writes: bool,
     ) -> io::Result<File> {
-        let mut open = |path: &Path, flags: i32| match noatime {
-            true => fd::open_noatime(path, options, flags),
-            false => options.custom_flags(flags).open(path),
+        let mut open = |path: &Path, flags: i32| {
+            if noatime {
+                fd::open_noatime(path, options, flags)
+            } else {
+                options.custom_flags(flags).open(path)
+            }
         };
         let opened = match (open(descriptor, flags), &self.name) {
             (Err(error), Some(name))
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
-                // Looked at first: even opening does something to a pipe or a device.
-                self.same(&fs::metadata(name)?)?;
-                // Iotui's own file is no link; the user's may be named by one.
+                // Checked first: even opening has an effect on a pipe or a device.
+                self.check_same(&fs::metadata(name)?)?;
+                // Our own file is not a link; the user's may be named by one.
                 open(name, if writes { flags | libc::O_NOFOLLOW } else { flags })?
             }
             (opened, _) => opened?,
         };
-        self.same(&opened.metadata()?)?;
+        self.check_same(&opened.metadata()?)?;
         Ok(opened)
     }
 
-    fn same(&self, found: &Metadata) -> io::Result<()> {
-        if Id::of(found) == self.id {
+    fn check_same(&self, found: &Metadata) -> io::Result<()> {
+        if FileId::of(found) == self.id {
             Ok(())
         } else {
-            Err(io::Error::other("another file has its name now: run again"))
+            Err(io::Error::other("another file has its name now; run again"))
         }
     }
 }
@@ -107,7 +110,7 @@ mod tests {
 
     const NO_PROC: &str = "/nonexistent/proc/fd/3";
 
-    fn write(held: &Held, descriptor: &Path) -> io::Result<()> {
+    fn write(held: &HeldFile, descriptor: &Path) -> io::Result<()> {
         held.open_by(descriptor, File::options().read(true).write(true), 0, true, true)?
             .write_all(b"new")
     }
@@ -116,7 +119,7 @@ mod tests {
     fn writing_reaches_the_held_file_or_none() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
-        let held = Held::new(File::create(at("own")).unwrap(), Some(at("own"))).unwrap();
+        let held = HeldFile::new(File::create(at("own")).unwrap(), Some(at("own"))).unwrap();
         let proc = fd::own_path(held.file());
         write(&held, Path::new(NO_PROC)).unwrap();
         assert_eq!(fs::read(at("own")).unwrap(), b"new");
@@ -125,14 +128,14 @@ mod tests {
         let swaps: [&dyn Fn(); 3] = [
             &|| fs::hard_link(at("precious"), at("own")).unwrap(),
             &|| symlink(at("precious"), at("own")).unwrap(),
-            // Its own file, but by a link that may lead elsewhere a moment later.
+            // The same file, but by a link that may change a moment later.
             &|| symlink(at("moved"), at("own")).unwrap(),
         ];
         for swap in swaps {
             swap();
             assert!(write(&held, Path::new(NO_PROC)).is_err());
             write(&held, &proc).unwrap();
-            // A /proc that leads elsewhere is no excuse.
+            // A /proc that leads elsewhere is refused, too.
             assert!(write(&held, &at("precious")).is_err());
             assert_eq!(
                 (fs::read(at("precious")).unwrap(), fs::read(at("moved")).unwrap()),
@@ -141,7 +144,7 @@ mod tests {
             fs::remove_file(at("own")).unwrap();
         }
         assert_eq!(write(&held, Path::new(NO_PROC)).unwrap_err().kind(), ErrorKind::NotFound);
-        let unnamed = Held { name: None, ..held };
+        let unnamed = HeldFile { name: None, ..held };
         assert_eq!(write(&unnamed, Path::new(NO_PROC)).unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

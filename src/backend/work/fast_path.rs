@@ -1,7 +1,7 @@
-//! The loop of a synchronous lane while every operation is whole.
+//! The fast path of synchronous lanes, while every operation returns a full block.
 //!
-//! What it needs is in registers, where [`Work::next`] and [`Work::done`] go through a slot in
-//! memory each time.
+//! Its state is in registers, while [`Work::next`] and [`Work::done`] go through a slot in memory
+//! each time.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -10,18 +10,23 @@ use crate::backend::drive::Operation;
 use crate::backend::fold::at_offset;
 
 impl Work<'_> {
-    /// Makes operations by `op`, which gives the result and the system calls it took, to the end of
-    /// the pass or until the stop flag is up. `Some`: a result that is not the whole block; its
+    /// Runs operations by `op`, which returns the result and its number of system calls, to the end
+    /// of the pass or until the stop flag is set. `Some`: a result that is not a full block; its
     /// operation is in slot 0, for `done`.
     #[inline(always)]
-    pub(in crate::backend) fn whole(
+    pub(in crate::backend) fn run_full_blocks(
         &mut self,
         data: *const u8,
         op: &mut impl Operation,
     ) -> Option<(isize, u32)> {
-        let (order, share, moves, stop, published) =
-            (self.order, self.given.share, self.given.moves, self.given.stop, self.given.published);
-        let fold = if data.is_null() { None } else { self.given.fold };
+        let (order, share, moves, stop, published) = (
+            self.order,
+            self.assignment.share,
+            self.assignment.moves,
+            self.assignment.stop,
+            self.assignment.published,
+        );
+        let fold = if data.is_null() { None } else { self.assignment.fold };
         let (mut bytes, mut ops, mut syscalls) = (self.bytes, self.ops, self.syscalls);
         let mut odd = None;
         let (mut index, limit) = (self.index, self.limit);
@@ -29,7 +34,7 @@ impl Work<'_> {
             let offset = order.block(index) * share.block;
             let len = if moves { share.len_at(offset) as u32 } else { 0 };
             let start = self.meter.start(index);
-            // Costs nothing where the lane does not ask: what is odd finds it out once more.
+            // Dead code unless the lane reads `write`; the slow path recomputes it.
             let write = share.writes(self.pass, index);
             index += 1;
             let (result, calls) = op.make(Request { offset, len, slot: 0, at: 0, write });
@@ -48,7 +53,7 @@ impl Work<'_> {
             }
             self.meter.end(start);
             if let Some(form) = fold {
-                // SAFETY: the operation has just filled `len` bytes there.
+                // SAFETY: `data` is readable for `len` bytes: the operation just filled them.
                 self.folds[usize::from(self.pass > 0)] ^=
                     at_offset(unsafe { form(data, len as usize) }, offset);
             }
@@ -63,8 +68,8 @@ impl Work<'_> {
         odd
     }
 
-    /// Whether there is another pass to make, or more to claim.
-    pub(in crate::backend) fn again(&mut self) -> bool {
-        self.index >= self.limit && !self.given.stop.load(Relaxed) && self.more()
+    /// Advances to the next pass or claim; false when there is none, or the lane is stopped.
+    pub(in crate::backend) fn advance(&mut self) -> bool {
+        self.index >= self.limit && !self.assignment.stop.load(Relaxed) && self.next_range()
     }
 }

@@ -1,0 +1,39 @@
+//! A file and the buffer for one block at a time: shared by the lanes of `read`, `pread`, `readv`
+//! and `preadv2`.
+
+use std::fs::File;
+
+use super::{BackendError, Target, Work, advice, lane_buffer, note_small_pages};
+use crate::plan::{Job, Op};
+use crate::sys::buffer::Buffer;
+
+pub(super) struct BlockIo {
+    pub file: File,
+    pub buffer: Buffer,
+    /// Alignment - 1: a shorter last block is requested rounded up with direct I/O, and returns
+    /// short.
+    pub mask: usize,
+    pub write: bool,
+    will_need: bool,
+}
+
+impl BlockIo {
+    pub fn open(target: &Target, job: &Job, lane: u32) -> Result<BlockIo, BackendError> {
+        let align = target.align(job);
+        Ok(BlockIo {
+            file: target.open_advised(job)?,
+            buffer: lane_buffer(job, align, lane)?,
+            mask: align as usize - 1,
+            write: job.op == Op::Write,
+            will_need: job.backend.has(advice::WILL_NEED.name),
+        })
+    }
+
+    /// Sets the alignment, notes a slow buffer and gives `+willneed` advice, before the first
+    /// request. Timed.
+    pub fn begin(&self, work: &mut Work) {
+        work.set_alignment_mask(self.mask as u32);
+        note_small_pages(work, &self.buffer, self.mask > 0);
+        advice::will_need(&self.file, self.will_need, work);
+    }
+}

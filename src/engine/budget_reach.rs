@@ -1,0 +1,261 @@
+//! Predicts, before the run, which cells the budget of a plan will probably not reach.
+
+use std::time::Duration;
+
+use super::executor::info;
+use super::schedule::order_by_state;
+use crate::experiment::{FIRST_ROUND, LEVELS, PEER_START, SHORTEST};
+use crate::plan::{Cache, CpuCache, Info, Job, Op, Plan};
+use crate::units::show_wait;
+
+/// Assumed speeds of an ordinary disk and memory, bytes per second. On a faster disk fewer cells
+/// are reported than would be missed on this one.
+const DISK_RATE: f64 = 300e6;
+const MEMORY_RATE: f64 = 3e9;
+/// Assumed cost of an operation, nanoseconds.
+const CALL_NANOS: f64 = 400.0;
+/// Assumed cost of the cheapest system call, nanoseconds.
+const CHEAPEST_CALL_NANOS: f64 = 100.0;
+
+/// Steps of a calibration; each is prepared as a trial is.
+const CALIBRATION_STEPS: f64 = 8.0;
+/// Bytes read to warm a file that is already cached, and to evict the CPU caches with an L3 of 32
+/// MiB.
+const WARMING_BYTES: f64 = 64.0 * 1_048_576.0;
+const EVICTING_BYTES: f64 = 128.0 * 1_048_576.0;
+/// Rate of flushing the CPU caches, bytes per second: each line is flushed twice, 5 ns each.
+const FLUSH_RATE: f64 = 64.0 / 10e-9;
+
+/// The cells that the first round has no time for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissedCells {
+    /// Indexes into the cells of the plan, in its order.
+    pub cells: Vec<usize>,
+    /// Number of cells in the plan.
+    pub total: usize,
+    /// A budget that covers all cells.
+    pub needs: Duration,
+    budget: Duration,
+    /// Labels of the first few of them.
+    examples: Vec<String>,
+}
+
+/// Cells that are named: more would not fit on a line.
+const MAX_NAMED: usize = 3;
+
+impl MissedCells {
+    /// Returns the warning: `a budget of 50 s probably covers only 9 of 14 cells, assuming a disk
+    /// speed of 300 MB/s; 5 would have no result (read 4 KiB cold, ...); --budget 81s covers all`
+    pub fn text(&self) -> String {
+        let more = if self.cells.len() > self.examples.len() { ", ..." } else { "" };
+        format!(
+            "a budget of {} probably covers only {} of {} cells, assuming a disk speed of \
+             300 MB/s; {} would have no result ({}{more}); --budget {}s covers all",
+            show_wait(self.budget),
+            self.total - self.cells.len(),
+            self.total,
+            self.cells.len(),
+            self.examples.join(", "),
+            self.needs.as_secs() + 1
+        )
+    }
+}
+
+/// Returns the cells that the first round will not reach; `None` where it reaches all. Trial times
+/// that are fitted to the budget during the run always fit.
+pub fn predict_missed(plan: &Plan) -> Option<MissedCells> {
+    let cost = |job: &Job| seconds(job, plan);
+    let before = if plan.experiment == LEVELS { plan.budget.as_secs_f64() / 8.0 } else { 0.0 };
+    let budget = plan.budget.as_secs_f64();
+    let all: f64 = plan.cells.iter().map(cost).sum();
+    if plan.pick || before + all <= budget {
+        return None;
+    }
+    let mut spent = before;
+    let mut late = Vec::new();
+    let mut missed = Vec::new();
+    let states = order_by_state(&plan.cells, plan.seed, 1);
+    for (after, state) in (0..states.len()).rev().zip(states) {
+        // As the run does: this state leaves the later ones their equal shares of the remaining
+        // budget.
+        let others = (budget - spent).max(0.0) / (after + 1) as f64 * after as f64;
+        for index in state {
+            if budget - spent < others {
+                late.push(index);
+            } else {
+                visit(index, &mut spent, cost(&plan.cells[index]), budget, &mut missed);
+            }
+        }
+    }
+    for index in late {
+        visit(index, &mut spent, cost(&plan.cells[index]), budget, &mut missed);
+    }
+    missed.sort_unstable();
+    if missed.is_empty() {
+        return None;
+    }
+    let examples =
+        missed.iter().take(MAX_NAMED).map(|index| describe_job(&plan.cells[*index])).collect();
+    let needs = Duration::from_secs_f64((before + all).min(366.0 * 86_400.0));
+    Some(MissedCells {
+        cells: missed,
+        total: plan.cells.len(),
+        needs,
+        budget: plan.budget,
+        examples,
+    })
+}
+
+fn visit(index: usize, spent: &mut f64, cost: f64, budget: f64, missed: &mut Vec<usize>) {
+    *spent += cost;
+    if *spent > budget {
+        missed.push(index);
+    }
+}
+
+fn describe_job(job: &Job) -> String {
+    match job.count {
+        None | Some(0) => job.label(),
+        Some(count) => format!("{} x {count}", job.label()),
+    }
+}
+
+/// Returns the seconds that a cell takes in the first round.
+fn seconds(job: &Job, plan: &Plan) -> f64 {
+    // A fitted time may shrink to its minimum during the run.
+    let time = if plan.fitted { SHORTEST } else { plan.trial_time.low }.as_secs_f64();
+    let rate = if job.cache == Cache::Cold || job.direct || job.op == Op::Write {
+        DISK_RATE
+    } else {
+        MEMORY_RATE
+    };
+    let call = match info(&job.backend).map(|info| info.relative_cost) {
+        Some(cost) if cost > Info::USUAL_COST => cost * CHEAPEST_CALL_NANOS,
+        _ => CALL_NANOS,
+    };
+    let bytes = if job.op != Op::Seek { job.block as f64 / rate } else { 0.0 };
+    let each = call / 1e9 + bytes;
+    let start = if job.backend.peer { 2.0 * PEER_START.as_secs_f64() } else { 0.0 };
+    start
+        + match job.count {
+            // Calibration and the trial do at least one operation each.
+            None => {
+                (time * FIRST_ROUND).max(2.0 * each) + CALIBRATION_STEPS * preparation_seconds(job)
+            }
+            Some(count) => {
+                let count = if count == 0 { job.blocks() } else { count };
+                let whole = count as f64 * each / f64::from(job.threads.max(1)).min(2.0);
+                // The warm-up run is cut at the trial time.
+                whole + whole.min(time) + 2.0 * preparation_seconds(job)
+            }
+        }
+}
+
+/// Returns the seconds that preparing the caches for a trial takes.
+fn preparation_seconds(job: &Job) -> f64 {
+    let (warm, span) = (job.cache == Cache::Warm, job.span as f64);
+    let warming = if warm { span.min(WARMING_BYTES) / MEMORY_RATE } else { 0.0 };
+    let flushing = match job.cpu_cache {
+        CpuCache::Keep => 0.0,
+        CpuCache::Flush if warm && !job.direct => span / FLUSH_RATE,
+        CpuCache::Flush => EVICTING_BYTES / MEMORY_RATE,
+    };
+    warming + flushing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::testing;
+    use crate::plan::TargetSpec;
+
+    fn plan(cells: Vec<Job>, budget: u64) -> Plan {
+        Plan {
+            cells,
+            budget: Duration::from_secs(budget),
+            ..Plan::plain("sweep", TargetSpec::None)
+        }
+    }
+
+    #[test]
+    fn whole_passes_that_do_not_fit_are_told_with_a_budget_that_has_room() {
+        let pass = |at: u64| Job {
+            block: 1 << at,
+            span: 3 << 30,
+            count: Some(0),
+            cache: Cache::Cold,
+            ..testing::job()
+        };
+        let raw: Vec<Job> = (16..24).map(pass).collect();
+        // 3 GiB at 300 MB/s are 10.7 s, eight times.
+        let missed = predict_missed(&plan(raw.clone(), 50)).unwrap();
+        assert!((3..=5).contains(&missed.cells.len()) && missed.total == 8, "{missed:?}");
+        assert!(
+            !missed.cells.contains(&0) && !missed.cells.contains(&7),
+            "the ends come first: {missed:?}"
+        );
+        assert!((80..100).contains(&missed.needs.as_secs()), "{missed:?}");
+        let named = format!("{} would have no result (read 128 KiB cold, ", missed.cells.len());
+        assert!(
+            missed.text().contains(&named)
+                && missed.text().contains(&format!("--budget {}s", missed.needs.as_secs() + 1)),
+            "{}",
+            missed.text()
+        );
+        assert_eq!(predict_missed(&plan(raw, missed.needs.as_secs() + 1)), None);
+    }
+
+    #[test]
+    fn cells_that_differ_in_their_count_are_named_with_it() {
+        let job = |count: u64| Job {
+            count: Some(count),
+            span: 1 << 40,
+            cache: Cache::Cold,
+            ..testing::job()
+        };
+        let missed = predict_missed(&plan(vec![job(1 << 10), job(1 << 30)], 5)).unwrap();
+        assert_eq!(missed.cells, [1], "a small count is reached, and named is the other");
+        assert!(missed.text().contains("(read 4 KiB cold x 1073741824); "), "{}", missed.text());
+    }
+
+    #[test]
+    fn trials_of_a_time_that_was_asked_for_are_counted_and_fitted_ones_fit() {
+        let cells: Vec<Job> = (0..28u64)
+            .map(|at| Job { block: 1 << at, span: 1 << 28, count: None, ..testing::job() })
+            .collect();
+        let mut asked = plan(cells, 60);
+        asked.trial_time = crate::plan::TrialTime::of(Duration::from_secs(5));
+        let missed = predict_missed(&asked).unwrap();
+        assert_eq!((missed.cells.len(), missed.needs.as_secs()), (25, 467));
+        asked.fitted = true;
+        assert_eq!(predict_missed(&asked), None);
+        // However short the trials get.
+        asked.budget = Duration::from_millis(20);
+        assert!(predict_missed(&asked).unwrap().cells.len() > 14);
+    }
+
+    #[test]
+    fn preparations_that_alone_take_longer_than_the_budget_are_told() {
+        let job = |at: u64, cache| Job {
+            block: 1 << at,
+            span: 1 << 29,
+            cache,
+            cpu_cache: CpuCache::Flush,
+            count: None,
+            ..testing::job()
+        };
+        let cells = [Cache::Cold, Cache::Warm]
+            .map(|cache| (0..28).map(move |at| job(at, cache)))
+            .into_iter()
+            .flatten()
+            .collect();
+        let mut fitted = plan(cells, 20);
+        fitted.fitted = true;
+        let missed = predict_missed(&fitted).unwrap();
+        assert!((10..50).contains(&missed.cells.len()), "{missed:?}");
+        // A cold file needs no reading; its caches are pushed out.
+        assert!((20..60).contains(&missed.needs.as_secs()), "{missed:?}");
+        fitted.budget = missed.needs + Duration::from_secs(1);
+        assert_eq!(predict_missed(&fitted), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! Computes which blocks a trial visited by replaying its offsets: nothing is logged meanwhile.
+
+use std::ops::Range;
+
+use super::workers::{LaneResult, Spec};
+use crate::backend::access_pattern::Share;
+use crate::plan::Pattern;
+use crate::sys::extents::{ExtentMethod, Extents};
+
+/// A share and how much of it was visited: one lane's share, or that of all lanes where they share
+/// blocks.
+pub(super) struct Coverage {
+    share: Share,
+    /// Complete passes.
+    passes: u64,
+    /// Operations of the pass after those.
+    rest: u64,
+    /// What stopped lanes did not visit of their last claims: the pass and the indexes.
+    unvisited: Vec<(u64, Range<u64>)>,
+}
+
+/// Returns what the lanes of a trial visited.
+pub(super) fn trial_coverage(lanes: &[LaneResult], spec: &Spec) -> Vec<Coverage> {
+    let Some(claims) = spec.claims() else {
+        return lanes
+            .iter()
+            .map(|lane| Coverage {
+                share: lane.share,
+                passes: lane.tally.passes,
+                rest: lane.tally.rest,
+                unvisited: Vec::new(),
+            })
+            .collect();
+    };
+    let claimed = lanes.iter().map(|lane| &lane.tally.claimed);
+    let (passes, rest) =
+        claims.progress(claimed.clone().map(|claimed| claimed.claims).max().unwrap_or(0));
+    let unvisited = claimed
+        .filter(|claimed| !claimed.left.is_empty())
+        .map(|claimed| (claimed.pass, claimed.left.clone()))
+        .collect();
+    vec![Coverage { share: spec.share(0), passes, rest, unvisited }]
+}
+
+impl Coverage {
+    /// Returns the number of complete passes; `None` for an empty share.
+    pub fn passes(&self) -> Option<u64> {
+        let complete = self.unvisited.iter().map(|(pass, _)| *pass).fold(self.passes, u64::min);
+        (self.share.quota > 0).then_some(complete)
+    }
+
+    /// Returns the planned bytes of all operations, and those that the first pass visits (each byte
+    /// counted once).
+    pub fn bytes(&self) -> (u64, u64) {
+        let pass = self.pass_bytes(0, self.share.quota);
+        let rest = self.pass_bytes(self.passes, self.rest);
+        let mut all = pass * self.passes + rest;
+        let mut first = if self.passes > 0 { pass } else { rest };
+        for (pass, indexes) in &self.unvisited {
+            let bytes = self.sum_blocks(*pass, indexes.clone(), |_, len| len);
+            all -= bytes;
+            if *pass == 0 {
+                first -= bytes;
+            }
+        }
+        (all, first)
+    }
+
+    /// Sums `of(offset, bytes)` over the blocks at these indexes of a pass.
+    fn sum_blocks(&self, pass: u64, indexes: Range<u64>, of: impl Fn(u64, u64) -> u64) -> u64 {
+        let share = &self.share;
+        let order = share.order(pass);
+        (indexes.start..indexes.end.min(share.quota))
+            .map(|index| order.block(index) * share.block)
+            .map(|offset| of(offset, share.len_at(offset)))
+            .sum()
+    }
+
+    /// Returns the bytes of the first `ops` operations of a pass: all blocks are full but the
+    /// span's last.
+    fn pass_bytes(&self, pass: u64, ops: u64) -> u64 {
+        let share = &self.share;
+        if ops == share.blocks {
+            let range = share.range();
+            return range.end - range.start;
+        }
+        let has_short_block =
+            !share.span.is_multiple_of(share.block) && share.range().end == share.span;
+        let mut bytes = ops * share.block;
+        if has_short_block && self.visits_last(pass, ops) {
+            bytes = bytes - share.block + share.span % share.block;
+        }
+        bytes
+    }
+
+    /// Returns whether the first `ops` operations of a pass, fewer than all, include the share's
+    /// last block.
+    fn visits_last(&self, pass: u64, ops: u64) -> bool {
+        match self.share.pattern {
+            Pattern::Seq => false,
+            Pattern::Reverse => ops > 0,
+            Pattern::Stride(_) | Pattern::Random => {
+                let last = (self.share.first + self.share.blocks - 1) * self.share.block;
+                let mut seen = false;
+                self.share.replay(pass, ops, |offset, _| seen |= offset == last);
+                seen
+            }
+        }
+    }
+
+    /// Returns the bytes written by a mix of reads and writes, by replaying which operations wrote.
+    pub fn written_bytes(&self) -> u64 {
+        let complete: u64 = (0..self.passes).map(|pass| self.share.written(pass, u64::MAX)).sum();
+        complete + self.share.written(self.passes, self.rest)
+    }
+
+    /// Returns the bytes of operations that lay in holes: from the map for complete passes, by
+    /// replaying offsets for the last.
+    fn hole_bytes(&self, extents: &Extents) -> u64 {
+        let hole = |offset, len| extents.hole_bytes_in(offset..offset + len);
+        let visits_all = self.share.quota == self.share.blocks;
+        let mut bytes = self.sum_blocks(self.passes, 0..self.rest, hole);
+        for pass in 0..self.passes {
+            bytes += if visits_all {
+                extents.hole_bytes_in(self.share.range())
+            } else {
+                self.sum_blocks(pass, 0..self.share.quota, hole)
+            };
+        }
+        for (pass, indexes) in &self.unvisited {
+            bytes -= self.sum_blocks(*pass, indexes.clone(), hole);
+        }
+        bytes
+    }
+}
+
+/// Returns the bytes of operations that lay in holes; `None` where the extent map is unknown.
+pub(super) fn hole_bytes(coverage: &[Coverage], extents: Option<&Extents>) -> Option<u64> {
+    let extents = extents.filter(|e| e.method != ExtentMethod::Assumed)?;
+    if extents.hole_bytes() == 0 {
+        return Some(0);
+    }
+    Some(coverage.iter().map(|coverage| coverage.hole_bytes(extents)).sum())
+}
+
+/// Returns the bytes assigned to more than one lane.
+pub(super) fn overlap(coverage: &[Coverage]) -> u64 {
+    let mut ranges: Vec<_> =
+        coverage.iter().map(|v| v.share.range()).filter(|r| !r.is_empty()).collect();
+    ranges.sort_by_key(|r| r.start);
+    ranges.windows(2).map(|w| w[0].end.min(w[1].end).saturating_sub(w[1].start)).sum()
+}

@@ -1,0 +1,200 @@
+//! Locates the target: inspects the user's path, or chooses a folder for a scratch file.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{AccessFlags, access};
+
+use crate::plan::TargetSpec;
+use crate::sys::fd;
+use crate::sys::mounts::{self, Mount};
+use crate::sys::scratch::Scratch;
+use crate::units::show_bytes;
+
+/// Why a target cannot be used, in one line that names the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    #[error("{}: no such file; add --op write to create it", .0.display())]
+    Missing(PathBuf),
+    #[error("{}: {error}", .path.display())]
+    Unreadable { path: PathBuf, error: std::io::Error },
+    #[error(
+        "{} is a directory; name a file in it, or use --dir to create a scratch file there",
+        .0.display()
+    )]
+    Directory(PathBuf),
+    #[error("{} is a {what}; iotui measures only regular files and block devices", .path.display())]
+    Kind { path: PathBuf, what: &'static str },
+    #[error("{} is empty; there is nothing to measure", .0.display())]
+    Empty(PathBuf),
+    #[error(
+        "{} exists, and iotui writes only to files it creates; name a new file, or none for a \
+         scratch file",
+        .0.display()
+    )]
+    Exists(PathBuf),
+    #[error(
+        "no folder for a scratch file: none of the current folder, TMPDIR, /var/tmp and HOME is a \
+         writable folder on a disk; name one with --dir, or name a file"
+    )]
+    Nowhere,
+    #[error("{}: {error}; choose another folder (scratch files: --dir)", .dir.display())]
+    Folder { dir: PathBuf, error: std::io::Error },
+    #[error(
+        "not enough space in {}: {} needed, {} free; use a smaller --size or another folder \
+         (scratch files: --dir)",
+        .dir.display(),
+        show_bytes(*.need),
+        show_bytes(*.free)
+    )]
+    Full { dir: PathBuf, need: u64, free: u64 },
+}
+
+/// Default size of a scratch or new file.
+const DEFAULT_SIZE: u64 = 512 << 20;
+
+/// Returns the named target, or a scratch file. `size` is the largest `--size`. The path becomes
+/// absolute so that the plan can be rerun from any folder; symbolic links in it stay.
+pub fn locate_target(
+    file: Option<&Path>,
+    dir: Option<&Path>,
+    size: Option<u64>,
+    write: bool,
+    keep: bool,
+) -> Result<TargetSpec, PlaceError> {
+    match file {
+        None => {
+            let dir = scratch_dir(dir)?;
+            let size = choose_size(&dir, size)?;
+            Ok(TargetSpec::Scratch { dir: absolute(&dir), size, keep })
+        }
+        Some(path) => match fs::metadata(path) {
+            Ok(_) if write => Err(PlaceError::Exists(path.into())),
+            Ok(_) => existing_target(path),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(PlaceError::Unreadable { path: path.into(), error })
+            }
+            Err(_) if !write => Err(PlaceError::Missing(path.into())),
+            Err(_) => {
+                let dir =
+                    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let size = choose_size(&scratch_dir(Some(dir))?, size)?;
+                Ok(TargetSpec::New { path: absolute(path), size })
+            }
+        },
+    }
+}
+
+/// Returns whether `path` is the target's own file, under this or another name.
+pub fn is_target(spec: &TargetSpec, path: &Path) -> bool {
+    let (TargetSpec::File { path: target, .. } | TargetSpec::New { path: target, .. }) = spec
+    else {
+        return false;
+    };
+    let inode = |path: &Path| fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
+    // A new file has only a name so far, in a folder that may have several names.
+    let folder = |path: &Path| {
+        inode(path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+    };
+    match (inode(target), inode(path)) {
+        (Some(target), Some(other)) => target == other,
+        (None, None) => target.file_name() == path.file_name() && folder(target) == folder(path),
+        _ => false,
+    }
+}
+
+fn existing_target(path: &Path) -> Result<TargetSpec, PlaceError> {
+    let unreadable = |error| PlaceError::Unreadable { path: path.into(), error };
+    let kind = fs::metadata(path).map_err(unreadable)?.file_type();
+    if kind.is_dir() {
+        return Err(PlaceError::Directory(path.into()));
+    }
+    let unsupported = [
+        (kind.is_fifo(), "pipe (FIFO)"),
+        (kind.is_socket(), "socket"),
+        (kind.is_char_device(), "character device"),
+    ];
+    if let Some((_, what)) = unsupported.into_iter().find(|(matches, _)| *matches) {
+        return Err(PlaceError::Kind { path: path.into(), what });
+    }
+    let file = fd::open_named(path).map_err(unreadable)?;
+    match fd::size(&file).map_err(unreadable)? {
+        0 => Err(PlaceError::Empty(path.into())),
+        size => Ok(TargetSpec::File { path: absolute(path), size }),
+    }
+}
+
+/// Makes a path absolute; keeps it as it is where the current folder is gone.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.into())
+}
+
+/// Returns the named folder, else the first of the current folder, TMPDIR, /var/tmp and HOME that
+/// is writable and on a disk.
+pub fn scratch_dir(named: Option<&Path>) -> Result<PathBuf, PlaceError> {
+    if let Some(dir) = named {
+        let is_dir = fs::metadata(dir)
+            .map_err(|error| PlaceError::Folder { dir: dir.into(), error })?
+            .is_dir();
+        let error = if is_dir {
+            access(dir, AccessFlags::W_OK | AccessFlags::X_OK).err().map(Into::into)
+        } else {
+            Some(std::io::ErrorKind::NotADirectory.into())
+        };
+        return error.map_or_else(
+            || Ok(dir.into()),
+            |error| Err(PlaceError::Folder { dir: dir.into(), error }),
+        );
+    }
+    candidate_dirs().find(|dir| is_usable(dir, |_| true)).ok_or(PlaceError::Nowhere)
+}
+
+/// Returns the first usable folder as [`scratch_dir`] does, but not on a network or FUSE mount.
+pub(super) fn local_dir() -> Option<PathBuf> {
+    candidate_dirs()
+        .find(|dir| is_usable(dir, |mount| !mount.is_network() && !mount.is_fuse()))
+        .map(|dir| absolute(&dir))
+}
+
+fn candidate_dirs() -> impl Iterator<Item = PathBuf> {
+    let from_env = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    [Some(PathBuf::from(".")), from_env("TMPDIR"), Some("/var/tmp".into()), from_env("HOME")]
+        .into_iter()
+        .flatten()
+}
+
+/// Returns whether files can be created in `dir` and its mount is a disk that `accepts` approves.
+fn is_usable(dir: &Path, accepts: impl Fn(&Mount) -> bool) -> bool {
+    let writable = access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok();
+    let disk = || {
+        File::open(dir).is_ok_and(|d| {
+            mounts::mount_of(&d).is_ok_and(|m| !m.is_memory() && !m.read_only && accepts(&m))
+        })
+    };
+    // A removed folder, or one in /proc, takes no file whatever its permissions are.
+    writable && disk() && Scratch::create(dir).is_ok()
+}
+
+/// Returns the size of a file to create in `dir`: the requested one if it fits; else 512 MiB, or a
+/// quarter of the free space where less than a tenth of the disk is free.
+fn choose_size(dir: &Path, requested: Option<u64>) -> Result<u64, PlaceError> {
+    let folder = |error| PlaceError::Folder { dir: dir.into(), error };
+    let space = File::open(dir).and_then(|d| mounts::space(&d)).map_err(folder)?;
+    let nearly_full = space.total > 0 && space.available < space.total / 10;
+    let size = requested.unwrap_or(if nearly_full {
+        DEFAULT_SIZE.min(space.available / 4 / 4096 * 4096)
+    } else {
+        DEFAULT_SIZE
+    });
+    // Leave some space for metadata and for other programs.
+    let free = space.available.saturating_sub(space.available / 50);
+    if size > free || (requested.is_none() && size == 0) {
+        return Err(PlaceError::Full {
+            dir: dir.into(),
+            need: size.max(4096),
+            free: space.available,
+        });
+    }
+    Ok(size)
+}
