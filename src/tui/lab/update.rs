@@ -20,7 +20,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
 use crate::tui::screen::Screen;
 use crate::tui::session_name;
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 
 /// Asks for what can be measured with the target of Setup: for nothing while something is measured,
 /// which it would disturb.
@@ -355,7 +355,7 @@ pub fn grow(lab: &mut Lab, session: &Session) {
 }
 
 /// Shows the probes of a session.
-pub fn show(lab: &mut Lab, shown: &Shown) {
+pub fn show(lab: &mut Lab, shown: &SessionView) {
     let plan = &shown.session.plan;
     let cells = plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
     lab.choice.only(cells.map(|cell| cell.probe.as_str()));

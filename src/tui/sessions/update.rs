@@ -14,7 +14,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose, Then};
 use crate::tui::screen::Screen;
 use crate::tui::session_name;
-use crate::tui::shown::Preview;
+use crate::tui::session_view::Preview;
 
 pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {

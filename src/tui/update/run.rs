@@ -11,7 +11,7 @@ use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Then};
 use crate::tui::probe_plan;
 use crate::tui::screen::Screen;
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::tui::{lab, live, results, sessions};
 
 /// A run that hangs in a system call is left behind after this.
@@ -103,7 +103,7 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
 }
 
 /// Shows a session on the screens that it belongs to; the one to look at first.
-pub fn show(model: &mut Model, shown: Shown) -> Screen {
+pub fn show(model: &mut Model, shown: SessionView) -> Screen {
     let alone = probe_plan::is_probe_plan(&shown.session.plan);
     if !shown.session.plan.probes.is_empty() {
         lab::show(&mut model.lab, &shown);
