@@ -110,11 +110,12 @@ fn run(lab: &mut Lab, ctx: &mut Context) {
 }
 
 /// What is chosen, as the planner takes it; `None`: nothing that can be run.
-fn chosen_probes(lab: &Lab) -> Option<ProbeChoice> {
+fn chosen_probes(lab: &Lab) -> Option<Box<ProbeChoice>> {
     let settings = lab.choice.settings(&lab.infos)?;
     let needs_target =
         lab.infos.iter().any(|info| info.group == Group::Files && lab.choice.is_on(info.id));
-    Some(ProbeChoice { preset: lab.choice.preset.clone(), settings, needs_target })
+    let preset = lab.choice.preset.clone();
+    Some(Box::new(ProbeChoice { preset, settings, needs_target }))
 }
 
 /// Copies the command line that measures the same without a screen.

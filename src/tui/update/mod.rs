@@ -40,9 +40,9 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
 
 fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     match msg {
-        Msg::Key(key) => key::pressed(model, key),
-        Msg::Paste(text) => key::pasted(model, &text),
-        Msg::Mouse(event) => mouse::moved(model, event),
+        Msg::Key(key) => key::press(model, key),
+        Msg::Paste(text) => key::paste(model, &text),
+        Msg::Mouse(event) => mouse::handle_event(model, event),
         Msg::Resize(columns, rows) => {
             model.size = (columns, rows);
             Vec::new()
@@ -61,7 +61,7 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Over { error, unsaved } => run::end(model, error, unsaved),
         Msg::NotBegun(why) => run::fail(model, why),
         Msg::Exported { number, result } => export::finish(model, number, result),
-        Msg::Saving { id, unsaved } => run::saving(model, &id, unsaved),
+        Msg::Saving { id, unsaved } => run::report_saving(model, &id, unsaved),
         Msg::Opened(Ok(shown)) => {
             let screen = run::show(model, *shown);
             go(model, screen)
