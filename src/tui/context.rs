@@ -140,10 +140,10 @@ pub enum Request {
     /// Plan the chosen probes, to run them.
     PlanProbes {
         number: u64,
-        probes: ProbeChoice,
+        probes: Box<ProbeChoice>,
     },
     /// Copy the command line that measures the chosen probes.
-    CopyProbes(ProbeChoice),
+    CopyProbes(Box<ProbeChoice>),
 }
 
 /// The probes that are chosen on Lab, as the planner takes them.

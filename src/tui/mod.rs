@@ -6,11 +6,18 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | keys, actions, help, footer, palette: one table; what keys move | [`keymap`], [`keys`], [`cursor`] |
-//! | a screen: its state, what it does with actions and messages, its picture | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
+//! | keys, actions, help, footer, palette: one table | [`keymap`], [`keys`] |
+//! | what keys move and type | [`cursor`], [`text_input`] |
+//! | the screens | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
+//! | what a screen is given beside its own state, and may ask of the rest | [`context`] |
 //! | over the screens | [`popup`], [`export`], [`toast`] |
-//! | results as curves, and their charts | [`shown`], [`curves`], [`values`], [`plot`] |
+//! | sessions, as several screens show them | [`session_view`], [`session_name`] |
+//! | results as curves, and their charts | [`curves`], [`curve_chart`], [`values`], [`plot`] |
 //! | colours and glyphs by role | [`theme`] |
+//!
+//! Every screen has the same files: `state`, `update` (actions, clicks, messages), `layout` and
+//! `view`; what else is in its folder is what it alone is made of. [`update`] and [`view`] alone
+//! know the model: an update of a screen gets its state and a [`Context`](context::Context).
 
 pub mod compare;
 pub mod context;
@@ -33,10 +40,10 @@ pub mod remember;
 pub mod results;
 pub mod screen;
 pub mod session_name;
+pub mod session_view;
 pub mod sessions;
 pub mod setup;
 pub mod shell;
-pub mod shown;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod text_input;

@@ -11,8 +11,8 @@ use super::keys::Key;
 use super::lab::{Here, Other};
 use super::question::Question;
 use super::remember::Remembered;
+use super::session_view::{Preview, SessionView};
 use super::setup::{Listing, Seen};
-use super::shown::{Preview, Shown};
 use crate::engine::Proposed;
 use crate::host::Host;
 use crate::plan::{Plan, Preset, ProbeSet, Remote};
@@ -95,7 +95,7 @@ pub enum Msg {
     },
     /// A session whose figures are to be marked on the bars.
     MarkedOnLab(Result<Box<Other>, String>),
-    Opened(Result<Box<Shown>, String>),
+    Opened(Result<Box<SessionView>, String>),
     /// What was done in the intervals of the trials of the cell that was asked for; none where that
     /// cannot be read.
     Course {

@@ -105,7 +105,7 @@ impl Popup {
 }
 
 /// The rows of the palette: every action of the screen whose help contains all words of the text.
-pub fn found(text: &str, screen: Screen) -> Vec<&'static Binding> {
+pub fn find_bindings(text: &str, screen: Screen) -> Vec<&'static Binding> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let hides = |action: Action| action.moves() || matches!(action, Action::Palette | Action::Back);
     let matches = |binding: &&Binding| {

@@ -13,8 +13,8 @@ use super::lab;
 use super::live;
 use super::model::Model;
 use super::msg::{Effect, Msg};
+use super::session_view::SessionView;
 use super::setup::Setup;
-use super::shown::Shown;
 use super::theme::{Colours, Look};
 use super::update::update;
 use super::view;
@@ -241,8 +241,8 @@ pub fn ceilings() -> Ceilings {
     }
 }
 
-pub fn shown() -> Shown {
-    Shown::of(
+pub fn shown() -> SessionView {
+    SessionView::of(
         session(),
         Some("/home/me/.local/share/iotui/sessions/20261121-093011-ubuntu-iso.jsonl".into()),
     )

@@ -8,7 +8,7 @@ use crate::report::table::grid::Column;
 use crate::report::{Look, compared_columns};
 use crate::session::Session;
 use crate::tui::session_name;
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 
 /// More sessions are too many to be told apart.
 pub const MOST: usize = 8;
@@ -22,7 +22,7 @@ pub struct Compared {
     /// The ids that were asked for, the baseline first.
     pub asked: Vec<String>,
     /// Those that could be loaded, in that order, and their ids.
-    pub laid: Vec<Shown>,
+    pub laid: Vec<SessionView>,
     pub ids: Vec<String>,
     /// Those that could not: what they are called, and why.
     pub lost: Vec<(String, String)>,
@@ -63,7 +63,11 @@ pub enum Row {
 impl Compared {
     /// From what was asked for and what became of it; shown as `look` says.
     /// `kept`: what kept runs show of how much the machine differs by itself.
-    pub fn of(loaded: Vec<(String, Result<Shown, String>)>, kept: &Kept, look: &Look) -> Compared {
+    pub fn of(
+        loaded: Vec<(String, Result<SessionView, String>)>,
+        kept: &Kept,
+        look: &Look,
+    ) -> Compared {
         let asked = loaded.iter().map(|(id, _)| id.clone()).collect();
         let (mut laid, mut ids, mut lost) = (Vec::new(), Vec::new(), Vec::new());
         for (id, result) in loaded {

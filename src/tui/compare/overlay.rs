@@ -3,7 +3,7 @@
 
 use crate::analysis::Axis;
 use crate::tui::curves::{self, Curve, Metric};
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 
 /// One curve of one session.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,7 @@ impl Overlay {
     /// The curves of these sessions, on the axis that varies in all of them together; where none
     /// has a value of the metric, those of the first that one has: calls that move no bytes are
     /// told by their number.
-    pub fn lay(&mut self, laid: &[Shown], metric: Metric) {
+    pub fn lay(&mut self, laid: &[SessionView], metric: Metric) {
         let axis = curves::axis(
             laid.iter().flat_map(|shown| shown.results.iter().map(|result| &result.cell)),
         );
@@ -49,7 +49,7 @@ impl Overlay {
             laid.iter().flat_map(|shown| &shown.results).any(|result| metric.of(result).is_some())
         };
         let metric = [metric].iter().chain(Metric::ALL).copied().find(has).unwrap_or(metric);
-        let each = |(session, shown): (usize, &Shown)| {
+        let each = |(session, shown): (usize, &SessionView)| {
             curves::whole_names(&shown.results, axis, metric)
                 .into_iter()
                 .map(move |curve| Line { session, curve })

@@ -8,7 +8,7 @@ use crate::tui::context::Request;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::tui::testing::{self, Stage};
 use crate::tui::theme::{Colours, Glyphs};
 use crate::tui::update::requests::perform;
@@ -42,7 +42,8 @@ fn three() -> [Session; 3] {
 }
 
 fn compared(sessions: &[Session], ascii: bool) -> Compared {
-    let loaded = |session: &Session| (session.id.clone(), Ok(Shown::of(session.clone(), None)));
+    let loaded =
+        |session: &Session| (session.id.clone(), Ok(SessionView::of(session.clone(), None)));
     Compared::of(
         sessions.iter().map(loaded).collect(),
         &Kept::default(),
@@ -221,7 +222,8 @@ fn sessions_that_cannot_be_loaded_are_told() {
     compare_sessions(&mut stage, vec!["gone".into(), "a".into(), "b".into()]);
     assert!(stage.picture(80, 24).contains("comparing 3 sessions"));
     let gone = ("gone".to_string(), Err("no session 'gone'".to_string()));
-    let [a, b] = [before, after].map(|session| (session.id.clone(), Ok(Shown::of(session, None))));
+    let [a, b] =
+        [before, after].map(|session| (session.id.clone(), Ok(SessionView::of(session, None))));
     stage.tell(Msg::Compared(Box::new(Compared::of(
         vec![gone.clone(), a.clone(), b],
         &Kept::default(),

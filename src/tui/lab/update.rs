@@ -20,7 +20,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
 use crate::tui::screen::Screen;
 use crate::tui::session_name;
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 
 /// Asks for what can be measured with the target of Setup: for nothing while something is measured,
 /// which it would disturb.
@@ -110,11 +110,12 @@ fn run(lab: &mut Lab, ctx: &mut Context) {
 }
 
 /// What is chosen, as the planner takes it; `None`: nothing that can be run.
-fn chosen_probes(lab: &Lab) -> Option<ProbeChoice> {
+fn chosen_probes(lab: &Lab) -> Option<Box<ProbeChoice>> {
     let settings = lab.choice.settings(&lab.infos)?;
     let needs_target =
         lab.infos.iter().any(|info| info.group == Group::Files && lab.choice.is_on(info.id));
-    Some(ProbeChoice { preset: lab.choice.preset.clone(), settings, needs_target })
+    let preset = lab.choice.preset.clone();
+    Some(Box::new(ProbeChoice { preset, settings, needs_target }))
 }
 
 /// Copies the command line that measures the same without a screen.
@@ -355,7 +356,7 @@ pub fn grow(lab: &mut Lab, session: &Session) {
 }
 
 /// Shows the probes of a session.
-pub fn show(lab: &mut Lab, shown: &Shown) {
+pub fn show(lab: &mut Lab, shown: &SessionView) {
     let plan = &shown.session.plan;
     let cells = plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
     lab.choice.only(cells.map(|cell| cell.probe.as_str()));

@@ -2,17 +2,19 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | the run, its clock and what was asked of it | `run` |
-//! | what is known and seen of it | `state` |
-//! | what is drawn of it | `picture`, with `series`, `window`, `place`, `found` |
-//! | messages and actions | `update` |
-//! | the panes | `view` |
+//! | the run, its clock and what was asked of it | [`run`], [`step`] |
+//! | what is drawn of it | [`run_view`], of [`series`], [`cell_progress`], [`run_warnings`] |
+//! | the window of time, and axes that do not jump | [`window`] |
+//! | what is known and seen of it | [`state`] |
+//! | what keys and messages do | [`update`] |
+//! | where the panes are | [`layout`] |
+//! | the picture | [`view`] |
 
-mod found;
+mod cell_progress;
 mod layout;
-mod picture;
-mod place;
 mod run;
+mod run_view;
+mod run_warnings;
 mod series;
 mod state;
 mod step;

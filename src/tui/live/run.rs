@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::picture::Picture;
+use super::run_view::RunView;
 use super::step::Step;
 use crate::analysis;
 use crate::analysis::{Bounds, CellResult};
@@ -55,7 +55,7 @@ pub struct Run {
     /// As it grows.
     pub session: Session,
     pub path: Option<PathBuf>,
-    pub picture: Picture,
+    pub view: RunView,
     pub clock: Clock,
     pub stopping: bool,
     /// A pause was asked for; it holds once its phase is told.
@@ -103,54 +103,54 @@ impl Run {
             stale: BTreeSet::new(),
             unseen: None,
             refreshed: None,
-            picture: Picture::new(Arc::clone(plan)),
+            view: RunView::new(Arc::clone(plan)),
             titled: None,
         }
     }
 
     /// Nothing is measured: the engine has taken the pause.
     pub fn paused(&self) -> bool {
-        self.picture.phase() == Some(Phase::Pause)
+        self.view.phase() == Some(Phase::Pause)
     }
 
     /// Takes in what the engine told at `now`.
     pub fn told(&mut self, now: Duration, event: Event) {
         self.session.apply(&event);
-        self.picture.now = self.clock.seconds(now);
+        self.view.now = self.clock.seconds(now);
         match event {
             Event::Plan { plan } => self.started(plan),
-            Event::Grounds { .. } => self.picture.bounded(&Bounds::of(&self.session)),
+            Event::Grounds { .. } => self.view.bounded(&Bounds::of(&self.session)),
             Event::Progress(progress) => self.progressed(now, progress),
             // What a suspension cut is no measurement.
             Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspended::No => {
-                self.picture.sampled(cell, &sample, lanes)
+                self.view.sampled(cell, &sample, lanes)
             }
             Event::Trial { trial, latency, .. } => self.tried(&trial, latency),
-            Event::Verdict { cell, verdict } => self.picture.judged(cell, &verdict),
+            Event::Verdict { cell, verdict } => self.view.judged(cell, &verdict),
             Event::Failed { cell, error } => {
-                self.picture.failed(cell, &error);
+                self.view.failed(cell, &error);
                 if let Some(result) = self.results.get_mut(cell as usize) {
                     result.error = Some(error);
                     self.stale.insert(cell);
                 }
             }
-            Event::Picked { pick } => self.picture.found.said(Severity::Note, pick.why.clone()),
+            Event::Picked { pick } => self.view.warnings.said(Severity::Note, pick.why.clone()),
             Event::Probe { .. } | Event::Findings { .. } => self.probed = true,
-            Event::Note { text } => self.picture.found.said(Severity::Note, text),
+            Event::Note { text } => self.view.warnings.said(Severity::Note, text),
             _ => {}
         }
     }
 
     /// Takes the plan as it is run, which the target may have changed.
     fn started(&mut self, plan: Arc<Plan>) {
-        if *plan != *self.picture.plan {
+        if *plan != *self.view.plan {
             self.results = results(&plan);
             self.counted = vec![0; plan.cells.len()];
             self.stale.clear();
             self.unseen = None;
-            let now = self.picture.now;
-            self.picture = Picture::new(plan);
-            self.picture.now = now;
+            let now = self.view.now;
+            self.view = RunView::new(plan);
+            self.view.now = now;
         }
     }
 
@@ -163,8 +163,8 @@ impl Run {
         if Step::of(&progress) != self.skipping {
             self.skipping = None;
         }
-        self.picture.now = self.clock.seconds(now);
-        self.picture.progressed(progress);
+        self.view.now = self.clock.seconds(now);
+        self.view.progressed(progress);
     }
 
     /// Takes a trial in: what takes long waits for the next picture, for there may be a thousand
@@ -174,17 +174,17 @@ impl Run {
         let first = result.trials.is_empty();
         result.trials.push(Arc::clone(trial));
         self.stale.insert(trial.cell);
-        self.picture.tried(trial);
+        self.view.tried(trial);
         self.unseen = Some((Arc::clone(trial), latency));
         if first {
-            self.picture.measured += 1;
+            self.view.measured += 1;
             self.show_last(true);
         }
     }
 
     fn show_last(&mut self, first: bool) {
         if let Some((trial, latency)) = self.unseen.take() {
-            self.picture.show_last(&trial, latency, self.session.grounds.as_ref(), first);
+            self.view.show_last(&trial, latency, self.session.grounds.as_ref(), first);
         }
     }
 
@@ -219,8 +219,7 @@ impl Run {
             self.stale.remove(cell);
         }
         if !ripe.is_empty() {
-            self.picture.curves =
-                curves::curves(&self.results, self.picture.axis, self.picture.metric());
+            self.view.curves = curves::curves(&self.results, self.view.axis, self.view.metric());
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::picture::Picture;
 use super::run::{Run, Suspended};
+use super::run_view::RunView;
 use super::window::Zoom;
 use crate::plan::Plan;
 use crate::session::Session;
@@ -14,14 +14,14 @@ use crate::units;
 
 /// A picture that holds still while the run goes on.
 #[derive(Debug)]
-pub struct Frozen(pub Picture);
+pub struct Frozen(pub RunView);
 
 #[derive(Debug, Default)]
 pub struct Live {
     pub run: Option<Run>,
     pub frozen: Option<Frozen>,
     /// The last picture of the run before.
-    pub over: Option<Picture>,
+    pub over: Option<RunView>,
     /// The id of the session of the last run; empty: it has no file.
     pub session_id: String,
     /// Why not all of it is in its file.
@@ -42,16 +42,16 @@ impl Live {
     }
 
     /// What is to be drawn.
-    pub fn picture(&self) -> Option<&Picture> {
+    pub fn run_view(&self) -> Option<&RunView> {
         let frozen = self.frozen.as_ref().map(|frozen| &frozen.0);
-        frozen.or(self.run.as_ref().map(|run| &run.picture)).or(self.over.as_ref())
+        frozen.or(self.run.as_ref().map(|run| &run.view)).or(self.over.as_ref())
     }
 
     /// What other screens may know of the run that goes on.
     pub fn status(&self, look: &Look) -> Option<RunStatus> {
         let run = self.run.as_ref()?;
         Some(RunStatus {
-            plan: Arc::clone(&run.picture.plan),
+            plan: Arc::clone(&run.view.plan),
             probe: self.probe(),
             state: self.describe(look),
             progress: self.progress(),
@@ -68,10 +68,10 @@ impl Live {
             Some(run) if run.pausing && run.suspended == Suspended::No => format!("pausing{more}"),
             Some(run) if run.pausing => "paused".into(),
             // Probes are counted by nothing that a person would count.
-            Some(run) if run.picture.cell().is_none() && self.probe().is_some() => {
+            Some(run) if run.view.cell().is_none() && self.probe().is_some() => {
                 describe_percent(run)
             }
-            Some(run) => format!("running {}", run.picture.place),
+            Some(run) => format!("running {}", run.view.cell_progress),
         }
     }
 
@@ -86,18 +86,18 @@ impl Live {
 
     /// The plan that runs.
     pub fn plan(&self) -> Option<&Plan> {
-        self.run.as_ref().map(|run| &*run.picture.plan)
+        self.run.as_ref().map(|run| &*run.view.plan)
     }
 
     /// The probe that is measured now, by its place in the plan.
     fn probe(&self) -> Option<u32> {
-        self.run.as_ref()?.picture.progress?.probe
+        self.run.as_ref()?.view.progress?.probe
     }
 
     /// The percent of the run that are done, and what is left of it in words.
     fn progress(&self) -> Option<(u32, String)> {
-        let picture = &self.run.as_ref()?.picture;
-        let (percent, (_, left)) = (picture.percent()?, picture.left()?);
+        let view = &self.run.as_ref()?.view;
+        let (percent, (_, left)) = (view.percent()?, view.left()?);
         Some((percent, format!("{} left", units::show_wait(Duration::from_secs_f64(left)))))
     }
 
@@ -124,10 +124,10 @@ impl Live {
 
     /// The target of the run.
     pub fn target(&self) -> String {
-        self.run.as_ref().map(|run| run.picture.target.clone()).unwrap_or_default()
+        self.run.as_ref().map(|run| run.view.target.clone()).unwrap_or_default()
     }
 }
 
 fn describe_percent(run: &Run) -> String {
-    format!("running {} %", run.picture.percent().unwrap_or(0))
+    format!("running {} %", run.view.percent().unwrap_or(0))
 }

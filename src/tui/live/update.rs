@@ -13,7 +13,7 @@ use crate::record::Event;
 use crate::tui::context::Context;
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 
 /// A plan is about to run on this machine.
 pub fn begin(live: &mut Live, now: Duration, host: Host, plan: &Arc<Plan>) {
@@ -25,14 +25,14 @@ pub fn begin(live: &mut Live, now: Duration, host: Host, plan: &Arc<Plan>) {
 }
 
 /// The run is over: what it measured. Its last picture stays until the next one begins.
-pub fn end(live: &mut Live) -> Option<Shown> {
+pub fn end(live: &mut Live) -> Option<SessionView> {
     let mut run = live.run.take()?;
     run.refresh(Duration::MAX);
     run.draw_curves(true);
-    run.picture.ended(run.session.end);
+    run.view.ended(run.session.end);
     live.frozen = None;
-    live.over = run.picture.progress.is_some().then_some(run.picture);
-    Some(Shown::of(run.session, run.path))
+    live.over = run.view.progress.is_some().then_some(run.view);
+    Some(SessionView::of(run.session, run.path))
 }
 
 /// Stops the run.
@@ -83,7 +83,7 @@ pub fn handle_message(live: &mut Live, ctx: &mut Context, msg: Msg) -> Vec<Effec
             live.session_id.clone_from(&id);
             (run.session.id, run.session.name, run.session.created) = (id, name, created);
         }
-        Msg::Dropped(count) => run.picture.dropped += count,
+        Msg::Dropped(count) => run.view.dropped += count,
         Msg::Event(event) => {
             let moved = matches!(event, Event::Progress(_));
             run.told(ctx.now, event);
@@ -101,21 +101,20 @@ pub fn handle_message(live: &mut Live, ctx: &mut Context, msg: Msg) -> Vec<Effec
 pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
     let Live { run, zoom, .. } = live;
     let Some(run) = run else { return Vec::new() };
-    run.picture.now = run.clock.seconds(ctx.now);
+    run.view.now = run.clock.seconds(ctx.now);
     run.refresh(ctx.now);
-    run.picture.settle(*zoom, ctx.look.unit);
+    run.view.settle(*zoom, ctx.look.unit);
     title(run).into_iter().collect()
 }
 
 /// The title of the window, where its percent or its cell changed.
 fn title(run: &mut Run) -> Option<Effect> {
-    let (percent, step) =
-        (run.picture.percent()?, run.picture.progress.as_ref().and_then(Step::of));
+    let (percent, step) = (run.view.percent()?, run.view.progress.as_ref().and_then(Step::of));
     if run.titled == Some((percent, step)) {
         return None;
     }
     run.titled = Some((percent, step));
-    let label = step.and_then(|step| run.picture.label(step));
+    let label = step.and_then(|step| run.view.label(step));
     Some(Effect::Title(match label {
         Some(label) => format!("iotui {percent} %: {label}"),
         None => format!("iotui {percent} %"),
@@ -149,7 +148,7 @@ fn pause(live: &mut Live) -> Option<Effect> {
 
 fn skip(live: &mut Live, ctx: &mut Context) -> Option<Effect> {
     let run = live.run.as_mut()?;
-    let Some(step) = run.picture.progress.as_ref().and_then(Step::of) else {
+    let Some(step) = run.view.progress.as_ref().and_then(Step::of) else {
         ctx.note("no cell runs yet");
         return None;
     };
@@ -162,7 +161,7 @@ fn skip(live: &mut Live, ctx: &mut Context) -> Option<Effect> {
 
 fn freeze(live: &mut Live) {
     live.frozen = match (&live.frozen, &live.run) {
-        (None, Some(run)) => Some(Frozen(run.picture.clone())),
+        (None, Some(run)) => Some(Frozen(run.view.clone())),
         _ => None,
     };
 }
@@ -172,12 +171,12 @@ fn zoom(live: &mut Live, ctx: &Context, change: impl Fn(Zoom) -> Zoom) {
     let pictures = live
         .run
         .iter_mut()
-        .map(|run| &mut run.picture)
+        .map(|run| &mut run.view)
         .chain(live.frozen.iter_mut().map(|f| &mut f.0))
         .chain(&mut live.over);
-    for picture in pictures {
+    for view in pictures {
         // Another window, another picture: nothing to be kept from jumping.
-        picture.axes = Default::default();
-        picture.settle(live.zoom, ctx.look.unit);
+        view.axes = Default::default();
+        view.settle(live.zoom, ctx.look.unit);
     }
 }

@@ -14,6 +14,7 @@ mod frame;
 mod histogram;
 mod overlay;
 mod range;
+mod render;
 mod ticks;
 mod track;
 

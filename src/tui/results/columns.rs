@@ -11,7 +11,7 @@ use crate::experiment::MEASURE;
 use crate::plan::Job;
 use crate::record::Severity;
 use crate::report::table::{axes, origin};
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::units::Rates;
 
 /// Rows are results, then what was skipped.
@@ -39,7 +39,7 @@ pub fn hues(results: &[CellResult]) -> Vec<usize> {
 }
 
 impl Sheet {
-    pub fn of(shown: &Shown, unit: Rates) -> Sheet {
+    pub fn of(shown: &SessionView, unit: Rates) -> Sheet {
         let (results, skipped) = (shown.results.as_slice(), shown.skipped.as_slice());
         let rows: Vec<&CellResult> = results.iter().collect();
         let jobs: Vec<&Job> =

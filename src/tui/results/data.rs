@@ -10,7 +10,7 @@ use crate::report::table::{Extra, extras};
 use crate::stats::reduce;
 use crate::tui::curves::{self, Curve, Expected, Metric};
 use crate::tui::plot::Point;
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::units::Rates;
 
 /// A curve as the chart takes it.
@@ -26,7 +26,7 @@ pub struct Drawn {
 
 #[derive(Debug)]
 pub struct Data {
-    pub shown: Shown,
+    pub shown: SessionView,
     pub axis: Axis,
     /// What else the cells can be drawn over, the most useful first.
     pub axes: Vec<Axis>,
@@ -57,7 +57,7 @@ pub struct Data {
 }
 
 impl Data {
-    pub fn new(shown: Shown, metric: Metric, unit: Rates) -> Data {
+    pub fn new(shown: SessionView, metric: Metric, unit: Rates) -> Data {
         let axes = Axis::choices(shown.results.iter().map(|result| &result.cell));
         let axis = axes.first().copied().unwrap_or(Axis::Block);
         let same_xor = same_xor(&shown.results);
@@ -169,7 +169,7 @@ impl Data {
 }
 
 /// Results are in the order of the plan, and leave out what was not reached.
-fn cells(shown: &Shown) -> Vec<usize> {
+fn cells(shown: &SessionView) -> Vec<usize> {
     let mut plan = shown.session.plan.cells.iter().enumerate();
     let place =
         |result: &CellResult| plan.find(|(_, job)| **job == result.cell).map(|(index, _)| index);

@@ -7,7 +7,7 @@ use tui_input::Input;
 use super::data::Data;
 use super::trial_series::TrialSeriesCache;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::units::Rates;
 
 /// The chart's part.
@@ -71,7 +71,7 @@ impl Results {
     }
 
     /// Shows a session; metric, mean and table or chart stay as they were chosen.
-    pub fn show(&mut self, shown: Shown) {
+    pub fn show(&mut self, shown: SessionView) {
         let metric = self.data.as_ref().map_or_else(Metric::default, |data| data.metric);
         let data = Data::new(shown, metric, self.unit);
         let turned = std::mem::take(&mut self.chart.turned);
@@ -96,7 +96,7 @@ impl Results {
     }
 
     /// The session that is shown.
-    pub fn shown(&self) -> Option<&Shown> {
+    pub fn shown(&self) -> Option<&SessionView> {
         self.data.as_ref().map(|data| &data.shown)
     }
 

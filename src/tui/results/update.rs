@@ -16,12 +16,12 @@ use crate::tui::keymap::{self, Action, Place};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
 use crate::tui::screen::Screen;
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::tui::theme::Look;
 use crate::tui::view::pane;
 
 /// Shows a session.
-pub fn show(results: &mut Results, shown: Shown) {
+pub fn show(results: &mut Results, shown: SessionView) {
     results.show(shown);
 }
 
@@ -89,7 +89,8 @@ fn of_session(results: &mut Results, ctx: &mut Context, action: Action) -> Optio
         Action::RunAgain => Some(vec![Effect::Again(shown.session.id.clone())]),
         Action::Copy => Some(vec![Effect::Copy(copy::text(results))]),
         Action::Export => {
-            let form = Form::session(What::Shown(Arc::new(shown.session.clone())), shown.called());
+            let form =
+                Form::session(What::Shown(Arc::new(shown.session.clone())), shown.display_name());
             ctx.popups.push(Popup::Export(Box::new(form)));
             Some(Vec::new())
         }

@@ -6,7 +6,7 @@ use tui_input::Input;
 
 use crate::session::{Listed, State, Worst};
 use crate::tui::session_name;
-use crate::tui::shown::Preview;
+use crate::tui::session_view::Preview;
 use crate::tui::view::pane;
 
 /// What the list is sorted by.

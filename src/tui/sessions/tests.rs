@@ -11,8 +11,8 @@ use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
 use crate::tui::screen::Screen;
+use crate::tui::session_view::{Preview, SessionView};
 use crate::tui::setup::Setup;
-use crate::tui::shown::{Preview, Shown};
 use crate::tui::theme::Look;
 use crate::tui::update::update;
 use crate::tui::view;
@@ -70,7 +70,7 @@ fn session(id: &str, backend: &str, blocks: &[u64]) -> Session {
 
 /// The preview of a session.
 pub fn answer(id: &str) -> Msg {
-    let result = Ok(Box::new(Shown::of(session(id, "read", &[4096, 65536]), None)));
+    let result = Ok(Box::new(SessionView::of(session(id, "read", &[4096, 65536]), None)));
     Msg::Preview(Preview { id: id.into(), result })
 }
 

@@ -14,7 +14,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose, Then};
 use crate::tui::screen::Screen;
 use crate::tui::session_name;
-use crate::tui::shown::Preview;
+use crate::tui::session_view::Preview;
 
 pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
@@ -152,7 +152,7 @@ pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> V
             }
         }
         Msg::Sessions(Err(why)) => sessions.read = Some(Err(why)),
-        Msg::Preview(preview) => loaded(sessions, preview),
+        Msg::Preview(preview) => take_preview(sessions, preview),
         Msg::Imported { id, text } => {
             sessions.wanted = Some(id);
             ctx.succeed(text);
@@ -164,7 +164,7 @@ pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> V
 }
 
 /// A session was loaded: for the preview, or for nothing any more.
-fn loaded(sessions: &mut Sessions, preview: Preview) {
+fn take_preview(sessions: &mut Sessions, preview: Preview) {
     if sessions.asked.as_ref() == Some(&preview.id) {
         sessions.asked = None;
     }

@@ -1,5 +1,5 @@
 //! The loop: messages in, effects out, a draw when something changed. Generic over the screen and
-//! the hands, so that tests run it whole.
+//! the effect handler, so that tests run it whole.
 
 use std::io;
 use std::time::Duration;
@@ -29,19 +29,19 @@ pub enum Done {
 }
 
 /// Whoever does what the model wants done.
-pub trait Hands {
+pub trait EffectHandler {
     fn perform(&mut self, effect: Effect) -> Done;
     /// A message was taken in.
-    fn took(&mut self, _: &Msg) {}
+    fn on_message(&mut self, _: &Msg) {}
     fn begin_draw(&mut self) {}
     fn end_draw(&mut self) {}
 }
 
 /// The full screen at work.
-pub struct App<'a, B: Backend, H: Hands> {
+pub struct App<'a, B: Backend, H: EffectHandler> {
     pub terminal: &'a mut Terminal<B>,
     pub model: &'a mut Model,
-    pub hands: &'a mut H,
+    pub handler: &'a mut H,
     start: Instant,
     drawn: Option<Instant>,
     /// When to draw what has changed.
@@ -49,12 +49,12 @@ pub struct App<'a, B: Backend, H: Hands> {
     over: Option<u8>,
 }
 
-impl<'a, B: Backend, H: Hands> App<'a, B, H>
+impl<'a, B: Backend, H: EffectHandler> App<'a, B, H>
 where
     B::Error: Send + Sync + 'static,
 {
-    pub fn new(terminal: &'a mut Terminal<B>, model: &'a mut Model, hands: &'a mut H) -> Self {
-        App { terminal, model, hands, start: Instant::now(), drawn: None, due: None, over: None }
+    pub fn new(terminal: &'a mut Terminal<B>, model: &'a mut Model, handler: &'a mut H) -> Self {
+        App { terminal, model, handler, start: Instant::now(), drawn: None, due: None, over: None }
     }
 
     /// Runs until the model wants to quit; the exit code. `first` is done before the first key.
@@ -116,14 +116,14 @@ where
     }
 
     fn take(&mut self, msg: Msg) -> io::Result<()> {
-        self.hands.took(&msg);
+        self.handler.on_message(&msg);
         let effects = update(self.model, self.start.elapsed(), msg);
         self.perform(effects)
     }
 
     fn perform(&mut self, effects: Vec<Effect>) -> io::Result<()> {
         for effect in effects {
-            match self.hands.perform(effect) {
+            match self.handler.perform(effect) {
                 Done::Yes => {}
                 // Not `clear`: it asks the terminal for the cursor and races the keys for the
                 // answer.
@@ -148,10 +148,10 @@ where
 
     fn draw(&mut self) -> io::Result<()> {
         self.due = None;
-        self.hands.begin_draw();
+        self.handler.begin_draw();
         let model = &*self.model;
         let drawn = self.terminal.draw(|frame| view::draw(model, frame.buffer_mut())).map(|_| ());
-        self.hands.end_draw();
+        self.handler.end_draw();
         self.drawn = Some(Instant::now());
         drawn.map_err(io::Error::other)
     }

@@ -18,9 +18,9 @@ use crate::tui::lab::{Here, Other};
 use crate::tui::msg::Msg;
 use crate::tui::question::Question;
 use crate::tui::session_name;
+use crate::tui::session_view::Preview;
+use crate::tui::session_view::SessionView;
 use crate::tui::setup::{Entry, Ground, Kind, Listing, Seen};
-use crate::tui::shown::Preview;
-use crate::tui::shown::Shown;
 use crate::userdata;
 
 /// The entries of a folder: folders first, then by name.
@@ -57,7 +57,7 @@ fn known(path: PathBuf) -> Option<Entry> {
     };
     let readable = access(&path, AccessFlags::R_OK).is_ok();
     Some(Entry {
-        name: super::hands::name(&path).replace(crate::text::steers, "?"),
+        name: file_name(&path).replace(crate::text::steers, "?"),
         kind,
         size: meta.len(),
         readable,
@@ -164,9 +164,9 @@ pub fn load(id: &str) -> Result<Session, String> {
         .map_err(|e| e.to_string())
 }
 
-pub fn open(id: &str) -> Result<Shown, String> {
+pub fn open(id: &str) -> Result<SessionView, String> {
     let opened = session::folder().and_then(|dir| session::open(&dir, id));
-    opened.map(|(session, path)| Shown::of(session, path)).map_err(|e| e.to_string())
+    opened.map(|(session, path)| SessionView::of(session, path)).map_err(|e| e.to_string())
 }
 
 pub fn preview(id: String) -> Preview {
@@ -208,4 +208,9 @@ pub fn save_preset(id: &str, question: &Question) -> Result<Box<Preset>, String>
     let kept =
         userdata::presets_folder().and_then(|dir| userdata::keep_preset(&dir, &preset, false));
     kept.map(|(preset, _)| Box::new(preset)).map_err(|error| error.to_string())
+}
+
+/// For messages: the name of a file.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

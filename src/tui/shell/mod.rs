@@ -2,11 +2,11 @@
 //! here.
 
 pub mod app;
+mod appearance;
 mod blocked;
 mod clipboard;
-mod hands;
+mod effects;
 mod input;
-mod look;
 mod look_up;
 mod run;
 mod share;
@@ -23,7 +23,7 @@ use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-pub use look::{look, theme};
+pub use appearance::{look, theme};
 
 use super::model::Model;
 use super::msg::{Effect, Msg};
@@ -174,10 +174,10 @@ async fn on_terminal(
     // The guard shows the cursor again; ratatui's own drop would too, and panic where neither the
     // screen nor an error can be shown.
     let mut screen = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(std::io::stdout()))?);
-    let mut hands = hands::Shell::new(guard, tell, save);
-    let code = app::App::new(&mut screen, model, &mut hands).run(first, input, told).await;
-    hands.finish();
-    drop(hands);
+    let mut handler = effects::Shell::new(guard, tell, save);
+    let code = app::App::new(&mut screen, model, &mut handler).run(first, input, told).await;
+    handler.finish();
+    drop(handler);
     // Drawing fails when the terminal is gone: as a hang-up.
     Ok(code.unwrap_or(129))
 }

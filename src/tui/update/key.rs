@@ -12,17 +12,17 @@ use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::text_input::edit;
 
-pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
+pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     let action = keymap::action(key, model.screen);
     // These work whatever has the focus.
     if let Some(action @ (Action::Interrupt | Action::Redraw | Action::Suspend)) = action {
         return act(model, action);
     }
     if !model.popups.is_empty() {
-        return popup::pressed(model, key);
+        return popup::press(model, key);
     }
     if screens::field(model).is_some() {
-        return typed(model, key);
+        return type_key(model, key);
     }
     match action {
         Some(action) => act(model, action),
@@ -31,7 +31,7 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
 }
 
 /// A paste goes to the text field that has the focus, and to nothing else.
-pub fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     let line: String = text.chars().filter(|c| !crate::text::steers(*c)).take(4096).collect();
     let target = match model.popups.last_mut() {
         Some(popup) => popup.field(),
@@ -41,10 +41,14 @@ pub fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
     for letter in line.chars() {
         input.handle(InputRequest::InsertChar(letter));
     }
-    if model.popups.is_empty() { screens::field_changed(model) } else { popup::changed(model) }
+    if model.popups.is_empty() {
+        screens::field_changed(model)
+    } else {
+        popup::field_changed(model)
+    }
 }
 
-fn typed(model: &mut Model, key: Key) -> Vec<Effect> {
+fn type_key(model: &mut Model, key: Key) -> Vec<Effect> {
     match key.code {
         KeyCode::Enter => act(model, Action::Enter),
         KeyCode::Esc => act(model, Action::Back),

@@ -25,8 +25,7 @@ use std::time::Duration;
 use super::keymap::Action;
 use super::model::Model;
 use super::msg::{Effect, Msg};
-use super::{compare, host, lab, live, results, sessions, setup};
-use crate::plan::Preset;
+use super::{lab, live, results};
 use act::act;
 use requests::with_screens;
 
@@ -34,16 +33,16 @@ use requests::with_screens;
 pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     model.now = now;
     model.toasts.pass(now);
-    let effects = changed(model, now, msg);
+    let effects = handle_message(model, now, msg);
     let (screens, context) = model.split();
     effects.into_iter().chain(results::ask(screens.results, &context)).collect()
 }
 
-fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
+fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     match msg {
-        Msg::Key(key) => key::pressed(model, key),
-        Msg::Paste(text) => key::pasted(model, &text),
-        Msg::Mouse(event) => mouse::moved(model, event),
+        Msg::Key(key) => key::press(model, key),
+        Msg::Paste(text) => key::paste(model, &text),
+        Msg::Mouse(event) => mouse::handle_event(model, event),
         Msg::Resize(columns, rows) => {
             model.size = (columns, rows);
             Vec::new()
@@ -59,48 +58,13 @@ fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Interrupt => act(model, Action::Interrupt),
         Msg::Suspend => act(model, Action::Suspend),
         Msg::Resumed => live::resume(&mut model.live).into_iter().chain([Effect::Redraw]).collect(),
-        Msg::Begun { .. } | Msg::Event(_) | Msg::Dropped(_) => {
-            with_screens(model, |screens, ctx| live::handle_message(screens.live, ctx, msg))
-        }
         Msg::Over { error, unsaved } => run::end(model, error, unsaved),
         Msg::NotBegun(why) => run::fail(model, why),
-        Msg::Host(_) | Msg::Doctor(_) => {
-            with_screens(model, |screens, ctx| host::handle_message(screens.host, ctx, msg))
-        }
-        Msg::Proposed { .. } => {
-            let effects =
-                with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg));
-            let setup = &model.setup;
-            host::show_plan(&mut model.host, setup.facts(), setup.findings());
-            effects
-        }
-        Msg::Listed(_) | Msg::Seen(_) | Msg::PresetSaved(_) => {
-            if let Msg::PresetSaved(Ok(preset)) = &msg {
-                model.presets.retain(|own| own.id != preset.id);
-                model.presets.push(Preset::clone(preset));
-            }
-            with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg))
-        }
-        Msg::Sessions(_) | Msg::Preview(_) | Msg::Imported { .. } => {
-            if let Msg::Sessions(Ok(listed)) = &msg {
-                lab::list_sessions(&mut model.lab, listed);
-            }
-            with_screens(model, |screens, ctx| sessions::handle_message(screens.sessions, ctx, msg))
-        }
-        Msg::Compared(_) => {
-            with_screens(model, |screens, ctx| compare::handle_message(screens.compare, ctx, msg))
-        }
         Msg::Exported { number, result } => export::finish(model, number, result),
-        Msg::Saving { id, unsaved } => run::saving(model, &id, unsaved),
-        Msg::Lab(_) | Msg::LabPlanned { .. } | Msg::MarkedOnLab(_) => {
-            with_screens(model, |screens, ctx| lab::handle_message(screens.lab, ctx, msg))
-        }
+        Msg::Saving { id, unsaved } => run::report_saving(model, &id, unsaved),
         Msg::Opened(Ok(shown)) => {
             let screen = run::show(model, *shown);
             go(model, screen)
-        }
-        Msg::Course { .. } => {
-            with_screens(model, |screens, ctx| results::handle_message(screens.results, ctx, msg))
         }
         Msg::Again(Ok(plan)) => run::start(model, (*plan).into()),
         Msg::Opened(Err(why)) | Msg::Again(Err(why)) | Msg::Failed(why) => {
@@ -111,6 +75,23 @@ fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             model.toasts.good(now, text);
             if sessions { vec![Effect::Sessions] } else { Vec::new() }
         }
+        Msg::Begun { .. }
+        | Msg::Event(_)
+        | Msg::Dropped(_)
+        | Msg::Host(_)
+        | Msg::Doctor(_)
+        | Msg::Proposed { .. }
+        | Msg::Listed(_)
+        | Msg::Seen(_)
+        | Msg::PresetSaved(_)
+        | Msg::Sessions(_)
+        | Msg::Preview(_)
+        | Msg::Imported { .. }
+        | Msg::Compared(_)
+        | Msg::Lab(_)
+        | Msg::LabPlanned { .. }
+        | Msg::MarkedOnLab(_)
+        | Msg::Course { .. } => screens::handle_message(model, msg),
         Msg::Panicked(text) => {
             model.toasts.failed(now, format!("a part of iotui failed, please report it: {text}"));
             Vec::new()

@@ -12,12 +12,12 @@ use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::view::{self, footer};
 
-pub fn moved(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
+pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     let at = Position::new(event.column, event.row);
     match event.kind {
         MouseEventKind::ScrollUp => wheel(model, Action::Up),
         MouseEventKind::ScrollDown => wheel(model, Action::Down),
-        MouseEventKind::Down(MouseButton::Left) => clicked(model, at),
+        MouseEventKind::Down(MouseButton::Left) => click(model, at),
         _ => Vec::new(),
     }
 }
@@ -25,16 +25,16 @@ pub fn moved(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
 fn wheel(model: &mut Model, action: Action) -> Vec<Effect> {
     let name = if action == Action::Up { "up" } else { "down" };
     match Key::parse(name).filter(|_| !model.popups.is_empty()) {
-        Some(as_key) => key::pressed(model, as_key),
+        Some(as_key) => key::press(model, as_key),
         None => act(model, action),
     }
 }
 
-fn clicked(model: &mut Model, at: Position) -> Vec<Effect> {
+fn click(model: &mut Model, at: Position) -> Vec<Effect> {
     let areas = view::areas(model.size);
     if areas.footer.contains(at) {
         return match footer::key_at(model, areas.footer, at) {
-            Some(pressed) => key::pressed(model, pressed),
+            Some(pressed) => key::press(model, pressed),
             None => Vec::new(),
         };
     }

@@ -19,7 +19,7 @@ use crate::tui::text_input::edit;
 use crate::tui::{lab, results, sessions, setup, view};
 
 /// Where a key scrolls a text to, not further than `most`.
-fn scrolled(scroll: u16, most: u16, action: Option<Action>) -> u16 {
+fn scroll_by(scroll: u16, most: u16, action: Option<Action>) -> u16 {
     let scroll = scroll.min(most);
     let to = match action {
         Some(Action::Up) => scroll.saturating_sub(1),
@@ -33,7 +33,7 @@ fn scrolled(scroll: u16, most: u16, action: Option<Action>) -> u16 {
     to.min(most)
 }
 
-fn moved(cursor: usize, rows: usize, action: Option<Action>) -> usize {
+fn move_cursor(cursor: usize, rows: usize, action: Option<Action>) -> usize {
     let last = rows.saturating_sub(1);
     match action {
         Some(Action::Up) => cursor.saturating_sub(1),
@@ -44,7 +44,7 @@ fn moved(cursor: usize, rows: usize, action: Option<Action>) -> usize {
     }
 }
 
-pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
+pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     let screen = model.screen;
     let action = keymap::action(key, screen);
     let (presets, most) = (model.presets.len(), view::popup::furthest(model));
@@ -62,18 +62,18 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
         Popup::Help { scroll, filter } => match action {
             Some(Action::Help) => return close(model),
             _ if key.letter() == Some('/') => *filter = Some(Input::default()),
-            _ => *scroll = scrolled(*scroll, most, action),
+            _ => *scroll = scroll_by(*scroll, most, action),
         },
         Popup::Doctor { scroll } => match action {
             Some(Action::Doctor) => return close(model),
-            _ => *scroll = scrolled(*scroll, most, action),
+            _ => *scroll = scroll_by(*scroll, most, action),
         },
         Popup::Palette { input, cursor } => {
-            return palette(model_cursor(input, cursor, key, screen), model);
+            return act_on_palette(edit_palette(input, cursor, key, screen), model);
         }
         Popup::Export(_) => return export::handle_key(model, key, action),
-        Popup::Question { .. } => return answered(model, key),
-        Popup::Line { .. } if key.code == KeyCode::Enter => return entered(model),
+        Popup::Question { .. } => return answer(model, key),
+        Popup::Line { .. } if key.code == KeyCode::Enter => return submit(model),
         Popup::Line { input, error, .. } => {
             edit(input, key);
             *error = None;
@@ -85,7 +85,7 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
                 return preset(model, chosen);
             }
             Some(Action::Preset) => return close(model),
-            _ => *cursor = moved(*cursor, presets, action),
+            _ => *cursor = move_cursor(*cursor, presets, action),
         },
         Popup::Marks { cursor } => match action {
             Some(Action::Enter | Action::Toggle) => {
@@ -93,7 +93,7 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
                 return lab::choose_mark(&mut model.lab, chosen);
             }
             Some(Action::Compare) => return close(model),
-            _ => *cursor = moved(*cursor, marks, action),
+            _ => *cursor = move_cursor(*cursor, marks, action),
         },
     }
     Vec::new()
@@ -120,12 +120,12 @@ fn close(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Edits the palette; the action that was chosen.
-fn model_cursor(input: &mut Input, cursor: &mut usize, key: Key, screen: Screen) -> Option<Action> {
-    let rows = popup::found(input.value(), screen);
+fn edit_palette(input: &mut Input, cursor: &mut usize, key: Key, screen: Screen) -> Option<Action> {
+    let rows = popup::find_bindings(input.value(), screen);
     match key.code {
         KeyCode::Enter => return rows.get(*cursor).map(|binding| binding.action),
-        KeyCode::Up => *cursor = moved(*cursor, rows.len(), Some(Action::Up)),
-        KeyCode::Down => *cursor = moved(*cursor, rows.len(), Some(Action::Down)),
+        KeyCode::Up => *cursor = move_cursor(*cursor, rows.len(), Some(Action::Up)),
+        KeyCode::Down => *cursor = move_cursor(*cursor, rows.len(), Some(Action::Down)),
         _ => {
             if edit(input, key) {
                 *cursor = 0;
@@ -135,19 +135,19 @@ fn model_cursor(input: &mut Input, cursor: &mut usize, key: Key, screen: Screen)
     None
 }
 
-fn palette(chosen: Option<Action>, model: &mut Model) -> Vec<Effect> {
+fn act_on_palette(chosen: Option<Action>, model: &mut Model) -> Vec<Effect> {
     let Some(action) = chosen else { return Vec::new() };
     model.popups.pop();
     act(model, action)
 }
 
 /// `y` or Enter is a yes, everything that is no key of a list a no.
-fn answered(model: &mut Model, key: Key) -> Vec<Effect> {
+fn answer(model: &mut Model, key: Key) -> Vec<Effect> {
     let yes =
         key.letter().is_some_and(|c| c.eq_ignore_ascii_case(&'y')) || key.code == KeyCode::Enter;
     let no = key.letter().is_some_and(|c| c.eq_ignore_ascii_case(&'n'));
     match model.popups.pop() {
-        Some(Popup::Question { then: next, .. }) if yes => then(model, next),
+        Some(Popup::Question { then: next, .. }) if yes => follow(model, next),
         Some(question) if !no => {
             model.popups.push(question);
             Vec::new()
@@ -157,7 +157,7 @@ fn answered(model: &mut Model, key: Key) -> Vec<Effect> {
 }
 
 /// Enter in a line of text: an error keeps it open.
-fn entered(model: &mut Model) -> Vec<Effect> {
+fn submit(model: &mut Model) -> Vec<Effect> {
     let Some(Popup::Line { input, purpose, .. }) = model.popups.last() else { return Vec::new() };
     let (text, purpose) = (input.value().trim().to_string(), purpose.clone());
     let done = match &purpose {
@@ -190,7 +190,7 @@ fn entered(model: &mut Model) -> Vec<Effect> {
 }
 
 /// What a yes leads to.
-fn then(model: &mut Model, then: Then) -> Vec<Effect> {
+fn follow(model: &mut Model, then: Then) -> Vec<Effect> {
     match then {
         Then::Quit => run::leave(model, 0),
         Then::Do(effect) => vec![effect],
@@ -198,7 +198,7 @@ fn then(model: &mut Model, then: Then) -> Vec<Effect> {
 }
 
 /// After a paste.
-pub fn changed(model: &mut Model) -> Vec<Effect> {
+pub fn field_changed(model: &mut Model) -> Vec<Effect> {
     match model.popups.last_mut() {
         Some(Popup::Palette { cursor, .. }) => *cursor = 0,
         Some(Popup::Line { error, .. }) => *error = None,

@@ -11,7 +11,7 @@ use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Then};
 use crate::tui::probe_plan;
 use crate::tui::screen::Screen;
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::tui::{lab, live, results, sessions};
 
 /// A run that hangs in a system call is left behind after this.
@@ -59,7 +59,7 @@ pub fn fail(model: &mut Model, why: String) -> Vec<Effect> {
     live::end(&mut model.live);
     model.toasts.failed(model.now, why);
     let mut effects = go(model, back);
-    effects.extend(out(model));
+    effects.extend(quit_if_leaving(model));
     effects
 }
 
@@ -77,7 +77,7 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
         model.live.unsaved.clone_from(&unsaved);
     }
     for why in unsaved.iter().filter(|_| kept) {
-        model.toasts.failed(model.now, not_saved(why));
+        model.toasts.failed(model.now, describe_unsaved(why));
     }
     let mut effects = vec![Effect::Title("iotui".into())];
     if let Some(shown) = shown {
@@ -98,12 +98,12 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
         }
     }
     effects.extend(sessions::end_run(model.screen));
-    effects.extend(out(model));
+    effects.extend(quit_if_leaving(model));
     effects
 }
 
 /// Shows a session on the screens that it belongs to; the one to look at first.
-pub fn show(model: &mut Model, shown: Shown) -> Screen {
+pub fn show(model: &mut Model, shown: SessionView) -> Screen {
     let alone = probe_plan::is_probe_plan(&shown.session.plan);
     if !shown.session.plan.probes.is_empty() {
         lab::show(&mut model.lab, &shown);
@@ -115,12 +115,12 @@ pub fn show(model: &mut Model, shown: Shown) -> Screen {
     Screen::Results
 }
 
-fn not_saved(why: &str) -> String {
+fn describe_unsaved(why: &str) -> String {
     format!("this run is saved only in part: {why}; saving is tried again")
 }
 
 /// The file of a run takes no lines, or takes them again.
-pub fn saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Vec<Effect> {
+pub fn report_saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Vec<Effect> {
     // The file of a run before this one: it is tried on, and only its success is news.
     if model.live.session_id().is_some_and(|own| own != id) {
         if unsaved.is_none() {
@@ -132,7 +132,7 @@ pub fn saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Vec<Effec
         (false, Some(why)) if id.is_empty() => {
             model.toasts.failed(model.now, format!("this run is not saved: {why}"))
         }
-        (false, Some(why)) => model.toasts.failed(model.now, not_saved(why)),
+        (false, Some(why)) => model.toasts.failed(model.now, describe_unsaved(why)),
         (true, None) => model.toasts.good(model.now, "saved again: nothing of this run is missing"),
         _ => {}
     }
@@ -154,7 +154,7 @@ pub fn leave(model: &mut Model, code: u8) -> Vec<Effect> {
     if model.running() { live::stop(&mut model.live) } else { vec![Effect::Quit(leaving.code)] }
 }
 
-fn out(model: &Model) -> Option<Effect> {
+fn quit_if_leaving(model: &Model) -> Option<Effect> {
     model.leaving.map(|leaving| Effect::Quit(leaving.code))
 }
 

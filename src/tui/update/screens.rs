@@ -1,12 +1,13 @@
-//! Gives actions, clicks and letters to the screen that is shown.
+//! Gives actions, clicks and letters to the screen that is shown, and messages to theirs.
 
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
 use super::requests::with_screens;
+use crate::plan::Preset;
 use crate::tui::keymap::Action;
 use crate::tui::model::Model;
-use crate::tui::msg::Effect;
+use crate::tui::msg::{Effect, Msg};
 use crate::tui::screen::Screen;
 use crate::tui::{compare, host, lab, live, results, sessions, setup};
 
@@ -83,6 +84,48 @@ pub fn field_changed(model: &mut Model) -> Vec<Effect> {
             with_screens(model, |screens, ctx| sessions::field_changed(screens.sessions, ctx))
         }
         Screen::Lab => with_screens(model, |screens, ctx| lab::field_changed(screens.lab, ctx)),
+        _ => Vec::new(),
+    }
+}
+
+/// A message for a screen, and what other screens need of it.
+pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Begun { .. } | Msg::Event(_) | Msg::Dropped(_) => {
+            with_screens(model, |screens, ctx| live::handle_message(screens.live, ctx, msg))
+        }
+        Msg::Host(_) | Msg::Doctor(_) => {
+            with_screens(model, |screens, ctx| host::handle_message(screens.host, ctx, msg))
+        }
+        Msg::Proposed { .. } => {
+            let effects =
+                with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg));
+            let setup = &model.setup;
+            host::show_plan(&mut model.host, setup.facts(), setup.findings());
+            effects
+        }
+        Msg::Listed(_) | Msg::Seen(_) | Msg::PresetSaved(_) => {
+            if let Msg::PresetSaved(Ok(preset)) = &msg {
+                model.presets.retain(|own| own.id != preset.id);
+                model.presets.push(Preset::clone(preset));
+            }
+            with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg))
+        }
+        Msg::Sessions(_) | Msg::Preview(_) | Msg::Imported { .. } => {
+            if let Msg::Sessions(Ok(listed)) = &msg {
+                lab::list_sessions(&mut model.lab, listed);
+            }
+            with_screens(model, |screens, ctx| sessions::handle_message(screens.sessions, ctx, msg))
+        }
+        Msg::Compared(_) => {
+            with_screens(model, |screens, ctx| compare::handle_message(screens.compare, ctx, msg))
+        }
+        Msg::Lab(_) | Msg::LabPlanned { .. } | Msg::MarkedOnLab(_) => {
+            with_screens(model, |screens, ctx| lab::handle_message(screens.lab, ctx, msg))
+        }
+        Msg::Course { .. } => {
+            with_screens(model, |screens, ctx| results::handle_message(screens.results, ctx, msg))
+        }
         _ => Vec::new(),
     }
 }

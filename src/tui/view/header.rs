@@ -69,18 +69,13 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         return;
     }
     let unsaved = model.live.unsaved().is_some();
-    let states = [model.live.describe(&model.look), model.live.describe_briefly(&model.look)];
-    let told = states
-        .iter()
-        .map(|state| if unsaved { format!("{state}, not saved") } else { state.clone() });
-    let state = told.into_iter().find(|state| pane::width(state) <= room);
-    let state = state.unwrap_or_else(|| {
-        if unsaved { "not saved".into() } else { model.live.describe_briefly(&model.look) }
-    });
-    let role = match () {
-        () if unsaved => Role::Wrong,
-        () if model.running() => Role::Good,
-        () => Role::Dim,
+    let state = describe_state(model, room);
+    let role = if unsaved {
+        Role::Wrong
+    } else if model.running() {
+        Role::Good
+    } else {
+        Role::Dim
     };
     let target = match model.screen {
         _ if model.running() => model.live.target(),
@@ -97,4 +92,16 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     }
     parts.push(Span::styled(pane::fit(&state, room), look.style(role)));
     Line::from(parts).right_aligned().render(Rect::new(end + 2, area.y, room as u16, 1), buf);
+}
+
+/// The state of the run, and that it is not saved: as long as there is room for.
+fn describe_state(model: &Model, room: usize) -> String {
+    let live = &model.live;
+    let is_unsaved = live.unsaved().is_some();
+    let brief = live.describe_briefly(&model.look);
+    [live.describe(&model.look), brief.clone()]
+        .into_iter()
+        .map(|state| if is_unsaved { format!("{state}, not saved") } else { state })
+        .find(|state| pane::width(state) <= room)
+        .unwrap_or_else(|| if is_unsaved { "not saved".into() } else { brief })
 }

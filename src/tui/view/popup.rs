@@ -8,7 +8,7 @@ use tui_input::Input;
 use super::{areas, export, findings, marks, pane, window};
 use crate::tui::keymap::{self, Binding};
 use crate::tui::model::Model;
-use crate::tui::popup::{Popup, found};
+use crate::tui::popup::{Popup, find_bindings};
 use crate::tui::theme::Role;
 
 pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
@@ -114,7 +114,7 @@ fn palette(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Bu
         buf,
     );
     let list = Rect::new(inner.x, inner.y + 1, inner.width, inner.height.saturating_sub(1));
-    let rows = found(input.value(), model.screen);
+    let rows = find_bindings(input.value(), model.screen);
     let first = pane::first_row(cursor, rows.len(), usize::from(list.height));
     for (row, binding) in rows.iter().skip(first).take(usize::from(list.height)).enumerate() {
         let parts = vec![

@@ -15,7 +15,7 @@ use crate::plan::{Group, Plan, ProbeCell, ProbeInfo, Settings, Skipped, TargetSp
 use crate::record::{End, Estimate, ProbeFindings, ProbeTrial, Severity, Unit};
 use crate::session::{self, Session, testing};
 use crate::tui::msg::Msg;
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::tui::testing::{Stage, warning};
 
 const fn info(id: &'static str, group: Group, title: &'static str) -> ProbeInfo {
@@ -183,8 +183,8 @@ pub fn session() -> Session {
     session
 }
 
-pub fn shown() -> Shown {
-    Shown::of(
+pub fn shown() -> SessionView {
+    SessionView::of(
         session(),
         Some("/home/me/.local/share/iotui/sessions/20261121-093011-lab.jsonl".into()),
     )

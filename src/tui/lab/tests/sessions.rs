@@ -7,7 +7,7 @@ use crate::tui::lab::Other;
 use crate::tui::lab::marks;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::screen::Screen;
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::tui::testing;
 
 #[test]
@@ -32,7 +32,7 @@ fn a_session_of_both_shows_on_both() {
     both.plan.probes = probes.plan.probes;
     (both.probe_trials, both.probe_findings) = (probes.probe_trials, probes.probe_findings);
     let mut stage = stage();
-    stage.tell(Msg::Opened(Ok(Box::new(Shown::of(both, None)))));
+    stage.tell(Msg::Opened(Ok(Box::new(SessionView::of(both, None)))));
     assert_eq!(stage.model.screen, Screen::Results);
     assert!(stage.picture(120, 40).contains("Throughput"));
     stage.keys("5");
@@ -43,7 +43,7 @@ fn a_session_of_both_shows_on_both() {
 fn a_reference_is_shown_with_probes_that_are_not_known_here() {
     let mut stage = stage();
     let xeon = reference("xeon-os").unwrap().session().clone();
-    stage.tell(Msg::Opened(Ok(Box::new(Shown::of(xeon, None)))));
+    stage.tell(Msg::Opened(Ok(Box::new(SessionView::of(xeon, None)))));
     let lab = &stage.model.lab;
     assert_eq!(
         (lab.data.title.as_str(), lab.others().count()),

@@ -30,7 +30,7 @@ fn samples_become_a_line_with_gaps_between_trials() {
     assert_eq!(bench.slices().iter().rev().take(2).map(|s| s.piece).collect::<Vec<_>>(), [5, 4]);
     bench.wait(100);
     bench.say(Msg::Tick);
-    assert!(bench.run().picture.measured == 3 && !bench.run().picture.curves.is_empty());
+    assert!(bench.run().view.measured == 3 && !bench.run().view.curves.is_empty());
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn memory_is_flat_however_long_it_runs() {
         }
         bench.sample((n / 50 % 6) as u32, 1, n % 50 + 1, 1 << 20);
         total += 1 << 20;
-        most = most.max(bench.run().picture.series.since(f64::NEG_INFINITY).len());
+        most = most.max(bench.run().view.series.since(f64::NEG_INFINITY).len());
     }
     assert!(most <= series::MOST + 1, "{most}");
     let slices = bench.slices();
@@ -53,14 +53,14 @@ fn memory_is_flat_however_long_it_runs() {
     assert_eq!(slices.iter().map(|s| s.bytes).sum::<u64>(), total);
     assert!(slices.windows(2).all(|w| w[0].to <= w[1].from + 1e-9));
     // The last minute is as fine as it came, with its gaps.
-    let last = bench.run().picture.series.since(bench.run().picture.now - 59.0);
+    let last = bench.run().view.series.since(bench.run().view.now - 59.0);
     assert!(last.len() > 500 && last.iter().all(|s| s.nanos == 100_000_000 && s.hue.is_some()));
     // Without time nothing is finer than anything: the bound holds all the same.
     let now = bench.now;
     for n in 0..10_000 {
         bench.now = now;
         bench.sample(0, 1, n % 7 + 1, 1);
-        assert!(bench.run().picture.series.since(f64::NEG_INFINITY).len() <= series::MOST + 1);
+        assert!(bench.run().view.series.since(f64::NEG_INFINITY).len() <= series::MOST + 1);
     }
 }
 
@@ -196,14 +196,14 @@ fn what_is_expected_is_drawn_before_anything_is_measured() {
     let mut bench = Bench::new(plan(Some(2)));
     let mut grounds = Grounds::default();
     grounds.machine.ceilings = Some(crate::tui::testing::ceilings());
-    let plan = Arc::clone(&bench.run().picture.plan);
+    let plan = Arc::clone(&bench.run().view.plan);
     assert!(!bench.screen(160, 45).contains("estimate"));
     bench.told(Event::Plan { plan });
     bench.told(Event::Grounds { grounds: Arc::new(grounds) });
     bench.say(Msg::Tick);
     let picture = bench.screen(160, 45);
     assert!(picture.contains("estimate: ") && picture.contains("copy, 1 thread"), "{picture}");
-    assert!(bench.run().picture.curves.is_empty());
+    assert!(bench.run().view.curves.is_empty());
     bench.trial(0, 1, 3);
     assert!(bench.screen(160, 45).contains("estimate: "));
 }

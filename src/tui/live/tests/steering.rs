@@ -30,16 +30,16 @@ fn a_pause_is_no_time_and_says_when_it_is_there() {
     bench.wait(50);
     bench.phase(Phase::Pause, Some(0), 1, 0.1);
     assert_eq!(bench.state(), "paused");
-    let before = bench.run().picture.now;
+    let before = bench.run().view.now;
     bench.wait(60_000);
     bench.say(Msg::Tick);
-    assert_eq!(bench.run().picture.now, before);
+    assert_eq!(bench.run().view.now, before);
     assert_eq!(bench.key("space"), [Effect::Pause(false)]);
     bench.wait(10);
     bench.phase(Phase::Trial, Some(0), 1, 0.1);
     assert!(bench.state().starts_with("running"));
     bench.sample(0, 1, 1, 1 << 20);
-    assert!((bench.run().picture.now - before - 0.1).abs() < 1e-6);
+    assert!((bench.run().view.now - before - 0.1).abs() < 1e-6);
     let pieces: Vec<u32> = bench.slices().iter().map(|s| s.piece).collect();
     assert_eq!(pieces, [1, 2], "the trial that was cut is not the one that is repeated");
 }
@@ -73,7 +73,7 @@ fn a_suspension_ends_its_pause_when_the_engine_has_taken_it() {
         bench.phase(Phase::Trial, Some(0), 1, 0.1);
         bench.sample(0, 1, 1, 1);
         assert_eq!(bench.slices().len(), 2);
-        assert!(bench.run().picture.now < 1.0);
+        assert!(bench.run().view.now < 1.0);
     }
 }
 

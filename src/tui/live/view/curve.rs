@@ -11,9 +11,9 @@ use crate::tui::theme::Role;
 use crate::tui::values::Values;
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
-    let picture = scene.picture;
-    let title = &format!("By {}", picture.axis.title());
-    let (measured, all) = (picture.measured, picture.plan.cells.len());
+    let view = scene.view;
+    let title = &format!("By {}", view.axis.title());
+    let (measured, all) = (view.measured, view.plan.cells.len());
     let right = vec![
         span(scene.look, Role::Number, measured.to_string()),
         span(
@@ -23,16 +23,16 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         ),
     ];
     let inner = frame(scene.look, title, right, area, buf);
-    let values = || picture.plan.cells.iter().map(|job| picture.axis.of(job) as f64);
+    let values = || view.plan.cells.iter().map(|job| view.axis.of(job) as f64);
     let (low, high) =
         values().fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
     if low < high { chart(scene, (low, high), inner, buf) } else { bars(scene, inner, buf) }
 }
 
 fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
-    let picture = scene.picture;
-    let points: Vec<Vec<Point>> = picture.curves.iter().map(Curve::drawn).collect();
-    let curves = picture.curves.iter().zip(&points).map(|(curve, points)| Series {
+    let view = scene.view;
+    let points: Vec<Vec<Point>> = view.curves.iter().map(Curve::drawn).collect();
+    let curves = view.curves.iter().zip(&points).map(|(curve, points)| Series {
         name: &curve.name,
         points,
         style: scene.look.series(curve.hue),
@@ -41,15 +41,15 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
         emphasis: false,
     });
     let series: Vec<Series> =
-        picture.expected.iter().map(|line| line.series(scene.look)).chain(curves).collect();
+        view.expected.iter().map(|line| line.series(scene.look)).chain(curves).collect();
     let rule = |(label, at): &(&'static str, f64)| Rule {
         at: *at,
         label,
         style: scene.look.style(Role::Rule),
     };
-    let rules: Vec<Rule> = picture.ceilings.iter().map(rule).collect();
-    let metric = picture.metric();
-    let place = |value: f64| picture.axis.short(value);
+    let rules: Vec<Rule> = view.ceilings.iter().map(rule).collect();
+    let metric = view.metric();
+    let place = |value: f64| view.axis.short(value);
     let values = Values::of(
         metric,
         scene.log,
@@ -57,7 +57,7 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
         points.iter().flatten().map(|point| point.y),
     );
     let amount = |value: f64| values.tick(value);
-    let x = Axis::new(Scale::along(picture.axis), &place).between(low, high);
+    let x = Axis::new(Scale::along(view.axis), &place).between(low, high);
     Chart::new(scene.look, x, values.axis(&amount), &series)
         .rules(&rules)
         .bands(true)
@@ -67,16 +67,12 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
 
 /// Where nothing varies along an axis: a bar per curve.
 fn bars(scene: &Scene, area: Rect, buf: &mut Buffer) {
-    let metric = scene.picture.metric();
+    let metric = scene.view.metric();
     let value = |curve: &Curve| curve.points.first().map_or(f64::NAN, |point| point.y);
-    let figures: Vec<String> = scene
-        .picture
-        .curves
-        .iter()
-        .map(|curve| metric.show(value(curve), scene.look.unit))
-        .collect();
+    let figures: Vec<String> =
+        scene.view.curves.iter().map(|curve| metric.show(value(curve), scene.look.unit)).collect();
     let bars: Vec<Bar> = scene
-        .picture
+        .view
         .curves
         .iter()
         .zip(&figures)

@@ -14,9 +14,9 @@ use crate::tui::theme::Role;
 const NARROWEST: u16 = 24;
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
-    let (look, picture) = (scene.look, scene.picture);
-    let measure = picture.measure();
-    let rates = picture.recent.lanes(if measure == Measure::Bytes {
+    let (look, view) = (scene.look, scene.view);
+    let measure = view.measure();
+    let rates = view.recent.lanes(if measure == Measure::Bytes {
         |lane| lane.bytes
     } else {
         |lane| lane.ops
@@ -34,12 +34,9 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     // What does not fit is told in the last row.
     let shown = if rates.len() > room { room - 1 } else { rates.len() };
     let top = rates.iter().copied().fold(0.0, f64::max);
-    let cell = picture.cell().or(picture.last.as_ref().map(|last| last.cell)).unwrap_or(0);
-    let style = if picture.recent.fresh {
-        look.series(picture.hue(cell))
-    } else {
-        look.style(Role::Border)
-    };
+    let cell = view.cell().or(view.last.as_ref().map(|last| last.cell)).unwrap_or(0);
+    let style =
+        if view.recent.fresh { look.series(view.hue(cell)) } else { look.style(Role::Border) };
     let show = |rate: f64| measure.metric().show(rate, look.unit);
     let texts: Vec<(String, String)> =
         rates.iter().enumerate().map(|(n, rate)| (n.to_string(), show(*rate))).collect();
@@ -50,7 +47,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
             range.map(|n| Bar::new(&texts[n].0, rates[n], style, &texts[n].1)).collect();
         Bars::new(look, &bars).max(if top > 0.0 { top } else { 1.0 }).render(*place, buf);
     }
-    if !picture.recent.fresh {
+    if !view.recent.fresh {
         buf.set_style(inner, look.style(Role::Dim).remove_modifier(Modifier::BOLD));
     }
     if shown < rates.len()

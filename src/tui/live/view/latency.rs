@@ -55,9 +55,9 @@ pub fn line(look: &Look, latency: &Latency, room: usize) -> Vec<Span<'static>> {
 }
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
-    let (look, picture) = (scene.look, scene.picture);
-    let last = picture.last.as_ref();
-    let of = last.and_then(|last| picture.job(last.cell)).map(Job::label).unwrap_or_default();
+    let (look, view) = (scene.look, scene.view);
+    let last = view.last.as_ref();
+    let of = last.and_then(|last| view.job(last.cell)).map(Job::label).unwrap_or_default();
     let inner = frame(look, "Latency", vec![span(look, Role::Dim, of)], area, buf);
     let Some(latency) = last.and_then(|last| last.latency.as_deref()) else {
         let text = if last.is_some() { "not timed" } else { "after the first trial" };
@@ -83,7 +83,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         .map(|(name, at)| (at, name))
         .collect();
     let show = |nanos: f64| units::show_nanos(nanos).replace(".00", "").replace(".0", "");
-    Histogram::new(look, &bins, &show, look.series(picture.hue(last.map_or(0, |last| last.cell))))
+    Histogram::new(look, &bins, &show, look.series(view.hue(last.map_or(0, |last| last.cell))))
         .rare(true)
         .marks(&marks)
         .render(plot, buf);

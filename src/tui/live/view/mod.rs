@@ -27,23 +27,23 @@ pub use text::bar;
 
 pub fn draw(live: &Live, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let look = ctx.look;
-    let Some(picture) = live.picture() else { return idle(look, area, buf) };
-    if probe_plan::is_probe_plan(&picture.plan) {
+    let Some(view) = live.run_view() else { return idle(look, area, buf) };
+    if probe_plan::is_probe_plan(&view.plan) {
         return of_probes(look, live.run.is_some(), area, buf);
     }
     let scene = Scene {
         look,
-        picture,
+        view,
         run: live.run.as_ref(),
         frozen: live.frozen.is_some(),
         unsaved: live.unsaved.as_deref(),
         zoom: live.zoom,
         log: live.log,
     };
-    let threads = picture.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
+    let threads = view.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
     let places =
-        Places::new(area, threads, &|columns| warnings::rows(look, &picture.found, columns));
-    over_time::draw(&scene, picture.measure(), places.throughput, buf);
+        Places::new(area, threads, &|columns| warnings::rows(look, &view.warnings, columns));
+    over_time::draw(&scene, view.measure(), places.throughput, buf);
     now::draw(&scene, places, buf);
     places.calls.inspect(|area| over_time::draw(&scene, Measure::SystemCalls, *area, buf));
     places.curve.inspect(|area| curve::draw(&scene, *area, buf));

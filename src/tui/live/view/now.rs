@@ -12,8 +12,8 @@ use super::{latency, warnings};
 use crate::plan::Job;
 use crate::record::{Phase, Severity, Source};
 use crate::tui::live::layout::Places;
-use crate::tui::live::picture::Last;
 use crate::tui::live::run::Suspended;
+use crate::tui::live::run_view::Last;
 use crate::tui::live::step::Step;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
@@ -29,7 +29,7 @@ const READABLE: u16 = 2 * FIGURES + NAMES + 1;
 pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
     let word = if scene.frozen {
         "frozen"
-    } else if scene.picture.over.is_some() {
+    } else if scene.view.over.is_some() {
         "over"
     } else {
         ""
@@ -41,7 +41,7 @@ pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
     rows.doing(buf);
     rows.progress(buf);
     rows.unsaved(buf);
-    let found = &scene.picture.found;
+    let found = &scene.view.warnings;
     // Without a pane of their own warnings keep the last row.
     let alone = places.warnings.is_none() && !found.is_empty();
     if let Some(first) = found.iter().next().filter(|_| alone && inner.height > 3) {
@@ -53,7 +53,7 @@ pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
         pane::line(line, inner.height - 1, inner, buf);
         rows.area.height -= 1;
     }
-    if let Some(last) = &scene.picture.last {
+    if let Some(last) = &scene.view.last {
         rows.last(last, places.latency.is_none(), buf);
     }
     rows.dropped(buf);
@@ -73,24 +73,22 @@ impl Rows<'_> {
 
     /// The cell, and which trial of it.
     fn cell(&mut self, buf: &mut Buffer) {
-        let (look, picture) = (self.scene.look, self.scene.picture);
-        let Some((cell, job)) = picture.cell().and_then(|cell| Some((cell, picture.job(cell)?)))
-        else {
-            let probe =
-                picture.progress.as_ref().and_then(Step::of).and_then(|step| picture.label(step));
+        let (look, view) = (self.scene.look, self.scene.view);
+        let Some((cell, job)) = view.cell().and_then(|cell| Some((cell, view.job(cell)?))) else {
+            let probe = view.progress.as_ref().and_then(Step::of).and_then(|step| view.label(step));
             return self.put(
-                vec![span(look, Role::Title, probe.unwrap_or_else(|| picture.target.clone()))],
+                vec![span(look, Role::Title, probe.unwrap_or_else(|| view.target.clone()))],
                 buf,
             );
         };
-        let round = picture.progress.map_or(0, |progress| progress.round);
-        let which = match picture.plan.trials {
+        let round = view.progress.map_or(0, |progress| progress.round);
+        let which = match view.plan.trials {
             Some(all) => format!("trial {round} of {all}"),
             None => format!("round {round}"),
         };
         let room = usize::from(self.area.width).saturating_sub(which.len() + 1);
         let label = pane::fit(&job.label(), room.saturating_sub(2));
-        let marker = Span::styled(look.glyph("● ", "* "), look.series(picture.hue(cell)));
+        let marker = Span::styled(look.glyph("● ", "* "), look.series(view.hue(cell)));
         let gap = " ".repeat((room + 1).saturating_sub(pane::width(&label) + 2));
         self.put(
             vec![
@@ -105,11 +103,11 @@ impl Rows<'_> {
 
     /// What goes on with it, or what was asked for.
     fn doing(&mut self, buf: &mut Buffer) {
-        let (look, picture) = (self.scene.look, self.scene.picture);
+        let (look, view) = (self.scene.look, self.scene.view);
         let more = look.glyph("…", "...");
         let run = self.scene.run.filter(|_| !self.scene.frozen);
         let (role, text) = match run {
-            _ if picture.over.is_some() => (Role::Dim, picture.over.unwrap_or_default().into()),
+            _ if view.over.is_some() => (Role::Dim, view.over.unwrap_or_default().into()),
             Some(run) if run.stopping => {
                 (Role::Misleading, format!("stopping{more} what was measured is kept"))
             }
@@ -129,33 +127,30 @@ impl Rows<'_> {
     }
 
     fn phase(&self) -> String {
-        let picture = self.scene.picture;
-        match picture.phase() {
+        let view = self.scene.view;
+        match view.phase() {
             None => "starting".into(),
-            Some(Phase::Fill) if picture.plan.target.is_ours() => {
-                format!(
-                    "filling {} with random data",
-                    units::show_bytes(picture.plan.target.size())
-                )
+            Some(Phase::Fill) if view.plan.target.is_ours() => {
+                format!("filling {} with random data", units::show_bytes(view.plan.target.size()))
             }
             Some(Phase::Fill) => "opening the file".into(),
             Some(Phase::Machine) => "measuring this machine's memory and call costs".into(),
             Some(Phase::Levels) => "measuring what each cache-drop level changes".into(),
             Some(Phase::Calibrate) => "calibrating the amount of work".into(),
             Some(Phase::Pause) => "paused".into(),
-            Some(Phase::Trial) if picture.waits() > 1.5 => "preparing the page cache".into(),
+            Some(Phase::Trial) if view.waits() > 1.5 => "preparing the page cache".into(),
             Some(Phase::Trial) => "measuring".into(),
         }
     }
 
     fn progress(&mut self, buf: &mut Buffer) {
-        let (look, picture) = (self.scene.look, self.scene.picture);
-        let (Some((share, left)), Some(percent)) = (picture.left(), picture.percent()) else {
+        let (look, view) = (self.scene.look, self.scene.view);
+        let (Some((share, left)), Some(percent)) = (view.left(), view.percent()) else {
             return self.put(Vec::new(), buf);
         };
         let left = format!("{} left", units::show_wait(Duration::from_secs_f64(left)));
-        let left = if picture.over.is_some() {
-            format!("ran {}", units::show_wait(Duration::from_secs_f64(picture.now)))
+        let left = if view.over.is_some() {
+            format!("ran {}", units::show_wait(Duration::from_secs_f64(view.now)))
         } else {
             left
         };
@@ -184,7 +179,7 @@ impl Rows<'_> {
 
     /// What only a whole trial tells, under the name of its cell.
     fn last(&mut self, last: &Last, with_latency: bool, buf: &mut Buffer) {
-        let (look, picture) = (self.scene.look, self.scene.picture);
+        let (look, view) = (self.scene.look, self.scene.view);
         let rows = self.area.height.saturating_sub(self.at);
         if rows >= 5 {
             self.at += u16::from(rows >= 6);
@@ -193,7 +188,7 @@ impl Rows<'_> {
         let shares = last.source.map(|source| parts_of(&source)).unwrap_or_default();
         let from = last.source.map(|source| main_sources(&source)).unwrap_or_default();
         self.bar("bytes from", &shares, &from, buf);
-        let threads = picture
+        let threads = view
             .job(last.cell)
             .map_or(1.0, |job| f64::from(job.threads))
             .max(last.user + last.system);
@@ -219,16 +214,16 @@ impl Rows<'_> {
     }
 
     fn head(&mut self, last: &Last, buf: &mut Buffer) {
-        let (look, picture) = (self.scene.look, self.scene.picture);
-        let label = picture.job(last.cell).map(Job::label).unwrap_or_default();
-        let rate = picture.metric().show(last.rate, look.unit);
+        let (look, view) = (self.scene.look, self.scene.view);
+        let label = view.job(last.cell).map(Job::label).unwrap_or_default();
+        let rate = view.metric().show(last.rate, look.unit);
         let room = usize::from(self.area.width.min(READABLE))
             .saturating_sub(usize::from(NAMES) + pane::width(&rate) + 1);
         let label = pane::fit(&label, room);
         let gap = " ".repeat(room + 1 - pane::width(&label).min(room));
         let mut parts = vec![
             self.name("last trial"),
-            Span::styled(label, look.series(picture.hue(last.cell))),
+            Span::styled(label, look.series(view.hue(last.cell))),
             Span::raw(gap),
         ];
         parts.extend(figure(look, &rate, true));
@@ -254,7 +249,7 @@ impl Rows<'_> {
     }
 
     fn dropped(&mut self, buf: &mut Buffer) {
-        let count = self.scene.picture.dropped;
+        let count = self.scene.view.dropped;
         if count > 0 {
             let text = format!("{count} samples not drawn: this terminal is slow");
             self.put(vec![span(self.scene.look, Role::Dim, text)], buf);

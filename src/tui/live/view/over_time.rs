@@ -32,16 +32,16 @@ impl Measure {
 
 pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
     let inner = frame(scene.look, measure.title(), right(scene, measure), area, buf);
-    let picture = scene.picture;
-    let (from, to) = scene.zoom.ends(picture.now);
+    let view = scene.view;
+    let (from, to) = scene.zoom.ends(view.now);
     // A full window ends now, at 0: its labels stand still while the lines go by.
-    let slides = scene.zoom.slides(picture.now);
-    let zero = if slides { picture.now } else { 0.0 };
+    let slides = scene.zoom.slides(view.now);
+    let zero = if slides { view.now } else { 0.0 };
     let lines = lines(
-        picture.series.since(from),
+        view.series.since(from),
         measure,
         (zero, from),
-        picture.hues.iter().max().map_or(0, |most| most + 1),
+        view.hues.iter().max().map_or(0, |most| most + 1),
     );
     let series: Vec<Series> = lines
         .iter()
@@ -55,8 +55,7 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
             },
         })
         .collect();
-    let sticky =
-        if measure == Measure::SystemCalls { picture.axes.below } else { picture.axes.above };
+    let sticky = if measure == Measure::SystemCalls { view.axes.below } else { view.axes.above };
     let time = |at: f64| clock(at, slides);
     let (factor, unit) = sticky.unit;
     let amount = |value: f64| ticks::label(value / factor);
@@ -68,11 +67,11 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
 
 /// The rate of now in the title; dim where it is the last one, and what kind of picture this is.
 fn right(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
-    let picture = scene.picture;
+    let view = scene.view;
     let mut parts = Vec::new();
     let word = if scene.frozen {
         "frozen"
-    } else if picture.over.is_some() {
+    } else if view.over.is_some() {
         "over"
     } else {
         ""
@@ -80,14 +79,14 @@ fn right(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
     if !word.is_empty() && measure != Measure::SystemCalls {
         parts.push(span(scene.look, Role::Misleading, word));
     }
-    if let Some(rate) = picture.recent.rate(measure.of()) {
+    if let Some(rate) = view.recent.rate(measure.of()) {
         if !parts.is_empty() {
             parts.push(span(scene.look, Role::Dim, scene.look.glyph(" · ", " - ")));
         }
         parts.extend(figure(
             scene.look,
             &measure.metric().show(rate, scene.look.unit),
-            picture.recent.fresh,
+            view.recent.fresh,
         ));
     }
     parts

@@ -1,7 +1,7 @@
 //! What the panes of Live draw from.
 
-use crate::tui::live::picture::Picture;
 use crate::tui::live::run::Run;
+use crate::tui::live::run_view::RunView;
 use crate::tui::live::window::Zoom;
 use crate::tui::theme::Look;
 
@@ -9,7 +9,7 @@ use crate::tui::theme::Look;
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     pub look: &'a Look,
-    pub picture: &'a Picture,
+    pub view: &'a RunView,
     /// What goes on and was asked for; `None`: the run is over.
     pub run: Option<&'a Run>,
     pub frozen: bool,

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::scene::Scene;
 use super::text::{frame, span};
 use crate::record::Severity;
-use crate::tui::live::found::{Finding, Found};
+use crate::tui::live::run_warnings::{Finding, RunWarnings};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
@@ -45,7 +45,7 @@ fn lines(look: &Look, finding: &Finding, room: usize, most: usize) -> Vec<Line<'
 }
 
 /// Rows that all of them need.
-pub fn rows(look: &Look, found: &Found, columns: u16) -> usize {
+pub fn rows(look: &Look, found: &RunWarnings, columns: u16) -> usize {
     found.iter().map(|finding| lines(look, finding, usize::from(columns), MOST_LINES).len()).sum()
 }
 
@@ -62,7 +62,7 @@ pub fn line(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
 }
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
-    let (look, found) = (scene.look, &scene.picture.found);
+    let (look, found) = (scene.look, &scene.view.warnings);
     let inner =
         frame(look, "Warnings", vec![span(look, Role::Number, found.len().to_string())], area, buf);
     let (mut left, mut row) = (found.len(), 0);

@@ -1,7 +1,7 @@
 use super::{at, opened, results, stage, stage_of};
 use crate::record::{Ceilings, Sample};
 use crate::tui::msg::{Effect, Msg};
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::tui::testing;
 
 #[test]
@@ -85,7 +85,7 @@ fn an_opened_cell_shows_what_happened_within_its_trials() {
     stage.tell(Msg::Opened(Ok(Box::new(testing::shown())))).keys("<enter>");
     assert!(matches!(stage.take()[..], [Effect::Course { cell: 22, .. }]));
     stage
-        .tell(Msg::Opened(Ok(Box::new(Shown { path: None, ..testing::shown() }))))
+        .tell(Msg::Opened(Ok(Box::new(SessionView { path: None, ..testing::shown() }))))
         .keys("<enter>")
         .tell(told(22));
     assert!(stage.take().is_empty() && !stage.picture(160, 60).contains("Within the trials"));
@@ -158,7 +158,7 @@ fn a_cell_says_what_limits_it_and_the_chart_what_the_machine_can() {
         let mut session = testing::session();
         let grounds = session.grounds.get_or_insert_default();
         grounds.machine.ceilings = ceilings;
-        stage_of(Shown::of(session, None))
+        stage_of(SessionView::of(session, None))
     };
     let ceilings = Ceilings {
         copy: Some(2.0 * 1_073_741_824.0),

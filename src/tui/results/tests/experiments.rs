@@ -11,7 +11,7 @@ use crate::plan::{Cache, Job};
 use crate::record::{Dropped, Level, Reading, Trial, Xor};
 use crate::session::Session;
 use crate::session::testing::{job, plan, session};
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::tui::testing::Stage;
 
 /// Three trials of each job, at 300 ns an operation.
@@ -59,7 +59,7 @@ fn calls() -> Session {
 }
 
 fn shown(session: Session) -> Stage {
-    stage_of(Shown::of(session, None))
+    stage_of(SessionView::of(session, None))
 }
 
 #[test]

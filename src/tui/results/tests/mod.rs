@@ -13,12 +13,12 @@ use crate::tui::curves::Metric;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
 use crate::tui::screen::Screen;
-use crate::tui::shown::Shown;
+use crate::tui::session_view::SessionView;
 use crate::tui::testing::{self, Stage};
 use crate::tui::theme::Look;
 use crate::units::Rates;
 
-fn stage_of(shown: Shown) -> Stage {
+fn stage_of(shown: SessionView) -> Stage {
     let mut stage = Stage::new();
     stage.tell(Msg::Resize(100, 30)).tell(Msg::Opened(Ok(Box::new(shown))));
     stage.take();
@@ -121,7 +121,7 @@ fn bounded() -> Stage {
     grounds.machine.ceilings = Some(testing::ceilings());
     session.grounds = Some(grounds);
     session.plan.rated = Some(1 << 30);
-    stage_of(Shown::of(session, None))
+    stage_of(SessionView::of(session, None))
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn the_session_is_named_run_again_and_marked() {
     ));
     assert_eq!(stage.keys("-2<enter>").take(), [Effect::Rename { id, name: "first-2".into() }]);
     assert_eq!(results(&stage).shown().unwrap().name(), "first-2");
-    let mut nowhere = stage_of(Shown { path: None, ..testing::shown() });
+    let mut nowhere = stage_of(SessionView { path: None, ..testing::shown() });
     nowhere.keys("wm");
     assert!(nowhere.model.popups.is_empty() && nowhere.model.sessions.marks.is_empty());
 }
@@ -364,7 +364,7 @@ fn a_failed_cell_leaves_a_gap_in_its_curve() {
     let mut shown = testing::shown();
     shown.session.trials.retain(|trial| trial.cell != 21);
     (shown.session.errors[21], shown.session.verdicts[21]) = (Some("EIO".into()), None);
-    let mut stage = stage_of(Shown::of(shown.session, None));
+    let mut stage = stage_of(SessionView::of(shown.session, None));
     let data = |stage: &Stage| {
         let data = results(stage).data.as_ref().unwrap();
         let (curve, drawn) = data
@@ -388,7 +388,7 @@ fn a_few_trials_that_were_asked_for_are_columns_that_go_first() {
     let titles = |trials: Option<u32>| {
         let mut session = testing::session();
         session.plan.trials = trials;
-        let sheet = super::columns::Sheet::of(&Shown::of(session, None), Rates::default());
+        let sheet = super::columns::Sheet::of(&SessionView::of(session, None), Rates::default());
         let all = |fit: Vec<usize>| {
             fit.into_iter().map(|at| sheet.columns[at].title.clone()).collect::<Vec<String>>()
         };

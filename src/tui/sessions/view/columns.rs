@@ -86,7 +86,6 @@ impl Columns {
 
     /// A session.
     pub fn row(&self, look: &Look, listed: &Listed, sessions: &Sessions) -> Line<'static> {
-        let text = look.style(Role::Text);
         let unreadable = listed.state == State::Unreadable;
         let mark = match sessions.mark_of(&listed.id) {
             Some(at) => Span::styled(format!(" {} ", look.marker(at)), look.series(at)),
@@ -94,30 +93,10 @@ impl Columns {
         };
         let name_style =
             look.style(if unreadable || listed.name.is_empty() { Role::Dim } else { Role::Title });
-        let mut parts = vec![
-            mark,
-            cell(
-                &pane::fit(session_name::of_listed(listed), self.name),
-                self.name,
-                false,
-                name_style,
-            ),
-        ];
+        let name = pane::fit(session_name::of_listed(listed), self.name);
+        let mut parts = vec![mark, cell(&name, self.name, false, name_style)];
         if self.target > 0 {
-            let (shown, style) = match unreadable {
-                true => (
-                    if self.target < 14 { "unreadable" } else { "cannot be read" },
-                    look.style(Role::Wrong),
-                ),
-                false => (listed.target.as_str(), text),
-            };
-            // A path keeps the name of its file, anything else its start.
-            let shown = if shown.contains('/') {
-                pane::fit_front(shown, self.target)
-            } else {
-                pane::fit(shown, self.target)
-            };
-            parts.push(cell(&shown, self.target, false, style));
+            parts.push(self.target_cell(look, listed));
         }
         parts.push(cell(
             &short_when(&listed.created, self.when),
@@ -149,6 +128,23 @@ impl Columns {
             ));
         }
         Line::from(parts)
+    }
+
+    /// The target of a session; that it cannot be read where it cannot.
+    fn target_cell(&self, look: &Look, listed: &Listed) -> Span<'static> {
+        let unreadable = if self.target < 14 { "unreadable" } else { "cannot be read" };
+        let (shown, role) = if listed.state == State::Unreadable {
+            (unreadable, Role::Wrong)
+        } else {
+            (listed.target.as_str(), Role::Text)
+        };
+        // A path keeps the name of its file, anything else its start.
+        let shown = if shown.contains('/') {
+            pane::fit_front(shown, self.target)
+        } else {
+            pane::fit(shown, self.target)
+        };
+        cell(&shown, self.target, false, look.style(role))
     }
 }
 

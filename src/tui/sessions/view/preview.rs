@@ -11,8 +11,8 @@ use crate::tui::context::ViewContext;
 use crate::tui::curve_chart::{self, Axes, Drawn};
 use crate::tui::curves::{self, Curve, Metric};
 use crate::tui::session_name;
+use crate::tui::session_view::SessionView;
 use crate::tui::sessions::state::{Sessions, cells};
-use crate::tui::shown::Shown;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;
@@ -60,7 +60,7 @@ fn words(look: &Look, text: &str, role: Role, area: Rect, buf: &mut Buffer) {
 }
 
 /// The highest median.
-fn best(look: &Look, shown: &Shown) -> String {
+fn best(look: &Look, shown: &SessionView) -> String {
     let Some(best) = &shown.answer.best else { return String::new() };
     match (&best.throughput, &best.operations) {
         (Some(rate), _) => {
@@ -73,7 +73,7 @@ fn best(look: &Look, shown: &Shown) -> String {
     }
 }
 
-fn whole(look: &Look, listed: &Listed, shown: &Shown, area: Rect, buf: &mut Buffer) {
+fn whole(look: &Look, listed: &Listed, shown: &SessionView, area: Rect, buf: &mut Buffer) {
     let width = usize::from(area.width);
     let axis = curves::axis(shown.results.iter().map(|result| &result.cell));
     let (metric, curves) = of(shown, axis);
@@ -119,7 +119,7 @@ fn lines(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
 }
 
 /// Probes and their medians, in the order of the plan.
-fn probes(look: &Look, shown: &Shown, width: usize) -> Vec<Line<'static>> {
+fn probes(look: &Look, shown: &SessionView, width: usize) -> Vec<Line<'static>> {
     let one = |probe: &ProbeResult| {
         let (unit, value) = (probe.unit?, probe.value?);
         let shown = unit.show(value.summary.median);
@@ -136,7 +136,7 @@ fn probes(look: &Look, shown: &Shown, width: usize) -> Vec<Line<'static>> {
 }
 
 /// Throughput, or the number of calls where no bytes are moved.
-fn of(shown: &Shown, axis: Axis) -> (Metric, Vec<Curve>) {
+fn of(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>) {
     let throughput = curves::curves(&shown.results, axis, Metric::Throughput);
     if throughput.is_empty() {
         return (Metric::Operations, curves::curves(&shown.results, axis, Metric::Operations));
@@ -145,7 +145,7 @@ fn of(shown: &Shown, axis: Axis) -> (Metric, Vec<Curve>) {
 }
 
 /// The target; then when, how long, how much, how good, as many to a line as fit.
-fn facts(look: &Look, listed: &Listed, shown: &Shown, width: usize) -> Vec<Line<'static>> {
+fn facts(look: &Look, listed: &Listed, shown: &SessionView, width: usize) -> Vec<Line<'static>> {
     let (dim, number) = (look.style(Role::Dim), look.style(Role::Number));
     let counted = |figure: String, unit: &str| {
         vec![Span::styled(figure, number), Span::styled(format!(" {unit}"), dim)]

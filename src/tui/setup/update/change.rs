@@ -92,7 +92,7 @@ pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Ef
 }
 
 /// Left or right on a row.
-pub fn stepped(
+pub fn step_row(
     setup: &mut Setup,
     ctx: &mut Context,
     row: &'static Setting,
@@ -101,7 +101,7 @@ pub fn stepped(
     let counts = setup.counts();
     let text = counts.text(row.name);
     match rows::kind(row) {
-        Kind::One(items) => along(setup, ctx, row, &items, text.as_deref(), up),
+        Kind::One(items) => step_along(setup, ctx, row, &items, text.as_deref(), up),
         Kind::Some(items) => {
             let mark = setup.mark;
             setup.mark = if up { (mark + 1).min(items.len() - 1) } else { mark.saturating_sub(1) };
@@ -134,7 +134,7 @@ fn usual(setup: &Setup, name: &str) -> Option<String> {
 }
 
 /// To the next item that makes sense; the reason where there is none.
-fn along(
+fn step_along(
     setup: &mut Setup,
     ctx: &mut Context,
     row: &'static Setting,
@@ -166,16 +166,16 @@ fn along(
 }
 
 /// Space on a row: the next of several, round and round; the marked box; a number is typed.
-pub fn toggled(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -> Vec<Effect> {
+pub fn toggle_row(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -> Vec<Effect> {
     match rows::kind(row) {
         Kind::One(items) => {
             let now = setup.counts().text(row.name);
             let at = items.iter().position(|item| Some(*item) == now.as_deref());
             let last = at.is_some_and(|at| at + 1 == items.len());
             if last {
-                along(setup, ctx, row, &items, None, true)
+                step_along(setup, ctx, row, &items, None, true)
             } else {
-                or_round(setup, ctx, row, &items, now.as_deref())
+                step_round(setup, ctx, row, &items, now.as_deref())
             }
         }
         Kind::Some(items) => match items.get(setup.mark).copied() {
@@ -186,19 +186,19 @@ pub fn toggled(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -> V
     }
 }
 
-fn or_round(
+fn step_round(
     setup: &mut Setup,
     ctx: &mut Context,
     row: &'static Setting,
     items: &[&'static str],
     now: Option<&str>,
 ) -> Vec<Effect> {
-    let effects = along(setup, ctx, row, items, now, true);
+    let effects = step_along(setup, ctx, row, items, now, true);
     let moved = setup.counts().text(row.name).as_deref() != now;
     if moved || items.len() < 3 || items.first().copied() == now {
         effects
     } else {
-        along(setup, ctx, row, items, None, true)
+        step_along(setup, ctx, row, items, None, true)
     }
 }
 
@@ -297,13 +297,13 @@ pub fn set_text(
     if name == "backend" {
         let mut tried = Settings::default();
         tried.set(name, text).map_err(|error| error.to_string())?;
-        known(&tried, &setup.infos)?;
+        check_backends(&tried, &setup.infos)?;
     }
     set(setup, ctx, name, text)
 }
 
 /// The names and options of backends are in the registry.
-fn known(settings: &Settings, infos: &[&'static crate::plan::Info]) -> Result<(), String> {
+fn check_backends(settings: &Settings, infos: &[&'static crate::plan::Info]) -> Result<(), String> {
     let Some(Backends::These(list)) = &settings.backend else { return Ok(()) };
     for choice in list {
         let info = infos.iter().find(|info| info.id == choice.id);
@@ -316,18 +316,18 @@ fn known(settings: &Settings, infos: &[&'static crate::plan::Info]) -> Result<()
 }
 
 /// Left and right on the slider move an end.
-pub fn slid(setup: &mut Setup, ctx: &mut Context, right: bool) -> Vec<Effect> {
+pub fn slide(setup: &mut Setup, ctx: &mut Context, right: bool) -> Vec<Effect> {
     let end = setup.end;
-    banded(setup, ctx, |band| band.moved(end, right))
+    change_band(setup, ctx, |band| band.moved(end, right))
 }
 
 /// More or fewer sizes between the ends.
 pub fn spread(setup: &mut Setup, ctx: &mut Context, wider: bool) -> Vec<Effect> {
-    banded(setup, ctx, |band| band.spread(wider))
+    change_band(setup, ctx, |band| band.spread(wider))
 }
 
 /// Changes the band, where there is one and it changes.
-pub fn banded(
+pub fn change_band(
     setup: &mut Setup,
     ctx: &mut Context,
     change: impl FnOnce(Band) -> Option<Band>,

@@ -56,7 +56,7 @@ fn filter(setup: &mut Setup) {
 
 fn in_pane(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match setup.focus {
-        Pane::Target => typed_through(setup, ctx, action),
+        Pane::Target => browse(setup, ctx, action),
         Pane::Backends => backends(setup, ctx, action),
         Pane::What => what(setup, ctx, action),
         Pane::Blocks => blocks(setup, ctx, action),
@@ -65,7 +65,7 @@ fn in_pane(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
 }
 
 /// Enter takes what the filter found, and shows all files again.
-fn typed_through(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn browse(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let ends = action == Action::Enter && setup.browser.typing;
     let effects = pick::act(setup, ctx, action);
     if ends {
@@ -75,7 +75,7 @@ fn typed_through(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Ef
 }
 
 /// A cursor moved in a list.
-fn moved(cursor: usize, rows: usize, page: usize, action: Action) -> Option<usize> {
+fn move_cursor(cursor: usize, rows: usize, page: usize, action: Action) -> Option<usize> {
     let last = rows.saturating_sub(1);
     Some(match action {
         Action::Up => cursor.saturating_sub(1),
@@ -92,7 +92,7 @@ fn moved(cursor: usize, rows: usize, page: usize, action: Action) -> Option<usiz
 
 fn backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let at = setup.backend;
-    if let Some(next) = moved(at, setup.infos.len(), 8, action) {
+    if let Some(next) = move_cursor(at, setup.infos.len(), 8, action) {
         setup.backend = next;
         return Vec::new();
     }
@@ -104,16 +104,16 @@ fn backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect>
 
 fn what(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let at = setup.row;
-    if let Some(next) = moved(at, ROWS.len(), 8, action) {
+    if let Some(next) = move_cursor(at, ROWS.len(), 8, action) {
         setup.row = next;
         setup.mark = 0;
         return Vec::new();
     }
     let Some(row) = ROWS.get(at) else { return Vec::new() };
     match action {
-        Action::Left => change::stepped(setup, ctx, row, false),
-        Action::Right => change::stepped(setup, ctx, row, true),
-        Action::Toggle | Action::Enter => change::toggled(setup, ctx, row),
+        Action::Left => change::step_row(setup, ctx, row, false),
+        Action::Right => change::step_row(setup, ctx, row, true),
+        Action::Toggle | Action::Enter => change::toggle_row(setup, ctx, row),
         _ => Vec::new(),
     }
 }
@@ -121,12 +121,12 @@ fn what(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
 fn blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let end = setup.end;
     match action {
-        Action::Left => change::slid(setup, ctx, false),
-        Action::Right => change::slid(setup, ctx, true),
+        Action::Left => change::slide(setup, ctx, false),
+        Action::Right => change::slide(setup, ctx, true),
         Action::Up => change::spread(setup, ctx, true),
         Action::Down => change::spread(setup, ctx, false),
-        Action::Top => change::banded(setup, ctx, |band| Some(band.put(end, 0))),
-        Action::Bottom => change::banded(setup, ctx, |band| Some(band.put(end, slider::TOP))),
+        Action::Top => change::change_band(setup, ctx, |band| Some(band.put(end, 0))),
+        Action::Bottom => change::change_band(setup, ctx, |band| Some(band.put(end, slider::TOP))),
         Action::Toggle | Action::Enter => {
             setup.end = end.other();
             Vec::new()
@@ -137,7 +137,7 @@ fn blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
 
 fn plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let rows = view::plan_rows(setup, &ctx.view(), ctx.body());
-    if let Some(next) = moved(setup.scroll, rows, 5, action) {
+    if let Some(next) = move_cursor(setup.scroll, rows, 5, action) {
         setup.scroll = next;
         return Vec::new();
     }
@@ -160,7 +160,7 @@ pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Eff
             let newest = setup.planning.take(number, result, findings);
             if newest {
                 setup.planning.expected = expected;
-                return planned(setup, ctx);
+                return take_plan(setup, ctx);
             }
             setup.send().into_iter().collect()
         }
@@ -193,7 +193,7 @@ pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Eff
 }
 
 /// The plan of the newest choices is there.
-fn planned(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     if let Some(spec) = setup.plan().map(|plan| &plan.target) {
         setup.exists = matches!(spec, TargetSpec::File { .. });
     }

@@ -40,7 +40,7 @@ pub fn click(setup: &mut Setup, ctx: &mut Context, body: Rect, at: Position) -> 
                 setup.end = band.nearer(f64::from(power));
             }
             let end = setup.end;
-            change::banded(setup, ctx, |band| Some(band.put(end, power)))
+            change::change_band(setup, ctx, |band| Some(band.put(end, power)))
         }
         Some(Hit::Run) => run(setup, ctx),
         Some(Hit::Copy) => copy(setup),

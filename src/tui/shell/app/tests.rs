@@ -1,4 +1,4 @@
-//! The loop with keys from a script, hands that only note, and a clock that jumps.
+//! The loop with keys from a script, a handler that only notes, and a clock that jumps.
 
 use ratatui::backend::TestBackend;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -14,7 +14,7 @@ struct Notes {
     samples: usize,
 }
 
-impl Hands for Notes {
+impl EffectHandler for Notes {
     fn perform(&mut self, effect: Effect) -> Done {
         self.effects.push(effect.clone());
         match effect {
@@ -23,7 +23,7 @@ impl Hands for Notes {
             _ => Done::Yes,
         }
     }
-    fn took(&mut self, msg: &Msg) {
+    fn on_message(&mut self, msg: &Msg) {
         self.samples += usize::from(matches!(msg, Msg::Event(Event::Sample { .. })));
     }
     fn begin_draw(&mut self) {
@@ -122,7 +122,7 @@ fn the_end_of_the_keys_is_a_hang_up() {
     assert_eq!(code, 129);
 }
 
-/// Hands that plan and run for real, and save nothing.
+/// Plans and runs for real, and saves nothing.
 struct Real {
     tell: UnboundedSender<Msg>,
     runs: crate::tui::shell::run::Runs,
@@ -131,7 +131,7 @@ struct Real {
     trials: usize,
 }
 
-impl Hands for Real {
+impl EffectHandler for Real {
     fn perform(&mut self, effect: Effect) -> Done {
         match effect {
             Effect::Quit(code) => return Done::Quit(code),
@@ -144,7 +144,7 @@ impl Hands for Real {
         }
         Done::Yes
     }
-    fn took(&mut self, msg: &Msg) {
+    fn on_message(&mut self, msg: &Msg) {
         self.trials += usize::from(matches!(msg, Msg::Event(Event::Trial { .. })));
         if matches!(msg, Msg::Over { .. }) {
             self.over.notify_one();

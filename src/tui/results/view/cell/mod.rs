@@ -1,12 +1,12 @@
 //! An opened cell: its trials, its figures, its latencies, where its bytes came from, what disturbs
 //! it.
 
-mod course;
 mod facts;
 mod latency;
 mod scene;
 mod source;
 mod stack;
+mod trial_series;
 mod trials;
 
 use ratatui::buffer::Buffer;
@@ -49,7 +49,7 @@ fn stacks<'a>(
         let parts = brief_parts(s).into_iter().chain([
             trials::sections(s, 7),
             facts::processor(s),
-            course::sections(s, over_time, 7),
+            trial_series::sections(s, over_time, 7),
         ]);
         return vec![Stack::of(area, parts)];
     }
@@ -59,7 +59,8 @@ fn stacks<'a>(
     let tall = if body.height >= 50 { 14 } else { 9 };
     // Below the trials, where these are not so many that it is far down.
     let few = result.trials.len() <= MANY;
-    let course = |s, here| if here { course::sections(s, over_time, tall) } else { Vec::new() };
+    let course =
+        |s, here| if here { trial_series::sections(s, over_time, tall) } else { Vec::new() };
     vec![
         Stack::of(
             left,

@@ -8,7 +8,7 @@ use crate::record::Progress;
 
 /// The step that runs now among all.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Place {
+pub struct CellProgress {
     /// From 1; 0 before the first.
     pub at: u64,
     /// Trials where their number is known, else the cells of a round.
@@ -20,7 +20,7 @@ pub struct Place {
 }
 
 /// `17 of 54`; the cells of a round are counted anew in each.
-impl fmt::Display for Place {
+impl fmt::Display for CellProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.rounds.is_none() && self.round > 1 {
             write!(f, "round {}, ", self.round)?;
@@ -29,13 +29,13 @@ impl fmt::Display for Place {
     }
 }
 
-impl Place {
-    pub fn new(plan: &Plan) -> Place {
+impl CellProgress {
+    pub fn new(plan: &Plan) -> CellProgress {
         let cells = plan.cells.len() as u64;
-        Place {
+        CellProgress {
             all: cells * u64::from(plan.trials.unwrap_or(1)),
             rounds: plan.trials,
-            ..Place::default()
+            ..CellProgress::default()
         }
     }
 

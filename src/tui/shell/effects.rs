@@ -2,7 +2,6 @@
 //! message.
 
 use std::io;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +9,7 @@ use crossterm::execute;
 use crossterm::terminal::SetTitle;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::app::{Done, Hands};
+use super::app::{Done, EffectHandler};
 use super::run::Runs;
 use super::{clipboard, look_up, share, terminal};
 use crate::host::{Host, examine};
@@ -80,7 +79,7 @@ impl Drop for Place {
     }
 }
 
-impl Hands for Shell {
+impl EffectHandler for Shell {
     fn perform(&mut self, effect: Effect) -> Done {
         match effect {
             Effect::Quit(code) => return Done::Quit(code),
@@ -139,7 +138,7 @@ impl Hands for Shell {
         Done::Yes
     }
 
-    fn took(&mut self, msg: &Msg) {
+    fn on_message(&mut self, msg: &Msg) {
         if matches!(msg, Msg::Event(Event::Sample { .. })) {
             self.runs.seen();
         }
@@ -197,9 +196,4 @@ impl Shell {
         };
         self.say(said);
     }
-}
-
-/// For messages: the name of a file.
-pub fn name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::found::Found;
-use super::place::Place;
+use super::cell_progress::CellProgress;
+use super::run_warnings::RunWarnings;
 use super::series::{Measure, Series, per_second};
 use super::step::Step;
 use super::window::{Axes, Zoom};
@@ -80,7 +80,7 @@ impl Recent {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Picture {
+pub struct RunView {
     pub plan: Arc<Plan>,
     pub target: String,
     /// The backend's colour, per cell.
@@ -100,18 +100,18 @@ pub struct Picture {
     pub progress: Option<Progress>,
     /// When it was told.
     progress_at: f64,
-    pub place: Place,
+    pub cell_progress: CellProgress,
     pub recent: Recent,
     pub last: Option<Last>,
-    pub found: Found,
+    pub warnings: RunWarnings,
     /// Samples that did not reach the screen.
     pub dropped: u64,
     /// Why the run ended, once it has.
     pub over: Option<&'static str>,
 }
 
-impl Picture {
-    pub fn new(plan: Arc<Plan>) -> Picture {
+impl RunView {
+    pub fn new(plan: Arc<Plan>) -> RunView {
         let mut backends: Vec<String> = Vec::new();
         let mut hue = |job: &Job| {
             let name = job.backend.to_string();
@@ -120,9 +120,9 @@ impl Picture {
                 backends.len() - 1
             })
         };
-        Picture {
+        RunView {
             hues: plan.cells.iter().map(&mut hue).collect(),
-            target: crate::tui::shown::target(&plan.target),
+            target: crate::tui::session_view::describe_target(&plan.target),
             now: 0.0,
             series: Series::default(),
             axes: Axes::default(),
@@ -133,10 +133,10 @@ impl Picture {
             measured: 0,
             progress: None,
             progress_at: 0.0,
-            place: Place::new(&plan),
+            cell_progress: CellProgress::new(&plan),
             recent: Recent::default(),
             last: None,
-            found: Found::default(),
+            warnings: RunWarnings::default(),
             dropped: 0,
             over: None,
             plan,
@@ -211,7 +211,7 @@ impl Picture {
         if Some((progress.cell, progress.phase)) != self.progress.map(|p| (p.cell, p.phase)) {
             self.recent.fresh = false;
         }
-        self.place.moved(&self.plan, &progress);
+        self.cell_progress.moved(&self.plan, &progress);
         self.progress = Some(progress);
         self.progress_at = self.now;
     }
@@ -248,7 +248,7 @@ impl Picture {
             engine::verdict(job, &one, latency.as_deref(), grounds)
         });
         if let Some(verdict) = verdict.as_ref().filter(|_| first) {
-            self.found.judged(trial.cell, verdict);
+            self.warnings.judged(trial.cell, verdict);
         }
         let share =
             |nanos: u64| if trial.nanos == 0 { 0.0 } else { nanos as f64 / trial.nanos as f64 };
@@ -270,12 +270,12 @@ impl Picture {
     }
 
     pub fn judged(&mut self, cell: u32, verdict: &Verdict) {
-        self.found.judged(cell, verdict);
+        self.warnings.judged(cell, verdict);
     }
 
     pub fn failed(&mut self, cell: u32, error: &str) {
         let label = self.job(cell).map(Job::label).unwrap_or_default();
-        self.found.said(Severity::Wrong, format!("{label}: {error}"));
+        self.warnings.said(Severity::Wrong, format!("{label}: {error}"));
     }
 
     /// The run is over; nothing changes any more.

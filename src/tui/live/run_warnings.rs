@@ -22,9 +22,9 @@ pub struct Finding {
 
 /// The gravest first; of one gravity in the order in which they were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found(Vec<Finding>);
+pub struct RunWarnings(Vec<Finding>);
 
-impl Found {
+impl RunWarnings {
     pub fn iter(&self) -> impl Iterator<Item = &Finding> {
         self.0.iter()
     }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn each_kind_is_told_once_and_goes_with_its_last_cell() {
-        let mut found = Found::default();
+        let mut found = RunWarnings::default();
         found.judged(0, &verdict(&[("holes", Severity::Wrong), ("few", Severity::Misleading)]));
         found.judged(1, &verdict(&[("not-cold", Severity::Note), ("holes", Severity::Wrong)]));
         found.said(Severity::Wrong, "a cell failed".into());
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_is_said_is_bounded() {
-        let mut found = Found::default();
+        let mut found = RunWarnings::default();
         for n in 0..10_000 {
             found.said(Severity::Note, format!("note {n}"));
         }

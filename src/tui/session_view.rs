@@ -9,7 +9,7 @@ use crate::plan::{Skipped, TargetSpec};
 use crate::session::Session;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct SessionView {
     pub session: Session,
     pub results: Vec<CellResult>,
     pub probes: Vec<ProbeResult>,
@@ -21,14 +21,14 @@ pub struct Shown {
     pub path: Option<PathBuf>,
 }
 
-impl Shown {
-    pub fn of(session: Session, path: Option<PathBuf>) -> Shown {
+impl SessionView {
+    pub fn of(session: Session, path: Option<PathBuf>) -> SessionView {
         let results = analysis::results(&session);
         let probes = analysis::probes(&session);
         let answer = analysis::answer_with(&session, &results, &probes);
         let skipped = analysis::skipped(&session);
         let limits = analysis::why(&results, &Bounds::of(&session)).limits;
-        Shown { session, results, probes, answer, limits, skipped, path }
+        SessionView { session, results, probes, answer, limits, skipped, path }
     }
 
     /// Its name, else its id.
@@ -37,17 +37,17 @@ impl Shown {
     }
 
     /// Its name, or what stands for one.
-    pub fn called(&self) -> &str {
+    pub fn display_name(&self) -> &str {
         session_name::of_session(&self.session)
     }
 
     pub fn target(&self) -> String {
-        target(&self.session.plan.target)
+        describe_target(&self.session.plan.target)
     }
 }
 
 /// A target for a line: a path, or what kind of file.
-pub fn target(spec: &TargetSpec) -> String {
+pub fn describe_target(spec: &TargetSpec) -> String {
     match spec {
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => crate::text::shown(path),
         TargetSpec::Scratch { .. } => "scratch file".into(),
@@ -59,5 +59,5 @@ pub fn target(spec: &TargetSpec) -> String {
 #[derive(Debug)]
 pub struct Preview {
     pub id: String,
-    pub result: Result<Box<Shown>, String>,
+    pub result: Result<Box<SessionView>, String>,
 }

@@ -1,0 +1,49 @@
+//! Draws a chart: what comes first, and what covers it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::canvas::Canvas;
+use super::chart::Chart;
+use super::curve::Curve;
+use super::frame::Frame;
+use super::overlay;
+
+impl Chart<'_> {
+    /// Draws the chart. Nothing happens outside of `area`, nor where it has no room.
+    pub fn render(&self, area: Rect, buf: &mut Buffer) {
+        let area = area.intersection(buf.area);
+        let Some(frame) = Frame::new(self, area) else { return };
+        frame.draw(self, buf);
+        let mut canvas = Canvas::new(buf, frame.plot, self.ascii());
+        let mut curve = Curve::new(&frame);
+        // What comes later covers: a marker a line, an emphasised series the others. What comes
+        // after the lines and is only help (bands, rules, cursor, words) takes the cells that are
+        // left.
+        self.each(|series| curve.line(series, &mut canvas));
+        if self.bands {
+            self.each(|series| curve.band(series, &mut canvas));
+        }
+        self.each(|series| curve.markers(series, &mut canvas));
+        overlay::rules(self, &frame, &mut canvas);
+        overlay::cursor(self, &frame, &mut canvas);
+        overlay::labels(self, &frame, &mut canvas);
+    }
+
+    /// Where the curves are, inside of the labels.
+    pub fn plot_area(&self, area: Rect) -> Rect {
+        Frame::new(self, area).map_or(Rect::ZERO, |frame| frame.plot)
+    }
+
+    /// The x under a column of the screen, for the mouse. None beside the plot.
+    pub fn x_at(&self, area: Rect, column: u16) -> Option<f64> {
+        let frame = Frame::new(self, area)?;
+        let inside = column >= frame.plot.left() && column < frame.plot.right();
+        inside.then(|| frame.x.value(frame.share_of(column, self.ascii())))
+    }
+
+    /// The ends of the y axis, for an axis that is to stay.
+    pub fn y_range(&self) -> (f64, f64) {
+        Frame::y_range(self, &Frame::x_range(self)).ends()
+    }
+}
