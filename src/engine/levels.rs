@@ -13,7 +13,7 @@ use super::Control;
 use super::target::Bench;
 use crate::experiment::LEVELS;
 use crate::plan::{Cache, Cold, Plan, TargetSpec};
-use crate::record::{Dropped, Level, Reading};
+use crate::record::{DropLevel, Level, Reading};
 use crate::sys::{cold, fd};
 
 /// Readings of each level.
@@ -71,7 +71,7 @@ pub(super) fn of_ours(
 ) -> Option<Vec<Level>> {
     let held =
         "iotui made this file and has it open, which keeps its inode: name a FILE that is there";
-    let refused = |dropped| (dropped >= Dropped::Meta).then(|| held.to_string());
+    let refused = |dropped| (dropped >= DropLevel::Meta).then(|| held.to_string());
     wanted(plan).then(|| {
         measure(
             &bench.target.path,
@@ -83,11 +83,11 @@ pub(super) fn of_ours(
 
 /// Why a level is left out: what it drops is not this file's alone, so it must be asked for, and be
 /// allowed.
-fn refused(asked: Cold, dropped: Dropped) -> Option<String> {
+fn refused(asked: Cold, dropped: DropLevel) -> Option<String> {
     let needs = match dropped {
-        Dropped::Nothing | Dropped::Data => return None,
-        Dropped::Meta => Cold::Meta,
-        Dropped::All => Cold::All,
+        DropLevel::Nothing | DropLevel::Data => return None,
+        DropLevel::Meta => Cold::Meta,
+        DropLevel::All => Cold::All,
     };
     let asked = asked == needs || asked == Cold::All;
     if asked {
@@ -100,14 +100,18 @@ fn refused(asked: Cold, dropped: Dropped) -> Option<String> {
 }
 
 /// The readings of every level that is not `refused`, in turns.
-fn measure(path: &Path, refused: &dyn Fn(Dropped) -> Option<String>, until: &Until) -> Vec<Level> {
-    let level = |dropped: &Dropped| Level {
+fn measure(
+    path: &Path,
+    refused: &dyn Fn(DropLevel) -> Option<String>,
+    until: &Until,
+) -> Vec<Level> {
+    let level = |dropped: &DropLevel| Level {
         dropped: *dropped,
         readings: Vec::new(),
         bytes: 0,
         reason: refused(*dropped),
     };
-    let mut levels: Vec<Level> = Dropped::ALL.iter().map(level).collect();
+    let mut levels: Vec<Level> = DropLevel::ALL.iter().map(level).collect();
     for _ in 0..READINGS {
         for level in levels.iter_mut().filter(|level| level.reason.is_none()) {
             match prepared(path, level.dropped, until).and_then(|()| read(path, until)) {
@@ -132,11 +136,11 @@ fn measure(path: &Path, refused: &dyn Fn(Dropped) -> Option<String>, until: &Unt
 }
 
 /// Brings the file to its level and lets go of it.
-fn prepared(path: &Path, dropped: Dropped, until: &Until) -> io::Result<()> {
+fn prepared(path: &Path, dropped: DropLevel, until: &Until) -> io::Result<()> {
     until.check()?;
     let file = fd::open_named(path)?;
     let len = file.metadata()?.len().min(MOST);
-    if dropped == Dropped::Nothing {
+    if dropped == DropLevel::Nothing {
         let stopped = |error: io::Error| {
             if error.kind() == io::ErrorKind::Interrupted {
                 io::ErrorKind::TimedOut.into()
@@ -154,9 +158,9 @@ fn prepared(path: &Path, dropped: Dropped, until: &Until) -> io::Result<()> {
     }
     drop(file);
     match dropped {
-        Dropped::Nothing | Dropped::Data => Ok(()),
-        Dropped::Meta => cold::drop_caches(2),
-        Dropped::All => cold::drop_caches(3),
+        DropLevel::Nothing | DropLevel::Data => Ok(()),
+        DropLevel::Meta => cold::drop_caches(2),
+        DropLevel::All => cold::drop_caches(3),
     }
 }
 
@@ -191,27 +195,27 @@ mod tests {
         Instant::now() + Duration::from_secs(60)
     }
 
-    fn held(dropped: Dropped) -> Option<String> {
-        (dropped >= Dropped::Meta).then(|| "held".into())
+    fn held(dropped: DropLevel) -> Option<String> {
+        (dropped >= DropLevel::Meta).then(|| "held".into())
     }
 
     #[test]
     fn what_is_not_this_files_alone_is_dropped_only_where_it_was_asked_for() {
         assert_eq!(
-            refused(Cold::Data, Dropped::Nothing).or(refused(Cold::Data, Dropped::Data)),
+            refused(Cold::Data, DropLevel::Nothing).or(refused(Cold::Data, DropLevel::Data)),
             None
         );
         for (asked, dropped, option) in [
-            (Cold::Data, Dropped::Meta, "--cold meta"),
-            (Cold::Data, Dropped::All, "--cold all"),
-            (Cold::Meta, Dropped::All, "--cold all"),
+            (Cold::Data, DropLevel::Meta, "--cold meta"),
+            (Cold::Data, DropLevel::All, "--cold all"),
+            (Cold::Meta, DropLevel::All, "--cold all"),
         ] {
             assert!(
                 refused(asked, dropped).is_some_and(|why| why.contains(option)),
                 "{asked} {dropped:?}"
             );
         }
-        assert_eq!(refused(Cold::All, Dropped::Meta), refused(Cold::Meta, Dropped::Meta));
+        assert_eq!(refused(Cold::All, DropLevel::Meta), refused(Cold::Meta, DropLevel::Meta));
     }
 
     #[test]
@@ -221,7 +225,7 @@ mod tests {
         let until = Until { deadline: later(), stop: &|| false };
         // What drops the caches of the whole machine would disturb the other tests.
         let levels = measure(file.path(), &held, &until);
-        assert!(levels.iter().map(|level| level.dropped).eq(Dropped::ALL.iter().copied()));
+        assert!(levels.iter().map(|level| level.dropped).eq(DropLevel::ALL.iter().copied()));
         for level in &levels {
             match &level.reason {
                 None => {
@@ -234,10 +238,10 @@ mod tests {
                         level.readings.iter().all(|r| r.open + r.first <= r.whole && r.open > 0),
                         "{level:?}"
                     );
-                    assert!(level.dropped < Dropped::Meta);
+                    assert!(level.dropped < DropLevel::Meta);
                 }
                 Some(why) => assert!(
-                    level.dropped > Dropped::Nothing
+                    level.dropped > DropLevel::Nothing
                         && !why.is_empty()
                         && level.readings.is_empty(),
                     "{level:?}"

@@ -4,12 +4,12 @@ use super::error::Failure;
 use super::observe::{Cached, cached, of_pages};
 use super::target::Bench;
 use crate::plan::{Cache, Cold, Job, Op};
-use crate::record::Prepared;
+use crate::record::Preparation;
 use crate::sys::{cold, mappers};
 
 /// What preparation reached, and what of the span is cached now.
 pub(super) struct Ready {
-    pub reached: Prepared,
+    pub reached: Preparation,
     pub cached: Option<Cached>,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn prepare(bench: &Bench, job: &Job, cut: &dyn Fn() -> bool) -> Resul
     }
     match job.cache {
         Cache::AsIs => {
-            Ok(Ready { reached: Prepared::AsIs, cached: cached(&bench.file, job.span, false) })
+            Ok(Ready { reached: Preparation::AsIs, cached: cached(&bench.file, job.span, false) })
         }
         Cache::Cold => {
             drop_caches(bench.cold).map_err(|e| failed("dropping the caches of all files", e))?;
@@ -36,13 +36,13 @@ pub(super) fn prepare(bench: &Bench, job: &Job, cut: &dyn Fn() -> bool) -> Resul
             let cached = dropped.left.map(|left| of_pages(&left, job.span));
             let left = cached.map_or(0, |c| c.resident);
             let mapped_by = if left > 0 { who_maps(bench) } else { Vec::new() };
-            Ok(Ready { reached: Prepared::Cold { left, mapped_by }, cached })
+            Ok(Ready { reached: Preparation::Cold { left, mapped_by }, cached })
         }
         Cache::Warm => match cold::make_warm_unless(&bench.file, job.span, cut) {
             Ok(found) => {
                 let cached = found.map(|found| of_pages(&found, job.span));
                 Ok(Ready {
-                    reached: Prepared::Warm { resident: cached.map_or(0, |c| c.resident) },
+                    reached: Preparation::Warm { resident: cached.map_or(0, |c| c.resident) },
                     cached,
                 })
             }

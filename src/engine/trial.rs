@@ -19,7 +19,7 @@ use crate::backend::meter::Timed;
 use crate::backend::written_block;
 use crate::peer;
 use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern, Sync};
-use crate::record::{CacheFlush, Evidence, Note, Prepared, Sample, Trial, Xor};
+use crate::record::{CacheFlush, Evidence, Note, Preparation, Sample, Trial, Xor};
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cpu_cache;
@@ -83,7 +83,7 @@ fn part(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Resu
     let began = monotonic_nanos();
     let ready = match stage.part {
         None => prepare(bench, job, &|| (stage.cut)().is_some())?,
-        Some(_) => Ready { reached: Prepared::AsIs, cached: None },
+        Some(_) => Ready { reached: Preparation::AsIs, cached: None },
     };
     if let Some(why) = bench.replaced() {
         return Err(Failure::Cell(why));
@@ -171,7 +171,7 @@ fn written_down(
         hole_bytes(&visited, bench.extents.as_ref()).filter(|bytes| known || *bytes == 0);
     trial.resident_before = ready.cached.map(|c| c.resident);
     trial.resident_after = cached_after.map(|c| c.resident);
-    let proved = ready.cached.is_some() || ready.reached == Prepared::AsIs;
+    let proved = ready.cached.is_some() || ready.reached == Preparation::AsIs;
     evidence.preparation = proved.then_some(ready.reached);
     if let Some(size) = after.size().filter(|size| spec.job.appends() && *size != trial.bytes) {
         evidence.notes.push(Note::FileChanged(format!(

@@ -16,7 +16,7 @@ use crate::engine::trial::{self, Stage, fixed_count};
 use crate::engine::way::faults;
 use crate::engine::workers::cpus;
 use crate::plan::{Cache, Choice, Job};
-use crate::record::{Event, Found, LeftOut, Phase, Pick, Try};
+use crate::record::{Event, Phase, Pick, PickConditions, SkippedMethod, Try};
 use crate::sys::cold::drop_part;
 
 /// A try ends after so long: longer than any start of threads.
@@ -39,7 +39,7 @@ const PASSED: &str = "the file is in memory, and direct I/O would go to the devi
 /// The ways to do one thing, and what is known of it.
 struct Group {
     ways: Vec<u32>,
-    found: Found,
+    found: PickConditions,
     /// What the tries bring into the page cache is dropped again.
     restore: bool,
 }
@@ -96,7 +96,7 @@ impl Run<'_> {
     }
 
     fn pick_of(&mut self, job: &Job, ways: Vec<u32>) -> Result<Pick, Halt> {
-        let found = |resident| Found {
+        let found = |resident| PickConditions {
             span: job.span,
             resident,
             cpus: u32::try_from(cpus()).unwrap_or(u32::MAX),
@@ -105,8 +105,9 @@ impl Run<'_> {
         let resident = match prepare(&self.bench, job, &|| cut.ask().is_some()) {
             Ok(ready) => ready.cached.map(|cached| cached.resident),
             Err(Failure::Cell(why)) => {
-                let out = ways.iter().map(|way| LeftOut { cell: *way, why: why.clone() }).collect();
-                return Ok(Pick::of(
+                let out =
+                    ways.iter().map(|way| SkippedMethod { cell: *way, why: why.clone() }).collect();
+                return Ok(Pick::choose(
                     &self.plan.cells,
                     &[],
                     found(None),
@@ -124,10 +125,10 @@ impl Run<'_> {
         let tried: Vec<u32> =
             ways.into_iter().filter(|way| !left_out.iter().any(|out| out.cell == *way)).collect();
         let restored = restore && !found.is_cached();
-        Ok(Pick::of(&self.plan.cells, &tried, found, tries, left_out, restored, faults))
+        Ok(Pick::choose(&self.plan.cells, &tried, found, tries, left_out, restored, faults))
     }
 
-    fn tries(&mut self, group: Group) -> Result<(Vec<Try>, Vec<LeftOut>), Halt> {
+    fn tries(&mut self, group: Group) -> Result<(Vec<Try>, Vec<SkippedMethod>), Halt> {
         let (mut tries, mut left_out) = (Vec::new(), Vec::new());
         let mut ways = group.ways.clone();
         if group.found.is_cached() && ways.iter().any(|way| !self.plan.cells[*way as usize].direct)
@@ -136,7 +137,7 @@ impl Run<'_> {
             left_out.extend(
                 ways.iter()
                     .filter(|way| direct(way))
-                    .map(|way| LeftOut { cell: *way, why: PASSED.into() }),
+                    .map(|way| SkippedMethod { cell: *way, why: PASSED.into() }),
             );
             ways.retain(|way| !direct(way));
         }
@@ -147,7 +148,7 @@ impl Run<'_> {
             for place in 0..ways.len() as u64 {
                 // Each turn begins with another one.
                 let way = ways[((place + turn) % ways.len() as u64) as usize];
-                if left_out.iter().any(|out: &LeftOut| out.cell == way) {
+                if left_out.iter().any(|out: &SkippedMethod| out.cell == way) {
                     continue;
                 }
                 let nth = Nth {
@@ -157,7 +158,7 @@ impl Run<'_> {
                 };
                 match self.attempt(way, &group, nth)? {
                     Ok(tried) => tries.push(tried),
-                    Err(why) => left_out.push(LeftOut { cell: way, why }),
+                    Err(why) => left_out.push(SkippedMethod { cell: way, why }),
                 }
             }
         }
@@ -268,7 +269,7 @@ fn unit(blocks: impl Iterator<Item = u64> + Clone) -> u64 {
 
 /// How often each of the ways is tried: a file that is cached as often as is wanted, one that is
 /// not as often as it has parts.
-fn turns(found: &Found, ways: u64, unit: u64) -> u64 {
+fn turns(found: &PickConditions, ways: u64, unit: u64) -> u64 {
     if found.is_cached() {
         TURNS
     } else {
@@ -278,7 +279,7 @@ fn turns(found: &Found, ways: u64, unit: u64) -> u64 {
 
 /// The blocks of a try: all of a file that is cached, else a part that no other try has, whatever
 /// its block.
-fn part(job: &Job, found: &Found, nth: Nth) -> Range<u64> {
+fn part(job: &Job, found: &PickConditions, nth: Nth) -> Range<u64> {
     if found.is_cached() {
         return 0..job.blocks();
     }
