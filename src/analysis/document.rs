@@ -89,7 +89,7 @@ fn ceilings(session: &Session) -> BTreeMap<String, f64> {
     let measured = grounds.and_then(|grounds| grounds.machine.ceilings.as_ref());
     let mut all: BTreeMap<String, f64> = measured
         .into_iter()
-        .flat_map(|c| c.named())
+        .flat_map(|c| c.figures())
         .map(|(name, value)| (name.into(), value))
         .collect();
     let link =

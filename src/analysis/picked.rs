@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::analysis::{Bounds, CellResult};
 use crate::plan::Job;
-use crate::record::{Pick, Trial, Xor, state_of, way_of};
+use crate::record::{Pick, Trial, Xor, describe_cache_state, describe_method};
 use crate::session::Session;
 use crate::stats::median;
 use crate::units::{show_bytes, show_nanos, show_rate, show_share};
@@ -99,7 +99,7 @@ fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCe
         let threads = result.cell.threads.min(bounds.ceilings.threads).max(1);
         (
             format!("{threads} thread{} can read from memory", if threads == 1 { "" } else { "s" }),
-            bounds.ceilings.read_by(threads)?,
+            bounds.ceilings.read_rate(threads)?,
         )
     } else if source.device >= MOST {
         let names = [
@@ -121,10 +121,10 @@ fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCe
 /// from memory. mmap+shared ... was picked ...`
 fn text(picked: &Picked, result: &CellResult) -> String {
     let job = &picked.cell;
-    let state = state_of(job);
+    let state = describe_cache_state(job);
     let what = match picked.xor {
         Some(xor) => format!("XOR {xor} of {}{state}", show_bytes(job.span)),
-        None => format!("{} of {}{state}", way_of(job), show_bytes(job.span)),
+        None => format!("{} of {}{state}", describe_method(job), show_bytes(job.span)),
     };
     let time = picked.nanos.map_or(String::new(), |nanos| format!(" in {}", show_nanos(nanos)));
     let rate = picked.throughput.map_or(String::new(), |rate| format!(": {}", show_rate(rate)));
@@ -158,7 +158,7 @@ fn text(picked: &Picked, result: &CellResult) -> String {
         .map_or(String::new(), |why| format!(" But: {}.", why.message.trim_end_matches('.')));
     format!(
         "{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} Picked: {}; {}.",
-        way_of(job),
+        describe_method(job),
         picked.why
     )
 }

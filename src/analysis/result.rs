@@ -176,7 +176,7 @@ pub fn result(
     );
     (result.throughput, result.operations, result.syscalls) =
         (throughput, operations, syscalls.filter(|_| known));
-    result.level_change = LevelChange::of(&result.trials);
+    result.level_change = LevelChange::from_trials(&result.trials);
     result.written = written(&result);
     result
 }

@@ -13,7 +13,7 @@ use super::Control;
 use super::target::OpenTarget;
 use crate::experiment::LEVELS;
 use crate::plan::{Cache, Cold, Plan, TargetSpec};
-use crate::record::{Dropped, Level, Reading};
+use crate::record::{DropLevel, Level, Reading};
 use crate::sys::{cold, fd};
 
 /// Readings of each level.
@@ -76,7 +76,7 @@ pub(super) fn measure_own(
 ) -> Option<Vec<Level>> {
     let reason = "iotui created this file and has it open, which keeps its inode cached; name an \
                   existing FILE";
-    let skipped = |dropped| (dropped >= Dropped::Meta).then(|| reason.to_string());
+    let skipped = |dropped| (dropped >= DropLevel::Meta).then(|| reason.to_string());
     is_requested(plan).then(|| {
         measure(
             &open_target.target.path,
@@ -88,11 +88,11 @@ pub(super) fn measure_own(
 
 /// Returns why a level is skipped: it drops caches of other files too, so it must be requested, and
 /// permitted.
-fn skip_reason(requested: Cold, dropped: Dropped) -> Option<String> {
+fn skip_reason(requested: Cold, dropped: DropLevel) -> Option<String> {
     let needs = match dropped {
-        Dropped::Nothing | Dropped::Data => return None,
-        Dropped::Meta => Cold::Meta,
-        Dropped::All => Cold::All,
+        DropLevel::Nothing | DropLevel::Data => return None,
+        DropLevel::Meta => Cold::Meta,
+        DropLevel::All => Cold::All,
     };
     if requested == needs || requested == Cold::All {
         cold::check_drop_caches().err().map(|why| format!("this {why}"))
@@ -104,14 +104,18 @@ fn skip_reason(requested: Cold, dropped: Dropped) -> Option<String> {
 }
 
 /// Takes the readings of every level that is not skipped, in turns.
-fn measure(path: &Path, skipped: &dyn Fn(Dropped) -> Option<String>, limit: &Limit) -> Vec<Level> {
-    let level = |dropped: &Dropped| Level {
+fn measure(
+    path: &Path,
+    skipped: &dyn Fn(DropLevel) -> Option<String>,
+    limit: &Limit,
+) -> Vec<Level> {
+    let level = |dropped: &DropLevel| Level {
         dropped: *dropped,
         readings: Vec::new(),
         bytes: 0,
         reason: skipped(*dropped),
     };
-    let mut levels: Vec<Level> = Dropped::ALL.iter().map(level).collect();
+    let mut levels: Vec<Level> = DropLevel::ALL.iter().map(level).collect();
     for _ in 0..READINGS {
         for level in levels.iter_mut().filter(|level| level.reason.is_none()) {
             match drop_to_level(path, level.dropped, limit).and_then(|()| time_reading(path, limit))
@@ -137,11 +141,11 @@ fn measure(path: &Path, skipped: &dyn Fn(Dropped) -> Option<String>, limit: &Lim
 }
 
 /// Brings the file's caches to a level, and closes it.
-fn drop_to_level(path: &Path, dropped: Dropped, limit: &Limit) -> io::Result<()> {
+fn drop_to_level(path: &Path, dropped: DropLevel, limit: &Limit) -> io::Result<()> {
     limit.check()?;
     let file = fd::open_named(path)?;
     let len = file.metadata()?.len().min(MAX_BYTES);
-    if dropped == Dropped::Nothing {
+    if dropped == DropLevel::Nothing {
         let stopped = |error: io::Error| {
             if error.kind() == io::ErrorKind::Interrupted {
                 io::ErrorKind::TimedOut.into()
@@ -159,9 +163,9 @@ fn drop_to_level(path: &Path, dropped: Dropped, limit: &Limit) -> io::Result<()>
     }
     drop(file);
     match dropped {
-        Dropped::Nothing | Dropped::Data => Ok(()),
-        Dropped::Meta => cold::drop_caches(2),
-        Dropped::All => cold::drop_caches(3),
+        DropLevel::Nothing | DropLevel::Data => Ok(()),
+        DropLevel::Meta => cold::drop_caches(2),
+        DropLevel::All => cold::drop_caches(3),
     }
 }
 
@@ -197,27 +201,31 @@ mod tests {
         Instant::now() + Duration::from_secs(60)
     }
 
-    fn held(dropped: Dropped) -> Option<String> {
-        (dropped >= Dropped::Meta).then(|| "held".into())
+    fn held(dropped: DropLevel) -> Option<String> {
+        (dropped >= DropLevel::Meta).then(|| "held".into())
     }
 
     #[test]
     fn caches_of_other_files_are_dropped_only_on_request() {
         assert_eq!(
-            skip_reason(Cold::Data, Dropped::Nothing).or(skip_reason(Cold::Data, Dropped::Data)),
+            skip_reason(Cold::Data, DropLevel::Nothing)
+                .or(skip_reason(Cold::Data, DropLevel::Data)),
             None
         );
         for (asked, dropped, option) in [
-            (Cold::Data, Dropped::Meta, "--cold meta"),
-            (Cold::Data, Dropped::All, "--cold all"),
-            (Cold::Meta, Dropped::All, "--cold all"),
+            (Cold::Data, DropLevel::Meta, "--cold meta"),
+            (Cold::Data, DropLevel::All, "--cold all"),
+            (Cold::Meta, DropLevel::All, "--cold all"),
         ] {
             assert!(
                 skip_reason(asked, dropped).is_some_and(|why| why.contains(option)),
                 "{asked} {dropped:?}"
             );
         }
-        assert_eq!(skip_reason(Cold::All, Dropped::Meta), skip_reason(Cold::Meta, Dropped::Meta));
+        assert_eq!(
+            skip_reason(Cold::All, DropLevel::Meta),
+            skip_reason(Cold::Meta, DropLevel::Meta)
+        );
     }
 
     #[test]
@@ -227,7 +235,7 @@ mod tests {
         let limit = Limit { deadline: later(), stop: &|| false };
         // Dropping the caches of the whole machine would disturb the other tests.
         let levels = measure(file.path(), &held, &limit);
-        assert!(levels.iter().map(|level| level.dropped).eq(Dropped::ALL.iter().copied()));
+        assert!(levels.iter().map(|level| level.dropped).eq(DropLevel::ALL.iter().copied()));
         for level in &levels {
             match &level.reason {
                 None => {
@@ -240,10 +248,10 @@ mod tests {
                         level.readings.iter().all(|r| r.open + r.first <= r.whole && r.open > 0),
                         "{level:?}"
                     );
-                    assert!(level.dropped < Dropped::Meta);
+                    assert!(level.dropped < DropLevel::Meta);
                 }
                 Some(why) => assert!(
-                    level.dropped > Dropped::Nothing
+                    level.dropped > DropLevel::Nothing
                         && !why.is_empty()
                         && level.readings.is_empty(),
                     "{level:?}"

@@ -5,12 +5,12 @@ use super::error::Failure;
 use super::observe::{Cached, measure_cached, to_bytes};
 use super::target::OpenTarget;
 use crate::plan::{Cache, Cold, Job, Op};
-use crate::record::Prepared;
+use crate::record::Preparation;
 use crate::sys::{cold, mappers};
 
 /// The state that preparation reached, and how much of the span is cached now.
 pub(super) struct Ready {
-    pub reached: Prepared,
+    pub reached: Preparation,
     pub cached: Option<Cached>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn prepare(
     }
     match job.cache {
         Cache::AsIs => Ok(Ready {
-            reached: Prepared::AsIs,
+            reached: Preparation::AsIs,
             cached: measure_cached(&open_target.file, job.span, false),
         }),
         Cache::Cold => {
@@ -44,13 +44,13 @@ pub(super) fn prepare(
             let cached = dropped.left.map(|left| to_bytes(&left, job.span));
             let left = cached.map_or(0, |c| c.resident);
             let mapped_by = if left > 0 { mapping_processes(open_target) } else { Vec::new() };
-            Ok(Ready { reached: Prepared::Cold { left, mapped_by }, cached })
+            Ok(Ready { reached: Preparation::Cold { left, mapped_by }, cached })
         }
         Cache::Warm => match cold::make_warm_until(&open_target.file, job.span, cut) {
             Ok(found) => {
                 let cached = found.map(|found| to_bytes(&found, job.span));
                 Ok(Ready {
-                    reached: Prepared::Warm { resident: cached.map_or(0, |c| c.resident) },
+                    reached: Preparation::Warm { resident: cached.map_or(0, |c| c.resident) },
                     cached,
                 })
             }

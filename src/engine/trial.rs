@@ -19,7 +19,7 @@ use crate::backend::meter::Timed;
 use crate::backend::written_block;
 use crate::peer;
 use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern, Sync};
-use crate::record::{CacheFlush, Evidence, Note, Prepared, Sample, Trial, Xor};
+use crate::record::{CacheFlush, Evidence, Note, Preparation, Sample, Trial, Xor};
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cpu_cache;
@@ -88,7 +88,7 @@ fn run_part(
     let began = monotonic_nanos();
     let ready = match stage.part {
         None => prepare(open_target, job, &|| (stage.cut)().is_some())?,
-        Some(_) => Ready { reached: Prepared::AsIs, cached: None },
+        Some(_) => Ready { reached: Preparation::AsIs, cached: None },
     };
     if let Some(why) = open_target.replacement() {
         return Err(Failure::Cell(why));
@@ -193,7 +193,7 @@ fn collect_result(
         hole_bytes(&coverage, open_target.extents.as_ref()).filter(|bytes| known || *bytes == 0);
     trial.resident_before = ready.cached.map(|c| c.resident);
     trial.resident_after = cached_after.map(|c| c.resident);
-    let proved = ready.cached.is_some() || ready.reached == Prepared::AsIs;
+    let proved = ready.cached.is_some() || ready.reached == Preparation::AsIs;
     evidence.preparation = proved.then_some(ready.reached);
     if let Some(size) = after.size().filter(|size| spec.job.appends() && *size != trial.bytes) {
         evidence.notes.push(Note::FileChanged(format!(

@@ -2,7 +2,7 @@
 //! several parts, each prepared again outside the timed window.
 
 use super::trial::{TrialOutcome, add_notes};
-use crate::record::{CacheFlush, Evidence, Known, Prepared, Sample, Trial, Xor};
+use crate::record::{CacheFlush, Evidence, OptU64, Preparation, Sample, Trial, Xor};
 use crate::stats::merge_neighbours;
 
 /// Adds a later part to the parts before it.
@@ -13,7 +13,7 @@ pub(super) fn join_parts(all: &mut TrialOutcome, more: TrialOutcome) {
         .into_iter()
         .map(|sample| Sample { at: sample.at.saturating_add(before), ..sample });
     all.samples.extend(later);
-    merge_neighbours(&mut all.samples, Sample::MOST, Sample::with);
+    merge_neighbours(&mut all.samples, Sample::MAX_PER_TRIAL, Sample::merge);
     all.histogram.merge(&more.histogram);
     all.busy = all.busy.saturating_add(more.busy);
     let nanos = (all.trial.nanos, more.trial.nanos);
@@ -51,7 +51,7 @@ fn add_figures(all: &mut Trial, more: &Trial) {
     all.xor = all.xor.filter(|xor| Some(*xor) == more.xor);
     // The part furthest from the requested state counts: the most cached one of cold parts, the
     // least cached one of warm parts.
-    let cold = matches!(more.evidence.preparation, Some(Prepared::Cold { .. }));
+    let cold = matches!(more.evidence.preparation, Some(Preparation::Cold { .. }));
     let worst = if cold { u64::max } else { u64::min };
     all.resident_before = all.resident_before.zip(more.resident_before).map(|(a, b)| worst(a, b));
     all.resident_after = more.resident_after;
@@ -100,7 +100,7 @@ fn join_evidence(
         cpu_cache: all.cpu_cache.zip(more.cpu_cache).map(|(a, b)| less_flushed(a, b)),
         residency: all.residency.or(more.residency),
         read_back: all.read_back.zip(more.read_back).map(|(first, last)| {
-            if folded.is_some_and(|xor| first.is(xor)) { last } else { first }
+            if folded.is_some_and(|xor| first.matches(xor)) { last } else { first }
         }),
         notes,
         // The start of the trial, and the state at that time.
@@ -114,17 +114,19 @@ fn add_both(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     a.zip(b).map(|(a, b)| a.saturating_add(b))
 }
 
-fn add_optional(a: Known, b: Known) -> Known {
+fn add_optional(a: OptU64, b: OptU64) -> OptU64 {
     add_both(a.get(), b.get()).into()
 }
 
 /// Returns the preparation that came less close to its goal.
-fn less_complete(a: Option<Prepared>, b: Option<Prepared>) -> Option<Prepared> {
+fn less_complete(a: Option<Preparation>, b: Option<Preparation>) -> Option<Preparation> {
     match (a?, b?) {
-        (Prepared::Cold { left, .. }, worst @ Prepared::Cold { left: more, .. }) if more > left => {
+        (Preparation::Cold { left, .. }, worst @ Preparation::Cold { left: more, .. })
+            if more > left =>
+        {
             Some(worst)
         }
-        (Prepared::Warm { resident }, worst @ Prepared::Warm { resident: less })
+        (Preparation::Warm { resident }, worst @ Preparation::Warm { resident: less })
             if less < resident =>
         {
             Some(worst)
@@ -151,7 +153,7 @@ mod tests {
             unwritten_bytes: 1024.into(),
             lane_nanos: nanos,
             started: left,
-            preparation: Some(Prepared::Cold { left, mapped_by: vec![] }),
+            preparation: Some(Preparation::Cold { left, mapped_by: vec![] }),
             disk_depth: Some(nanos as f64),
             steal_nanos: 5.into(),
             queued_nanos: nanos.into(),
@@ -197,7 +199,7 @@ mod tests {
             (facts.parts, facts.unwritten_bytes.get(), facts.queued_nanos.get()),
             (3, Some(3072), Some(500))
         );
-        assert_eq!(facts.preparation, Some(Prepared::Cold { left: 8, mapped_by: vec![] }));
+        assert_eq!(facts.preparation, Some(Preparation::Cold { left: 8, mapped_by: vec![] }));
         assert!((facts.disk_depth.unwrap() - 220.0).abs() < 1e-9);
         assert_eq!(all.samples.iter().map(|s| s.at).collect::<Vec<_>>(), [100, 400, 500]);
         assert!((all.per_op - 500.0 / 6.0).abs() < 1e-9);

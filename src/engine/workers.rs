@@ -155,7 +155,7 @@ pub(super) fn run(
     let mut samples = Vec::new();
     waiter.wait_done(&mut |s, lanes| {
         samples.push(s);
-        crate::stats::merge_neighbours(&mut samples, Sample::MOST - 1, Sample::with);
+        crate::stats::merge_neighbours(&mut samples, Sample::MAX_PER_TRIAL - 1, Sample::merge);
         sample(s, lanes);
     })?;
     if waiter.error.is_some() {

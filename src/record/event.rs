@@ -1,4 +1,4 @@
-//! What the engine tells while it runs. The session keeps it, a front end shows it.
+//! Events that the engine reports while it runs. The session saves them, a front end shows them.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::plan::Plan;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum End {
-    /// The asked number of trials was done.
+    /// The requested number of trials is complete.
     Finished,
-    /// The time was used up.
+    /// The time budget is used up.
     Budget,
-    /// Every interval is narrower than the goal.
+    /// Every confidence interval is narrower than the goal.
     Goal,
     /// A signal, Ctrl-C or the stop key.
     Interrupted,
@@ -25,22 +25,22 @@ pub enum End {
     Failed,
 }
 
-/// What goes on inside a step.
+/// What the engine is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// The scratch file is being filled.
+    /// Filling the scratch file.
     Fill,
-    /// What the machine can reach is being found out.
+    /// Measuring the machine's ceilings.
     Machine,
-    /// What each level of cold buys is being found out.
+    /// Measuring the effect of each cache-drop level.
     Levels,
     Calibrate,
     Trial,
-    /// Nothing runs until the pause is over; what ran when it began is repeated in full.
+    /// Nothing runs until the pause ends; the trial that it interrupted is repeated in full.
     Pause,
 }
 
-/// Where a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     pub phase: Phase,
@@ -51,39 +51,40 @@ pub struct Progress {
     pub round: u32,
     /// Share of the run that is done, 0 to 1.
     pub share: f64,
-    /// Nanoseconds left, as far as can be told.
+    /// Estimated nanoseconds left.
     pub left: u64,
 }
 
 /// One message of the engine.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// The target is ready: the plan as it is run. Comes before the first trial.
+    /// The target is ready; carries the plan as it will run. Comes before the first trial.
     Plan {
         plan: Arc<Plan>,
     },
-    /// The facts about machine and target that verdicts are judged by; cells begin.
+    /// The facts about machine and target that verdicts rest on; the first cell follows.
     Grounds {
         grounds: Arc<Grounds>,
     },
     Progress(Progress),
-    /// May be dropped by a slow watcher. Where a pause cuts the trial they begin anew.
+    /// One interval of a running trial. A slow watcher may drop it; after a pause the samples of
+    /// the interrupted trial start again.
     Sample {
         cell: u32,
         round: u32,
         sample: Sample,
-        /// What each lane did of it; for whoever watches, not kept.
+        /// The part of each lane; for display only, not saved.
         lanes: Vec<LaneSample>,
     },
     Trial {
         trial: Arc<Trial>,
         samples: Vec<Sample>,
-        /// Of this trial alone, where operations were timed; not kept, a verdict has that of all
-        /// trials.
+        /// The latency of this trial alone, if operations were timed; not saved, because the
+        /// verdict holds that of all trials.
         latency: Option<Arc<Latency>>,
     },
-    /// The count that calibration chose: operations per pass and passes per trial; `whole` where
-    /// the file ended first.
+    /// The count that calibration chose: operations per pass and passes per trial; `whole` if the
+    /// file ended first.
     Calibrated {
         cell: u32,
         count: u64,
@@ -91,7 +92,7 @@ pub enum Event {
         nanos: u64,
         whole: bool,
     },
-    /// A cell failed and is left out from here on.
+    /// A cell failed and is skipped from now on.
     Failed {
         cell: u32,
         error: String,
@@ -104,17 +105,17 @@ pub enum Event {
     Probe {
         trial: ProbeTrial,
     },
-    /// What is known about a probe's cell so far; replaces what was told before. Its index is that
-    /// in the plan's probes.
+    /// The findings about a probe's cell so far; replaces earlier ones. `cell` is an index into the
+    /// plan's probes.
     Findings {
         cell: u32,
         findings: Arc<ProbeFindings>,
     },
-    /// What each level of cold buys, where the experiment asks for it.
+    /// The effect of each cache-drop level, if the experiment measures it.
     Levels {
         levels: Vec<Level>,
     },
-    /// One of several ways was picked: the others are out of the run.
+    /// One of several methods was picked; the others are dropped from the run.
     Picked {
         pick: Arc<Pick>,
     },

@@ -1,4 +1,4 @@
-//! The latency of a cell as plain data: what the session keeps of a histogram.
+//! The latency of a cell: the part of a histogram that the session saves.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Latency {
     /// Operations that were timed.
     pub count: u64,
-    /// One operation in so many was timed; 1 = every one.
+    /// One in `every` operations was timed; 1 = all of them.
     pub every: u32,
     pub mean: f64,
     pub p50: Option<f64>,
@@ -15,6 +15,6 @@ pub struct Latency {
     pub p99: Option<f64>,
     pub p999: Option<f64>,
     pub max: f64,
-    /// (nanoseconds, operations), ascending, empty buckets left out; 1 % wide.
+    /// (nanoseconds, operations) in ascending order, without empty buckets; each 1 % wide.
     pub buckets: Vec<(u64, u64)>,
 }

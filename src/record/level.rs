@@ -1,54 +1,54 @@
-//! What each level of cold buys: the time to open a file, to read its first bytes, and to read all
-//! of it.
+//! The effect of each cache-drop level on the time to open a file, to read its first bytes and to
+//! read all of it.
 
 use serde::{Deserialize, Serialize};
 
-/// What was dropped before a reading; each takes what the one before it takes too.
+/// What was dropped from the kernel's caches before a reading; each level includes the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Dropped {
+pub enum DropLevel {
     /// Nothing: the file is in the page cache.
     Nothing,
-    /// The pages of the file.
+    /// The pages of the file: posix_fadvise.
     Data,
-    /// Also the directory entries and inodes, of all files: drop_caches 2.
+    /// Also the directory entries and inodes of all files: drop_caches 2.
     Meta,
-    /// Also the pages of all files, and with them the blocks that inodes and directories are stored
-    /// in: drop_caches 3.
+    /// Also the pages of all files, which include the blocks that store inodes and directories:
+    /// drop_caches 3.
     All,
 }
 
-impl Dropped {
-    pub const ALL: &'static [Dropped] =
-        &[Dropped::Nothing, Dropped::Data, Dropped::Meta, Dropped::All];
+impl DropLevel {
+    pub const ALL: &'static [DropLevel] =
+        &[DropLevel::Nothing, DropLevel::Data, DropLevel::Meta, DropLevel::All];
 
     pub fn name(self) -> &'static str {
         match self {
-            Dropped::Nothing => "nothing",
-            Dropped::Data => "data",
-            Dropped::Meta => "meta",
-            Dropped::All => "all",
+            DropLevel::Nothing => "nothing",
+            DropLevel::Data => "data",
+            DropLevel::Meta => "meta",
+            DropLevel::All => "all",
         }
     }
 }
 
-/// One opening and reading of the file, nanoseconds each.
+/// Times of opening and reading the file once, nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
     pub open: u64,
-    /// The first read, of 4 KiB at the start; what the kernel reads ahead comes with it.
+    /// The first read of 4 KiB at offset 0, including the readahead that it triggers.
     pub first: u64,
-    /// From the opening to the end of the last read.
+    /// From open to the end of the last read.
     pub whole: u64,
 }
 
-/// The readings of one level.
+/// The readings at one cache-drop level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Level {
-    pub dropped: Dropped,
+    pub dropped: DropLevel,
     pub readings: Vec<Reading>,
-    /// Bytes of a whole reading.
+    /// Bytes that one reading of the whole file returns.
     pub bytes: u64,
-    /// Why there is no reading, or no further one.
+    /// Why there are no readings, or no more of them.
     pub reason: Option<String>,
 }

@@ -1,13 +1,13 @@
-//! What was measured: trials, samples, events, warnings, and the verdict as a pure function of its
-//! evidence.
+//! Measured data: trials, samples, probe figures, events and warnings, and the verdict as a pure
+//! function of its evidence.
 
 mod ceilings;
 mod event;
-mod far;
-mod known;
+mod host_summary;
 mod latency;
 mod level;
 mod level_change;
+mod optional_u64;
 mod pick;
 mod probe;
 mod sample;
@@ -17,15 +17,15 @@ mod warning;
 
 pub use ceilings::{Ceilings, LinkCeiling, Throttle};
 pub use event::{End, Event, Phase, Progress};
-pub use far::HostSummary;
-pub use known::Known;
+pub use host_summary::HostSummary;
 pub use latency::Latency;
-pub use level::{Dropped, Level, Reading};
+pub use level::{DropLevel, Level, Reading};
 pub use level_change::{LevelChange, Stretch};
-pub use pick::{Found, LeftOut, Pick, Try, state_of, way_of};
+pub use optional_u64::OptU64;
+pub use pick::{Pick, PickConditions, SkippedMethod, Try, describe_cache_state, describe_method};
 pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};
-pub use trial::{CacheFlush, Evidence, Note, Prepared, ReadBack, Residency, Trial, Xor};
+pub use trial::{CacheFlush, Evidence, Note, Preparation, ReadBack, Residency, Trial, Xor};
 pub use verdict::{
     CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict,
     judge,

@@ -1,5 +1,4 @@
-//! Ways that were tried for a moment, and the one of them that was picked for the whole file: a
-//! pure function of what the tries gave.
+//! The choice of one of several methods for the whole file, as a pure function of brief tries.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +6,12 @@ use crate::plan::{Cache, Job};
 use crate::stats;
 use crate::units::{show_bytes, show_rate, show_share};
 
-/// One way on one part of the file, or on all of it.
+/// One try of a method on a part of the file, or on all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Try {
     /// Index into the plan's cells.
     pub cell: u32,
-    /// Where the part begins, and what was read of it.
+    /// Where the part begins, and the bytes read of it.
     pub offset: u64,
     pub bytes: u64,
     pub nanos: u64,
@@ -21,131 +20,149 @@ pub struct Try {
 }
 
 impl Try {
-    /// Bytes per second.
+    /// Returns the throughput in bytes per second.
     pub fn rate(&self) -> f64 {
         if self.nanos == 0 { 0.0 } else { self.bytes as f64 * 1e9 / self.nanos as f64 }
     }
 }
 
-/// A way that was not tried, or whose try failed.
+/// A method that was not tried, or whose try failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct SkippedMethod {
     pub cell: u32,
     pub why: String,
 }
 
-/// What is known before the tries.
+/// The state of the file and the machine before the tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Found {
-    /// Bytes that are to be read, and those of them in the page cache; `None` = this kernel does
-    /// not tell.
+pub struct PickConditions {
+    /// Bytes to read, and how many of them are in the page cache; `None` = not reported by this
+    /// kernel.
     pub span: u64,
     pub resident: Option<u64>,
     /// CPUs that this process may use.
     pub cpus: u32,
 }
 
-impl Found {
-    /// From this share on a file is as good as cached, and below [`Found::NONE`] as good as not.
-    const ALL: f64 = 0.9;
-    const NONE: f64 = 0.01;
+impl PickConditions {
+    /// Cached share from which a file counts as cached.
+    const MIN_CACHED_SHARE: f64 = 0.9;
+    /// Cached share below which a file counts as cold.
+    const MAX_COLD_SHARE: f64 = 0.01;
 
-    /// Share of the span that is cached; 1 where nobody can tell.
-    pub fn cached(&self) -> f64 {
+    /// Returns the share of the span that is cached; 1 if unknown.
+    pub fn cached_share(&self) -> f64 {
         self.resident.map_or(1.0, |resident| resident as f64 / self.span.max(1) as f64)
     }
 
     pub fn is_cached(&self) -> bool {
-        self.cached() >= Found::ALL
+        self.cached_share() >= PickConditions::MIN_CACHED_SHARE
     }
 
     pub fn is_cold(&self) -> bool {
-        self.cached() < Found::NONE
+        self.cached_share() < PickConditions::MAX_COLD_SHARE
     }
 }
 
-/// Which of several ways to do the same was picked, and why.
+/// The method that was picked among several, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pick {
-    /// `None`: none of them works here.
+    /// Index of the picked cell; `None`: no method works here.
     pub cell: Option<u32>,
     #[serde(flatten)]
-    pub found: Found,
+    pub conditions: PickConditions,
     pub tries: Vec<Try>,
-    pub left_out: Vec<LeftOut>,
-    /// What the tries brought into the page cache was dropped again.
+    pub left_out: Vec<SkippedMethod>,
+    /// Whether the pages that the tries brought into the page cache were dropped afterwards.
     pub restored: bool,
-    /// In words, without a full stop.
+    /// The reason as a sentence without a full stop.
     pub why: String,
 }
 
-/// Others that are named beside the one that was picked.
-const NAMED: usize = 3;
+/// Number of slower methods that the reason names.
+const MAX_NAMED: usize = 3;
 
 impl Pick {
-    /// The fastest of the `ways` (indexes into `cells`) by their tries; without any, the first that
-    /// suits what was found: ways are listed with the usual best first. `faults`: whether a job
-    /// touches a mapping page by page.
-    pub fn of(
+    /// Picks the fastest of the `ways` (indexes into `cells`) by their tries. Without tries it
+    /// picks the first one that suits the conditions; the caller lists the usually fastest first.
+    /// `faults` returns true for jobs that touch a mapping page by page.
+    pub fn choose(
         cells: &[Job],
         ways: &[u32],
-        found: Found,
+        conditions: PickConditions,
         tries: Vec<Try>,
-        left_out: Vec<LeftOut>,
+        left_out: Vec<SkippedMethod>,
         restored: bool,
         faults: impl Fn(&Job) -> bool,
     ) -> Pick {
-        let mut pick = Pick { cell: None, found, tries, left_out, restored, why: String::new() };
+        let mut pick =
+            Pick { cell: None, conditions, tries, left_out, restored, why: String::new() };
         let mut rates: Vec<(u32, f64)> =
             ways.iter().filter_map(|way| Some((*way, pick.rate(*way)?))).collect();
-        // Stable: of equal ones the first.
+        // The sort is stable: the first of equal rates wins.
         rates.sort_by(|a, b| b.1.total_cmp(&a.1));
         let job = |way: u32| cells.get(way as usize);
-        let suit =
-            ways.iter().copied().filter(|way| !pick.left_out.iter().any(|out| out.cell == *way));
-        let wanted = |way: &u32| job(*way).is_some_and(|job| job.direct != found.is_cached());
-        pick.cell = rates
-            .first()
-            .map(|(way, _)| *way)
-            .or_else(|| suit.clone().find(wanted).or_else(|| suit.clone().next()));
-        let named =
-            |&(way, rate): &(u32, f64)| Some(format!("{} {}", way_of(job(way)?), show_rate(rate)));
-        let state = pick.state(cells, faults);
+        let usable: Vec<u32> = ways
+            .iter()
+            .copied()
+            .filter(|way| !pick.left_out.iter().any(|out| out.cell == *way))
+            .collect();
+        pick.cell = match rates.first() {
+            Some((fastest, _)) => Some(*fastest),
+            None => usable
+                .iter()
+                .find(|way| job(**way).is_some_and(|job| job.direct != conditions.is_cached()))
+                .or(usable.first())
+                .copied(),
+        };
+        let describe = |&(way, rate): &(u32, f64)| {
+            Some(format!("{} {}", describe_method(job(way)?), show_rate(rate)))
+        };
         let reason = match (rates.as_slice(), pick.cell.and_then(job)) {
-            ([], None) => "no way works".into(),
-            ([], Some(job)) if suit.clone().count() == 1 => {
-                format!("{} is the only way", way_of(job))
+            ([], None) => "no method works".into(),
+            ([], Some(job)) if usable.len() == 1 => {
+                format!("{} is the only method available", describe_method(job))
             }
             ([], Some(job)) => {
-                format!("too little to try ways on, and {} usually suits that", way_of(job))
-            }
-            ([only], _) => format!("{} was the only way tried", named(only).unwrap_or_default()),
-            ([best, others @ ..], _) => {
-                let more = others.len().saturating_sub(NAMED);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                let others: Vec<String> = others.iter().take(NAMED).filter_map(named).collect();
                 format!(
-                    "tried for a moment, {} was the fastest, before {}{more}",
-                    named(best).unwrap_or_default(),
-                    others.join(", ")
+                    "too little data to compare methods, and {} is usually best",
+                    describe_method(job)
+                )
+            }
+            ([only], _) => {
+                format!("{} was the only method tried", describe(only).unwrap_or_default())
+            }
+            ([best, others @ ..], _) => {
+                let rest = others.len().saturating_sub(MAX_NAMED);
+                let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+                let named: Vec<String> =
+                    others.iter().take(MAX_NAMED).filter_map(describe).collect();
+                format!(
+                    "in brief tries {} was the fastest, ahead of {}{rest}",
+                    describe(best).unwrap_or_default(),
+                    named.join(", ")
                 )
             }
         };
-        pick.why = format!("{state}: {reason}{}", pick.did());
+        pick.why = format!(
+            "{}: {reason}{}",
+            pick.describe_conditions(cells, faults),
+            pick.describe_side_effects()
+        );
         pick
     }
 
-    /// The cells that it names.
+    /// Returns the cells that the pick mentions, some more than once.
     pub fn cells(&self) -> impl Iterator<Item = u32> + '_ {
         let tried = self.tries.iter().map(|t| t.cell);
         self.cell.into_iter().chain(tried).chain(self.left_out.iter().map(|out| out.cell))
     }
 
-    /// What the tries of a way gave, bytes per second: the median, or, where the parts differ in
-    /// what is cached, all of them together.
+    /// Returns the rate of a method in bytes per second: the median of its tries or, if the parts
+    /// of the file differ in what is cached, the rate of all tries together.
     pub fn rate(&self, way: u32) -> Option<f64> {
         let tries = || self.tries.iter().filter(|t| t.cell == way && t.bytes > 0 && t.nanos > 0);
-        if !self.found.is_cached() && !self.found.is_cold() {
+        if !self.conditions.is_cached() && !self.conditions.is_cold() {
             let (bytes, nanos) = tries().fold((0u64, 0u64), |(bytes, nanos), t| {
                 (bytes.saturating_add(t.bytes), nanos.saturating_add(t.nanos))
             });
@@ -155,50 +172,57 @@ impl Pick {
         stats::median(&rates)
     }
 
-    /// What the tries did to the file's place in memory, where they did something.
-    fn did(&self) -> String {
+    /// Describes what the tries read from the device; empty if they read nothing.
+    fn describe_side_effects(&self) -> String {
         let (all, device) = self.tries.iter().fold((0u64, 0u64), |(all, device), t| {
             (all.saturating_add(t.bytes), device.saturating_add(t.device_bytes.unwrap_or(0)))
         });
-        if device == 0 || self.found.is_cached() {
+        if device == 0 || self.conditions.is_cached() {
             return String::new();
         }
-        let then =
-            if self.restored { ", and what that left in the page cache was dropped" } else { "" };
+        let cleanup = if self.restored { "; those pages were dropped again" } else { "" };
         format!(
-            "; the tries read {}, for which the device gave {}{then}",
+            "; the tries read {}, {} of it from the device{cleanup}",
             show_bytes(all),
             show_bytes(device)
         )
     }
 
-    /// `98.0 % in the page cache, 64 KiB mapped by a page fault, 2 CPUs`.
-    fn state(&self, cells: &[Job], faults: impl Fn(&Job) -> bool) -> String {
-        let Found { span, resident, cpus } = self.found;
+    /// Describes the state before the tries: `98.0 % of 1 GiB in the page cache, 64 KiB mapped per
+    /// page fault, 2 CPUs`.
+    fn describe_conditions(&self, cells: &[Job], faults: impl Fn(&Job) -> bool) -> String {
+        let PickConditions { span, resident, cpus } = self.conditions;
         let cached = match resident {
             Some(_) if span == 0 => String::new(),
             Some(_) => format!(
                 "{} of {} in the page cache, ",
-                show_share(self.found.cached().min(1.0)),
+                show_share(self.conditions.cached_share().min(1.0)),
                 show_bytes(span)
             ),
-            None => "what is in the page cache is not known, ".into(),
+            None => "residency unknown, ".into(),
         };
-        let mapped = self
-            .tries
-            .iter()
-            .find(|t| cells.get(t.cell as usize).is_some_and(&faults))
-            .and_then(|t| t.bytes.checked_div(t.minor_faults))
-            .filter(|_| self.found.is_cached());
-        let mapped = mapped.map_or(String::new(), |bytes| {
-            format!("{} mapped by a page fault, ", show_bytes(bytes))
-        });
+        let mapped = match self.bytes_per_fault(cells, faults) {
+            Some(bytes) => format!("{} mapped per page fault, ", show_bytes(bytes)),
+            None => String::new(),
+        };
         format!("{cached}{mapped}{cpus} {}", if cpus == 1 { "CPU" } else { "CPUs" })
+    }
+
+    /// Returns the bytes that one page fault of a plain mapping covers; `None` if the file is not
+    /// cached or no mapping was tried.
+    fn bytes_per_fault(&self, cells: &[Job], faults: impl Fn(&Job) -> bool) -> Option<u64> {
+        if !self.conditions.is_cached() {
+            return None;
+        }
+        let mapping =
+            self.tries.iter().find(|t| cells.get(t.cell as usize).is_some_and(&faults))?;
+        mapping.bytes.checked_div(mapping.minor_faults)
     }
 }
 
-/// A way without what all of them share: `mmap+shared by 2 threads`, `uring direct 1 MiB depth 8`.
-pub fn way_of(job: &Job) -> String {
+/// Describes a method without the settings that all methods share: `mmap+shared by 2 threads`,
+/// `uring direct 1 MiB depth 8`.
+pub fn describe_method(job: &Job) -> String {
     let mut text = job.backend.to_string();
     if job.direct {
         text += " direct";
@@ -213,9 +237,8 @@ pub fn way_of(job: &Job) -> String {
     text
 }
 
-/// The state of the cache that it was brought into: `, cold`; nothing of a file that was taken as
-/// it is.
-pub fn state_of(job: &Job) -> String {
+/// Describes the cache state that a job prepares: `, cold`; empty for a file taken as is.
+pub fn describe_cache_state(job: &Job) -> String {
     if job.cache == Cache::AsIs { String::new() } else { format!(", {}", job.cache) }
 }
 
@@ -224,7 +247,7 @@ mod tests {
     use super::*;
     use crate::plan::{Choice, Op};
 
-    /// A mapping, pread and direct I/O, by 2 threads the first.
+    /// A mapping read by 2 threads, pread, and direct I/O with io_uring.
     fn cells() -> Vec<Job> {
         let job = |text: &str| Job {
             block: 2 << 20,
@@ -237,7 +260,8 @@ mod tests {
         ]
     }
 
-    fn tried(cell: u32, millis: u64) -> Try {
+    /// A try that read 1 MiB in `millis`.
+    fn try_of(cell: u32, millis: u64) -> Try {
         Try {
             cell,
             offset: 0,
@@ -249,36 +273,38 @@ mod tests {
     }
 
     fn pick(cached: u64, tries: Vec<Try>, out: &[u32]) -> Pick {
-        let left_out = out.iter().map(|cell| LeftOut { cell: *cell, why: "no".into() }).collect();
-        let found = Found { span: 100, resident: Some(cached), cpus: 2 };
+        let left_out =
+            out.iter().map(|cell| SkippedMethod { cell: *cell, why: "no".into() }).collect();
+        let conditions = PickConditions { span: 100, resident: Some(cached), cpus: 2 };
         let faults = |job: &Job| job.backend.id == "mmap";
-        Pick::of(&cells(), &[0, 1, 2], found, tries, left_out, true, faults)
+        Pick::choose(&cells(), &[0, 1, 2], conditions, tries, left_out, true, faults)
     }
 
     #[test]
-    fn the_fastest_by_its_median_is_picked_and_the_reason_says_what_the_others_gave() {
+    fn picks_the_fastest_median_and_gives_the_rates_of_the_others() {
         let tries = [(0, 5), (1, 4), (2, 9), (0, 5), (1, 40), (2, 9), (0, 6), (1, 50), (2, 9)]
-            .map(|(cell, ms)| tried(cell, ms));
+            .map(|(cell, ms)| try_of(cell, ms));
         let pick = pick(100, tries.to_vec(), &[]);
         assert_eq!(pick.cell, Some(0));
         assert_eq!(
             pick.why,
-            "100 % of 100 B in the page cache, 64 KiB mapped by a page fault, 2 CPUs: tried for a moment, \
-             mmap+shared 2 MiB by 2 threads 200 MiB/s was the fastest, before uring direct 2 MiB depth 8 111 MiB/s, pread 2 MiB 25.0 MiB/s"
+            "100 % of 100 B in the page cache, 64 KiB mapped per page fault, 2 CPUs: in brief \
+             tries mmap+shared 2 MiB by 2 threads 200 MiB/s was the fastest, ahead of uring \
+             direct 2 MiB depth 8 111 MiB/s, pread 2 MiB 25.0 MiB/s"
         );
     }
 
     #[test]
-    fn of_two_tries_neither_is_the_median() {
-        // 200 and 50 MiB/s against twice 167: the faster one of two says little.
-        let tries = [(0, 5), (1, 6), (0, 20), (1, 6)].map(|(cell, ms)| tried(cell, ms));
+    fn the_rate_of_two_tries_is_their_mean() {
+        // 200 and 50 MiB/s against 167 twice: one fast try does not decide.
+        let tries = [(0, 5), (1, 6), (0, 20), (1, 6)].map(|(cell, ms)| try_of(cell, ms));
         let pick = pick(100, tries.to_vec(), &[]);
         assert_eq!((pick.cell, pick.rate(0).unwrap() / f64::from(1 << 20)), (Some(1), 125.0));
-        // A damaged session may say anything.
-        let huge = Try { bytes: u64::MAX, nanos: u64::MAX, ..tried(0, 1) };
+        // A damaged session may hold any numbers.
+        let huge = Try { bytes: u64::MAX, nanos: u64::MAX, ..try_of(0, 1) };
         assert!(
             Pick {
-                found: Found { span: 2, resident: Some(1), cpus: 1 },
+                conditions: PickConditions { span: 2, resident: Some(1), cpus: 1 },
                 tries: vec![huge; 2],
                 ..pick
             }
@@ -288,9 +314,9 @@ mod tests {
     }
 
     #[test]
-    fn where_parts_differ_all_tries_count_together() {
-        // One fast part of three does not make a way fast: 12 ms against 3 x 5.
-        let tries = |ms: [u64; 3], cell| ms.map(|ms| tried(cell, ms));
+    fn in_a_partly_cached_file_all_tries_count_together() {
+        // 12 ms in total beats 3 x 5 ms; 32 ms does not, although two of its parts are faster.
+        let tries = |ms: [u64; 3], cell| ms.map(|ms| try_of(cell, ms));
         let both = || [tries([10, 1, 1], 1), tries([5, 5, 5], 0)].concat();
         assert_eq!(pick(50, both(), &[]).cell, Some(1));
         assert_eq!(pick(100, both(), &[]).cell, Some(1));
@@ -299,8 +325,8 @@ mod tests {
     }
 
     #[test]
-    fn without_tries_what_suits_the_state_is_picked() {
-        for (cached, out, wanted) in [
+    fn without_tries_picks_the_usual_best_for_the_conditions() {
+        for (cached, out, expected) in [
             (100, &[][..], Some(0)),
             (0, &[], Some(2)),
             (100, &[0], Some(1)),
@@ -309,21 +335,21 @@ mod tests {
             (0, &[0, 1, 2], None),
         ] {
             let pick = pick(cached, Vec::new(), out);
-            assert_eq!(pick.cell, wanted, "{cached} {out:?}");
+            assert_eq!(pick.cell, expected, "{cached} {out:?}");
             assert!(
-                pick.why.contains(match (wanted, out.len()) {
-                    (None, _) => "no way works",
-                    (_, 2) => "is the only way",
-                    _ => "too little to try",
+                pick.why.contains(match (expected, out.len()) {
+                    (None, _) => "no method works",
+                    (_, 2) => "is the only method available",
+                    _ => "too little data to compare methods",
                 }),
                 "{}",
                 pick.why
             );
         }
-        let unknown = Found { resident: None, ..Found::default() };
+        let unknown = PickConditions { resident: None, ..PickConditions::default() };
         assert!(unknown.is_cached() && !unknown.is_cold());
-        // A try that moved nothing is none.
-        let nothing = Try { bytes: 0, ..tried(1, 5) };
-        assert_eq!(pick(100, vec![nothing, tried(2, 5)], &[]).cell, Some(2));
+        // A try that moved nothing does not count.
+        let nothing = Try { bytes: 0, ..try_of(1, 5) };
+        assert_eq!(pick(100, vec![nothing, try_of(2, 5)], &[]).cell, Some(2));
     }
 }

@@ -1,14 +1,14 @@
-//! What a probe measured: single figures, and what is known about them together.
+//! The figures of a probe, and the findings about them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{HostSummary, Warning};
 use crate::units;
 
-/// The unit of a probe's value; it says what is better.
+/// The unit of a probe's value, which decides whether more or less is faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Unit {
-    /// Nanoseconds of one operation: less is faster.
+    /// Nanoseconds per operation: less is faster.
     #[serde(rename = "ns")]
     Nanos,
     /// Bytes per second: more is faster.
@@ -32,7 +32,7 @@ impl Unit {
         }
     }
 
-    /// A value with its unit, for people.
+    /// Formats a value with its unit for people.
     pub fn show(self, value: f64) -> String {
         match self {
             Unit::Nanos => units::show_nanos(value),
@@ -42,7 +42,7 @@ impl Unit {
         }
     }
 
-    /// Whether more is faster; `None` where the value is no speed.
+    /// Returns whether more is faster; `None` if the value is not a speed.
     pub fn more_is_faster(self) -> Option<bool> {
         match self {
             Unit::Nanos => Some(false),
@@ -52,7 +52,7 @@ impl Unit {
     }
 }
 
-/// One figure of a probe's cell: one calibrated batch, or one that somebody reported.
+/// One figure of a probe's cell: from a calibrated batch, or taken from a report.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ProbeTrial {
     /// Index into the plan's probes.
@@ -62,15 +62,15 @@ pub struct ProbeTrial {
     /// Finite and not below 0.
     pub value: f64,
     pub unit: Unit,
-    /// The same in cycles of the clock that counted them, where that is known.
+    /// The value in CPU cycles, if the frequency is known.
     pub cycles: Option<f64>,
-    /// The budget or a signal cut it.
+    /// True if the budget or a signal cut it short.
     #[serde(default)]
     pub short: bool,
 }
 
 impl ProbeTrial {
-    /// Whether the value is one that can be shown and compared.
+    /// Returns true if the value can be shown and compared.
     pub fn is_sound(&self) -> bool {
         self.value.is_finite()
             && self.value >= 0.0
@@ -78,27 +78,27 @@ impl ProbeTrial {
     }
 }
 
-/// What the value was expected to be, in its unit.
+/// The range in which the value was expected, in its unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     pub low: f64,
     pub high: f64,
-    /// From which facts: `4-5 cycles at 2.6 GHz`.
+    /// The facts behind it: `4-5 cycles at 2.6 GHz`.
     pub reason: String,
 }
 
-/// What is known about a probe's cell beside its trials.
+/// Findings about a probe's cell, besides its trials.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProbeFindings {
     pub estimate: Option<Estimate>,
     pub warnings: Vec<Warning>,
-    /// Why it failed or is not to be had.
+    /// Why it failed or is unavailable.
     pub error: Option<String>,
-    /// What was taken out, how large a batch was, and what counters prove; for people.
+    /// What was subtracted, the batch size and what counters prove; for people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
-    /// The other machine, where the cell was measured to one.
+    /// The other machine of a remote cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub far: Option<HostSummary>,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What was done in an interval that ended `at` nanoseconds after the trial's first start.
+/// The work of an interval that ended `at` nanoseconds after the first thread of the trial started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sample {
     pub at: u64,
@@ -21,11 +21,11 @@ pub struct LaneSample {
 }
 
 impl Sample {
-    /// A trial keeps at most this many, neighbours merged.
-    pub const MOST: usize = 120;
+    /// Most samples that a trial keeps; neighbours are merged beyond that.
+    pub const MAX_PER_TRIAL: usize = 120;
 
-    /// This interval and the one after it as one.
-    pub fn with(&self, next: &Sample) -> Sample {
+    /// Merges this interval with the one after it.
+    pub fn merge(&self, next: &Sample) -> Sample {
         Sample {
             at: next.at,
             nanos: self.nanos.saturating_add(next.nanos),

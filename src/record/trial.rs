@@ -1,10 +1,10 @@
-//! A trial: one timed run of one cell, with the evidence of where its bytes came from.
+//! A trial: one timed run of one cell, with evidence of where its bytes came from.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Known;
+use super::OptU64;
 
 /// The 32-bit XOR of a span, written as 8 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +32,8 @@ impl<'de> Deserialize<'de> for Xor {
     }
 }
 
-/// One timed run of one cell. Times in nanoseconds, sizes in bytes; `None` = this kernel or file
-/// system does not tell.
+/// One timed run of one cell. Times in nanoseconds, sizes in bytes; `None` = not reported by this
+/// kernel or file system.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Trial {
     /// Index into the plan's cells.
@@ -42,11 +42,11 @@ pub struct Trial {
     pub round: u32,
     pub bytes: u64,
     pub ops: u64,
-    /// Not known where another program made them and does not say.
-    pub syscalls: Known,
-    /// Wall time from the first start to the last end over all threads.
+    /// Unknown if another program made them and does not report the number.
+    pub syscalls: OptU64,
+    /// Wall time from the first thread's start to the last thread's end.
     pub nanos: u64,
-    /// Whole passes over the span; 0 where the count ends before it.
+    /// Complete passes over the span; 0 if the count ends before the first one.
     pub passes: u64,
     pub xor: Option<Xor>,
     pub user_nanos: u64,
@@ -59,25 +59,25 @@ pub struct Trial {
     pub major_faults: u64,
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,
-    /// The budget or a signal cut it.
+    /// True if the budget or a signal cut it short.
     pub short: bool,
     pub evidence: Evidence,
 }
 
 impl Trial {
-    /// Bytes per second.
+    /// Returns the throughput in bytes per second.
     pub fn throughput(&self) -> f64 {
         per_second(self.bytes, self.nanos)
     }
 
-    /// Operations per second.
+    /// Returns the operations per second.
     pub fn operations(&self) -> f64 {
         per_second(self.ops, self.nanos)
     }
 
-    /// When it ended, nanoseconds since the session started. Between the parts of a trial lie their
-    /// preparations, which are not timed.
-    pub fn ended(&self) -> u64 {
+    /// Returns when the trial ended, in nanoseconds since the session started. The untimed
+    /// preparations between its parts are included.
+    pub fn end_time(&self) -> u64 {
         let Evidence { started, prepare_nanos, parts, .. } = self.evidence;
         let parts = parts.max(1);
         let between =
@@ -85,7 +85,7 @@ impl Trial {
         started.saturating_add(self.nanos).saturating_add(between)
     }
 
-    /// System calls per second, where they were counted.
+    /// Returns the system calls per second, if they were counted.
     pub fn syscall_rate(&self) -> Option<f64> {
         Some(per_second(self.syscalls.get()?, self.nanos))
     }
@@ -95,7 +95,7 @@ fn per_second(amount: u64, nanos: u64) -> f64 {
     if nanos == 0 { 0.0 } else { amount as f64 * 1e9 / nanos as f64 }
 }
 
-/// What a verdict needs beyond the figures themselves.
+/// What a verdict needs to know besides the figures.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Evidence {
@@ -105,145 +105,144 @@ pub struct Evidence {
     pub prepared: u64,
     /// How long the preparation took.
     pub prepare_nanos: u64,
-    pub preparation: Option<Prepared>,
-    /// How often the trial was prepared, opened and mapped anew, each time for an equal part of its
-    /// passes; 0 in older sessions: once.
+    pub preparation: Option<Preparation>,
+    /// How often the file was prepared, opened and mapped again, each time for an equal share of
+    /// the passes; 0 (older sessions) = once.
     pub parts: u64,
-    /// Bytes of the span that one pass over it visits once; `bytes` beyond it are repeats.
+    /// Bytes of the span that one pass visits; `bytes` beyond it are repeats.
     pub unique_bytes: u64,
-    /// Sum of what each lane says it moved: the cross-check of `bytes`.
+    /// Sum of the bytes that each lane counted: a cross-check of `bytes`.
     pub lane_bytes: u64,
-    /// Operations times block size, an odd last block at its own size.
+    /// Operations times block size; a partial last block counts with its own size.
     pub planned_bytes: u64,
-    /// Bytes of the span that were given to more than one lane.
+    /// Bytes of the span that were assigned to more than one lane.
     pub overlap_bytes: u64,
-    /// Of `bytes`, those that operations wrote; needed where reads and writes are mixed.
+    /// The part of `bytes` that was written; needed if reads and writes are mixed.
     pub written: Option<u64>,
-    /// Latencies recorded in this trial and their sum.
+    /// Number of latencies recorded in this trial.
     pub timed_ops: u64,
+    /// Sum of those latencies.
     pub timed_nanos: u64,
-    /// Time the lanes ran, added up over lanes that had work; an fdatasync at the end is not in it.
+    /// Running time summed over the lanes that had work, without a final fdatasync.
     pub lane_nanos: u64,
-    /// Time spent in the XOR outside of the latencies, added up over lanes.
-    pub xor_nanos: Known,
-    /// Operations under way per lane, averaged over the time it ran; `None` = not counted.
+    /// Time spent in the XOR outside the timed latencies, summed over lanes.
+    pub xor_nanos: OptU64,
+    /// Operations in flight per lane, averaged over its running time; `None` = not counted.
     pub achieved_depth: Option<f64>,
-    /// Spread of the lanes' starts.
+    /// Time between the first and the last lane's start.
     pub skew_nanos: u64,
-    /// Bytes this process dirtied or sent to be written.
-    pub write_bytes: Known,
-    /// Of a write that is synced at its end, from the first start until the last write returned
-    /// over all threads: the page cache has all.
-    pub cached_nanos: Known,
+    /// Bytes that this process dirtied or submitted for writing.
+    pub write_bytes: OptU64,
+    /// For writes that are synced at the end: time from the first thread's start until the last
+    /// write returned, when the page cache holds everything.
+    pub cached_nanos: OptU64,
     /// Dirty and under-writeback bytes of the file when the trial ended.
-    pub unwritten_bytes: Known,
-    /// What the whole disk did meanwhile, from everyone.
+    pub unwritten_bytes: OptU64,
+    /// Bytes that the whole disk read during the trial, for all processes.
     pub disk_read_bytes: Option<u64>,
+    /// Bytes that the whole disk wrote during the trial, for all processes.
     pub disk_write_bytes: Option<u64>,
-    /// Requests that these bytes were moved in: neighbours in the queue are merged into one.
-    pub disk_requests: Known,
-    /// Average number of requests the disk had in its queue.
+    /// Requests in which the disk moved these bytes, after the block layer merged neighbours.
+    pub disk_requests: OptU64,
+    /// Average number of requests in the disk's queue.
     pub disk_depth: Option<f64>,
-    /// Time the hypervisor gave to others, over all CPUs.
-    pub steal_nanos: Known,
-    /// Time in which threads were ready to run and other tasks had the CPU, over all threads.
-    pub queued_nanos: Known,
-    /// Bytes held in 2 MiB page-cache folios over the whole machine (FileHugePages) before the
-    /// trial.
-    pub huge_page_cache: Known,
-    /// How residency was found.
+    /// Steal time, summed over all CPUs.
+    pub steal_nanos: OptU64,
+    /// Time that threads were ready to run but waited for a CPU, summed over all threads.
+    pub queued_nanos: OptU64,
+    /// Bytes in 2 MiB page-cache folios on the whole machine (FileHugePages) before the trial.
+    pub huge_page_cache: OptU64,
+    /// How residency was determined.
     pub residency: Option<Residency>,
-    /// That the CPU caches were emptied, where that was asked for.
+    /// Result of flushing the CPU caches, if that was requested.
     pub cpu_cache: Option<CacheFlush>,
-    /// What was read back, after the timed window, of a file that the trial made; left out of JSON
-    /// where nothing was.
+    /// Read-back of a file that the trial created, after the timed window; absent from JSON if
+    /// there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_back: Option<ReadBack>,
     pub notes: Vec<Note>,
 }
 
-/// A file that was written, as it is read. Blocks that are alike cancel out in an XOR, so each is
-/// held against what was written, too.
+/// Result of reading a written file back. Equal blocks cancel out in an XOR, so each block is also
+/// compared with the written data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadBack {
     pub xor: Xor,
-    /// Blocks that are not what was written.
+    /// Blocks that differ from the written data.
     pub other_blocks: u64,
 }
 
 impl ReadBack {
-    /// Whether it is what was written, whose XOR is this.
-    pub fn is(&self, written: Xor) -> bool {
+    /// Returns true if the file holds the written data, whose XOR is `written`.
+    pub fn matches(&self, written: Xor) -> bool {
         self.xor == written && self.other_blocks == 0
     }
 }
 
-/// What emptying the CPU caches did, as loads of the same bytes show.
+/// Effect of flushing the CPU caches, measured by loads of the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CacheFlush {
-    /// Time of a load that depends on the one before, nanoseconds, when the bytes had just been
-    /// used.
+    /// Time of a dependent load before the flush, when the bytes had just been used, nanoseconds.
     pub before_nanos: f64,
-    /// The same afterwards.
+    /// Time of a dependent load after the flush, nanoseconds.
     pub after_nanos: f64,
-    /// Bytes whose lines were written back and dropped one by one; 0 = pushed out by reading other
-    /// memory.
+    /// Bytes flushed line by line; 0 = evicted by reading other memory.
     pub flushed_bytes: u64,
 }
 
 impl CacheFlush {
-    /// Memory takes at least twice the time of any cache.
-    pub fn worked(&self) -> bool {
+    /// Returns true if loads now come from memory, which takes at least twice as long as any cache.
+    pub fn is_effective(&self) -> bool {
         self.after_nanos >= 2.0 * self.before_nanos
     }
 }
 
-/// How residency was found.
+/// How residency was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Residency {
     /// cachestat(2): exact.
     Cachestat,
-    /// preadv2(RWF_NOWAIT) on random pages: an estimate that disturbs a little.
+    /// preadv2(RWF_NOWAIT) on random pages: an estimate that disturbs the cache slightly.
     Sampled,
-    /// mincore(2) through a mapping: exact, where cachestat sees an overlay's empty inode.
+    /// mincore(2) on a mapping: exact, even where cachestat sees only an overlay's empty inode.
     Mincore,
 }
 
-/// What preparation reached.
+/// The state of the page cache that preparation reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "for")]
-pub enum Prepared {
-    /// Bytes still cached after the drop, and who maps them.
+pub enum Preparation {
+    /// Bytes still cached after the drop, and the processes that map them.
     Cold { left: u64, mapped_by: Vec<String> },
-    /// Bytes resident after reading, of the span.
+    /// Bytes of the span resident after reading.
     Warm { resident: u64 },
     /// Nothing was done.
     AsIs,
 }
 
-/// A circumstance of a trial that is no failure.
+/// A circumstance of a trial that is not a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Note {
-    /// The worker shares the descriptor table: 30-40 ns more per call.
+    /// Workers share the descriptor table: 30-40 ns more per call.
     SharedDescriptors,
     /// No huge pages behind the buffer of direct I/O.
     SmallPages,
-    /// The clock of latencies is not the time-stamp counter: about 20 ns more per operation.
+    /// Latencies are not timed by the time-stamp counter: about 20 ns more per operation.
     SlowClock,
     /// io_uring refused the registered buffer or file: the plain path was measured.
     UringPlain(String),
-    /// A kernel thread worked for the lane, and its CPU time is not known.
+    /// A kernel thread worked for the lane, and its CPU time is unknown.
     HelperUncounted,
     /// The file system can share blocks between files instead of copying them.
     Cloned,
-    /// Another program did the work, and how many system calls it made is not known.
+    /// Another program did the work, and its number of system calls is unknown.
     CallsUnknown,
-    /// The clock of the program that did the work counts in steps of so many nanoseconds, more than
-    /// 1 % of the trial.
+    /// The clock of the program that did the work has steps of this many nanoseconds, more than 1 %
+    /// of the trial.
     CoarseClock(u64),
-    /// Size, modification time or inode changed meanwhile.
+    /// Size, modification time or inode changed during the trial.
     FileChanged(String),
 }
 
@@ -253,12 +252,12 @@ mod tests {
 
     #[test]
     fn a_trial_of_several_parts_ends_after_the_preparations_between_them() {
-        let of = |parts| {
+        // An older session does not record the parts: 0.
+        for (parts, end) in [(0, 1100), (1, 1100), (4, 1400)] {
             let evidence =
                 Evidence { started: 1000, prepare_nanos: 400, parts, ..Evidence::default() };
-            Trial { nanos: 100, evidence, ..Trial::default() }.ended()
-        };
-        // An older session does not tell the parts.
-        assert_eq!([0, 1, 4].map(of), [1100, 1100, 1400]);
+            let trial = Trial { nanos: 100, evidence, ..Trial::default() };
+            assert_eq!(trial.end_time(), end, "{parts} parts");
+        }
     }
 }

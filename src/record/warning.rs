@@ -1,30 +1,31 @@
-//! A warning: what is wrong, how it is known, and what to do.
+//! A warning: the finding, the evidence and the remedy.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// The warning of a cell whose system calls nobody counted: there is no rate of them then.
+/// Id of the warning of a cell whose system calls were not counted, so that their rate is unknown.
 pub const CALLS_UNKNOWN: &str = "calls-unknown";
 
-/// How much a warning takes away from a result.
+/// How much a warning devalues a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; the number stands.
+    /// Worth knowing; the number is valid.
     Note,
-    /// The number is right and easily misread.
+    /// The number is right but easily misread.
     Misleading,
-    /// The number is not what it says it is.
+    /// The number does not measure what it claims to.
     Wrong,
 }
 
 /// A finding about a result, a target or a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// Stable name: `holes`, `not-cold`.
+    /// Stable id: `holes`, `not-cold`.
     pub id: Cow<'static, str>,
     pub severity: Severity,
+    /// The finding.
     pub message: String,
     /// The measured facts that raised it.
     pub evidence: String,

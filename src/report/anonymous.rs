@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::host::Host;
 use crate::plan::{Param, Plan, Presets, TargetSpec};
-use crate::record::{Note, Prepared, ProbeFindings, Trial, Verdict, Warning};
+use crate::record::{Note, Preparation, ProbeFindings, Trial, Verdict, Warning};
 use crate::session::Session;
 
 /// Words that may not appear, with what stands for them; the longest first.
@@ -61,7 +61,7 @@ impl Names {
 
     pub fn trial(&self, trial: &Trial) -> Trial {
         let mut trial = trial.clone();
-        if let Some(Prepared::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
+        if let Some(Preparation::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
             mapped_by.iter_mut().for_each(|by| *by = "a program".into());
         }
         for note in &mut trial.evidence.notes {

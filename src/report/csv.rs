@@ -180,10 +180,10 @@ fn columns() -> Vec<Column> {
             })
         }),
         job("level_first_median", |r| {
-            number(r.level_change.as_ref().map(|c| c.ends().0.summary.median))
+            number(r.level_change.as_ref().map(|c| c.first_and_last().0.summary.median))
         }),
         job("level_last_median", |r| {
-            number(r.level_change.as_ref().map(|c| c.ends().1.summary.median))
+            number(r.level_change.as_ref().map(|c| c.first_and_last().1.summary.median))
         }),
         job("writes", |r| if r.cell.op == Op::Write { words(r.cell.writes) } else { Field::Empty }),
     ]);

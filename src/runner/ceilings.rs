@@ -70,7 +70,7 @@ fn kept_in(folder: &Path, boot: String, measure: impl FnOnce() -> Ceilings) -> C
     if runs >= RUNS {
         return before;
     }
-    let ceilings = measure().best(&before);
+    let ceilings = measure().merge_best(&before);
     // Worth nothing if it fails: the next run measures again.
     let version = env!("CARGO_PKG_VERSION").to_string();
     let _ = keep(folder, &path, &Kept { boot, version, cpus: cpus(), runs: runs + 1, ceilings });
@@ -79,7 +79,7 @@ fn kept_in(folder: &Path, boot: String, measure: impl FnOnce() -> Ceilings) -> C
 
 /// A damaged file may say anything.
 fn sound(ceilings: &Ceilings) -> bool {
-    ceilings.named().all(|(_, value)| value.is_finite() && value > 0.0)
+    ceilings.figures().all(|(_, value)| value.is_finite() && value > 0.0)
 }
 
 fn keep(folder: &Path, path: &Path, kept: &Kept) -> std::io::Result<()> {

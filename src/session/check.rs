@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::plan::{Job, Plan};
-use crate::record::{Dropped, Event, Level, Prepared, ProbeFindings, Trial, Verdict, Warning};
+use crate::record::{DropLevel, Event, Level, Preparation, ProbeFindings, Trial, Verdict, Warning};
 use crate::text::clean;
 
 /// Programs that map a file: further names are dropped, as they take more room in memory than in
@@ -64,7 +64,7 @@ fn probe(cell: u32, plan: &Plan) -> Result<(), String> {
 }
 
 fn shrink(trial: &mut Trial) {
-    if let Some(Prepared::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
+    if let Some(Preparation::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
         mapped_by.truncate(MAX_MAPPED_BY);
         mapped_by.shrink_to_fit();
     }
@@ -81,7 +81,7 @@ fn clean_findings(findings: &mut ProbeFindings) {
 }
 
 fn clean_levels(levels: &mut Vec<Level>) {
-    levels.truncate(Dropped::ALL.len());
+    levels.truncate(DropLevel::ALL.len());
     for level in levels {
         level.readings.truncate(MAX_READINGS);
         level.reason.iter_mut().for_each(clean::in_place);

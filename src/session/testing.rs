@@ -7,8 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use super::{NewSession, Recorder, Session};
 use crate::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
 use crate::record::{
-    Ceilings, End, Event, Found, Grounds, LeftOut, MachineEvidence, Pick, Sample, Source, Trial,
-    Try, Verdict, Xor,
+    Ceilings, End, Event, Grounds, MachineEvidence, Pick, PickConditions, Sample, SkippedMethod,
+    Source, Trial, Try, Verdict, Xor,
 };
 
 /// 2026-11-21T09:30:11Z.
@@ -106,10 +106,11 @@ pub fn picked() -> Vec<Event> {
     let job = |way: &&str| Job { threads: 2, ..job(way, 2 << 20, Cache::AsIs) };
     plan.cells = ["mmap+shared", "pread", "uring"].iter().map(job).collect();
     let tries = vec![tried(0, 100), tried(1, 50)];
-    let out = vec![LeftOut { cell: 2, why: "the ring\u{1b}[31m is closed".into() }];
-    let found = Found { span: 1 << 30, resident: Some(1 << 30), cpus: 2 };
-    let pick =
-        Pick::of(&plan.cells, &[0, 1], found, tries, out, false, |job| job.backend.id == "mmap");
+    let out = vec![SkippedMethod { cell: 2, why: "the ring\u{1b}[31m is closed".into() }];
+    let found = PickConditions { span: 1 << 30, resident: Some(1 << 30), cpus: 2 };
+    let pick = Pick::choose(&plan.cells, &[0, 1], found, tries, out, false, |job| {
+        job.backend.id == "mmap"
+    });
     let mut trial = trial(1, 1, 1 << 30);
     (trial.nanos, trial.xor, trial.passes) = (50_000_000, Some(Xor(0xabc)), 1);
     let ceilings =

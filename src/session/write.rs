@@ -336,7 +336,7 @@ impl Recorder {
         let Some(state) = self.verdicts.get_mut(trial.cell as usize) else { return };
         state.trials += 1;
         let mut samples = samples.to_vec();
-        merge_neighbours(&mut samples, Sample::MOST, Sample::with);
+        merge_neighbours(&mut samples, Sample::MAX_PER_TRIAL, Sample::merge);
         self.line(&Line::Trial { trial, samples: &samples });
     }
 

@@ -285,7 +285,7 @@ fn steps_of_several_cells_at_one_time_are_told_once() {
     assert!(fell[2].level_change.is_none());
     let change = fell[0].level_change.as_ref().unwrap();
     assert_eq!(
-        (change.levels[0].last_trial, change.levels[1].first_trial, change.window()),
+        (change.levels[0].last_trial, change.levels[1].first_trial, change.step_window()),
         (5, 6, Some((16_000_000_000, 18_000_000_000)))
     );
     let said = "2 of 3 cells fell at the same time, 17.0 s to 18.0 s after the start: the machine or the device changed";

@@ -55,7 +55,7 @@ fn single(result: &CellResult, best: &Best, labels: &Labels) -> String {
     let mut text = match result.level_change.as_ref().filter(|change| change.is_large()) {
         // A median of both is no figure.
         Some(change) => {
-            let (first, last) = change.ends();
+            let (first, last) = change.first_and_last();
             let (first, last) = (rate(best, first.summary.median), rate(best, last.summary.median));
             format!(
                 "{}: from {first} to {last} within the run, so no single figure",
@@ -283,7 +283,7 @@ fn together(results: &[CellResult]) -> Option<String> {
         .filter_map(|result| result.level_change.as_ref())
         .filter(|change| change.is_large());
     let windows: Vec<(bool, (u64, u64))> =
-        large.filter_map(|change| Some((change.fell(), change.window()?))).collect();
+        large.filter_map(|change| Some((change.is_drop(), change.step_window()?))).collect();
     let at = |(fell, (from, _)): &(bool, (u64, u64))| {
         let holds = |(other, (begin, end)): &&(bool, (u64, u64))| {
             other == fell && begin <= from && from <= end

@@ -58,7 +58,7 @@ pub fn read_back(results: &[CellResult]) -> Option<String> {
         .filter_map(|trial| Some((trial.xor?, trial.evidence.read_back?)));
     let all: Vec<_> = pairs.collect();
     let (xor, _) = all.first()?;
-    let wrong = all.iter().filter(|(written, read)| !read.is(*written)).count();
+    let wrong = all.iter().filter(|(written, read)| !read.matches(*written)).count();
     let alike = if xor.0 == 0 { ", as equal blocks cancel out in pairs" } else { "" };
     Some(match wrong {
         0 if all.iter().all(|(written, _)| written == xor) => {

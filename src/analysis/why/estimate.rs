@@ -50,8 +50,8 @@ impl Basis {
             Some(many) => format!("{} by one thread, {} by {threads}", rate(one), show_rate(many)),
             None => rate(one),
         };
-        let copy = by(bounds.ceilings.copy, bounds.ceilings.copy_by(threads));
-        let read = by(bounds.ceilings.read, bounds.ceilings.read_by(threads));
+        let copy = by(bounds.ceilings.copy, bounds.ceilings.copy_rate(threads));
+        let read = by(bounds.ceilings.read, bounds.ceilings.read_rate(threads));
         match self {
             Basis::CallAndCopy => {
                 let call = bounds.ceilings.syscall_nanos.map(show_nanos).unwrap_or_default();
@@ -99,7 +99,8 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     if job.appends() {
         return None;
     }
-    let (read, copy) = (bounds.ceilings.read_by(job.threads), bounds.ceilings.copy_by(job.threads));
+    let (read, copy) =
+        (bounds.ceilings.read_rate(job.threads), bounds.ceilings.copy_rate(job.threads));
     let (basis, bandwidth) = match info(&job.backend)?.data_path {
         DataPath::InPlace => (Basis::Memory, read?),
         DataPath::Copied => (Basis::Copy, copy?),

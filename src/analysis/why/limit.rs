@@ -268,7 +268,7 @@ impl<'a> Cell<'a> {
             let word = if rate > most { "above the" } else { "of the" };
             Limited::new(by, format!("{given} {word} {memory} that {whose} can {verb} here"))
         };
-        let read = ceilings.read_by(job.threads).filter(|most| rate >= AT * most);
+        let read = ceilings.read_rate(job.threads).filter(|most| rate >= AT * most);
         if let Some(most) = read.filter(|_| job.threads > 1) {
             return held(Limit::MemoryBandwidth, most, "all threads", "read");
         }
@@ -285,7 +285,7 @@ impl<'a> Cell<'a> {
                 return held(Limit::MemoryBandwidth, most, &by(job.threads), "read");
             }
         } else if let Some(most) =
-            ceilings.copy_by(job.threads).filter(|most| rate >= COPYING * most)
+            ceilings.copy_rate(job.threads).filter(|most| rate >= COPYING * most)
         {
             return held(Limit::CopyBandwidth, most, &by(job.threads), "copy");
         }

@@ -49,7 +49,7 @@ impl Bounds {
         let throttle = grounds.and_then(|grounds| grounds.target.throttle.as_ref());
         bounds.cache = session.host.last_cache();
         bounds.granted =
-            [false, true].map(|writes| throttle?.of(writes).0.map(|bytes| bytes as f64));
+            [false, true].map(|writes| throttle?.limits(writes).0.map(|bytes| bytes as f64));
         bounds
     }
 

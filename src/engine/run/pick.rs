@@ -16,7 +16,7 @@ use crate::engine::prepare::prepare;
 use crate::engine::trial::{self, Stage, fixed_count};
 use crate::engine::workers::cpus;
 use crate::plan::{Cache, Choice, Job};
-use crate::record::{Event, Found, LeftOut, Phase, Pick, Try};
+use crate::record::{Event, Phase, Pick, PickConditions, SkippedMethod, Try};
 use crate::sys::cold::drop_part;
 
 /// Time limit of a try; longer than it takes to start threads.
@@ -39,7 +39,7 @@ const CACHED_FILE: &str = "the file is in memory; direct I/O would read the devi
 /// The cells that do the same by different methods, and what is known about their file.
 struct Group {
     candidates: Vec<u32>,
-    found: Found,
+    found: PickConditions,
     /// Whether to drop again what the tries brought into the page cache.
     restore: bool,
 }
@@ -98,7 +98,7 @@ impl Run<'_> {
     }
 
     fn pick_fastest(&mut self, job: &Job, candidates: Vec<u32>) -> Result<Pick, Halt> {
-        let found = |resident| Found {
+        let found = |resident| PickConditions {
             span: job.span,
             resident,
             cpus: u32::try_from(cpus()).unwrap_or(u32::MAX),
@@ -109,10 +109,10 @@ impl Run<'_> {
             Err(Failure::Cell(why)) => {
                 let out = candidates
                     .iter()
-                    .map(|candidate| LeftOut { cell: *candidate, why: why.clone() })
+                    .map(|candidate| SkippedMethod { cell: *candidate, why: why.clone() })
                     .collect();
                 let (cells, found) = (&self.plan.cells, found(None));
-                return Ok(Pick::of(cells, &[], found, Vec::new(), out, false, faults));
+                return Ok(Pick::choose(cells, &[], found, Vec::new(), out, false, faults));
             }
             Err(Failure::Stopped | Failure::Abandoned) => return Err(self.halt_reason()),
         };
@@ -125,10 +125,10 @@ impl Run<'_> {
             .filter(|candidate| !left_out.iter().any(|out| out.cell == *candidate))
             .collect();
         let restored = restore && !found.is_cached();
-        Ok(Pick::of(&self.plan.cells, &tried, found, tries, left_out, restored, faults))
+        Ok(Pick::choose(&self.plan.cells, &tried, found, tries, left_out, restored, faults))
     }
 
-    fn try_group(&mut self, group: Group) -> Result<(Vec<Try>, Vec<LeftOut>), Halt> {
+    fn try_group(&mut self, group: Group) -> Result<(Vec<Try>, Vec<SkippedMethod>), Halt> {
         let mut tries = Vec::new();
         let mut left_out = Vec::new();
         let mut candidates = group.candidates.clone();
@@ -140,7 +140,7 @@ impl Run<'_> {
                 candidates
                     .iter()
                     .filter(|candidate| direct(candidate))
-                    .map(|candidate| LeftOut { cell: *candidate, why: CACHED_FILE.into() }),
+                    .map(|candidate| SkippedMethod { cell: *candidate, why: CACHED_FILE.into() }),
             );
             candidates.retain(|candidate| !direct(candidate));
         }
@@ -155,7 +155,7 @@ impl Run<'_> {
             for place in 0..candidates.len() as u64 {
                 // Each turn begins with another method.
                 let candidate = candidates[((place + turn) % candidates.len() as u64) as usize];
-                if left_out.iter().any(|out: &LeftOut| out.cell == candidate) {
+                if left_out.iter().any(|out: &SkippedMethod| out.cell == candidate) {
                     continue;
                 }
                 let nth = Nth {
@@ -165,7 +165,7 @@ impl Run<'_> {
                 };
                 match self.attempt(candidate, &group, nth)? {
                     Ok(tried) => tries.push(tried),
-                    Err(why) => left_out.push(LeftOut { cell: candidate, why }),
+                    Err(why) => left_out.push(SkippedMethod { cell: candidate, why }),
                 }
             }
         }
@@ -280,7 +280,7 @@ fn unit(blocks: impl Iterator<Item = u64> + Clone) -> u64 {
 
 /// Returns how often each method is tried: [`TURNS`] times on a cached file, on an uncached one as
 /// often as it has parts.
-fn turns(found: &Found, candidates: u64, unit: u64) -> u64 {
+fn turns(found: &PickConditions, candidates: u64, unit: u64) -> u64 {
     if found.is_cached() {
         TURNS
     } else {
@@ -290,7 +290,7 @@ fn turns(found: &Found, candidates: u64, unit: u64) -> u64 {
 
 /// Returns the blocks of a try: all of a cached file, else a part that no other try uses, whatever
 /// its block size.
-fn part(job: &Job, found: &Found, nth: Nth) -> Range<u64> {
+fn part(job: &Job, found: &PickConditions, nth: Nth) -> Range<u64> {
     if found.is_cached() {
         return 0..job.blocks();
     }

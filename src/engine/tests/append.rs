@@ -103,7 +103,7 @@ fn a_new_file_has_what_its_last_trial_wrote_and_nothing_was_filled() {
             (300 * 512, Some(0), vec![])
         );
         assert_eq!(trial.xor.map(|xor| xor.0), Some(testing::xor(&written)));
-        assert!(trial.evidence.read_back.unwrap().is(trial.xor.unwrap()));
+        assert!(trial.evidence.read_back.unwrap().matches(trial.xor.unwrap()));
     }
 }
 
@@ -131,7 +131,10 @@ fn cells_that_overwrite_or_read_find_their_file_whole() {
         assert_eq!(trial.resident_before == Some(0), appends, "cell {}", trial.cell);
         assert_eq!(trial.evidence.read_back.is_some(), appends);
         assert!(
-            trial.evidence.read_back.is_none_or(|read| trial.xor.is_some_and(|xor| read.is(xor)))
+            trial
+                .evidence
+                .read_back
+                .is_none_or(|read| trial.xor.is_some_and(|xor| read.matches(xor)))
         );
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);

@@ -1,4 +1,4 @@
-//! What the formula and the rules ask of the evidence again and again.
+//! Questions that the source formula and several rules ask of the evidence, and shared formatting.
 
 use super::CellEvidence;
 use crate::plan::{Cache, Op};
@@ -6,15 +6,14 @@ use crate::record::{Residency, Trial};
 use crate::text::{Instead, safe};
 use crate::units;
 
-/// Share of the span that may be cached before a cold file counts as cached: what may be missing
-/// from a warm one.
-const CACHED: f64 = 0.01;
-/// The same where residency was sampled: 256 samples of 1 % have a standard error of 0.6 %, three
-/// of which are added.
-const CACHED_SAMPLED: f64 = 0.03;
+/// Share of the span that may be cached in a cold file, or missing from a warm one.
+const TOLERANCE: f64 = 0.01;
+/// Tolerance for sampled residency: 256 samples of 1 % have a standard error of 0.6 %, three of
+/// which are added.
+const SAMPLED_TOLERANCE: f64 = 0.03;
 
 impl<'a> CellEvidence<'a> {
-    /// Whether bytes move at all; `null`, `seek` and `getpid` only make calls.
+    /// Returns true if the cell moves bytes; `null`, `seek` and `getpid` only make calls.
     pub(super) fn moves(&self) -> bool {
         self.info.moves_bytes() && self.job.op != Op::Seek
     }
@@ -27,18 +26,20 @@ impl<'a> CellEvidence<'a> {
         self.moves() && self.job.mix.map_or(self.job.op == Op::Write, |percent| percent < 100)
     }
 
-    /// Reads that the page cache may answer instead of the disk. On tmpfs it always does.
+    /// Returns true for reads that either the page cache or the disk may serve; tmpfs is always
+    /// memory.
     pub(super) fn cacheable(&self) -> bool {
         self.reads() && self.info.cached && !self.job.direct && !self.target.memory
     }
 
-    /// A cell that says it measures memory: cached reads of a file that was made warm.
+    /// Returns true if the cell claims to measure memory: buffered reads of a warmed file.
     pub(super) fn is_warm(&self) -> bool {
         self.job.cache == Cache::Warm && !self.job.direct && !self.writes()
     }
 
-    /// What a trial read and wrote, bytes; `None` where a mixed trial does not tell them apart.
-    pub(super) fn split(&self, trial: &Trial) -> Option<(u64, u64)> {
+    /// Returns the bytes that a trial read and wrote; `None` if a mixed trial does not record them
+    /// separately.
+    pub(super) fn split_bytes(&self, trial: &Trial) -> Option<(u64, u64)> {
         match (self.reads(), self.writes()) {
             (true, false) => Some((trial.bytes, 0)),
             (false, true) => Some((0, trial.bytes)),
@@ -50,43 +51,43 @@ impl<'a> CellEvidence<'a> {
         }
     }
 
-    /// Bytes of the span that may be cached before the file counts as cached.
-    pub(super) fn slack(&self, trial: &Trial) -> u64 {
-        let share = if trial.is_sampled() { CACHED_SAMPLED } else { CACHED };
+    /// Returns the bytes by which residency may deviate from a cold or a warm file.
+    pub(super) fn tolerance(&self, trial: &Trial) -> u64 {
+        let share = if trial.is_sampled() { SAMPLED_TOLERANCE } else { TOLERANCE };
         (self.job.span as f64 * share) as u64
     }
 
-    /// `1 trial`, `5 trials`.
-    pub(super) fn count(&self) -> String {
-        trials(self.trials.len())
+    /// Returns the number of trials as text: `5 trials`.
+    pub(super) fn trial_count(&self) -> String {
+        show_trials(self.trials.len())
     }
 
-    /// The trials that the rates are made from: those that were not cut short, or all where all
-    /// were.
-    pub(super) fn counted(&self) -> Vec<&'a Trial> {
-        let whole = self.which(|t| !t.short);
-        if whole.is_empty() { self.trials().collect() } else { whole }
+    /// Returns the trials that rates are computed from: those not cut short, or all if every one
+    /// was.
+    pub(super) fn rated_trials(&self) -> Vec<&'a Trial> {
+        let full = self.trials_where(|t| !t.short);
+        if full.is_empty() { self.trials().collect() } else { full }
     }
-
-    /// The trials, one by one.
     pub(super) fn trials(&self) -> impl Iterator<Item = &'a Trial> + Clone {
         self.trials.iter().map(|trial| &**trial)
     }
 
-    /// The trials of which something holds.
-    pub(super) fn which(&self, holds: impl Fn(&Trial) -> bool) -> Vec<&'a Trial> {
-        self.trials().filter(|trial| holds(trial)).collect()
+    /// Returns the trials for which `condition` holds.
+    pub(super) fn trials_where(&self, condition: impl Fn(&Trial) -> bool) -> Vec<&'a Trial> {
+        self.trials().filter(|trial| condition(trial)).collect()
     }
 
-    /// `in 2 of 5 trials`.
-    pub(super) fn of_trials(&self, some: usize) -> String {
-        format!("in {some} of {} trials", self.trials.len())
+    /// Returns `in 2 of 5 trials`.
+    pub(super) fn in_trials(&self, count: usize) -> String {
+        format!("in {count} of {} trials", self.trials.len())
     }
 
-    /// Added up over the trials.
-    pub(super) fn sum(&self, of: impl Fn(&Trial) -> u64) -> u128 {
-        self.trials().map(|trial| u128::from(of(trial))).sum()
+    /// Sums `figure` over the trials.
+    pub(super) fn sum(&self, figure: impl Fn(&Trial) -> u64) -> u128 {
+        self.trials().map(|trial| u128::from(figure(trial))).sum()
     }
+
+    /// Returns the name of the file system for use in a sentence.
 
     pub(super) fn fs(&self) -> &str {
         if self.target.fs.is_empty() { "this file system" } else { &self.target.fs }
@@ -94,48 +95,49 @@ impl<'a> CellEvidence<'a> {
 }
 
 impl Trial {
+    /// Returns true if residency is an estimate from sampled pages.
     pub(super) fn is_sampled(&self) -> bool {
         self.evidence.residency == Some(Residency::Sampled)
     }
 
-    /// Bytes beyond one pass after a preparation: they were read or written before since then.
-    pub(super) fn repeats(&self) -> u64 {
+    /// Returns the bytes beyond one pass per preparation, which had been read or written before.
+    pub(super) fn repeat_bytes(&self) -> u64 {
         if self.evidence.unique_bytes == 0 {
             0
         } else {
-            self.bytes.saturating_sub(self.each_part(self.evidence.unique_bytes))
+            self.bytes.saturating_sub(self.over_parts(self.evidence.unique_bytes))
         }
     }
 
-    /// What each preparation was followed by, over all of them.
-    pub(super) fn each_part(&self, bytes: u64) -> u64 {
+    /// Multiplies a number of bytes per preparation by the number of preparations.
+    pub(super) fn over_parts(&self, bytes: u64) -> u64 {
         bytes.saturating_mul(self.evidence.parts.max(1))
     }
 }
 
-/// `1 trial`, `5 trials`.
-pub(super) fn trials(count: usize) -> String {
+/// Formats a number of trials: `1 trial`, `5 trials`.
+pub(super) fn show_trials(count: usize) -> String {
     if count == 1 { "1 trial".into() } else { format!("{count} trials") }
 }
 
-/// Bytes as text.
+/// Formats a number of bytes.
 pub(super) fn size(bytes: impl Into<u128>) -> String {
     units::show_bytes(u64::try_from(bytes.into()).unwrap_or(u64::MAX))
 }
 
-/// `part / whole`; 0 of nothing.
+/// Returns `part / whole`, or 0 if `whole` is 0.
 pub(super) fn share(part: impl Into<u128>, whole: impl Into<u128>) -> f64 {
     let whole = whole.into();
     if whole == 0 { 0.0 } else { part.into() as f64 / whole as f64 }
 }
 
-/// Whether `part` falls short of `whole` by more than 2 %, the scatter that counters and read sizes
-/// may have.
+/// Returns true if `part` is more than 2 % below `whole`, the tolerance for counters and partial
+/// reads.
 pub(super) fn falls_short(part: impl Into<u128>, whole: impl Into<u128>) -> bool {
     part.into() as f64 <= 0.98 * whole.into() as f64 - 1.0
 }
 
-/// Names of processes and files may hold line breaks; what is shown is one line.
-pub(super) fn line(text: &str) -> String {
+/// Makes the text one line: names of processes and files may hold line breaks.
+pub(super) fn single_line(text: &str) -> String {
     safe(text, Instead::Nothing)
 }

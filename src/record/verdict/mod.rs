@@ -1,5 +1,5 @@
-//! The verdict: where the bytes came from, and what disturbs the result. A pure function of its
-//! evidence.
+//! The verdict on a cell: where the bytes came from and what limits the value of the result. A pure
+//! function of the evidence.
 
 mod facts;
 mod reason;
@@ -17,7 +17,7 @@ pub use self::rules::{RULES, Rule};
 use super::{Ceilings, Latency, LinkCeiling, Throttle, Trial, Warning};
 use crate::plan::{Info, Job};
 
-/// Shares of the bytes by where they came from; they add up to 1.
+/// Shares of the bytes by their source; they add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Source {
     pub device: f64,
@@ -26,91 +26,91 @@ pub struct Source {
     pub unknown: f64,
 }
 
-/// What is known about the target for its verdicts.
+/// Facts about the target that verdicts rest on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TargetEvidence {
-    /// Type of the file system as mounted: `ext4`.
+    /// Type of the mounted file system: `ext4`.
     pub fs: String,
-    /// The devices below it, from the mounted one to the disk: `dm-0 on nvme0n1`; empty where none
-    /// is known.
+    /// The devices below it, from the mounted one down to the disk: `dm-0 on nvme0n1`; empty if
+    /// unknown.
     pub device: String,
-    /// iotui made this file, so it may be written. False until shown.
+    /// True only if iotui created this file, so that it may be written.
     pub ours: bool,
     /// tmpfs, ramfs, a zram or brd disk: the "device" is memory.
     pub memory: bool,
-    /// Bytes are moved by a server or a user-space file system: device bytes are not ours to see.
+    /// A server or a user-space file system moves the bytes, so this process's device bytes say
+    /// nothing.
     pub remote: bool,
-    /// A read that had to reach the disk was charged to this process; `Some(false)`: 0 device bytes
-    /// mean nothing here.
+    /// Whether a read that had to reach the disk was charged to this process; if not, 0 device
+    /// bytes mean nothing here.
     pub device_counted: Option<bool>,
-    /// The file system may store fewer bytes than it returns: why (`btrfs compress=zstd`, `zfs`,
+    /// Why the file system may store fewer bytes than it returns (`btrfs compress=zstd`, `zfs`,
     /// encoded extents).
     pub compresses: Option<String>,
     /// Entropy estimate of sampled data, bits per byte, 0 to 8.
     pub entropy: Option<f64>,
-    /// Bytes in holes or unwritten extents of the span, and how it was found (`fiemap`,
-    /// `seek_data`).
+    /// Bytes of the span in holes or unwritten extents.
     pub hole_bytes: Option<u64>,
+    /// How they were found: `fiemap`, `seek_data`.
     pub hole_method: String,
-    /// O_DIRECT as the file system states it: `Some(false)` = refused or not real.
+    /// Support of O_DIRECT as stated by the file system; `Some(false)` = refused or emulated.
     pub direct: Option<bool>,
-    /// Reading leaves the time of last access alone; `Some(false)`: each call pays for a look at
-    /// it.
+    /// Whether reads leave the access time alone; if not, each call pays for checking it.
     pub noatime: Option<bool>,
-    /// The read-ahead of the disk, bytes.
+    /// The disk's readahead, bytes.
     pub read_ahead: Option<u64>,
-    /// Share of the file system that is in use.
+    /// Used share of the file system.
     pub fs_used: Option<f64>,
-    /// The narrowest way to the disk, where its speed is known.
+    /// The slowest link to the disk, if its speed is known.
     pub link: Option<LinkCeiling>,
-    /// The file system and kernel that may go through all blocks of a large folio for each small
-    /// write to it; left out of JSON where none does.
+    /// The file system and kernel that may scan all blocks of a large folio for each small write;
+    /// absent from JSON if none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub walks_folios: Option<String>,
-    /// What control groups let through to it.
+    /// Limits of control groups.
     pub throttle: Option<Throttle>,
 }
 
-/// What is known about the machine for its verdicts.
+/// Facts about the machine that verdicts rest on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineEvidence {
-    /// The CPU frequency governor; `None` where the kernel controls no frequency, as in most
+    /// The CPU frequency governor; `None` if the kernel does not control the frequency, as in most
     /// virtual machines.
     pub governor: Option<String>,
     pub on_battery: Option<bool>,
-    /// Bytes of memory that may be used: the machine's, or those of the control group.
+    /// Bytes of usable memory: the machine's, or the limit of the control group.
     pub memory: Option<u64>,
-    /// What bare loops reached here; `None` = not measured.
+    /// Rates of bare loops on this machine; `None` = not measured.
     pub ceilings: Option<Ceilings>,
 }
 
-/// What all verdicts of a run are judged by; kept in the session, so that a missing verdict can be
-/// found later.
+/// The facts that all verdicts of a run rest on; saved in the session so that a missing verdict can
+/// be computed later.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Grounds {
     pub target: TargetEvidence,
     pub machine: MachineEvidence,
-    /// Cost of iotui's own loop per operation, nanoseconds.
+    /// Cost of iotui's loop per operation, nanoseconds.
     pub harness_nanos: f64,
-    /// What measured, each with its version, iotui first and then the peers: `iotui 0.1.0`,
-    /// `fio-3.33`. None in older sessions.
+    /// The measuring programs with their versions, iotui first, then the peers: `iotui 0.1.0`,
+    /// `fio-3.33`. Empty in older sessions.
     pub programs: Vec<String>,
 }
 
-/// How the trials of a cell scatter.
+/// The scatter of a cell's trials.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Spread {
-    /// Relative half width of the 95 % interval of the median throughput.
+    /// Relative half-width of the 95 % confidence interval of the median throughput.
     pub half_width: Option<f64>,
-    /// Median throughputs of two groups in bytes per second, where the trials form two.
+    /// Median throughputs of the two groups in bytes per second, if the trials form two.
     pub two_modes: Option<(f64, f64)>,
     pub outliers: usize,
 }
 
-/// Everything a verdict is judged by.
+/// Everything that the verdict on one cell rests on.
 #[derive(Debug, Clone, Copy)]
 pub struct CellEvidence<'a> {
     pub job: &'a Job,
@@ -120,22 +120,22 @@ pub struct CellEvidence<'a> {
     pub trials: &'a [Arc<Trial>],
     pub spread: Spread,
     pub latency: Option<&'a Latency>,
-    /// Cost of iotui's own loop per operation, nanoseconds, measured in this session.
+    /// Cost of iotui's loop per operation, nanoseconds, measured in this session.
     pub harness_nanos: f64,
 }
 
-/// Where the bytes came from, whether the result can be trusted, what disturbed it.
+/// Where the bytes came from, and the warnings about the result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Verdict {
     pub source: Option<Source>,
     pub source_reason: String,
-    /// Device bytes per byte that had to come from it; above 1 is read-ahead or metadata.
+    /// Device bytes per byte of stored data; readahead and metadata make it exceed 1.
     pub amplification: Option<f64>,
     pub warnings: Vec<Warning>,
     pub latency: Option<Latency>,
 }
 
-/// The verdict on one cell; the worst warnings come first.
+/// Judges one cell; the most severe warnings come first.
 pub fn judge(evidence: &CellEvidence) -> Verdict {
     let origin = source::origin(evidence);
     let mut warnings: Vec<Warning> =

@@ -1,45 +1,48 @@
-//! Where the bytes came from: shares that add up to 1, for any evidence.
+//! The source of the bytes: shares that add up to 1, for any evidence.
 //!
-//! Per trial, with `U` the bytes read, `H` those of them in holes, `d` the device bytes of this
-//! process (`read_bytes` of `/proc/self/io`, equal to the disk's sectors in each of 60 combinations
-//! of call, block size, threads and cache state):
+//! Per trial, with `U` the bytes read, `H` the part of them in holes and `d` the device bytes of
+//! this process (`read_bytes` of `/proc/self/io`, which equalled the disk's sectors in all of 60
+//! combinations of call, block size, threads and cache state):
 //!
 //! ```text
-//! hole = H / U      device = min(d, U - H) / U      page_cache = what is left      amplification = d / (U - H)
+//! hole          = H / U
+//! device        = min(d, U - H) / U
+//! page_cache    = the rest
+//! amplification = d / (U - H)
 //! ```
-//!
-//! What is left is only called page cache where nothing else can explain it: with compression or
-//! without an extent map it must be covered by what was resident before or read before in the same
-//! trial, and the rest is unknown. Trials are added up in bytes.
-//!
-//! Writes: `write_bytes` counts when a page is dirtied, long before the device sees it and even if
-//! it never does, so a buffered write is unknown. A direct write is charged when it is submitted;
-//! it counts as device as far as the disk's own counter grew, or, without one, where no page of the
-//! file was left dirty.
+//! The rest is attributed to the page cache only if nothing else can explain it: with compression
+//! or without an extent map, only bytes that were resident before or already read in the same trial
+//! count as page cache, and the others as unknown. Trials are summed in bytes. Writes:
+//! `write_bytes` counts when a page is dirtied, long before it reaches the device if it ever does,
+//! so a buffered write is unknown. A direct write is charged when it is submitted; it counts as
+//! device up to the growth of the disk's own counter or, without one, if no page of the file was
+//! left dirty.
 
 use super::facts::share;
 use super::reason::reason;
 use super::{CellEvidence, Source};
 use crate::record::Trial;
 
-/// The bytes of a cell by where they came from. The first four add up to the bytes moved.
+/// The bytes of a cell by source. The first four add up to the bytes moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Parts {
     pub device: u128,
     pub page_cache: u128,
     pub hole: u128,
     pub unknown: u128,
-    /// At least so much of `device` is sure: repeats and read-ahead can make it look like more.
-    pub least: u128,
-    /// Device bytes and the bytes that could have come from there, of trials that tell both.
+    /// Lower bound of `device`, which repeats and readahead can inflate.
+    pub device_at_least: u128,
+    /// Bytes read from the device, in trials that report them.
     pub fetched: u128,
-    pub wanted: u128,
-    /// Bytes visited for the first time that are stored, and how many of them the page cache gave.
+    /// Stored bytes returned by the same trials; all of them could have come from the device.
+    pub stored: u128,
+    /// Stored bytes visited for the first time.
     pub first: u128,
+    /// The part of `first` that the page cache served.
     pub first_cached: u128,
 }
 
-/// Where the bytes of a cell came from, and how that is known.
+/// The source of a cell's bytes, and how it was determined.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Origin {
     pub source: Option<Source>,
@@ -47,47 +50,54 @@ pub(super) struct Origin {
     pub amplification: Option<f64>,
 }
 
-/// What can be seen of a read's way.
+/// What is visible of a read's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(super) enum Visibility {
+    /// The target is memory.
     Memory,
+    /// A server moves the bytes.
     Remote,
     /// The file system does not charge reads to the process.
     Uncounted,
-    /// Device bytes, where the kernel tells them.
+    /// The kernel counts the device bytes of the process.
     Counted,
 }
 
+/// Determines the source of a cell's bytes.
 pub(super) fn origin(evidence: &CellEvidence) -> Origin {
-    let nothing =
-        |reason: &str| Origin { source: None, reason: reason.into(), amplification: None };
     if !evidence.moves() {
-        return nothing("no bytes are moved, only calls are made");
+        return Origin::without_source("the cell moves no bytes, it only makes calls");
     }
     let parts = parts(evidence);
     let all = parts.all();
     if all == 0 {
-        return nothing("no trial moved a byte");
+        return Origin::without_source("no trial moved any bytes");
     }
-    let of = |part: u128| share(part, all);
     let source = Source {
-        device: of(parts.device),
-        page_cache: of(parts.page_cache),
-        hole: of(parts.hole),
-        unknown: of(parts.unknown),
+        device: share(parts.device, all),
+        page_cache: share(parts.page_cache, all),
+        hole: share(parts.hole, all),
+        unknown: share(parts.unknown, all),
     };
-    let amplification = (parts.wanted > 0).then(|| share(parts.fetched, parts.wanted));
+    let amplification = (parts.stored > 0).then(|| share(parts.fetched, parts.stored));
     Origin { source: Some(source), reason: reason(evidence, &parts), amplification }
 }
 
+impl Origin {
+    fn without_source(reason: &str) -> Origin {
+        Origin { source: None, reason: reason.into(), amplification: None }
+    }
+}
+
+/// Sums the bytes of all trials by source.
 pub(super) fn parts(evidence: &CellEvidence) -> Parts {
-    let sight = sight(evidence);
+    let visibility = visibility(evidence);
     let mut sum = Parts::default();
     for trial in evidence.trials {
-        match evidence.split(trial) {
+        match evidence.split_bytes(trial) {
             Some((read, written)) => {
-                sum.add(&reads(evidence, trial, read, sight));
-                sum.add(&writes(evidence, trial, written));
+                sum.add(&split_reads(evidence, trial, read, visibility));
+                sum.add(&split_writes(evidence, trial, written));
             }
             None => sum.unknown += u128::from(trial.bytes),
         }
@@ -100,8 +110,8 @@ impl Parts {
         self.device + self.page_cache + self.hole + self.unknown
     }
 
-    /// The share of what is stored that `part` is.
-    pub(super) fn of_stored(&self, part: u128) -> f64 {
+    /// Returns `part` as a share of the bytes outside holes.
+    pub(super) fn share_of_stored(&self, part: u128) -> f64 {
         share(part, self.all() - self.hole)
     }
 
@@ -110,73 +120,81 @@ impl Parts {
         self.page_cache += other.page_cache;
         self.hole += other.hole;
         self.unknown += other.unknown;
-        self.least += other.least;
+        self.device_at_least += other.device_at_least;
         self.fetched += other.fetched;
-        self.wanted += other.wanted;
+        self.stored += other.stored;
         self.first += other.first;
         self.first_cached += other.first_cached;
     }
 }
 
-pub(super) fn sight(evidence: &CellEvidence) -> Sight {
+pub(super) fn visibility(evidence: &CellEvidence) -> Visibility {
     let target = evidence.target;
     if target.memory {
-        Sight::Memory
+        Visibility::Memory
     } else if target.remote {
-        Sight::Remote
-    } else if !target.device_counted.unwrap_or_else(|| counts(evidence)) {
-        Sight::Uncounted
+        Visibility::Remote
+    } else if !target.device_counted.unwrap_or_else(|| is_counter_live(evidence)) {
+        Visibility::Uncounted
     } else {
-        Sight::Counted
+        Visibility::Counted
     }
 }
 
-/// False where stored bytes came although nothing was cached and nothing was read: then the counter
-/// is blind.
-fn counts(evidence: &CellEvidence) -> bool {
-    let stored = |t: &Trial| {
-        evidence.split(t).is_some_and(|(read, _)| read > holes(evidence, t, read).unwrap_or(0))
+/// Returns false if trials returned stored bytes although nothing was cached and no device read was
+/// counted: then the counter does not work here.
+fn is_counter_live(evidence: &CellEvidence) -> bool {
+    let has_stored = |t: &Trial| {
+        evidence
+            .split_bytes(t)
+            .is_some_and(|(read, _)| read > hole_bytes(evidence, t, read).unwrap_or(0))
     };
-    let unseen =
+    let is_unexplained =
         |t: &Trial| t.device_bytes == Some(0) && t.resident_before == Some(0) && !t.is_sampled();
-    !(evidence.trials().any(stored) && evidence.trials().all(unseen))
+    !(evidence.trials().any(has_stored) && evidence.trials().all(is_unexplained))
 }
 
-/// Bytes of `read` in holes: as counted, or as the whole span has them.
-fn holes(evidence: &CellEvidence, trial: &Trial, read: u64) -> Option<u64> {
-    let spread = |hole: u64| (share(hole, evidence.job.span) * read as f64) as u64;
-    let hole = trial.hole_bytes.or_else(|| evidence.target.hole_bytes.map(spread))?;
+/// Returns the bytes of `read` in holes: as counted, or in proportion to the holes of the span.
+fn hole_bytes(evidence: &CellEvidence, trial: &Trial, read: u64) -> Option<u64> {
+    let hole = match (trial.hole_bytes, evidence.target.hole_bytes) {
+        (Some(counted), _) => counted,
+        (None, Some(of_span)) => (share(of_span, evidence.job.span) * read as f64) as u64,
+        (None, None) => return None,
+    };
     Some(hole.min(read))
 }
 
-fn reads(evidence: &CellEvidence, trial: &Trial, read: u64, sight: Sight) -> Parts {
-    let holes = holes(evidence, trial, read);
+/// Splits the bytes that a trial read by source.
+fn split_reads(evidence: &CellEvidence, trial: &Trial, read: u64, visibility: Visibility) -> Parts {
+    let holes = hole_bytes(evidence, trial, read);
     let hole = holes.unwrap_or(0);
     let stored = read - hole;
     let mut parts = Parts { hole: hole.into(), ..Parts::default() };
-    match (sight, trial.device_bytes) {
-        (Sight::Memory, _) => parts.page_cache = stored.into(),
-        (Sight::Counted, Some(fetched)) => {
-            let resident = trial.each_part(trial.resident_before.unwrap_or(0));
+    match (visibility, trial.device_bytes) {
+        (Visibility::Memory, _) => parts.page_cache = stored.into(),
+        (Visibility::Counted, Some(fetched)) => {
+            let resident = trial.over_parts(trial.resident_before.unwrap_or(0));
             let device = stored.min(fetched);
-            let left = stored - device;
-            let sure = holes.is_some() && evidence.target.compresses.is_none();
-            let cached =
-                if sure { left } else { left.min(resident.saturating_add(trial.repeats())) };
+            let rest = stored - device;
+            let is_certain = holes.is_some() && evidence.target.compresses.is_none();
+            let cached = if is_certain {
+                rest
+            } else {
+                rest.min(resident.saturating_add(trial.repeat_bytes()))
+            };
             let first = first_visits(trial, read, stored);
             parts.device = device.into();
             parts.page_cache = cached.into();
-            parts.unknown = (left - cached).into();
-            // A direct read takes no detour, so it can neither be answered by the cache nor read
-            // ahead.
-            let least = if evidence.job.direct {
+            parts.unknown = (rest - cached).into();
+            // A direct read bypasses the cache and readahead, so its device bytes are exact.
+            let at_least = if evidence.job.direct {
                 device
             } else {
                 device.min(first.saturating_sub(resident))
             };
-            parts.least = least.into();
+            parts.device_at_least = at_least.into();
             parts.fetched = fetched.into();
-            parts.wanted = stored.into();
+            parts.stored = stored.into();
             parts.first = first.into();
             parts.first_cached = first.saturating_sub(device).min(cached).into();
         }
@@ -185,9 +203,10 @@ fn reads(evidence: &CellEvidence, trial: &Trial, read: u64, sight: Sight) -> Par
     parts
 }
 
-/// Stored bytes that a trial visits for the first time; later passes have the same share of holes.
+/// Returns the stored bytes that a trial visits for the first time; later passes have the same
+/// share of holes.
 fn first_visits(trial: &Trial, read: u64, stored: u64) -> u64 {
-    match trial.each_part(trial.evidence.unique_bytes) {
+    match trial.over_parts(trial.evidence.unique_bytes) {
         0 => stored,
         unique => {
             stored.min((u128::from(unique) * u128::from(stored) / u128::from(read.max(1))) as u64)
@@ -195,28 +214,29 @@ fn first_visits(trial: &Trial, read: u64, stored: u64) -> u64 {
     }
 }
 
-fn writes(evidence: &CellEvidence, trial: &Trial, written: u64) -> Parts {
+/// Splits the bytes that a trial wrote by destination.
+fn split_writes(evidence: &CellEvidence, trial: &Trial, written: u64) -> Parts {
     if evidence.target.memory {
         return Parts { page_cache: written.into(), ..Parts::default() };
     }
-    let really_direct =
+    let is_direct =
         evidence.job.direct && !evidence.target.remote && evidence.target.direct != Some(false);
-    let device = if really_direct { on_device(trial, written).unwrap_or(0) } else { 0 };
+    let device = if is_direct { bytes_on_device(trial, written).unwrap_or(0) } else { 0 };
     Parts {
         device: device.into(),
-        least: device.into(),
+        device_at_least: device.into(),
         unknown: (written - device).into(),
         ..Parts::default()
     }
 }
 
-/// Bytes of direct writes that reached the disk, at most: the disk's counter includes the writes of
-/// others.
-pub(super) fn on_device(trial: &Trial, written: u64) -> Option<u64> {
+/// Returns an upper bound of the directly written bytes that reached the disk, whose counter
+/// includes the writes of others; `None` without a counter.
+pub(super) fn bytes_on_device(trial: &Trial, written: u64) -> Option<u64> {
     let facts = &trial.evidence;
     let sent = facts.write_bytes.get().unwrap_or(u64::MAX);
     let reached = match (facts.disk_write_bytes, facts.unwritten_bytes.get()) {
-        (Some(disk), left) => disk.min(sent).min(written.saturating_sub(left.unwrap_or(0))),
+        (Some(disk), dirty) => disk.min(sent).min(written.saturating_sub(dirty.unwrap_or(0))),
         (None, Some(0)) => facts.write_bytes.get()?,
         _ => return None,
     };

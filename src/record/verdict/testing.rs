@@ -1,17 +1,17 @@
-//! A cell whose verdict is clean, for tests to break.
+//! Cells with clean verdicts, for tests to change.
 
 use std::sync::Arc;
 
 use super::{CellEvidence, MachineEvidence, Spread, TargetEvidence};
 use crate::plan::{Cache, Choice, Info, Job, Op, Sync};
-use crate::record::{Evidence, Latency, Prepared, Residency, Trial, Warning};
+use crate::record::{Evidence, Latency, Preparation, Residency, Trial, Warning};
 
 pub const MIB: u64 = 1 << 20;
 pub const SPAN: u64 = 256 * MIB;
 
 pub const PREAD: Info = Info { id: "pread", title: "pread(2)", ..Info::COPIES_BY_CALL };
 
-/// Evidence that owns what it points to.
+/// The owned data of a [`CellEvidence`].
 #[derive(Debug)]
 pub struct Case {
     pub job: Job,
@@ -42,16 +42,17 @@ impl Case {
         super::judge(&self.evidence()).warnings
     }
 
-    /// One trial, to change.
+    /// Returns one trial for changes.
     pub fn trial(&mut self, index: usize) -> &mut Trial {
         Arc::make_mut(&mut self.trials[index])
     }
 
+    /// Changes every trial.
     pub fn each(&mut self, change: impl Fn(&mut Trial)) {
         self.trials.iter_mut().for_each(|trial| change(Arc::make_mut(trial)));
     }
 
-    /// One more pass in each trial, with latencies to match.
+    /// Multiplies the passes of each trial, with latencies to match.
     pub fn passes(&mut self, passes: u64) {
         self.each(|t| {
             let facts = &mut t.evidence;
@@ -98,7 +99,7 @@ fn trial(round: u32) -> Trial {
         evidence: Evidence {
             started: 20,
             prepared: 10,
-            preparation: Some(Prepared::Cold { left: 0, mapped_by: vec![] }),
+            preparation: Some(Preparation::Cold { left: 0, mapped_by: vec![] }),
             unique_bytes: SPAN,
             lane_bytes: SPAN,
             planned_bytes: SPAN,
@@ -120,7 +121,7 @@ fn trial(round: u32) -> Trial {
     }
 }
 
-/// A cold pread of 256 MiB of stored data that says what it is.
+/// A cold pread of 256 MiB of stored data, as claimed.
 pub fn cold() -> Case {
     let target = TargetEvidence {
         fs: "ext4".into(),
@@ -162,17 +163,17 @@ pub fn warm() -> Case {
     case.each(|t| {
         t.device_bytes = Some(0);
         t.resident_before = Some(SPAN);
-        t.evidence.preparation = Some(Prepared::Warm { resident: SPAN });
+        t.evidence.preparation = Some(Preparation::Warm { resident: SPAN });
         t.evidence.disk_read_bytes = Some(0);
     });
     case
 }
 
-/// Half of the file was cached before each trial.
+/// Half of the file is cached before each trial.
 pub fn asis() -> Case {
     let mut case = warm();
     case.job.cache = Cache::AsIs;
-    case.each(|t| t.evidence.preparation = Some(Prepared::AsIs));
+    case.each(|t| t.evidence.preparation = Some(Preparation::AsIs));
     case.each(|t| t.device_bytes = Some(SPAN / 2));
     case.each(|t| t.resident_before = Some(SPAN / 2));
     case.each(|t| t.evidence.disk_read_bytes = Some(SPAN / 2));
@@ -184,11 +185,11 @@ pub fn direct() -> Case {
     case.job.cache = Cache::AsIs;
     case.job.direct = true;
     case.each(|t| t.resident_after = Some(0));
-    case.each(|t| t.evidence.preparation = Some(Prepared::AsIs));
+    case.each(|t| t.evidence.preparation = Some(Preparation::AsIs));
     case
 }
 
-/// Buffered writes that were synced before the clock stopped.
+/// Buffered writes that are synced inside the timed window.
 pub fn write() -> Case {
     let mut case = asis();
     case.job.op = Op::Write;

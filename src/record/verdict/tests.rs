@@ -1,13 +1,13 @@
 use super::testing::*;
 use super::*;
 use crate::plan::{Cache, Choice, CpuCache, DataPath, Depth, Info, Op, Pattern, Sync, Writes};
-use crate::record::{CacheFlush, Evidence, Note, Prepared, ReadBack, Residency, Throttle, Xor};
+use crate::record::{CacheFlush, Evidence, Note, Preparation, ReadBack, Residency, Throttle, Xor};
 
-mod any;
+mod properties;
 
-/// One row: what a trial read, and what the verdict must be. Sizes in MiB.
+/// A measured trial and its verdict. Sizes in MiB.
 struct Row {
-    what: &'static str,
+    name: &'static str,
     cache: Cache,
     direct: bool,
     bytes: f64,
@@ -21,7 +21,7 @@ struct Row {
 }
 
 const fn row(
-    what: &'static str,
+    name: &'static str,
     cache: Cache,
     direct: bool,
     figures: [f64; 5],
@@ -29,7 +29,7 @@ const fn row(
     amplification: f64,
 ) -> Row {
     let [bytes, unique, hole, device, resident] = figures;
-    Row { what, cache, direct, bytes, unique, hole, device, resident, source, amplification }
+    Row { name, cache, direct, bytes, unique, hole, device, resident, source, amplification }
 }
 
 /// Measured on ext4: bytes read, bytes of one pass, bytes in holes, device bytes, resident before.
@@ -122,7 +122,7 @@ const MEASURED: &[Row] = &[
     ),
 ];
 
-fn measured(row: &Row) -> Case {
+fn case_of(row: &Row) -> Case {
     let mib = |mib: f64| (mib * MIB as f64) as u64;
     let mut case = if row.direct { direct() } else { cold() };
     case.job.cache = row.cache;
@@ -138,39 +138,43 @@ fn measured(row: &Row) -> Case {
 }
 
 #[test]
-fn the_formula_gives_the_measured_rows() {
+fn the_source_formula_matches_measurements() {
     for row in MEASURED {
-        let verdict = judge(&measured(row).evidence());
+        let verdict = judge(&case_of(row).evidence());
         let source = verdict.source.unwrap();
-        for (name, is, wanted) in [
+        for (name, actual, expected) in [
             ("device", source.device, row.source[0]),
             ("page cache", source.page_cache, row.source[1]),
             ("hole", source.hole, row.source[2]),
         ] {
-            assert!((is - wanted).abs() < 1e-3, "{}: {name} {is}, wanted {wanted}", row.what);
+            assert!(
+                (actual - expected).abs() < 1e-3,
+                "{}: {name} {actual}, expected {expected}",
+                row.name
+            );
         }
-        assert_eq!(source.unknown, 0.0, "{}", row.what);
+        assert_eq!(source.unknown, 0.0, "{}", row.name);
         let amplification = verdict.amplification.unwrap_or(0.0);
         assert!(
             (amplification - row.amplification).abs() < 1e-2,
             "{}: amplification {amplification}",
-            row.what
+            row.name
         );
     }
 }
 
 #[test]
-fn a_device_share_that_is_only_an_upper_bound_says_so() {
+fn the_reason_gives_bounds_if_the_device_share_is_an_upper_bound() {
     for row in MEASURED {
-        let reason = judge(&measured(row).evidence()).source_reason;
+        let reason = judge(&case_of(row).evidence()).source_reason;
         let bounds = reason.split_once("between ").map(|(_, bounds)| bounds);
-        let wanted = (row.what == "four passes, read ahead").then_some("25 % and 50 %");
-        assert_eq!(bounds, wanted, "{}: {reason}", row.what);
+        let expected = (row.name == "four passes, read ahead").then_some("25 % and 50 %");
+        assert_eq!(bounds, expected, "{}: {reason}", row.name);
     }
 }
 
 #[test]
-fn trials_are_added_up_in_bytes() {
+fn trials_are_summed_in_bytes() {
     let mut case = warm();
     case.trials.truncate(2);
     case.trial(0).bytes = SPAN / 4;
@@ -179,13 +183,13 @@ fn trials_are_added_up_in_bytes() {
     assert_eq!(
         verdict.source.map(|s| (s.device, s.page_cache)),
         Some((0.2, 0.8)),
-        "the overshoot of one trial is no device byte of another"
+        "the overshoot of one trial must not count for another"
     );
     assert_eq!(verdict.amplification, Some(0.8));
 }
 
 #[test]
-fn passes_that_are_each_prepared_anew_repeat_nothing() {
+fn passes_after_separate_preparations_are_not_repeats() {
     let ids = |case: &Case| case.warnings().into_iter().map(|w| w.id).collect::<Vec<_>>();
     for mut case in [cold(), warm()] {
         let once = judge(&case.evidence());
@@ -197,15 +201,15 @@ fn passes_that_are_each_prepared_anew_repeat_nothing() {
         });
         assert!(ids(&case).is_empty(), "{:?}", ids(&case));
         assert_eq!(judge(&case.evidence()).source, once.source);
-        // Holes that are not known leave the resident bytes of each preparation as the most that
-        // the cache can have given.
+        // With unknown holes the cache can have served at most the resident bytes of each
+        // preparation.
         case.target.hole_bytes = None;
         case.each(|t| t.hole_bytes = None);
         assert_eq!(judge(&case.evidence()).source, once.source);
     }
 }
 
-/// The source as device, page cache, hole, unknown; and why.
+/// Returns the source as device, page cache, hole, unknown; and the reason.
 fn source(case: &Case) -> ([f64; 4], String) {
     let verdict = judge(&case.evidence());
     (
@@ -215,14 +219,14 @@ fn source(case: &Case) -> ([f64; 4], String) {
 }
 
 #[track_caller]
-fn expect(case: &Case, wanted: [f64; 4], because: &str) {
+fn expect(case: &Case, expected: [f64; 4], reason_part: &str) {
     let (shares, reason) = source(case);
-    assert_eq!(shares, wanted, "{reason}");
-    assert!(reason.contains(because) && !reason.contains('\n'), "{reason}");
+    assert_eq!(shares, expected, "{reason}");
+    assert!(reason.contains(reason_part) && !reason.contains('\n'), "{reason}");
 }
 
 #[test]
-fn what_cannot_be_known_is_unknown_with_a_reason() {
+fn bytes_of_unknown_source_have_a_reason() {
     const UNKNOWN: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
     let changed = |mut case: Case, change: fn(&mut Case)| {
         change(&mut case);
@@ -234,7 +238,7 @@ fn what_cannot_be_known_is_unknown_with_a_reason() {
         UNKNOWN,
         "not charged to this process",
     );
-    expect(&changed(cold(), |c| c.each(|t| t.device_bytes = None)), UNKNOWN, "does not tell");
+    expect(&changed(cold(), |c| c.each(|t| t.device_bytes = None)), UNKNOWN, "does not report");
     let blind = changed(cold(), |c| {
         c.target.device_counted = None;
         c.each(|t| t.device_bytes = Some(0));
@@ -252,23 +256,23 @@ fn what_cannot_be_known_is_unknown_with_a_reason() {
     });
     expect(&sparse, [0.0, 0.0, 1.0, 0.0], "0 B from the device for 0 B");
     let some = changed(cold(), |c| c.trial(0).device_bytes = None);
-    expect(&some, [0.8, 0.0, 0.0, 0.2], "some trials do not tell");
+    expect(&some, [0.8, 0.0, 0.0, 0.2], "some trials have no device byte count");
     let no_map = changed(asis(), |c| {
         c.target.hole_bytes = None;
         c.each(|t| (t.hole_bytes, t.resident_before) = (None, Some(SPAN / 4)));
     });
-    expect(&no_map, [0.5, 0.25, 0.0, 0.25], "holes could not be looked for");
+    expect(&no_map, [0.5, 0.25, 0.0, 0.25], "holes could not be detected");
     let small = changed(cold(), |c| {
         c.target.compresses = Some("btrfs compress=zstd".into());
         c.each(|t| t.device_bytes = Some(SPAN / 4));
     });
     expect(&small, [0.25, 0.0, 0.0, 0.75], "btrfs compress=zstd");
     let mixed = changed(cold(), |c| c.job.mix = Some(50));
-    expect(&mixed, UNKNOWN, "not told apart");
+    expect(&mixed, UNKNOWN, "not counted separately");
 }
 
 #[test]
-fn memory_moves_everything_from_memory() {
+fn bytes_of_a_memory_target_come_from_memory() {
     let mut case = cold();
     case.target.memory = true;
     case.target.fs = "tmpfs".into();
@@ -287,14 +291,14 @@ fn holes_of_the_span_stand_in_for_holes_of_a_trial() {
 }
 
 #[test]
-fn sampled_residency_is_named() {
+fn the_reason_mentions_sampled_residency() {
     let mut case = cold();
     case.each(|t| t.evidence.residency = Some(Residency::Sampled));
     expect(&case, [1.0, 0.0, 0.0, 0.0], "sampled");
 }
 
 #[test]
-fn only_direct_writes_are_seen_to_reach_the_device() {
+fn only_direct_writes_count_as_device_bytes() {
     expect(&write(), [0.0, 0.0, 0.0, 1.0], "charged when dirtied");
     let mut case = direct_write();
     expect(&case, [1.0, 0.0, 0.0, 0.0], "direct writes");
@@ -309,7 +313,7 @@ fn only_direct_writes_are_seen_to_reach_the_device() {
 }
 
 #[test]
-fn mixed_cells_add_up_their_reads_and_writes() {
+fn mixed_cells_sum_their_reads_and_writes() {
     let mut case = direct();
     case.job.mix = Some(75);
     case.each(|t| {
@@ -324,23 +328,26 @@ fn mixed_cells_add_up_their_reads_and_writes() {
 }
 
 #[test]
-fn what_moves_no_bytes_has_no_source_and_no_cache_warnings() {
+fn cells_that_move_no_bytes_have_no_source_and_no_warnings() {
     let mut null = cold();
     null.info.data_path = DataPath::LoopOnly;
     let mut seek = cold();
     seek.job.op = Op::Seek;
     for case in [null, seek] {
-        assert_eq!(source(&case), ([-1.0; 4], "no bytes are moved, only calls are made".into()));
+        assert_eq!(
+            source(&case),
+            ([-1.0; 4], "the cell moves no bytes, it only makes calls".into())
+        );
         assert_eq!(case.warnings(), []);
     }
     let mut none = cold();
     none.trials.clear();
-    assert_eq!(source(&none), ([-1.0; 4], "no trial moved a byte".into()));
+    assert_eq!(source(&none), ([-1.0; 4], "no trial moved any bytes".into()));
     assert_eq!(none.warnings(), []);
 }
 
 #[test]
-fn the_worst_warning_comes_first() {
+fn the_most_severe_warning_comes_first() {
     let mut case = cold();
     case.target.hole_bytes = Some(SPAN);
     case.each(|t| t.hole_bytes = Some(SPAN));
@@ -351,19 +358,22 @@ fn the_worst_warning_comes_first() {
 }
 
 #[test]
-fn residency_says_whether_the_page_cache_took_part_where_no_counter_does() {
+fn residency_shows_the_page_cache_part_of_uncounted_reads() {
     let part = |before: u64, after: u64| {
         let mut case = cold();
         case.target.remote = true;
         case.each(|t| (t.resident_before, t.resident_after) = (Some(before), Some(after)));
         source(&case).1
     };
-    assert!(part(0, SPAN).contains("the page cache was empty at first and filled up: it held 0 % before a trial and 100 % after it"));
+    assert!(part(0, SPAN).contains(
+        "the page cache was empty at first and then filled: it held 0 % before a trial and 100 % \
+         after"
+    ));
     assert!(part(0, 0).contains("the page cache took no part"), "{}", part(0, 0));
-    assert!(part(SPAN, SPAN).contains("the page cache could answer all of it"));
-    assert!(part(SPAN / 2, SPAN).contains("a part of it: it held 50"));
+    assert!(part(SPAN, SPAN).contains("the page cache could serve all of it"));
+    assert!(part(SPAN / 2, SPAN).contains("part of it: it held 50"));
     let mut blind = cold();
     blind.target.remote = true;
     blind.each(|t| t.resident_before = None);
-    assert!(source(&blind).1.contains("whether the page cache took part cannot be seen"));
+    assert!(source(&blind).1.contains("whether the page cache took part is unknown"));
 }

@@ -22,7 +22,7 @@ fn telling() -> Session {
     sample::warn(&mut session, 1, "told", Severity::Wrong, [text, text, text]);
     let trial = Arc::make_mut(&mut session.trials[0]);
     trial.evidence.preparation =
-        Some(Prepared::Cold { left: 1, mapped_by: vec!["secretprogram (12)".into()] });
+        Some(Preparation::Cold { left: 1, mapped_by: vec!["secretprogram (12)".into()] });
     trial.evidence.notes.push(Note::FileChanged(text.into()));
     let far = Some(HostSummary {
         name: "secretfar".into(),

@@ -112,7 +112,7 @@ fn throughput(rows: &[&CellResult], look: &Look) -> Column {
 
 /// `478→30.0`; of many levels the first and the last.
 fn levels(change: &LevelChange, factor: f64, ascii: bool) -> String {
-    let (first, last) = change.ends();
+    let (first, last) = change.first_and_last();
     let [first, last] = [first, last].map(|level| column::figure(level.summary.median / factor));
     format!("{first}{}{last}", if ascii { "->" } else { "→" })
 }

@@ -4,7 +4,7 @@
 use super::extra::{Extra, figures};
 use super::grid::Column;
 use crate::analysis::CellResult;
-use crate::record::{Dropped, Level, Reading};
+use crate::record::{DropLevel, Level, Reading};
 use crate::session::Session;
 use crate::stats::median;
 use crate::units::column::TIME;
@@ -54,12 +54,12 @@ pub fn levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extr
     })
 }
 
-fn about(dropped: Dropped) -> &'static str {
+fn about(dropped: DropLevel) -> &'static str {
     match dropped {
-        Dropped::Nothing => "the file is in memory",
-        Dropped::Data => "the file's pages (posix_fadvise)",
-        Dropped::Meta => "and all dentries and inodes (drop_caches 2)",
-        Dropped::All => "and the pages of all files (drop_caches 3)",
+        DropLevel::Nothing => "the file is in memory",
+        DropLevel::Data => "the file's pages (posix_fadvise)",
+        DropLevel::Meta => "and all dentries and inodes (drop_caches 2)",
+        DropLevel::All => "and the pages of all files (drop_caches 3)",
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
         let reading = Reading { open: 1, first: 1, whole: 4 };
         let mut session = sample::quick();
         session.levels =
-            vec![level(Dropped::Data, vec![reading]), level(Dropped::Meta, Vec::new())];
+            vec![level(DropLevel::Data, vec![reading]), level(DropLevel::Meta, Vec::new())];
         let extra = levels(&session, &[], Rates::default()).unwrap();
         assert!(
             extra.rows == 1

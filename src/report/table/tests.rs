@@ -222,13 +222,18 @@ fn a_note_of_many_rows_is_told_once_and_leaves_them_ok() {
             cell,
             "read-ahead",
             Severity::Note,
-            ["the disk was read ahead", "8 MiB", "wait"],
+            ["readahead fetched the data", "8 MiB", "wait"],
         )
     });
     let lines = show(&session, look(80));
     assert_eq!(lines.iter().filter(|l| l.ends_with("  ok")).count(), 24, "{lines:#?}");
     assert_eq!(
-        lines.iter().filter(|l| l.starts_with("note: the disk was read ahead (read-ahead): read 4 KiB cold")).count(),
+        lines
+            .iter()
+            .filter(
+                |l| l.starts_with("note: readahead fetched the data (read-ahead): read 4 KiB cold")
+            )
+            .count(),
         1,
         "{lines:#?}"
     );

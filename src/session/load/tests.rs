@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::plan::Cache;
-use crate::record::{Dropped, End, Severity, Xor};
+use crate::record::{DropLevel, End, Severity, Xor};
 
 const GOLDEN: &str = include_str!("../../../tests/golden/session-v1.jsonl");
 
@@ -75,12 +75,12 @@ fn levels_of_cold_load_as_they_were_written_and_no_more_than_there_are() {
     let levels = found(line(&[level("null")]));
     assert_eq!(
         (levels.len(), levels[0].dropped, levels[0].readings[0].whole, &levels[0].reason),
-        (1, Dropped::Meta, 70, &None)
+        (1, DropLevel::Meta, 70, &None)
     );
     let many = vec![level("\"\\u001b[31mno\""); 99];
     let levels = found(line(&many));
     assert!(
-        levels.len() == Dropped::ALL.len()
+        levels.len() == DropLevel::ALL.len()
             && !levels[0].reason.as_ref().unwrap().contains('\u{1b}'),
         "{levels:?}"
     );

@@ -152,7 +152,7 @@ fn samples_are_merged_and_can_be_read() {
     let found = crate::session::samples(recorder.path(), 1).unwrap();
     let (cell, round, samples) = &found[0];
     assert_eq!((found.len(), *cell, *round), (1, 1, 4));
-    assert!(samples.len() <= Sample::MOST && samples.len() > Sample::MOST / 3);
+    assert!(samples.len() <= Sample::MAX_PER_TRIAL && samples.len() > Sample::MAX_PER_TRIAL / 3);
     assert_eq!(
         (samples.iter().map(|s| s.bytes).sum::<u64>(), samples.last().unwrap().at),
         (2000, 1000)

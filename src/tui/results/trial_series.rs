@@ -28,7 +28,7 @@ impl TrialSeries {
         let merged = |own: Vec<Sample>| {
             let together = own.len().div_ceil(each).max(1);
             own.chunks(together)
-                .filter_map(|some| some.iter().copied().reduce(|a, b| a.with(&b)))
+                .filter_map(|some| some.iter().copied().reduce(|a, b| a.merge(&b)))
                 .collect()
         };
         TrialSeries { result, trials: trials.into_iter().map(merged).collect() }

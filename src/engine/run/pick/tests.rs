@@ -28,7 +28,7 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
     ] {
         // Ways differ in their blocks.
         let jobs = [block, 3 << 19, 64 << 10].map(|block| Job { block, ..job("pread", span) });
-        let cold = Found { span, resident: Some(0), cpus: 2 };
+        let cold = PickConditions { span, resident: Some(0), cpus: 2 };
         let unit = unit(jobs.iter().map(|job| job.block));
         let turns = turns(&cold, ways, unit);
         assert!((1..=TURNS).contains(&turns), "{span} {ways}");
@@ -43,14 +43,17 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
             assert!((part.end - part.start) * job.block <= MAX_PART);
             end = part.end * job.block;
         }
-        let warm = Found { resident: Some(span), ..cold };
+        let warm = PickConditions { resident: Some(span), ..cold };
         assert_eq!(
             (super::turns(&warm, ways, unit), part(&jobs[0], &warm, Nth { place: 1, of: 3, unit })),
             (TURNS, 0..jobs[0].blocks())
         );
     }
     // Less than a part for each way: nothing is tried.
-    assert_eq!(turns(&Found { span: 31 << 20, resident: Some(0), cpus: 1 }, 8, 1 << 20), 0);
+    assert_eq!(
+        turns(&PickConditions { span: 31 << 20, resident: Some(0), cpus: 1 }, 8, 1 << 20),
+        0
+    );
 }
 
 /// What a run told.

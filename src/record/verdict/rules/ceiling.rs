@@ -1,178 +1,186 @@
-//! Results that something other than the device decides: a ceiling above it, a limit below it, a
-//! layer on top of it.
+//! Rules about results that something other than the device limits: the CPU, memory, a link, a
+//! control group or a layer in between.
 
 use super::{Rule, rule};
 use crate::plan::{Cache, Op};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
-use crate::record::{Severity, Trial, Warning};
+use crate::record::{Severity, Throttle, Trial, Warning};
 use crate::stats;
 use crate::units::{show_nanos, show_rate, show_share};
 
 pub(super) const CPU_BOUND: Rule = rule(
     12,
     "cpu-bound",
-    "folding the data took the CPU's time, so the device waited for it",
-    cpu_bound,
+    "the CPU was busy computing the XOR, so the device waited for it",
+    check_cpu_bound,
 );
 
-pub(super) const BEYOND_MEMORY: Rule = rule(
-    18,
-    "beyond-memory",
-    "the file does not fit in the memory that may be used",
-    beyond_memory,
-);
+pub(super) const BEYOND_MEMORY: Rule =
+    rule(18, "beyond-memory", "the file does not fit in usable memory", check_beyond_memory);
 
 pub(super) const TIMING_DOMINATES: Rule = rule(
     22,
     "timing-dominates",
-    "iotui's own loop is a large part of so short an operation",
-    timing_dominates,
+    "iotui's loop overhead is a large part of each operation",
+    check_timing_dominates,
 );
 
 pub(super) const ABOVE_LINK: Rule =
-    rule(25, "above-link", "more bytes came than the way to the disk can carry", above_link);
+    rule(25, "above-link", "the rate exceeds the speed of the link to the disk", check_above_link);
 
 pub(super) const ABOVE_MEMORY: Rule = rule(
     25,
     "above-memory",
-    "faster than memory: the bytes came from the CPU's caches",
-    above_memory,
+    "the rate exceeds that of memory: the bytes came from the CPU caches",
+    check_above_memory,
 );
 
 pub(super) const RATE_LIMITED: Rule =
-    rule(17, "rate-limited", "a limit of the control group decides, not the disk", rate_limited);
+    rule(17, "rate-limited", "a control group limits the rate, not the disk", check_rate_limited);
 
 pub(super) const LAYERS: Rule =
-    rule(29, "layers", "something lies between the file and the disk", layers);
+    rule(29, "layers", "there are layers between the file and the disk", check_layers);
 
-/// The middle of the rates that the result is made from, bytes per second.
-fn median(evidence: &CellEvidence) -> Option<f64> {
-    let rates: Vec<f64> = evidence.counted().into_iter().map(Trial::throughput).collect();
+/// Returns the median throughput of the rated trials, bytes per second.
+fn median_rate(evidence: &CellEvidence) -> Option<f64> {
+    let rates: Vec<f64> = evidence.rated_trials().into_iter().map(Trial::throughput).collect();
     stats::median(&rates)
 }
 
-/// A cell that says it measures the device: cold, or direct.
-fn is_of_device(evidence: &CellEvidence) -> bool {
+/// Returns true if the cell claims to measure the device: cold or direct.
+fn claims_device(evidence: &CellEvidence) -> bool {
     evidence.moves()
         && !evidence.target.memory
         && (evidence.job.direct || evidence.job.cache == Cache::Cold)
 }
 
-/// Shares of the lanes' time: all of the CPU, of which so much in the XOR.
-const BUSY: f64 = 0.9;
-const IN_XOR: f64 = 0.25;
+/// CPU time as a share of the lanes' time from which the CPU is the limit.
+const MIN_CPU_SHARE: f64 = 0.9;
+/// Share of the lanes' time in the XOR from which it matters.
+const MIN_XOR_SHARE: f64 = 0.25;
 
-fn cpu_bound(evidence: &CellEvidence) -> Option<Warning> {
-    if !evidence.job.xor || !is_of_device(evidence) {
+fn check_cpu_bound(evidence: &CellEvidence) -> Option<Warning> {
+    if !evidence.job.xor || !claims_device(evidence) {
         return None;
     }
     let lanes = evidence.sum(|t| t.evidence.lane_nanos);
     let busy = share(evidence.sum(|t| t.user_nanos.saturating_add(t.system_nanos)), lanes);
     let xor = share(evidence.sum(|t| t.evidence.xor_nanos.get().unwrap_or(0)), lanes);
-    if busy < BUSY || xor < IN_XOR {
+    if busy < MIN_CPU_SHARE || xor < MIN_XOR_SHARE {
         return None;
     }
     CPU_BOUND.warn(
         Severity::Misleading,
         format!(
-            "the CPU was busy for {} of the time, {} of it with the XOR: not the device's limit",
+            "the CPU was busy {} of the time, with the XOR {} of the time: the device is not the \
+             limit",
             show_share(busy.min(1.0)),
             show_share(xor.min(1.0))
         ),
-        format!("CPU time of the workers over {}", evidence.count()),
-        "leave out --xor, or use more --threads",
+        format!("CPU time of the workers over {}", evidence.trial_count()),
+        "omit --xor, or use more --threads",
     )
 }
 
-/// Share of the memory that a file may fill: the rest of the machine needs some.
-const FITS: f64 = 0.8;
+/// Share of memory that a cached file may fill; everything else needs the rest.
+const MAX_MEMORY_SHARE: f64 = 0.8;
 
-fn beyond_memory(evidence: &CellEvidence) -> Option<Warning> {
+fn check_beyond_memory(evidence: &CellEvidence) -> Option<Warning> {
     let memory = evidence.machine.memory.filter(|memory| *memory > 0)?;
-    let of_cache = evidence.cacheable() && evidence.job.cache != Cache::Cold;
-    if !of_cache || evidence.job.span as f64 <= memory as f64 * FITS {
+    let uses_cache = evidence.cacheable() && evidence.job.cache != Cache::Cold;
+    if !uses_cache || evidence.job.span as f64 <= memory as f64 * MAX_MEMORY_SHARE {
         return None;
     }
     BEYOND_MEMORY.warn(
         Severity::Misleading,
         format!(
-            "{} do not stay in the {} of memory: part is read from the device again and again",
+            "{} do not fit in {} of memory: part of the file is read from the device repeatedly",
             size(evidence.job.span),
             size(memory)
         ),
-        "the memory of this machine, or of its control group".into(),
-        "use a smaller --size to measure memory, --cache cold to measure the device",
+        "memory of this machine, or the limit of its control group".into(),
+        "use a smaller --size to measure memory, or --cache cold to measure the device",
     )
 }
 
-/// Share of an operation from which iotui's own loop is told.
-const OWN: f64 = 0.1;
+/// Loop overhead as a share of an operation from which it is reported.
+const MIN_LOOP_SHARE: f64 = 0.1;
 
-fn timing_dominates(evidence: &CellEvidence) -> Option<Warning> {
-    // What makes no call is the measure of this loop itself.
+fn check_timing_dominates(evidence: &CellEvidence) -> Option<Warning> {
+    // A backend without calls or bytes measures the loop itself.
     if !evidence.moves() && evidence.job.op != Op::Seek || evidence.trials.is_empty() {
         return None;
     }
-    let (lanes, ops) = (evidence.sum(|t| t.evidence.lane_nanos), evidence.sum(|t| t.ops));
-    let each = share(lanes, ops);
-    let own = evidence.harness_nanos / each;
-    if !(own.is_finite() && own >= OWN) {
+    let lane_nanos = evidence.sum(|t| t.evidence.lane_nanos);
+    let op_nanos = share(lane_nanos, evidence.sum(|t| t.ops));
+    let loop_share = evidence.harness_nanos / op_nanos;
+    if !(loop_share.is_finite() && loop_share >= MIN_LOOP_SHARE) {
         return None;
     }
     TIMING_DOMINATES.warn(
         Severity::Note,
         format!(
-            "iotui's own loop is {} of an operation of {}",
-            show_share(own.min(1.0)),
-            show_nanos(each)
+            "iotui's loop overhead is {} of an operation of {}",
+            show_share(loop_share.min(1.0)),
+            show_nanos(op_nanos)
         ),
-        format!("its loop alone takes {} per operation", show_nanos(evidence.harness_nanos)),
-        "use a larger --block-size, or take that time off",
+        format!("the empty loop takes {} per operation", show_nanos(evidence.harness_nanos)),
+        "use a larger --block-size, or subtract that time",
     )
 }
 
-/// What measurement and protocol may add: line coding is known, clocks are not exact.
-const OVER: f64 = 1.03;
+/// Factor by which a rate may exceed the link's, for inexact clocks.
+const LINK_TOLERANCE: f64 = 1.03;
 
-fn above_link(evidence: &CellEvidence) -> Option<Warning> {
-    let link = evidence
-        .target
-        .link
-        .as_ref()
-        .filter(|link| link.bytes_per_second > 0.0 && is_of_device(evidence))?;
-    let rate = median(evidence).filter(|rate| *rate > link.bytes_per_second * OVER)?;
+fn check_above_link(evidence: &CellEvidence) -> Option<Warning> {
+    let link = evidence.target.link.as_ref().filter(|link| link.bytes_per_second > 0.0)?;
+    if !claims_device(evidence) {
+        return None;
+    }
+    let rate = median_rate(evidence)?;
+    if rate <= link.bytes_per_second * LINK_TOLERANCE {
+        return None;
+    }
     ABOVE_LINK.warn(
         Severity::Misleading,
-        format!("{} is more than {} carries: not all of it came from the disk", show_rate(rate), link.name),
-        format!("the link carries {} at most", show_rate(link.bytes_per_second)),
-        "look at the source of the bytes; measure stored data, cold, over more than the disk's own cache",
+        format!(
+            "{} exceeds the speed of {}: not all bytes came from the disk",
+            show_rate(rate),
+            link.name
+        ),
+        format!("the link carries at most {}", show_rate(link.bytes_per_second)),
+        "check the source of the bytes; measure stored data, cold, with --size above the disk's \
+         own cache",
     )
 }
 
-/// How far above the best bare loop a rate must be: bare loops are disturbed too.
-const FASTER: f64 = 1.2;
+/// Factor by which a rate must exceed the best bare loop, because bare loops are disturbed too.
+const MEMORY_TOLERANCE: f64 = 1.2;
 
-fn above_memory(evidence: &CellEvidence) -> Option<Warning> {
-    // What the loops went over does not stay in those caches, so no larger span does: then the
-    // loops were disturbed.
-    let ceilings = evidence
-        .machine
-        .ceilings
-        .as_ref()
-        .filter(|of| evidence.moves() && (of.over == 0 || evidence.job.span <= of.over))?;
+fn check_above_memory(evidence: &CellEvidence) -> Option<Warning> {
+    let ceilings = evidence.machine.ceilings.as_ref()?;
+    // The loops' memory does not fit in the caches, so a larger span does not either: if the cell
+    // is faster, the loops were disturbed.
+    let may_be_cached = ceilings.over == 0 || evidence.job.span <= ceilings.over;
+    if !evidence.moves() || !may_be_cached {
+        return None;
+    }
     let threads = evidence.job.threads;
     let most = ceilings
-        .copy_by(threads)
+        .copy_rate(threads)
         .into_iter()
-        .chain(ceilings.read_by(threads))
+        .chain(ceilings.read_rate(threads))
         .max_by(f64::total_cmp)
         .filter(|most| *most > 0.0)?;
-    let rate = median(evidence).filter(|rate| *rate > most * FASTER)?;
+    let rate = median_rate(evidence)?;
+    if rate <= most * MEMORY_TOLERANCE {
+        return None;
+    }
     ABOVE_MEMORY.warn(
         Severity::Note,
         format!(
-            "{} is more than memory gives: the bytes came from the CPU's caches",
+            "{} exceeds the speed of memory: the bytes came from the CPU caches",
             show_rate(rate)
         ),
         format!("bare loops over memory reach {} here", show_rate(most)),
@@ -180,62 +188,82 @@ fn above_memory(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-/// A rate is at its limit from this share on.
-const LIMITED: f64 = 0.9;
+/// Share of a limit from which a rate counts as limited by it.
+const MIN_LIMIT_SHARE: f64 = 0.9;
 
-/// The limit that a cell of the device is at. Without one to be seen, a plateau of several cells
-/// tells (see `analysis::why`).
-fn rate_limited(evidence: &CellEvidence) -> Option<Warning> {
-    let throttle = evidence
-        .target
-        .throttle
-        .as_ref()
-        .filter(|_| is_of_device(evidence) || evidence.writes())?;
-    let (rate, written) = (median(evidence)?, written(evidence)?);
-    let at = |limit: Option<u64>, rate: f64| limit.filter(|limit| rate >= *limit as f64 * LIMITED);
-    // Reads and writes have limits of their own.
-    let held = |(writes, rate): (bool, f64)| {
-        let (bytes, operations) = throttle.of(writes);
-        // A buffered request is of any size, so that operations are the disk's only with direct
-        // I/O.
-        let each = rate / evidence.job.block.max(1) as f64;
-        let granted = match (at(bytes, rate), at(operations, each).filter(|_| evidence.job.direct))
-        {
-            (Some(bytes), _) => show_rate(bytes as f64),
-            (None, Some(operations)) => format!("{operations} operations per second"),
-            (None, None) => return None,
-        };
-        let of = evidence.job.mix.map_or("", |_| if writes { " of writes" } else { " of reads" });
-        Some((format!("{}{of}", show_rate(rate)), granted))
-    };
-    let parts = [(false, rate * (1.0 - written)), (true, rate * written)];
-    let (rate, granted) = parts.into_iter().filter(|(_, rate)| *rate > 0.0).find_map(held)?;
+/// Detects a limit of the control group. Other limits show only as a plateau of several cells (see
+/// `analysis::why`).
+fn check_rate_limited(evidence: &CellEvidence) -> Option<Warning> {
+    let throttle = evidence.target.throttle.as_ref()?;
+    if !claims_device(evidence) && !evidence.writes() {
+        return None;
+    }
+    let rate = median_rate(evidence)?;
+    let written = written_share(evidence)?;
+    // Reads and writes have separate limits.
+    let read_rate = rate * (1.0 - written);
+    let write_rate = rate * written;
+    let (rate, limit) = limit_reached(evidence, throttle, false, read_rate)
+        .or_else(|| limit_reached(evidence, throttle, true, write_rate))?;
     RATE_LIMITED.warn(
         Severity::Misleading,
-        format!("{rate} is what the control group lets through: not the disk's limit"),
-        format!("{} of this process's control group grants {granted}", throttle.by),
-        "run outside of the container or slice, or raise its limit",
+        format!("{rate} is the limit of the control group, not of the disk"),
+        format!("{} of this process's control group allows {limit}", throttle.by),
+        "run outside the container or slice, or raise its limit",
     )
 }
 
-/// Share of the bytes that were written; `None` where a mixed trial does not tell them apart.
-fn written(evidence: &CellEvidence) -> Option<f64> {
-    let splits: Vec<(u64, u64)> =
-        evidence.trials().map(|trial| evidence.split(trial)).collect::<Option<_>>()?;
-    let sum =
-        |of: fn(&(u64, u64)) -> u64| splits.iter().map(|split| u128::from(of(split))).sum::<u128>();
-    Some(share(sum(|split| split.1), sum(|split| split.0.saturating_add(split.1))))
+/// Returns the rate of the reads or writes and the limit that it has reached, as text.
+fn limit_reached(
+    evidence: &CellEvidence,
+    throttle: &Throttle,
+    writes: bool,
+    rate: f64,
+) -> Option<(String, String)> {
+    if rate <= 0.0 {
+        return None;
+    }
+    let (bytes, operations) = throttle.limits(writes);
+    let is_reached = |limit: u64, rate: f64| rate >= limit as f64 * MIN_LIMIT_SHARE;
+    let operation_rate = rate / evidence.job.block.max(1) as f64;
+    let limit = if let Some(bytes) = bytes.filter(|limit| is_reached(*limit, rate)) {
+        show_rate(bytes as f64)
+    } else {
+        // Buffered requests have any size; only with direct I/O are operations requests of the
+        // disk.
+        let operations =
+            operations.filter(|limit| evidence.job.direct && is_reached(*limit, operation_rate))?;
+        format!("{operations} operations per second")
+    };
+    let direction = match (evidence.job.mix, writes) {
+        (None, _) => "",
+        (Some(_), true) => " of writes",
+        (Some(_), false) => " of reads",
+    };
+    Some((format!("{}{direction}", show_rate(rate)), limit))
 }
 
-/// File systems that do more with the data than to find it.
-const WORKING: [&str; 8] =
+/// Returns the share of the bytes that were written; `None` if a mixed trial does not record it.
+fn written_share(evidence: &CellEvidence) -> Option<f64> {
+    let mut written_bytes = 0u128;
+    let mut all_bytes = 0u128;
+    for trial in evidence.trials() {
+        let (read, written) = evidence.split_bytes(trial)?;
+        written_bytes += u128::from(written);
+        all_bytes += u128::from(read.saturating_add(written));
+    }
+    Some(share(written_bytes, all_bytes))
+}
+
+/// File systems that transform, checksum or relocate data.
+const TRANSFORMING: [&str; 8] =
     ["btrfs", "zfs", "bcachefs", "overlay", "ecryptfs", "f2fs", "ntfs3", "erofs"];
 
-/// Devices that are made of others, or of a file or another machine.
+/// Name prefixes of devices on top of other devices, of a file or of another machine.
 const STACKED: [&str; 7] = ["dm-", "md", "loop", "nbd", "rbd", "bcache", "drbd"];
 
-fn layers(evidence: &CellEvidence) -> Option<Warning> {
-    if !is_of_device(evidence) {
+fn check_layers(evidence: &CellEvidence) -> Option<Warning> {
+    if !claims_device(evidence) {
         return None;
     }
     let target = evidence.target;
@@ -243,25 +271,27 @@ fn layers(evidence: &CellEvidence) -> Option<Warning> {
         .device
         .split(" on ")
         .any(|device| STACKED.iter().any(|layer| device.starts_with(layer)));
-    let what = match () {
-        () if target.remote => format!("{} brings the bytes from elsewhere", evidence.fs()),
-        () if WORKING.contains(&target.fs.as_str()) => {
-            format!("{} works on the data between file and disk", target.fs)
-        }
-        () if stacked => {
-            format!("layers between file and disk are in the figures: {}", target.device)
-        }
-        () => return None,
+    let what = if target.remote {
+        format!("{} fetches the bytes from elsewhere", evidence.fs())
+    } else if TRANSFORMING.contains(&target.fs.as_str()) {
+        format!("{} processes the data between file and disk", target.fs)
+    } else if stacked {
+        format!("the figures include layers between file and disk: {}", target.device)
+    } else {
+        return None;
     };
     let below = if target.device.is_empty() {
-        "no disk is seen below it".into()
+        "no disk is visible below it".into()
     } else {
         format!("below it: {}", target.device)
     };
     LAYERS.warn(
         Severity::Note,
         what,
-        format!("file system {}; {below}; 1 page cache is seen, this machine's", evidence.fs()),
-        "to know the disk alone, measure it itself: iotui reads a block device like a file",
+        format!(
+            "file system {}; {below}; only 1 page cache is visible, this machine's",
+            evidence.fs()
+        ),
+        "to measure the disk alone, name its block device as FILE; iotui reads it like a file",
     )
 }

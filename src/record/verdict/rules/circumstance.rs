@@ -1,4 +1,4 @@
-//! Circumstances that the engine noted.
+//! Rules about circumstances that the engine noted.
 
 use super::{Rule, rule};
 use crate::plan::CpuCache;
@@ -8,49 +8,56 @@ use crate::record::{CacheFlush, Note, Severity, Trial, Warning};
 use crate::units::{show_nanos, show_share};
 
 pub(super) const FILE_CHANGED: Rule =
-    rule(0, "file-changed", "the file changed while it was measured", file_changed);
+    rule(0, "file-changed", "the file changed while it was measured", check_file_changed);
 
 pub(super) const SHARED_DESCRIPTORS: Rule = rule(
     0,
     "shared-descriptors",
-    "workers share their table of open files, which costs time per call",
-    shared_descriptors,
+    "workers share a table of open files, which makes each call slower",
+    check_shared_descriptors,
 );
 
-pub(super) const SMALL_PAGES: Rule =
-    rule(0, "small-pages", "the buffer of direct I/O has no huge pages behind it", small_pages);
+pub(super) const SMALL_PAGES: Rule = rule(
+    0,
+    "small-pages",
+    "the buffer of direct I/O is not backed by huge pages",
+    check_small_pages,
+);
 
 pub(super) const SLOW_CLOCK: Rule = rule(
     22,
     "slow-clock",
-    "reading the clock costs more than the time-stamp counter would",
-    slow_clock,
+    "the system clock, which is slower than the time-stamp counter, timed the operations",
+    check_slow_clock,
 );
 
 pub(super) const HELPER_UNCOUNTED: Rule = rule(
     0,
     "helper-uncounted",
-    "CPU time of a kernel thread that worked for the cell is not counted",
-    helper_uncounted,
+    "CPU time of kernel threads that worked for the cell is not counted",
+    check_helper_uncounted,
 );
 
 pub(super) const UNEVEN_START: Rule =
-    rule(0, "uneven-start", "threads did not start together", uneven_start);
+    rule(0, "uneven-start", "threads did not start at the same time", check_uneven_start);
 
 pub(super) const CLONED: Rule =
-    rule(0, "cloned", "blocks were shared between files instead of copied", cloned);
+    rule(0, "cloned", "blocks were shared between files instead of copied", check_cloned);
 
 pub(super) const NOT_FLUSHED: Rule =
-    rule(0, "not-flushed", "the CPU caches were to be emptied and were not", not_flushed);
+    rule(0, "not-flushed", "the CPU caches were not flushed as requested", check_not_flushed);
 
-/// The trials that carry a note.
-pub(super) fn noted(evidence: &CellEvidence, is: impl Fn(&Note) -> bool) -> Option<String> {
-    let count = evidence.which(|t| t.evidence.notes.iter().any(&is)).len();
-    (count > 0).then(|| evidence.of_trials(count))
+/// Returns `in 2 of 5 trials` for the trials with a note that `matches`; `None` if there are none.
+pub(super) fn trials_with_note(
+    evidence: &CellEvidence,
+    matches: impl Fn(&Note) -> bool,
+) -> Option<String> {
+    let count = evidence.trials_where(|t| t.evidence.notes.iter().any(&matches)).len();
+    (count > 0).then(|| evidence.in_trials(count))
 }
 
-fn file_changed(evidence: &CellEvidence) -> Option<Warning> {
-    let trials = noted(evidence, |note| matches!(note, Note::FileChanged(_)))?;
+fn check_file_changed(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = trials_with_note(evidence, |note| matches!(note, Note::FileChanged(_)))?;
     let what = evidence.trials().flat_map(|t| &t.evidence.notes).find_map(|note| match note {
         Note::FileChanged(what) => Some(what.as_str()),
         _ => None,
@@ -59,101 +66,106 @@ fn file_changed(evidence: &CellEvidence) -> Option<Warning> {
         Severity::Wrong,
         "the file changed while it was measured".into(),
         format!("{what}; {trials}"),
-        "stop what writes the file, or measure a copy or a scratch file",
+        "stop the program that writes the file, or measure a copy or a scratch file",
     )
 }
 
-fn shared_descriptors(evidence: &CellEvidence) -> Option<Warning> {
-    let trials = noted(evidence, |note| *note == Note::SharedDescriptors)?;
+fn check_shared_descriptors(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = trials_with_note(evidence, |note| *note == Note::SharedDescriptors)?;
     SHARED_DESCRIPTORS.warn(
         Severity::Note,
-        "threads share the table of open files: each call costs 30 to 40 ns more".into(),
-        format!("close_range(2) was refused {trials}"),
-        "compare only with results that carry the same note, or run outside of the sandbox",
+        "threads share a table of open files: each call takes 30 to 40 ns longer".into(),
+        format!("close_range(2) failed {trials}"),
+        "compare only with results that have the same note, or run outside the sandbox",
     )
 }
 
-fn small_pages(evidence: &CellEvidence) -> Option<Warning> {
-    let trials = noted(evidence, |note| *note == Note::SmallPages)?;
+fn check_small_pages(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = trials_with_note(evidence, |note| *note == Note::SmallPages)?;
     SMALL_PAGES.warn(
         Severity::Note,
-        "the buffer lies on small pages, with which large direct I/O can take twice the time"
-            .into(),
-        format!("no huge pages were given {trials}"),
+        "the buffer is on small pages, on which large direct I/O can take twice as long".into(),
+        format!("no huge pages were available {trials}"),
         "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, or use a smaller --block-size",
     )
 }
 
-fn slow_clock(evidence: &CellEvidence) -> Option<Warning> {
-    let trials = noted(evidence, |note| *note == Note::SlowClock)?;
+fn check_slow_clock(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = trials_with_note(evidence, |note| *note == Note::SlowClock)?;
     SLOW_CLOCK.warn(
         Severity::Note,
-        "latencies are timed by the system clock: about 20 ns more per operation".into(),
-        format!("the time-stamp counter is not steady here, {trials}"),
-        "prefer a larger --block-size, where 20 ns do not count",
+        "the system clock times the latencies: about 20 ns more per operation".into(),
+        format!("the time-stamp counter is not usable here, {trials}"),
+        "use a larger --block-size, for which 20 ns do not matter",
     )
 }
 
-fn helper_uncounted(evidence: &CellEvidence) -> Option<Warning> {
-    let trials = noted(evidence, |note| *note == Note::HelperUncounted)?;
+fn check_helper_uncounted(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = trials_with_note(evidence, |note| *note == Note::HelperUncounted)?;
     HELPER_UNCOUNTED.warn(
         Severity::Note,
-        "the CPU time lacks that of the kernel's polling threads".into(),
-        format!("they could not be found or told apart {trials}"),
-        "use --threads 1, or run outside of the container, on Linux 5.12 or newer",
+        "the CPU time does not include the kernel's polling threads".into(),
+        format!("they could not be found or attributed {trials}"),
+        "use --threads 1, or run outside the container, on Linux 5.12 or newer",
     )
 }
 
-/// Share of a trial by which starts may be apart; it moves the figure by no more than that share.
-const SKEW: f64 = 0.02;
+/// Share of a trial by which starts may differ; the figure changes by no more than that share.
+const MAX_SKEW: f64 = 0.02;
 
-fn uneven_start(evidence: &CellEvidence) -> Option<Warning> {
-    let uneven = |t: &Trial| share(t.evidence.skew_nanos, t.nanos);
-    let limit = evidence.spread.half_width.unwrap_or(0.0).max(SKEW);
-    let bad = evidence.which(|t| uneven(t) > limit);
-    let most = bad.iter().max_by(|a, b| uneven(a).total_cmp(&uneven(b)))?;
+fn check_uneven_start(evidence: &CellEvidence) -> Option<Warning> {
+    let skew = |t: &Trial| share(t.evidence.skew_nanos, t.nanos);
+    let limit = evidence.spread.half_width.unwrap_or(0.0).max(MAX_SKEW);
+    let bad = evidence.trials_where(|t| skew(t) > limit);
+    let most = bad.iter().max_by(|a, b| skew(a).total_cmp(&skew(b)))?;
     UNEVEN_START.warn(
         Severity::Note,
         format!(
             "threads started {} apart, {} of the trial",
             show_nanos(most.evidence.skew_nanos as f64),
-            show_share(uneven(most))
+            show_share(skew(most))
         ),
-        evidence.of_trials(bad.len()),
-        "use a longer --trial-time, or no more --threads than there are CPUs",
+        evidence.in_trials(bad.len()),
+        "use a longer --trial-time, or no more --threads than CPUs",
     )
 }
 
-fn cloned(evidence: &CellEvidence) -> Option<Warning> {
-    let trials = noted(evidence, |note| *note == Note::Cloned)?;
+fn check_cloned(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = trials_with_note(evidence, |note| *note == Note::Cloned)?;
     CLONED.warn(
         Severity::Misleading,
-        format!("{} can share blocks between files, so nothing need have been copied: the rate is that of metadata", evidence.fs()),
-        format!("a first piece was shared (FICLONERANGE) {trials}"),
-        "measure reading with --backend pread, or copying on a file system without reflinks",
+        format!(
+            "{} can share blocks between files instead of copying: the rate may be that of \
+             metadata only",
+            evidence.fs()
+        ),
+        format!("a test range was shared (FICLONERANGE) {trials}"),
+        "measure reads with --backend pread, or copies on a file system without reflinks",
     )
 }
 
-fn not_flushed(evidence: &CellEvidence) -> Option<Warning> {
+fn check_not_flushed(evidence: &CellEvidence) -> Option<Warning> {
     if evidence.job.cpu_cache != CpuCache::Flush || !evidence.moves() {
         return None;
     }
-    let bad = evidence.which(|t| !t.evidence.cpu_cache.is_some_and(|flush| flush.worked()));
-    let trials = evidence.of_trials(bad.len());
+    let bad =
+        evidence.trials_where(|t| !t.evidence.cpu_cache.is_some_and(|flush| flush.is_effective()));
+    let trials = evidence.in_trials(bad.len());
     let facts = match bad.first()?.evidence.cpu_cache {
         Some(CacheFlush { before_nanos, after_nanos, .. }) => {
             format!(
-                "a load took {} before and {} after, {trials}",
+                "a load took {} before the flush and {} after it, {trials}",
                 show_nanos(before_nanos),
                 show_nanos(after_nanos)
             )
         }
-        None => format!("it could not be tried {trials}"),
+        None => format!("the flush could not be checked {trials}"),
     };
-    let remedy = "compare with --cpu-cache keep: where both are alike, the CPU caches play no part";
+    let remedy =
+        "compare with --cpu-cache keep: if both rates are equal, the CPU caches do not matter";
     NOT_FLUSHED.warn(
         Severity::Misleading,
-        "the CPU caches still held what was to be flushed from them".into(),
+        "the CPU caches still held data after the flush".into(),
         facts,
         remedy,
     )

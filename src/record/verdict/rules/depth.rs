@@ -1,4 +1,4 @@
-//! The disk saw other requests than the cell names.
+//! Rules about requests that reached the disk with another depth or size than the cell's.
 
 use super::{Rule, rule};
 use crate::plan::{Cache, Depth, Pattern};
@@ -8,48 +8,65 @@ use crate::record::verdict::source::parts;
 use crate::record::{Severity, Trial, Warning};
 use crate::units::{show_bytes, three_digits};
 
-pub(super) const DEPTH_UNUSED: Rule =
-    rule(11, "depth-unused", "fewer requests were under way than the depth asks for", depth_unused);
+pub(super) const DEPTH_UNUSED: Rule = rule(
+    11,
+    "depth-unused",
+    "fewer requests were in flight than the queue depth allows",
+    check_depth_unused,
+);
 
 pub(super) const READ_AHEAD: Rule =
-    rule(19, "read-ahead", "read-ahead decided what the device read", read_ahead);
+    rule(19, "read-ahead", "readahead decided what the device read", check_read_ahead);
 
-pub(super) const POPULATED_MORE: Rule =
-    rule(0, "populated-more", "+populate mapped more than was visited", populated_more);
+pub(super) const POPULATED_MORE: Rule = rule(
+    0,
+    "populated-more",
+    "+populate mapped more of the file than was read",
+    check_populated_more,
+);
 
-/// What the disk had in its queue, averaged over all trials, weighted by their time.
+/// Average content of the disk's queue over all trials, weighted by their time.
 struct Queue {
     requests: f64,
-    /// The operations in them: the block layer merges neighbours, so that one request may carry
+    /// The operations in the requests: the block layer merges neighbours, so one request may carry
     /// several.
     operations: f64,
-    /// Bytes of one request, where they are known.
-    request: Option<u64>,
+    /// Mean bytes of a request, if known.
+    request_size: Option<u64>,
 }
 
-fn queue(evidence: &CellEvidence) -> Option<Queue> {
-    let (mut requests, mut operations, mut time) = (0.0, 0.0, 0.0);
+/// Computes the average content of the disk's queue; `None` if no trial recorded it.
+fn average_queue(evidence: &CellEvidence) -> Option<Queue> {
+    let mut requests = 0.0;
+    let mut operations = 0.0;
+    let mut time = 0.0;
     for trial in evidence.trials() {
-        if let Some(depth) = trial.evidence.disk_depth.filter(|d| d.is_finite() && *d >= 0.0) {
-            let each = request_bytes(std::iter::once(trial))
-                .map_or(1.0, |bytes| bytes as f64 / evidence.job.block.max(1) as f64);
-            // Buffered, a large request is read-ahead or write-back, not operations that were under
-            // way together.
-            let each = if evidence.job.direct { each.max(1.0) } else { 1.0 };
-            let nanos = trial.nanos as f64;
-            (requests, operations, time) =
-                (requests + depth * nanos, operations + depth * each * nanos, time + nanos);
-        }
+        let Some(depth) = trial.evidence.disk_depth.filter(|d| d.is_finite() && *d >= 0.0) else {
+            continue;
+        };
+        // A large buffered request is readahead or writeback, not several operations in flight.
+        let per_request = match request_bytes(std::iter::once(trial)) {
+            Some(bytes) if evidence.job.direct => {
+                (bytes as f64 / evidence.job.block.max(1) as f64).max(1.0)
+            }
+            _ => 1.0,
+        };
+        let nanos = trial.nanos as f64;
+        requests += depth * nanos;
+        operations += depth * per_request * nanos;
+        time += nanos;
     }
-    let request = request_bytes(evidence.trials());
-    (time > 0.0).then(|| Queue {
+    if time == 0.0 {
+        return None;
+    }
+    Some(Queue {
         requests: requests / time,
         operations: operations / time,
-        request,
+        request_size: request_bytes(evidence.trials()),
     })
 }
 
-/// Mean size of the requests that the disk served during these trials.
+/// Returns the mean size of the requests that the disk served during these trials.
 fn request_bytes<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<u64> {
     let (mut bytes, mut requests) = (0u128, 0u128);
     for facts in trials.map(|t| &t.evidence) {
@@ -63,7 +80,7 @@ fn request_bytes<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<u64> {
     bytes.checked_div(requests).and_then(|bytes| u64::try_from(bytes).ok())
 }
 
-fn depth_unused(evidence: &CellEvidence) -> Option<Warning> {
+fn check_depth_unused(evidence: &CellEvidence) -> Option<Warning> {
     let job = evidence.job;
     if !evidence.moves() || job.depth < 2 || evidence.is_warm() || evidence.target.memory {
         return None;
@@ -73,68 +90,71 @@ fn depth_unused(evidence: &CellEvidence) -> Option<Warning> {
     };
     if evidence.info.depth == Depth::Synchronous {
         let message = format!(
-            "depth {} was asked for, but {} does one operation at a time",
+            "queue depth {} was requested, but {} runs one operation at a time",
             job.depth, job.backend
         );
         return warn(
             message,
-            "a synchronous call".into(),
+            "a synchronous system call".into(),
             "use --backend uring, or more --threads",
         );
     }
-    let asked = f64::from(job.depth) * f64::from(job.threads.max(1));
-    let buffered = !job.direct;
-    let remedy = if buffered {
+    let requested = f64::from(job.depth) * f64::from(job.threads.max(1));
+    let is_buffered = !job.direct;
+    let remedy = if is_buffered {
         "add --direct: buffered requests wait for each other"
     } else {
         "use more --threads or a smaller --block-size"
     };
-    match queue(evidence) {
-        Some(seen) if seen.operations < asked / 2.0 => {
+    match average_queue(evidence) {
+        Some(queue) if queue.operations < requested / 2.0 => {
             let message = format!(
-                "{asked:.0} operations were meant to be under way, the disk had {}",
-                three_digits(seen.operations)
+                "{requested:.0} operations in flight were requested, but the disk averaged {}",
+                three_digits(queue.operations)
             );
-            let kind = if buffered { "buffered" } else { "direct" };
-            let size =
-                seen.request.map_or(String::new(), |bytes| format!(" of {}", show_bytes(bytes)));
+            let kind = if is_buffered { "buffered" } else { "direct" };
+            let size = match queue.request_size {
+                Some(bytes) => format!(" of {}", show_bytes(bytes)),
+                None => String::new(),
+            };
             let facts = format!(
-                "{} requests{size} in the queue of the disk over {}; {kind}",
-                three_digits(seen.requests),
-                evidence.count()
+                "{} {kind} requests{size} in the disk's queue over {}",
+                three_digits(queue.requests),
+                evidence.trial_count()
             );
             warn(message, facts, remedy)
         }
-        None if buffered && job.cache == Cache::Cold => {
+        None if is_buffered && job.cache == Cache::Cold => {
             let message = format!(
-                "buffered requests may wait for each other: depth {} is not certain",
+                "queue depth {} is uncertain: buffered requests may wait for each other",
                 job.depth
             );
-            warn(message, "the queue of the disk is not known".into(), remedy)
+            warn(message, "the disk's queue is unknown".into(), remedy)
         }
         _ => None,
     }
 }
 
-/// Below these, more device bytes than asked for are metadata and page rounding.
-const OVERSHOOT: f64 = 1.1;
-const OVERSHOOT_BYTES: u128 = 64 << 10;
-/// From here on most of what the device did was not asked for.
-const WASTED: f64 = 2.0;
+/// Ratio of device bytes to requested bytes up to which the excess is metadata and page rounding.
+const MIN_OVERSHOOT: f64 = 1.1;
+/// Excess bytes up to which it is metadata and page rounding.
+const MIN_OVERSHOOT_BYTES: u128 = 64 << 10;
+/// Ratio from which most device reads were not requested.
+const LARGE_OVERSHOOT: f64 = 2.0;
 
-fn read_ahead(evidence: &CellEvidence) -> Option<Warning> {
+fn check_read_ahead(evidence: &CellEvidence) -> Option<Warning> {
     let job = evidence.job;
     if !evidence.cacheable() || job.cache == Cache::Warm {
         return None;
     }
     let parts = parts(evidence);
-    let times = share(parts.fetched, parts.wanted);
-    if times >= OVERSHOOT && parts.fetched >= parts.wanted + OVERSHOOT_BYTES {
+    let times = share(parts.fetched, parts.stored);
+    if times >= MIN_OVERSHOOT && parts.fetched >= parts.stored + MIN_OVERSHOOT_BYTES {
         return READ_AHEAD.warn(
-            if times >= WASTED { Severity::Misleading } else { Severity::Note },
-            format!("the device read {} times the bytes that were asked for", three_digits(times)),
-            format!("{} for {} of stored data", size(parts.fetched), size(parts.wanted)),
-            "add --direct to read exactly the blocks, or use a larger --block-size",
+            if times >= LARGE_OVERSHOOT { Severity::Misleading } else { Severity::Note },
+            format!("the device read {} times the requested bytes", three_digits(times)),
+            format!("{} for {} of stored data", size(parts.fetched), size(parts.stored)),
+            "add --direct to read only the requested blocks, or use a larger --block-size",
         );
     }
     let ahead = evidence.target.read_ahead.filter(|ahead| *ahead > job.block)?;
@@ -144,33 +164,34 @@ fn read_ahead(evidence: &CellEvidence) -> Option<Warning> {
     READ_AHEAD.warn(
         Severity::Note,
         format!(
-            "the disk was read ahead in pieces of up to {}, not in blocks of {}",
+            "readahead fetched the data in requests of up to {}, not in blocks of {}",
             show_bytes(ahead),
             show_bytes(job.block)
         ),
         "sequential buffered reads; read_ahead_kb of the disk".into(),
-        "add --direct to give the disk requests of this block size",
+        "add --direct to send the disk requests of this block size",
     )
 }
 
-/// Where a count ends an order that jumps, what will be visited lies anywhere in a lane's part, and
-/// all of it is mapped.
-fn populated_more(evidence: &CellEvidence) -> Option<Warning> {
+/// In a non-sequential pattern the blocks up to a count lie anywhere in a lane's part, so
+/// `+populate` maps all of it.
+fn check_populated_more(evidence: &CellEvidence) -> Option<Warning> {
     let job = evidence.job;
     if !job.backend.has("populate") || matches!(job.pattern, Pattern::Seq | Pattern::Reverse) {
         return None;
     }
-    let bad = evidence
-        .which(|t| !t.short && t.evidence.unique_bytes > 0 && t.evidence.unique_bytes < job.span);
+    let bad = evidence.trials_where(|t| {
+        !t.short && t.evidence.unique_bytes > 0 && t.evidence.unique_bytes < job.span
+    });
     let least = bad.iter().map(|t| t.evidence.unique_bytes).min()?;
     POPULATED_MORE.warn(
         Severity::Misleading,
         format!(
-            "all {} were mapped in the timed work for {} that were visited",
+            "the trial mapped {} inside the timed window but read only {}",
             size(job.span),
             size(least)
         ),
-        format!("+populate, pattern {}, {}", job.pattern, evidence.of_trials(bad.len())),
-        "use --count 0 for whole passes, or leave out +populate",
+        format!("+populate, pattern {}, {}", job.pattern, evidence.in_trials(bad.len())),
+        "use --count 0 for complete passes, or omit +populate",
     )
 }

@@ -1,11 +1,11 @@
-//! For each rule a cell that breaks it, and one that nearly does: cache, target, work.
+//! For each rule, a cell that triggers it and one that nearly does: cache, target, work.
 
 use crate::plan::{Cache, Depth, Pattern, Sync};
 use crate::record::Severity::{self, Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
-use crate::record::{Note as Noted, Prepared, Residency};
+use crate::record::{Note as Noted, Preparation, Residency};
 
-/// A change to a clean cell that a rule must find, and one near it that it must not.
+/// A change to a clean cell that a rule must detect, and a similar one that it must ignore.
 pub struct Example {
     pub id: &'static str,
     pub severity: Severity,
@@ -14,7 +14,7 @@ pub struct Example {
     pub spares: fn(&mut Case),
 }
 
-/// What fires comes first, what is spared second.
+/// Creates an example: the change that fires the rule first, then the one that is spared.
 pub const fn example(
     id: &'static str,
     severity: Severity,
@@ -28,7 +28,7 @@ pub const fn example(
 fn left(case: &mut Case, bytes: u64, mapped_by: &[&str]) {
     let names: Vec<String> = mapped_by.iter().map(|n| n.to_string()).collect();
     case.each(|t| {
-        t.evidence.preparation = Some(Prepared::Cold { left: bytes, mapped_by: names.clone() })
+        t.evidence.preparation = Some(Preparation::Cold { left: bytes, mapped_by: names.clone() })
     });
 }
 
@@ -38,9 +38,10 @@ pub fn queue(case: &mut Case, depth: u32, seen: Option<f64>) {
     case.each(|t| t.evidence.achieved_depth = Some(1.0));
 }
 
-/// Direct blocks of 1 MiB at depth 8, of which the disk had `seen` requests of so many blocks.
-fn merged(case: &mut Case, seen: f64, blocks: u64) {
-    queue(case, 8, Some(seen));
+/// Direct blocks of 1 MiB at depth 8, with an average of `requests` in the disk's queue, of
+/// `blocks` blocks each.
+fn merged(case: &mut Case, requests: f64, blocks: u64) {
+    queue(case, 8, Some(requests));
     case.each(|t| t.evidence.disk_requests = (SPAN / MIB / blocks).into());
 }
 
@@ -223,7 +224,7 @@ pub static TARGET: &[Example] = &[
             fetched(c, SPAN / 4)
         },
     ),
-    // As many bytes came from the device as were read: this file is not compressed.
+    // The device read as many bytes as were returned: this file is not compressed.
     example(
         "compressible",
         Wrong,
@@ -286,14 +287,14 @@ pub static WORK: &[Example] = &[
             c.job.threads = 4;
             fetched(c, SPAN / 4)
         },
-        // Somebody else read the rest in.
+        // Another process read the rest.
         |c| {
             c.job.threads = 4;
             fetched(c, SPAN / 4);
             c.each(|t| t.evidence.disk_read_bytes = Some(SPAN))
         },
     ),
-    // A second pass explains what the device did not give.
+    // A second pass explains the bytes that did not come from the device.
     example(
         "shared-offsets",
         Wrong,
@@ -356,11 +357,10 @@ pub static WORK: &[Example] = &[
         |c| queue(c, 32, Some(1.3)),
         |c| queue(c, 32, Some(20.0)),
     ),
-    // Neighbours merged into one request were under way all the same; with small requests nothing
-    // was.
+    // Operations merged into one request are in flight all the same; single small requests are not.
     example("depth-unused", Misleading, direct, |c| merged(c, 1.93, 1), |c| merged(c, 1.93, 4)),
     example("depth-unused", Misleading, direct, |c| merged(c, 1.0, 3), |c| merged(c, 1.0, 4)),
-    // Requests of read-ahead are large whatever the depth.
+    // Readahead requests are large at any depth.
     example("depth-unused", Misleading, cold, |c| merged(c, 1.93, 4), |c| merged(c, 4.0, 4)),
     example(
         "depth-unused",

@@ -1,11 +1,11 @@
-//! For each rule a cell that breaks it, and one that nearly does: ceilings, limits and layers.
+//! For each rule, a cell that triggers it and one that nearly does: ceilings, limits and layers.
 
 use super::examples::{Example, example};
 use crate::record::Severity::{Misleading, Note};
 use crate::record::verdict::testing::*;
 use crate::record::{Ceilings, LinkCeiling, Throttle};
 
-/// A cold cell reads 256 MiB in 300 ms: 895 MB/s.
+/// The link of a cold cell, which reads 256 MiB in 300 ms: 895 MB/s.
 fn link(case: &mut Case, bytes_per_second: f64) {
     case.target.link = Some(LinkCeiling { name: "SATA 6.0 Gbps".into(), bytes_per_second });
 }
@@ -19,13 +19,13 @@ fn memory(case: &mut Case, rate: f64) {
     });
 }
 
-/// Loops over so many bytes that were slower than the cell.
+/// Bare loops over this many bytes that were slower than the cell.
 fn memory_over(case: &mut Case, over: u64) {
     memory(case, 600e6);
     case.machine.ceilings.iter_mut().for_each(|ceilings| ceilings.over = over);
 }
 
-/// Reads per second, in bytes and in operations.
+/// Limits reads per second, in bytes and operations.
 fn throttle(case: &mut Case, bytes: u64, reads: u64) {
     case.target.throttle = Some(Throttle {
         by: "io.max".into(),
@@ -35,7 +35,7 @@ fn throttle(case: &mut Case, bytes: u64, reads: u64) {
     });
 }
 
-/// Half of the bytes are written, to where so much is granted.
+/// Half of the bytes are written, limited to `bytes` per second.
 fn mixed(case: &mut Case, bytes: u64) {
     (case.job.mix, case.info.mixes) = (Some(50), true);
     case.target.throttle =
@@ -43,7 +43,7 @@ fn mixed(case: &mut Case, bytes: u64) {
     case.each(|t| t.evidence.written = Some(SPAN / 2));
 }
 
-/// Of the 300 ms the workers were on the CPU for so many, and for so many in the XOR.
+/// Of the 300 ms, the workers used the CPU for `busy` ms, of which `xor` ms in the XOR.
 fn folded(case: &mut Case, busy: u64, xor: u64) {
     case.job.xor = true;
     case.each(|t| {
@@ -51,8 +51,8 @@ fn folded(case: &mut Case, busy: u64, xor: u64) {
     });
 }
 
-/// 256 operations of which each took so long.
-fn each_took(case: &mut Case, nanos: u64) {
+/// 256 operations that took `nanos` each.
+fn op_nanos(case: &mut Case, nanos: u64) {
     case.each(|t| t.evidence.lane_nanos = t.ops * nanos);
 }
 
@@ -66,7 +66,7 @@ pub static CEILING: &[Example] = &[
         |c| c.machine.memory = Some(SPAN),
         |c| c.machine.memory = Some(2 * SPAN),
     ),
-    example("timing-dominates", Note, warm, |c| each_took(c, 50), |c| each_took(c, 200)),
+    example("timing-dominates", Note, warm, |c| op_nanos(c, 50), |c| op_nanos(c, 200)),
     example("above-link", Misleading, cold, |c| link(c, 600e6), |c| link(c, 890e6)),
     example("above-memory", Note, warm, |c| memory(c, 600e6), |c| memory(c, 800e6)),
     example("above-memory", Note, warm, |c| memory_over(c, SPAN), |c| memory_over(c, SPAN / 2)),

@@ -1,4 +1,4 @@
-//! For each rule a cell that breaks it, and one that nearly does: whether the figures can be
+//! For each rule, a cell that triggers it and one that nearly does: whether the figures can be
 //! trusted.
 
 use super::examples::{Example, example, queue};
@@ -7,8 +7,8 @@ use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
 use crate::record::{CacheFlush, MachineEvidence, Note as Noted, ReadBack, Xor};
 
-/// Writes of this size to a cached file on a kernel that walks its folios, each with so much system
-/// time.
+/// Writes of `block` bytes to a cached file on a kernel that scans its folios, with `nanos` of
+/// system time each.
 fn small_writes(case: &mut Case, nanos: u64, block: u64) {
     (case.target.walks_folios, case.job.block) = (Some("ext4 on Linux 6.18".into()), block);
     case.each(|t| {
@@ -25,7 +25,7 @@ fn read(xor: u32, other_blocks: u64) -> Option<ReadBack> {
 
 pub static TRUST: &[Example] = &[
     example("few", Misleading, cold, |c| c.trials.truncate(4), |c| c.trials.clear()),
-    // The interval is that of the whole trials.
+    // The interval covers only the complete trials.
     example(
         "few",
         Misleading,
@@ -130,14 +130,13 @@ pub static TRUST: &[Example] = &[
         Note,
         cold,
         |c| c.each(|t| t.evidence.queued_nanos = (t.nanos / 25).into()),
-        // Threads without a CPU of their own wait for each other.
+        // With more threads than CPUs, they wait for each other.
         |c| {
             c.job.threads = 64;
             c.each(|t| t.evidence.queued_nanos = (t.nanos / 25).into())
         },
     ),
-    // Of trials that are together shorter than two ticks of the clock that counts it nothing is
-    // known.
+    // Steal time is unknown for trials shorter in total than two ticks of its clock.
     example(
         "unsteady-host",
         Misleading,
@@ -265,7 +264,7 @@ pub static TRUST: &[Example] = &[
             })
         },
     ),
-    // Where only some operations are timed, nothing is missing.
+    // If only some operations are timed, missing time proves nothing.
     example(
         "inconsistent-time",
         Misleading,
@@ -273,7 +272,7 @@ pub static TRUST: &[Example] = &[
         |c| c.each(|t| t.evidence.timed_nanos *= 2),
         |c| c.each(|t| (t.evidence.timed_ops, t.evidence.timed_nanos) = (16, t.nanos / 16)),
     ),
-    // Nor in lanes that had hardly begun.
+    // Nor does it in lanes that ran only briefly.
     example(
         "inconsistent-time",
         Misleading,
@@ -308,12 +307,18 @@ pub static TRUST: &[Example] = &[
         "file-changed",
         Wrong,
         cold,
-        |c| noted(c, Noted::FileChanged("size 5 -> 6".into())),
+        |c| trials_with_note(c, Noted::FileChanged("size 5 -> 6".into())),
         slow_clock,
     ),
-    example("helper-uncounted", Note, cold, |c| noted(c, Noted::HelperUncounted), slow_clock),
-    example("cloned", Misleading, cold, |c| noted(c, Noted::Cloned), slow_clock),
-    example("calls-unknown", Note, cold, |c| noted(c, Noted::CallsUnknown), slow_clock),
+    example(
+        "helper-uncounted",
+        Note,
+        cold,
+        |c| trials_with_note(c, Noted::HelperUncounted),
+        slow_clock,
+    ),
+    example("cloned", Misleading, cold, |c| trials_with_note(c, Noted::Cloned), slow_clock),
+    example("calls-unknown", Note, cold, |c| trials_with_note(c, Noted::CallsUnknown), slow_clock),
     example(
         "coarse-clock",
         Note,
@@ -325,7 +330,7 @@ pub static TRUST: &[Example] = &[
         "coarse-clock",
         Misleading,
         cold,
-        |c| noted(c, Noted::CoarseClock(u64::MAX / 2)),
+        |c| trials_with_note(c, Noted::CoarseClock(u64::MAX / 2)),
         slow_clock,
     ),
     example(
@@ -396,27 +401,27 @@ pub static TRUST: &[Example] = &[
     ),
 ];
 
-/// The second trial carries the note.
-fn noted(case: &mut Case, note: Noted) {
+/// Adds the note to the second trial.
+fn trials_with_note(case: &mut Case, note: Noted) {
     case.trial(1).evidence.notes.push(note);
 }
 
-/// A note that only its own rule is about.
+/// Adds a note that only one rule checks.
 fn slow_clock(case: &mut Case) {
-    noted(case, Noted::SlowClock);
+    trials_with_note(case, Noted::SlowClock);
 }
 
 fn flush(before_nanos: f64, after_nanos: f64) -> Option<CacheFlush> {
     Some(CacheFlush { before_nanos, after_nanos, flushed_bytes: 0 })
 }
 
-/// Twelve trials, the last six of which take so many times as long.
-fn steps(case: &mut Case, times: u64) {
+/// Twelve trials, the last six of which take `factor` times as long.
+fn steps(case: &mut Case, factor: u64) {
     while case.trials.len() < 12 {
         case.trials.push(case.trials[0].clone());
     }
-    for at in 0..12 {
-        let trial = case.trial(at);
-        trial.nanos = (300_000_000 + at as u64 % 3 * 1000) * if at < 6 { 1 } else { times };
+    for index in 0..12 {
+        let trial = case.trial(index);
+        trial.nanos = (300_000_000 + index as u64 % 3 * 1000) * if index < 6 { 1 } else { factor };
     }
 }

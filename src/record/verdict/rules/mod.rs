@@ -1,17 +1,17 @@
-//! What can be wrong with a result: one rule each, listed once.
+//! The rules: one for each way in which a result can be wrong or misread.
 
 mod cache;
 mod ceiling;
 mod circumstance;
-mod consistent;
-mod course;
+mod consistency;
 mod depth;
-mod disturbed;
-mod few;
+mod disturbance;
+mod level_change;
 mod overlap;
 mod path;
 mod peer;
-mod stored;
+mod sample_size;
+mod stored_data;
 mod write;
 
 #[cfg(test)]
@@ -24,24 +24,25 @@ mod examples_trust;
 mod tests;
 
 use super::CellEvidence;
-use super::facts::line;
+use super::facts::single_line;
 use crate::record::{Severity, Warning};
 
-/// One way in which a result can be wrong or misread, and how the evidence shows it.
+/// A rule that detects one way in which a result can be wrong or misread.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// Orders the rules; several may share a number, and 0 stands for none.
+    /// Position in the list of rules; several may share a number, and 0 stands for none.
     pub number: u8,
-    /// Stable name, which the warning carries.
+    /// Stable id, which the warning carries.
     pub id: &'static str,
+    /// What it detects, in one line.
     pub about: &'static str,
     pub check: fn(&CellEvidence) -> Option<Warning>,
 }
 
-/// Every rule, by number.
+/// All rules in order of their number, those without a number last.
 pub static RULES: &[Rule] = &[
     cache::FROM_CACHE,
-    stored::HOLES,
+    stored_data::HOLES,
     path::NOT_DIRECT,
     path::MEMORY,
     overlap::SHARED_OFFSETS,
@@ -49,33 +50,33 @@ pub static RULES: &[Rule] = &[
     cache::NOT_COLD,
     cache::PREVIOUS_TRIAL,
     write::NOT_ON_DEVICE,
-    stored::COMPRESSIBLE,
+    stored_data::COMPRESSIBLE,
     depth::DEPTH_UNUSED,
     ceiling::CPU_BOUND,
-    few::FEW,
-    few::CUT,
-    few::SHORT_TRIAL,
-    few::FEW_OPERATIONS,
-    few::FEW_FOR_PERCENTILE,
-    few::WIDE,
-    few::TWO_MODES,
-    course::LEVEL_CHANGE,
+    sample_size::FEW,
+    sample_size::CUT,
+    sample_size::SHORT_TRIAL,
+    sample_size::FEW_OPERATIONS,
+    sample_size::FEW_FOR_PERCENTILE,
+    sample_size::WIDE,
+    sample_size::TWO_MODES,
+    level_change::LEVEL_CHANGE,
     ceiling::RATE_LIMITED,
     ceiling::BEYOND_MEMORY,
     depth::READ_AHEAD,
-    disturbed::UNSTEADY_HOST,
-    disturbed::DISTURBED,
-    disturbed::NEARLY_FULL,
+    disturbance::UNSTEADY_HOST,
+    disturbance::DISTURBED,
+    disturbance::NEARLY_FULL,
     circumstance::SLOW_CLOCK,
     ceiling::TIMING_DOMINATES,
-    consistent::INCONSISTENT,
-    consistent::INCONSISTENT_TIME,
+    consistency::INCONSISTENT,
+    consistency::INCONSISTENT_TIME,
     ceiling::ABOVE_LINK,
     ceiling::ABOVE_MEMORY,
     write::NOT_OURS,
     path::OTHER_PATH,
     ceiling::LAYERS,
-    consistent::PREPARATION_TIMED,
+    consistency::PREPARATION_TIMED,
     cache::NOT_WARM,
     circumstance::FILE_CHANGED,
     circumstance::SHARED_DESCRIPTORS,
@@ -101,7 +102,7 @@ const fn rule(
 }
 
 impl Rule {
-    /// The warning of this rule.
+    /// Builds the warning of this rule from finding, evidence and remedy.
     fn warn(
         &self,
         severity: Severity,
@@ -113,8 +114,8 @@ impl Rule {
         Some(Warning {
             id,
             severity,
-            message: line(&message),
-            evidence: line(&evidence),
+            message: single_line(&message),
+            evidence: single_line(&evidence),
             remedy: remedy.into(),
         })
     }

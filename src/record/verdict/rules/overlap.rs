@@ -1,4 +1,4 @@
-//! The same bytes were read more than once.
+//! Rules about bytes that were read more than once.
 
 use super::{Rule, rule};
 use crate::plan::Cache;
@@ -11,20 +11,20 @@ use crate::units::{show_share, three_digits};
 pub(super) const SHARED_OFFSETS: Rule = rule(
     5,
     "shared-offsets",
-    "threads moved the same bytes, so one read the device and the others the cache",
-    shared_offsets,
+    "threads read the same bytes, so one used the device and the others the page cache",
+    check_shared_offsets,
 );
 
 pub(super) const WRAPPED: Rule = rule(
     6,
     "wrapped",
-    "a trial went round the file: first pass from the device, the rest from the cache",
-    wrapped,
+    "a trial read the file more than once: first from the device, then from the page cache",
+    check_wrapped,
 );
 
 const REMEDY: &str = "measure with --threads 1, or a --size of at least one block per thread";
 
-fn shared_offsets(evidence: &CellEvidence) -> Option<Warning> {
+fn check_shared_offsets(evidence: &CellEvidence) -> Option<Warning> {
     if !evidence.moves() || evidence.job.threads < 2 {
         return None;
     }
@@ -34,11 +34,14 @@ fn shared_offsets(evidence: &CellEvidence) -> Option<Warning> {
             "{} of {} {}",
             size(overlap),
             size(evidence.job.span),
-            evidence.of_trials(evidence.which(|t| t.evidence.overlap_bytes > 0).len())
+            evidence.in_trials(evidence.trials_where(|t| t.evidence.overlap_bytes > 0).len())
         );
         return SHARED_OFFSETS.warn(
             Severity::Wrong,
-            format!("threads moved the same bytes: {} belong to more than one", size(overlap)),
+            format!(
+                "threads moved the same bytes: {} were assigned to more than one",
+                size(overlap)
+            ),
             facts,
             REMEDY,
         );
@@ -51,58 +54,58 @@ fn shared_offsets(evidence: &CellEvidence) -> Option<Warning> {
         Severity::Wrong,
         format!(
             "each byte from the device was returned {} times: threads read the same bytes",
-            three_digits(share(parts.wanted, parts.fetched))
+            three_digits(share(parts.stored, parts.fetched))
         ),
         format!(
-            "{} from the device for {}, with nothing cached before and one pass",
+            "{} from the device for {}, with nothing cached before and only one pass",
             size(parts.fetched),
-            size(parts.wanted)
+            size(parts.stored)
         ),
         REMEDY,
     )
 }
 
-/// One pass over a file that was proved cold, and yet at least half of the bytes did not come from
-/// the device: a second reader must have found what the first one fetched. A reader that is not
-/// ours shows in the disk's counter.
+/// Returns true if, in one pass over a file that was cold, at least half of the bytes did not come
+/// from the device: one thread must have read what another had fetched. The disk's counter shows
+/// readers outside this process.
 fn read_twice(evidence: &CellEvidence, parts: &Parts) -> bool {
-    let proved = |t: &Trial| {
-        let cold = t.resident_before.is_some_and(|r| r <= evidence.slack(t));
-        let others =
+    let is_proved = |t: &Trial| {
+        let was_cold = t.resident_before.is_some_and(|r| r <= evidence.tolerance(t));
+        let foreign =
             t.evidence.disk_read_bytes.unwrap_or(0).saturating_sub(t.device_bytes.unwrap_or(0));
-        cold && t.repeats() == 0 && t.device_bytes.is_some() && others < t.bytes / 4
+        was_cold && t.repeat_bytes() == 0 && t.device_bytes.is_some() && foreign < t.bytes / 4
     };
     evidence.cacheable()
         && evidence.job.cache == Cache::Cold
         && parts.page_cache > 0
         && parts.fetched > 0
-        && parts.fetched.saturating_mul(2) <= parts.wanted + parts.wanted / 10
-        && evidence.trials().all(proved)
+        && parts.fetched.saturating_mul(2) <= parts.stored + parts.stored / 10
+        && evidence.trials().all(is_proved)
 }
 
-fn wrapped(evidence: &CellEvidence) -> Option<Warning> {
+fn check_wrapped(evidence: &CellEvidence) -> Option<Warning> {
     if !evidence.cacheable() || evidence.job.cache == Cache::Warm {
         return None;
     }
-    let bad = evidence.which(|t| t.repeats() > 0);
+    let bad = evidence.trials_where(|t| t.repeat_bytes() > 0);
     let most = bad.iter().map(|t| share(t.bytes, t.evidence.unique_bytes)).fold(0.0, f64::max);
     let parts = parts(evidence);
-    let cached = parts.of_stored(parts.page_cache);
-    let cold = evidence.job.cache == Cache::Cold;
-    // As-is, a trial that found all of the file cached, or none of it throughout, averages nothing.
-    if bad.is_empty() || !(cold || (0.02..0.98).contains(&cached)) {
+    let cached = parts.share_of_stored(parts.page_cache);
+    let is_cold = evidence.job.cache == Cache::Cold;
+    // An as-is trial of a file that was always or never cached does not mix two rates.
+    if bad.is_empty() || !(is_cold || (0.02..0.98).contains(&cached)) {
         return None;
     }
     WRAPPED.warn(
-        if cold { Severity::Wrong } else { Severity::Misleading },
+        if is_cold { Severity::Wrong } else { Severity::Misleading },
         format!(
-            "trials went {} times round the file: the first pass and re-reads are averaged",
+            "trials read the file {} times: the rate averages the first pass and rereads",
             three_digits(most)
         ),
         format!(
             "{} of the bytes from the page cache; {}",
             show_share(cached),
-            evidence.of_trials(bad.len())
+            evidence.in_trials(bad.len())
         ),
         "use --count 0 for exactly one pass, or a larger --size",
     )

@@ -17,7 +17,7 @@ fn clean_cells_have_no_warnings() {
 }
 
 #[test]
-fn each_rule_fires_on_its_example_and_spares_what_is_near_it() {
+fn each_rule_fires_on_its_example_and_not_on_a_near_miss() {
     for (index, example) in examples().enumerate() {
         let mut bad = (example.clean)();
         (example.fires)(&mut bad);
@@ -42,11 +42,11 @@ fn each_rule_fires_on_its_example_and_spares_what_is_near_it() {
     }
 }
 
-/// Warnings that may rest on what the file system states, which has no figure.
+/// Warnings that may rest on a statement of the file system, without a figure.
 const STATED: [&str; 2] = ["not-direct", "compressible"];
 
 #[test]
-fn messages_are_one_short_line_with_a_figure_and_a_remedy() {
+fn messages_are_short_and_have_a_figure_and_a_remedy() {
     for example in examples() {
         let mut bad = (example.clean)();
         (example.fires)(&mut bad);
@@ -66,7 +66,7 @@ fn messages_are_one_short_line_with_a_figure_and_a_remedy() {
 }
 
 #[test]
-fn every_rule_is_listed_once_has_an_example_and_says_what_it_is() {
+fn every_rule_is_listed_once_with_an_example_and_a_description() {
     for (index, rule) in RULES.iter().enumerate() {
         assert!(examples().any(|e| e.id == rule.id), "{} has no example", rule.id);
         assert!(
@@ -84,9 +84,9 @@ fn every_rule_is_listed_once_has_an_example_and_says_what_it_is() {
     }
 }
 
-/// Prints what users read: `cargo test --lib what_users_read -- --nocapture`.
+/// Also prints all warnings: `cargo test --lib remedies_name -- --nocapture`.
 #[test]
-fn what_users_read_names_existing_options_only() {
+fn remedies_name_existing_options_only() {
     const OPTIONS: &[&str] = &[
         "--direct",
         "--cold",
@@ -127,13 +127,13 @@ fn what_users_read_names_existing_options_only() {
 }
 
 #[test]
-fn the_rate_of_two_trials_is_between_them() {
+fn the_rate_of_two_trials_is_their_mean() {
     let mut case = direct();
     case.trials.truncate(2);
     let link = |rate: f64| LinkCeiling { name: "SATA 6.0 Gbps".into(), bytes_per_second: rate };
     let [slow, fast] = [400_000_000, 200_000_000];
     (case.trial(0).nanos, case.trial(1).nanos) = (slow, fast);
-    // 671 and 1342 MB/s: 1007 in the middle.
+    // 671 and 1342 MB/s: 1007 on average.
     for (rate, above) in [(1.1e9, false), (0.9e9, true)] {
         case.target.link = Some(link(rate));
         assert_eq!(

@@ -8,7 +8,7 @@ use super::{results, stage_of};
 use crate::analysis::Axis;
 use crate::experiment::MEASURE;
 use crate::plan::{Cache, Job};
-use crate::record::{Dropped, Level, Reading, Trial, Xor};
+use crate::record::{DropLevel, Level, Reading, Trial, Xor};
 use crate::session::Session;
 use crate::session::testing::{job, plan, session};
 use crate::tui::session_view::SessionView;
@@ -150,10 +150,10 @@ fn levels_of_cold_stand_below_the_table() {
         reason: None,
     };
     session.levels = vec![
-        level(Dropped::Nothing, 81_600),
-        level(Dropped::Data, 84_700),
-        level(Dropped::Meta, 239_000),
-        level(Dropped::All, 3_700_000),
+        level(DropLevel::Nothing, 81_600),
+        level(DropLevel::Data, 84_700),
+        level(DropLevel::Meta, 239_000),
+        level(DropLevel::All, 3_700_000),
     ];
     let mut stage = shown(session);
     assert!(stage.picture(150, 44).contains("v levels of cold"));
@@ -177,7 +177,7 @@ proptest! {
             1 => of([1, 2].map(|threads| Job { threads, xor: true, ..job("pread", 4096, Cache::Warm) }).to_vec()),
             _ => of([0, 30, 100].map(|mix| Job { mix: Some(mix), op: crate::plan::Op::Write, ..job("pread", 4096, Cache::AsIs) }).to_vec()),
         };
-        session.levels = vec![Level { dropped: Dropped::Data, readings: vec![Reading { open: 1, first: 2, whole: 0 }], bytes: 9, reason: None }];
+        session.levels = vec![Level { dropped: DropLevel::Data, readings: vec![Reading { open: 1, first: 2, whole: 0 }], bytes: 9, reason: None }];
         let mut stage = shown(session);
         stage.tell(super::Msg::Resize(columns, rows));
         stage.keys(&keys).keys("<enter>");

@@ -8,7 +8,7 @@ use ratatui::text::Line;
 
 use crate::analysis::Picked;
 use crate::plan::Cache;
-use crate::record::{state_of, way_of};
+use crate::record::{describe_cache_state, describe_method};
 use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{Bar, Bars};
 use crate::tui::results::data::Data;
@@ -116,7 +116,7 @@ fn tried(look: &Look, data: &Data) -> Vec<Row> {
             row(
                 look,
                 data,
-                &(way_of(&tried.cell) + &state_of(&tried.cell)),
+                &(describe_method(&tried.cell) + &describe_cache_state(&tried.cell)),
                 tried.throughput,
                 look.style(Role::Dim),
             )

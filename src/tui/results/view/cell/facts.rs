@@ -6,7 +6,7 @@ use super::scene::{Scene, lines};
 use super::stack::Section;
 use crate::analysis::SummaryOf;
 use crate::experiment::MEASURE;
-use crate::record::{Prepared, Stretch, Trial};
+use crate::record::{Preparation, Stretch, Trial};
 use crate::stats::course::Kind;
 use crate::stats::{Summary, median};
 use crate::tui::curves::Metric;
@@ -237,11 +237,11 @@ pub fn processor(s: Scene) -> Vec<Section<'static>> {
 }
 
 /// What the preparation reached.
-fn prepared(prepared: &Prepared) -> String {
+fn prepared(prepared: &Preparation) -> String {
     match prepared {
-        Prepared::Cold { left: 0, .. } => ", nothing left in memory".into(),
-        Prepared::Cold { left, .. } => format!(", {} left in memory", units::show_bytes(*left)),
-        Prepared::Warm { resident } => format!(", {} in memory", units::show_bytes(*resident)),
-        Prepared::AsIs => String::new(),
+        Preparation::Cold { left: 0, .. } => ", nothing left in memory".into(),
+        Preparation::Cold { left, .. } => format!(", {} left in memory", units::show_bytes(*left)),
+        Preparation::Warm { resident } => format!(", {} in memory", units::show_bytes(*resident)),
+        Preparation::AsIs => String::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! What another machine says of itself: facts for people, never trusted.
+//! The other machine's description of itself: shown to people, never trusted.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::text::steers;
 use crate::text::{Instead, safe};
 use crate::units;
 
-/// A machine in one line. Sizes in bytes, unknown texts empty.
+/// Summary of a machine that fits in one line. Sizes in bytes; an unknown text is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostSummary {
@@ -18,40 +18,34 @@ pub struct HostSummary {
     pub os: String,
     /// Model of the CPU.
     pub cpu: String,
-    /// CPUs that the program may run on.
+    /// CPUs that iotui may use there.
     pub cpus: u64,
     pub memory: u64,
-    /// The hypervisor below; `None` on real hardware.
+    /// The hypervisor; `None` on physical hardware.
     pub virtualisation: Option<String>,
 }
 
-/// The longest text that is kept of another machine's, in characters.
-const LONGEST: usize = 100;
+/// Longest text accepted from another machine, in characters.
+const MAX_CHARS: usize = 100;
 
 impl HostSummary {
-    /// The same with nothing in it that a terminal or a page would not show as text.
+    /// Returns the summary with texts shortened and free of characters that could control a
+    /// terminal or page.
     pub fn clean(self) -> HostSummary {
-        let clean = |text: String| -> String {
-            let short: String = text.trim().chars().take(LONGEST).collect();
-            safe(&short, Instead::Mark)
-        };
         HostSummary {
-            name: clean(self.name),
-            kernel: clean(self.kernel),
-            architecture: clean(self.architecture),
-            os: clean(self.os),
-            cpu: clean(self.cpu),
-            virtualisation: self.virtualisation.map(clean),
+            name: clean_text(self.name),
+            kernel: clean_text(self.kernel),
+            architecture: clean_text(self.architecture),
+            os: clean_text(self.os),
+            cpu: clean_text(self.cpu),
+            virtualisation: self.virtualisation.map(clean_text),
             ..self
         }
     }
 
-    /// For people: `lab-7, Linux 6.18 x86_64, 4 CPUs AMD EPYC, 16 GiB memory, on KVM`; unknown
-    /// parts are left out.
+    /// Describes the machine: `lab-7, Linux 6.18 x86_64, 4 CPUs AMD EPYC, 16 GiB memory, on KVM`.
+    /// Unknown parts are omitted.
     pub fn line(&self) -> String {
-        let named = |name: &str, value: &str| {
-            if value.is_empty() { String::new() } else { format!("{name}{value}") }
-        };
         let cpus = match self.cpus {
             0 => String::new(),
             1 => "1 CPU".into(),
@@ -62,8 +56,8 @@ impl HostSummary {
         } else {
             format!("{} memory", units::show_bytes(self.memory))
         };
-        let linux = [named("Linux ", &self.kernel), self.architecture.clone()].join(" ");
-        let on = named("on ", self.virtualisation.as_deref().unwrap_or_default());
+        let linux = [with_prefix("Linux ", &self.kernel), self.architecture.clone()].join(" ");
+        let on = with_prefix("on ", self.virtualisation.as_deref().unwrap_or_default());
         let parts = [
             self.name.clone(),
             linux.trim().into(),
@@ -75,12 +69,22 @@ impl HostSummary {
     }
 }
 
+fn clean_text(text: String) -> String {
+    let short: String = text.trim().chars().take(MAX_CHARS).collect();
+    safe(&short, Instead::Mark)
+}
+
+/// Returns `prefix` and `value`, or nothing if the value is empty.
+fn with_prefix(prefix: &str, value: &str) -> String {
+    if value.is_empty() { String::new() } else { format!("{prefix}{value}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_stands_in_one_line() {
+    fn the_line_omits_unknown_parts() {
         let host = HostSummary {
             name: "lab-7".into(),
             kernel: "6.1".into(),
@@ -109,7 +113,7 @@ mod tests {
             ..HostSummary::default()
         }
         .clean();
-        assert_eq!(host.name.chars().count(), LONGEST);
+        assert_eq!(host.name.chars().count(), MAX_CHARS);
         assert!(!host.line().chars().any(steers), "{}", host.line());
     }
 }

@@ -1,0 +1,131 @@
+//! Rules about figures of a trial that contradict each other.
+
+use super::{Rule, rule};
+use crate::record::verdict::CellEvidence;
+use crate::record::verdict::facts::size;
+use crate::record::{Evidence, Severity, Trial, Warning};
+use crate::units::{show_nanos, show_share};
+
+pub(super) const INCONSISTENT: Rule = rule(
+    24,
+    "inconsistent",
+    "bytes returned, bytes per thread and planned bytes differ",
+    check_inconsistent,
+);
+
+pub(super) const INCONSISTENT_TIME: Rule = rule(
+    24,
+    "inconsistent-time",
+    "latencies do not add up to the elapsed time",
+    check_inconsistent_time,
+);
+
+pub(super) const PREPARATION_TIMED: Rule = rule(
+    30,
+    "preparation-timed",
+    "preparation ran inside the timed window",
+    check_preparation_timed,
+);
+
+const REMEDY: &str =
+    "do not use this number; run the cell again, and report a bug if it happens again";
+
+/// Describes the first contradiction in one trial.
+fn mismatch(evidence: &CellEvidence, trial: &Trial) -> Option<String> {
+    let facts = &trial.evidence;
+    // An imported trial has figures but no evidence to compare them with.
+    if !evidence.moves() || *facts == Evidence::default() {
+        return None;
+    }
+    let most = u128::from(trial.ops) * u128::from(evidence.job.block);
+    if facts.lane_bytes != trial.bytes {
+        Some(format!(
+            "the threads moved {} bytes, but the total is {}",
+            facts.lane_bytes, trial.bytes
+        ))
+    } else if !trial.short && facts.planned_bytes != trial.bytes {
+        Some(format!("{} bytes were planned, but {} were moved", facts.planned_bytes, trial.bytes))
+    } else if u128::from(trial.bytes) > most {
+        Some(format!("{} operations cannot move {}", trial.ops, size(trial.bytes)))
+    } else {
+        None
+    }
+}
+
+fn check_inconsistent(evidence: &CellEvidence) -> Option<Warning> {
+    let bad = evidence.trials_where(|t| mismatch(evidence, t).is_some());
+    let first = bad.first()?;
+    let what = mismatch(evidence, first)?;
+    INCONSISTENT.warn(
+        Severity::Wrong,
+        format!("the bytes do not add up: {what}"),
+        evidence.in_trials(bad.len()),
+        REMEDY,
+    )
+}
+
+/// Share by which the sum of latencies may differ from depth x time.
+const MAX_MISMATCH: f64 = 0.05;
+
+/// Running time of a lane from which its start and end, up to a microsecond that no latency covers,
+/// are at most 5 %.
+const MIN_LANE_NANOS: u64 = 20_000;
+
+/// Checks Little's law over all trials: the sum of the latencies plus the cost of loop and XOR
+/// equals the achieved depth times the running time of the lanes. Chained time stamps include loop
+/// and XOR in the latency and separate ones do not, so both sums are accepted. If only some
+/// operations were timed, the depth was not counted or lanes ran only briefly, only an excess can
+/// be detected.
+fn check_inconsistent_time(evidence: &CellEvidence) -> Option<Warning> {
+    let mut latency = 0.0;
+    let mut overhead = 0.0;
+    let mut depth_time = 0.0;
+    let mut is_exact = true;
+    for trial in evidence.trials {
+        let facts = &trial.evidence;
+        if facts.timed_ops == 0 || facts.lane_nanos == 0 {
+            continue;
+        }
+        let counted = facts.achieved_depth.filter(|d| d.is_finite() && *d > 0.0);
+        let depth = if evidence.job.depth <= 1 { counted.or(Some(1.0)) } else { counted };
+        is_exact &= facts.timed_ops >= trial.ops
+            && depth.is_some()
+            && (!evidence.job.xor || facts.xor_nanos.get().is_some());
+        let threads = u64::from(evidence.job.threads);
+        is_exact &= facts.lane_nanos >= trial.over_parts(MIN_LANE_NANOS * threads);
+        latency += facts.timed_nanos as f64;
+        overhead += evidence.harness_nanos.max(0.0) * trial.ops as f64
+            + facts.xor_nanos.get().unwrap_or(0) as f64;
+        depth_time += depth.unwrap_or(evidence.job.depth.into()) * facts.lane_nanos as f64;
+    }
+    let excess = if latency > depth_time * (1.0 + MAX_MISMATCH) {
+        format!("{} more", show_share(latency / depth_time - 1.0))
+    } else if is_exact && latency + overhead < depth_time * (1.0 - MAX_MISMATCH) {
+        format!("{} less", show_share(1.0 - (latency + overhead) / depth_time))
+    } else {
+        return None;
+    };
+    INCONSISTENT_TIME.warn(
+        Severity::Misleading,
+        format!("the latencies add up to {excess} than the elapsed time"),
+        format!(
+            "{} of latency plus {} of loop and XOR in {} of depth x time",
+            show_nanos(latency),
+            show_nanos(overhead),
+            show_nanos(depth_time)
+        ),
+        "trust the throughput rather than the latencies; measure again on an idle machine",
+    )
+}
+
+fn check_preparation_timed(evidence: &CellEvidence) -> Option<Warning> {
+    let early = |t: &Trial| t.evidence.prepared.saturating_sub(t.evidence.started);
+    let bad = evidence.trials_where(|t| early(t) > 0);
+    let most = bad.iter().map(|t| early(t)).max()?;
+    PREPARATION_TIMED.warn(
+        Severity::Wrong,
+        format!("the timed window began {} before the preparation ended", show_nanos(most as f64)),
+        evidence.in_trials(bad.len()),
+        REMEDY,
+    )
+}

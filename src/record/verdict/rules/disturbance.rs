@@ -1,0 +1,169 @@
+//! Rules about other users of the machine or the disk during trials.
+
+use super::{Rule, rule};
+use crate::plan::Sync;
+use crate::record::verdict::CellEvidence;
+use crate::record::verdict::facts::{share, size};
+use crate::record::{Severity, Trial, Warning};
+use crate::units::show_share;
+
+pub(super) const UNSTEADY_HOST: Rule = rule(
+    20,
+    "unsteady-host",
+    "CPU time was lost to others, or the CPU may change its speed",
+    check_unsteady_host,
+);
+
+pub(super) const DISTURBED: Rule =
+    rule(21, "disturbed", "other processes used the disk during trials", check_disturbed);
+
+pub(super) const NEARLY_FULL: Rule =
+    rule(21, "nearly-full", "a nearly full file system fragments new files", check_nearly_full);
+
+/// Share of one CPU's time that may be lost to steal time or to other tasks.
+const MAX_LOST_SHARE: f64 = 0.02;
+/// Share by which others may change a figure before it becomes misleading.
+const HARMLESS_SHARE: f64 = 0.05;
+/// Shortest time for which steal time is reported, nanoseconds: most kernels count it in ticks of
+/// 10 ms.
+const MIN_STEAL_WINDOW: u128 = 20_000_000;
+/// Used share of a file system above which free space is fragmented.
+const MAX_USED_SHARE: f64 = 0.95;
+/// Bytes that other processes may move on the disk.
+const MAX_FOREIGN_BYTES: u64 = 1 << 20;
+/// Share of this process's bytes that other processes may move on the disk.
+const MAX_FOREIGN_SHARE: f64 = 0.02;
+/// The same share for writes: the journal's writes for this process are not charged to it.
+const MAX_JOURNAL_SHARE: f64 = 0.1;
+
+fn check_unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
+    let window = evidence.sum(|t| t.nanos);
+    let stolen = evidence.sum(|t| t.evidence.steal_nanos.get().unwrap_or(0));
+    let stolen = if window >= MIN_STEAL_WINDOW { share(stolen, window) } else { 0.0 };
+    let queued = queued_share(evidence);
+    let mut findings = Vec::new();
+    let on_battery = evidence.machine.on_battery == Some(true) && !evidence.trials.is_empty();
+    let severity = if on_battery || stolen.max(queued) > harmless_share(evidence) {
+        Severity::Misleading
+    } else {
+        Severity::Note
+    };
+    if stolen > MAX_LOST_SHARE {
+        findings.push(format!("{} CPU steal time", show_share(stolen)));
+    }
+    if queued > MAX_LOST_SHARE {
+        findings.push(format!("other tasks held the CPU for {} of the time", show_share(queued)));
+    }
+    if on_battery {
+        findings.push("the machine runs on battery".into());
+    }
+    if evidence.machine.governor.as_deref() == Some("powersave") && !evidence.trials.is_empty() {
+        findings.push("the CPU governor is powersave".into());
+    }
+    if findings.is_empty() {
+        return None;
+    }
+    UNSTEADY_HOST.warn(
+        severity,
+        findings.join(", "),
+        format!("over {}", evidence.trial_count()),
+        if stolen > MAX_LOST_SHARE {
+            "run on a less crowded host, or use more --trials"
+        } else if queued > MAX_LOST_SHARE {
+            "stop other programs and run again"
+        } else {
+            "use mains power and the performance governor, or compare only results of the same \
+             state"
+        },
+    )
+}
+
+/// Returns the share of the time that threads waited for a CPU that another task held; 0 if there
+/// are more threads than CPUs, which wait for each other.
+fn queued_share(evidence: &CellEvidence) -> f64 {
+    let cpus = evidence.machine.ceilings.map_or(1, |ceilings| ceilings.threads);
+    if evidence.job.threads > cpus.max(1) {
+        return 0.0;
+    }
+    let window = evidence.sum(|t| t.nanos.saturating_mul(evidence.job.threads.into()));
+    if window >= MIN_STEAL_WINDOW {
+        share(evidence.sum(|t| t.evidence.queued_nanos.get().unwrap_or(0)), window)
+    } else {
+        0.0
+    }
+}
+
+/// Returns the share by which a figure may change and remain valid: the half-width of its interval,
+/// at least [`HARMLESS_SHARE`].
+fn harmless_share(evidence: &CellEvidence) -> f64 {
+    evidence.spread.half_width.unwrap_or(0.0).max(HARMLESS_SHARE)
+}
+
+/// Returns the bytes that the disk moved for other processes during a trial, if above the limit.
+fn foreign_bytes(evidence: &CellEvidence, trial: &Trial) -> Option<u64> {
+    let facts = &trial.evidence;
+    let (_, written) = evidence.split_bytes(trial)?;
+    let own_bytes = trial.device_bytes.unwrap_or(0).saturating_add(written);
+    let foreign_reads = match (facts.disk_read_bytes, trial.device_bytes) {
+        (Some(disk), Some(own)) => disk.saturating_sub(own),
+        _ => 0,
+    };
+    // With O_DSYNC each operation may commit the journal, so the disk writes several times the
+    // bytes of this process.
+    let foreign_writes = if evidence.writes() && evidence.job.sync == Sync::Each {
+        0
+    } else {
+        facts.disk_write_bytes.unwrap_or(0).saturating_sub(written)
+    };
+    let share = if evidence.writes() { MAX_JOURNAL_SHARE } else { MAX_FOREIGN_SHARE };
+    let limit = MAX_FOREIGN_BYTES.max((own_bytes as f64 * share) as u64);
+    Some(foreign_reads.saturating_add(foreign_writes)).filter(|bytes| *bytes > limit)
+}
+
+fn check_disturbed(evidence: &CellEvidence) -> Option<Warning> {
+    if !evidence.moves() || evidence.target.memory || evidence.target.remote {
+        return None;
+    }
+    let bad = evidence.trials_where(|t| foreign_bytes(evidence, t).is_some());
+    if bad.is_empty() {
+        return None;
+    }
+    let sum: u128 = bad.iter().filter_map(|t| foreign_bytes(evidence, t)).map(u128::from).sum();
+    let own_bytes = evidence.sum(|t| {
+        t.device_bytes
+            .unwrap_or(0)
+            .saturating_add(evidence.split_bytes(t).map_or(0, |(_, written)| written))
+    });
+    // A warm cell does not use the disk, so other processes only cost it some CPU time.
+    let is_harmless = evidence.is_warm() || share(sum, own_bytes) <= harmless_share(evidence);
+    let severity = if is_harmless { Severity::Note } else { Severity::Misleading };
+    DISTURBED.warn(
+        severity,
+        format!(
+            "other processes moved {} on the same disk {}",
+            size(sum),
+            evidence.in_trials(bad.len())
+        ),
+        "the disk's counters minus this process's reads and writes".into(),
+        "stop other users of the disk and run again",
+    )
+}
+
+fn check_nearly_full(evidence: &CellEvidence) -> Option<Warning> {
+    let used = evidence.target.fs_used.filter(|used| *used > MAX_USED_SHARE)?;
+    if !evidence.moves() || evidence.is_warm() {
+        return None;
+    }
+    // An old file is not slower to read; a new file is placed in the remaining fragments.
+    let severity = if evidence.writes() || evidence.target.ours {
+        Severity::Misleading
+    } else {
+        Severity::Note
+    };
+    NEARLY_FULL.warn(
+        severity,
+        format!("the file system is {} full, so new files are fragmented", show_share(used)),
+        format!("above {}", show_share(MAX_USED_SHARE)),
+        "free some space, or put --dir on another disk",
+    )
+}

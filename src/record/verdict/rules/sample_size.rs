@@ -1,0 +1,220 @@
+//! Rules about samples that are too small for the figures shown.
+
+use super::{Rule, rule};
+use crate::plan::Plan;
+use crate::record::verdict::CellEvidence;
+use crate::record::verdict::facts::show_trials;
+use crate::record::{Latency, LevelChange, Severity, Trial, Warning};
+use crate::stats;
+use crate::units::{show_count, show_nanos, show_rate, show_share};
+
+pub(super) const FEW: Rule = rule(14, "few", "fewer trials than an interval needs", check_few);
+pub(super) const CUT: Rule = rule(14, "cut", "the budget or a signal cut a trial short", check_cut);
+pub(super) const SHORT_TRIAL: Rule = rule(
+    14,
+    "short-trial",
+    "trials are so short that one interruption dominates them",
+    check_short_trial,
+);
+pub(super) const FEW_OPERATIONS: Rule =
+    rule(14, "few-operations", "fewer operations than a mean latency needs", check_few_operations);
+pub(super) const FEW_FOR_PERCENTILE: Rule = rule(
+    14,
+    "few-for-percentile",
+    "fewer operations than a percentile needs",
+    check_few_for_percentile,
+);
+pub(super) const WIDE: Rule =
+    rule(14, "wide", "the confidence interval is too wide to show small differences", check_wide);
+pub(super) const TWO_MODES: Rule = rule(
+    15,
+    "two-modes",
+    "the trials form two groups, and chance decides which one the median falls into",
+    check_two_modes,
+);
+
+/// Shortest sound trial, nanoseconds: a preempted virtual CPU is away for 4 to 8 ms, a tenth of
+/// this.
+const MIN_TRIAL_NANOS: u64 = 50_000_000;
+/// Number of values from which the mean of a skewed distribution is nearly normal, by the usual
+/// rule of thumb.
+const MIN_TIMED_OPS: u64 = 30;
+/// Relative half-width above which "the smallest block within 5 % of the peak" cannot be decided.
+const MAX_HALF_WIDTH: f64 = 0.05;
+/// Relative half-width from which the ends of the interval differ by about a factor of two.
+const USELESS_HALF_WIDTH: f64 = 1.0 / 3.0;
+/// Number of operations that each percentile needs, so that ten lie beyond it.
+const PERCENTILES: [(&str, u64); 4] =
+    [("p50", 20), ("p90", 100), ("p99", 1_000), ("p99.9", 10_000)];
+
+fn check_few(evidence: &CellEvidence) -> Option<Warning> {
+    let count = evidence.rated_trials().len();
+    if count == 0 || count >= Plan::ROUNDS as usize {
+        return None;
+    }
+    let complete = if count == evidence.trials.len() { "" } else { "complete " };
+    let plural = if count == 1 { "" } else { "s" };
+    let verb = if count == 1 { "is" } else { "are" };
+    FEW.warn(
+        Severity::Misleading,
+        format!("{count} {complete}trial{plural} {verb} too few for a confidence interval"),
+        format!("{} are needed", Plan::ROUNDS),
+        "use --trials 5 or more, or a longer --budget",
+    )
+}
+
+fn check_cut(evidence: &CellEvidence) -> Option<Warning> {
+    let count = evidence.trials_where(|t| t.short).len();
+    if count == 0 {
+        return None;
+    }
+    let remedy = "use a longer --budget or a shorter --trial-time";
+    let complete = evidence.trials.len() - count;
+    if complete == 0 {
+        return CUT.warn(
+            Severity::Misleading,
+            "no trial was completed: the rates cover only the work until the cut".into(),
+            format!("the budget or a signal cut {}", evidence.trial_count()),
+            remedy,
+        );
+    }
+    CUT.warn(
+        Severity::Note,
+        format!(
+            "the budget or a signal cut {count} of {} trials short: the rates exclude them",
+            evidence.trials.len()
+        ),
+        format!("rates of {}; latencies and byte sources cover all trials", show_trials(complete)),
+        remedy,
+    )
+}
+
+fn check_short_trial(evidence: &CellEvidence) -> Option<Warning> {
+    let times: Vec<f64> = evidence.rated_trials().iter().map(|t| t.nanos as f64).collect();
+    let median = stats::median(&times)?;
+    if median >= MIN_TRIAL_NANOS as f64 {
+        return None;
+    }
+    SHORT_TRIAL.warn(
+        Severity::Misleading,
+        format!(
+            "a trial took {}, so one interruption by the scheduler dominates it",
+            show_nanos(median)
+        ),
+        format!("at least {} is recommended", show_nanos(MIN_TRIAL_NANOS as f64)),
+        "use a longer --trial-time, a larger --count or a larger --size",
+    )
+}
+
+fn check_few_operations(evidence: &CellEvidence) -> Option<Warning> {
+    let ops = match evidence.latency {
+        Some(latency) => latency.count.into(),
+        None => evidence.sum(|t| t.ops),
+    };
+    if evidence.trials.is_empty() || ops >= MIN_TIMED_OPS.into() {
+        return None;
+    }
+    FEW_OPERATIONS.warn(
+        Severity::Misleading,
+        format!("the mean latency is unreliable: only {ops} timed operations"),
+        format!("over {}; {MIN_TIMED_OPS} are needed", evidence.trial_count()),
+        "use a smaller --block-size, a larger --size or more --trials",
+    )
+}
+
+fn check_few_for_percentile(evidence: &CellEvidence) -> Option<Warning> {
+    let latency: &Latency = evidence.latency?;
+    let remedy = "use more --trials or a longer --trial-time";
+    let shown = [latency.p50, latency.p90, latency.p99, latency.p999];
+    let count = show_count(latency.count as f64);
+    let bad = PERCENTILES
+        .iter()
+        .zip(shown)
+        .find(|((_, needed), value)| value.is_some() && latency.count < *needed);
+    if let Some(((name, needed), _)) = bad {
+        let message = format!("{name} is unreliable: only {count} timed operations");
+        return FEW_FOR_PERCENTILE.warn(
+            Severity::Misleading,
+            message,
+            format!("{needed} are needed"),
+            remedy,
+        );
+    }
+    let (name, needed) = PERCENTILES[2];
+    if latency.count < MIN_TIMED_OPS || latency.count >= needed {
+        return None;
+    }
+    FEW_FOR_PERCENTILE.warn(
+        Severity::Note,
+        format!("{name} is not shown: only {count} timed operations"),
+        format!("{needed} are needed"),
+        remedy,
+    )
+}
+
+fn check_wide(evidence: &CellEvidence) -> Option<Warning> {
+    let half_width = evidence.spread.half_width.filter(|half| *half > MAX_HALF_WIDTH)?;
+    let outliers = match evidence.spread.outliers {
+        0 => String::new(),
+        1 => ", 1 outlier".into(),
+        count => format!(", {count} outliers"),
+    };
+    // Every table shows the interval next to the figure, so a moderate width does not mislead.
+    WIDE.warn(
+        if half_width >= USELESS_HALF_WIDTH { Severity::Misleading } else { Severity::Note },
+        format!("the median is known only to within ±{}", show_share(half_width)),
+        format!(
+            "95 % confidence interval of {}{outliers}",
+            show_trials(evidence.rated_trials().len())
+        ),
+        "use more --trials or a longer --trial-time on an idle machine",
+    )
+}
+
+fn check_two_modes(evidence: &CellEvidence) -> Option<Warning> {
+    let (a, b) = evidence.spread.two_modes?;
+    // `level-change` reports a change over time.
+    if LevelChange::from_trials(evidence.trials).is_some() {
+        return None;
+    }
+    let slow = a.min(b);
+    let fast = a.max(b);
+    let moves = evidence.trials().any(|t| t.bytes > 0);
+    let show = |rate: f64| {
+        if moves { show_rate(rate) } else { format!("{} operations/s", show_count(rate).trim()) }
+    };
+    TWO_MODES.warn(
+        Severity::Misleading,
+        format!(
+            "the trials form two groups, around {} and {}: no single number describes both",
+            show(slow),
+            show(fast)
+        ),
+        format!(
+            "{}; slow trials: {}",
+            show_trials(evidence.rated_trials().len()),
+            slow_trials(evidence, slow, fast)
+        ),
+        "check what differs between the groups of trials; more --trials show which one is typical",
+    )
+}
+
+/// Lists the numbers of the trials nearer to the slow group: `1 to 3, 7`.
+fn slow_trials(evidence: &CellEvidence, slow: f64, fast: f64) -> String {
+    let moves = evidence.trials().any(|t| t.bytes > 0);
+    let value = |t: &Trial| if moves { t.throughput() } else { t.operations() };
+    let is_slow = |t: &Trial| !t.short && (value(t) - slow).abs() < (value(t) - fast).abs();
+    let numbers: Vec<usize> =
+        evidence.trials().enumerate().filter(|(_, t)| is_slow(t)).map(|(i, _)| i + 1).collect();
+    let runs: Vec<String> = numbers
+        .chunk_by(|a, b| a + 1 == *b)
+        .map(|run| {
+            if run.len() == 1 {
+                run[0].to_string()
+            } else {
+                format!("{} to {}", run[0], run[run.len() - 1])
+            }
+        })
+        .collect();
+    if runs.is_empty() { "unknown".into() } else { runs.join(", ") }
+}

@@ -1,0 +1,110 @@
+//! Rules about files that store less than they return.
+
+use super::{Rule, rule};
+use crate::plan::Cache;
+use crate::record::verdict::CellEvidence;
+use crate::record::verdict::facts::{falls_short, share, size};
+use crate::record::verdict::source::parts;
+use crate::record::{Severity, Warning};
+use crate::units::{show_share, three_digits};
+
+pub(super) const HOLES: Rule = rule(
+    2,
+    "holes",
+    "part of the file is holes or unwritten extents: nothing is stored there",
+    check_holes,
+);
+
+pub(super) const COMPRESSIBLE: Rule =
+    rule(10, "compressible", "the data is stored compressed, or can be", check_compressible);
+
+/// Share of holes below which three-digit figures do not change.
+const NEGLIGIBLE_SHARE: f64 = 0.01;
+/// Bits per byte from which data counts as random: 8 minus the bias of the estimate on a few
+/// kilobytes.
+const MIN_RANDOM_ENTROPY: f64 = 7.5;
+/// Bits per byte below which a compressing or deduplicating drive stores next to nothing.
+const MAX_CONSTANT_ENTROPY: f64 = 1.0;
+
+fn check_holes(evidence: &CellEvidence) -> Option<Warning> {
+    if !evidence.reads() {
+        return None;
+    }
+    let parts = parts(evidence);
+    let (hole, all) = if evidence.trials.is_empty() {
+        (evidence.target.hole_bytes?.into(), evidence.job.span.into())
+    } else {
+        (parts.hole, parts.all())
+    };
+    if hole == 0 || all == 0 {
+        return None;
+    }
+    let hole_share = share(hole, all).min(1.0);
+    let severity = match evidence.job.cache {
+        _ if hole_share < NEGLIGIBLE_SHARE => Severity::Note,
+        // Cached holes occupy pages like any data, so the rate is still that of memory.
+        Cache::Warm => Severity::Misleading,
+        _ => Severity::Wrong,
+    };
+    let method = match evidence.target.hole_method.as_str() {
+        "" => String::new(),
+        method => format!(", found by {method}"),
+    };
+    let message = if hole_share == 1.0 {
+        "no stored data was read, only holes or unwritten extents".into()
+    } else {
+        format!(
+            "only {} of the bytes are stored data; the rest are holes or unwritten extents",
+            show_share(1.0 - hole_share)
+        )
+    };
+    HOLES.warn(
+        severity,
+        message,
+        format!("{} of {} in holes or unwritten extents{method}", size(hole), size(all)),
+        "measure a fully written file, or omit FILE to measure a scratch file of random data",
+    )
+}
+
+fn check_compressible(evidence: &CellEvidence) -> Option<Warning> {
+    if !evidence.moves() || evidence.is_warm() || evidence.target.memory {
+        return None;
+    }
+    let entropy = evidence.target.entropy.filter(|bits| bits.is_finite());
+    let parts = parts(evidence);
+    let mut facts = entropy.map_or("data not sampled".into(), |bits| {
+        format!("{} of 8 bits per byte", three_digits(bits))
+    });
+    if parts.stored > 0 {
+        facts += &format!("; {} from the device for {}", size(parts.fetched), size(parts.stored));
+    }
+    // If the device read as many bytes as were returned, nothing was compressed.
+    let is_uncompressed = parts.stored > 0
+        && !falls_short(parts.fetched, parts.stored)
+        && evidence.trials().all(|t| t.repeat_bytes() == 0);
+    let remedy = "measure a scratch file (no FILE): its data is random and cannot be compressed";
+    match (&evidence.target.compresses, entropy) {
+        (Some(_), _) if is_uncompressed => None,
+        (Some(_), Some(bits)) if bits >= MIN_RANDOM_ENTROPY => None,
+        (Some(why), Some(_)) => COMPRESSIBLE.warn(
+            Severity::Wrong,
+            format!("the data is stored compressed: {why}"),
+            facts,
+            remedy,
+        ),
+        // Without a sample, compression is only possible, not proved.
+        (Some(why), None) => COMPRESSIBLE.warn(
+            Severity::Misleading,
+            format!("the data may be stored compressed: {why}"),
+            facts,
+            remedy,
+        ),
+        (None, Some(bits)) if bits < MAX_CONSTANT_ENTROPY => COMPRESSIBLE.warn(
+            Severity::Note,
+            "the data is nearly constant; a compressing drive stores next to nothing of it".into(),
+            facts,
+            remedy,
+        ),
+        _ => None,
+    }
+}

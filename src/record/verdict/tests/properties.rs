@@ -1,0 +1,169 @@
+//! Any evidence, however odd, produces a well-formed verdict.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Strategies are boxed because those of a whole case would not fit on a test's stack.
+fn number() -> BoxedStrategy<u64> {
+    prop_oneof![Just(0), 1..10_000u64, Just(SPAN), any::<u64>()].boxed()
+}
+
+fn maybe() -> BoxedStrategy<Option<u64>> {
+    proptest::option::weighted(0.8, number()).boxed()
+}
+
+/// Names of processes and files may hold anything.
+fn text() -> BoxedStrategy<String> {
+    "[\\x00-\\x7fµ]{0,12}".boxed()
+}
+
+fn real() -> BoxedStrategy<f64> {
+    prop_oneof![0.0..10.0, proptest::num::f64::ANY].boxed()
+}
+
+fn any_preparation() -> impl Strategy<Value = Option<Preparation>> {
+    prop_oneof![
+        Just(None),
+        Just(Some(Preparation::AsIs)),
+        number().prop_map(|resident| Some(Preparation::Warm { resident })),
+        (number(), vec(text(), 0..6))
+            .prop_map(|(left, mapped_by)| Some(Preparation::Cold { left, mapped_by })),
+    ]
+}
+
+prop_compose! {
+    fn any_evidence()(
+        n in proptest::array::uniform14(number()), o in proptest::array::uniform8(maybe()),
+        f in proptest::option::of(real()), depth in proptest::option::of(real()),
+        preparation in any_preparation(), sampled: Option<bool>, note in text(), kind in 0..7u8,
+    ) -> Evidence {
+        Evidence {
+            started: n[0], prepared: n[1], prepare_nanos: n[2], preparation, parts: n[13],
+            unique_bytes: n[3], lane_bytes: n[4], planned_bytes: n[5], overlap_bytes: n[6],
+            written: o[0],
+            timed_ops: n[7], timed_nanos: n[8], lane_nanos: n[9], xor_nanos: o[1].into(),
+            achieved_depth: f, skew_nanos: n[10],
+            write_bytes: o[2].into(), unwritten_bytes: o[3].into(), cached_nanos: o[1].into(),
+            disk_read_bytes: o[4], disk_write_bytes: o[5],
+            disk_requests: o[7].into(), disk_depth: depth, steal_nanos: o[6].into(),
+            queued_nanos: o[1].into(), huge_page_cache: n[12].into(),
+            residency: sampled.map(|s| if s { Residency::Sampled } else { Residency::Cachestat }),
+            cpu_cache: f.map(|f| CacheFlush { before_nanos: f, after_nanos: 3.0,
+            flushed_bytes: n[0] }),
+            read_back: sampled.map(|_| ReadBack { xor: Xor(n[1] as u32), other_blocks: n[0] }),
+            notes: match kind {
+                0 => vec![Note::SharedDescriptors, Note::SmallPages],
+                1 => vec![Note::SlowClock],
+                2 => vec![Note::UringPlain(note)],
+                3 => vec![Note::FileChanged(note)],
+                4 => vec![Note::HelperUncounted],
+                5 => vec![Note::Cloned],
+                _ => vec![],
+            },
+        }
+    }
+}
+
+prop_compose! {
+    fn any_trial()(n in proptest::array::uniform6(number()),
+    o in proptest::array::uniform4(maybe()), evidence in any_evidence().boxed(),
+    short: bool) -> Trial {
+        Trial {
+            bytes: n[0], ops: n[1], syscalls: n[2].into(), nanos: n[3], passes: n[4],
+            device_bytes: o[0], hole_bytes: o[1], resident_before: o[2], resident_after: o[3],
+            short, evidence, ..Trial::default()
+        }
+    }
+}
+
+prop_compose! {
+    fn any_job()(
+        op in proptest::sample::select(Op::ALL), cache in proptest::sample::select(Cache::ALL),
+        sync in proptest::sample::select(Sync::ALL),
+        block in number(), span in number(), threads: u32, depth: u32, direct: bool, xor: bool,
+        mix: Option<u8>, random: bool,
+    ) -> Job {
+        Job {
+            backend: Choice::plain("pread"),
+            pattern: if random { Pattern::Random } else { Pattern::Seq },
+            op, block, count: None, span, threads, depth, cache, direct, xor, sync, mix,
+            cpu_cache: CpuCache::Keep,
+            writes: if direct { Writes::Append } else { Writes::Overwrite },
+        }
+    }
+}
+
+prop_compose! {
+    fn any_target()(
+        fs in text(), method in text(), compresses in proptest::option::of(text()),
+        flags in proptest::array::uniform3(any::<bool>()),
+        counted: Option<bool>, direct: Option<bool>, hole_bytes in maybe(), read_ahead in maybe(),
+        entropy in proptest::option::of(real()), fs_used in proptest::option::of(real()),
+        link in proptest::option::of((text(), real())),
+    ) -> TargetEvidence {
+        let link = link.map(|(name, bytes_per_second)| LinkCeiling { name, bytes_per_second });
+        TargetEvidence {
+            device: fs.clone(), fs, ours: flags[0], memory: flags[1], remote: flags[2],
+            device_counted: counted, compresses, entropy,
+            walks_folios: counted.map(|_| "ext4 on Linux 6.18".into()), hole_bytes,
+            hole_method: method, direct, noatime: counted, read_ahead, fs_used, link,
+            throttle: direct.map(|direct| Throttle { by: "io.max".into(), read_bytes: read_ahead,
+            reads: Some(u64::from(direct)), ..Throttle::default() }),
+        }
+    }
+}
+
+prop_compose! {
+    fn any_case()(
+        job in any_job().boxed(), target in any_target().boxed(),
+        trials in vec(any_trial().boxed(), 0..7),
+        nothing: bool, many: bool, cached: bool, governor in proptest::option::of(text()),
+        on_battery: Option<bool>,
+        ceilings in proptest::option::of(proptest::array::uniform4(proptest::option::of(real()))),
+        cpus: u32,
+        memory in proptest::option::of(number()),
+        half_width in proptest::option::of(real()),
+        two_modes in proptest::option::of((real(), real())), outliers: usize,
+        count in number(), p in proptest::array::uniform4(proptest::option::of(real())),
+        timed: bool, harness_nanos in real(),
+    ) -> Case {
+        let data_path = if nothing { DataPath::CallOnly } else { DataPath::CopiedByCall };
+        let depth = if many { Depth::UpTo(256) } else { Depth::Synchronous };
+        let ceilings = ceilings.map(|[syscall_nanos, clock_nanos, copy, read]| Ceilings {
+            syscall_nanos, clock_nanos, copy, read, threads: cpus, ..Ceilings::default()
+        });
+        let latency = Latency { count, p50: p[0], p90: p[1], p99: p[2], p999: p[3],
+        ..Latency::default() };
+        Case {
+            job, target, trials: trials.into_iter().map(Into::into).collect(),
+            info: Info { data_path, depth, cached, ..PREAD },
+            machine: MachineEvidence { governor, on_battery, memory, ceilings },
+            spread: Spread { half_width, two_modes, outliers }, latency: timed.then_some(latency),
+            harness_nanos,
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+    #[test]
+    fn any_evidence_yields_shares_that_add_up_and_one_line_warnings(case in any_case()) {
+        let verdict = judge(&case.evidence());
+        if let Some(source) = verdict.source {
+            let shares = [source.device, source.page_cache, source.hole, source.unknown];
+            prop_assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{:?}", source);
+            prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{:?}", source);
+        }
+        prop_assert!(verdict.amplification.is_none_or(f64::is_finite));
+        prop_assert!(!verdict.source_reason.is_empty());
+        prop_assert!(!verdict.source_reason.contains(char::is_control));
+        for warning in verdict.warnings {
+            prop_assert!(!warning.message.is_empty() && !warning.remedy.is_empty(), "{:?}",
+            warning);
+            let text = warning.message + &warning.evidence + &warning.remedy;
+            prop_assert!(!text.contains(char::is_control));
+        }
+    }
+}
