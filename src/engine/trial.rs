@@ -94,21 +94,7 @@ fn run_part(
         return Err(Failure::Cell(why));
     }
     let prepared = monotonic_nanos();
-    let done = match cell.executor {
-        Executor::Backend(_) => job.clone(),
-        Executor::Peer(_) => peer::whole_blocks(job),
-    };
-    let spec = Spec {
-        executor: cell.executor,
-        target: open_target.target.clone(),
-        count: amount.count.min(done.blocks()),
-        job: done,
-        passes: amount.passes,
-        seed: stage.seed,
-        timed: amount.timed,
-        limit: stage.limit,
-        part: stage.part.clone(),
-    };
+    let spec = make_spec(stage, cell, amount);
     let huge_page_cache = Memory::now().ok().and_then(|m| m.file_huge_pages);
     let (mut before, mut flushed) = (Counters::default(), None);
     let mut at_go = || {
@@ -116,19 +102,12 @@ fn run_part(
             (job.cpu_cache == CpuCache::Flush).then(|| flush_cpu_caches(open_target, job, &ready));
         before = Counters::now(&open_target.file, open_target.device);
     };
+    let expected = Duration::from_nanos(amount.nanos);
+    let file = &open_target.file;
     let ran = match cell.executor {
         Executor::Backend(backend) => workers::run(&spec, backend, &mut at_go, stage.cut, sample)?,
         Executor::Peer(peer) => {
-            let expected = Duration::from_nanos(amount.nanos);
-            peer_trial::run(
-                peer,
-                &spec,
-                &open_target.file,
-                expected,
-                &mut at_go,
-                stage.cut,
-                sample,
-            )?
+            peer_trial::run(peer, &spec, file, expected, &mut at_go, stage.cut, sample)?
         }
     };
     let after = Counters::now(&open_target.file, open_target.device);
@@ -144,14 +123,27 @@ fn run_part(
         cpu_cache: flushed.flatten(),
         ..Evidence::default()
     };
-    Ok(collect_result(
-        (stage, open_target),
-        &spec,
-        ran,
-        (&before, &after),
-        (ready, cached_after),
-        evidence,
-    ))
+    let counters = (&before, &after);
+    let cached = (ready, cached_after);
+    Ok(collect_result((stage, open_target), &spec, ran, counters, cached, evidence))
+}
+
+fn make_spec(stage: &Stage, cell: &Cell, amount: &Amount) -> Spec {
+    let job = match cell.executor {
+        Executor::Backend(_) => cell.job.clone(),
+        Executor::Peer(_) => peer::whole_blocks(&cell.job),
+    };
+    Spec {
+        executor: cell.executor,
+        target: stage.open_target.for_job(&cell.job).target.clone(),
+        count: amount.count.min(job.blocks()),
+        job,
+        passes: amount.passes,
+        seed: stage.seed,
+        timed: amount.timed,
+        limit: stage.limit,
+        part: stage.part.clone(),
+    }
 }
 
 fn collect_result(

@@ -8,6 +8,7 @@ mod fast;
 mod lab;
 mod levels;
 mod measure;
+mod refusal;
 mod sweep;
 
 pub use calls::CALLS;

@@ -115,12 +115,25 @@ impl Pick {
                 .or(usable.first())
                 .copied(),
         };
+        let reason = pick.describe_choice(cells, &rates, usable.len());
+        pick.why = format!(
+            "{}: {reason}{}",
+            pick.describe_conditions(cells, faults),
+            pick.describe_side_effects()
+        );
+        pick
+    }
+
+    /// Returns why the picked method was chosen: `rates` are those of the tries, fastest first;
+    /// `usable` methods could be picked.
+    fn describe_choice(&self, cells: &[Job], rates: &[(u32, f64)], usable: usize) -> String {
+        let job = |way: u32| cells.get(way as usize);
         let describe = |&(way, rate): &(u32, f64)| {
             Some(format!("{} {}", describe_method(job(way)?), show_rate(rate)))
         };
-        let reason = match (rates.as_slice(), pick.cell.and_then(job)) {
+        match (rates, self.cell.and_then(job)) {
             ([], None) => "no method works".into(),
-            ([], Some(job)) if usable.len() == 1 => {
+            ([], Some(job)) if usable == 1 => {
                 format!("{} is the only method available", describe_method(job))
             }
             ([], Some(job)) => {
@@ -143,13 +156,7 @@ impl Pick {
                     named.join(", ")
                 )
             }
-        };
-        pick.why = format!(
-            "{}: {reason}{}",
-            pick.describe_conditions(cells, faults),
-            pick.describe_side_effects()
-        );
-        pick
+        }
     }
 
     /// Returns the cells that the pick mentions, some more than once.

@@ -7,13 +7,15 @@ use super::source::File;
 use super::{assert_none, root, sources};
 
 /// Where a word that is also a backend's id means something else: file under src, id, meaning.
-const OTHER_MEANINGS: [(&str, &str, &str); 17] = [
+const OTHER_MEANINGS: [(&str, &str, &str); 19] = [
     ("analysis/remarks.rs", "getpid", "a parameter of the probe of system calls"),
     ("analysis/why/limit.rs", "read", "what memory is"),
     ("peer/fio.rs", "mmap", "an engine of fio"),
     ("peer/fio.rs", "read", "a direction of fio"),
     ("plan/job.rs", "read", "an operation"),
     ("plan/job.rs", "seek", "an operation"),
+    ("plan/settings.rs", "read", "an operation"),
+    ("plan/settings.rs", "seek", "an operation"),
     ("probe/bandwidth.rs", "read", "an operation on memory"),
     ("probe/map.rs", "mmap", "the call that failed"),
     ("probe/switch/link.rs", "mmap", "the call that failed"),

@@ -1,0 +1,163 @@
+//! Why a combination of axes is skipped.
+
+use super::Asked;
+use crate::plan::{Cache, Info, Job, Moves, Op, Pattern, TargetSpec};
+use crate::units::{show_bytes, show_count};
+
+/// Returns why this combination is meaningless or not supported here.
+pub fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
+    let id = info.id;
+    if job.mix.is_some() && !info.mixes {
+        let able: Vec<&str> = asked.infos.iter().filter(|i| i.mixes).map(|i| i.id).collect();
+        return Some(format!(
+            "{id} cannot mix reads and writes; --backend {} can",
+            able.join(", ")
+        ));
+    }
+    if !info.ops.contains(&job.op) {
+        return Some(format!(
+            "{id} cannot {}; --backend {} can",
+            job.op,
+            able(asked.infos, job.op)
+        ));
+    }
+    if job.depth > info.max_depth() {
+        let why = if info.max_depth() == 1 {
+            "is synchronous".into()
+        } else {
+            format!("supports a depth of at most {}", info.max_depth())
+        };
+        return Some(format!("{id} {why}; use --depth {} or -b uring", info.max_depth()));
+    }
+    if job.direct && !info.direct {
+        return Some(format!("{id} does not support direct I/O; leave out --direct"));
+    }
+    if let Some(why) = appends(info, job, asked) {
+        return Some(why);
+    }
+    if let Some(why) = folds(info, job) {
+        return Some(why);
+    }
+    if job.direct && job.cache == Cache::Warm {
+        return Some(
+            "direct I/O bypasses the page cache, so warm has no meaning; leave out --direct or \
+             --cache warm"
+                .into(),
+        );
+    }
+    fits(job, asked)
+        .or_else(|| writes(job, asked))
+        .or_else(|| memory(info, job, asked.memory))
+        .or_else(|| (asked.check)(job).err())
+}
+
+/// Returns why the XOR of the data is not available.
+fn folds(info: &Info, job: &Job) -> Option<String> {
+    if job.mix.is_some() && job.xor {
+        return Some(
+            "an XOR of data that is being overwritten has no meaning; leave out --xor or --mix"
+                .into(),
+        );
+    }
+    if job.xor && info.moves() != Moves::Data {
+        let why = if info.is_peer() {
+            "is another program, whose data iotui does not see"
+        } else {
+            "passes no data to the program"
+        };
+        return Some(format!(
+            "{} {why}, so there is no XOR; leave out --xor, or use pread",
+            info.id
+        ));
+    }
+    None
+}
+
+/// Returns why the blocks do not fit in the file.
+fn fits(job: &Job, asked: &Asked) -> Option<String> {
+    if job.span > asked.target.size() {
+        return Some(format!(
+            "a span of {} exceeds the file's {}; use a smaller --size",
+            show_bytes(job.span),
+            show_bytes(asked.target.size())
+        ));
+    }
+    if job.block > job.span {
+        return Some(format!(
+            "a block of {} is larger than the measured span of {}",
+            show_bytes(job.block),
+            show_bytes(job.span)
+        ));
+    }
+    let count = job.count?;
+    (count > job.blocks()).then(|| {
+        format!(
+            "{} blocks of {} exceed the measured span of {}; use -n {} or less",
+            count,
+            show_bytes(job.block),
+            show_bytes(job.span),
+            job.blocks()
+        )
+    })
+}
+
+/// Returns why a job cannot append: the file is empty at first and grows in order.
+fn appends(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
+    if !job.appends() {
+        return None;
+    }
+    if !info.appends {
+        let able: Vec<&str> =
+            asked.infos.iter().filter(|info| info.appends).map(|info| info.id).collect();
+        return Some(format!("{} cannot append; {} can", info.id, able.join(", ")));
+    }
+    let why = match job {
+        Job { mix: Some(_), .. } => "there is nothing to read; leave out --mix",
+        Job { pattern: Pattern::Seq, threads: 1, depth: 1, .. } => return None,
+        Job { pattern: Pattern::Seq, threads: 1, .. } => {
+            "blocks are written one after the other; use --depth 1"
+        }
+        Job { pattern: Pattern::Seq, .. } => {
+            "blocks are written one after the other; use --threads 1"
+        }
+        _ => "blocks are written in order; use --pattern seq",
+    };
+    Some(format!("append starts with an empty file: {why}"))
+}
+
+/// Lists the backends that support the operation.
+fn able(infos: &[&'static Info], op: Op) -> String {
+    let able = infos
+        .iter()
+        .filter(|i| !i.is_peer() && i.ops.contains(&op) && (op == Op::Seek || i.moves_bytes()));
+    able.map(|i| i.id).collect::<Vec<_>>().join(", ")
+}
+
+fn writes(job: &Job, asked: &Asked) -> Option<String> {
+    let existing = matches!(asked.target, TargetSpec::File { .. });
+    (job.op == Op::Write && existing).then(|| {
+        "iotui writes only to files it creates; name a new file, or none for a scratch file".into()
+    })
+}
+
+fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
+    let buffers = match info.moves() {
+        Moves::Data | Moves::Elsewhere => {
+            let each =
+                job.block.saturating_mul(job.depth.into()).saturating_mul(job.threads.into());
+            // Reads and writes have separate buffers.
+            if job.mix.is_some() { each.saturating_mul(2) } else { each }
+        }
+        Moves::Inside | Moves::Nothing => 0,
+    };
+    (buffers > available).then(|| {
+        format!(
+            "buffers of {} ({} threads x depth {} x {}) exceed the usable memory of {}",
+            show_bytes(buffers),
+            show_count(job.threads.into()),
+            job.depth,
+            show_bytes(job.block),
+            show_bytes(available)
+        )
+    })
+}
