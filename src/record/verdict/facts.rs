@@ -88,7 +88,6 @@ impl<'a> CellEvidence<'a> {
     }
 
     /// Returns the name of the file system for use in a sentence.
-
     pub(super) fn fs(&self) -> &str {
         if self.target.fs.is_empty() { "this file system" } else { &self.target.fs }
     }
