@@ -233,7 +233,7 @@ fn another_machine_is_told_first_and_runs() {
     let (code, stdout, stderr) = texts(&run(&home, "--baseline moved.jsonl"));
     assert_eq!(code, 0, "{stderr}");
     assert!(
-        stderr.starts_with("iotui: not the machine of the baseline")
+        stderr.starts_with("iotui: this is not the machine of the baseline")
             && stderr.lines().next().unwrap().contains("Another CPU | "),
         "{stderr}"
     );
