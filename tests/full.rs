@@ -132,7 +132,7 @@ fn a_disk_that_is_full_for_a_while_holds_all_of_the_session_in_the_end() {
             let other = data.join("other");
             take_room(&other, room);
             let mut run = Watched::start(&home, LONG, &data);
-            let line = run.until("cannot be saved for now");
+            let line = run.until("is not saved for now");
             assert!(
                 line.contains("No space left on device") && line.contains("tried again"),
                 "{line}"
@@ -240,7 +240,7 @@ fn a_read_only_disk_that_can_be_written_again() {
     kernel::with_tmpfs(&data, "4m", || {
         kernel::remount_read_only(&data);
         let mut run = Watched::start(&home, LONG, &data);
-        let line = run.until("cannot be saved for now");
+        let line = run.until("is not saved for now");
         assert!(line.contains("Read-only file system"), "{line}");
         kernel::remount_writable(&data);
         run.until("is being saved again");
@@ -266,7 +266,7 @@ fn a_folder_that_is_removed_is_made_again_with_all_that_it_had() {
         let _ = take_away();
         fs::OpenOptions::new().write(true).create_new(true).open(&data).is_ok()
     });
-    let line = run.until("cannot be saved for now");
+    let line = run.until("is not saved for now");
     assert!(line.contains("its file was removed"), "{line}");
     fs::remove_file(&data).unwrap();
     run.until("is being saved again");

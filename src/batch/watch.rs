@@ -109,7 +109,7 @@ impl Saving<'_> {
         match recorder.unsaved() {
             Some(why) if !self.told => {
                 self.told = true;
-                bar.say(&format!("iotui: this run cannot be saved for now: {why}; it continues, and saving is retried"));
+                bar.say(&format!("iotui: this run is not saved for now: {why}; it continues, and saving is retried"));
             }
             None if self.told && !self.again => {
                 self.again = true;
