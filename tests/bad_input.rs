@@ -74,7 +74,7 @@ fn numbers_that_make_no_sense() {
     for (line, words) in [
         ("-s 0", &["block size of 0"][..]),
         ("-s 2m", &["2 MiB", "larger than the measured span of 1 MiB", "use -s 1m or less"]),
-        ("-s 1k,4k --size 1000", &["1 KiB", "larger than the 1000 B", "use -s 1000 or less"]),
+        ("-s 1k,4k --size 1000", &["1 KiB", "larger than the measured span of 1000 B", "use -s 1000 or less"]),
         ("-s many", &["--block-size", "'many'"]),
         ("-s 4x", &["--block-size", "4x"]),
         ("-s -1", &["--block-size", "'-1'"]),
@@ -165,7 +165,7 @@ fn combinations_that_cannot_be() {
         ("-b mmap-copy --writes append", &["mmap-copy cannot append", "read,"]),
         ("-b uring --writes append -q 4", &["starts with an empty file", "--depth 1"]),
         ("-b pread --writes append -t 2", &["starts with an empty file", "--threads 1"]),
-        ("-b pread --writes append --pattern random", &["in their order", "--pattern seq"]),
+        ("-b pread --writes append --pattern random", &["written in order", "--pattern seq"]),
         ("-b pread --writes append --mix 50", &["nothing to read", "leave out --mix"]),
         ("--op read --writes append", &["--writes append applies only to writes", "--op write"]),
         ("--writes append data.bin", &["exists, and iotui writes only"]),
@@ -218,7 +218,7 @@ fn among_others_a_combination_that_cannot_be_is_only_left_out_and_said_so() {
 fn a_file_smaller_than_every_block_says_which_fits() {
     let home = Home::new();
     home.file("small.bin", 1000);
-    refused(&home, "small.bin", &["larger than the 1000 B", "use -s 1000 or less"]);
+    refused(&home, "small.bin", &["larger than the measured span of 1000 B", "use -s 1000 or less"]);
     refused(&home, "small.bin -p raw", &["use -s 1000 or less"]);
     for line in ["small.bin -s 1000", "small.bin -s 4k,512"] {
         home.cmd(&format!("--batch {line} --no-save {QUICK}")).assert().success();
