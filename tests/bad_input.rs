@@ -266,7 +266,7 @@ fn what_is_measured_on_a_certain_cpu_is_not_where_nothing_can_be_bound_to_one() 
     let home = Home::new();
     let mut command = home.std(&format!("--batch --probe switch-process --no-save {QUICK}"));
     kernel::forbid(&mut command, libc::SYS_sched_setaffinity);
-    assert_refused(&home, &mut command, 2, &["bound to a CPU", "sched_setaffinity"]);
+    assert_refused(&home, &mut command, 2, &["cannot pin to a CPU", "sched_setaffinity"]);
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub fn offers(
             keep: false,
         }),
     };
-    let site = probing::site(&target, remote).choosing(sets);
+    let site = probing::site(&target, remote).with_sets(sets);
     let of = |cell: ProbeCell, probe: &dyn crate::probe::Probe| {
         let refused = probe.check(&cell, &site).err();
         let estimate = if refused.is_none() { probe.estimate(&cell, &site) } else { None };

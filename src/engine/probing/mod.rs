@@ -15,7 +15,7 @@ use super::progress::Pace;
 use super::schedule::shuffled;
 use super::{Control, Sink};
 use crate::plan::{Plan, ProbeCell, Remote, TargetSpec, sets_of};
-use crate::probe::{self, Costs, Probe, Site};
+use crate::probe::{self, Costs, Probe, ProbeContext};
 use crate::record::{End, Event, Phase, ProbeFindings, ProbeTrial, Unit};
 use crate::sys::scratch;
 use crate::sys::usage::Usage;
@@ -46,20 +46,20 @@ struct Run<'a> {
     plan: &'a Plan,
     control: &'a Control,
     sink: &'a mut dyn Sink,
-    site: Site,
+    site: ProbeContext,
     cells: Vec<Cell>,
     pace: Pace,
 }
 
 /// This machine, with the file or folder of `target`, and the other one where there is one; what is
 /// compared with a file that was named lies on a disk of this machine.
-pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> Site {
+pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> ProbeContext {
     let site = match target {
-        TargetSpec::Scratch { dir, .. } => Site::here(Some(dir.clone()), None),
-        TargetSpec::File { path, .. } => Site::here(local_dir(), Some(path.clone())),
-        TargetSpec::New { .. } | TargetSpec::None => Site::here(None, None),
+        TargetSpec::Scratch { dir, .. } => ProbeContext::collect(Some(dir.clone()), None),
+        TargetSpec::File { path, .. } => ProbeContext::collect(local_dir(), Some(path.clone())),
+        TargetSpec::New { .. } | TargetSpec::None => ProbeContext::collect(None, None),
     };
-    site.with(remote)
+    site.with_remote(remote)
 }
 
 /// Runs all probes of `plan` until each has its batches, or until `deadline`.
@@ -72,7 +72,7 @@ pub(super) fn run(
     let rounds = plan.probe_rounds();
     let pace = Pace::new(Instant::now(), deadline, plan.probes.len(), Some(rounds));
     control.watched.doing("the probes were being made ready");
-    let site = site(&plan.target, plan.remote.as_ref()).choosing(Some(&sets_of(&plan.probes)));
+    let site = site(&plan.target, plan.remote.as_ref()).with_sets(Some(&sets_of(&plan.probes)));
     let mut run = Run { plan, control, sink, site, cells: Vec::new(), pace };
     run.make_cells();
     run.sweep();
@@ -94,7 +94,7 @@ impl Run<'_> {
             let probe = known.unwrap_or(probe::PROBES[0]);
             let estimate = if refused.is_none() { probe.estimate(cell, &self.site) } else { None };
             let (out, unit) = (refused.is_some(), probe.unit(cell));
-            let far = if refused.is_none() { probe.far(cell, &self.site) } else { None };
+            let far = if refused.is_none() { probe.remote_host(cell, &self.site) } else { None };
             let findings =
                 ProbeFindings { estimate, far, error: refused, ..ProbeFindings::default() };
             let (count, taken, counted) = (None, 0, Counted::default());

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::engine::control::Cut;
 use crate::engine::error::Failure;
 use crate::plan::ProbeCell;
-use crate::probe::{Costs, Gauge, Probe, ProbeError, Site, Took};
+use crate::probe::{BatchTime, Costs, Gauge, Probe, ProbeContext, ProbeError};
 use crate::record::Warning;
 use crate::sys::threads::{Affinity, unshare_files};
 use crate::sys::usage::Usage;
@@ -33,7 +33,7 @@ pub(super) struct Ask {
 /// What a visit gave.
 pub(super) struct Visit {
     pub count: u64,
-    pub batches: Vec<Took>,
+    pub batches: Vec<BatchTime>,
     pub costs: Costs,
     /// The CPU that it was pinned to; `None`: the kernel refused, or the probe did not want it.
     pub cpu: Option<usize>,
@@ -52,10 +52,10 @@ const MOST: u64 = 1 << 40;
 /// Visits the cell. `cut` says when to end.
 pub(super) fn visit(
     ask: &Ask,
-    site: &Site,
+    site: &ProbeContext,
     cut: &dyn Fn() -> Option<Cut>,
 ) -> Result<Visit, Failure> {
-    let site = Arc::new(site.again());
+    let site = Arc::new(site.with_own_stop());
     let (to, from) = channel();
     let (own, there) = (ask.clone(), Arc::clone(&site));
     let body = move || {
@@ -85,7 +85,7 @@ type Done = Result<Visit, ProbeError>;
 
 fn wait(
     from: &Receiver<Done>,
-    site: &Site,
+    site: &ProbeContext,
     cut: &dyn Fn() -> Option<Cut>,
 ) -> Result<Done, Failure> {
     let mut since: Option<Instant> = None;
@@ -98,9 +98,9 @@ fn wait(
         match cut() {
             None => {}
             // However long it takes: it is repeated in full.
-            Some(Cut::Pause) => site.end(),
+            Some(Cut::Pause) => site.request_stop(),
             Some(Cut::End) => {
-                site.end();
+                site.request_stop();
                 if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
                     return Err(Failure::Abandoned);
                 }
@@ -109,7 +109,7 @@ fn wait(
     }
 }
 
-fn measure(ask: &Ask, site: &Site) -> Done {
+fn measure(ask: &Ask, site: &ProbeContext) -> Done {
     let cpu = site.cpu().filter(|cpu| Affinity::only(*cpu).apply().is_ok());
     // As a program with one thread has it: a shared table costs each call some 30 ns. Refused, it
     // is measured with that.
@@ -132,11 +132,11 @@ fn measure(ask: &Ask, site: &Site) -> Done {
     let before = Usage::thread().unwrap_or_default();
     let (begin, mut batches) = (Instant::now(), Vec::new());
     while batches.is_empty() || (batches.len() as u128) < several && begin.elapsed() < opened {
-        site.go_on()?;
+        site.check_stop()?;
         batches.push(gauge.run(count)?);
     }
     let usage = Usage::thread().unwrap_or_default() - before;
-    site.go_on()?;
+    site.check_stop()?;
     Ok(Visit {
         count,
         batches,
@@ -150,11 +150,15 @@ fn measure(ask: &Ask, site: &Site) -> Done {
 
 /// The number of operations that takes about `time`, preparation within a batch included; the runs
 /// are a warm-up too.
-fn calibrate(gauge: &mut dyn Gauge, site: &Site, time: Duration) -> Result<u64, ProbeError> {
-    let most = gauge.most().clamp(1, MOST);
+fn calibrate(
+    gauge: &mut dyn Gauge,
+    site: &ProbeContext,
+    time: Duration,
+) -> Result<u64, ProbeError> {
+    let most = gauge.max_batch().clamp(1, MOST);
     let mut count = 1;
     loop {
-        site.go_on()?;
+        site.check_stop()?;
         let begin = Instant::now();
         gauge.run(count)?;
         let took = begin.elapsed().max(Duration::from_nanos(1));
