@@ -182,7 +182,7 @@ impl Bench {
         kind: TargetKind,
         scratch: Option<Scratch>,
     ) -> io::Result<Bench> {
-        let facts = TargetFacts::of(&file, shown, kind);
+        let facts = TargetFacts::inspect(&file, shown, kind);
         let extents = extents(&file, facts.size).ok();
         let device = disk::device_of(&file);
         let name = if scratch.is_some() {

@@ -139,7 +139,7 @@ fn asked(plan: &Plan) -> String {
 fn host(session: &Session) -> Facts {
     let host = &session.host;
     let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
-    let memory = host.memory.allowed();
+    let memory = host.memory.usable();
     [
         ("host", "name", host.name.clone()),
         ("host", "CPU", host.cpu.model.clone()),

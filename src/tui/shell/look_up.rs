@@ -75,7 +75,7 @@ pub fn course(path: PathBuf, cell: u32) -> Msg {
 /// Facts about a file: size, file system, what is cached, what is stored.
 pub fn facts(path: PathBuf) -> Seen {
     let result = fd::open_named(&path)
-        .map(|file| Box::new(TargetFacts::of(&file, &path, TargetKind::File)))
+        .map(|file| Box::new(TargetFacts::inspect(&file, &path, TargetKind::File)))
         .map_err(|error| error.to_string());
     Seen { path, result }
 }
