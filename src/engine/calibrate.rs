@@ -157,7 +157,7 @@ fn repeats(passes: u64, nanos: u64, low: u64) -> u64 {
 /// A peer takes a while to start: one run that ends at the trial time, or with the file, tells its
 /// rate.
 fn one_run(stage: &Stage, cell: &Cell, peer: &dyn Peer, low: u64) -> Result<Found, Failure> {
-    let blocks = peer::whole_blocks(&cell.job).blocks();
+    let blocks = peer::round_to_blocks(&cell.job).blocks();
     let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), part: None, ..*stage };
     let trial = run(
         &stage,
@@ -170,7 +170,7 @@ fn one_run(stage: &Stage, cell: &Cell, peer: &dyn Peer, low: u64) -> Result<Foun
     let nanos = trial.nanos.max(1000);
     let whole = trial.ops >= blocks && nanos < low;
     let passes =
-        if whole && peer.repeats() && !is_once(&cell.job) { repeats(1, nanos, low) } else { 1 };
+        if whole && peer.can_repeat() && !is_once(&cell.job) { repeats(1, nanos, low) } else { 1 };
     let fits = (u128::from(trial.ops) * u128::from(low) / u128::from(nanos))
         .clamp(1, blocks.max(1).into()) as u64;
     let count = if whole { blocks } else { fits };

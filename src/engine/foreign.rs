@@ -16,7 +16,7 @@ use super::error::Failure;
 use super::workers::{LaneDone, Ran, Spec, Watch};
 use crate::backend::order::Share;
 use crate::backend::work::Tally;
-use crate::peer::{self, Done, Output, Part, Peer, Task};
+use crate::peer::{self, ThreadResult, Output, Part, Peer, Task};
 use crate::record::{LaneSample, Note, Sample};
 use crate::sys::child::{self, Ask, Ended};
 use crate::sys::usage::Usage;
@@ -44,7 +44,7 @@ pub(super) fn run(
     sample: &mut Watch,
 ) -> Result<Ran, Failure> {
     let program =
-        peer::installed(peer, std::env::var_os("PATH").as_deref()).map_err(Failure::Cell)?;
+        peer::find_program(peer, std::env::var_os("PATH").as_deref()).map_err(Failure::Cell)?;
     // By our own open file: whatever its name is, it is that file.
     let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
     let lanes = lanes(spec);
@@ -61,7 +61,7 @@ pub(super) fn run(
     let mut watch = |since: Duration| {
         stopped |= cut().is_some();
         late |= since > most;
-        match spec.limit.filter(|_| !peer.keeps_limit()) {
+        match spec.limit.filter(|_| !peer.obeys_limit()) {
             _ if stopped || late => Ask::Kill,
             Some(limit) if since > limit => Ask::Interrupt,
             _ => Ask::GoOn,
@@ -125,12 +125,12 @@ fn lanes(spec: &Spec) -> Plan {
 }
 
 /// What it says, where that can be.
-fn told(peer: &dyn Peer, task: &Task, ended: &Ended) -> Result<Vec<Done>, Failure> {
+fn told(peer: &dyn Peer, task: &Task, ended: &Ended) -> Result<Vec<ThreadResult>, Failure> {
     let id = peer.info().id;
     let (stdout, stderr) =
         (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
     let done = peer.parse(task, &Output { stdout: &stdout, stderr: &stderr });
-    let interrupted = task.limit.is_some() && !peer.keeps_limit();
+    let interrupted = task.limit.is_some() && !peer.obeys_limit();
     if !ended.status.success() && !interrupted {
         let why = match done {
             Err(error) => error.to_string(),
@@ -159,8 +159,8 @@ fn told(peer: &dyn Peer, task: &Task, ended: &Ended) -> Result<Vec<Done>, Failur
 }
 
 /// There is nothing to see of it before it has ended.
-fn told_at_end(done: &[Done], sample: &mut Watch) -> Sample {
-    let lane = |done: &Done| LaneSample {
+fn told_at_end(done: &[ThreadResult], sample: &mut Watch) -> Sample {
+    let lane = |done: &ThreadResult| LaneSample {
         bytes: done.bytes,
         ops: done.ops,
         syscalls: done.syscalls.unwrap_or(0),
@@ -177,8 +177,8 @@ fn told_at_end(done: &[Done], sample: &mut Watch) -> Sample {
 }
 
 /// Its words as what lanes did.
-fn joined(spec: &Spec, shares: &[Share], done: &[Done], ended: &Ended) -> Vec<LaneDone> {
-    let one = |(at, (share, done)): (usize, (&Share, &Done))| {
+fn joined(spec: &Spec, shares: &[Share], done: &[ThreadResult], ended: &Ended) -> Vec<LaneDone> {
+    let one = |(at, (share, done)): (usize, (&Share, &ThreadResult))| {
         let (passes, rest) = (done.ops / share.quota.max(1), done.ops % share.quota.max(1));
         let mut notes = Vec::new();
         if done.syscalls.is_none() {

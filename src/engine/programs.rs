@@ -25,7 +25,7 @@ pub(super) fn of(plan: &Plan, control: &Control) -> Vec<String> {
 /// The first line of what a peer says to `--version`.
 fn version(id: &str, control: &Control) -> Option<String> {
     let program =
-        peer::installed(peer::peer(id).ok()?, std::env::var_os("PATH").as_deref()).ok()?;
+        peer::find_program(peer::peer(id).ok()?, std::env::var_os("PATH").as_deref()).ok()?;
     let mut watch = |since: Duration| {
         if control.stopping() || since > PATIENCE { Ask::Kill } else { Ask::GoOn }
     };
@@ -57,7 +57,7 @@ mod tests {
         let programs = of(&plan, &Control::new(&NEVER));
         assert!(programs[0].starts_with("iotui ") && programs[0].len() > 8, "{programs:?}");
         let here =
-            peer::installed(peer::peer("dd").unwrap(), std::env::var_os("PATH").as_deref()).is_ok();
+            peer::find_program(peer::peer("dd").unwrap(), std::env::var_os("PATH").as_deref()).is_ok();
         // One of another family of tools may have no --version.
         assert!(programs.len() <= if here { 2 } else { 1 }, "{programs:?}");
         assert!(programs[1..].iter().all(|program| program.contains("dd")), "{programs:?}");

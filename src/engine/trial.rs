@@ -91,7 +91,7 @@ fn part(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Resu
     let prepared = monotonic_nanos();
     let done = match cell.way {
         Way::Backend(_) => job.clone(),
-        Way::Peer(_) => peer::whole_blocks(job),
+        Way::Peer(_) => peer::round_to_blocks(job),
     };
     let spec = Spec {
         way: cell.way,

@@ -44,7 +44,7 @@ impl Way {
             Way::Backend(backend) => backend.check(target, job).map_err(|why| why.0),
             Way::Peer(peer) => {
                 peer::refusal(peer, job).map_or(Ok(()), Err)?;
-                peer::installed(peer, std::env::var_os("PATH").as_deref())?;
+                peer::find_program(peer, std::env::var_os("PATH").as_deref())?;
                 target.check(job).map_err(|why| why.0)
             }
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::sys::text;
-use crate::text::steers;
+use crate::text::is_unsafe_char;
 
 /// Longest one-line value, in characters: it ends up in session files and on terminals.
 const MAX_LINE: usize = 300;
@@ -83,7 +83,7 @@ pub(super) fn clean(text: &str) -> String {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\0')
         .chars()
         .take(MAX_LINE)
-        .map(|c| if steers(c) || c == char::REPLACEMENT_CHARACTER { '?' } else { c })
+        .map(|c| if is_unsafe_char(c) || c == char::REPLACEMENT_CHARACTER { '?' } else { c })
         .collect()
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::key::{self, KEY_MEMORY_MIB, Key, Salt};
 use crate::sys::fd;
-use crate::text::shown;
+use crate::text::show_path;
 
 /// The environment variable with the secret. There is no such option, because every user of a
 /// machine can see the command lines of others.
@@ -84,7 +84,7 @@ impl Secret {
     /// The file cannot be read, others can read or write it too, it is not text, or too short or
     /// long.
     pub fn read_file(path: &Path) -> Result<Secret, SecretError> {
-        let place = shown(path);
+        let place = show_path(path);
         let failed = |error| SecretError::File { path: place.clone(), error };
         // Opening a pipe would block, and so would some "regular" files of /proc.
         let file = match fd::open_regular(path) {

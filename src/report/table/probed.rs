@@ -10,7 +10,7 @@ use crate::analysis::ProbeResult;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
 use crate::report::Look;
-use crate::units::column::{figure, short};
+use crate::units::column::{figure, short_figure};
 
 /// The table of probes: in full where there is room for all of it, else short.
 pub fn lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {

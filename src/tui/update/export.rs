@@ -2,7 +2,7 @@
 
 use crossterm::event::KeyCode;
 
-use crate::text::shown;
+use crate::text::show_path;
 use crate::tui::export::{Export, Focus, Outcome};
 use crate::tui::keymap::Action;
 use crate::tui::keys::Key;
