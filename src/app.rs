@@ -11,7 +11,7 @@ use crate::cli::{self, Asked, Cli, NoRun, Sub};
 use crate::commands;
 use crate::config;
 use crate::plan::Settings;
-use crate::probe::net::keep_secret;
+use crate::probe::net::set_process_secret;
 use crate::report;
 use crate::sys::{memory_limit, signals};
 use crate::text;
@@ -59,7 +59,7 @@ fn print(help: &clap::Error) -> anyhow::Result<()> {
 
 fn dispatch(asked: Asked) -> anyhow::Result<u8> {
     let Asked { cli, settings, headless_only } = asked;
-    keep_secret(cli.run.secret_file.as_deref()).context("--secret-file")?;
+    set_process_secret(cli.run.secret_file.as_deref()).context("--secret-file")?;
     match (&cli.command, cli.list, cli.generate) {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
         (Some(Sub::Host { file, out }), ..) => commands::host::run(file.as_deref(), out),

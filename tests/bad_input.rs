@@ -74,7 +74,10 @@ fn numbers_that_make_no_sense() {
     for (line, words) in [
         ("-s 0", &["block size of 0"][..]),
         ("-s 2m", &["2 MiB", "larger than the measured span of 1 MiB", "use -s 1m or less"]),
-        ("-s 1k,4k --size 1000", &["1 KiB", "larger than the measured span of 1000 B", "use -s 1000 or less"]),
+        (
+            "-s 1k,4k --size 1000",
+            &["1 KiB", "larger than the measured span of 1000 B", "use -s 1000 or less"],
+        ),
         ("-s many", &["--block-size", "'many'"]),
         ("-s 4x", &["--block-size", "4x"]),
         ("-s -1", &["--block-size", "'-1'"]),
@@ -218,7 +221,11 @@ fn among_others_a_combination_that_cannot_be_is_only_left_out_and_said_so() {
 fn a_file_smaller_than_every_block_says_which_fits() {
     let home = Home::new();
     home.file("small.bin", 1000);
-    refused(&home, "small.bin", &["larger than the measured span of 1000 B", "use -s 1000 or less"]);
+    refused(
+        &home,
+        "small.bin",
+        &["larger than the measured span of 1000 B", "use -s 1000 or less"],
+    );
     refused(&home, "small.bin -p raw", &["use -s 1000 or less"]);
     for line in ["small.bin -s 1000", "small.bin -s 4k,512"] {
         home.cmd(&format!("--batch {line} --no-save {QUICK}")).assert().success();
@@ -266,7 +273,7 @@ fn what_is_measured_on_a_certain_cpu_is_not_where_nothing_can_be_bound_to_one() 
     let home = Home::new();
     let mut command = home.std(&format!("--batch --probe switch-process --no-save {QUICK}"));
     kernel::forbid(&mut command, libc::SYS_sched_setaffinity);
-    assert_refused(&home, &mut command, 2, &["bound to a CPU", "sched_setaffinity"]);
+    assert_refused(&home, &mut command, 2, &["cannot pin to a CPU", "sched_setaffinity"]);
 }
 
 #[test]

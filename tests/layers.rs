@@ -202,7 +202,7 @@ fn unsafe_code_stays_in_its_rooms() {
     assert_none(wrong_unsafe(&sources(&root().join("src"))));
 }
 
-/// Where text goes to people at once: a path is written by `text::shown` there.
+/// Where text goes to people at once: a path is written by `text::show_path` there.
 #[test]
 fn no_path_is_shown_as_it_is() {
     let files = sources(&root().join("src"));

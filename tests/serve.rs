@@ -188,7 +188,7 @@ fn nobody_else_is_let_in() {
         reasons.collect::<Vec<String>>()
     };
     assert_eq!(reasons("--probe connect --secret-file good", false), [""; 0], "{line}");
-    assert!(reasons("--probe connect", false)[0].contains("asks for a secret"));
+    assert!(reasons("--probe connect", false)[0].contains("requires a secret"));
     write("other", "another secret of words", 0o600);
     assert!(
         reasons("--probe connect --secret-file other", false)[0]
@@ -282,11 +282,11 @@ fn whoever_poses_as_a_server_is_a_failure_with_the_reason() {
             "does not speak the protocol",
         ),
         (vec![0xff; 1000], "does not speak the protocol"),
-        (vec![], "closed the connection before a word"),
+        (vec![], "closed the connection without replying"),
         ([challenge(1), vec![1], vec![0; 32]].concat(), "does not know the secret"),
         ([challenge(1), vec![0]].concat(), "did not accept the secret"),
-        (challenge(0), "asks for no secret"),
-        (challenge(9), "no part of the protocol"),
+        (challenge(0), "requires no secret"),
+        (challenge(9), "invalid message"),
     ] {
         // Exit 1 and told on stderr.
         let document = remote(&home, &posing(says), true, "--probe connect");

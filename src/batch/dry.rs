@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::engine::predict_missed;
 use crate::experiment::estimate;
 use crate::plan::{Plan, TargetSpec};
-use crate::text::shown;
+use crate::text::show_path;
 use crate::units::{show_bytes, show_wait};
 
 /// `expected`: what the plan should give, where facts tell.
@@ -119,28 +119,28 @@ fn target(plan: &Plan) -> String {
     let size = show_bytes(plan.target.size());
     match &plan.target {
         TargetSpec::Scratch { dir, size: 0, .. } => {
-            format!("the probes' own files in {}, removed afterwards", shown(dir))
+            format!("the probes' own files in {}, removed afterwards", show_path(dir))
         }
         TargetSpec::Scratch { dir, .. } if plan.only_appends() => {
             format!(
                 "a scratch file of up to {size} in {}, empty before each pass, removed afterwards",
-                shown(dir)
+                show_path(dir)
             )
         }
         TargetSpec::Scratch { dir, .. } => {
             format!(
                 "a scratch file of {size} in {}, filled with random data, removed afterwards",
-                shown(dir)
+                show_path(dir)
             )
         }
-        TargetSpec::File { path, .. } => format!("{}, {size}, read-only", shown(path)),
+        TargetSpec::File { path, .. } => format!("{}, {size}, read-only", show_path(path)),
         TargetSpec::New { path, .. } if plan.only_appends() => {
             format!(
                 "{}, a new file of up to {size}, empty before each pass; kept as the last trial wrote it",
-                shown(path)
+                show_path(path)
             )
         }
-        TargetSpec::New { path, .. } => format!("{}, a new file of {size}, kept", shown(path)),
+        TargetSpec::New { path, .. } => format!("{}, a new file of {size}, kept", show_path(path)),
         TargetSpec::None => "no file".into(),
     }
 }

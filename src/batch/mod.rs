@@ -27,7 +27,7 @@ use crate::runner;
 use crate::session::{Recorder, Session};
 use crate::sys::{leftovers, signals};
 use crate::text;
-use crate::text::shown;
+use crate::text::show_path;
 
 /// Plans, runs and reports; returns the exit code (docs/reference.md lists them).
 pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<u8> {
@@ -49,7 +49,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     if let Some(path) =
         args.out.output.as_ref().filter(|path| locate::is_target(&plan.target, path))
     {
-        anyhow::bail!("{} is the file being measured: choose another --output", shown(path));
+        anyhow::bail!("{} is the file being measured: choose another --output", show_path(path));
     }
     if args.dry_run {
         let shown = if args.anonymous {
@@ -161,7 +161,7 @@ fn kept(
     // Not waited for: an engine that hangs in a system call may hold the lock.
     if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
         recorder.finish(reason);
-        let path = shown(recorder.path());
+        let path = show_path(recorder.path());
         session.id = if recorder.is_kept() { recorder.id().into() } else { String::new() };
         match recorder.unsaved() {
             Some(why) => {

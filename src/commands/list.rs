@@ -7,7 +7,7 @@ use super::Lists;
 use crate::engine::{Executor, OpenTarget, locate};
 use crate::experiment::EXPERIMENTS;
 use crate::plan::{Choice, Job, Presets, ProbeInfo, ProbeParam, TargetSpec};
-use crate::probe::{PROBES, Probe, Site};
+use crate::probe::{PROBES, Probe, ProbeContext};
 use crate::report::Out;
 use crate::session::{self, Reference};
 
@@ -141,7 +141,7 @@ fn ways(wanted: fn(&Executor) -> bool) -> anyhow::Result<Vec<Entry>> {
 
 /// A probe can be had where any of its cells can.
 fn probes() -> Vec<Entry> {
-    let site = Site::here(locate::scratch_dir(None).ok(), None);
+    let site = ProbeContext::collect(locate::scratch_dir(None).ok(), None);
     let option = |info: &ProbeInfo, param: &ProbeParam| {
         let about = format!("{}, {} [default: {}]", param.about, param.range(), param.usual);
         plain(&format!("--set {}.{}=", info.id, param.name), "", &about)

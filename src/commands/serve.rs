@@ -11,7 +11,9 @@ use anyhow::Context;
 
 use crate::host::Host;
 use crate::plan::Remote;
-use crate::probe::net::{Happened, LEAST_SECRET, Limits, SECRET_VARIABLE, Salted, Secret, Server};
+use crate::probe::net::{
+    ClientEvent, Limits, MIN_SECRET_CHARS, SECRET_VARIABLE, SaltedKey, Secret, Server,
+};
 use crate::report::{failed, say};
 use crate::sys::signals;
 
@@ -64,7 +66,7 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
     {
         anyhow::bail!(
             "--listen: {} is reachable from other machines: set {SECRET_VARIABLE} or use --secret-file \
-             FILE, with at least {LEAST_SECRET} characters, here and on the measuring machine",
+             FILE, with at least {MIN_SECRET_CHARS} characters, here and on the measuring machine",
             address.ip()
         );
     }
@@ -77,7 +79,7 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
     } else {
         "for programs on this machine"
     };
-    let salted = secret.as_ref().map(Salted::new).transpose().map_err(failed)?;
+    let salted = secret.as_ref().map(SaltedKey::new).transpose().map_err(failed)?;
     let server = Server::new(listeners, salted, Limits::default(), &Host::collect().summary())
         .map_err(failed)?;
     // That nobody reads it is no reason not to serve.
@@ -137,7 +139,7 @@ impl Book {
         Book { quiet, seen: Mutex::default() }
     }
 
-    fn note(&self, from: IpAddr, what: Happened) {
+    fn note(&self, from: IpAddr, what: ClientEvent) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = seen.line(from, what, Instant::now()).filter(|_| !self.quiet) {
             say(format!("iotui: {line}"));
@@ -146,9 +148,9 @@ impl Book {
 }
 
 impl Seen {
-    fn line(&mut self, from: IpAddr, what: Happened, now: Instant) -> Option<String> {
+    fn line(&mut self, from: IpAddr, what: ClientEvent, now: Instant) -> Option<String> {
         match what {
-            Happened::Greeted => {
+            ClientEvent::Authenticated => {
                 if self.greeted.len() >= MOST {
                     self.greeted.retain(|_, last| now - *last < AGAIN);
                 }
@@ -160,11 +162,11 @@ impl Seen {
                     .is_none_or(|last| now - last >= AGAIN)
                     .then(|| format!("{from} is measuring"))
             }
-            Happened::Ended(_) if self.told.is_some_and(|last| now - last < APART) => {
+            ClientEvent::Ended(_) if self.told.is_some_and(|last| now - last < APART) => {
                 self.untold += 1;
                 None
             }
-            Happened::Ended(why) => {
+            ClientEvent::Ended(why) => {
                 self.told = Some(now);
                 let more = std::mem::take(&mut self.untold);
                 let more = if more > 0 { format!(", and {more} more") } else { String::new() };
@@ -197,27 +199,27 @@ mod tests {
         let at = |seconds: u64| begin + Duration::from_secs(seconds);
         let [one, two]: [IpAddr; 2] = ["192.0.2.1".parse().unwrap(), "::1".parse().unwrap()];
         assert_eq!(
-            seen.line(one, Happened::Greeted, begin).as_deref(),
+            seen.line(one, ClientEvent::Authenticated, begin).as_deref(),
             Some("192.0.2.1 is measuring")
         );
         // The next one comes long after the first and soon after the last: it never left.
         assert_eq!(
-            [40, 80].map(|seconds| seen.line(one, Happened::Greeted, at(seconds))),
+            [40, 80].map(|seconds| seen.line(one, ClientEvent::Authenticated, at(seconds))),
             [None, None]
         );
-        assert!(seen.line(two, Happened::Greeted, at(80)).is_some());
-        assert!(seen.line(one, Happened::Greeted, at(200)).is_some());
+        assert!(seen.line(two, ClientEvent::Authenticated, at(80)).is_some());
+        assert!(seen.line(one, ClientEvent::Authenticated, at(200)).is_some());
         assert_eq!(
-            seen.line(one, Happened::Ended("x"), begin).as_deref(),
+            seen.line(one, ClientEvent::Ended("x"), begin).as_deref(),
             Some("192.0.2.1 was disconnected: x")
         );
-        assert_eq!((0..5).find_map(|_| seen.line(one, Happened::Ended("x"), begin)), None);
+        assert_eq!((0..5).find_map(|_| seen.line(one, ClientEvent::Ended("x"), begin)), None);
         assert_eq!(
-            seen.line(two, Happened::Ended("y"), at(1)).as_deref(),
+            seen.line(two, ClientEvent::Ended("y"), at(1)).as_deref(),
             Some("::1 was disconnected: y, and 5 more")
         );
         for number in 0..2 * MOST as u32 {
-            seen.line(Ipv4Addr::from(number).into(), Happened::Greeted, at(201));
+            seen.line(Ipv4Addr::from(number).into(), ClientEvent::Authenticated, at(201));
         }
         assert!(seen.greeted.len() <= MOST);
     }

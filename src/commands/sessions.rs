@@ -9,7 +9,7 @@ use crate::analysis;
 use crate::report::{self, Out, When, failed, say};
 use crate::runner;
 use crate::session::{self, Listed, Session, SessionError};
-use crate::text::shown;
+use crate::text::show_path;
 use crate::units;
 
 pub fn run(what: &Sessions) -> anyhow::Result<u8> {
@@ -48,7 +48,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
         Sessions::Delete { session } => {
             let path = session::find(&dir, session).map_err(unknown)?;
             session::delete(&dir, &path).map_err(failed)?;
-            say(format!("deleted {}", shown(&path)));
+            say(format!("deleted {}", show_path(&path)));
         }
         Sessions::Import { file } => {
             let imported = session::import(&dir, file).map_err(failed)?;
@@ -100,7 +100,7 @@ fn unknown(error: SessionError) -> anyhow::Error {
 
 fn table(all: &[Listed], dir: &Path) -> String {
     if all.is_empty() {
-        return format!("no sessions in {}\n", shown(dir));
+        return format!("no sessions in {}\n", show_path(dir));
     }
     let head = ["id", "name", "target", "seconds", "cells", "verdict", "state"].map(String::from);
     let rows: Vec<[String; 7]> = std::iter::once(head).chain(all.iter().map(row)).collect();

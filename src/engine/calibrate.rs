@@ -169,7 +169,7 @@ fn calibrate_peer(
     peer: &dyn Peer,
     low: u64,
 ) -> Result<Calibration, Failure> {
-    let blocks = peer::whole_blocks(&cell.job).blocks();
+    let blocks = peer::round_to_blocks(&cell.job).blocks();
     let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), part: None, ..*stage };
     let trial = run(
         &stage,
@@ -181,7 +181,7 @@ fn calibrate_peer(
     // At least the resolution of its clock.
     let nanos = trial.nanos.max(1000);
     let whole = trial.ops >= blocks && nanos < low;
-    let passes = if whole && peer.repeats() && !needs_single_pass(&cell.job) {
+    let passes = if whole && peer.can_repeat() && !needs_single_pass(&cell.job) {
         fill_with_passes(1, nanos, low)
     } else {
         1

@@ -45,7 +45,7 @@ impl Executor {
             Executor::Backend(backend) => backend.check(target, job).map_err(|why| why.0),
             Executor::Peer(peer) => {
                 peer::refusal(peer, job).map_or(Ok(()), Err)?;
-                peer::installed(peer, std::env::var_os("PATH").as_deref())?;
+                peer::find_program(peer, std::env::var_os("PATH").as_deref())?;
                 target.check(job).map_err(|why| why.0)
             }
         }

@@ -34,7 +34,7 @@ pub fn list_offers(
             keep: false,
         }),
     };
-    let site = probing::site(&target, remote).choosing(sets);
+    let site = probing::site(&target, remote).with_sets(sets);
     let offer = |cell: ProbeCell, probe: &dyn crate::probe::Probe| {
         let refused = probe.check(&cell, &site).err();
         let estimate = if refused.is_none() { probe.estimate(&cell, &site) } else { None };

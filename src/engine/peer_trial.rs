@@ -15,7 +15,7 @@ use super::error::Failure;
 use super::workers::{LaneResult, LaneResults, Spec, Watch};
 use crate::backend::access_pattern::Share;
 use crate::backend::work::Tally;
-use crate::peer::{self, Done, Output, Part, Peer, Task};
+use crate::peer::{self, Output, Part, Peer, Task, ThreadResult};
 use crate::record::{LaneSample, Note, Sample};
 use crate::sys::child::{self, ChildAction, ChildExit};
 use crate::sys::usage::Usage;
@@ -43,7 +43,7 @@ pub(super) fn run(
     sample: &mut Watch,
 ) -> Result<LaneResults, Failure> {
     let program =
-        peer::installed(peer, std::env::var_os("PATH").as_deref()).map_err(Failure::Cell)?;
+        peer::find_program(peer, std::env::var_os("PATH").as_deref()).map_err(Failure::Cell)?;
     // Through our own descriptor: it is that file, whatever its name is now.
     let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
     let lanes = plan_lanes(spec);
@@ -66,7 +66,7 @@ pub(super) fn run(
             return ChildAction::Kill;
         }
         match spec.limit {
-            Some(limit) if since > limit && !peer.keeps_limit() => ChildAction::Interrupt,
+            Some(limit) if since > limit && !peer.obeys_limit() => ChildAction::Interrupt,
             _ => ChildAction::Continue,
         }
     };
@@ -129,12 +129,16 @@ fn plan_lanes(spec: &Spec) -> LanePlan {
 }
 
 /// Parses what the peer printed, and rejects figures that cannot be true.
-fn parse_output(peer: &dyn Peer, task: &Task, ended: &ChildExit) -> Result<Vec<Done>, Failure> {
+fn parse_output(
+    peer: &dyn Peer,
+    task: &Task,
+    ended: &ChildExit,
+) -> Result<Vec<ThreadResult>, Failure> {
     let id = peer.info().id;
     let stdout = String::from_utf8_lossy(&ended.stdout);
     let stderr = String::from_utf8_lossy(&ended.stderr);
     let done = peer.parse(task, &Output { stdout: &stdout, stderr: &stderr });
-    let interrupted = task.limit.is_some() && !peer.keeps_limit();
+    let interrupted = task.limit.is_some() && !peer.obeys_limit();
     if !ended.status.success() && !interrupted {
         let why = match done {
             Err(error) => error.to_string(),
@@ -162,8 +166,8 @@ fn parse_output(peer: &dyn Peer, task: &Task, ended: &ChildExit) -> Result<Vec<D
 }
 
 /// Sends the only sample of a peer: nothing is known before it has ended.
-fn send_final_sample(done: &[Done], sample: &mut Watch) -> Sample {
-    let lane_sample = |done: &Done| LaneSample {
+fn send_final_sample(done: &[ThreadResult], sample: &mut Watch) -> Sample {
+    let lane_sample = |done: &ThreadResult| LaneSample {
         bytes: done.bytes,
         ops: done.ops,
         syscalls: done.syscalls.unwrap_or(0),
@@ -184,10 +188,10 @@ fn send_final_sample(done: &[Done], sample: &mut Watch) -> Sample {
 fn to_lane_results(
     spec: &Spec,
     shares: &[Share],
-    done: &[Done],
+    done: &[ThreadResult],
     ended: &ChildExit,
 ) -> Vec<LaneResult> {
-    let to_lane = |(index, (share, done)): (usize, (&Share, &Done))| {
+    let to_lane = |(index, (share, done)): (usize, (&Share, &ThreadResult))| {
         let quota = share.quota.max(1);
         let mut notes = Vec::new();
         if done.syscalls.is_none() {

@@ -25,7 +25,7 @@ pub(super) fn versions(plan: &Plan, control: &Control) -> Vec<String> {
 /// Returns the first line that a peer prints for `--version`.
 fn version(id: &str, control: &Control) -> Option<String> {
     let program =
-        peer::installed(peer::peer(id).ok()?, std::env::var_os("PATH").as_deref()).ok()?;
+        peer::find_program(peer::peer(id).ok()?, std::env::var_os("PATH").as_deref()).ok()?;
     let mut watch = |since: Duration| {
         if control.stopping() || since > VERSION_TIMEOUT {
             ChildAction::Kill
@@ -61,7 +61,8 @@ mod tests {
         let programs = versions(&plan, &Control::new(&NEVER));
         assert!(programs[0].starts_with("iotui ") && programs[0].len() > 8, "{programs:?}");
         let here =
-            peer::installed(peer::peer("dd").unwrap(), std::env::var_os("PATH").as_deref()).is_ok();
+            peer::find_program(peer::peer("dd").unwrap(), std::env::var_os("PATH").as_deref())
+                .is_ok();
         // A dd that is not from GNU may have no --version.
         assert!(programs.len() <= if here { 2 } else { 1 }, "{programs:?}");
         assert!(programs[1..].iter().all(|program| program.contains("dd")), "{programs:?}");

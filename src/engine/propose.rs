@@ -18,7 +18,7 @@ use crate::host::TargetFacts;
 use crate::plan::{
     Cache, Choice, Job, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, TargetSpec, named_probes,
 };
-use crate::probe::{self, Probe, Site};
+use crate::probe::{self, Probe, ProbeContext};
 use crate::sys::cold;
 use crate::sys::memory_limit::free_memory;
 
@@ -145,7 +145,7 @@ impl Here {
         let Proposal { presets, settings, .. } = *asked;
         let site = OnceCell::new();
         let make_site =
-            || probing::site(&self.target, whole.remote.as_ref()).choosing(whole.sets.as_deref());
+            || probing::site(&self.target, whole.remote.as_ref()).with_sets(whole.sets.as_deref());
         let cells = |info: &'static ProbeInfo| offered(info, site.get_or_init(make_site));
         experiment::plan(&Asked {
             settings,
@@ -170,7 +170,7 @@ impl Here {
 }
 
 /// Returns the cells of a probe, and why one is unavailable here.
-fn offered(info: &'static ProbeInfo, site: &Site) -> Vec<(ProbeCell, Result<(), String>)> {
+fn offered(info: &'static ProbeInfo, site: &ProbeContext) -> Vec<(ProbeCell, Result<(), String>)> {
     let cells = |probe: &dyn Probe| {
         probe.cells(site).into_iter().map(|cell| (cell.clone(), probe.check(&cell, site))).collect()
     };

@@ -187,7 +187,7 @@ impl OpenTarget {
         kind: TargetKind,
         scratch: Option<Scratch>,
     ) -> io::Result<OpenTarget> {
-        let facts = TargetFacts::of(&file, shown, kind);
+        let facts = TargetFacts::inspect(&file, shown, kind);
         let extents = extents(&file, facts.size).ok();
         let device = disk::device_of(&file);
         let name = if scratch.is_some() {

@@ -131,7 +131,7 @@ fn run_part(
 fn make_spec(stage: &Stage, cell: &Cell, amount: &Amount) -> Spec {
     let job = match cell.executor {
         Executor::Backend(_) => cell.job.clone(),
-        Executor::Peer(_) => peer::whole_blocks(&cell.job),
+        Executor::Peer(_) => peer::round_to_blocks(&cell.job),
     };
     Spec {
         executor: cell.executor,

@@ -1,4 +1,4 @@
-//! The CPU caches: size, ways, lines, and which CPUs share them.
+//! The CPU caches: size, associativity, line size, and the CPUs that share them.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +9,15 @@ use crate::units;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CacheLevel {
-    /// 1 is nearest to the core.
+    /// 1 is closest to the core.
     pub level: u8,
     /// `data`, `instruction` or `unified`.
     pub kind: String,
     /// Bytes of one such cache.
     pub size: u64,
-    /// Places that one address may have.
+    /// Associativity.
     pub ways: Option<u32>,
-    /// Bytes of a line.
+    /// Bytes of a cache line.
     pub line: Option<u32>,
     pub sets: Option<u32>,
     /// The CPUs that share the first such cache, as the kernel lists them: `0-3,8`.
@@ -25,7 +25,7 @@ pub struct CacheLevel {
 }
 
 impl CacheLevel {
-    /// `L1d`, `L1i`, `L2`.
+    /// Returns the usual name: `L1d`, `L1i`, `L2`.
     pub fn name(&self) -> String {
         let suffix = match self.kind.as_str() {
             "data" => "d",
@@ -35,24 +35,22 @@ impl CacheLevel {
         format!("L{}{suffix}", self.level)
     }
 
-    /// How many CPUs share one.
+    /// Returns the number of CPUs that share one such cache.
     pub fn sharers(&self) -> usize {
         cpu_list(&self.shared_with).len().max(1)
     }
 }
 
 const CPUS: &str = "/sys/devices/system/cpu";
-/// No CPU has more kinds of cache than this.
-const MOST: u32 = 16;
+/// Most kinds of cache that a CPU can have.
+const MAX_CACHES: u32 = 16;
 
-/// The caches of the first CPU and, where cores differ, of the first of each other kind.
+/// Reads the caches of the first CPU and, if cores differ, of the first core of each other kind.
 pub(super) fn read(root: &Root) -> Vec<CacheLevel> {
     let mut caches: Vec<CacheLevel> = Vec::new();
-    for cpu in kinds(root) {
-        for cache in (0..MOST).map_while(|index| one(root, cpu, index)) {
-            let alike =
-                |known: &CacheLevel| CacheLevel { shared_with: String::new(), ..known.clone() };
-            if !caches.iter().any(|known| alike(known) == alike(&cache)) {
+    for cpu in distinct_cpus(root) {
+        for cache in (0..MAX_CACHES).map_while(|index| read_cache(root, cpu, index)) {
+            if !caches.iter().any(|known| is_same_kind(known, &cache)) {
                 caches.push(cache);
             }
         }
@@ -61,8 +59,14 @@ pub(super) fn read(root: &Root) -> Vec<CacheLevel> {
     caches
 }
 
-/// One CPU of each kind: Intel lists its small cores, Arm gives each CPU a capacity.
-fn kinds(root: &Root) -> Vec<u32> {
+/// Returns true if two caches differ only in the CPUs that share them.
+fn is_same_kind(a: &CacheLevel, b: &CacheLevel) -> bool {
+    CacheLevel { shared_with: String::new(), ..a.clone() }
+        == CacheLevel { shared_with: String::new(), ..b.clone() }
+}
+
+/// Returns one CPU of each kind: Intel lists its small cores, Arm reports a capacity for each CPU.
+fn distinct_cpus(root: &Root) -> Vec<u32> {
     let mut kinds = vec![0];
     kinds.extend(
         root.line("/sys/devices/cpu_atom/cpus").and_then(|list| cpu_list(&list).first().copied()),
@@ -82,18 +86,19 @@ fn kinds(root: &Root) -> Vec<u32> {
     kinds
 }
 
-fn one(root: &Root, cpu: u32, index: u32) -> Option<CacheLevel> {
-    let at = |name: &str| format!("{CPUS}/cpu{cpu}/cache/index{index}/{name}");
-    let number = |name: &str| root.number::<u32>(&at(name)).filter(|n| *n > 0);
+/// Reads the cache with this index; `None` if there is none.
+fn read_cache(root: &Root, cpu: u32, index: u32) -> Option<CacheLevel> {
+    let path = |name: &str| format!("{CPUS}/cpu{cpu}/cache/index{index}/{name}");
+    let number = |name: &str| root.number::<u32>(&path(name)).filter(|n| *n > 0);
+    let size = root.line(&path("size")).and_then(|size| units::parse_bytes(&size).ok());
     Some(CacheLevel {
-        level: root.number(&at("level"))?,
-        kind: root.line(&at("type")).unwrap_or_default().to_ascii_lowercase(),
-        // `48K`: a power of 1024, as units reads it.
-        size: root.line(&at("size")).and_then(|size| units::parse_bytes(&size).ok()).unwrap_or(0),
+        level: root.number(&path("level"))?,
+        kind: root.line(&path("type")).unwrap_or_default().to_ascii_lowercase(),
+        size: size.unwrap_or(0),
         ways: number("ways_of_associativity"),
         line: number("coherency_line_size"),
         sets: number("number_of_sets"),
-        shared_with: root.line(&at("shared_cpu_list")).unwrap_or_default(),
+        shared_with: root.line(&path("shared_cpu_list")).unwrap_or_default(),
     })
 }
 
@@ -114,24 +119,24 @@ mod tests {
     }
 
     #[test]
-    fn big_and_little_cores() {
+    fn reads_the_caches_of_big_and_little_cores() {
         let tree = Tree::new(&[("sys/devices/cpu_atom/cpus", "2-5\n")]);
         add(&tree, 0, 0, ["1\n", "Instruction\n", "32K\n", "8", "64", "0-1\n"]);
         add(&tree, 0, 1, ["1\n", "Data\n", "48K\n", "12", "64", "0-1\n"]);
         add(&tree, 0, 2, ["3\n", "Unified\n", "32M\n", "16", "32768", "0-5\n"]);
         add(&tree, 2, 0, ["1\n", "Data\n", "32K\n", "8", "64", "2\n"]);
         add(&tree, 2, 1, ["3\n", "Unified\n", "32M\n", "16", "32768", "0-5\n"]);
-        let found = read(&tree.root());
-        let names: Vec<_> =
-            found.iter().map(|cache| (cache.name(), cache.size, cache.sharers())).collect();
-        let want =
+        let caches = read(&tree.root());
+        let summary: Vec<_> =
+            caches.iter().map(|cache| (cache.name(), cache.size, cache.sharers())).collect();
+        let expected =
             [("L1d", 48 << 10, 2), ("L1d", 32 << 10, 1), ("L1i", 32 << 10, 2), ("L3", 32 << 20, 6)];
-        assert_eq!(names, want.map(|(name, size, sharers)| (name.to_string(), size, sharers)));
-        assert_eq!((found[0].ways, found[0].sets, found[0].line), (Some(12), Some(64), None));
+        assert_eq!(summary, expected.map(|(name, size, cpus)| (name.to_string(), size, cpus)));
+        assert_eq!((caches[0].ways, caches[0].sets, caches[0].line), (Some(12), Some(64), None));
     }
 
     #[test]
-    fn arm_clusters_by_capacity() {
+    fn finds_arm_clusters_by_capacity() {
         let tree = Tree::new(&[("sys/devices/system/cpu/online", "0-2")]);
         for (cpu, capacity) in [(0, "446"), (1, "446"), (2, "1024")] {
             tree.write(
@@ -139,18 +144,18 @@ mod tests {
                 capacity.as_bytes(),
             );
         }
-        assert_eq!(kinds(&tree.root()), [0, 2]);
+        assert_eq!(distinct_cpus(&tree.root()), [0, 2]);
     }
 
     #[test]
-    fn nonsense_is_left_out() {
+    fn ignores_invalid_values() {
         let tree = Tree::new(&[]);
         assert!(read(&tree.root()).is_empty());
         add(&tree, 0, 0, ["", "", "", "", "", ""]);
         add(&tree, 0, 1, ["1", "Data", "48K", "12", "64", "0"]);
         assert!(read(&tree.root()).is_empty(), "the first index ends the list");
         add(&tree, 0, 0, ["1", "\u{1b}[2J", "99999999999999999999K", "-1", "x", "x"]);
-        let found = read(&tree.root());
-        assert_eq!((found[1].size, found[1].ways, found[1].sharers()), (0, None, 1));
+        let caches = read(&tree.root());
+        assert_eq!((caches[1].size, caches[1].ways, caches[1].sharers()), (0, None, 1));
     }
 }

@@ -1,52 +1,51 @@
-//! What goes on at this moment and would disturb a measurement. Not part of what a machine *is*:
-//! two sessions differ in it.
+//! Present conditions that would disturb a measurement. They are not properties of the machine: they differ from session to session.
 
 use serde::{Deserialize, Serialize};
 
 use super::root::{Root, clean};
 
-/// The moment's circumstances; `None` = not known here.
+/// The present conditions; `None` = unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Conditions {
-    /// Share of the last 10 s in which some task waited for I/O, 0 to 1 (/proc/pressure/io).
+    /// Share of the last 10 s in which at least one task waited for I/O, 0 to 1 (/proc/pressure/io).
     pub io_pressure: Option<f64>,
-    /// Runnable and waiting tasks, mean of the last minute.
+    /// Load average of the last minute.
     pub load: Option<f64>,
-    /// Share of the CPUs' time since boot that the hypervisor gave to others, 0 to 1.
+    /// Steal time as a share of all CPU time since boot, 0 to 1.
     pub steal: Option<f64>,
-    /// Software RAID being built or checked: the lines of /proc/mdstat.
+    /// Progress lines of software RAID that is being rebuilt or checked, from /proc/mdstat.
     pub raid_busy: Vec<String>,
-    /// Runs from its battery.
+    /// Whether the machine runs on battery.
     pub on_battery: Option<bool>,
 }
 
 impl Conditions {
     pub(super) fn read(root: &Root) -> Conditions {
         let pressure = root.text("/proc/pressure/io").unwrap_or_default();
-        let average = root
+        let load = root
             .line("/proc/loadavg")
             .and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
         Conditions {
-            io_pressure: average_10(&pressure),
-            load: average.filter(|load: &f64| load.is_finite() && *load >= 0.0),
-            steal: steal(&root.text("/proc/stat").unwrap_or_default()),
-            raid_busy: raid(&root.text("/proc/mdstat").unwrap_or_default()),
+            io_pressure: parse_io_pressure(&pressure),
+            load: load.filter(|load: &f64| load.is_finite() && *load >= 0.0),
+            steal: parse_steal(&root.text("/proc/stat").unwrap_or_default()),
+            raid_busy: parse_raid_progress(&root.text("/proc/mdstat").unwrap_or_default()),
             on_battery: on_battery(root),
         }
     }
 }
 
-/// `some avg10=0.18 avg60=...`, in percent.
-fn average_10(text: &str) -> Option<f64> {
+/// Parses `some avg10=0.18 avg60=...`, percent, into a share.
+fn parse_io_pressure(text: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let percent: f64 =
         line.split_ascii_whitespace().find_map(|word| word.strip_prefix("avg10=")?.parse().ok())?;
     (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
 }
 
-/// `cpu  user nice system idle iowait irq softirq steal guest guest_nice`; guest is part of user.
-fn steal(stat: &str) -> Option<f64> {
+/// Parses the steal share from `cpu  user nice system idle iowait irq softirq steal guest guest_nice`; guest is part of user.
+fn parse_steal(stat: &str) -> Option<f64> {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let ticks: Vec<f64> = line
         .split_ascii_whitespace()
@@ -58,15 +57,15 @@ fn steal(stat: &str) -> Option<f64> {
     ticks.get(7).filter(|_| all > 0.0).map(|steal| steal / all)
 }
 
-/// `      [>....]  resync =  4.3% (45/1000) finish=9.9min speed=1K/sec`
-fn raid(mdstat: &str) -> Vec<String> {
-    let busy = |line: &&str| {
-        ["resync", "recovery", "reshape", "check"]
-            .iter()
-            .any(|word| line.contains(&format!("{word} =")))
-    };
-    let text = |line: &str| clean(line.split_once(']').map_or(line, |(_, rest)| rest));
-    mdstat.lines().filter(busy).map(text).take(16).collect()
+/// Extracts lines such as `      [>....]  resync =  4.3% (45/1000) finish=9.9min speed=1K/sec`, without the bar.
+fn parse_raid_progress(mdstat: &str) -> Vec<String> {
+    const TASKS: [&str; 4] = ["resync =", "recovery =", "reshape =", "check ="];
+    mdstat
+        .lines()
+        .filter(|line| TASKS.iter().any(|task| line.contains(task)))
+        .map(|line| clean(line.split_once(']').map_or(line, |(_, rest)| rest)))
+        .take(16)
+        .collect()
 }
 
 fn on_battery(root: &Root) -> Option<bool> {
@@ -76,7 +75,7 @@ fn on_battery(root: &Root) -> Option<bool> {
         let line = |name: &str| root.line(&format!("{FOLDER}/{supply}/{name}")).unwrap_or_default();
         match line("type").as_str() {
             "Mains" | "USB" if line("online") == "1" => return Some(false),
-            // A battery of a mouse or headset has the scope Device.
+            // The battery of a mouse or headset has the scope Device.
             "Battery" if line("scope") != "Device" => {
                 battery = Some(battery.unwrap_or(false) || line("status") == "Discharging");
             }
@@ -92,17 +91,21 @@ mod tests {
     use crate::host::root::fake::Tree;
 
     #[test]
-    fn captured_files() {
+    fn reads_captured_files() {
         let tree = Tree::new(&[
             (
                 "proc/pressure/io",
-                "some avg10=2.50 avg60=0.08 avg300=0.11 total=2846961\nfull avg10=9.00 avg60=0 avg300=0 total=1\n",
+                "some avg10=2.50 avg60=0.08 avg300=0.11 total=2846961\n\
+                 full avg10=9.00 avg60=0 avg300=0 total=1\n",
             ),
             ("proc/loadavg", "1.21 0.75 0.38 3/102 15242\n"),
             ("proc/stat", "cpu  50 0 30 10 0 0 0 10 5 0\ncpu0 1 2 3\n"),
             (
                 "proc/mdstat",
-                "md0 : active raid1 sdb1[1] sda1[0]\n      1000 blocks [2/2] [UU]\n      [>....]  resync =  4.3% (45/1000) finish=9min\n",
+                concat!(
+                    "md0 : active raid1 sdb1[1] sda1[0]\n      1000 blocks [2/2] [UU]\n",
+                    "      [>....]  resync =  4.3% (45/1000) finish=9min\n"
+                ),
             ),
             ("sys/class/power_supply/BAT0/type", "Battery\n"),
             ("sys/class/power_supply/BAT0/status", "Discharging\n"),
@@ -120,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mouse_is_no_laptop() {
+    fn ignores_the_battery_of_a_mouse() {
         let tree = Tree::new(&[
             ("sys/class/power_supply/mouse/type", "Battery"),
             ("sys/class/power_supply/mouse/scope", "Device"),
@@ -130,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_not_known() {
+    fn invalid_values_are_unknown() {
         for text in [
             "",
             "some",

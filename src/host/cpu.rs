@@ -1,4 +1,4 @@
-//! The processors: what they are, how they are grouped, how long one cycle takes.
+//! The processors: model, topology, and the duration of a cycle.
 
 use std::collections::BTreeSet;
 
@@ -16,28 +16,26 @@ pub struct Cpu {
     pub vendor: String,
     /// Logical CPUs that are online.
     pub online: u32,
-    /// Of these, the ones that this process may run on (cpuset, affinity).
+    /// Online CPUs that this process may run on (cpuset, affinity).
     pub allowed: u32,
-    /// CPUs' worth of time that a control group grants; `None`: no limit to be seen.
+    /// CPU time limit of the control group, in CPUs; `None`: no visible limit.
     pub quota: Option<f64>,
-    /// Physical cores and sockets, as far as a virtual machine is told.
+    /// Physical cores, as far as a virtual machine reports them.
     pub cores: u32,
     pub sockets: u32,
-    /// Cores run more than one thread each.
+    /// Whether cores run more than one thread each.
     pub smt: Option<bool>,
-    /// Frequency of the first CPU when asked, MHz.
+    /// Present frequency of the first CPU, MHz.
     pub mhz: Option<f64>,
-    /// Duration of one cycle in nanoseconds; a CPU that boosts or saves power has shorter and
-    /// longer ones.
+    /// Duration of one cycle in nanoseconds; a CPU that boosts or saves power deviates from it.
     pub cycle_nanos: Option<f64>,
-    /// Where that comes from: `cpufreq maximum`, `cpuinfo MHz` ...
+    /// Source of the cycle time: `cpufreq maximum`, `cpuinfo MHz` ...
     pub cycle_source: String,
-    /// cpufreq governor of the first CPU; `None`: the frequency is not ours to steer (most virtual
-    /// machines).
+    /// cpufreq governor of the first CPU; `None`: the kernel does not control the frequency (most virtual machines).
     pub governor: Option<String>,
     /// Instruction sets that iotui has code for.
     pub simd: Vec<String>,
-    /// What the kernel says of the time-stamp counter: `constant_tsc`, `nonstop_tsc` ...
+    /// Properties of the time-stamp counter: `constant_tsc`, `nonstop_tsc` ...
     pub tsc: Vec<String>,
 }
 
@@ -56,7 +54,7 @@ impl Cpu {
     pub(super) fn read(root: &Root, info: &Info) -> Cpu {
         let online = online(root, info);
         let flags = info.flags();
-        let (cores, sockets) = groups(root, &online);
+        let (cores, sockets) = topology(root, &online);
         let count = u32::try_from(online.len()).unwrap_or(u32::MAX);
         let cores = if cores == 0 { count } else { cores };
         let Cycle { nanos, source } = cycle::read(root, info);
@@ -79,21 +77,22 @@ impl Cpu {
             cycle_nanos: nanos,
             cycle_source: source,
             governor: root.line(&format!("{CPUS}/cpu0/cpufreq/scaling_governor")),
-            simd: known(
+            simd: names(
                 SIMD.iter().filter(|(flag, _)| flags.contains(flag)).map(|(_, name)| *name),
             ),
-            tsc: known(TSC.iter().copied().filter(|flag| flags.contains(flag))),
+            tsc: names(TSC.iter().copied().filter(|flag| flags.contains(flag))),
         }
     }
 }
 
-fn known<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+/// Collects names, neighbouring repeats removed.
+fn names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut list: Vec<String> = names.map(String::from).collect();
     list.dedup();
     list
 }
 
-/// The paragraph of the first CPU in /proc/cpuinfo, and how many there are.
+/// The paragraph of the first CPU in /proc/cpuinfo, and the number of CPUs.
 pub(super) struct Info {
     fields: Vec<(String, String)>,
     processors: usize,
@@ -134,7 +133,7 @@ impl Info {
         self.raw(name)?.parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0)
     }
 
-    /// `flags` on x86, `Features` on Arm.
+    /// Returns the CPU flags: `flags` on x86, `Features` on Arm.
     pub(super) fn flags(&self) -> BTreeSet<&str> {
         self.raw("flags")
             .or_else(|| self.raw("features"))
@@ -156,8 +155,8 @@ fn allowed(root: &Root) -> Option<u32> {
     u32::try_from(cpu_list(list).len()).ok().filter(|count| *count > 0)
 }
 
-/// Cores and sockets; 0 where the kernel does not tell.
-fn groups(root: &Root, online: &[u32]) -> (u32, u32) {
+/// Returns the numbers of cores and sockets; 0 if the kernel does not report them.
+fn topology(root: &Root, online: &[u32]) -> (u32, u32) {
     let mut cores = BTreeSet::new();
     let mut sockets = BTreeSet::new();
     for cpu in online {
@@ -186,7 +185,7 @@ fn model(root: &Root, info: &Info) -> String {
         .unwrap_or_default()
 }
 
-/// MIDR implementer codes (Arm ARM, MIDR_EL1).
+/// Returns the vendor for a MIDR implementer code (Arm Architecture Reference Manual, MIDR_EL1).
 fn implementer(code: &str) -> String {
     match code {
         "0x41" => "ARM",
@@ -203,7 +202,7 @@ fn implementer(code: &str) -> String {
     .to_string()
 }
 
-/// Part numbers of Arm's own cores that servers and boards have; others by their number.
+/// Returns the core name for a part number; unknown parts by their number.
 fn part(by: &str, code: &str) -> String {
     let name = match (by, code) {
         ("0x41", "0xd03") => "Cortex-A53",

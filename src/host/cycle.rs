@@ -1,20 +1,19 @@
-//! The duration of one CPU cycle, by the best source there is.
+//! The duration of one CPU cycle, from the best available source.
 
 use super::cpu::Info;
 use super::root::Root;
 
-/// A cycle's duration and where it comes from.
+/// The duration of a cycle and its source.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Cycle {
     pub nanos: Option<f64>,
     pub source: String,
 }
 
-/// Frequencies outside are read wrongly: 1 MHz to 20 GHz, in kHz.
-const SANE: std::ops::RangeInclusive<f64> = 1e3..=2e7;
+/// Plausible frequencies, 1 MHz to 20 GHz, in kHz.
+const PLAUSIBLE_KHZ: std::ops::RangeInclusive<f64> = 1e3..=2e7;
 
-/// cpufreq's maximum (what a busy CPU runs at), else what /proc/cpuinfo shows now, else the
-/// time-stamp counter, else the device tree.
+/// Reads the cycle time from cpufreq's maximum (the speed of a busy CPU), else from /proc/cpuinfo, the time-stamp counter or the device tree.
 pub(super) fn read(root: &Root, info: &Info) -> Cycle {
     let first = "/sys/devices/system/cpu/cpu0";
     let sources = [
@@ -24,24 +23,25 @@ pub(super) fn read(root: &Root, info: &Info) -> Cycle {
         (tsc_khz(info), "time-stamp counter (bogomips / 2)"),
         (device_tree_khz(root), "device tree"),
     ];
-    let found = sources
-        .into_iter()
-        .find_map(|(khz, source)| khz.filter(|khz| SANE.contains(khz)).map(|khz| (khz, source)));
-    match found {
-        Some((khz, source)) => Cycle { nanos: Some(1e6 / khz), source: source.into() },
-        None => Cycle { nanos: None, source: "not known".into() },
+    for (khz, source) in sources {
+        if let Some(khz) = khz.filter(|khz| PLAUSIBLE_KHZ.contains(khz)) {
+            return Cycle { nanos: Some(1e6 / khz), source: source.into() };
+        }
     }
+    Cycle { nanos: None, source: "unknown".into() }
 }
 
-/// x86 delays by the time-stamp counter, so bogomips is twice its MHz; elsewhere bogomips counts
-/// something else.
+/// Derives the frequency of the time-stamp counter from bogomips, which is twice its MHz on x86; elsewhere bogomips counts something else.
 fn tsc_khz(info: &Info) -> Option<f64> {
-    info.flags().contains("tsc").then(|| info.number("bogomips").map(|mips| mips * 500.0)).flatten()
+    if !info.flags().contains("tsc") {
+        return None;
+    }
+    Some(info.number("bogomips")? * 500.0)
 }
 
-/// `clock-frequency` in Hz, a big-endian word.
+/// Reads `clock-frequency`, a big-endian word in Hz.
 fn device_tree_khz(root: &Root) -> Option<f64> {
-    let bytes = std::fs::read(root.at("/proc/device-tree/cpus/cpu@0/clock-frequency")).ok()?;
+    let bytes = std::fs::read(root.path("/proc/device-tree/cpus/cpu@0/clock-frequency")).ok()?;
     let hertz = u32::from_be_bytes(bytes.try_into().ok()?);
     Some(f64::from(hertz) / 1e3)
 }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_not_known() {
+    fn invalid_values_are_unknown() {
         for text in ["0", "-1", "inf", "NaN", "1e300", "", "x"] {
             let file = ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", text);
             assert_eq!(cycle(&[file, ("proc/cpuinfo", "cpu MHz : 0\n")]).nanos, None, "{text}");

@@ -1,4 +1,4 @@
-//! What the running kernel allows and what it costs: version, io_uring, mitigations, clock source.
+//! Properties of the running kernel: version, clock source, mitigations.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +13,7 @@ pub struct ClockSource {
 }
 
 impl ClockSource {
-    /// One that is read without entering the kernel or the hypervisor: about 20 ns, others 0.2 to 2
-    /// µs.
+    /// Returns true if the clock is read without entering the kernel or the hypervisor: about 20 ns, others take 0.2 to 2 µs.
     pub fn is_fast(&self) -> bool {
         matches!(
             self.current.as_str(),
@@ -27,13 +26,13 @@ impl ClockSource {
     }
 
     pub(super) fn read(root: &Root) -> ClockSource {
-        let at = |name: &str| {
+        let line = |name: &str| {
             root.line(&format!("/sys/devices/system/clocksource/clocksource0/{name}"))
                 .unwrap_or_default()
         };
         ClockSource {
-            current: at("current_clocksource"),
-            available: at("available_clocksource")
+            current: line("current_clocksource"),
+            available: line("available_clocksource")
                 .split_ascii_whitespace()
                 .map(String::from)
                 .collect(),
@@ -41,18 +40,17 @@ impl ClockSource {
     }
 }
 
-/// A weakness of this CPU and what the kernel does about it.
+/// A vulnerability of this CPU and its mitigation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Mitigation {
-    /// As the kernel names it: `spectre_v2`.
+    /// The kernel's name: `spectre_v2`.
     pub name: String,
     /// `Mitigation: ...` or `Vulnerable ...`.
     pub state: String,
 }
 
-/// Weaknesses whose mitigation runs at each entry to the kernel or return from it, or makes its
-/// indirect calls slower.
+/// Vulnerabilities whose mitigation runs on each kernel entry or exit, or slows down indirect calls.
 const AT_SYSTEM_CALLS: &[&str] = &[
     "meltdown",
     "spectre_v2",
@@ -67,23 +65,28 @@ const AT_SYSTEM_CALLS: &[&str] = &[
 ];
 
 impl Mitigation {
-    /// It makes system calls slower: something is done, and at system calls.
+    /// Returns true if the mitigation is active and slows down system calls.
     pub fn slows_calls(&self) -> bool {
-        let done = self.state.starts_with("Mitigation") || self.state.contains("Safe RET");
-        done && AT_SYSTEM_CALLS.contains(&self.name.as_str())
+        let is_active = self.state.starts_with("Mitigation") || self.state.contains("Safe RET");
+        is_active && AT_SYSTEM_CALLS.contains(&self.name.as_str())
     }
 }
 
-/// All weaknesses but those that do not affect this CPU.
+/// Reads the vulnerabilities that affect this CPU.
 pub(super) fn mitigations(root: &Root) -> Vec<Mitigation> {
     const FOLDER: &str = "/sys/devices/system/cpu/vulnerabilities";
-    let one = |name: String| {
-        Some(Mitigation { state: root.line(&format!("{FOLDER}/{name}"))?, name: clean(&name) })
-    };
-    root.names(FOLDER).into_iter().filter_map(one).filter(|m| m.state != "Not affected").collect()
+    let mut mitigations = Vec::new();
+    for name in root.names(FOLDER) {
+        if let Some(state) = root.line(&format!("{FOLDER}/{name}"))
+            && state != "Not affected"
+        {
+            mitigations.push(Mitigation { name: clean(&name), state });
+        }
+    }
+    mitigations
 }
 
-/// Major and minor number of a kernel release: `6.18.44-cloud` is (6, 18).
+/// Parses major and minor number of a kernel release: `6.18.44-cloud` is (6, 18).
 pub fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
@@ -95,7 +98,7 @@ mod tests {
     use crate::host::root::fake::Tree;
 
     #[test]
-    fn releases() {
+    fn parses_kernel_releases() {
         assert_eq!(version("6.18.44"), Some((6, 18)));
         assert_eq!(version("5.10.0-21-amd64"), Some((5, 10)));
         assert_eq!(version("6.9-rc1"), Some((6, 9)));
@@ -105,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_affects_this_cpu() {
+    fn lists_only_vulnerabilities_of_this_cpu() {
         let at = "sys/devices/system/cpu/vulnerabilities";
         let tree = Tree::new(&[
             (&format!("{at}/meltdown"), "Not affected\n"),
@@ -129,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks() {
+    fn reads_the_clock_sources() {
         let at = "sys/devices/system/clocksource/clocksource0";
         let tree = Tree::new(&[
             (&format!("{at}/current_clocksource"), "hpet\n"),

@@ -1,8 +1,8 @@
-//! What kind of machine this is: its system, the hypervisor below it, the container around it.
+//! The kind of machine: operating system, hypervisor, container.
 
 use super::root::{Root, clean};
 
-/// `PRETTY_NAME` of os-release(5).
+/// Returns `PRETTY_NAME` of os-release(5).
 pub(super) fn os(root: &Root) -> String {
     let text = root
         .text("/etc/os-release")
@@ -16,7 +16,7 @@ pub(super) fn os(root: &Root) -> String {
     value("PRETTY_NAME").or_else(|| value("NAME")).unwrap_or_default()
 }
 
-/// (text in the firmware's vendor or product, hypervisor); the first that fits
+/// (text in the firmware's vendor or product name, hypervisor); the first match counts
 const FIRMWARE: &[(&str, &str)] = &[
     ("amazon ec2", "Amazon EC2"),
     ("google compute engine", "Google Compute Engine"),
@@ -34,15 +34,15 @@ const FIRMWARE: &[(&str, &str)] = &[
     ("kvm", "KVM"),
 ];
 
-/// The clock sources that a guest is given by its hypervisor.
+/// (clock source of a guest, hypervisor)
 const CLOCKS: &[(&str, &str)] = &[("kvm-clock", "KVM"), ("hyperv", "Hyper-V"), ("xen", "Xen")];
 
-/// The hypervisor this machine runs under; `None` on real hardware, as far as can be told.
+/// Returns the hypervisor of this machine; `None` if it seems to be physical hardware.
 pub(super) fn virtualisation(
     root: &Root,
     flags: &std::collections::BTreeSet<&str>,
 ) -> Option<String> {
-    // Cloud firmware names the cloud on real hardware too; on x86 the CPU's own flag decides.
+    // Cloud firmware names the cloud on physical hardware too; on x86 the CPU flag decides.
     if flags.contains("fpu") && !flags.contains("hypervisor") {
         return root.line("/sys/hypervisor/type");
     }
@@ -56,21 +56,17 @@ pub(super) fn virtualisation(
     let clocks = root
         .line("/sys/devices/system/clocksource/clocksource0/available_clocksource")
         .unwrap_or_default();
-    let named = |table: &[(&str, &str)], text: &str| {
+    let lookup = |table: &[(&str, &str)], text: &str| {
         table.iter().find(|(part, _)| text.contains(part)).map(|(_, name)| name.to_string())
     };
-    named(FIRMWARE, &firmware)
+    lookup(FIRMWARE, &firmware)
         .or_else(|| root.line("/sys/hypervisor/type"))
-        .or_else(|| named(CLOCKS, &clocks))
+        .or_else(|| lookup(CLOCKS, &clocks))
         .or_else(|| root.line("/proc/device-tree/hypervisor/compatible"))
-        .or_else(|| {
-            flags
-                .contains("hypervisor")
-                .then(|| "a hypervisor that does not say its name".to_string())
-        })
+        .or_else(|| flags.contains("hypervisor").then(|| "an unidentified hypervisor".to_string()))
 }
 
-/// (text in the control groups of the first process or of this one, container)
+/// (text in this process's control groups, container)
 const GROUPS: &[(&str, &str)] = &[
     ("kubepods", "kubernetes"),
     ("docker", "docker"),
@@ -79,21 +75,19 @@ const GROUPS: &[(&str, &str)] = &[
     ("containerd", "containerd"),
 ];
 
-/// What looks like a container around this process: a hint, not a proof.
+/// Returns the container that this process seems to run in; a hint, not a proof.
 pub(super) fn container(root: &Root) -> Option<String> {
     let groups = root.text("/proc/self/cgroup").unwrap_or_default();
-    let marked = |path: &str, name: &str| root.exists(path).then(|| name.to_string());
+    let marker = |path: &str, name: &str| root.exists(path).then(|| name.to_string());
     root.line("/run/systemd/container")
-        .or_else(|| marked("/run/.containerenv", "podman"))
+        .or_else(|| marker("/run/.containerenv", "podman"))
         .or_else(|| {
             GROUPS.iter().find(|(part, _)| groups.contains(part)).map(|(_, name)| name.to_string())
         })
-        .or_else(|| marked("/.dockerenv", "docker"))
+        .or_else(|| marker("/.dockerenv", "docker"))
 }
 
-/// Whether a virtual machine hands memory that it frees back to its host
-/// (VIRTIO_BALLOON_F_REPORTING, virtio 1.2 §5.5.3): the first touch of such a page is 5 to 10 times
-/// slower.
+/// Returns true if this virtual machine returns freed memory to its host (VIRTIO_BALLOON_F_REPORTING, virtio 1.2 §5.5.3): the first touch of such a page is 5 to 10 times slower.
 pub(super) fn reports_free_pages(root: &Root) -> bool {
     const REPORTING: usize = 5;
     const DRIVER: &str = "/sys/bus/virtio/drivers/virtio_balloon";
@@ -109,7 +103,7 @@ mod tests {
     use super::*;
     use crate::host::root::fake::Tree;
 
-    fn found(files: &[(&str, &str)], flags: &str) -> Option<String> {
+    fn hypervisor_of(files: &[(&str, &str)], flags: &str) -> Option<String> {
         virtualisation(
             &Tree::new(files).root(),
             &flags.split(' ').filter(|flag| !flag.is_empty()).collect(),
@@ -117,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hypervisor_says_who_it_is() {
+    fn identifies_the_hypervisor() {
         let dmi = ("sys/class/dmi/id/sys_vendor", "Microsoft Corporation\n");
         let product = ("sys/class/dmi/id/product_name", "Virtual Machine\n");
         let clock = (
@@ -125,27 +119,28 @@ mod tests {
             "tsc kvm-clock \n",
         );
         let cloud = ("sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
-        assert_eq!(found(&[dmi, product], "fpu hypervisor").as_deref(), Some("Hyper-V"));
-        assert_eq!(found(&[clock], "fpu hypervisor").as_deref(), Some("KVM"));
+        assert_eq!(hypervisor_of(&[dmi, product], "fpu hypervisor").as_deref(), Some("Hyper-V"));
+        assert_eq!(hypervisor_of(&[clock], "fpu hypervisor").as_deref(), Some("KVM"));
         assert_eq!(
-            found(&[], "fpu hypervisor").as_deref(),
-            Some("a hypervisor that does not say its name")
+            hypervisor_of(&[], "fpu hypervisor").as_deref(),
+            Some("an unidentified hypervisor")
         );
-        assert_eq!(found(&[cloud], "asimd").as_deref(), Some("Amazon EC2"));
+        assert_eq!(hypervisor_of(&[cloud], "asimd").as_deref(), Some("Amazon EC2"));
         assert_eq!(
-            found(&[("proc/device-tree/hypervisor/compatible", "linux,kvm\0")], "asimd").as_deref(),
+            hypervisor_of(&[("proc/device-tree/hypervisor/compatible", "linux,kvm\0")], "asimd")
+                .as_deref(),
             Some("linux,kvm")
         );
-        assert_eq!(found(&[cloud], "tsc fpu"), None, "metal in a cloud");
+        assert_eq!(hypervisor_of(&[cloud], "tsc fpu"), None, "bare metal in a cloud");
         assert_eq!(
-            found(&[cloud, ("sys/class/dmi/id/product_name", "c6g.metal\n")], "asimd"),
+            hypervisor_of(&[cloud, ("sys/class/dmi/id/product_name", "c6g.metal\n")], "asimd"),
             None
         );
-        assert_eq!(found(&[], ""), None);
+        assert_eq!(hypervisor_of(&[], ""), None);
     }
 
     #[test]
-    fn containers_leave_traces() {
+    fn recognises_containers_by_their_traces() {
         let found = |files: &[(&str, &str)]| container(&Tree::new(files).root());
         assert_eq!(found(&[(".dockerenv", "")]).as_deref(), Some("docker"));
         assert_eq!(
@@ -158,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_system() {
+    fn reads_the_name_of_the_system() {
         let found = |text: &str| os(&Tree::new(&[("etc/os-release", text)]).root());
         assert_eq!(
             found("NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"),

@@ -1,4 +1,4 @@
-//! The machine's memory: how much, in which pages, and what may take it away.
+//! The machine's memory: size, pages, and what may evict or reclaim it.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,9 @@ use crate::sys::fd;
 #[serde(default)]
 pub struct Memory {
     pub total: u64,
-    /// What a program can have without swapping (MemAvailable), when asked.
+    /// Memory available without swapping (MemAvailable) when read.
     pub available: u64,
-    /// The limit of the memory control group, page cache included; `None`: no limit to be seen.
+    /// The limit of the memory control group, page cache included; `None`: no visible limit.
     pub limit: Option<u64>,
     /// Bytes of a page: the unit of the page cache.
     pub page_size: u64,
@@ -24,15 +24,15 @@ pub struct Memory {
     pub nodes: u32,
     pub swap_total: u64,
     pub swap_free: u64,
-    /// A running DAMON kernel thread (`kdamond.0`): it may evict files that are cached and idle.
+    /// A running DAMON kernel thread (`kdamond.0`), which may evict idle cached files.
     pub kdamond: Option<String>,
-    /// A guest that hands freed memory back to its host: the first touch of new memory is slow.
+    /// Whether this guest returns freed memory to its host, which makes the first touch of new memory slow.
     pub reports_free_pages: bool,
 }
 
 impl Memory {
-    /// The limit that holds: the control group's, else the machine's size.
-    pub fn allowed(&self) -> u64 {
+    /// Returns the usable bytes: the control group's limit, at most the machine's size.
+    pub fn usable(&self) -> u64 {
         self.limit.map_or(self.total, |limit| limit.min(self.total))
     }
 
@@ -64,18 +64,17 @@ impl Memory {
     }
 }
 
-/// Processes looked at; one costs about 5 µs.
-const PROCESSES: usize = 4096;
+/// Processes inspected at most; each takes about 5 µs.
+const MAX_PROCESSES: usize = 4096;
 
-/// The name of a DAMON kernel thread. Its sysfs folder is for root only, the list of processes for
-/// everyone.
+/// Returns the name of a DAMON kernel thread. Its sysfs folder is for root only, so the process list is searched.
 fn kdamond(root: &Root) -> Option<String> {
-    let by_number = root
+    let pids = root
         .names("/proc")
         .into_iter()
         .filter(|name| name.bytes().all(|b| b.is_ascii_digit()))
-        .take(PROCESSES);
-    let mut names = by_number.filter_map(|pid| root.line(&format!("/proc/{pid}/comm")));
+        .take(MAX_PROCESSES);
+    let mut names = pids.filter_map(|pid| root.line(&format!("/proc/{pid}/comm")));
     names.find(|name| name.starts_with("kdamond"))
 }
 
@@ -85,11 +84,12 @@ mod tests {
     use crate::host::root::fake::Tree;
 
     #[test]
-    fn captured_files() {
+    fn reads_captured_files() {
         let tree = Tree::new(&[
             (
                 "proc/meminfo",
-                "MemTotal:  1000 kB\nMemAvailable: 900 kB\nSwapTotal: 8 kB\nSwapFree: 4 kB\nHugepagesize:  2048 kB\n",
+                "MemTotal:  1000 kB\nMemAvailable: 900 kB\nSwapTotal: 8 kB\nSwapFree: 4 kB\n\
+                 Hugepagesize:  2048 kB\n",
             ),
             ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
             ("sys/devices/system/node/online", "0-1\n"),
@@ -106,16 +106,17 @@ mod tests {
             (Some("madvise"), Some(2 << 20), 2)
         );
         assert_eq!(found.kdamond.as_deref(), Some("kdamond.0"));
-        assert_eq!(Memory { limit: Some(5), ..found.clone() }.allowed(), 5);
-        assert_eq!(found.allowed(), 1000 << 10);
+        assert_eq!(Memory { limit: Some(5), ..found.clone() }.usable(), 5);
+        assert_eq!(found.usable(), 1000 << 10);
     }
 
     #[test]
-    fn nonsense_is_zero_or_unknown() {
+    fn invalid_values_are_zero_or_unknown() {
         let tree = Tree::new(&[
             (
                 "proc/meminfo",
-                "MemTotal:\nMemAvailable: 99999999999999999999 kB\nSwapTotal: 18446744073709551615 kB",
+                "MemTotal:\nMemAvailable: 99999999999999999999 kB\n\
+                 SwapTotal: 18446744073709551615 kB",
             ),
             ("sys/kernel/mm/transparent_hugepage/enabled", "]["),
             ("sys/devices/system/node/online", "9-1"),

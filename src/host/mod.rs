@@ -1,7 +1,6 @@
-//! What this machine and this target are, and what would disturb a measurement.
+//! Facts about this machine and the target, and what would disturb a measurement.
 //!
-//! [`Host`] is kept in every session; [`TargetFacts`] describes the file; [`examine`] judges both,
-//! and a plan, without touching anything.
+//! [`Host`] is saved in every session; [`TargetFacts`] describes the file; [`examine`] checks both and a plan for disturbances.
 
 mod cache;
 mod conditions;
@@ -33,7 +32,7 @@ pub use network::NetworkCard;
 pub use root::{Root, cpu_list};
 pub use target::{Resident, Stored, TargetFacts, TargetKind, method_name};
 
-/// What this machine is. Sizes in bytes, unknown texts empty.
+/// Facts about this machine. Sizes in bytes; an unknown text is empty.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Host {
@@ -42,11 +41,11 @@ pub struct Host {
     pub kernel: String,
     /// The distribution, from /etc/os-release.
     pub os: String,
-    /// Of the running kernel's programs: `x86_64`, `aarch64`.
+    /// Architecture of iotui: `x86_64`, `aarch64`.
     pub architecture: String,
-    /// The hypervisor below; `None` on real hardware.
+    /// The hypervisor; `None` on physical hardware.
     pub virtualisation: Option<String>,
-    /// What looks like a container around this process.
+    /// The container that this process seems to run in.
     pub container: Option<String>,
     /// Changes at every boot.
     pub boot_id: String,
@@ -55,27 +54,25 @@ pub struct Host {
     pub memory: Memory,
     pub clock: ClockSource,
     pub network: Vec<NetworkCard>,
-    /// kernel.io_uring_disabled: 0 allowed, 1 for one group only, 2 off; `None`: a kernel before
-    /// 6.6 that allows it.
+    /// kernel.io_uring_disabled: 0 allowed, 1 restricted to a group, 2 disabled; `None`: a kernel before 6.6, which allows it.
     pub io_uring_disabled: Option<u32>,
-    /// Weaknesses of this CPU and what is done about them.
+    /// Vulnerabilities of this CPU and their mitigations.
     pub mitigations: Vec<Mitigation>,
-    /// This user may empty the machine's caches (`--cold meta`, `--cold all`).
+    /// Whether this user may drop the machine's caches (`--cold meta`, `--cold all`).
     pub can_drop_caches: bool,
-    /// What goes on now; everything above is what the machine is.
+    /// The present conditions; everything above is a property of the machine.
     pub conditions: Conditions,
 }
 
 impl Host {
-    /// This machine, in a few milliseconds: files of the kernel only, no program, no waiting. What
-    /// cannot be read stays unknown.
+    /// Collects the facts about this machine from kernel files, within a few milliseconds. Unreadable facts stay unknown.
     pub fn collect() -> Host {
         let mut host = Host::read(&Root::system());
         host.memory.limit = crate::sys::memory_limit::cgroup_limit();
         host
     }
 
-    /// The machine whose `proc`, `sys` and `etc` lie in `root`.
+    /// Reads the facts about the machine whose `proc`, `sys` and `etc` are in `root`.
     pub fn read(root: &Root) -> Host {
         let info = cpu::Info::read(root);
         Host {
@@ -93,17 +90,17 @@ impl Host {
             network: network::read(root),
             io_uring_disabled: root.number("/proc/sys/kernel/io_uring_disabled"),
             mitigations: kernel::mitigations(root),
-            can_drop_caches: root.writable("/proc/sys/vm/drop_caches"),
+            can_drop_caches: root.is_writable("/proc/sys/vm/drop_caches"),
             conditions: Conditions::read(root),
         }
     }
 
-    /// Bytes of the largest cache; 0 where none is known.
+    /// Returns the bytes of the largest CPU cache; 0 if none is known.
     pub fn last_cache(&self) -> u64 {
         self.caches.iter().map(|cache| cache.size).max().unwrap_or(0)
     }
 
-    /// What of it stands above a table, and what another machine is told.
+    /// Returns the summary that is shown above tables and sent to other machines.
     pub fn summary(&self) -> HostSummary {
         HostSummary {
             name: self.name.clone(),
@@ -112,17 +109,17 @@ impl Host {
             os: self.os.clone(),
             cpu: self.cpu.model.clone(),
             cpus: self.cpu.allowed.into(),
-            memory: self.memory.allowed(),
+            memory: self.memory.usable(),
             virtualisation: self.virtualisation.clone(),
         }
     }
 
-    /// What of it the verdicts of a run are judged by.
+    /// Returns the facts that the verdicts of a run rest on.
     pub fn evidence(&self) -> MachineEvidence {
         MachineEvidence {
             governor: self.cpu.governor.clone(),
             on_battery: self.conditions.on_battery,
-            memory: Some(self.memory.allowed()).filter(|memory| *memory > 0),
+            memory: Some(self.memory.usable()).filter(|memory| *memory > 0),
             ceilings: None,
         }
     }

@@ -1,4 +1,4 @@
-//! The network cards, for the network probes and for targets that lie on a server.
+//! The network cards, for the network probes and for targets on a server.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,44 +9,44 @@ use super::root::{Root, file_name};
 #[serde(default)]
 pub struct NetworkCard {
     pub name: String,
-    /// Link speed in Mbit/s (10^6 bits); `None`: no link, or a card that does not say.
+    /// Link speed in Mbit/s (10^6 bits); `None`: no link, or not reported.
     pub speed: Option<u32>,
     /// `full` or `half`.
     pub duplex: Option<String>,
-    /// Bytes of the largest packet.
+    /// Maximum transmission unit, bytes.
     pub mtu: Option<u32>,
     /// `up`, `down`, `unknown` ... (RFC 2863).
     pub state: String,
     pub driver: Option<String>,
-    /// No device behind it: loopback, bridge, tunnel, container pair.
+    /// True without a hardware device: loopback, bridge, tunnel, container pair.
     pub is_virtual: bool,
 }
 
-/// Interfaces listed at most: a machine full of containers has thousands.
-const MOST: usize = 64;
+/// Interfaces listed at most; a machine with many containers has thousands.
+const MAX_CARDS: usize = 64;
 
-/// All interfaces, those with a device first.
+/// Reads all interfaces, those with a device first.
 pub(super) fn read(root: &Root) -> Vec<NetworkCard> {
     let names = root.names("/sys/class/net").into_iter().filter(|name| name != "bonding_masters");
     let mut cards: Vec<_> = names.map(|name| card(root, name)).collect();
     cards.sort_by_key(|card| (card.is_virtual, card.state != "up"));
-    cards.truncate(MOST);
+    cards.truncate(MAX_CARDS);
     cards
 }
 
 fn card(root: &Root, name: String) -> NetworkCard {
-    let at = |what: &str| format!("/sys/class/net/{name}/{what}");
+    let path = |file: &str| format!("/sys/class/net/{name}/{file}");
     NetworkCard {
         // -1 and 2^32 - 1 stand for "no link".
         speed: root
-            .number::<i64>(&at("speed"))
+            .number::<i64>(&path("speed"))
             .and_then(|speed| u32::try_from(speed).ok())
             .filter(|s| *s != 0 && *s != u32::MAX),
-        duplex: root.line(&at("duplex")).filter(|duplex| duplex != "unknown"),
-        mtu: root.number(&at("mtu")),
-        state: root.line(&at("operstate")).unwrap_or_default(),
-        driver: root.link(&at("device/driver")).map(|path| file_name(&path)),
-        is_virtual: !root.exists(&at("device")),
+        duplex: root.line(&path("duplex")).filter(|duplex| duplex != "unknown"),
+        mtu: root.number(&path("mtu")),
+        state: root.line(&path("operstate")).unwrap_or_default(),
+        driver: root.link(&path("device/driver")).map(|path| file_name(&path)),
+        is_virtual: !root.exists(&path("device")),
         name: super::root::clean(&name),
     }
 }
@@ -57,7 +57,7 @@ mod tests {
     use crate::host::root::fake::Tree;
 
     #[test]
-    fn cards_and_their_links() {
+    fn reads_cards_and_their_links() {
         let tree = Tree::new(&[
             ("sys/class/net/lo/mtu", "65536\n"),
             ("sys/class/net/lo/operstate", "unknown\n"),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn no_network_and_nonsense() {
+    fn missing_and_invalid_values_are_unknown() {
         assert!(read(&Tree::new(&[]).root()).is_empty());
         let tree = Tree::new(&[
             ("sys/class/net/x/speed", "99999999999"),

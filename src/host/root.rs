@@ -1,108 +1,108 @@
-//! Where the kernel's files are read: `/`, or a captured tree in tests.
+//! The root of the kernel's files: `/`, or a captured tree in tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::sys::text;
-use crate::text::steers;
+use crate::text::is_unsafe_char;
 
-/// Characters kept of a one-line value: it ends up in session files and on terminals.
-const LINE: usize = 300;
-/// Entries of a folder that are looked at.
-const ENTRIES: usize = 8192;
+/// Longest one-line value, in characters: it ends up in session files and on terminals.
+const MAX_LINE: usize = 300;
+/// Entries of a folder that are read at most.
+const MAX_ENTRIES: usize = 8192;
 
-/// A tree with `proc/`, `sys/` and `etc/` in it. Every question has the answer "not known".
+/// A tree that contains `proc/`, `sys/` and `etc/`. Whatever cannot be read is unknown, never an error.
 #[derive(Debug, Clone)]
 pub struct Root(PathBuf);
 
 impl Root {
-    /// The running system.
+    /// Returns the root of the running system.
     pub fn system() -> Root {
         Root::new("/")
     }
 
-    /// A captured one.
-    pub fn new(at: impl Into<PathBuf>) -> Root {
-        Root(at.into())
+    /// Creates the root of a captured tree.
+    pub fn new(path: impl Into<PathBuf>) -> Root {
+        Root(path.into())
     }
 
-    pub(super) fn at(&self, path: &str) -> PathBuf {
+    /// Returns the path of a file inside the tree.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
         self.0.join(path.trim_start_matches('/'))
     }
 
-    /// The whole text, odd bytes replaced, at most 16 MiB.
+    /// Reads the whole text, at most 16 MiB, with invalid UTF-8 replaced.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         // A pipe or a device in place of a file would block or never end.
-        let known = fs::metadata(self.at(path)).is_ok_and(|meta| meta.is_file());
-        known.then(|| text::read(self.at(path)).ok()).flatten()
+        let is_file = fs::metadata(self.path(path)).is_ok_and(|meta| meta.is_file());
+        if is_file { text::read(self.path(path)).ok() } else { None }
     }
 
-    /// The first line that is not blank, as [`clean`] leaves it.
+    /// Reads the first line that is not blank, cleaned by [`clean`].
     pub(super) fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
         let line = clean(text.lines().find(|line| !line.trim().is_empty())?);
         (!line.is_empty()).then_some(line)
     }
 
+    /// Reads a number.
     pub(super) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.line(path)?.parse().ok()
     }
 
-    /// The names in a folder, sorted; none where it cannot be read.
+    /// Lists the names in a folder, sorted; none if it cannot be read.
     pub(super) fn names(&self, folder: &str) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.at(folder)) else { return Vec::new() };
+        let Ok(entries) = fs::read_dir(self.path(folder)) else { return Vec::new() };
         let mut names: Vec<_> = entries
             .flatten()
-            .take(ENTRIES)
+            .take(MAX_ENTRIES)
             .filter_map(|entry| entry.file_name().into_string().ok())
             .collect();
         names.sort();
         names
     }
 
-    /// What a symbolic link points to.
+    /// Returns the target of a symbolic link.
     pub(super) fn link(&self, path: &str) -> Option<PathBuf> {
-        fs::read_link(self.at(path)).ok()
+        fs::read_link(self.path(path)).ok()
     }
 
-    /// Whether this user may write it.
-    pub(super) fn writable(&self, path: &str) -> bool {
-        nix::unistd::access(&self.at(path), nix::unistd::AccessFlags::W_OK).is_ok()
+    /// Returns true if this user may write the file.
+    pub(super) fn is_writable(&self, path: &str) -> bool {
+        nix::unistd::access(&self.path(path), nix::unistd::AccessFlags::W_OK).is_ok()
     }
 
     pub(super) fn exists(&self, path: &str) -> bool {
-        self.at(path).exists()
+        self.path(path).exists()
     }
 }
 
-/// One line that is safe to show: no control characters (a disk may be named by an attacker), at
-/// most 300 of them.
+/// Makes a value safe to show: trimmed, at most 300 characters, and without control characters, because an attacker may name a disk.
 pub(super) fn clean(text: &str) -> String {
-    let shown = |c: char| if steers(c) || c == char::REPLACEMENT_CHARACTER { '?' } else { c };
     text.trim_matches(|c: char| c.is_whitespace() || c == '\0')
         .chars()
-        .take(LINE)
-        .map(shown)
+        .take(MAX_LINE)
+        .map(|c| if is_unsafe_char(c) || c == char::REPLACEMENT_CHARACTER { '?' } else { c })
         .collect()
 }
 
-/// The last part of a path as text.
+/// Returns the last component of a path as text.
 pub(super) fn file_name(path: &Path) -> String {
     path.file_name().map(|name| clean(&name.to_string_lossy())).unwrap_or_default()
 }
 
-/// The word in brackets of `always [madvise] never`.
+/// Returns the word in brackets of `always [madvise] never`.
 pub(super) fn bracketed(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once('[')?;
     let (word, _) = rest.split_once(']')?;
     Some(word.trim())
 }
 
-/// CPUs named more than this are no list of CPUs.
-const MOST_CPUS: u32 = 65_536;
+/// CPU numbers from here on make a list invalid.
+const MAX_CPUS: u32 = 65_536;
 
-/// The CPUs of `0-3,8,10-11`; what is no list names none.
+/// Parses a list of CPUs such as `0-3,8,10-11`; an invalid list is empty.
 pub fn cpu_list(text: &str) -> Vec<u32> {
     let mut cpus = Vec::new();
     for part in text.trim().split(',') {
@@ -110,7 +110,7 @@ pub fn cpu_list(text: &str) -> Vec<u32> {
         let (Ok(low), Ok(high)) = (low.trim().parse::<u32>(), high.trim().parse::<u32>()) else {
             return Vec::new();
         };
-        if high >= MOST_CPUS || low > high {
+        if high >= MAX_CPUS || low > high {
             return Vec::new();
         }
         cpus.extend(low..=high);
@@ -175,13 +175,13 @@ mod tests {
         assert_eq!(root.line("b").as_deref(), Some("?[31mred?"));
         assert_eq!((root.line("c"), root.line("missing"), root.line("")), (None, None, None));
         assert_eq!(root.line("bin").as_deref(), Some("??\u{3f}?"));
-        assert_eq!(root.line("huge").map(|line| line.len()), Some(LINE));
+        assert_eq!(root.line("huge").map(|line| line.len()), Some(MAX_LINE));
         assert_eq!((root.number::<u32>("n"), root.number::<u32>("a")), (Some(42), None));
         assert_eq!(root.names("").len(), 6);
     }
 
     #[test]
-    fn lists_of_cpus() {
+    fn parses_lists_of_cpus() {
         assert_eq!(cpu_list("0-2,8\n"), [0, 1, 2, 8]);
         assert_eq!(cpu_list("3,1,1"), [1, 3]);
         for text in ["", "x", "3-1", "0-4294967295", "1,,2", "-"] {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chosen_word() {
+    fn finds_the_bracketed_word() {
         assert_eq!(bracketed("always [madvise] never"), Some("madvise"));
         assert_eq!(bracketed("none"), None);
         assert_eq!(bracketed("]["), None);

@@ -1,4 +1,4 @@
-//! What the target is: its file system, the devices below, what of it is stored and what is cached.
+//! Facts about the target: its file system, the devices below, holes and residency.
 
 use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
@@ -16,7 +16,7 @@ use crate::sys::mounts::{self, Mount, Space};
 use crate::sys::residency::{Method, residency};
 use crate::sys::{disk, fd, memory};
 
-/// What sort of target it is.
+/// The kind of target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetKind {
@@ -25,75 +25,72 @@ pub enum TargetKind {
     File,
     /// A block device.
     Device,
-    /// A file that iotui makes; before it exists, the folder it will lie in.
+    /// A file that iotui creates; before it exists, the folder for it.
     Scratch,
 }
 
-/// How much of the target was in the page cache when asked.
+/// The share of the target in the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Resident {
-    /// 0 to 1.
+    /// Cached share, 0 to 1.
     pub share: f64,
     pub method: Method,
 }
 
-/// What of the target is stored.
+/// The stored part of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stored {
-    /// Bytes in holes or in extents that were never written.
+    /// Bytes in holes or unwritten extents.
     pub hole_bytes: u64,
-    /// Extents, or ranges of data.
+    /// Number of extents, or of data ranges.
     pub extents: u64,
     pub method: ExtentMethod,
 }
 
-/// Facts about the target; sizes in bytes, `None` = the system does not tell.
+/// Facts about the target; sizes in bytes, `None` = not reported by the system.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TargetFacts {
-    /// As the user wrote it.
+    /// The path as the user gave it.
     pub path: String,
     pub kind: TargetKind,
     pub size: u64,
-    /// Type of the file system as mounted (`ext4`); empty for a block device.
+    /// Type of the mounted file system (`ext4`); empty for a block device.
     pub fs: String,
     pub mount_point: Option<String>,
     pub options: Vec<String>,
-    /// What is mounted there: a device, a server.
+    /// The mounted device or server.
     pub source: Option<String>,
     pub read_only: bool,
     pub space: Option<Space>,
-    /// From the mounted device down to the disks, depth first.
+    /// The devices from the mounted one down to the disks, depth first.
     pub devices: Vec<BlockDevice>,
     pub direct: Option<DirectSupport>,
-    /// Whether reading leaves the time of last access alone: opened so (`O_NOATIME`), or mounted
-    /// so.
+    /// Whether reads leave the access time alone, by `O_NOATIME` or by the mount.
     pub noatime: Option<bool>,
     pub resident: Option<Resident>,
-    /// Why residency is not known.
+    /// Why residency is unknown.
     pub resident_error: Option<String>,
     pub stored: Option<Stored>,
     /// Why fewer bytes may be stored than are returned: `btrfs compress=zstd`.
     pub compresses: Option<String>,
-    /// Entropy of sampled data, bits per byte; set by who calls [`super::entropy`].
+    /// Entropy of sampled data, bits per byte; set by the caller of [`super::entropy`].
     pub entropy: Option<f64>,
-    /// Its bytes live in memory: tmpfs, zram.
+    /// Whether the bytes are in memory: tmpfs, zram.
     pub memory: bool,
-    /// Its bytes come from another machine.
+    /// Whether the bytes come from another machine.
     pub network: bool,
-    /// A program serves the file system.
+    /// Whether a user-space program serves the file system.
     pub fuse: bool,
-    /// Page cache of the whole machine in huge pages (FileHugePages): those make mmap up to three
-    /// times as fast.
+    /// Page cache of the whole machine in huge pages (FileHugePages), which make mmap up to three times as fast.
     pub huge_page_cache: Option<u64>,
 }
 
 impl TargetFacts {
-    /// Looks at an open target. Writes its dirty pages back (FIEMAP_FLAG_SYNC); where cachestat(2)
-    /// is refused, up to 256 of its pages are read.
-    pub fn of(file: &File, shown: &Path, kind: TargetKind) -> TargetFacts {
+    /// Inspects an open target. Writes its dirty pages back (FIEMAP_FLAG_SYNC) and, if cachestat(2) is refused, reads up to 256 of its pages.
+    pub fn inspect(file: &File, path: &Path, kind: TargetKind) -> TargetFacts {
         let mut facts =
-            TargetFacts { path: clean(&shown.to_string_lossy()), kind, ..TargetFacts::default() };
+            TargetFacts { path: clean(&path.to_string_lossy()), kind, ..TargetFacts::default() };
         let meta = file.metadata().ok();
         let is_device = meta.as_ref().is_some_and(|meta| meta.file_type().is_block_device());
         let is_file = meta.as_ref().is_some_and(|meta| meta.is_file());
@@ -114,18 +111,19 @@ impl TargetFacts {
         match mounts::mount_of(file) {
             // The mount of a device's node in /dev says nothing about the device.
             Ok(mount) if is_device => facts.memory = mount.memory_device,
-            Ok(mount) => facts.take_mount(mount, mounts::space(file).ok()),
+            Ok(mount) => facts.add_mount(mount, mounts::space(file).ok()),
             Err(_) => {}
         }
         if is_file || is_device {
-            facts.take_data(file);
+            facts.add_data(file);
         }
         facts.huge_page_cache =
             memory::Memory::now().ok().and_then(|memory| memory.file_huge_pages);
         facts
     }
 
-    fn take_mount(&mut self, mount: Mount, space: Option<Space>) {
+    /// Adds facts about the mount.
+    fn add_mount(&mut self, mount: Mount, space: Option<Space>) {
         self.memory = mount.is_memory();
         self.network = mount.is_network();
         self.fuse = mount.is_fuse();
@@ -138,20 +136,23 @@ impl TargetFacts {
         self.space = space.filter(|space| space.total > 0);
     }
 
-    fn take_data(&mut self, file: &File) {
+    /// Adds facts about the data: direct I/O, access time, residency, extents.
+    fn add_data(&mut self, file: &File) {
         self.direct = direct_support(file).ok();
-        let mounted = self.read_only || self.options.iter().any(|option| option == "noatime");
+        let by_mount = self.read_only || self.options.iter().any(|option| option == "noatime");
         self.noatime = fd::reopen(file)
-            .and_then(|own| fd::is_noatime(&own))
+            .and_then(|reopened| fd::is_noatime(&reopened))
             .ok()
-            .map(|opened| opened || mounted);
+            .map(|by_flag| by_flag || by_mount);
         match residency(file, 0, self.size) {
-            Ok(now) => self.resident = Some(Resident { share: now.share(), method: now.method }),
+            Ok(found) => {
+                self.resident = Some(Resident { share: found.share(), method: found.method })
+            }
             Err(error) => self.resident_error = Some(error.to_string()),
         }
         if let Ok(found) = extents(file, self.size) {
             if found.encoded && self.compresses.is_none() {
-                self.compresses = Some("extents that are stored encoded".into());
+                self.compresses = Some("encoded extents".into());
             }
             self.stored = Some(Stored {
                 hole_bytes: found.hole_bytes(),
@@ -161,18 +162,18 @@ impl TargetFacts {
         }
     }
 
-    /// What a verdict needs, for the first `span` bytes; `extents` where the engine has walked
-    /// them.
+    /// Returns the facts that verdicts on the first `span` bytes rest on; `extents` if the engine has read them.
     pub fn evidence(&self, span: u64, extents: Option<&Extents>) -> TargetEvidence {
-        let walked =
-            extents.map(|found| (found.hole_bytes_in(0..span.min(found.len)), found.method));
-        let whole = self
-            .stored
-            .filter(|_| span >= self.size)
-            .map(|stored| (stored.hole_bytes, stored.method));
-        // "Assumed" is no finding.
-        let holes = walked.or(whole).filter(|(_, method)| *method != ExtentMethod::Assumed);
-        // The verdict's evidence may have fields that are not the target's to fill.
+        let holes = match (extents, self.stored) {
+            (Some(extents), _) => {
+                Some((extents.hole_bytes_in(0..span.min(extents.len)), extents.method))
+            }
+            (None, Some(stored)) if span >= self.size => Some((stored.hole_bytes, stored.method)),
+            _ => None,
+        };
+        // An assumption is not evidence.
+        let holes = holes.filter(|(_, method)| *method != ExtentMethod::Assumed);
+        // Other rooms fill the fields of the evidence that the target does not know.
         #[allow(clippy::needless_update)]
         TargetEvidence {
             fs: self.fs.clone(),
@@ -200,7 +201,7 @@ impl TargetFacts {
         }
     }
 
-    /// The devices in one line, from the mounted one to the disk: `dm-0 on nvme0n1 (model)`.
+    /// Describes the devices from the mounted one to the disk: `dm-0 on nvme0n1 (model)`.
     pub fn device_line(&self) -> String {
         let names: Vec<&str> = self.devices.iter().map(|d| d.name.as_str()).collect();
         let model = self
@@ -212,14 +213,14 @@ impl TargetFacts {
         if names.is_empty() { String::new() } else { clean(&names.join(" on ")) + &model }
     }
 
-    /// What control groups let this process move to and from the devices below.
+    /// Returns the limits of control groups for the devices below.
     pub fn throttle(&self) -> Option<Throttle> {
         let numbers: Vec<(u64, u64)> =
             self.devices.iter().map(|device| (device.major, device.minor)).collect();
         throttle::limits(&Root::system(), &numbers)
     }
 
-    /// The narrowest link of the disks below, where its speed is known.
+    /// Returns the slowest link to the disks below whose speed is known.
     pub fn link(&self) -> Option<LinkCeiling> {
         let links = self.devices.iter().filter_map(|device| device.link.as_ref());
         let known = links.filter_map(|link| {
@@ -231,8 +232,7 @@ impl TargetFacts {
         known.min_by(|a, b| a.bytes_per_second.total_cmp(&b.bytes_per_second))
     }
 
-    /// Whether O_DIRECT reaches a device, as far as the file system says; memory takes the flag and
-    /// ignores it.
+    /// Returns whether O_DIRECT reaches a device, as reported by the file system; memory accepts the flag and ignores it.
     pub fn direct_is_real(&self) -> Option<bool> {
         match self.direct {
             _ if self.memory && self.devices.is_empty() => Some(false),
@@ -242,13 +242,12 @@ impl TargetFacts {
         }
     }
 
-    /// Bytes that the kernel reads ahead: those of the device that is mounted.
+    /// Returns the readahead of the mounted device, bytes.
     pub fn read_ahead(&self) -> Option<u64> {
         self.devices.iter().find_map(|device| device.read_ahead_kb)?.checked_mul(1024)
     }
 
-    /// Share of the file system that is in use, 0 to 1, as df counts: what is reserved for root is
-    /// neither used nor free.
+    /// Returns the used share of the file system, 0 to 1, counted like df: space reserved for root is neither used nor free.
     pub fn used(&self) -> Option<f64> {
         let space = self.space?;
         let used = space.total.saturating_sub(space.free) as f64;
@@ -256,7 +255,7 @@ impl TargetFacts {
         (all > 0.0).then(|| used / all)
     }
 
-    /// Share of the target in holes, 0 to 1.
+    /// Returns the share of the target in holes, 0 to 1.
     pub fn hole_share(&self) -> Option<f64> {
         let stored =
             self.stored.filter(|stored| self.size > 0 && stored.method != ExtentMethod::Assumed)?;
@@ -264,7 +263,7 @@ impl TargetFacts {
     }
 }
 
-/// As the session writes it.
+/// Returns the name of the method that session files use.
 pub fn method_name(method: ExtentMethod) -> &'static str {
     match method {
         ExtentMethod::Fiemap => "fiemap",
@@ -273,8 +272,7 @@ pub fn method_name(method: ExtentMethod) -> &'static str {
     }
 }
 
-/// ext4 has large folios for regular files since Linux 6.16, but where it journals data. Its
-/// buffered writes go from buffer head to buffer head of the whole folio ("ext4: avoid tail walks
+/// Returns the file system and kernel if small writes scan large folios. ext4 has large folios for regular files since Linux 6.16, unless it journals data. Its buffered writes visit every buffer head of the folio ("ext4: avoid tail walks
 /// for cached large-folio writes", linux-ext4, June 2026: 4.7 us for 1 KiB on 6.18, 0.6 us on
 /// 6.12). XFS and btrfs keep bitmaps instead.
 fn walks_folios(fs: &str, options: &[String], release: &str) -> Option<String> {
@@ -284,8 +282,7 @@ fn walks_folios(fs: &str, options: &[String], release: &str) -> Option<String> {
         .then(|| format!("ext4 on Linux {major}.{minor}"))
 }
 
-/// Why data may be stored in fewer bytes than it has, as file system, mount options and devices
-/// say.
+/// Returns why data may be stored compressed, according to file system, mount options and devices.
 fn compression(fs: &str, options: &[String], devices: &[BlockDevice]) -> Option<String> {
     const ALWAYS: &[&str] = &["zfs", "squashfs", "erofs", "cramfs", "fuse.squashfuse"];
     const OPTIONS: &[(&str, &str)] = &[
@@ -298,18 +295,18 @@ fn compression(fs: &str, options: &[String], devices: &[BlockDevice]) -> Option<
     if ALWAYS.contains(&fs) {
         return Some(fs.to_string());
     }
-    let said = options.iter().find(|option| {
+    let option = options.iter().find(|option| {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
-        let known = OPTIONS.iter().any(|(kind, start)| *kind == fs && name.starts_with(start));
-        known && !matches!(value, "no" | "none")
+        let compresses = OPTIONS.iter().any(|(kind, start)| *kind == fs && name.starts_with(start));
+        compresses && !matches!(value, "no" | "none")
     });
-    let vdo = || {
-        devices.iter().any(|device| {
-            device.detail.as_deref().is_some_and(|detail| detail.to_lowercase().contains("vdo"))
-        })
-    };
-    said.map(|option| format!("{fs} {}", clean(option)))
-        .or_else(|| vdo().then(|| "a VDO device".to_string()))
+    if let Some(option) = option {
+        return Some(format!("{fs} {}", clean(option)));
+    }
+    let is_vdo = devices.iter().any(|device| {
+        device.detail.as_deref().is_some_and(|detail| detail.to_lowercase().contains("vdo"))
+    });
+    is_vdo.then(|| "a VDO device".to_string())
 }
 
 #[cfg(test)]

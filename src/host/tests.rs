@@ -2,7 +2,7 @@ use super::root::fake::Tree;
 use super::*;
 
 #[test]
-fn this_machine_is_sane() {
+fn the_facts_about_this_machine_are_plausible() {
     let host = Host::collect();
     assert!(
         !host.name.is_empty() && version(&host.kernel).is_some_and(|version| version >= (4, 0)),
@@ -38,7 +38,7 @@ fn an_empty_tree_is_a_host_without_a_name() {
 }
 
 #[test]
-fn hostile_trees_give_a_host_of_bounded_size() {
+fn hostile_files_yield_a_host_of_bounded_size() {
     let paths = [
         "proc/cpuinfo",
         "proc/meminfo",
@@ -84,7 +84,7 @@ fn hostile_trees_give_a_host_of_bounded_size() {
 }
 
 #[test]
-fn what_stands_where_a_file_should_be_is_not_read() {
+fn folders_and_devices_in_place_of_files_are_not_read() {
     let tree = Tree::new(&[("proc/cpuinfo/sub", "x")]);
     tree.symlink("proc/meminfo", "/dev/zero");
     tree.symlink("etc/os-release", "os-release");

@@ -1,15 +1,13 @@
-//! What control groups let this process move to and from a disk: io.max (version 2), blkio.throttle
-//! (version 1).
+//! Disk limits of this process's control groups: io.max (version 2), blkio.throttle (version 1).
 
 use std::path::Path;
 
 use super::root::Root;
 use crate::record::Throttle;
 
-/// The lowest limits on the way to the root, over these devices (major, minor); `None`: none to be
-/// seen.
+/// Reads the lowest limits up to the root for these devices (major, minor); `None`: no visible limit.
 ///
-/// io.latency and io.weight are no limits: what they take depends on what the neighbours do.
+/// io.latency and io.weight are not limits: their effect depends on other groups.
 pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {
     let groups = root.text("/proc/self/cgroup")?;
     let mut found = Throttle::default();
@@ -22,14 +20,14 @@ pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {
         if controllers.is_empty() {
             folders
                 .filter_map(|folder| root.text(&format!("/sys/fs/cgroup/{folder}/io.max")))
-                .for_each(|text| max(&mut found, &text, devices));
+                .for_each(|text| apply_io_max(&mut found, &text, devices));
         } else if controllers.split(',').any(|name| name == "blkio") {
             for folder in folders {
                 for (file, slot) in VERSION_1 {
                     let text = root.text(&format!("/sys/fs/cgroup/blkio/{folder}/{file}"));
                     text.iter()
                         .flat_map(|text| rows(text, devices))
-                        .for_each(|value| lower(&mut found, "blkio.throttle", slot, value));
+                        .for_each(|value| lower_limit(&mut found, "blkio.throttle", slot, value));
                 }
             }
         }
@@ -37,7 +35,7 @@ pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {
     (found != Throttle::default()).then_some(found)
 }
 
-/// Where a limit goes.
+/// Selects the field for a limit.
 type Slot = fn(&mut Throttle) -> &mut Option<u64>;
 
 const VERSION_1: [(&str, Slot); 4] = [
@@ -54,7 +52,7 @@ const VERSION_2: [(&str, Slot); 4] = [
     ("wiops", |t| &mut t.writes),
 ];
 
-/// The rest of each line of these devices: `8:0 rbps=1048576 wbps=max`.
+/// Returns the rest of each line for these devices: `8:0 rbps=1048576 wbps=max`.
 fn rows<'a>(text: &'a str, devices: &'a [(u64, u64)]) -> impl Iterator<Item = &'a str> {
     text.lines().take(4096).filter_map(|line| {
         let (device, rest) = line.trim().split_once(' ')?;
@@ -64,22 +62,23 @@ fn rows<'a>(text: &'a str, devices: &'a [(u64, u64)]) -> impl Iterator<Item = &'
     })
 }
 
-fn max(found: &mut Throttle, text: &str, devices: &[(u64, u64)]) {
+/// Applies the limits of an io.max file.
+fn apply_io_max(found: &mut Throttle, text: &str, devices: &[(u64, u64)]) {
     for row in rows(text, devices) {
         for (name, value) in row.split_whitespace().filter_map(|part| part.split_once('=')) {
             if let Some((_, slot)) = VERSION_2.iter().find(|(known, _)| *known == name) {
-                lower(found, "io.max", *slot, value);
+                lower_limit(found, "io.max", *slot, value);
             }
         }
     }
 }
 
-/// `max`, and what is no number, is no limit.
-fn lower(found: &mut Throttle, by: &str, slot: Slot, value: &str) {
+/// Lowers a limit to `value`, unless that is `max` or not a positive number.
+fn lower_limit(found: &mut Throttle, by: &str, slot: Slot, value: &str) {
     let Some(value) = value.trim().parse::<u64>().ok().filter(|value| *value > 0) else { return };
-    let own = slot(found);
-    if own.is_none_or(|own| value < own) {
-        *own = Some(value);
+    let limit = slot(found);
+    if limit.is_none_or(|limit| value < limit) {
+        *limit = Some(value);
         found.by = by.into();
     }
 }
@@ -92,43 +91,44 @@ mod tests {
     const DISK: &[(u64, u64)] = &[(259, 1), (8, 0)];
 
     #[test]
-    fn io_max_is_the_lowest_on_the_way_up_and_of_these_devices() {
+    fn the_lowest_io_max_of_these_devices_counts() {
         let tree = Tree::new(&[
             ("proc/self/cgroup", "0::/a/b\n"),
             (
                 "sys/fs/cgroup/a/b/io.max",
-                "8:0 rbps=2097152 wbps=max riops=max wiops=120\n8:16 rbps=1 wbps=1 riops=1 wiops=1\n",
+                "8:0 rbps=2097152 wbps=max riops=max wiops=120\n\
+                 8:16 rbps=1 wbps=1 riops=1 wiops=1\n",
             ),
             ("sys/fs/cgroup/a/io.max", "8:0 rbps=1048576 wbps=max riops=max wiops=max\n"),
         ]);
-        let wanted = Throttle {
+        let expected = Throttle {
             by: "io.max".into(),
             read_bytes: Some(1 << 20),
             writes: Some(120),
             ..Throttle::default()
         };
-        assert_eq!(limits(&tree.root(), DISK), Some(wanted));
+        assert_eq!(limits(&tree.root(), DISK), Some(expected));
         assert_eq!(limits(&tree.root(), &[(9, 9)]), None);
     }
 
     #[test]
-    fn version_1_throttles_by_a_file_each() {
+    fn version_1_has_a_file_for_each_limit() {
         let tree = Tree::new(&[
             ("proc/self/cgroup", "7:cpuset:/\n4:blkio,x:/job\n0::/\n"),
             ("sys/fs/cgroup/blkio/job/blkio.throttle.write_bps_device", "8:0 500\n"),
             ("sys/fs/cgroup/blkio/blkio.throttle.read_iops_device", "8:0 7\n8:16 3\n"),
         ]);
-        let wanted = Throttle {
+        let expected = Throttle {
             by: "blkio.throttle".into(),
             write_bytes: Some(500),
             reads: Some(7),
             ..Throttle::default()
         };
-        assert_eq!(limits(&tree.root(), DISK), Some(wanted));
+        assert_eq!(limits(&tree.root(), DISK), Some(expected));
     }
 
     #[test]
-    fn no_limit_and_nonsense() {
+    fn missing_and_invalid_limits_are_ignored() {
         assert_eq!(limits(&Tree::new(&[]).root(), DISK), None);
         for text in [
             "",

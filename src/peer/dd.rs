@@ -1,11 +1,11 @@
-//! `dd`: GNU coreutils, the classic.
+//! `dd`: the classic copy program of GNU coreutils.
 
-use super::{Done, Output, Part, Peer, PeerError, Task, first_line};
+use super::{Output, Part, Peer, PeerError, Task, ThreadResult, first_line};
 use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op, Pattern};
 
 pub struct Dd;
 
-/// In the words of fio.
+/// The equivalent fio engine.
 const FIO: Fio = Fio::Engine(
     FioEngine::new("sync", None, &[]).with_note("dd writes each block to /dev/null as well"),
 );
@@ -15,11 +15,8 @@ impl Peer for Dd {
         &Info {
             id: "dd",
             title: "dd(1)",
-            about: "another program: reads blocks in order and throws them away",
-            doc: "dd if=FILE of=/dev/null bs=BLOCK count=N: one read(2) and one write(2) to /dev/null per block, in one thread and in order. \
-                  The time is the one that dd prints, which does not hold its start; CPU time and page faults are of the whole process. \
-                  It reads the file once at most, so a small file gives short trials. The last block of the file is left out where it \
-                  is no whole one.",
+            about: "external program: reads blocks in order and discards them",
+            doc: "dd if=FILE of=/dev/null bs=BLOCK count=N: one read(2) and one write(2) to /dev/null per block, in one thread and in order. The time is the one that dd prints, without its start-up; CPU time and page faults are those of the whole process. It reads the file at most once, so a small file means short trials. A partial last block of the file is skipped.",
             data_path: DataPath::InPeer,
             ops: &[Op::Read],
             appends: false,
@@ -34,7 +31,7 @@ impl Peer for Dd {
 
     fn refusal(&self, job: &Job) -> Option<String> {
         if job.pattern != Pattern::Seq {
-            return Some(format!("dd reads in order only, not {}: use fio", job.pattern));
+            return Some(format!("dd reads only sequentially, not {}: use fio", job.pattern));
         }
         if job.depth > 1 {
             return Some("dd reads one block at a time: use --depth 1 or fio+io_uring".into());
@@ -61,42 +58,45 @@ impl Peer for Dd {
         args
     }
 
-    fn parse(&self, _: &Task, output: &Output) -> Result<Vec<Done>, PeerError> {
-        read(output.stderr).map(|done| vec![done]).ok_or_else(|| match first_line(output.stderr) {
-            Some(line) if line.contains("dd:") => PeerError::Said { program: "dd", line },
+    fn parse(&self, _: &Task, output: &Output) -> Result<Vec<ThreadResult>, PeerError> {
+        if let Some(result) = parse_statistics(output.stderr) {
+            return Ok(vec![result]);
+        }
+        Err(match first_line(output.stderr) {
+            Some(line) if line.contains("dd:") => PeerError::Failed { program: "dd", line },
             Some(line) => PeerError::Output { program: "dd", why: line },
-            None => PeerError::Output { program: "dd", why: "nothing".into() },
+            None => PeerError::Output { program: "dd", why: "no output".into() },
         })
     }
 
-    fn repeats(&self) -> bool {
+    fn can_repeat(&self) -> bool {
         false
     }
 
-    fn keeps_limit(&self) -> bool {
+    fn obeys_limit(&self) -> bool {
         false
     }
 }
 
-/// `16+0 records in`, `16+0 records out`, `65536 bytes (66 kB, 64 KiB) copied, 0.000123 s, 533
-/// MB/s`; a record is a system call.
-fn read(stderr: &str) -> Option<Done> {
-    let records = |what: &str| {
-        let line = stderr.lines().find_map(|line| line.strip_suffix(what))?;
-        let (whole, part) = line.trim().split_once('+')?;
-        whole.parse::<u64>().ok()?.checked_add(part.parse().ok()?)
+/// Parses `16+0 records in`, `16+0 records out`, `65536 bytes (66 kB, 64 KiB) copied, 0.000123 s, 533 MB/s`; a record is a system call.
+fn parse_statistics(stderr: &str) -> Option<ThreadResult> {
+    let records = |suffix: &str| {
+        let line = stderr.lines().find_map(|line| line.strip_suffix(suffix))?;
+        let (full, partial) = line.trim().split_once('+')?;
+        full.parse::<u64>().ok()?.checked_add(partial.parse().ok()?)
     };
-    let (read, written) = (records(" records in")?, records(" records out")?);
+    let read = records(" records in")?;
+    let written = records(" records out")?;
     let copied = stderr.lines().find(|line| line.contains(" copied, "))?;
     let bytes = copied.split_once(' ')?.0.parse().ok()?;
     let seconds: f64 = copied.split_once(" copied, ")?.1.split_once(" s")?.0.parse().ok()?;
     let nanos = seconds * 1e9;
-    (0.0..1e18).contains(&nanos).then_some(Done {
+    (0.0..1e18).contains(&nanos).then_some(ThreadResult {
         bytes,
         ops: read,
         syscalls: Some(read.checked_add(written)?),
         nanos: nanos.round() as u64,
-        // Six digits.
+        // dd prints six digits.
         step: (nanos / 1e5) as u64,
         usage: None,
     })
@@ -115,13 +115,13 @@ mod tests {
         Task { job, file: Path::new("/proc/7/fd/5"), parts, passes: 1, seed: 1, limit: None }
     }
 
-    fn parse(stderr: &str) -> Result<Vec<Done>, PeerError> {
+    fn parse(stderr: &str) -> Result<Vec<ThreadResult>, PeerError> {
         let job = job("dd");
         Dd.parse(&task(&job, &[]), &Output { stdout: "", stderr })
     }
 
     #[test]
-    fn a_job_becomes_its_arguments() {
+    fn translates_a_job_into_arguments() {
         let (plain, part) = (job("dd"), [Part { offset: 0, len: 1 << 20, ops: 256 }]);
         assert_eq!(
             Dd.command(&task(&plain, &part)),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn its_output_is_read() {
+    fn parses_real_output() {
         let real = include_str!("../../tests/golden/peer/dd-9.1.txt");
         let done = parse(real).unwrap()[0];
         assert_eq!((done.bytes, done.ops, done.syscalls), (67_108_864, 16_384, Some(32_768)));
@@ -147,11 +147,11 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_in_its_own_words() {
+    fn a_failure_quotes_the_message_of_dd() {
         let denied = "dd: failed to open '/proc/7/fd/5': Permission denied\n";
         assert_eq!(
             parse(denied).unwrap_err().to_string(),
-            "dd says: dd: failed to open '/proc/7/fd/5': Permission denied"
+            "dd failed: dd: failed to open '/proc/7/fd/5': Permission denied"
         );
         for odd in [
             "",
@@ -160,10 +160,7 @@ mod tests {
             "1+0 records in\n1+0 records out\n4096 bytes copied, -1 s, 1 B/s\n",
         ] {
             assert!(
-                parse(odd)
-                    .unwrap_err()
-                    .to_string()
-                    .starts_with("what dd printed is not understood"),
+                parse(odd).unwrap_err().to_string().starts_with("unexpected output of dd"),
                 "{odd}"
             );
         }
@@ -171,7 +168,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_output_panics(text in "([0-9+]{0,22} (records in|records out|bytes copied, [0-9e.+-]{0,9} s,)?\n|.{0,9}){0,5}") {
+        fn no_output_panics(
+            text in "([0-9+]{0,22} (records in|records out|bytes copied, [0-9e.+-]{0,9} s,)?\n\
+                     |.{0,9}){0,5}"
+        ) {
             let _ = parse(&text);
         }
     }

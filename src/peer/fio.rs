@@ -1,8 +1,8 @@
-//! `fio`: the flexible I/O tester, with its cheapest accounting.
+//! `fio`: the flexible I/O tester, run with its cheapest accounting.
 
 use serde::Deserialize;
 
-use super::{Done, Output, Peer, PeerError, Task, first_line};
+use super::{Output, Peer, PeerError, Task, ThreadResult, first_line};
 use crate::plan::{
     DataPath, Depth, Fio as InFio, FioEngine, FioOption, Info, Job, Op, Opt, Pattern,
 };
@@ -10,38 +10,40 @@ use crate::sys::usage::Usage;
 
 pub struct Fio;
 
-/// An engine of fio: as an option of ours, and whether one read is one system call.
+/// An I/O engine of fio.
 struct Engine {
+    /// The engine as an option of the peer.
     option: Opt,
-    most_depth: u32,
-    call_each: bool,
+    max_depth: u32,
+    /// Whether each read is one system call.
+    call_per_read: bool,
 }
 
 const fn engine(
     name: &'static str,
-    most_depth: u32,
-    call_each: bool,
+    max_depth: u32,
+    call_per_read: bool,
     about: &'static str,
 ) -> Engine {
-    Engine { option: Opt { name, value: None, about }, most_depth, call_each }
+    Engine { option: Opt { name, value: None, about }, max_depth, call_per_read }
 }
 
-/// The first is taken where none is named.
+/// The first engine is the default.
 const ENGINES: [Engine; 4] = [
-    engine("psync", 1, true, "its engine of pread(2), as without an option"),
-    engine("libaio", Job::MAX_DEPTH, false, "its engine of io_submit(2), to a depth"),
-    engine("io_uring", Job::MAX_DEPTH, false, "its engine of io_uring, to a depth"),
-    engine("mmap", 1, false, "its engine of a mapping, which it copies from"),
+    engine("psync", 1, true, "engine psync: pread(2); the default"),
+    engine("libaio", Job::MAX_DEPTH, false, "engine libaio: io_submit(2), with --depth"),
+    engine("io_uring", Job::MAX_DEPTH, false, "engine io_uring, with --depth"),
+    engine("mmap", 1, false, "engine mmap: copies from a mapping"),
 ];
 
 impl Engine {
-    /// Its option in a job file.
+    /// Returns the engine's option in a job file.
     const fn in_job_file(&self) -> FioOption {
         FioOption::new(self.option.name, "ioengine", self.option.name)
     }
 }
 
-/// Its own engines in a job file.
+/// The engines in a job file.
 const JOB_FILE: InFio = InFio::Engine(FioEngine::new(
     ENGINES[0].option.name,
     None,
@@ -58,13 +60,11 @@ impl Peer for Fio {
         &Info {
             id: "fio",
             title: "fio(1)",
-            about: "another program: the flexible I/O tester, with its cheapest accounting",
+            about: "external program: the flexible I/O tester, with its cheapest accounting",
             doc: "fio --output-format=json --readonly --thread --allow_file_create=0 --disk_util=0 --invalidate=0 --fadvise_hint=0 \
                   --iomem_align=4096 --gtod_reduce=1 --filename --ioengine --rw --bs --direct --iodepth --randseed, for each thread --name \
                   --offset --size --io_size, and --runtime to calibrate: the same blocks of the same file, in the same number of threads, by \
-                  the engine that an option names. With --gtod_reduce it counts no latencies and reads its clock as seldom as it can. The time is the one that fio gives, in whole milliseconds, without its start of a quarter of a second; CPU time, \
-                  faults and switches are those that it tells of its threads. The last block of the file is left out where it is no \
-                  whole one.",
+                  the engine that an option names. With --gtod_reduce it records no latencies and reads its clock as rarely as possible. The time is the one that fio reports, in whole milliseconds, without its start-up of a quarter of a second; CPU time, page faults and context switches are those that it reports for its threads. A partial last block of the file is skipped.",
             data_path: DataPath::InPeer,
             ops: &[Op::Read],
             depth: Depth::UpTo(Job::MAX_DEPTH),
@@ -80,33 +80,35 @@ impl Peer for Fio {
     }
 
     fn refusal(&self, job: &Job) -> Option<String> {
-        let named = job.backend.options.len();
-        if named > 1 {
-            return Some(format!("{}: fio has one engine at a time", job.backend));
+        if job.backend.options.len() > 1 {
+            return Some(format!("{}: fio uses one engine at a time", job.backend));
         }
-        let engine = chosen(job);
+        let engine = engine_of(job);
         if !matches!(job.pattern, Pattern::Seq | Pattern::Random) {
             return Some(format!(
-                "fio does not visit all blocks in the order {}: use seq or random",
+                "fio does not support the pattern {}: use seq or random",
                 job.pattern
             ));
         }
-        if job.depth > engine.most_depth {
+        if job.depth > engine.max_depth {
             return Some(format!(
                 "fio+{} reads one block at a time: use --depth 1 or fio+io_uring",
                 engine.option.name
             ));
         }
-        (job.direct && engine.option.name == "mmap").then(|| "fio+mmap cannot do direct I/O".into())
+        (job.direct && engine.option.name == "mmap")
+            .then(|| "fio+mmap does not support direct I/O".into())
     }
 
     fn command(&self, task: &Task) -> Vec<String> {
         let job = task.job;
         let rw = if job.pattern == Pattern::Random { "randread" } else { "read" };
-        let (engine, file, block, depth) =
-            (chosen(job).option.name, task.file.display(), job.block, job.depth);
+        let engine = engine_of(job).option.name;
+        let file = task.file.display();
+        let block = job.block;
+        let depth = job.depth;
         let direct = u8::from(job.direct);
-        // 31 bits are a number for every version of it.
+        // Every version of fio accepts 31 bits.
         let seed = task.seed >> 33;
         let mut args: Vec<String> = [
             "--output-format=json",
@@ -117,8 +119,7 @@ impl Peer for Fio {
         ]
         .map(String::from)
         .to_vec();
-        // As iotui reads: nothing dropped, no advice, page-aligned buffers. And nothing counted
-        // that costs.
+        // Like iotui's own reads: no cache drop, no advice, page-aligned buffers; and no costly accounting.
         args.extend(
             ["--invalidate=0", "--fadvise_hint=0", "--iomem_align=4096", "--gtod_reduce=1"]
                 .map(String::from),
@@ -137,83 +138,84 @@ impl Peer for Fio {
         if let Some(limit) = task.limit {
             args.push(format!("--runtime={}ms", limit.as_millis().max(1)));
         }
-        // What stands before the first name holds for all.
+        // Options before the first name apply to all jobs.
         for (lane, part) in task.parts.iter().enumerate() {
-            let (offset, len, all) =
-                (part.offset, part.len, part.ops.saturating_mul(block).saturating_mul(task.passes));
+            let total = part.ops.saturating_mul(block).saturating_mul(task.passes);
             args.extend([
                 format!("--name={lane}"),
-                format!("--offset={offset}"),
-                format!("--size={len}"),
-                format!("--io_size={all}"),
+                format!("--offset={}", part.offset),
+                format!("--size={}", part.len),
+                format!("--io_size={total}"),
             ]);
         }
         args
     }
 
-    fn parse(&self, task: &Task, output: &Output) -> Result<Vec<Done>, PeerError> {
-        let strange = |why: String| PeerError::Output { program: "fio", why };
-        let said = |line: String| PeerError::Said { program: "fio", line };
-        // Warnings may stand before it.
-        let text =
-            output.stdout.find('{').and_then(|at| output.stdout.get(at..)).unwrap_or_default();
-        let mut all = serde_json::Deserializer::from_str(text).into_iter::<Whole>();
-        let whole = match all.next() {
-            Some(Ok(whole)) => whole,
+    fn parse(&self, task: &Task, output: &Output) -> Result<Vec<ThreadResult>, PeerError> {
+        let unexpected = |why: String| PeerError::Output { program: "fio", why };
+        let failed = |line: String| PeerError::Failed { program: "fio", line };
+        // Warnings may precede the JSON.
+        let json = output.stdout.find('{').map_or("", |start| &output.stdout[start..]);
+        let mut documents = serde_json::Deserializer::from_str(json).into_iter::<JsonOutput>();
+        let report = match documents.next() {
+            Some(Ok(report)) => report,
             Some(Err(error)) => {
                 return Err(
-                    first_line(output.stderr).map_or_else(|| strange(error.to_string()), said)
+                    first_line(output.stderr).map_or_else(|| unexpected(error.to_string()), failed)
                 );
             }
             None => {
                 return Err(first_line(output.stderr)
                     .or_else(|| first_line(output.stdout))
-                    .map_or_else(|| strange("nothing".into()), said));
+                    .map_or_else(|| unexpected("no output".into()), failed));
             }
         };
-        if let Some(bad) = whole.jobs.iter().find(|job| job.error != 0) {
-            let errno = || std::io::Error::from_raw_os_error(bad.error).to_string();
-            return Err(said(first_line(output.stderr).unwrap_or_else(errno)));
+        if let Some(job) = report.jobs.iter().find(|job| job.error != 0) {
+            let errno = || std::io::Error::from_raw_os_error(job.error).to_string();
+            return Err(failed(first_line(output.stderr).unwrap_or_else(errno)));
         }
-        if whole.jobs.len() != task.parts.len() {
-            return Err(strange(format!(
+        if report.jobs.len() != task.parts.len() {
+            return Err(unexpected(format!(
                 "{} jobs instead of {}",
-                whole.jobs.len(),
+                report.jobs.len(),
                 task.parts.len()
             )));
         }
-        let call_each = chosen(task.job).call_each;
-        whole
+        let call_per_read = engine_of(task.job).call_per_read;
+        report
             .jobs
             .iter()
-            .map(|job| job.done(call_each).ok_or_else(|| strange("figures that cannot be".into())))
+            .map(|job| {
+                job.result(call_per_read).ok_or_else(|| unexpected("impossible figures".into()))
+            })
             .collect()
     }
 
-    fn repeats(&self) -> bool {
+    fn can_repeat(&self) -> bool {
         true
     }
 
-    fn keeps_limit(&self) -> bool {
+    fn obeys_limit(&self) -> bool {
         true
     }
 }
 
-fn chosen(job: &Job) -> &'static Engine {
-    const FIRST: &Engine = &ENGINES[0];
+/// Returns the engine that a job names, or the default.
+fn engine_of(job: &Job) -> &'static Engine {
+    const DEFAULT: &Engine = &ENGINES[0];
     const ALL: &[Engine] = &ENGINES;
-    ALL.iter().find(|engine| job.backend.has(engine.option.name)).unwrap_or(FIRST)
+    ALL.iter().find(|engine| job.backend.has(engine.option.name)).unwrap_or(DEFAULT)
 }
 
-/// Of its JSON, what is read here.
+/// The part of fio's JSON that is used.
 #[derive(Deserialize)]
-struct Whole {
-    jobs: Vec<Told>,
+struct JsonOutput {
+    jobs: Vec<JobOutput>,
 }
 
-/// One job, which is one thread of the task.
+/// A job of fio: one thread of the task.
 #[derive(Deserialize)]
-struct Told {
+struct JobOutput {
     #[serde(default)]
     error: i32,
     /// Milliseconds.
@@ -237,30 +239,29 @@ struct Told {
 struct Direction {
     io_bytes: u64,
     total_ios: u64,
-    /// Milliseconds, of a part a whole one.
+    /// Milliseconds, rounded up.
     runtime: u64,
 }
 
-impl Told {
-    /// `None` where a figure is none that a thread can reach; so the sums of 1024 of them are
-    /// numbers too.
-    fn done(&self, call_each: bool) -> Option<Done> {
+impl JobOutput {
+    /// Returns the figures of the job; `None` if one of them is impossible for a thread. The bound also keeps sums over 1024 threads from overflowing.
+    fn result(&self, call_per_read: bool) -> Option<ThreadResult> {
         const MILLI: u64 = 1_000_000;
-        const MOST: u64 = 1 << 53;
+        const MAX_FIGURE: u64 = 1 << 53;
         if [self.read.io_bytes, self.read.total_ios, self.ctx, self.majf, self.minf]
             .iter()
-            .any(|count| *count > MOST)
+            .any(|count| *count > MAX_FIGURE)
         {
             return None;
         }
         let cpu = |percent: f64| {
             let nanos = percent / 100.0 * self.job_runtime as f64 * MILLI as f64;
-            (0.0..MOST as f64).contains(&nanos).then_some(nanos as u64)
+            (0.0..MAX_FIGURE as f64).contains(&nanos).then_some(nanos as u64)
         };
-        Some(Done {
+        Some(ThreadResult {
             bytes: self.read.io_bytes,
             ops: self.read.total_ios,
-            syscalls: call_each.then_some(self.read.total_ios),
+            syscalls: call_per_read.then_some(self.read.total_ios),
             nanos: self.read.runtime.checked_mul(MILLI)?,
             step: MILLI,
             usage: Some(Usage {
@@ -268,7 +269,7 @@ impl Told {
                 system_nanos: cpu(self.sys_cpu)?,
                 minor_faults: self.minf,
                 major_faults: self.majf,
-                // It tells the sum of both kinds; of one that reads, most are waits.
+                // fio reports the sum of both kinds; for reads most of them are waits.
                 voluntary_switches: self.ctx,
                 involuntary_switches: 0,
             }),

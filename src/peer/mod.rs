@@ -1,9 +1,6 @@
-//! Other programs that do the same job, to hold iotui against: one file each, listed once in
-//! [`PEERS`].
+//! Peers: external programs that run the same jobs, for comparison with iotui. One file each, listed in [`PEERS`].
 //!
-//! A peer says which jobs it can do, how it is called for one, and what its output means; all of
-//! that is pure. The engine prepares the file, runs the program in the place of lanes, and judges
-//! its trial by the same evidence.
+//! A peer defines which jobs it supports, its command line and the parsing of its output; all of that is pure. The engine prepares the file, runs the program instead of lanes, and judges its trials by the same evidence.
 
 mod dd;
 mod fio;
@@ -15,135 +12,139 @@ use std::time::Duration;
 use crate::plan::{CpuCache, Info, Job, Op, Unknown, nearest};
 use crate::sys::child;
 use crate::sys::usage::Usage;
-use crate::text::{Instead, safe};
+use crate::text::{Replacement, safe};
 
-/// Another program.
+/// An external program that can run jobs.
 pub trait Peer: Sync {
+    /// Returns its description.
     fn info(&self) -> &'static Info;
 
-    /// The package of most distributions that has it.
+    /// Returns the package that contains it in most distributions.
     fn package(&self) -> &'static str;
 
-    /// Why it cannot do this job on any machine, where it cannot.
+    /// Returns why it does not support this job, on any machine.
     fn refusal(&self, job: &Job) -> Option<String>;
 
-    /// Its arguments for a task.
+    /// Builds its arguments for a task.
     fn command(&self, task: &Task) -> Vec<String>;
 
-    /// What it says that it did.
+    /// Parses its output into one result per thread.
     ///
     /// # Errors
-    /// It says that it failed, or its output is not understood.
-    fn parse(&self, task: &Task, output: &Output) -> Result<Vec<Done>, PeerError>;
+    /// It reported a failure, or its output has an unexpected form.
+    fn parse(&self, task: &Task, output: &Output) -> Result<Vec<ThreadResult>, PeerError>;
 
-    /// Whether it can repeat whole passes in one run.
-    fn repeats(&self) -> bool;
+    /// Returns true if it can repeat complete passes in one run.
+    fn can_repeat(&self) -> bool;
 
-    /// It ends by itself at the task's limit; else it is interrupted, and says what it did.
-    fn keeps_limit(&self) -> bool;
+    /// Returns true if it stops at the task's limit by itself; otherwise it is interrupted and then reports its work.
+    fn obeys_limit(&self) -> bool;
 }
 
-/// Every peer, in the order of lists.
+/// All peers, in the order of lists.
 pub static PEERS: &[&dyn Peer] = &[&dd::Dd, &fio::Fio];
 
-/// The peer of that name.
+/// Finds the peer with this id.
+///
+/// # Errors
+/// There is none; the error suggests the most similar id.
 pub fn peer(id: &str) -> Result<&'static dyn Peer, Unknown> {
     let found = PEERS.iter().find(|p| p.info().id == id);
     found.copied().ok_or_else(|| nearest("peer", id, PEERS.iter().map(|p| p.info().id)))
 }
 
-/// What one run of a peer is to do.
+/// The work of one run of a peer.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
     pub job: &'a Job,
-    /// An absolute path by which a child can open the file.
+    /// An absolute path through which a child process can open the file.
     pub file: &'a Path,
-    /// One for each thread.
+    /// One part for each thread.
     pub parts: &'a [Part],
     pub passes: u64,
     pub seed: u64,
-    /// How long it reads at most.
+    /// Longest reading time.
     pub limit: Option<Duration>,
 }
 
-/// What one thread reads.
+/// The part of the file that one thread reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// Where its bytes of the file begin, and how many there are: whole blocks.
     pub offset: u64,
+    /// Length in bytes, a multiple of the block size.
     pub len: u64,
-    /// Blocks that one pass reads of them.
+    /// Blocks that one pass reads.
     pub ops: u64,
 }
 
-/// What it printed.
+/// The output of a peer.
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'a> {
     pub stdout: &'a str,
     pub stderr: &'a str,
 }
 
-/// What one thread of it did, in its own words.
+/// The work of one thread of a peer, as reported by the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Done {
+pub struct ThreadResult {
     pub bytes: u64,
     pub ops: u64,
-    /// System calls, where it is known how many it makes.
+    /// System calls, if their number is known.
     pub syscalls: Option<u64>,
     pub nanos: u64,
-    /// The step of its clock, nanoseconds.
+    /// Resolution of its clock, nanoseconds.
     pub step: u64,
-    /// Of the thread in that time; `None`: it does not say.
+    /// Resources used by the thread in that time; `None`: not reported.
     pub usage: Option<Usage>,
 }
 
-/// Why a run of a peer gave no result.
+/// Why a run of a peer has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PeerError {
-    #[error("{program} says: {line}")]
-    Said { program: &'static str, line: String },
-    #[error("what {program} printed is not understood: {why}")]
+    #[error("{program} failed: {line}")]
+    Failed { program: &'static str, line: String },
+    #[error("unexpected output of {program}: {why}")]
     Output { program: &'static str, why: String },
 }
 
-/// Where the program is.
+/// Finds the program in `path`, a list of folders like PATH.
 ///
 /// # Errors
-/// It is not installed: how to.
-pub fn installed(peer: &dyn Peer, path: Option<&OsStr>) -> Result<PathBuf, String> {
+/// It is not installed; the message says how to install it.
+pub fn find_program(peer: &dyn Peer, path: Option<&OsStr>) -> Result<PathBuf, String> {
     let missing = || format!("not installed: apt-get install {}", peer.package());
     child::find(peer.info().id, path).ok_or_else(missing)
 }
 
-/// Why no run of this peer can be this job, where none can.
+/// Returns why this peer does not support this job.
 pub fn refusal(peer: &dyn Peer, job: &Job) -> Option<String> {
     let id = peer.info().id;
     if job.op != Op::Read || job.mix.is_some() {
-        return Some(format!("{id} is only run to read: what is written is iotui's own"));
+        return Some(format!("{id} only reads: iotui writes only with its own backends"));
     }
     if job.xor {
-        return Some(format!("{id} does not fold the data into an XOR: leave out --xor"));
+        return Some(format!("{id} does not compute an XOR of the data: omit --xor"));
     }
     if job.cpu_cache == CpuCache::Flush {
         return Some(format!(
-            "{id} fills the CPU caches again while it starts: leave out --cpu-cache flush"
+            "{id} refills the CPU caches during its start-up: omit --cpu-cache flush"
         ));
     }
     if job.block > job.span {
-        return Some(format!("{id} reads whole blocks only"));
+        return Some(format!("{id} reads only full blocks: use a smaller --block-size"));
     }
     peer.refusal(job)
 }
 
-/// The job as a peer does it: an odd last block is left out.
-pub fn whole_blocks(job: &Job) -> Job {
+/// Returns the job without a partial last block, which peers skip.
+pub fn round_to_blocks(job: &Job) -> Job {
     Job { span: job.span / job.block.max(1) * job.block, ..job.clone() }
 }
 
-/// The first line that says something, short enough to show; for messages.
+/// Returns the first line that is not blank, shortened for messages.
 pub fn first_line(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(safe(line, Instead::Nothing).chars().take(200).collect())
+    Some(safe(line, Replacement::Nothing).chars().take(200).collect())
 }
 
 #[cfg(test)]
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_peer_does_has_a_reason() {
+    fn refuses_what_no_peer_supports() {
         for peer in PEERS {
             let plain = job(peer.info().id);
             assert_eq!(refusal(*peer, &plain), None);
@@ -184,16 +185,17 @@ mod tests {
     #[test]
     fn a_missing_program_names_its_package() {
         for peer in PEERS {
-            let why = installed(*peer, Some(OsStr::new("/no/such/folder:relative"))).unwrap_err();
+            let why =
+                find_program(*peer, Some(OsStr::new("/no/such/folder:relative"))).unwrap_err();
             assert_eq!(why, format!("not installed: apt-get install {}", peer.package()));
         }
     }
 
     #[test]
-    fn an_odd_last_block_is_left_out() {
+    fn a_partial_last_block_is_skipped() {
         let odd = Job { span: 10_000, ..job("dd") };
-        assert_eq!((whole_blocks(&odd).span, whole_blocks(&odd).blocks()), (8192, 2));
-        assert_eq!(whole_blocks(&Job { span: 8192, ..odd }).span, 8192);
+        assert_eq!((round_to_blocks(&odd).span, round_to_blocks(&odd).blocks()), (8192, 2));
+        assert_eq!(round_to_blocks(&Job { span: 8192, ..odd }).span, 8192);
     }
 
     #[test]

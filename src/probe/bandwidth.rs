@@ -1,4 +1,4 @@
-//! `bandwidth`: memory read, written and copied, by one thread and by all.
+//! `bandwidth`: memory read, write and copy throughput of one thread and of all CPUs.
 #![allow(unsafe_code)]
 
 use std::hint::black_box;
@@ -6,9 +6,9 @@ use std::io;
 use std::sync::RwLock;
 use std::thread;
 
-use super::known::{Known, has_only, number};
 use super::map::Map;
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::param_table::{ParamRow, has_only, number};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::{Estimate, Unit};
 use crate::sys::clock::monotonic_nanos;
@@ -20,11 +20,13 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "bandwidth",
     group: Group::Memory,
     title: "memory bandwidth",
-    about: "bytes per second read, written and copied, by one thread and by all CPUs together",
-    doc: "Goes through memory that is larger than the last cache: read adds up all words, write fills, copy copies one half to the other. \
-          A byte that is copied counts once, though it is read and written. One thread is limited by how many lines it can have under way, \
-          all threads together by the memory itself. A plain write first reads the line that it fills, unless the CPU sees that all of \
-          it will be written, so write and copy lie below read. Memory is on huge pages where the kernel gives them.",
+    about: "memory read, write and copy throughput, of one thread and of all CPUs together",
+    doc: "Streams through memory larger than the last-level cache: read sums all words, write \
+          fills, copy copies one half to the other. A copied byte counts once, although it is both \
+          read and written. One thread is limited by the number of cache lines it can keep in \
+          flight, all threads together by the memory itself. A plain write first reads the line it \
+          fills, unless the CPU detects that the whole line will be overwritten, so write and copy \
+          are slower than read. Memory is on huge pages where the kernel provides them.",
     makes_files: false,
     params: &[],
 };
@@ -36,33 +38,33 @@ enum Op {
     Copy,
 }
 
-/// Bytes per second of one thread.
-const OPS: &[Known<Op>] = &[
-    Known {
+/// Expected bytes per second of one thread.
+const OPS: &[ParamRow<Op>] = &[
+    ParamRow {
         name: "read",
-        what: Op::Read,
+        value: Op::Read,
         range: (5e9, 40e9),
-        why: "10-20 lines of 64 bytes under way at 60-100 ns each",
+        why: "10-20 cache lines of 64 bytes in flight at 60-100 ns each",
     },
-    Known {
+    ParamRow {
         name: "write",
-        what: Op::Write,
+        value: Op::Write,
         range: (4e9, 40e9),
-        why: "as read, and each line is often read before it is written",
+        why: "like read, but each line is often read before it is written",
     },
-    Known {
+    ParamRow {
         name: "copy",
-        what: Op::Copy,
+        value: Op::Copy,
         range: (3e9, 20e9),
-        why: "each byte is read and written: about half",
+        why: "each byte is read and written: about half of read",
     },
 ];
 
-/// More would not be slower.
-const MOST: u64 = 256 << 20;
+/// Limit of the working set; a larger one would not be slower.
+const MAX_BYTES: u64 = 256 << 20;
 
-fn parts(cell: &ProbeCell) -> Option<(&'static Known<Op>, usize)> {
-    let op = Known::of(OPS, cell, "op")?;
+fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<Op>, usize)> {
+    let op = ParamRow::find(OPS, cell, "op")?;
     match number(cell, "threads") {
         Some(threads @ 2..=1024) if has_only(cell, &["op", "threads"]) => {
             Some((op, threads as usize))
@@ -77,9 +79,9 @@ impl Probe for Bandwidth {
         &INFO
     }
 
-    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
         let one = OPS.iter().map(|op| ProbeCell::new(INFO.id, [("op", op.name.into())]));
-        let threads = site.cpus.len() as u64;
+        let threads = context.cpus.len() as u64;
         let all = OPS.iter().filter(|_| threads > 1).map(|op| {
             ProbeCell::new(INFO.id, [("op", op.name.into()), ("threads", threads.into())])
         });
@@ -90,77 +92,84 @@ impl Probe for Bandwidth {
         Unit::BytesPerSecond
     }
 
-    fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        match parts(cell) {
-            Some((_, threads)) if threads > site.cpus.len().max(1) => {
-                Err(format!("this process may use {} CPUs", site.cpus.len()))
+    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        match parse_cell(cell) {
+            Some((_, threads)) if threads > context.cpus.len().max(1) => {
+                Err(format!("this process may use only {} CPUs", context.cpus.len()))
             }
-            Some(_) => site.has_memory(beyond_caches(site)),
+            Some(_) => context.check_memory(working_set_bytes(context)),
             None => Ok(()),
         }
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
-        let (op, threads) = parts(cell)?;
-        let estimate = op.as_it_is()?;
+    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
+        let (op, threads) = parse_cell(cell)?;
+        let estimate = op.as_estimate()?;
         let reason = if threads > 1 {
-            format!("{}; more with {threads} threads, until memory is the limit", estimate.reason)
+            format!("{}; more with {threads} threads, up to the memory limit", estimate.reason)
         } else {
             estimate.reason
         };
         Some(Estimate { high: estimate.high * threads as f64, reason, ..estimate })
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (op, threads) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, site).map_err(ProbeError::Missing)?;
-        let each = (beyond_caches(site) as usize / threads).next_multiple_of(1 << 16);
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let (op, threads) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+        self.check(cell, context).map_err(ProbeError::Missing)?;
+        let each = (working_set_bytes(context) as usize / threads).next_multiple_of(1 << 16);
         let parts =
             (0..threads).map(|_| Map::anonymous(each, true)).collect::<Result<Vec<_>, _>>()?;
-        let cpus = if threads > 1 { site.cpus.clone() } else { Vec::new() };
-        // By those who use it: memory lies at the node of the CPU that touched it first.
+        let cpus = if threads > 1 { context.cpus.clone() } else { Vec::new() };
+        // Touched by the threads that use it: the first touch decides the NUMA node of a page.
         match parts.as_slice() {
             [part] => part.touch(),
-            parts => _ = together(parts, &cpus, &Map::touch)?,
+            parts => _ = run_together(parts, &cpus, &Map::touch)?,
         }
-        Ok(Box::new(Passes { op: op.what, parts, cpus, site: site.clone() }))
+        Ok(Box::new(Passes { op: op.value, parts, cpus, context: context.clone() }))
     }
 }
 
-/// Four times the last cache, of which threads have a part each.
-fn beyond_caches(site: &Site) -> u64 {
-    site.host.last_cache().saturating_mul(4).clamp(32 << 20, MOST)
+/// Returns four times the size of the last-level cache, within bounds, for all threads together.
+fn working_set_bytes(context: &ProbeContext) -> u64 {
+    context.host.last_cache().saturating_mul(4).clamp(32 << 20, MAX_BYTES)
 }
 
 struct Passes {
     op: Op,
     parts: Vec<Map>,
-    /// One for each thread; empty: this thread alone.
+    /// One per thread; empty for the calling thread only.
     cpus: Vec<usize>,
-    site: Site,
+    context: ProbeContext,
 }
 
 impl Gauge for Passes {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
-        let bytes: usize = self.parts.iter().map(|part| worked(self.op, part.len())).sum();
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        let bytes: usize = self.parts.iter().map(|part| bytes_per_pass(self.op, part.len())).sum();
         let amount = bytes as f64 * count as f64;
         let work = |part: &Map| {
-            (0..count).take_while(|_| !self.site.stopping()).for_each(|_| pass(self.op, part))
+            (0..count)
+                .take_while(|_| !self.context.is_stopping())
+                .for_each(|_| run_pass(self.op, part))
         };
-        let took = match self.parts.as_slice() {
-            [part] => Took::whole(amount, || work(part)),
-            parts => Took { nanos: together(parts, &self.cpus, &work)?, amount, ..Took::default() },
+        let batch = match self.parts.as_slice() {
+            [part] => BatchTime::of_block(amount, || work(part)),
+            parts => BatchTime {
+                nanos: run_together(parts, &self.cpus, &work)?,
+                amount,
+                ..BatchTime::default()
+            },
         };
-        self.site.go_on().map(|()| took)
+        self.context.check_stop().map(|()| batch)
     }
 
-    fn most(&self) -> u64 {
+    fn max_batch(&self) -> u64 {
         1 << 16
     }
 }
 
-/// Nanoseconds from the first start to the last end, of a thread for each part.
-fn together(
+/// Runs `work` on a thread per part and returns the nanoseconds from the first start to the last
+/// end.
+fn run_together(
     parts: &[Map],
     cpus: &[usize],
     work: &(impl Fn(&Map) + Sync),
@@ -188,21 +197,21 @@ fn together(
             .map(|thread| thread?.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())))
             .collect()
     });
-    let times = times.map_err(ProbeError::of("a thread on each CPU"))?;
+    let times = times.map_err(ProbeError::in_call("a thread on each CPU"))?;
     let (begin, end) =
         (times.iter().map(|(begin, _)| *begin).min(), times.iter().map(|(_, end)| *end).max());
     Ok(end.unwrap_or(0).saturating_sub(begin.unwrap_or(0)))
 }
 
-/// Bytes that a pass counts.
-fn worked(op: Op, len: usize) -> usize {
+/// Returns the bytes counted for one pass over `len` bytes.
+fn bytes_per_pass(op: Op, len: usize) -> usize {
     if op == Op::Copy { len / 2 } else { len }
 }
 
-fn pass(op: Op, part: &Map) {
+fn run_pass(op: Op, part: &Map) {
     let (start, len) = (part.at(0), part.len());
-    // SAFETY: all within the mapping, which is this thread's alone; the halves of a copy do not
-    // overlap.
+    // SAFETY: all accesses are within the mapping, which only this thread uses; the halves of a
+    // copy do not overlap.
     unsafe {
         match op {
             Op::Read => {
@@ -215,11 +224,11 @@ fn pass(op: Op, part: &Map) {
     black_box(start);
 }
 
-/// All words added up, by the widest loads that this machine has.
+/// Sums all words with the widest loads this CPU supports.
 fn sum(words: &[u64]) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the CPU has what the function is compiled for.
+        // SAFETY: AVX2, which the function is compiled for, was detected just before.
         return unsafe { sum_wide(words) };
     }
     add(words)
@@ -231,7 +240,7 @@ fn sum_wide(words: &[u64]) -> u64 {
     add(words)
 }
 
-/// Eight sums side by side, so that no add waits for another.
+/// Sums in 32 independent accumulators, so that no addition waits for another.
 #[inline(always)]
 fn add(words: &[u64]) -> u64 {
     let (chunks, rest) = words.as_chunks::<32>();
@@ -258,10 +267,10 @@ mod tests {
     fn a_copy_copies_one_half_and_a_write_fills_all() {
         let map = Map::anonymous(1 << 16, false).unwrap();
         (0..map.len()).for_each(|at| map.store(at, (at % 251) as u8));
-        pass(Op::Copy, &map);
+        run_pass(Op::Copy, &map);
         let half = map.len() / 2;
         assert!((0..half).all(|at| map.load(at) == map.load(half + at)));
-        pass(Op::Write, &map);
+        run_pass(Op::Write, &map);
         assert!((0..map.len()).all(|at| map.load(at) == 0x5a));
     }
 }

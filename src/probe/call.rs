@@ -1,10 +1,10 @@
-//! `call`: a procedure call with 0 to 7 arguments.
+//! `call`: a function call with 0 to 7 arguments.
 
 use std::hint::black_box;
 
-use super::empty::nothing;
-use super::known::{has_only, number};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::empty::opaque_nop;
+use super::param_table::{has_only, number};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 
@@ -13,24 +13,26 @@ pub(super) struct Call;
 static INFO: ProbeInfo = ProbeInfo {
     id: "call",
     group: Group::Cpu,
-    title: "procedure call",
-    about: "calling a function that does nothing, with 0 to 7 arguments, and returning",
-    doc: "Calls an empty function through a pointer, so that the compiler can neither inline it nor drop an argument, and subtracts the \
-          loop around it. The slope over the number of arguments is what one more costs: on x86-64 the first six travel in registers and \
-          the seventh goes over the stack, on aarch64 all seven in registers. A call and its return are predicted, so it is a few cycles; \
-          unoptimised code, as in the report, also builds a stack frame and stores every argument.",
+    title: "function call",
+    about: "a call of an empty function with 0 to 7 arguments, and its return",
+    doc: "Calls an empty function through a pointer, so that the compiler can neither inline it \
+          nor drop an argument, and subtracts the loop around it. The slope over the number of \
+          arguments is the cost of one more: on x86-64 the first six are passed in registers and \
+          the seventh on the stack, on aarch64 all seven in registers. Calls and returns are \
+          predicted, so they take only a few cycles; unoptimised code also builds a stack frame \
+          and stores every argument.",
     makes_files: false,
     params: &[],
 };
 
-/// The most arguments; the seventh is the first on the stack of x86-64.
-const MOST: u64 = 7;
+/// Maximum number of arguments; the seventh is the first one passed on the stack on x86-64.
+const MAX_ARGUMENTS: u64 = 7;
 
 macro_rules! callees {
     ($($name:ident($($arg:ident),*) $run:ident;)+) => {
         $(
             extern "C" fn $name($($arg: u64),*) {
-                nothing();
+                opaque_nop();
                 $(let _ = $arg;)*
             }
 
@@ -42,7 +44,7 @@ macro_rules! callees {
                 }
             }
         )+
-        const RUNS: [fn(u64); MOST as usize + 1] = [$($run),+];
+        const RUNS: [fn(u64); MAX_ARGUMENTS as usize + 1] = [$($run),+];
     };
     (@type $arg:ident) => { u64 };
     (@value $arg:ident $turn:ident) => { $turn };
@@ -64,22 +66,22 @@ impl Probe for Call {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        (0..=MOST)
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
+        (0..=MAX_ARGUMENTS)
             .map(|arguments| ProbeCell::new(INFO.id, [("arguments", arguments.into())]))
             .collect()
     }
 
-    fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
+    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
         let arguments = arguments(cell)? as f64;
-        site.cycles(
+        context.estimate_cycles(
             2.0,
             5.0 + arguments,
-            "a call and a return that are guessed right, at most one cycle more for each argument",
+            "a correctly predicted call and return, and at most one cycle more per argument",
         )
     }
 
-    fn open(&self, cell: &ProbeCell, _: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         let run = arguments(cell)
             .and_then(|count| RUNS.get(usize::try_from(count).ok()?))
             .ok_or_else(|| ProbeError::unknown(cell))?;
@@ -94,7 +96,7 @@ fn arguments(cell: &ProbeCell) -> Option<u64> {
 struct Calls(fn(u64));
 
 impl Gauge for Calls {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
-        Ok(Took::around(count, || (self.0)(count)))
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        Ok(BatchTime::of_loop(count, || (self.0)(count)))
     }
 }

@@ -1,24 +1,26 @@
-//! Loads that depend on each other: each place in memory holds the address of the next.
+//! Pointer chasing: each slot in memory holds the address of the next, so each load depends on the
+//! one before.
 #![allow(unsafe_code)]
 
-use super::Took;
+use super::BatchTime;
 use super::map::Map;
 use crate::sys::random::mix;
 
-/// A ring of addresses in memory of its own.
+/// A ring of addresses in its own mapping.
 pub(super) struct Ring {
     map: Map,
     next: usize,
 }
 
 impl Ring {
-    /// The places at `offsets` (whole words, within the mapping), each visited once per turn, in
-    /// the order given. Walked once, so that the first load which counts meets the caches as any
-    /// other does.
+    /// Links the slots at `offsets` (word-aligned, within the mapping) into a ring that visits each
+    /// once per turn, in the given order. The ring is walked once, so that the first timed load
+    /// finds the caches in the same state as any other.
     pub fn through(map: Map, offsets: impl Iterator<Item = usize>) -> Ring {
         let (mut first, mut before, mut places) = (None, None, 0);
         let link = |from: usize, to: usize| {
-            // SAFETY: word-aligned and within the mapping, which is ours to write.
+            // SAFETY: both slots are word-aligned and within the mapping, which is writable and
+            // used by nothing else.
             unsafe { map.at(from).cast::<usize>().write(map.at(to) as usize) }
         };
         for offset in offsets {
@@ -33,22 +35,22 @@ impl Ring {
         link(last, first);
         let next = map.at(first) as usize;
         let mut ring = Ring { map, next };
-        ring.run(WARM.min(places));
+        ring.run(MAX_WARM_UP_LOADS.min(places));
         ring
     }
 
-    /// `count` loads, rounded up to whole turns; the loop around them hides behind the loads, as it
-    /// waits for none of them.
-    pub fn run(&mut self, count: u64) -> Took {
-        let (mut at, turns) = (self.next, count.div_ceil(TOGETHER));
-        let took = Took::whole((turns * TOGETHER) as f64, || {
+    /// Times `count` loads, rounded up to a multiple of [`LOADS_PER_ITERATION`]. The loop does not
+    /// depend on the loads, so its cost is hidden behind them.
+    pub fn run(&mut self, count: u64) -> BatchTime {
+        let (mut at, turns) = (self.next, count.div_ceil(LOADS_PER_ITERATION));
+        let batch = BatchTime::of_block((turns * LOADS_PER_ITERATION) as f64, || {
             for _ in 0..turns {
-                // SAFETY: every place of the ring holds the address of another one.
+                // SAFETY: every slot of the ring holds the address of another slot.
                 unsafe { loads(&mut at) };
             }
         });
         self.next = at;
-        took
+        batch
     }
 
     pub fn bytes(&self) -> usize {
@@ -56,19 +58,19 @@ impl Ring {
     }
 }
 
-/// Of a ring so large that its first places have left every cache when its last are reached, no
-/// more is walked: 32 MiB of lines.
-const WARM: u64 = 1 << 19;
+/// Loads of the warm-up walk, 32 MiB of cache lines: in a larger ring the first slots are evicted
+/// again before the last are reached.
+const MAX_WARM_UP_LOADS: u64 = 1 << 19;
 
-/// Loads in one turn of the loop.
-const TOGETHER: u64 = 16;
+/// Loads per iteration of the loop.
+const LOADS_PER_ITERATION: u64 = 16;
 
 /// # Safety
-/// `at` must be a place of a ring.
+/// `at` must be the address of a slot of a ring.
 #[inline(always)]
 unsafe fn loads(at: &mut usize) {
-    // SAFETY: the caller vouches that `at` is a place of the ring; each holds the address of
-    // another; nothing is written.
+    // SAFETY: by the caller's contract `at` is a slot of the ring, and each slot holds the address
+    // of another; nothing is written.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         std::arch::asm!(
@@ -79,7 +81,7 @@ unsafe fn loads(at: &mut usize) {
             options(nostack, readonly, preserves_flags)
         );
     }
-    // SAFETY: each load is from a place of the ring, and gives the next one; nothing is written.
+    // SAFETY: each load is from a slot of the ring and returns the next slot; nothing is written.
     #[cfg(target_arch = "aarch64")]
     unsafe {
         std::arch::asm!(
@@ -91,19 +93,19 @@ unsafe fn loads(at: &mut usize) {
         );
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    for _ in 0..TOGETHER {
-        // SAFETY: `at` is a place of the ring, whose word can be read and gives the next place.
+    for _ in 0..LOADS_PER_ITERATION {
+        // SAFETY: `at` is a slot of the ring, whose word is readable and holds the next slot.
         *at = unsafe { std::ptr::read_volatile(*at as *const usize) };
     }
 }
 
-/// 0 to `count`, in an order that no prefetcher guesses.
+/// Returns the numbers below `count` in an order that no prefetcher predicts.
 pub(super) fn shuffled(count: usize, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..u32::try_from(count).unwrap_or(u32::MAX)).collect();
     let mut random = seed;
     for last in (1..order.len()).rev() {
         random = mix(random);
-        // The bias of the remainder is below 2^-32.
+        // The modulo bias is below 2^-32.
         order.swap(last, (random % (last as u64 + 1)) as usize);
     }
     order
@@ -114,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_is_visited_once_per_turn() {
+    fn every_slot_is_visited_once_per_turn() {
         let order = shuffled(64, 7);
         let mut sorted = order.clone();
         sorted.sort_unstable();
@@ -128,7 +130,7 @@ mod tests {
             assert_eq!(ring.run(16).amount, 16.0);
             seen.push(ring.next);
         }
-        assert_eq!(seen[3], first, "64 places, 64 loads");
+        assert_eq!(seen[3], first, "64 slots, 64 loads");
         assert!(seen[..3].iter().all(|place| *place != first));
     }
 }

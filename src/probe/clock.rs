@@ -1,9 +1,9 @@
-//! `clock`: what reading a clock costs, and the smallest step that it shows.
+//! `clock`: the cost of reading a clock, and its resolution.
 
 use std::hint::black_box;
 
-use super::known::{Known, has_only, text};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::param_table::{ParamRow, has_only, text};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::{
@@ -16,47 +16,49 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "clock",
     group: Group::Cpu,
     title: "clock reading",
-    about: "reading a clock, and the smallest step that it shows",
-    doc: "Reads one clock again and again, and subtracts the loop around it. The CPU's counter (rdtsc, cntvct) is read by one instruction; \
-          ordered (rdtscp, isb) it first waits for everything before it. CLOCK_MONOTONIC reads the same counter in the vDSO, a piece of \
-          kernel code in every process, and adds the kernel's base; the coarse one returns what the last timer tick left there, and the \
-          CPU time of the thread has to ask the kernel. The resolution is the least difference between two readings that differ. \
-          Whatever is measured by a clock is uncertain by one reading and one step: batches are made long for this reason.",
+    about: "the cost of reading a clock, and its resolution",
+    doc: "Reads one clock in a loop and subtracts the loop itself. The CPU's counter (rdtsc, \
+          cntvct) is read by one instruction; the ordered form (rdtscp, isb) first waits for \
+          everything before it. CLOCK_MONOTONIC reads the same counter in the vDSO, kernel code \
+          mapped into every process, and adds the kernel's base; the coarse clock returns the \
+          value stored by the last timer tick, and the thread's CPU time needs a system call. The \
+          resolution is the smallest difference between two readings that differ. Anything timed \
+          by a clock is uncertain by one reading and one step, which is why batches are long.",
     makes_files: false,
     params: &[],
 };
 
-/// Cycles of one reading.
-const SOURCES: &[Known<Source>] = &[
-    Known {
+/// Expected cycles of one reading.
+const SOURCES: &[ParamRow<Source>] = &[
+    ParamRow {
         name: "counter",
-        what: Source::Counter,
+        value: Source::Counter,
         range: (18.0, 40.0),
-        why: "one instruction that is made of many inside",
+        why: "one microcoded instruction",
     },
-    Known {
+    ParamRow {
         name: "counter-ordered",
-        what: Source::Ordered,
+        value: Source::Ordered,
         range: (25.0, 70.0),
-        why: "the same, which also waits for what stands before it",
+        why: "the same, and a wait for all earlier instructions",
     },
-    Known {
+    ParamRow {
         name: "monotonic",
-        what: Source::Kernel(libc::CLOCK_MONOTONIC),
+        value: Source::Kernel(libc::CLOCK_MONOTONIC),
         range: (35.0, 110.0),
         why: "an ordered reading, a call into the vDSO and a multiplication",
     },
-    Known {
+    ParamRow {
         name: "coarse",
-        what: Source::Kernel(libc::CLOCK_MONOTONIC_COARSE),
+        value: Source::Kernel(libc::CLOCK_MONOTONIC_COARSE),
         range: (8.0, 40.0),
-        why: "a call into the vDSO and two loads; no counter is read",
+        why: "a call into the vDSO and two loads, without reading the counter",
     },
-    Known {
+    ParamRow {
         name: "thread",
-        what: Source::Kernel(libc::CLOCK_THREAD_CPUTIME_ID),
+        value: Source::Kernel(libc::CLOCK_THREAD_CPUTIME_ID),
         range: (200.0, 1500.0),
-        why: "a system call, and the scheduler's books",
+        why: "a system call, and the scheduler's accounting",
     },
 ];
 
@@ -67,8 +69,8 @@ enum Source {
     Kernel(libc::clockid_t),
 }
 
-fn source(cell: &ProbeCell) -> Option<&'static Known<Source>> {
-    Known::of(SOURCES, cell, "source")
+fn source(cell: &ProbeCell) -> Option<&'static ParamRow<Source>> {
+    ParamRow::find(SOURCES, cell, "source")
 }
 
 fn is_resolution(cell: &ProbeCell) -> bool {
@@ -80,7 +82,7 @@ impl Probe for Clocks {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
         let cost =
             SOURCES.iter().map(|known| ProbeCell::new(INFO.id, [("source", known.name.into())]));
         let part = |name: &'static str| {
@@ -89,57 +91,60 @@ impl Probe for Clocks {
         cost.chain(SOURCES.iter().map(|known| part(known.name))).collect()
     }
 
-    fn check(&self, cell: &ProbeCell, _: &Site) -> Result<(), String> {
-        match source(cell).map(|known| known.what) {
+    fn check(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<(), String> {
+        match source(cell).map(|known| known.value) {
             Some(Source::Ordered) if !has_ordered_counter() => Err("this CPU has no rdtscp".into()),
             Some(Source::Counter | Source::Ordered)
                 if is_resolution(cell) && counter_picos(1).is_none() =>
             {
-                Err("the CPU's counter is no sound clock here".into())
+                Err("the CPU's counter is not a reliable clock on this machine".into())
             }
             _ => Ok(()),
         }
     }
 
-    fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
+    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
         let known = source(cell)?;
         if !is_resolution(cell) {
-            return known.in_cycles(site);
+            return known.in_cycles(context);
         }
         let estimate =
             |low, high, reason: &str| Some(Estimate { low, high, reason: reason.into() });
-        match known.what {
+        match known.value {
             Source::Kernel(libc::CLOCK_MONOTONIC_COARSE) => {
-                estimate(1e6, 10e6, "one tick of the kernel's timer: 1000, 250 or 100 a second")
+                estimate(1e6, 10e6, "one tick of the kernel's timer: 1000, 250 or 100 per second")
             }
-            Source::Kernel(libc::CLOCK_THREAD_CPUTIME_ID) => {
-                estimate(1.0, 1500.0, "it counts nanoseconds; two readings are a system call apart")
-            }
+            Source::Kernel(libc::CLOCK_THREAD_CPUTIME_ID) => estimate(
+                1.0,
+                1500.0,
+                "a clock in nanoseconds; two readings are a system call apart",
+            ),
             _ => estimate(
                 1.0,
                 40.0,
-                "a counter at its own rate, or at that of the hypervisor; two readings are some cycles apart",
+                "a counter at its own frequency, or at the hypervisor's; two readings are some \
+                 cycles apart",
             ),
         }
     }
 
-    fn open(&self, cell: &ProbeCell, _: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         let known = source(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         match is_resolution(cell) {
-            false if has_only(cell, &["source"]) => Ok(Box::new(Reading(known.what))),
-            true if has_only(cell, &["source", "part"]) => Ok(Box::new(Step(known.what))),
+            false if has_only(cell, &["source"]) => Ok(Box::new(Reading(known.value))),
+            true if has_only(cell, &["source", "part"]) => Ok(Box::new(Step(known.value))),
             _ => Err(ProbeError::unknown(cell)),
         }
     }
 }
 
-/// The cost of a reading.
+/// Times readings of a clock.
 struct Reading(Source);
 
 impl Gauge for Reading {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
-        fn each(count: u64, read: impl Fn() -> u64) -> Took {
-            Took::around(count, || {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        fn each(count: u64, read: impl Fn() -> u64) -> BatchTime {
+            BatchTime::of_loop(count, || {
                 for _ in 0..count {
                     black_box(read());
                 }
@@ -153,13 +158,14 @@ impl Gauge for Reading {
     }
 }
 
-/// The least step between two readings that differ.
+/// Finds the smallest step between two readings that differ.
 struct Step(Source);
 
-/// A clock that steps once in 10 ms is waited for, one that stands still is not.
-const PATIENCE: u64 = 50_000_000;
+/// Nanoseconds to wait for a step: long enough for a clock with 10 ms ticks, short enough for one
+/// that has stopped.
+const STEP_TIMEOUT_NANOS: u64 = 50_000_000;
 
-fn least_step(count: u64, read: impl Fn() -> u64) -> Option<u64> {
+fn find_smallest_step(count: u64, read: impl Fn() -> u64) -> Option<u64> {
     let begin = monotonic_nanos();
     let (mut least, mut steps, mut turn, mut before) = (None, 0, 0u64, read());
     while steps < count {
@@ -170,7 +176,7 @@ fn least_step(count: u64, read: impl Fn() -> u64) -> Option<u64> {
         }
         before = now;
         turn += 1;
-        if turn.is_multiple_of(1024) && monotonic_nanos() - begin > PATIENCE {
+        if turn.is_multiple_of(1024) && monotonic_nanos() - begin > STEP_TIMEOUT_NANOS {
             break;
         }
     }
@@ -178,21 +184,21 @@ fn least_step(count: u64, read: impl Fn() -> u64) -> Option<u64> {
 }
 
 impl Gauge for Step {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let least = match self.0 {
-            Source::Counter => least_step(count, counter).and_then(counter_picos),
-            Source::Ordered => least_step(count, counter_ordered).and_then(counter_picos),
+            Source::Counter => find_smallest_step(count, counter).and_then(counter_picos),
+            Source::Ordered => find_smallest_step(count, counter_ordered).and_then(counter_picos),
             Source::Kernel(clock) => {
-                least_step(count, || nanos_of(clock)).map(|nanos| nanos * 1000)
+                find_smallest_step(count, || nanos_of(clock)).map(|nanos| nanos * 1000)
             }
         };
-        // A step may be less than a nanosecond: it is told as a thousand of them.
-        let nanos =
-            least.ok_or_else(|| ProbeError::Missing("the clock stood still for 50 ms".into()))?;
-        Ok(Took { nanos, amount: 1000.0, ..Took::default() })
+        // A step may be shorter than a nanosecond, so it is in picoseconds and the amount is 1000.
+        let nanos = least
+            .ok_or_else(|| ProbeError::Missing("the clock did not advance for 50 ms".into()))?;
+        Ok(BatchTime { nanos, amount: 1000.0, ..BatchTime::default() })
     }
 
-    fn most(&self) -> u64 {
+    fn max_batch(&self) -> u64 {
         4096
     }
 }

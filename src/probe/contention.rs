@@ -1,9 +1,12 @@
 //! `contention`: processes that read from the same device at the same time, each its own file.
 
-use super::files::{BLOCK, cold, device, filled, folder, ground, has_room};
-use super::known::{has_only, number};
-use super::reader::{Part, Reader};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::files::{
+    BLOCK, check_disk_space, create_filled, describe_file_system, drop_from_cache, test_device,
+    test_folder,
+};
+use super::param_table::{has_only, number};
+use super::read_worker::{ReadPart, ReadWorker};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::scratch::Scratch;
@@ -15,32 +18,34 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "contention",
     group: Group::Files,
     title: "contention",
-    about: "1, 2, 4 ... processes that each read a file of their own from the device: the time of one block of 4 KiB",
-    doc: "Each process reads its own file of 16 MiB in order, in blocks of 4 KiB, all starting at once; the value is the mean time of \
-          one block in one process. All files are emptied from the page cache before each batch, proved and not in the time. The kernel \
-          reads ahead, so a block costs its share of a longer request. Where it stays level the device had time left; where it doubles \
-          with the number of processes, device or CPUs are shared out. The report did the same with 1 to 10 processes and 64 MiB each, \
-          on ZFS.",
+    about: "the time of one 4 KiB block while 1, 2, 4 ... processes each read their own file from \
+            the device",
+    doc: "Each process reads its own 16 MiB file sequentially in 4 KiB blocks, all starting \
+          together; the value is the mean time of one block in one process. All files are dropped \
+          from the page cache before each batch, which is verified and not timed. The kernel reads \
+          ahead, so a block costs its share of a longer request. If the time stays flat, the \
+          device had capacity to spare; if it doubles with the number of processes, they share the \
+          device or the CPUs.",
     makes_files: true,
     params: &[ProbeParam {
         name: "processes",
-        about: "processes that read at the same time",
+        about: "processes reading at the same time",
         of: RangeOf::Count,
         least: 1,
-        most: MOST,
+        most: MAX_PROCESSES,
         step: 1,
         usual: "1,2,4 .. twice the CPUs",
     }],
 };
 
-/// Of each process.
-const BYTES: u64 = 16 << 20;
-/// 512 MiB in all.
-const MOST: u64 = 32;
+/// File size of each process.
+const FILE_BYTES: u64 = 16 << 20;
+/// Limit of processes, which read 512 MiB in all.
+const MAX_PROCESSES: u64 = 32;
 
-fn processes(cell: &ProbeCell) -> Option<u64> {
+fn process_count(cell: &ProbeCell) -> Option<u64> {
     number(cell, "processes")
-        .filter(|count| has_only(cell, &["processes"]) && (1..=MOST).contains(count))
+        .filter(|count| has_only(cell, &["processes"]) && (1..=MAX_PROCESSES).contains(count))
 }
 
 impl Probe for Contention {
@@ -48,88 +53,103 @@ impl Probe for Contention {
         &INFO
     }
 
-    /// Unless chosen by doubling up to twice the CPUs, at least 4.
-    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
-        let most = (site.cpus.len() as u64 * 2).clamp(4, MOST);
+    /// Returns a cell per process count: the requested ones, or powers of two up to twice the CPUs
+    /// and at least 4.
+    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
+        let most = (context.cpus.len() as u64 * 2).clamp(4, MAX_PROCESSES);
         let doubled =
             || (0..6).map(|power| 1u64 << power).take_while(|count| *count <= most).collect();
-        let counts = site.chosen(&INFO, "processes").unwrap_or_else(doubled);
+        let counts = context.requested_values(&INFO, "processes").unwrap_or_else(doubled);
         counts
             .into_iter()
             .map(|count| ProbeCell::new(INFO.id, [("processes", count.into())]))
             .collect()
     }
 
-    fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        let Some(count) = processes(cell) else { return Ok(()) };
-        folder(site)?;
-        site.has_memory(count * BYTES).and_then(|()| has_room(site, count * BYTES))
+    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        let Some(count) = process_count(cell) else { return Ok(()) };
+        test_folder(context)?;
+        context
+            .check_memory(count * FILE_BYTES)
+            .and_then(|()| check_disk_space(context, count * FILE_BYTES))
     }
 
-    fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
-        let (count, device) = (processes(cell)? as f64, device(site));
-        // Alone it has the CPU and the device; at worst each waits for all others.
+    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
+        let (count, device) = (process_count(cell)? as f64, test_device(context));
+        // One process has the CPU and the device to itself; at worst each waits for all others.
         let low = 300.0 + BLOCK as f64 * device.byte.0;
         let high = (2500.0 + BLOCK as f64 * device.byte.1) * count;
         let reason = format!(
-            "a system call, a copy and 4 KiB at the speed of the device, shared by {count}: {}",
+            "a system call, a copy and 4 KiB at device speed, shared by {count}: {}",
             device.why
         );
         Some(Estimate { low, high, reason })
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let count = processes(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, site).map_err(ProbeError::Missing)?;
-        let files =
-            (0..count).map(|seed| filled(site, BYTES, seed)).collect::<Result<Vec<_>, _>>()?;
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let count = process_count(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+        self.check(cell, context).map_err(ProbeError::Missing)?;
+        let files = (0..count)
+            .map(|seed| create_filled(context, FILE_BYTES, seed))
+            .collect::<Result<Vec<_>, _>>()?;
         let readers = files
             .iter()
-            .map(|file| Reader::fork(file.file(), BLOCK, None, site))
+            .map(|file| ReadWorker::fork(file.file(), BLOCK, None, context))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Box::new(Together { readers, files, all: Part::default(), site: site.clone() }))
+        Ok(Box::new(ParallelReads {
+            readers,
+            files,
+            all: ReadPart::default(),
+            context: context.clone(),
+        }))
     }
 }
 
-struct Together {
-    readers: Vec<Reader>,
+struct ParallelReads {
+    readers: Vec<ReadWorker>,
     files: Vec<Scratch>,
-    /// Of all batches.
-    all: Part,
-    site: Site,
+    /// Totals of all batches.
+    all: ReadPart,
+    context: ProbeContext,
 }
 
-impl Gauge for Together {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+impl Gauge for ParallelReads {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let (mut nanos, mut blocks) = (0, 0);
         for _ in 0..count {
             for file in &self.files {
-                self.site.go_on()?;
-                cold(file.file(), BYTES)?;
+                self.context.check_stop()?;
+                drop_from_cache(file.file(), FILE_BYTES)?;
             }
-            self.readers.iter_mut().try_for_each(|reader| reader.ask(0, BYTES))?;
+            self.readers.iter_mut().try_for_each(|reader| reader.request(0, FILE_BYTES))?;
             for reader in &mut self.readers {
-                let part = reader.answer(&self.site)?;
+                let part = reader.wait(&self.context)?;
                 (nanos, blocks) = (nanos + part.nanos, blocks + part.bytes.div_ceil(BLOCK as u64));
                 self.all.bytes += part.bytes;
                 self.all.device_bytes += part.device_bytes;
             }
         }
-        // Both clocks of a process are within its own time, which is 4096 blocks long.
-        Ok(Took { nanos, amount: blocks as f64, ..Took::default() })
+        // Clock readings are not subtracted: each process times 4096 blocks with one pair.
+        Ok(BatchTime { nanos, amount: blocks as f64, ..BatchTime::default() })
     }
 
     fn evidence(&self) -> Vec<String> {
-        let Part { bytes, device_bytes, .. } = self.all;
+        let ReadPart { bytes, device_bytes, .. } = self.all;
         let read = format!(
-            "proved cold before each; the kernel charged the processes {} of the device for {} read, on any CPU",
+            "verified cold before each batch; the kernel accounted {} of device reads for {} read, \
+             on any CPU",
             show_bytes(device_bytes),
             show_bytes(bytes)
         );
-        self.files.first().and_then(|file| ground(file.file())).into_iter().chain([read]).collect()
+        self.files
+            .first()
+            .and_then(|file| describe_file_system(file.file()))
+            .into_iter()
+            .chain([read])
+            .collect()
     }
 
-    fn most(&self) -> u64 {
+    fn max_batch(&self) -> u64 {
         1
     }
 }

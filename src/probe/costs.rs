@@ -1,20 +1,20 @@
-//! What measuring itself costs: taken out of every value, and shown beside it.
+//! The overhead of measuring: subtracted from every value, and shown beside it.
 
 use super::empty;
 use crate::sys::clock::Clock;
 
-/// Of the thread and CPU that measured it.
+/// Measurement overhead on the calling thread and CPU, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Costs {
     /// One reading of the clock that times batches.
     pub clock_nanos: f64,
-    /// One turn of an empty loop.
+    /// One iteration of an empty loop.
     pub loop_nanos: f64,
 }
 
 impl Costs {
-    /// Measures both in about 2 ms: the least of several batches, as everything else only adds to
-    /// it.
+    /// Measures both in about 2 ms. Takes the minimum of several batches, since disturbances only
+    /// add time.
     pub fn measure() -> Costs {
         let clock = Clock::best();
         let batch = |count: u64, work: &dyn Fn()| {
@@ -33,7 +33,7 @@ impl Costs {
                     std::hint::black_box(clock.now());
                 }
             }),
-            loop_nanos: least(TURNS, &|| empty::turns(TURNS)),
+            loop_nanos: least(TURNS, &|| empty::run_empty_loop(TURNS)),
         }
     }
 }

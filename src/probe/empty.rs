@@ -1,7 +1,7 @@
-//! `loop`: one turn of an empty loop.
+//! `loop`: one iteration of an empty loop.
 #![allow(unsafe_code)]
 
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 
@@ -11,27 +11,28 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "loop",
     group: Group::Cpu,
     title: "empty loop",
-    about: "one turn of a loop with nothing in it",
-    doc: "Counts down to zero and does nothing else, with a barrier that keeps the compiler from leaving the loop out. Everything that is \
-          measured in a loop has this much too, so it is taken out of every other value. A turn is one add and one branch that is always \
-          guessed right: one cycle, or two where a turn crosses a boundary of the instruction cache.",
+    about: "one iteration of an empty loop",
+    doc: "Counts down to zero and does nothing else, with a barrier that keeps the compiler from \
+          removing the loop. Everything measured in a loop includes this time, so it is subtracted \
+          from every other value. An iteration is one addition and one correctly predicted branch: \
+          one cycle, or two where the loop crosses an instruction-cache boundary.",
     makes_files: false,
     params: &[],
 };
 
-/// `count` turns.
+/// Runs `count` empty iterations.
 #[inline(never)]
-pub(super) fn turns(count: u64) {
+pub(super) fn run_empty_loop(count: u64) {
     for _ in 0..count {
-        nothing();
+        opaque_nop();
     }
 }
 
-/// A point that the compiler moves nothing across and cannot leave out.
+/// An empty `asm!` block, which the compiler cannot remove from a loop.
 #[inline(always)]
-pub(super) fn nothing() {
-    // SAFETY: the template is empty: it reads and writes no memory, register or flag, as the
-    // options say.
+pub(super) fn opaque_nop() {
+    // SAFETY: the template is empty, so it keeps the promises of its options: no memory, stack or
+    // flags are touched.
     unsafe { std::arch::asm!("", options(nomem, nostack, preserves_flags)) }
 }
 
@@ -40,15 +41,15 @@ impl Probe for Loop {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
         vec![ProbeCell::new(INFO.id, [])]
     }
 
-    fn estimate(&self, _: &ProbeCell, site: &Site) -> Option<Estimate> {
-        site.cycles(1.0, 2.0, "an add and a branch that is guessed right")
+    fn estimate(&self, _: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
+        context.estimate_cycles(1.0, 2.0, "an addition and a correctly predicted branch")
     }
 
-    fn open(&self, cell: &ProbeCell, _: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         if cell.params.is_empty() { Ok(Box::new(Turns)) } else { Err(ProbeError::unknown(cell)) }
     }
 }
@@ -56,8 +57,8 @@ impl Probe for Loop {
 struct Turns;
 
 impl Gauge for Turns {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
-        // The loop is what is measured here.
-        Ok(Took { loops: 0, ..Took::around(count, || turns(count)) })
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        // The loop itself is measured, so it is not subtracted.
+        Ok(BatchTime { loops: 0, ..BatchTime::of_loop(count, || run_empty_loop(count)) })
     }
 }

@@ -1,21 +1,21 @@
-//! Why a probe's cell has no value.
+//! The error of a probe cell that has no value.
 
 use std::io;
 
 use crate::plan::ProbeCell;
 
-/// The message says what is missing or was refused.
+/// Why a probe cell could not be measured; the message names what is missing or was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// A cell of another iotui, or one that was written by hand.
-    #[error("this iotui has no measurement {0}")]
+    /// A cell written by another version of iotui, or by hand.
+    #[error("this version of iotui has no measurement {0}")]
     Unknown(String),
-    /// What the kernel refuses or the machine lacks.
+    /// The kernel refuses it, or the machine lacks something.
     #[error("{0}")]
     Missing(String),
     #[error("{what}: {error}")]
     Call { what: &'static str, error: io::Error },
-    /// The run is to end.
+    /// The run was asked to stop.
     #[error("stopped")]
     Stopped,
 }
@@ -25,13 +25,13 @@ impl ProbeError {
         ProbeError::Unknown(cell.label())
     }
 
-    /// What `what` last left in errno.
-    pub fn last(what: &'static str) -> ProbeError {
+    /// Creates an error for the failed call `what` from the current errno.
+    pub fn last_os_error(what: &'static str) -> ProbeError {
         ProbeError::Call { what, error: io::Error::last_os_error() }
     }
 
-    /// For `map_err`: the call that failed.
-    pub fn of<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> ProbeError {
+    /// Returns a closure for `map_err` that names the failed call `what`.
+    pub fn in_call<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> ProbeError {
         move |error| ProbeError::Call { what, error: error.into() }
     }
 }

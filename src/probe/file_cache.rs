@@ -1,9 +1,9 @@
-//! `file-cache`: how much file data the kernel keeps, found out in bounds.
+//! `file-cache`: how much file data the page cache holds, measured within safe bounds.
 
-use super::files::{device, folder, has_room};
-use super::known::number;
-use super::reread::{PAGE, Twice, Value};
-use super::{Gauge, Probe, ProbeError, Site};
+use super::cache_retention::{CacheRetention, REPORTED_BYTES, Value};
+use super::files::{check_disk_space, test_device, test_folder};
+use super::param_table::number;
+use super::{Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::{Estimate, Unit};
 use crate::sys::fd::page_size;
@@ -15,64 +15,74 @@ pub(super) struct FileCache;
 static INFO: ProbeInfo = ProbeInfo {
     id: "file-cache",
     group: Group::Files,
-    title: "size of the file cache",
-    about: "how much of a file stays in memory once it was read, and what reading it again takes, by its size",
-    doc: "Reads a file that is not cached, counts how much of it is cached then, and reads it again: what the cache has does not come \
-          from the device a second time. All memory that nobody needs may become file cache, so filling it would drive the machine to \
-          its limit, as in the report, where a file of 39 GB no longer fit into 40 GB of memory. Where this process was given control \
-          groups of its own, a child reads inside one of 128 MiB, more than fits, so the edge is seen without touching the rest. \
-          Elsewhere it reads at most 256 MiB and a quarter of what is free, ends early where memory gets scarce, and the value is what \
-          the cache holds at least. With a size the value is the time of 4 KiB when a file of that size is read again: up to the size of \
-          the cache they are copied from memory, beyond it they come from the device, and the curve has a step there. The edge of the \
-          whole machine is found with sizes on both sides of its free memory, as --set file-cache.bytes=8g,16g,24g,32g: files of more \
-          than 1 GiB are read outside of any group, and push out what the machine keeps of other files.",
+    title: "page cache size",
+    about: "how much of a file stays cached after it was read, and the time to read it again, by \
+            file size",
+    doc: "Reads an uncached file, counts how much of it is then cached, and reads it again: cached \
+          data does not come from the device a second time. The page cache may use all free \
+          memory, so filling it would push the whole machine to its limit. Where this process was \
+          given its own control groups, a child reads a larger file inside a group of 128 MiB, so \
+          the limit shows without touching the rest of memory. Elsewhere it reads at most 256 MiB \
+          and a quarter of free memory, stops early when memory gets scarce, and the value is a \
+          lower bound of what the cache holds. With a size, the value is the time of 4 KiB when a \
+          file of that size is read again: up to the size of the cache it is copied from memory, \
+          beyond it it comes from the device, and the curve has a step there. To find the limit of \
+          the whole machine, use sizes on both sides of its free memory, such as --set \
+          file-cache.bytes=8g,16g,24g,32g: files larger than 1 GiB are read outside any group and \
+          evict the cached data of other files.",
     makes_files: true,
     params: &[ProbeParam {
         name: "bytes",
-        about: "size of the file that is read again",
+        about: "size of the file to read again",
         of: RangeOf::Bytes,
-        least: LEAST,
-        most: MOST,
+        least: MIN_BYTES,
+        most: MAX_BYTES,
         step: 1 << 20,
         usual: "16m..192m",
     }],
 };
 
-/// Memory of the control group.
-const GROUP: u64 = 128 << 20;
-/// The file where there is none.
-const BOUND: u64 = 256 << 20;
-const LEAST: u64 = 1 << 20;
-/// Sizes of files that are read a second time: some that the group holds, some that it does not.
+/// Memory limit of the control group.
+const GROUP_LIMIT: u64 = 128 << 20;
+/// Size of the file where there is no control group.
+const UNGROUPED_BYTES: u64 = 256 << 20;
+const MIN_BYTES: u64 = 1 << 20;
+/// Default sizes of files that are read again: some fit into the group, some do not.
 const SIZES: &[u64] = &[16 << 20, 32 << 20, 64 << 20, 96 << 20, 128 << 20, 192 << 20];
-/// No file of a cell is larger.
-const MOST: u64 = 1 << 40;
-/// A larger file is there to find the edge of the machine, not that of a group.
-const GROUPED: u64 = 1 << 30;
-/// What the kernel reads ahead at once, usually.
-const REQUEST: u64 = 128 << 10;
-/// Nanoseconds of 4 KiB that are cached, read by long requests.
+/// Largest file of a cell.
+const MAX_BYTES: u64 = 1 << 40;
+/// Largest file that is read inside a group; a larger one explores the memory of the machine.
+const MAX_GROUPED_BYTES: u64 = 1 << 30;
+/// Typical readahead request of the kernel.
+const READAHEAD_BYTES: u64 = 128 << 10;
+/// Expected nanoseconds per cached 4 KiB in long reads.
 const CACHED: (f64, f64) = (100.0, 1500.0);
 
-/// The control group's memory where there can be one, and the size of the file. Where a size beyond
-/// all groups was chosen, that is it.
-fn bounds(site: &Site, group: bool) -> (Option<u64>, u64) {
+/// Returns the memory limit of the control group, if one can be used, and the size of the file. The
+/// largest requested size beyond [`MAX_GROUPED_BYTES`] overrides both.
+fn bounds(context: &ProbeContext, group: bool) -> (Option<u64>, u64) {
     let page = page_size();
-    let chosen =
-        site.chosen(&INFO, "bytes").into_iter().flatten().max().filter(|bytes| *bytes > GROUPED);
-    let limit =
-        group.then_some(GROUP).filter(|limit| chosen.is_none() && limit / 4 * 5 <= site.memory);
+    let chosen = context
+        .requested_values(&INFO, "bytes")
+        .into_iter()
+        .flatten()
+        .max()
+        .filter(|bytes| *bytes > MAX_GROUPED_BYTES);
+    let limit = group
+        .then_some(GROUP_LIMIT)
+        .filter(|limit| chosen.is_none() && limit / 4 * 5 <= context.memory);
     (
         limit,
-        chosen.unwrap_or_else(|| limit.map_or(BOUND.min(site.memory), |limit| limit / 4 * 5))
-            / page
+        chosen.unwrap_or_else(|| {
+            limit.map_or(UNGROUPED_BYTES.min(context.memory), |limit| limit / 4 * 5)
+        }) / page
             * page,
     )
 }
 
-/// The control group's memory for a file of that size.
-fn limit(site: &Site, group: bool, bytes: u64) -> Option<u64> {
-    bounds(site, group).0.filter(|_| bytes <= GROUPED)
+/// Returns the memory limit of the control group for a file of `bytes`.
+fn limit(context: &ProbeContext, group: bool, bytes: u64) -> Option<u64> {
+    bounds(context, group).0.filter(|_| bytes <= MAX_GROUPED_BYTES)
 }
 
 impl Probe for FileCache {
@@ -80,8 +90,8 @@ impl Probe for FileCache {
         &INFO
     }
 
-    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
-        let sizes = site.chosen(&INFO, "bytes").unwrap_or_else(|| SIZES.into());
+    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
+        let sizes = context.requested_values(&INFO, "bytes").unwrap_or_else(|| SIZES.into());
         let sized =
             sizes.into_iter().map(|bytes| ProbeCell::new(INFO.id, [("bytes", bytes.into())]));
         std::iter::once(ProbeCell::new(INFO.id, [])).chain(sized).collect()
@@ -91,59 +101,59 @@ impl Probe for FileCache {
         if cell.params.is_empty() { Unit::Bytes } else { Unit::Nanos }
     }
 
-    fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        folder(site)?;
-        let bytes = match what(cell) {
+    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        test_folder(context)?;
+        let bytes = match parse_cell(cell) {
             None => return Ok(()),
             Some(Some(bytes)) => bytes,
-            Some(None) => bounds(site, false).1,
+            Some(None) => bounds(context, false).1,
         };
-        if bytes < LEAST {
+        if bytes < MIN_BYTES {
             return Err(format!(
-                "a quarter of what is free is {} of memory only",
-                show_bytes(site.memory)
+                "only {} of memory may be used: a quarter of what is free",
+                show_bytes(context.memory)
             ));
         }
-        // Reading takes no memory from programs, but the cache from other files: more than a little
-        // is read where that was asked for.
+        // Reading takes no memory from programs, but evicts the cached data of other files: it
+        // reads more than a quarter of free memory only on request.
         let beyond = |why| {
-            format!("{why}; --set file-cache.bytes={} reads it all the same", short_bytes(bytes))
+            format!("{why}; to read it anyway, use --set file-cache.bytes={}", short_bytes(bytes))
         };
-        let asked = site.chosen(&INFO, "bytes").is_some();
-        let fits = if asked { Ok(()) } else { site.has_memory(bytes).map_err(beyond) };
-        fits.and_then(|()| has_room(site, bytes))
+        let asked = context.requested_values(&INFO, "bytes").is_some();
+        let fits = if asked { Ok(()) } else { context.check_memory(bytes).map_err(beyond) };
+        fits.and_then(|()| check_disk_space(context, bytes))
     }
 
-    fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
+    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
         let group = MemoryGroup::check_available().is_ok();
-        match what(cell)? {
-            None => Some(size(site, group)),
-            Some(bytes) => Some(again(bytes, limit(site, group, bytes), site)),
+        match parse_cell(cell)? {
+            None => Some(estimate_cache_size(context, group)),
+            Some(bytes) => Some(estimate_reread(bytes, limit(context, group, bytes), context)),
         }
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let asked = what(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, site).map_err(ProbeError::Missing)?;
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let asked = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+        self.check(cell, context).map_err(ProbeError::Missing)?;
         let value = if asked.is_some() { Value::Again } else { Value::Cached };
-        let bytes = |group| asked.unwrap_or(bounds(site, group).1);
-        let why = if bytes(false) > GROUPED {
+        let bytes = |group| asked.unwrap_or(bounds(context, group).1);
+        let why = if bytes(false) > MAX_GROUPED_BYTES {
             "it is larger than 1 GiB"
         } else {
-            "there is too little memory for one"
+            "there is too little memory for a group"
         };
-        let limit = limit(site, true, bytes(true)).ok_or(why);
-        Ok(Box::new(Twice::open(value, limit, bytes, site)?))
+        let limit = limit(context, true, bytes(true)).ok_or(why);
+        Ok(Box::new(CacheRetention::open(value, limit, bytes, context)?))
     }
 }
 
-/// The size of the file that is read a second time, or none where the cache's own size is asked
-/// for; `None`: no cell of this probe.
-fn what(cell: &ProbeCell) -> Option<Option<u64>> {
+/// Parses a cell: `Some(Some(bytes))` reads a file of that size again, `Some(None)` measures the
+/// size of the cache, `None` is not a cell of this probe.
+fn parse_cell(cell: &ProbeCell) -> Option<Option<u64>> {
     match (cell.params.len(), number(cell, "bytes")) {
         (0, _) => Some(None),
         (1, Some(bytes))
-            if (LEAST..=MOST).contains(&bytes) && bytes.is_multiple_of(page_size()) =>
+            if (MIN_BYTES..=MAX_BYTES).contains(&bytes) && bytes.is_multiple_of(page_size()) =>
         {
             Some(Some(bytes))
         }
@@ -151,19 +161,19 @@ fn what(cell: &ProbeCell) -> Option<Option<u64>> {
     }
 }
 
-/// How much the cache holds.
-fn size(site: &Site, group: bool) -> Estimate {
-    let (limit, bytes) = bounds(site, group);
-    let free = site.memory.saturating_mul(4);
+/// Estimates how much the cache holds.
+fn estimate_cache_size(context: &ProbeContext, group: bool) -> Estimate {
+    let (limit, bytes) = bounds(context, group);
+    let free = context.memory.saturating_mul(4);
     let (low, high, reason) = match limit {
         Some(limit) => (
             limit / 2,
             limit,
-            format!("all that a control group of {} leaves for files", show_bytes(limit)),
+            format!("what a control group of {} leaves for file data", show_bytes(limit)),
         ),
         None => {
             let reason = format!(
-                "all free memory may hold files, {}; {} are tried",
+                "all free memory, {}, may hold file data; {} is tried",
                 show_bytes(free),
                 show_bytes(bytes)
             );
@@ -173,35 +183,37 @@ fn size(site: &Site, group: bool) -> Estimate {
     Estimate { low: low as f64, high: high as f64, reason }
 }
 
-/// 4 KiB of a file that was read before.
-fn again(bytes: u64, limit: Option<u64>, site: &Site) -> Estimate {
-    let (device, file) = (device(site), show_bytes(bytes));
+/// Estimates the time of 4 KiB when a file of `bytes` is read again.
+fn estimate_reread(bytes: u64, limit: Option<u64>, context: &ProbeContext) -> Estimate {
+    let (device, file) = (test_device(context), show_bytes(bytes));
     let device_page = (
-        device.byte.0 * PAGE as f64,
-        device.byte.1 * PAGE as f64 + device.request.1 * PAGE as f64 / REQUEST as f64,
+        device.byte.0 * REPORTED_BYTES as f64,
+        device.byte.1 * REPORTED_BYTES as f64
+            + device.request.1 * REPORTED_BYTES as f64 / READAHEAD_BYTES as f64,
     );
     let (holds, whose) = match limit {
         Some(limit) => (limit, format!("a control group of {}", show_bytes(limit))),
         None => (
-            site.memory.saturating_mul(4),
-            format!("free memory of {}", show_bytes(site.memory.saturating_mul(4))),
+            context.memory.saturating_mul(4),
+            format!("{} of free memory", show_bytes(context.memory.saturating_mul(4))),
         ),
     };
     let (low, high, reason) = match bytes {
         _ if bytes > holds => (
             device_page.0,
             device_page.1,
-            format!("{whose} cannot hold {file}: from the device, {}", device.why),
+            format!("{whose} cannot hold {file}: read from the device, {}", device.why),
         ),
-        // The kernel keeps some of the memory for itself.
+        // The kernel needs some of the memory for itself.
         _ if bytes > holds / 4 * 3 => {
-            (CACHED.0, device_page.1, format!("{file} are at the edge of {whose}"))
+            (CACHED.0, device_page.1, format!("{file} is close to the limit of {whose}"))
         }
         _ => (
             CACHED.0,
             CACHED.1,
             format!(
-                "{file} stay cached: 4 KiB copied out of the page cache, and their share of a system call"
+                "{file} stays cached: 4 KiB copied out of the page cache, and its share of a \
+                 system call"
             ),
         ),
     };
@@ -211,60 +223,65 @@ fn again(bytes: u64, limit: Option<u64>, site: &Site) -> Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::testing::site;
+    use crate::probe::testing::context;
 
-    fn with(memory: u64) -> Site {
-        let mut site = site();
-        (site.memory, site.dir) = (memory, Some(".".into()));
-        site
+    fn with(memory: u64) -> ProbeContext {
+        let mut context = context();
+        (context.memory, context.dir) = (memory, Some(".".into()));
+        context
     }
 
     #[test]
-    fn bounds_are_kept_whatever_is_free() {
-        assert_eq!(bounds(&with(1 << 40), true), (Some(GROUP), GROUP / 4 * 5));
-        assert_eq!(bounds(&with(1 << 40), false), (None, BOUND));
-        // A group must not be given more than a quarter of what is free either.
+    fn bounds_hold_for_any_amount_of_free_memory() {
+        assert_eq!(bounds(&with(1 << 40), true), (Some(GROUP_LIMIT), GROUP_LIMIT / 4 * 5));
+        assert_eq!(bounds(&with(1 << 40), false), (None, UNGROUPED_BYTES));
+        // A group must not get more than a quarter of free memory either.
         assert_eq!(bounds(&with(100 << 20), true), (None, 100 << 20));
         assert_eq!(bounds(&with((10 << 20) + 5), false), (None, 10 << 20));
         assert!(
             FileCache
-                .check(&ProbeCell::new("file-cache", []), &with(LEAST - 1))
+                .check(&ProbeCell::new("file-cache", []), &with(MIN_BYTES - 1))
                 .unwrap_err()
                 .contains("a quarter")
         );
-        let large = ProbeCell::new("file-cache", [("bytes", GROUPED.into())]);
-        let refused = FileCache.check(&large, &with(GROUPED - 1)).unwrap_err();
+        let large = ProbeCell::new("file-cache", [("bytes", MAX_GROUPED_BYTES.into())]);
+        let refused = FileCache.check(&large, &with(MAX_GROUPED_BYTES - 1)).unwrap_err();
         assert!(refused.contains("--set file-cache.bytes=1g"), "{refused}");
-        let chosen = with(GROUPED - 1).choosing(Some(&["file-cache.bytes=1g".parse().unwrap()]));
-        assert!(FileCache.check(&large, &chosen).is_ok() || has_room(&chosen, GROUPED).is_err());
+        let chosen =
+            with(MAX_GROUPED_BYTES - 1).with_sets(Some(&["file-cache.bytes=1g".parse().unwrap()]));
+        assert!(
+            FileCache.check(&large, &chosen).is_ok()
+                || check_disk_space(&chosen, MAX_GROUPED_BYTES).is_err()
+        );
     }
 
     #[test]
-    fn sizes_beyond_all_groups_look_for_the_edge_of_the_machine() {
-        let site = with(2 << 30).choosing(Some(&["file-cache.bytes=64m,4g,32g".parse().unwrap()]));
-        assert_eq!(bounds(&site, true), (None, 32 << 30));
+    fn sizes_beyond_a_group_explore_the_memory_of_the_machine() {
+        let context =
+            with(2 << 30).with_sets(Some(&["file-cache.bytes=64m,4g,32g".parse().unwrap()]));
+        assert_eq!(bounds(&context, true), (None, 32 << 30));
         let [within, edge, beyond] = [4u64 << 30, 7 << 30, 32 << 30]
-            .map(|bytes| again(bytes, limit(&site, true, bytes), &site));
+            .map(|bytes| estimate_reread(bytes, limit(&context, true, bytes), &context));
         assert!(
-            within.reason.contains("stay cached")
-                && edge.reason.contains("at the edge of free memory of 8"),
+            within.reason.contains("stays cached")
+                && edge.reason.contains("close to the limit of 8"),
             "{within:?} {edge:?}"
         );
-        assert!(beyond.reason.contains("free memory of 8 GiB cannot hold 32 GiB"), "{beyond:?}");
-        assert_eq!(size(&site, false).high, (8u64 << 30) as f64);
+        assert!(beyond.reason.contains("8 GiB of free memory cannot hold 32 GiB"), "{beyond:?}");
+        assert_eq!(estimate_cache_size(&context, false).high, (8u64 << 30) as f64);
     }
 
     #[test]
     fn what_a_group_cannot_hold_is_expected_from_the_device() {
-        let site = with(1 << 40);
-        let [holds, edge, beyond] =
-            [64u64 << 20, 128 << 20, 192 << 20].map(|bytes| again(bytes, Some(GROUP), &site));
+        let context = with(1 << 40);
+        let [holds, edge, beyond] = [64u64 << 20, 128 << 20, 192 << 20]
+            .map(|bytes| estimate_reread(bytes, Some(GROUP_LIMIT), &context));
         assert!(
-            holds.reason.contains("stay cached") && (holds.low, holds.high) == CACHED,
+            holds.reason.contains("stays cached") && (holds.low, holds.high) == CACHED,
             "{holds:?}"
         );
         assert!(
-            edge.reason.contains("at the edge")
+            edge.reason.contains("close to the limit")
                 && edge.low == holds.low
                 && edge.high == beyond.high,
             "{edge:?}"
@@ -273,7 +290,7 @@ mod tests {
             beyond.reason.contains("cannot hold 192 MiB") && beyond.high > holds.high,
             "{beyond:?}"
         );
-        // No group bounds it: all of it stays.
-        assert_eq!(again(192 << 20, None, &site).high, holds.high);
+        // Without a group, all of it stays cached.
+        assert_eq!(estimate_reread(192 << 20, None, &context).high, holds.high);
     }
 }

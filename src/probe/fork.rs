@@ -1,12 +1,12 @@
-//! `fork`: making a process and waiting for its end.
+//! `fork`: creating a process and waiting for it to exit.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-use super::known::{Known, has_only};
-use super::partner::wait;
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::helper::wait_for_child;
+use super::param_table::{ParamRow, has_only};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::text;
@@ -17,60 +17,64 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "fork",
     group: Group::Cpu,
     title: "process creation",
-    about: "a process made and waited for: fork, vfork, posix_spawn of true, fork with exec of true",
-    doc: "Makes a child that ends at once, and waits for it. fork copies the tables of the parent's memory, so it costs more the more memory \
-          the parent has; vfork borrows the memory until the child ends, so it shows what a process costs without that. spawn and exec \
-          also load a program, true(1), with its linker and C library: most of that is page faults. The wait is included, as the child \
-          has to run, and with it two switches.",
+    about: "creating a process and waiting for it: fork, vfork, posix_spawn of true, fork and exec \
+            of true",
+    doc: "Creates a child that exits at once, and waits for it. fork copies the parent's page \
+          tables, so it costs more the more memory the parent has; vfork borrows the memory until \
+          the child exits, so it shows the cost of a process without that copy. spawn and exec \
+          also load a program, true(1), with its dynamic linker and C library: most of that is \
+          page faults. The wait is included, since the child has to run, and with it two context \
+          switches.",
     makes_files: false,
     params: &[],
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Way {
+enum Method {
     Fork,
     Vfork,
     Spawn,
     Exec,
 }
 
-/// Nanoseconds.
-const WAYS: &[Known<Way>] = &[
-    Known {
+/// Expected nanoseconds.
+const METHODS: &[ParamRow<Method>] = &[
+    ParamRow {
         name: "fork",
-        what: Way::Fork,
+        value: Method::Fork,
         range: (50e3, 600e3),
-        why: "tables of a few MiB copied, a task made, two switches, faults for each page that is written",
+        why: "page tables of a few MiB copied, a task created, two switches, a fault for each \
+              written page",
     },
-    Known {
+    ParamRow {
         name: "vfork",
-        what: Way::Vfork,
+        value: Method::Vfork,
         range: (15e3, 150e3),
-        why: "a task made without its memory, and two switches",
+        why: "a task created without memory of its own, and two switches",
     },
-    Known {
+    ParamRow {
         name: "spawn",
-        what: Way::Spawn,
+        value: Method::Spawn,
         range: (200e3, 2e6),
-        why: "that, a program mapped, its C library linked: some hundred page faults",
+        why: "the same, a program mapped and its C library linked: some hundred page faults",
     },
-    Known {
+    ParamRow {
         name: "exec",
-        what: Way::Exec,
+        value: Method::Exec,
         range: (250e3, 2.5e6),
-        why: "as spawn, and the tables copied only to be thrown away",
+        why: "like spawn, with page tables copied only to be discarded",
     },
 ];
 
 const PROGRAMS: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
 
 fn program() -> Option<&'static CStr> {
-    // SAFETY: access(2) reads a path, which ends with a zero and is static.
+    // SAFETY: access(2) only reads the path, which is static and nul-terminated.
     PROGRAMS.into_iter().find(|path| unsafe { libc::access(path.as_ptr(), libc::X_OK) } == 0)
 }
 
-fn way(cell: &ProbeCell) -> Option<&'static Known<Way>> {
-    Known::of(WAYS, cell, "way").filter(|_| has_only(cell, &["way"]))
+fn method(cell: &ProbeCell) -> Option<&'static ParamRow<Method>> {
+    ParamRow::find(METHODS, cell, "way").filter(|_| has_only(cell, &["way"]))
 }
 
 impl Probe for Fork {
@@ -78,61 +82,63 @@ impl Probe for Fork {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        WAYS.iter().map(|way| ProbeCell::new(INFO.id, [("way", way.name.into())])).collect()
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
+        METHODS
+            .iter()
+            .map(|method| ProbeCell::new(INFO.id, [("way", method.name.into())]))
+            .collect()
     }
 
-    fn check(&self, cell: &ProbeCell, _: &Site) -> Result<(), String> {
-        match way(cell).map(|way| way.what) {
-            Some(Way::Spawn | Way::Exec) if program().is_none() => {
-                Err("there is no /bin/true to run".into())
+    fn check(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<(), String> {
+        match method(cell).map(|method| method.value) {
+            Some(Method::Spawn | Method::Exec) if program().is_none() => {
+                Err("/bin/true is not installed".into())
             }
             _ => Ok(()),
         }
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
-        way(cell)?.as_it_is()
+    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
+        method(cell)?.as_estimate()
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let way = way(cell).ok_or_else(|| ProbeError::unknown(cell))?.what;
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let method = method(cell).ok_or_else(|| ProbeError::unknown(cell))?.value;
         let program = program().unwrap_or(PROGRAMS[0]);
-        let stack = vec![0u128; if way == Way::Vfork { 4096 } else { 0 }];
-        Ok(Box::new(Children { way, program, stack, site: site.clone() }))
+        let stack = vec![0u128; if method == Method::Vfork { 4096 } else { 0 }];
+        Ok(Box::new(Children { method, program, stack, context: context.clone() }))
     }
 }
 
 struct Children {
-    way: Way,
+    method: Method,
     program: &'static CStr,
-    /// Of the child that borrows this memory.
+    /// Stack of a vfork child, which shares this memory.
     stack: Vec<u128>,
-    site: Site,
+    context: ProbeContext,
 }
 
 extern "C" fn end_at_once(_: *mut c_void) -> c_int {
-    // SAFETY: ends the child and touches nothing.
+    // SAFETY: _exit(2) ends the child without touching memory.
     unsafe { libc::_exit(0) }
 }
 
 impl Children {
-    /// The child's number, or -1 with errno.
-    fn child(&mut self) -> libc::pid_t {
+    /// Creates a child; returns its process id, or -1 with errno.
+    fn create_child(&mut self) -> libc::pid_t {
         let arguments: [*mut c_char; 2] = [self.program.as_ptr().cast_mut(), ptr::null_mut()];
         let environment: [*mut c_char; 1] = [ptr::null_mut()];
-        match self.way {
-            // SAFETY: the child may make async-signal-safe calls only, since other threads may have
-            // held locks; it makes one, _exit(2).
-            Way::Fork => match unsafe { libc::fork() } {
-                // SAFETY: _exit(2) takes a number, touches no memory and runs nothing that was
-                // registered for the exit.
+        match self.method {
+            // SAFETY: the child calls only _exit(2), which is async-signal-safe: other threads may
+            // have held locks at the fork.
+            Method::Fork => match unsafe { libc::fork() } {
+                // SAFETY: _exit(2) touches no memory and runs no exit handlers.
                 0 => unsafe { libc::_exit(0) },
                 child => child,
             },
-            Way::Vfork => {
+            Method::Vfork => {
                 let top = self.stack.as_mut_ptr_range().end;
-                // SAFETY: the child runs on a stack of its own and ends at once; this thread sleeps
+                // SAFETY: the child runs on its own stack and exits at once; this thread sleeps
                 // until then.
                 unsafe {
                     libc::clone(
@@ -143,9 +149,9 @@ impl Children {
                     )
                 }
             }
-            Way::Spawn => {
+            Method::Spawn => {
                 let (mut child, none) = (0, ptr::null());
-                // SAFETY: all texts end with a zero, both lists with a null.
+                // SAFETY: the strings are nul-terminated, and both arrays end with a null pointer.
                 let error = unsafe {
                     libc::posix_spawn(
                         &mut child,
@@ -158,11 +164,11 @@ impl Children {
                 };
                 if error == 0 { child } else { -1 }
             }
-            // SAFETY: the child may make async-signal-safe calls only, since other threads may have
-            // held locks: execve(2) and _exit(2).
-            Way::Exec => match unsafe { libc::fork() } {
-                // SAFETY: the path ends with a zero, both lists end with a null, and all were made
-                // before the fork.
+            // SAFETY: the child calls only execve(2) and _exit(2), which are async-signal-safe:
+            // other threads may have held locks at the fork.
+            Method::Exec => match unsafe { libc::fork() } {
+                // SAFETY: the path is nul-terminated, both arrays end with a null pointer, and all
+                // were created before the fork.
                 0 => unsafe {
                     libc::execve(
                         self.program.as_ptr(),
@@ -178,40 +184,43 @@ impl Children {
 }
 
 impl Gauge for Children {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let (mut error, mut done) = (None, 0);
-        let took = Took::whole(count as f64, || {
-            while done < count && error.is_none() && !self.site.stopping() {
-                let child = self.child();
+        let batch = BatchTime::of_block(count as f64, || {
+            while done < count && error.is_none() && !self.context.is_stopping() {
+                let child = self.create_child();
                 error = match child {
-                    -1 => Some(ProbeError::last("making a process")),
-                    child => match wait(child) {
+                    -1 => Some(ProbeError::last_os_error("creating a process")),
+                    child => match wait_for_child(child) {
                         Ok(0) => None,
                         Ok(status) => Some(ProbeError::Missing(format!(
-                            "the child ended with status {status}"
+                            "the child exited with status {status}"
                         ))),
-                        Err(error) => Some(ProbeError::of("waitpid")(error)),
+                        Err(error) => Some(ProbeError::in_call("waitpid")(error)),
                     },
                 };
                 done += 1;
             }
         });
-        self.site.go_on()?;
-        error.map_or(Ok(took), Err)
+        self.context.check_stop()?;
+        error.map_or(Ok(batch), Err)
     }
 
     fn evidence(&self) -> Vec<String> {
         let resident = text::read("/proc/self/statm")
             .ok()
             .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
-        // 4 KiB pages where the kernel does not say.
+        // 4 KiB where the kernel does not report it.
         let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE)
             .ok()
             .flatten()
             .map_or(4096, |size| size as u64);
         resident
             .map(|pages| {
-                format!("the parent has {} in memory", crate::units::show_bytes(pages * page))
+                format!(
+                    "the parent has {} of resident memory",
+                    crate::units::show_bytes(pages * page)
+                )
             })
             .into_iter()
             .collect()

@@ -1,12 +1,14 @@
-//! `fsync`: data written and waited for until the device has it.
+//! `fsync`: writing data and waiting until the device has it.
 
 use std::os::unix::fs::FileExt;
 
 use nix::unistd::{fdatasync, fsync};
 
-use super::files::{Device, device, filled, folder, ground, has_room, unpin};
-use super::known::{Known, has_only, number};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::files::{
+    Device, check_disk_space, create_filled, describe_file_system, test_device, test_folder, unpin,
+};
+use super::param_table::{ParamRow, has_only, number};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::buffer::Aligned;
@@ -20,41 +22,44 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "fsync",
     group: Group::Files,
     title: "fsync",
-    about: "0 B, 4 KiB and 1 MiB written and waited for by fsync and fdatasync",
-    doc: "Writes into a file whose blocks are there already, and waits until the device says that it has the data; the value is both \
-          together. fsync also writes when the file was changed, which takes a commit of the journal; fdatasync leaves that out where \
-          the size did not change. With 0 bytes nothing was written: that is what the call costs by itself. A device that keeps the data \
-          in a memory without a battery has to empty it, and one that says so at once does not do that: both shows here. What the device \
-          wrote is counted by the kernel. The thread is not pinned, as kernel threads do part of the work.",
+    about: "writing 0 B, 4 KiB and 1 MiB and waiting for fsync or fdatasync",
+    doc: "Writes into a file whose blocks are already allocated, and waits until the device \
+          reports that it has the data; the value is both together. fsync also writes the \
+          modification time, which takes a journal commit; fdatasync skips that if the size did \
+          not change. With 0 bytes nothing is written: that is the cost of the call itself. A \
+          device with a volatile write cache has to flush it, and one that acknowledges at once \
+          does not: the difference shows here. The kernel counts what the device wrote. The thread \
+          is not pinned, because kernel threads do part of the work.",
     makes_files: true,
     params: &[ProbeParam {
         name: "bytes",
-        about: "bytes that are written before each call",
+        about: "bytes written before each call",
         of: RangeOf::Bytes,
         least: 0,
-        most: FILE,
+        most: FILE_BYTES,
         step: 1,
         usual: "0,4k,1m",
     }],
 };
 
-/// Whether only the data is waited for.
-const CALLS: &[Known<bool>] = &[
-    Known {
+/// The calls; the value is true if only the data is synced.
+const CALLS: &[ParamRow<bool>] = &[
+    ParamRow {
         name: "fsync",
-        what: false,
+        value: false,
         range: (1.0, 3.0),
-        why: "data, then a commit of the journal, each with its flush",
+        why: "data, then a journal commit, each with its flush",
     },
-    Known { name: "fdatasync", what: true, range: (1.0, 2.0), why: "data and one flush" },
+    ParamRow { name: "fdatasync", value: true, range: (1.0, 2.0), why: "data and one flush" },
 ];
 const SIZES: [u64; 3] = [0, 4096, 1 << 20];
-/// The file; writes go through it, so that none waits for the one before.
-const FILE: u64 = 4 << 20;
+/// Size of the file; writes advance through it, so that none waits for the one before.
+const FILE_BYTES: u64 = 4 << 20;
 
-fn parts(cell: &ProbeCell) -> Option<(&'static Known<bool>, u64)> {
-    let bytes = number(cell, "bytes").filter(|bytes| *bytes <= FILE)?;
-    Some((Known::of(CALLS, cell, "call")?, bytes)).filter(|_| has_only(cell, &["call", "bytes"]))
+fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<bool>, u64)> {
+    let bytes = number(cell, "bytes").filter(|bytes| *bytes <= FILE_BYTES)?;
+    Some((ParamRow::find(CALLS, cell, "call")?, bytes))
+        .filter(|_| has_only(cell, &["call", "bytes"]))
 }
 
 impl Probe for Fsync {
@@ -62,8 +67,8 @@ impl Probe for Fsync {
         &INFO
     }
 
-    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
-        let sizes = site.chosen(&INFO, "bytes").unwrap_or_else(|| SIZES.into());
+    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
+        let sizes = context.requested_values(&INFO, "bytes").unwrap_or_else(|| SIZES.into());
         let cell = |bytes: u64, call: &'static str| {
             ProbeCell::new(INFO.id, [("call", call.into()), ("bytes", bytes.into())])
         };
@@ -73,18 +78,20 @@ impl Probe for Fsync {
             .collect()
     }
 
-    fn check(&self, _: &ProbeCell, site: &Site) -> Result<(), String> {
-        folder(site)?;
-        has_room(site, FILE)
+    fn check(&self, _: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        test_folder(context)?;
+        check_disk_space(context, FILE_BYTES)
     }
 
-    fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
-        let ((call, bytes), Device { byte, flush, why, .. }) = (parts(cell)?, device(site));
+    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
+        let ((call, bytes), Device { byte, flush, why, .. }) =
+            (parse_cell(cell)?, test_device(context));
         if bytes == 0 {
             return Some(Estimate {
                 low: 100.0,
                 high: flush.1,
-                reason: "a system call that finds nothing to write; some file systems flush all the same".into(),
+                reason: "a system call with nothing to write; some file systems flush anyway"
+                    .into(),
             });
         }
         let (low, high) = (
@@ -94,20 +101,20 @@ impl Probe for Fsync {
         Some(Estimate { low, high, reason: format!("{}; {why}", call.why) })
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (call, bytes) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        unpin(site);
-        let file = filled(site, FILE, bytes)?;
-        let data =
-            Aligned::filled(bytes as usize, 0xa5).map_err(ProbeError::of("memory for the data"))?;
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let (call, bytes) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+        unpin(context);
+        let file = create_filled(context, FILE_BYTES, bytes)?;
+        let data = Aligned::filled(bytes as usize, 0xa5)
+            .map_err(ProbeError::in_call("memory for the data"))?;
         Ok(Box::new(Syncs {
-            only_data: call.what,
+            only_data: call.value,
             data,
             at: 0,
             file,
             done: 0,
             device_bytes: Some(0),
-            site: site.clone(),
+            context: context.clone(),
         }))
     }
 }
@@ -119,57 +126,59 @@ struct Syncs {
     at: u64,
     file: Scratch,
     done: u64,
-    /// Written by the device meanwhile, by anyone.
+    /// Bytes the device wrote during the batches, by any process.
     device_bytes: Option<u64>,
-    site: Site,
+    context: ProbeContext,
 }
 
 impl Syncs {
-    fn one(&mut self) -> Result<(), ProbeError> {
-        self.site.go_on()?;
+    fn write_and_sync(&mut self) -> Result<(), ProbeError> {
+        self.context.check_stop()?;
         let (file, len) = (self.file.file(), self.data.len() as u64);
         if len > 0 {
-            if self.at + len > FILE {
+            if self.at + len > FILE_BYTES {
                 self.at = 0;
             }
-            file.write_all_at(&self.data, self.at).map_err(ProbeError::of("write"))?;
+            file.write_all_at(&self.data, self.at).map_err(ProbeError::in_call("write"))?;
             self.at += len;
         }
         if self.only_data {
-            fdatasync(file).map_err(ProbeError::of("fdatasync"))
+            fdatasync(file).map_err(ProbeError::in_call("fdatasync"))
         } else {
-            fsync(file).map_err(ProbeError::of("fsync"))
+            fsync(file).map_err(ProbeError::in_call("fsync"))
         }
     }
 
-    fn written(&self) -> Option<u64> {
+    fn device_writes(&self) -> Option<u64> {
         let (major, minor) = device_of(self.file.file())?;
         DiskStats::read(major, minor).ok().map(|stats| stats.write_bytes)
     }
 }
 
 impl Gauge for Syncs {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
-        let (before, mut done) = (self.written(), Ok(()));
-        let took = Took::whole(count as f64, || done = (0..count).try_for_each(|_| self.one()));
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        let (before, mut done) = (self.device_writes(), Ok(()));
+        let batch = BatchTime::of_block(count as f64, || {
+            done = (0..count).try_for_each(|_| self.write_and_sync())
+        });
         done?;
-        let moved = before.and_then(|before| Some(self.written()?.saturating_sub(before)));
+        let moved = before.and_then(|before| Some(self.device_writes()?.saturating_sub(before)));
         self.device_bytes = self.device_bytes.zip(moved).map(|(all, more)| all + more);
         self.done += count;
-        Ok(took)
+        Ok(batch)
     }
 
     fn evidence(&self) -> Vec<String> {
         let each = self.device_bytes.filter(|_| self.done > 0).map(|bytes| {
             format!(
-                "the device wrote {} for each call meanwhile, what others wrote included",
+                "the device wrote {} per call, including writes of other processes",
                 show_bytes(bytes / self.done)
             )
         });
-        ground(self.file.file()).into_iter().chain(each).collect()
+        describe_file_system(self.file.file()).into_iter().chain(each).collect()
     }
 
-    fn most(&self) -> u64 {
+    fn max_batch(&self) -> u64 {
         1 << 16
     }
 }

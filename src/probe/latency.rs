@@ -1,10 +1,9 @@
-//! `latency`: the time of one load by the size of the memory that is used, from the first cache to
-//! memory.
+//! `latency`: the time of one load by working-set size, from the L1 cache to memory.
 
 use super::chase::{Ring, shuffled};
-use super::known::{has_only, number};
 use super::map::Map;
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::param_table::{has_only, number};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::units::show_bytes;
@@ -15,17 +14,20 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "latency",
     group: Group::Memory,
     title: "memory latency",
-    about: "the time of one load by the size of the memory that is used, 4 KiB to 1 GiB, in random order and by strides",
-    doc: "Walks a ring in memory: every place holds the address of the next, so each load waits for the one before. Without a stride the \
-          places are the cache lines in random order, which no prefetcher guesses; with one they are that far apart and in order, as \
-          lmbench and the report had them. As long as the ring fits in a cache the time is that cache's; the curve over the size is \
-          a staircase whose steps are the caches, and its last step is memory. Pages are small, so beyond the reach of the TLB each random \
-          load also waits for a page walk: the probe tlb has that part alone.",
+    about: "the time of one load by working-set size, 4 KiB to 1 GiB, in random order and by \
+            stride",
+    doc: "Chases pointers around a ring in memory: every slot holds the address of the next, so \
+          each load waits for the one before. Without a stride, the slots are cache lines in \
+          random order, which no prefetcher predicts; with one, they are that far apart and in \
+          order, as in lmbench. While the ring fits in a cache, the time is that of the cache; the \
+          curve over the size is a staircase whose steps are the caches and finally memory. Pages \
+          are small, so beyond the reach of the TLB each random load also waits for a page walk: \
+          the tlb probe measures that part alone.",
     makes_files: false,
     params: &[
         ProbeParam {
             name: "bytes",
-            about: "memory that is used",
+            about: "working-set size",
             of: RangeOf::Bytes,
             least: 512,
             most: 1 << 40,
@@ -34,7 +36,7 @@ static INFO: ProbeInfo = ProbeInfo {
         },
         ProbeParam {
             name: "stride",
-            about: "distance of the places, 0 for the random order of lines",
+            about: "distance between loads, 0 for lines in random order",
             of: RangeOf::Bytes,
             least: 0,
             most: 1 << 30,
@@ -44,13 +46,13 @@ static INFO: ProbeInfo = ProbeInfo {
     ],
 };
 
-/// Places lie on lines of their own where no stride is said.
+/// Distance of the slots without a stride: one per cache line.
 const LINE: usize = 64;
-/// None first: random order.
+/// Default strides; 0 is random order.
 const STRIDES: [u64; 4] = [0, 64, 256, 1024];
 const SIZES: std::ops::RangeInclusive<u32> = 12..=30;
 
-fn parts(cell: &ProbeCell) -> Option<(usize, Option<usize>)> {
+fn parse_cell(cell: &ProbeCell) -> Option<(usize, Option<usize>)> {
     let bytes = number(cell, "bytes").filter(|bytes| (1 << 9..=1 << 40).contains(bytes))?;
     let stride = number(cell, "stride");
     let known = if stride.is_some() {
@@ -69,11 +71,13 @@ impl Probe for Latency {
         &INFO
     }
 
-    /// No more than one place is no ring: strides beyond the size are left out.
-    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
-        let sizes =
-            site.chosen(&INFO, "bytes").unwrap_or_else(|| SIZES.map(|power| 1 << power).collect());
-        let strides = site.chosen(&INFO, "stride").unwrap_or_else(|| STRIDES.into());
+    /// Returns a cell per size and stride; a stride beyond the size is skipped, since one slot is
+    /// not a ring.
+    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
+        let sizes = context
+            .requested_values(&INFO, "bytes")
+            .unwrap_or_else(|| SIZES.map(|power| 1 << power).collect());
+        let strides = context.requested_values(&INFO, "stride").unwrap_or_else(|| STRIDES.into());
         let pairs =
             strides.into_iter().flat_map(|stride| sizes.iter().map(move |size| (*size, stride)));
         let cell = |(size, stride): (u64, u64)| {
@@ -87,17 +91,17 @@ impl Probe for Latency {
         pairs.filter(|(size, stride)| stride <= size).map(cell).collect()
     }
 
-    fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        match parts(cell) {
-            Some((bytes, _)) => site.has_memory(bytes as u64),
+    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        match parse_cell(cell) {
+            Some((bytes, _)) => context.check_memory(bytes as u64),
             None => Ok(()),
         }
     }
 
-    fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
-        let (bytes, stride) = parts(cell)?;
+    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
+        let (bytes, stride) = parse_cell(cell)?;
         let mut caches: Vec<_> =
-            site.host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
+            context.host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
         caches.sort_by_key(|cache| cache.size);
         let (low, high) = match caches
             .iter()
@@ -105,14 +109,14 @@ impl Probe for Latency {
             .map(|cache| (cache.level, cache.size))
         {
             Some((1, size)) => {
-                return site.cycles(
+                return context.estimate_cycles(
                     3.0,
                     6.0,
                     &format!("the L1 cache of {} holds it", show_bytes(size)),
                 );
             }
             Some((2, size)) => {
-                return site.cycles(
+                return context.estimate_cycles(
                     if stride.is_some() { 3.0 } else { 11.0 },
                     20.0,
                     &format!("the L2 cache of {} holds it", show_bytes(size)),
@@ -120,11 +124,11 @@ impl Probe for Latency {
             }
             Some((level, size)) => {
                 let low = if stride.is_some() { 3.0 } else { 30.0 };
-                return site.cycles(
+                return context.estimate_cycles(
                     low,
                     90.0,
                     &format!(
-                        "the L{level} cache of {} holds it; page walks come on top",
+                        "the L{level} cache of {} holds it; page walks add to that",
                         show_bytes(size)
                     ),
                 );
@@ -134,19 +138,20 @@ impl Probe for Latency {
         };
         let why = match stride {
             Some(_) => {
-                "no cache holds it; a prefetcher that sees the stride hides much of memory's time"
+                "no cache holds it; a prefetcher that detects the stride hides much of the memory \
+                 latency"
             }
-            None => "no cache holds it: 60-150 ns of memory, and a page walk",
+            None => "no cache holds it: 60-150 ns of memory latency, and a page walk",
         };
         Some(Estimate { low, high, reason: why.into() })
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (bytes, stride) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, site).map_err(ProbeError::Missing)?;
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let (bytes, stride) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+        self.check(cell, context).map_err(ProbeError::Missing)?;
         let map = Map::anonymous(bytes, false)?;
         map.touch();
-        site.go_on()?;
+        context.check_stop()?;
         Ok(Box::new(match stride {
             Some(stride) => {
                 Loads(Ring::through(map, (0..bytes / stride).map(|place| place * stride)))
@@ -162,13 +167,13 @@ impl Probe for Latency {
 struct Loads(Ring);
 
 impl Gauge for Loads {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         Ok(self.0.run(count))
     }
 
     fn evidence(&self) -> Vec<String> {
         vec![format!(
-            "{} of pages of {}",
+            "{} in pages of {}",
             show_bytes(self.0.bytes() as u64),
             show_bytes(super::map::page() as u64)
         )]

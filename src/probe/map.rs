@@ -1,4 +1,4 @@
-//! Memory of a probe's own, whose pages it decides about.
+//! Memory mappings of probes, with control over their pages.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -9,7 +9,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use super::ProbeError;
 
-/// Bytes of a page; 4 KiB where the kernel does not say.
+/// Returns the page size in bytes; 4 KiB where the kernel does not report it.
 pub(super) fn page() -> usize {
     let size = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
     size.and_then(|size| usize::try_from(size).ok())
@@ -24,12 +24,12 @@ pub(super) struct Map {
     len: usize,
 }
 
-/// How much of its alignment a mapping wants: that of a huge page.
+/// Size of a huge page, and the alignment of anonymous mappings.
 pub(super) const HUGE: usize = 2 << 20;
 
 impl Map {
-    /// Anonymous memory that nothing has touched, aligned to 2 MiB; with huge pages where that is
-    /// wanted and allowed, and else surely without.
+    /// Maps untouched anonymous memory, aligned to 2 MiB: with huge pages if `huge` and if the
+    /// kernel allows them, else always without.
     pub fn anonymous(len: usize, huge: bool) -> Result<Map, ProbeError> {
         let whole = Map::new(
             len + HUGE,
@@ -42,15 +42,15 @@ impl Map {
         Ok(map)
     }
 
-    /// `file` from its start; private: what is written is this mapping's own.
+    /// Maps `file` from its start; writes to a private mapping do not reach the file.
     pub fn file(file: &File, len: usize, private: bool) -> Result<Map, ProbeError> {
         let flags = if private { libc::MAP_PRIVATE } else { libc::MAP_SHARED };
         let write = if private { libc::PROT_WRITE } else { 0 };
         Map::new(len, libc::PROT_READ | write, flags, Some((file, 0)))
     }
 
-    /// The last page of `file` first: neighbours in memory are none in the file, so each page is a
-    /// mapping of its own.
+    /// Maps the pages of `file` in reverse order: neighbours in memory are not neighbours in the
+    /// file, so each page is a separate mapping.
     pub fn scattered(file: &File, len: usize) -> Result<Map, ProbeError> {
         let (map, page) = (
             Map::new(
@@ -63,7 +63,7 @@ impl Map {
         );
         for (at, offset) in (0..len).step_by(page).zip((0..len).step_by(page).rev()) {
             let there = (map.start + at) as *mut libc::c_void;
-            // SAFETY: replaces a page of a mapping that is ours and that nothing points into.
+            // SAFETY: replaces a page of the mapping created above, into which nothing points.
             let made = unsafe {
                 libc::mmap(
                     there,
@@ -75,7 +75,7 @@ impl Map {
                 )
             };
             if made == libc::MAP_FAILED {
-                return Err(ProbeError::last("mmap"));
+                return Err(ProbeError::last_os_error("mmap"));
             }
         }
         Ok(map)
@@ -88,16 +88,16 @@ impl Map {
         file: Option<(&File, i64)>,
     ) -> Result<Map, ProbeError> {
         let (fd, offset) = file.map_or((-1, 0), |(file, offset)| (file.as_raw_fd(), offset));
-        // SAFETY: a new mapping at an address of the kernel's choice.
+        // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
         let base = unsafe { libc::mmap(ptr::null_mut(), len, protection, flags, fd, offset) };
         if base == libc::MAP_FAILED {
-            Err(ProbeError::last("mmap"))
+            Err(ProbeError::last_os_error("mmap"))
         } else {
             Ok(Map { start: base as usize, len })
         }
     }
 
-    /// The first `len` bytes on a boundary of huge pages; the rest is given back.
+    /// Keeps `len` bytes that start on a huge-page boundary and unmaps the rest.
     fn aligned(self, len: usize) -> Map {
         let (start, end) = (self.start.next_multiple_of(HUGE), self.start + self.len);
         unmap(self.start, start - self.start);
@@ -109,17 +109,18 @@ impl Map {
         Map { start, len: len.next_multiple_of(page()) }
     }
 
-    /// Advice that is refused changes what is measured, and the counters tell.
+    /// Passes `advice` to madvise(2). A refusal is ignored: it changes what is measured, which the
+    /// counters show.
     pub fn advise(&self, advice: i32) {
-        // SAFETY: the range is ours; MADV_DONTNEED, which drops contents, is only asked for where
-        // nothing is kept.
+        // SAFETY: the range is this mapping; no caller passes advice that drops contents still in
+        // use.
         unsafe { libc::madvise(self.start as *mut libc::c_void, self.len, advice) };
     }
 
-    /// Whether the protection was set.
+    /// Sets the protection of the first `len` bytes; returns whether that succeeded.
     pub fn protect(&self, len: usize, write: bool) -> bool {
         let protection = libc::PROT_READ | if write { libc::PROT_WRITE } else { 0 };
-        // SAFETY: the range is ours, and nobody writes through it while it is read-only.
+        // SAFETY: the range is within this mapping, and nothing writes to it while it is read-only.
         unsafe {
             libc::mprotect(self.start as *mut libc::c_void, len.min(self.len), protection) == 0
         }
@@ -129,10 +130,10 @@ impl Map {
         self.len
     }
 
-    /// The address of a byte, wrapped into the mapping.
+    /// Returns the address of the byte at `offset` modulo the length of the mapping.
     pub fn at(&self, offset: usize) -> *mut u8 {
-        // Divided only where it must be: that would be 14 to 90 cycles (DIV of 64 bits) of a load
-        // or fault that is timed.
+        // Divides only where it must: a 64-bit DIV would add 14 to 90 cycles to a timed load or
+        // fault.
         let offset = if offset < self.len { offset } else { offset % self.len };
         (self.start + offset) as *mut u8
     }
@@ -140,18 +141,18 @@ impl Map {
     /// Loads the byte at `offset`.
     #[inline(always)]
     pub fn load(&self, offset: usize) -> u8 {
-        // SAFETY: within the mapping, which can be read.
+        // SAFETY: the address is within the mapping, which is readable.
         unsafe { ptr::read_volatile(self.at(offset)) }
     }
 
-    /// Stores a byte at `offset`; the mapping must be one that can be written.
+    /// Stores a byte at `offset`; the mapping must be writable.
     #[inline(always)]
     pub fn store(&self, offset: usize, byte: u8) {
-        // SAFETY: within the mapping; only mappings that were made writable are stored to.
+        // SAFETY: the address is within the mapping, and callers store only to writable mappings.
         unsafe { ptr::write_volatile(self.at(offset), byte) }
     }
 
-    /// One store to each page: all of it is backed.
+    /// Stores to every page, so that all of them are backed by memory.
     pub fn touch(&self) {
         (0..self.len).step_by(page()).for_each(|at| self.store(at, 1));
     }
@@ -159,7 +160,8 @@ impl Map {
 
 fn unmap(start: usize, len: usize) {
     if len > 0 {
-        // SAFETY: a range of a mapping of ours that nothing points into any more.
+        // SAFETY: the range belongs to a mapping of this module, into which nothing points any
+        // more.
         unsafe { libc::munmap(start as *mut libc::c_void, len) };
     }
 }
@@ -170,16 +172,16 @@ impl Drop for Map {
     }
 }
 
-/// A file in memory whose pages are all cached.
+/// Creates an in-memory file of `len` bytes.
 pub(super) fn cached_file(len: usize) -> Result<File, ProbeError> {
     let file = memfd_create(c"iotui", MFdFlags::MFD_CLOEXEC)
         .map(File::from)
-        .map_err(ProbeError::of("memfd_create"))?;
+        .map_err(ProbeError::in_call("memfd_create"))?;
     let block = vec![0x5a; 1 << 20];
     for at in (0..len).step_by(block.len()) {
         let part = block.len().min(len - at);
         std::os::unix::fs::FileExt::write_all_at(&file, &block[..part], at as u64)
-            .map_err(ProbeError::of("write"))?;
+            .map_err(ProbeError::in_call("write"))?;
     }
     Ok(file)
 }

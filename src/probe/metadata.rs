@@ -1,4 +1,4 @@
-//! `metadata`: files made, asked about, renamed and deleted.
+//! `metadata`: creating, inspecting, renaming and deleting files.
 
 use std::ffi::CString;
 use std::os::fd::AsFd;
@@ -7,9 +7,9 @@ use nix::fcntl::{AtFlags, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fstatat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use super::files::{alone, folder, ground};
-use super::known::{Known, has_only};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::files::{describe_file_system, test_folder, unshare_descriptors};
+use super::param_table::{ParamRow, has_only};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::scratch_dir::ScratchDir;
@@ -20,13 +20,14 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "metadata",
     group: Group::Files,
     title: "file metadata",
-    about: "an empty file created, asked about (stat), renamed, deleted",
-    doc: "Works on up to 4096 empty files in a folder of its own, which is removed. create opens a new file and closes it, stat asks \
-          about one whose name is cached, rename gives a new name, delete takes the only name away, and with it the file. Nothing is \
-          forced to the device: a journal is written by the kernel later, so these are mostly times of the CPU, and of a server on a \
-          network mount. fsync is what waits for the device. Files are made and deleted outside the time where that is not what is \
-          measured. ext4 takes no inode again that was freed in the last seconds, so where many were just deleted it searches long for \
-          each new file.",
+    about: "create, stat, rename and delete of an empty file",
+    doc: "Works on up to 4096 empty files in its own folder, which is removed afterwards. create \
+          opens a new file and closes it, stat looks up a file whose name is cached, rename \
+          changes the name, delete removes the only name and with it the file. Nothing is forced \
+          to the device: the kernel writes the journal later, so these are mostly CPU times, and \
+          server times on a network mount. fsync measures the wait for the device. Where creating \
+          or deleting is not what is measured, it is not timed. ext4 does not reuse an inode freed \
+          within the last seconds, so after many deletions it searches longer for each new file.",
     makes_files: true,
     params: &[],
 };
@@ -50,41 +51,42 @@ impl Op {
     }
 }
 
-/// Nanoseconds.
-const OPS: &[Known<Op>] = &[
-    Known {
+/// Expected nanoseconds.
+const OPS: &[ParamRow<Op>] = &[
+    ParamRow {
         name: "create",
-        what: Op::Create,
+        value: Op::Create,
         range: (4e3, 1.5e6),
-        why: "an inode, an entry, their part of the journal; most where many were just freed",
+        why: "an inode, a directory entry, their share of the journal; longest after many \
+              deletions",
     },
-    Known {
+    ParamRow {
         name: "stat",
-        what: Op::Stat,
+        value: Op::Stat,
         range: (250.0, 4e3),
-        why: "a system call and a name that is found in the cache of names",
+        why: "a system call and a name found in the dentry cache",
     },
-    Known {
+    ParamRow {
         name: "rename",
-        what: Op::Rename,
+        value: Op::Rename,
         range: (3e3, 100e3),
-        why: "two entries of a folder and their part of the journal",
+        why: "two directory entries and their share of the journal",
     },
-    Known {
+    ParamRow {
         name: "delete",
-        what: Op::Delete,
+        value: Op::Delete,
         range: (3e3, 150e3),
-        why: "an entry and an inode given back, and their part of the journal",
+        why: "a directory entry and an inode freed, and their share of the journal",
     },
 ];
 
-/// Files at a time.
-const MOST: u64 = 4096;
-/// Files that make a new folder an ordinary one.
-const FIRST: u64 = 256;
+/// Maximum number of files at a time.
+const MAX_FILES: u64 = 4096;
+/// Files created and deleted before the first batch, so that the folder is no longer new.
+const WARM_UP_FILES: u64 = 256;
 
-fn op(cell: &ProbeCell) -> Option<&'static Known<Op>> {
-    Known::of(OPS, cell, "op").filter(|_| has_only(cell, &["op"]))
+fn op(cell: &ProbeCell) -> Option<&'static ParamRow<Op>> {
+    ParamRow::find(OPS, cell, "op").filter(|_| has_only(cell, &["op"]))
 }
 
 impl Probe for Metadata {
@@ -92,31 +94,39 @@ impl Probe for Metadata {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
         OPS.iter().map(|op| ProbeCell::new(INFO.id, [("op", op.name.into())])).collect()
     }
 
-    fn check(&self, _: &ProbeCell, site: &Site) -> Result<(), String> {
-        folder(site).map(drop)
+    fn check(&self, _: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        test_folder(context).map(drop)
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
-        op(cell)?.as_it_is()
+    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
+        op(cell)?.as_estimate()
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let op = op(cell).ok_or_else(|| ProbeError::unknown(cell))?.what;
-        alone();
-        let dir = ScratchDir::create(folder(site).map_err(ProbeError::Missing)?)
-            .map_err(ProbeError::of("a folder on the disk"))?;
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let op = op(cell).ok_or_else(|| ProbeError::unknown(cell))?.value;
+        unshare_descriptors();
+        let dir = ScratchDir::create(test_folder(context).map_err(ProbeError::Missing)?)
+            .map_err(ProbeError::in_call("a folder on the disk"))?;
         let names = |letter: char| {
-            (0..MOST).filter_map(|number| CString::new(format!("{letter}{number}")).ok()).collect()
+            (0..MAX_FILES)
+                .filter_map(|number| CString::new(format!("{letter}{number}")).ok())
+                .collect()
         };
-        let mut files =
-            Files { op, dir, names: names('f'), others: names('g'), done: 0, site: site.clone() };
-        // The first entries of a folder take its blocks, and inodes of a group that nobody looked
-        // at yet.
-        files.run(FIRST)?;
+        let mut files = Files {
+            op,
+            dir,
+            names: names('f'),
+            others: names('g'),
+            done: 0,
+            context: context.clone(),
+        };
+        // The first entries of a folder allocate its blocks, and inodes from a block group that was
+        // not read yet.
+        files.run(WARM_UP_FILES)?;
         files.done = 0;
         Ok(Box::new(files))
     }
@@ -126,18 +136,18 @@ struct Files {
     op: Op,
     dir: ScratchDir,
     names: Vec<CString>,
-    /// What they are renamed to.
+    /// Names after the rename.
     others: Vec<CString>,
     done: u64,
-    site: Site,
+    context: ProbeContext,
 }
 
 impl Files {
-    /// `op` on the first `count` files, until one fails or the run ends.
-    fn each(&self, op: Op, count: usize) -> Result<(), ProbeError> {
+    /// Applies `op` to the first `count` files, until one fails or the run is stopped.
+    fn apply(&self, op: Op, count: usize) -> Result<(), ProbeError> {
         let folder = self.dir.folder().as_fd();
         for (name, other) in self.names.iter().zip(&self.others).take(count) {
-            self.site.go_on()?;
+            self.context.check_stop()?;
             let name = name.as_c_str();
             let done = match op {
                 Op::Create => {
@@ -149,43 +159,43 @@ impl Files {
                 Op::Rename => renameat(folder, name, folder, other.as_c_str()),
                 Op::Delete => unlinkat(folder, name, UnlinkatFlags::NoRemoveDir),
             };
-            done.map_err(ProbeError::of(op.call()))?;
+            done.map_err(ProbeError::in_call(op.call()))?;
         }
         Ok(())
     }
 
-    /// Away with the first `count`, whichever name they have.
-    fn clear(&self, count: usize) -> Result<(), ProbeError> {
+    /// Deletes the first `count` files under their current names.
+    fn delete_files(&self, count: usize) -> Result<(), ProbeError> {
         let folder = self.dir.folder().as_fd();
         let names = if self.op == Op::Rename { &self.others } else { &self.names };
         let gone = |name: &CString| unlinkat(folder, name.as_c_str(), UnlinkatFlags::NoRemoveDir);
-        names.iter().take(count).try_for_each(gone).map_err(ProbeError::of("deleting a file"))
+        names.iter().take(count).try_for_each(gone).map_err(ProbeError::in_call("deleting a file"))
     }
 }
 
 impl Gauge for Files {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
-        let count = count.min(MOST);
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        let count = count.min(MAX_FILES);
         let files = count as usize;
         if self.op != Op::Create {
-            self.each(Op::Create, files)?;
+            self.apply(Op::Create, files)?;
         }
         let mut done = Ok(());
-        let took = Took::whole(count as f64, || done = self.each(self.op, files));
+        let batch = BatchTime::of_block(count as f64, || done = self.apply(self.op, files));
         done?;
         if self.op != Op::Delete {
-            self.clear(files)?;
+            self.delete_files(files)?;
         }
         self.done += count;
-        Ok(took)
+        Ok(batch)
     }
 
     fn evidence(&self) -> Vec<String> {
-        let files = format!("{} files in a folder of their own", self.done);
-        ground(self.dir.folder()).into_iter().chain([files]).collect()
+        let files = format!("{} files in their own folder", self.done);
+        describe_file_system(self.dir.folder()).into_iter().chain([files]).collect()
     }
 
-    fn most(&self) -> u64 {
-        MOST
+    fn max_batch(&self) -> u64 {
+        MAX_FILES
     }
 }

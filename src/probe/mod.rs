@@ -1,50 +1,50 @@
-//! Measurements of the operating system itself, from a clock reading to a file read over the
+//! Microbenchmarks of the operating system, from reading a clock to reading a file over the
 //! network: one file each, listed once in [`PROBES`].
 //!
-//! A probe says what it can measure here ([`Probe::cells`]), what it expects ([`Probe::estimate`])
-//! and opens a [`Gauge`]; the engine decides how much one batch is, repeats it, and takes the cost
-//! of clock and loop out.
+//! A probe lists what it can measure on this machine ([`Probe::cells`]), estimates the result
+//! ([`Probe::estimate`]) and opens a [`Gauge`]. The engine chooses the batch size, repeats batches,
+//! and subtracts the overhead of clock and loop.
 
 mod bandwidth;
+mod batch;
+mod cache_retention;
 mod call;
 mod chase;
 mod clock;
 mod contention;
+mod context;
 mod costs;
 mod empty;
 mod error;
 mod file_cache;
 mod file_read;
+mod file_scan;
 mod files;
 mod fork;
 mod fsync;
-mod known;
+mod helper;
 mod latency;
 mod map;
 mod metadata;
 mod mprotect;
 pub mod net;
 mod page_fault;
-mod partner;
+mod param_table;
 mod pipe;
-mod reader;
-mod reading;
+mod read_worker;
 mod remote_read;
-mod reread;
 mod signal;
-mod site;
 mod switch;
 mod syscall;
 #[cfg(test)]
 mod testing;
 mod thread;
 mod tlb;
-mod took;
 
+pub use batch::BatchTime;
+pub use context::ProbeContext;
 pub use costs::Costs;
 pub use error::ProbeError;
-pub use site::Site;
-pub use took::Took;
 
 use crate::plan::{ProbeCell, ProbeInfo, Unknown, nearest};
 use crate::record::{Estimate, HostSummary, Unit, Warning};
@@ -53,67 +53,66 @@ use crate::record::{Estimate, HostSummary, Unit, Warning};
 pub trait Probe: Sync {
     fn info(&self) -> &'static ProbeInfo;
 
-    /// Everything it measures on this machine, from cheap to dear.
-    fn cells(&self, site: &Site) -> Vec<ProbeCell>;
+    /// Returns all cells to measure on this machine, cheapest first.
+    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell>;
 
-    /// The unit of a cell's value.
+    /// Returns the unit of a cell's value.
     fn unit(&self, _: &ProbeCell) -> Unit {
         Unit::Nanos
     }
 
-    /// Whether a cell can be had here, quickly asked: a CPU too few, a program or a peer that is
-    /// missing.
+    /// Checks quickly whether a cell can be measured here: enough CPUs, and no missing program or
+    /// peer.
     ///
     /// # Errors
-    /// The reason, for people.
-    fn check(&self, _: &ProbeCell, _: &Site) -> Result<(), String> {
+    /// The reason, in words for the user.
+    fn check(&self, _: &ProbeCell, _: &ProbeContext) -> Result<(), String> {
         Ok(())
     }
 
-    /// The other machine that a cell is measured to, by its own word; `None` where it is this one
-    /// alone.
-    fn far(&self, _: &ProbeCell, _: &Site) -> Option<HostSummary> {
+    /// Returns what the other machine of a cell reports about itself; `None` for a local cell.
+    fn remote_host(&self, _: &ProbeCell, _: &ProbeContext) -> Option<HostSummary> {
         None
     }
 
-    /// What the value should be, from facts about this machine, with the reasoning; never from a
+    /// Estimates the value, with the reasoning, from facts about this machine and never from a
     /// measurement of the cell itself.
-    fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate>;
+    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate>;
 
-    /// Makes a cell ready, on the thread that will measure it. That thread is pinned to one CPU
-    /// where that is allowed, and ends afterwards, so that nothing has to be restored.
+    /// Prepares a cell on the thread that will measure it. That thread is pinned to one CPU where
+    /// that is allowed, and ends afterwards, so nothing has to be restored.
     ///
     /// # Errors
-    /// What is refused or missing here, and an unknown cell.
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError>;
+    /// Something is refused or missing here, or the cell is unknown.
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError>;
 }
 
 /// A cell that is ready to be measured.
 pub trait Gauge {
-    /// Does `count` operations, or as many as there are, and says how long they took. Long work
-    /// asks `site.stopping()`.
+    /// Does `count` operations, or at most as many as [`most`](Gauge::most), and returns how long
+    /// they took. Long work polls `context.stopping()`.
     ///
     /// # Errors
     /// An operation that failed.
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError>;
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError>;
 
-    /// What its counters prove of the operations so far, for people: `1.00 minor faults each`.
+    /// Returns what counters confirm about the operations so far: `1.00 minor faults each`.
     fn evidence(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// How the value can be misread; asked after the operations.
+    /// Returns warnings about the value; called after the operations.
     fn warnings(&self) -> Vec<Warning> {
         Vec::new()
     }
 
-    /// The most operations that one batch may have.
-    fn most(&self) -> u64 {
+    /// Returns the maximum number of operations of one batch.
+    fn max_batch(&self) -> u64 {
         u64::MAX
     }
 }
 
-/// Every probe, in the order of lists: group by group, cheap before dear.
+/// All probes in display order: by group, cheapest first.
 pub static PROBES: &[&dyn Probe] = &[
     &clock::Clocks,
     &empty::Loop,
@@ -141,15 +140,15 @@ pub static PROBES: &[&dyn Probe] = &[
     &fsync::Fsync,
 ];
 
-/// The entries of all probes.
+/// Returns the descriptions of all probes.
 pub fn infos() -> Vec<&'static ProbeInfo> {
     PROBES.iter().map(|probe| probe.info()).collect()
 }
 
-/// The probe of that name.
+/// Returns the probe with this id.
 ///
 /// # Errors
-/// There is none; the nearest name is told.
+/// There is none; the error suggests the nearest id.
 pub fn probe(id: &str) -> Result<&'static dyn Probe, Unknown> {
     let found = PROBES.iter().find(|probe| probe.info().id == id);
     found.copied().ok_or_else(|| nearest("probe", id, PROBES.iter().map(|probe| probe.info().id)))

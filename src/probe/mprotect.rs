@@ -1,8 +1,8 @@
-//! `mprotect`: the protection of pages changed.
+//! `mprotect`: changing the protection of pages.
 
-use super::known::{has_only, number};
 use super::map::{Map, page};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::param_table::{has_only, number};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 
@@ -12,14 +12,15 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "mprotect",
     group: Group::Memory,
     title: "page protection",
-    about: "mprotect of 1 and of 256 pages that are in memory, to read-only and back",
-    doc: "Makes pages read-only and writable again by mprotect(2), half of the calls each way. Every call changes the entries of its pages and \
-          throws their addresses out of the TLB; making them read-only is dearer, as a stale entry would still allow a write. The pages \
-          are touched before, so that none is missing.",
+    about: "mprotect of 1 and of 256 resident pages, to read-only and back",
+    doc: "Makes pages read-only and writable again by mprotect(2), half of the calls each. Every \
+          call changes the page-table entries and flushes their addresses from the TLB; making \
+          pages read-only is more expensive, because a stale entry would still allow a write. The \
+          pages are touched first, so that all are resident.",
     makes_files: false,
     params: &[ProbeParam {
         name: "pages",
-        about: "pages whose protection is changed",
+        about: "pages per call",
         of: RangeOf::Count,
         least: 1,
         most: 1 << 20,
@@ -41,26 +42,27 @@ impl Probe for Mprotect {
         &INFO
     }
 
-    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
-        let pages = site.chosen(&INFO, "pages").unwrap_or_else(|| PAGES.into());
+    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
+        let pages = context.requested_values(&INFO, "pages").unwrap_or_else(|| PAGES.into());
         pages.into_iter().map(|pages| ProbeCell::new(INFO.id, [("pages", pages.into())])).collect()
     }
 
-    fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        pages(cell).map_or(Ok(()), |pages| site.has_memory((pages * page()) as u64))
+    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        pages(cell).map_or(Ok(()), |pages| context.check_memory((pages * page()) as u64))
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
+    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
         let pages = pages(cell)? as f64;
-        let reason = format!("a system call, a lock, {pages} entries at 5-15 ns, and the TLB told");
+        let reason = format!(
+            "a system call, a lock, {pages} page-table entries at 5-15 ns, and a TLB flush"
+        );
         Some(Estimate { low: 300.0 + 5.0 * pages, high: 2500.0 + 15.0 * pages, reason })
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         let pages = pages(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, site).map_err(ProbeError::Missing)?;
-        // Room on both sides: what lies beside is never changed, so the kernel neither joins nor
-        // splits other mappings.
+        self.check(cell, context).map_err(ProbeError::Missing)?;
+        // The whole mapping is changed, so the kernel neither merges nor splits other mappings.
         let map = Map::anonymous(pages * page(), false)?;
         map.touch();
         Ok(Box::new(Toggle { map, writable: true }))
@@ -73,14 +75,14 @@ struct Toggle {
 }
 
 impl Gauge for Toggle {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let mut good = true;
-        let took = Took::around(count, || {
+        let batch = BatchTime::of_loop(count, || {
             for _ in 0..count {
                 self.writable = !self.writable;
                 good &= self.map.protect(self.map.len(), self.writable);
             }
         });
-        if good { Ok(took) } else { Err(ProbeError::last("mprotect")) }
+        if good { Ok(batch) } else { Err(ProbeError::last_os_error("mprotect")) }
     }
 }

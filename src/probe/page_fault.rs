@@ -1,11 +1,11 @@
-//! `page-fault`: the kernel finds the page for an address that was touched.
+//! `page-fault`: the kernel handles the first access to a page.
 
 use std::fs::File;
 
-use super::files::{filled, folder};
-use super::known::{Known, has_only};
+use super::files::{create_filled, test_folder};
 use super::map::{HUGE, Map, cached_file, page};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::param_table::{ParamRow, has_only};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::Clock;
@@ -19,12 +19,16 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "page-fault",
     group: Group::Memory,
     title: "page fault",
-    about: "a page found for an address: new memory, the zero page, a huge page, a cached file, the device, copy on write",
-    doc: "Touches pages that are not mapped yet, and divides by the faults that the kernel counted. anonymous writes to new memory, which has \
-          to be cleared; zero only reads it and gets the shared page of zeros; huge gets 2 MiB at once. file reads a mapped file whose \
-          pages are cached: around one fault the kernel maps the neighbours too (16 pages), file-single has none it could map. major reads \
-          a file that is not cached, so each fault waits for the device; cow writes to pages of a private mapping, and each is copied. \
-          Mapping and unmapping are not in the time. mmap's cost in the file experiments is this one, per 4 KiB or per 64 KiB.",
+    about: "a page fault on new memory, the zero page, a huge page, a cached file, the device, \
+            copy-on-write",
+    doc: "Touches pages that are not mapped yet, and divides by the faults the kernel counted. \
+          anonymous writes to new memory, which has to be cleared; zero only reads it and gets the \
+          shared zero page; huge gets 2 MiB at once. file reads a mapped file whose pages are \
+          cached: on each fault the kernel also maps the neighbours (16 pages); file-single has no \
+          neighbours to map. major reads a file that is not cached, so each fault waits for the \
+          device; cow writes to pages of a private mapping, each of which is copied. Mapping and \
+          unmapping are not timed. This is the cost of mmap in the file experiments, per 4 KiB or \
+          per 64 KiB.",
     makes_files: true,
     params: &[],
 };
@@ -40,94 +44,94 @@ enum Kind {
     Cow,
 }
 
-/// Nanoseconds of one fault.
-const KINDS: &[Known<Kind>] = &[
-    Known {
+/// Expected nanoseconds of one fault.
+const KINDS: &[ParamRow<Kind>] = &[
+    ParamRow {
         name: "anonymous",
-        what: Kind::Anonymous,
+        value: Kind::Anonymous,
         range: (250.0, 2500.0),
-        why: "an exception, a page taken and cleared; more where the hypervisor has to back it",
+        why: "an exception, a page allocated and cleared; more if the hypervisor has to back it",
     },
-    Known {
+    ParamRow {
         name: "zero",
-        what: Kind::Zero,
+        value: Kind::Zero,
         range: (150.0, 1500.0),
-        why: "an exception and one entry: nothing is cleared",
+        why: "an exception and one page-table entry, without clearing",
     },
-    Known {
+    ParamRow {
         name: "huge",
-        what: Kind::Huge,
+        value: Kind::Huge,
         range: (50e3, 600e3),
         why: "an exception and 2 MiB cleared, at 5-30 GB/s",
     },
-    Known {
+    ParamRow {
         name: "file",
-        what: Kind::File,
+        value: Kind::File,
         range: (400.0, 3500.0),
-        why: "an exception and 16 entries, each page looked up in the page cache",
+        why: "an exception and 16 page-table entries, each page looked up in the page cache",
     },
-    Known {
+    ParamRow {
         name: "file-single",
-        what: Kind::FileSingle,
+        value: Kind::FileSingle,
         range: (250.0, 2500.0),
-        why: "an exception, one page looked up in the page cache",
+        why: "an exception and one page looked up in the page cache",
     },
-    Known {
+    ParamRow {
         name: "major",
-        what: Kind::Major,
+        value: Kind::Major,
         range: (20e3, 2e6),
-        why: "one read of the device: 20-200 µs of an SSD, milliseconds of a disk that turns",
+        why: "one device read: 20-200 µs from an SSD, milliseconds from a rotational disk",
     },
-    Known {
+    ParamRow {
         name: "cow",
-        what: Kind::Cow,
+        value: Kind::Cow,
         range: (350.0, 3000.0),
-        why: "an exception, a page taken and 4 KiB copied",
+        why: "an exception, a page allocated and 4 KiB copied",
     },
 ];
 
-fn kind(cell: &ProbeCell) -> Option<&'static Known<Kind>> {
-    Known::of(KINDS, cell, "kind").filter(|_| has_only(cell, &["kind"]))
+fn kind(cell: &ProbeCell) -> Option<&'static ParamRow<Kind>> {
+    ParamRow::find(KINDS, cell, "kind").filter(|_| has_only(cell, &["kind"]))
 }
 
-/// Memory that one batch goes through at most.
-const MOST: u64 = 64 << 20;
-/// The file that is read from the device; every other page of 64 KiB, so that no fault brings the
-/// next one's data.
-const COLD: usize = 8 << 20;
-const AROUND: usize = 64 << 10;
+/// Maximum memory touched by one batch.
+const MAX_BYTES: u64 = 64 << 20;
+/// Size of the file that is read from the device: one page per 64 KiB, so that no fault reads the
+/// data of the next.
+const COLD_FILE_BYTES: usize = 8 << 20;
+const FAULT_AROUND_BYTES: usize = 64 << 10;
 
 impl Probe for PageFault {
     fn info(&self) -> &'static ProbeInfo {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
         KINDS.iter().map(|kind| ProbeCell::new(INFO.id, [("kind", kind.name.into())])).collect()
     }
 
-    fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        match kind(cell).map(|kind| kind.what) {
-            Some(Kind::Major) => folder(site).map(drop),
-            _ => site.has_memory(MOST),
+    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        match kind(cell).map(|kind| kind.value) {
+            Some(Kind::Major) => test_folder(context).map(drop),
+            _ => context.check_memory(MAX_BYTES),
         }
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
-        kind(cell)?.as_it_is()
+    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
+        kind(cell)?.as_estimate()
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let kind = kind(cell).ok_or_else(|| ProbeError::unknown(cell))?.what;
-        self.check(cell, site).map_err(ProbeError::Missing)?;
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let kind = kind(cell).ok_or_else(|| ProbeError::unknown(cell))?.value;
+        self.check(cell, context).map_err(ProbeError::Missing)?;
         let file = match kind {
-            Kind::File | Kind::Cow => Some(Backing::Memory(cached_file(MOST as usize)?)),
-            // Each page is a mapping, of which a process may have 65530.
+            Kind::File | Kind::Cow => Some(Backing::Memory(cached_file(MAX_BYTES as usize)?)),
+            // Each page is a separate mapping, and a process may have 65530 of them.
             Kind::FileSingle => Some(Backing::Memory(cached_file(4 << 20)?)),
-            Kind::Major => Some(Backing::Disk(filled(site, COLD as u64, 1)?)),
+            Kind::Major => Some(Backing::Disk(create_filled(context, COLD_FILE_BYTES as u64, 1)?)),
             Kind::Anonymous | Kind::Zero | Kind::Huge => None,
         };
-        Ok(Box::new(Faults { kind, file, faults: 0, touched: 0, site: site.clone() }))
+        Ok(Box::new(Faults { kind, file, faults: 0, touched: 0, context: context.clone() }))
     }
 }
 
@@ -148,40 +152,40 @@ impl Backing {
 struct Faults {
     kind: Kind,
     file: Option<Backing>,
-    /// Counted by the kernel, and places touched.
+    /// Faults counted by the kernel.
     faults: u64,
     touched: u64,
-    site: Site,
+    context: ProbeContext,
 }
 
 impl Faults {
-    /// Bytes between two places that are touched.
+    /// Returns the distance in bytes between two touched places.
     fn step(&self) -> usize {
         match self.kind {
             Kind::Huge => HUGE,
-            Kind::File | Kind::Major => AROUND.max(page()),
+            Kind::File | Kind::Major => FAULT_AROUND_BYTES.max(page()),
             _ => page(),
         }
     }
 
-    /// Places that one mapping has.
-    fn room(&self) -> usize {
+    /// Returns the number of places in one mapping.
+    fn places_per_mapping(&self) -> usize {
         let len = match self.kind {
             Kind::FileSingle => 4 << 20,
-            Kind::Major => COLD,
-            _ => MOST as usize,
+            Kind::Major => COLD_FILE_BYTES,
+            _ => MAX_BYTES as usize,
         };
         len / self.step()
     }
 
-    /// A mapping with so many places that were not touched.
-    fn fresh(&self, places: usize) -> Result<Map, ProbeError> {
+    /// Creates a mapping with `places` untouched places.
+    fn map_untouched(&self, places: usize) -> Result<Map, ProbeError> {
         let len = places * self.step();
         let file = || {
             self.file
                 .as_ref()
                 .map(Backing::file)
-                .ok_or_else(|| ProbeError::Missing("there is no file".into()))
+                .ok_or_else(|| ProbeError::Missing("there is no file to map".into()))
         };
         match self.kind {
             Kind::Anonymous | Kind::Zero => Map::anonymous(len, false),
@@ -189,7 +193,8 @@ impl Faults {
             Kind::File => Map::file(file()?, len, false),
             Kind::FileSingle => Map::scattered(file()?, len),
             Kind::Major => {
-                make_cold(file()?, COLD as u64).map_err(ProbeError::of("making the file cold"))?;
+                make_cold(file()?, COLD_FILE_BYTES as u64)
+                    .map_err(ProbeError::in_call("dropping the file from the page cache"))?;
                 let map = Map::file(file()?, len, false)?;
                 map.advise(libc::MADV_RANDOM);
                 Ok(map)
@@ -203,11 +208,11 @@ impl Faults {
         }
     }
 
-    /// Touches `places` places of a fresh mapping; nanoseconds and faults.
+    /// Touches `places` places of a fresh mapping; returns nanoseconds and faults.
     fn touch(&mut self, places: usize) -> Result<(u64, u64), ProbeError> {
-        let (map, step, clock) = (self.fresh(places)?, self.step(), Clock::best());
+        let (map, step, clock) = (self.map_untouched(places)?, self.step(), Clock::best());
         let writes = matches!(self.kind, Kind::Anonymous | Kind::Huge | Kind::Cow);
-        let before = Usage::thread().map_err(ProbeError::of("getrusage"))?;
+        let before = Usage::thread().map_err(ProbeError::in_call("getrusage"))?;
         let begin = clock.now();
         for place in 0..places {
             if writes {
@@ -217,7 +222,7 @@ impl Faults {
             }
         }
         let end = clock.now();
-        let used = Usage::thread().map_err(ProbeError::of("getrusage"))? - before;
+        let used = Usage::thread().map_err(ProbeError::in_call("getrusage"))? - before;
         let faults = if self.kind == Kind::Major { used.major_faults } else { used.minor_faults };
         self.touched += places as u64;
         self.faults += faults;
@@ -226,51 +231,51 @@ impl Faults {
 }
 
 impl Gauge for Faults {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
-        let (mut left, mut took) = (count, Took::default());
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        let (mut left, mut batch) = (count, BatchTime::default());
         while left > 0 {
-            self.site.go_on()?;
-            let places = left.min(self.room() as u64);
+            self.context.check_stop()?;
+            let places = left.min(self.places_per_mapping() as u64);
             let (nanos, faults) = self.touch(places as usize)?;
-            // Far fewer: what was to be measured did not happen. Far more: a huge page was not to
-            // be had.
+            // Far fewer: the measured event did not happen. Far more: no huge page was available.
             if faults * 2 < places || (self.kind == Kind::Huge && faults > places * 8) {
                 return Err(ProbeError::Missing(format!(
-                    "{faults} faults where {places} places were touched: {}",
-                    self.why()
+                    "{faults} page faults for {places} touched places: {}",
+                    self.explain_mismatch()
                 )));
             }
-            took = Took {
-                nanos: took.nanos + nanos,
-                amount: took.amount + faults as f64,
-                readings: took.readings + 1,
-                loops: took.loops + places,
+            batch = BatchTime {
+                nanos: batch.nanos + nanos,
+                amount: batch.amount + faults as f64,
+                readings: batch.readings + 1,
+                loops: batch.loops + places,
             };
             left -= places;
         }
-        Ok(took)
+        Ok(batch)
     }
 
     fn evidence(&self) -> Vec<String> {
         vec![format!(
-            "{} faults counted by the kernel for {} places touched",
+            "the kernel counted {} page faults for {} touched places",
             self.faults, self.touched
         )]
     }
 
-    fn most(&self) -> u64 {
+    fn max_batch(&self) -> u64 {
         1 << 20
     }
 }
 
 impl Faults {
-    fn why(&self) -> &'static str {
+    fn explain_mismatch(&self) -> &'static str {
         match self.kind {
             Kind::Huge => {
-                "no huge pages are given out here (/sys/kernel/mm/transparent_hugepage/enabled, or memory is in pieces)"
+                "huge pages are unavailable (see /sys/kernel/mm/transparent_hugepage/enabled; \
+                 memory may also be fragmented)"
             }
-            Kind::Major => "the file cannot be made cold here",
-            _ => "the kernel maps more than one page per fault here",
+            Kind::Major => "the file cannot be dropped from the page cache here",
+            _ => "this kernel maps more than one page per fault",
         }
     }
 }

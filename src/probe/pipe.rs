@@ -1,12 +1,12 @@
-//! `pipe`: bytes through a pipe or a Unix socket to another process.
+//! `pipe`: throughput of a pipe or a Unix socket to another process.
 #![allow(unsafe_code)]
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-use super::known::{Known, has_only, number};
-use super::partner::{Place, Process};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::helper::{HelperProcess, Placement};
+use super::param_table::{ParamRow, has_only, number};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::{Estimate, Unit};
 use crate::sys::buffer::Aligned;
@@ -17,17 +17,19 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "pipe",
     group: Group::Cpu,
     title: "pipe bandwidth",
-    about: "bytes per second through a pipe and a Unix socket to another process, 64 KiB at a time",
-    doc: "Writes 64 KiB at a time to another process that reads them, and waits for its word that all came. Every byte is copied into the \
-          kernel and out again, so half the copy bandwidth is the most on one CPU; across CPUs both copies go on at once, but the data \
-          goes from one CPU's cache to the other's. A pipe holds 64 KiB, so both sides often wait for each other.",
+    about: "throughput of a pipe and of a Unix socket to another process, 64 KiB at a time",
+    doc: "Writes 64 KiB at a time to another process that reads them, and waits until it reports \
+          that all arrived. Every byte is copied into the kernel and out again, so on one CPU half \
+          the copy bandwidth is the limit; across CPUs the two copies overlap, but the data moves \
+          from one CPU's cache to the other's. A pipe holds 64 KiB, so the two sides often wait \
+          for each other.",
     makes_files: false,
     params: &[ProbeParam {
         name: "bytes",
-        about: "bytes that are written at a time",
+        about: "bytes per write",
         of: RangeOf::Bytes,
         least: 1,
-        most: MOST,
+        most: MAX_BYTES,
         step: 1,
         usual: "64k",
     }],
@@ -39,36 +41,36 @@ enum Kind {
     Unix,
 }
 
-/// Bytes per second.
-const KINDS: &[Known<Kind>] = &[
-    Known {
+/// Expected bytes per second.
+const KINDS: &[ParamRow<Kind>] = &[
+    ParamRow {
         name: "pipe",
-        what: Kind::Pipe,
+        value: Kind::Pipe,
         range: (0.5e9, 8e9),
-        why: "two copies of each byte and two switches for 64 KiB",
+        why: "two copies of each byte and two switches per 64 KiB",
     },
-    Known {
+    ParamRow {
         name: "unix",
-        what: Kind::Unix,
+        value: Kind::Unix,
         range: (0.5e9, 8e9),
-        why: "two copies of each byte, and a buffer made and freed for each part",
+        why: "two copies of each byte, and a buffer allocated and freed for each part",
     },
 ];
 
 const BLOCK: usize = 64 << 10;
 
-/// No more is written at a time.
-const MOST: u64 = 1 << 20;
+/// Largest write.
+const MAX_BYTES: u64 = 1 << 20;
 
-fn parts(cell: &ProbeCell) -> Option<(&'static Known<Kind>, Place, usize)> {
+fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<Kind>, Placement, usize)> {
     let (bytes, known): (_, &[&str]) = match cell.params.get("bytes") {
         None => (BLOCK, &["kind", "cpus"]),
         Some(_) => (
-            number(cell, "bytes").filter(|bytes| (1..=MOST).contains(bytes))? as usize,
+            number(cell, "bytes").filter(|bytes| (1..=MAX_BYTES).contains(bytes))? as usize,
             &["kind", "cpus", "bytes"],
         ),
     };
-    Some((Known::of(KINDS, cell, "kind")?, Place::of(cell)?, bytes))
+    Some((ParamRow::find(KINDS, cell, "kind")?, Placement::parse(cell)?, bytes))
         .filter(|_| has_only(cell, known))
 }
 
@@ -77,10 +79,10 @@ impl Probe for Pipe {
         &INFO
     }
 
-    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
-        let sizes = site.chosen(&INFO, "bytes").unwrap_or_else(|| vec![BLOCK as u64]);
+    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
+        let sizes = context.requested_values(&INFO, "bytes").unwrap_or_else(|| vec![BLOCK as u64]);
         let cell = |kind: &'static str, cpus: &'static str, bytes: u64| {
-            // The cells without a size have the usual one, in sessions of before too.
+            // The default size is not a parameter of its cells, as in older sessions.
             let said = (bytes != BLOCK as u64).then_some(("bytes", bytes.into()));
             ProbeCell::new(
                 INFO.id,
@@ -90,7 +92,7 @@ impl Probe for Pipe {
         let places = |bytes: u64| {
             KINDS
                 .iter()
-                .flat_map(move |kind| Place::ALL.map(|(cpus, _)| cell(kind.name, cpus, bytes)))
+                .flat_map(move |kind| Placement::ALL.map(|(cpus, _)| cell(kind.name, cpus, bytes)))
         };
         sizes.into_iter().flat_map(places).collect()
     }
@@ -99,87 +101,89 @@ impl Probe for Pipe {
         Unit::BytesPerSecond
     }
 
-    fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        parts(cell).map_or(Ok(()), |(_, place, _)| place.check(site))
+    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        parse_cell(cell).map_or(Ok(()), |(_, place, _)| place.check(context))
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
-        parts(cell)?.0.as_it_is()
+    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
+        parse_cell(cell)?.0.as_estimate()
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (kind, place, block) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        let pipe =
-            || nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::of("pipe"));
-        let (from, to) = match kind.what {
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let (kind, place, block) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+        let pipe = || {
+            nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::in_call("pipe"))
+        };
+        let (from, to) = match kind.value {
             Kind::Pipe => pipe()?,
             Kind::Unix => {
-                let (one, two) =
-                    std::os::unix::net::UnixStream::pair().map_err(ProbeError::of("socketpair"))?;
+                let (one, two) = std::os::unix::net::UnixStream::pair()
+                    .map_err(ProbeError::in_call("socketpair"))?;
                 (one.into(), two.into())
             }
         };
         let (back, answer) = pipe()?;
-        let memory =
-            |value| Aligned::filled(block, value).map_err(ProbeError::of("memory for a message"));
+        let memory = |value| {
+            Aligned::filled(block, value).map_err(ProbeError::in_call("memory for a message"))
+        };
         let (mut buffer, data) = (memory(0)?, memory(0x5a)?);
         let (reads, writes) = (from.as_raw_fd(), answer.as_raw_fd());
-        let (not_mine, nor_mine) = (to.as_raw_fd(), back.as_raw_fd());
+        let (parent_end, parent_reply_end) = (to.as_raw_fd(), back.as_raw_fd());
         let body = || {
-            // SAFETY: after the fork these are this process' own; without them it sees the end when
-            // the other side is gone.
+            // SAFETY: after the fork these descriptors belong to this process alone, which does not
+            // use them; without them it sees end of file when the other side is gone.
             unsafe {
-                libc::close(not_mine);
-                libc::close(nor_mine);
+                libc::close(parent_end);
+                libc::close(parent_reply_end);
             }
             drain(reads, writes, &mut buffer);
         };
-        // SAFETY: it reads and writes by system calls, into a buffer that is there already.
-        let partner = unsafe { Process::fork(place, site, body) }?;
-        // A partner that is gone then shows as a broken pipe.
+        // SAFETY: `drain` makes only system calls, on a buffer allocated before the fork.
+        let helper = unsafe { HelperProcess::fork(place, context, body) }?;
+        // Without our copies of its ends, a helper that is gone shows as a broken pipe.
         drop((from, answer));
-        Ok(Box::new(Stream { to, back, data, site: site.clone(), _partner: partner }))
+        Ok(Box::new(Stream { to, back, data, context: context.clone(), _helper: helper }))
     }
 }
 
-/// The partner: reads how many bytes come, then these, then says so; until the other side is gone.
-/// System calls only.
+/// The helper: reads a byte count, then as many bytes, then sends one byte back, until the other
+/// side is gone. Makes only system calls.
 fn drain(from: RawFd, to: RawFd, buffer: &mut [u8]) {
     let mut length = [0u8; 8];
-    while all_read(from, &mut length) {
+    while read_exact(from, &mut length) {
         let mut left = u64::from_ne_bytes(length);
         while left > 0 {
             let want = left.min(buffer.len() as u64) as usize;
-            match some_read(from, &mut buffer[..want]) {
+            match read_some(from, &mut buffer[..want]) {
                 0 => return,
                 got => left -= got as u64,
             }
         }
-        if !all_written(to, &[1]) {
+        if !write_all(to, &[1]) {
             return;
         }
     }
 }
 
-pub(super) fn interrupted() -> bool {
+pub(super) fn was_interrupted() -> bool {
     io::Error::last_os_error().kind() == ErrorKind::Interrupted
 }
 
-/// Bytes read; 0 at the end and on any error.
-fn some_read(from: RawFd, to: &mut [u8]) -> usize {
+/// Reads once; returns the number of bytes, 0 at end of file and on any error.
+fn read_some(from: RawFd, to: &mut [u8]) -> usize {
     loop {
-        // SAFETY: the slice is writable for its length.
+        // SAFETY: read(2) writes at most `to.len()` bytes, for which the slice is writable.
         match unsafe { libc::read(from, to.as_mut_ptr().cast(), to.len()) } {
-            -1 if interrupted() => {}
+            -1 if was_interrupted() => {}
             got => return usize::try_from(got).unwrap_or(0),
         }
     }
 }
 
-pub(super) fn all_read(from: RawFd, to: &mut [u8]) -> bool {
+pub(super) fn read_exact(from: RawFd, to: &mut [u8]) -> bool {
     let mut done = 0;
     while done < to.len() {
-        match some_read(from, &mut to[done..]) {
+        match read_some(from, &mut to[done..]) {
             0 => return false,
             got => done += got,
         }
@@ -187,12 +191,12 @@ pub(super) fn all_read(from: RawFd, to: &mut [u8]) -> bool {
     true
 }
 
-pub(super) fn all_written(to: RawFd, from: &[u8]) -> bool {
+pub(super) fn write_all(to: RawFd, from: &[u8]) -> bool {
     let mut done = 0;
     while done < from.len() {
-        // SAFETY: the slice is readable for its length.
+        // SAFETY: write(2) reads at most the rest of `from`, which is readable.
         match unsafe { libc::write(to, from[done..].as_ptr().cast(), from.len() - done) } {
-            -1 if interrupted() => {}
+            -1 if was_interrupted() => {}
             got => match usize::try_from(got) {
                 Ok(got) if got > 0 => done += got,
                 _ => return false,
@@ -206,24 +210,24 @@ struct Stream {
     to: OwnedFd,
     back: OwnedFd,
     data: Aligned,
-    site: Site,
-    _partner: Process,
+    context: ProbeContext,
+    _helper: HelperProcess,
 }
 
 impl Gauge for Stream {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let bytes = count * self.data.len() as u64;
         let (to, mut good) = (self.to.as_raw_fd(), true);
-        let took = Took::whole(bytes as f64, || {
-            good = all_written(to, &bytes.to_ne_bytes())
-                && (0..count).all(|_| all_written(to, &self.data) && !self.site.stopping());
-            good = good && all_read(self.back.as_raw_fd(), &mut [0]);
+        let batch = BatchTime::of_block(bytes as f64, || {
+            good = write_all(to, &bytes.to_ne_bytes())
+                && (0..count).all(|_| write_all(to, &self.data) && !self.context.is_stopping());
+            good = good && read_exact(self.back.as_raw_fd(), &mut [0]);
         });
-        self.site.go_on()?;
-        if good { Ok(took) } else { Err(ProbeError::Missing("the partner is gone".into())) }
+        self.context.check_stop()?;
+        if good { Ok(batch) } else { Err(ProbeError::Missing("the helper process is gone".into())) }
     }
 
-    fn most(&self) -> u64 {
+    fn max_batch(&self) -> u64 {
         1 << 24
     }
 }

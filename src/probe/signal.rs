@@ -1,4 +1,4 @@
-//! `signal`: installing a handler, and being interrupted.
+//! `signal`: installing a handler, sending and delivering a signal.
 #![allow(unsafe_code)]
 
 use std::mem::zeroed;
@@ -6,8 +6,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::known::{Known, has_only};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::param_table::{ParamRow, has_only};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 
@@ -17,11 +17,13 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "signal",
     group: Group::Cpu,
     title: "signal",
-    about: "a handler installed, a signal sent to oneself with its handler run, and a process asked after by kill(2)",
-    doc: "install sets the handler of a real-time signal that nobody else uses: one system call. deliver sends that signal to its own thread: \
-          a system call, on its way back a frame on the stack, the handler, and another system call that takes the frame away. The \
-          handler counts, so every delivery is proved. The handler that was there before is put back. send is kill(2) with signal 0 to its own \
-          process, which is checked and not delivered: deliver less send is what lmbench gives as its signal handler overhead.",
+    about: "installing a handler, delivering a signal to the own thread, and kill(2) with signal 0",
+    doc: "install sets the handler of a real-time signal that nothing else uses: one system call. \
+          deliver sends that signal to its own thread: a system call, on its return a frame on the \
+          stack, the handler, and another system call that removes the frame. The handler counts, \
+          so every delivery is verified; the previous handler is restored afterwards. send is \
+          kill(2) with signal 0 to its own process, which is checked but not delivered: deliver \
+          minus send is what lmbench reports as signal handler overhead.",
     makes_files: false,
     params: &[],
 };
@@ -33,30 +35,30 @@ enum Part {
     Send,
 }
 
-/// Nanoseconds.
-const PARTS: &[Known<Part>] = &[
-    Known {
+/// Expected nanoseconds.
+const PARTS: &[ParamRow<Part>] = &[
+    ParamRow {
         name: "install",
-        what: Part::Install,
+        value: Part::Install,
         range: (60.0, 600.0),
         why: "one system call that swaps a structure under a lock",
     },
-    Known {
+    ParamRow {
         name: "deliver",
-        what: Part::Deliver,
+        value: Part::Deliver,
         range: (500.0, 5000.0),
-        why: "two system calls, and all registers saved and loaded, the wide ones too",
+        why: "two system calls, and all registers saved and restored, vector registers included",
     },
-    Known {
+    ParamRow {
         name: "send",
-        what: Part::Send,
+        value: Part::Send,
         range: (60.0, 1500.0),
-        why: "one system call that finds a process and looks whether it may",
+        why: "one system call that looks up a process and checks permission",
     },
 ];
 
-fn part(cell: &ProbeCell) -> Option<&'static Known<Part>> {
-    Known::of(PARTS, cell, "part").filter(|_| has_only(cell, &["part"]))
+fn part(cell: &ProbeCell) -> Option<&'static ParamRow<Part>> {
+    ParamRow::find(PARTS, cell, "part").filter(|_| has_only(cell, &["part"]))
 }
 
 impl Probe for Signal {
@@ -64,22 +66,23 @@ impl Probe for Signal {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
         PARTS.iter().map(|part| ProbeCell::new(INFO.id, [("part", part.name.into())])).collect()
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
-        part(cell)?.as_it_is()
+    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
+        part(cell)?.as_estimate()
     }
 
-    fn open(&self, cell: &ProbeCell, _: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let part = part(cell).ok_or_else(|| ProbeError::unknown(cell))?.what;
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: an all-zero sigaction is valid; the handler only counts.
+    fn open(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let part = part(cell).ok_or_else(|| ProbeError::unknown(cell))?.value;
+        let alone = GAUGE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: an all-zero sigaction is valid, and the installed handler only increments an
+        // atomic.
         let before = unsafe {
             let mut before = zeroed();
-            if libc::sigaction(number(), &counting(), &mut before) != 0 {
-                return Err(ProbeError::last("sigaction"));
+            if libc::sigaction(signal_number(), &counting_action(), &mut before) != 0 {
+                return Err(ProbeError::last_os_error("sigaction"));
             }
             before
         };
@@ -87,23 +90,23 @@ impl Probe for Signal {
     }
 }
 
-/// A handler is the whole process': one gauge at a time.
-static ALONE: Mutex<()> = Mutex::new(());
-static CAUGHT: AtomicU64 = AtomicU64::new(0);
+/// Signal handlers are per process, so only one gauge at a time may exist.
+static GAUGE_LOCK: Mutex<()> = Mutex::new(());
+static DELIVERED: AtomicU64 = AtomicU64::new(0);
 
 /// A real-time signal that no library is known to use.
-fn number() -> libc::c_int {
+fn signal_number() -> libc::c_int {
     libc::SIGRTMIN() + 9
 }
 
-extern "C" fn caught(_: libc::c_int) {
-    CAUGHT.fetch_add(1, Relaxed);
+extern "C" fn count_signal(_: libc::c_int) {
+    DELIVERED.fetch_add(1, Relaxed);
 }
 
-fn counting() -> libc::sigaction {
-    // SAFETY: an all-zero sigaction is valid: no flags, nothing blocked.
+fn counting_action() -> libc::sigaction {
+    // SAFETY: an all-zero sigaction is valid: no flags, an empty mask.
     let mut action: libc::sigaction = unsafe { zeroed() };
-    action.sa_sigaction = caught as extern "C" fn(libc::c_int) as usize;
+    action.sa_sigaction = count_signal as extern "C" fn(libc::c_int) as usize;
     action.sa_flags = libc::SA_RESTART;
     action
 }
@@ -115,36 +118,39 @@ struct Handler {
 }
 
 impl Gauge for Handler {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
-        let (number, action) = (number(), counting());
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        let (number, action) = (signal_number(), counting_action());
         let mut good = true;
         match self.part {
             Part::Install => {
-                // SAFETY: the action is ours; nothing is asked back.
+                // SAFETY: `action` is valid and outlives the call; the old action is not returned.
                 let install = || unsafe { libc::sigaction(number, &action, ptr::null_mut()) } == 0;
-                let took = Took::around(count, || (0..count).for_each(|_| good &= install()));
-                if good { Ok(took) } else { Err(ProbeError::last("sigaction")) }
+                let batch =
+                    BatchTime::of_loop(count, || (0..count).for_each(|_| good &= install()));
+                if good { Ok(batch) } else { Err(ProbeError::last_os_error("sigaction")) }
             }
             Part::Send => {
-                // SAFETY: getpid(2) takes no argument and always succeeds.
+                // SAFETY: getpid(2) has no preconditions.
                 let process = unsafe { libc::getpid() };
                 // SAFETY: kill(2) touches no memory, and signal 0 is never delivered.
                 let send = || unsafe { libc::kill(process, 0) } == 0;
-                let took = Took::around(count, || (0..count).for_each(|_| good &= send()));
-                if good { Ok(took) } else { Err(ProbeError::last("kill")) }
+                let batch = BatchTime::of_loop(count, || (0..count).for_each(|_| good &= send()));
+                if good { Ok(batch) } else { Err(ProbeError::last_os_error("kill")) }
             }
             Part::Deliver => {
-                let before = CAUGHT.load(Relaxed);
-                // SAFETY: getpid(2) and gettid(2) take no argument and always succeed.
+                let before = DELIVERED.load(Relaxed);
+                // SAFETY: getpid(2) and gettid(2) have no preconditions.
                 let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
-                // Not pthread_kill, which asks for both numbers each time: two more system calls.
-                // SAFETY: the signal has a handler, and goes to this thread.
+                // Not pthread_kill, which queries both ids each time: two more system calls.
+                // SAFETY: the signal goes to this thread; its handler only increments an atomic.
                 let send =
                     || unsafe { libc::syscall(libc::SYS_tgkill, process, thread, number) } == 0;
-                let took = Took::around(count, || (0..count).for_each(|_| good &= send()));
-                match CAUGHT.load(Relaxed) - before {
-                    caught if good && caught == count => Ok(took),
-                    caught => Err(ProbeError::Missing(format!("{caught} of {count} signals came"))),
+                let batch = BatchTime::of_loop(count, || (0..count).for_each(|_| good &= send()));
+                match DELIVERED.load(Relaxed) - before {
+                    caught if good && caught == count => Ok(batch),
+                    caught => Err(ProbeError::Missing(format!(
+                        "only {caught} of {count} signals were delivered"
+                    ))),
                 }
             }
         }
@@ -159,8 +165,8 @@ impl Gauge for Handler {
 
 impl Drop for Handler {
     fn drop(&mut self) {
-        // SAFETY: `before` is what sigaction(2) itself filled in, so that its handler is valid; the
-        // old action is not asked for.
-        unsafe { libc::sigaction(number(), &self.before, ptr::null_mut()) };
+        // SAFETY: `before` was filled in by sigaction(2), so its handler is valid; the old action
+        // is not returned.
+        unsafe { libc::sigaction(signal_number(), &self.before, ptr::null_mut()) };
     }
 }

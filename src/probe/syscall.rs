@@ -1,4 +1,4 @@
-//! `syscall`: into the kernel and back, inlined and through the C library.
+//! `syscall`: system calls, inlined and through the C library.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -6,8 +6,8 @@ use std::fs::{File, OpenOptions};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 
-use super::known::{Known, has_only, text};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::param_table::{ParamRow, has_only, text};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::{calls, raw};
@@ -19,13 +19,16 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "syscall",
     group: Group::Cpu,
     title: "system call",
-    about: "getpid, getppid, a read and a write of one byte, stat, open with close: inlined and through the C library",
-    doc: "Makes one kind of system call again and again, and subtracts the loop around it. getpid does next to nothing in the kernel: it is \
-          the price of the way in and out, with what this machine does against speculation. read takes one byte from /dev/zero and write \
-          gives one to /dev/null, so that the file layer comes on top but no data; stat and open with close also walk a path of two names, \
-          /dev/null (lmbench opens a regular file of four names, /usr/include/linux/types.h). \
-          Inlined, the instruction stands in the loop as in iotui's own backends; through the C library there is a call around it and, on \
-          some CPUs, a return that is guessed wrong. The ratio to a procedure call is what makes batching worth while.",
+    about: "getpid, getppid, read and write of one byte, stat, open and close: inlined and through \
+            the C library",
+    doc: "Makes one kind of system call in a loop and subtracts the loop itself. getpid does \
+          almost nothing in the kernel: it is the cost of entering and leaving the kernel, with \
+          this machine's mitigations against speculative execution. read takes one byte from \
+          /dev/zero and write puts one to /dev/null, which adds the file layer but no data; stat \
+          and open with close also resolve a path of two components, /dev/null (lmbench opens a \
+          regular file with four, /usr/include/linux/types.h). Inlined, the syscall instruction is \
+          in the loop, as in iotui's own backends; the C library adds a call and, on some CPUs, a \
+          mispredicted return. The ratio to a function call is why batching pays off.",
     makes_files: false,
     params: &[],
 };
@@ -40,56 +43,56 @@ enum Kind {
     OpenClose,
 }
 
-/// Nanoseconds of one call.
-const KINDS: &[Known<Kind>] = &[
-    Known {
+/// Expected nanoseconds of one call.
+const KINDS: &[ParamRow<Kind>] = &[
+    ParamRow {
         name: "getpid",
-        what: Kind::Getpid,
+        value: Kind::Getpid,
         range: (40.0, 400.0),
-        why: "the way into the kernel and back: 40 ns bare, several times that with guards against speculation",
+        why: "kernel entry and exit: 40 ns bare, several times that with speculation mitigations",
     },
-    Known {
+    ParamRow {
         name: "getppid",
-        what: Kind::Getppid,
+        value: Kind::Getppid,
         range: (45.0, 420.0),
-        why: "that, and a look at the parent's number",
+        why: "the same, and a lookup of the parent",
     },
-    Known {
+    ParamRow {
         name: "read",
-        what: Kind::Read,
+        value: Kind::Read,
         range: (60.0, 600.0),
-        why: "that, the descriptor, and one byte cleared",
+        why: "kernel entry and exit, a descriptor lookup, and one byte cleared",
     },
-    Known {
+    ParamRow {
         name: "write",
-        what: Kind::Write,
+        value: Kind::Write,
         range: (60.0, 600.0),
-        why: "that, the descriptor, and a byte thrown away",
+        why: "kernel entry and exit, a descriptor lookup, and one byte discarded",
     },
-    Known {
+    ParamRow {
         name: "stat",
-        what: Kind::Stat,
+        value: Kind::Stat,
         range: (200.0, 1500.0),
-        why: "that, a path of two names looked up in the cache, and 144 bytes copied out",
+        why: "kernel entry and exit, two path components found in the cache, and 144 bytes copied",
     },
-    Known {
+    ParamRow {
         name: "open-close",
-        what: Kind::OpenClose,
+        value: Kind::OpenClose,
         range: (400.0, 4000.0),
-        why: "two calls, a path of two names, and a file made and freed",
+        why: "two calls, two path components, and an open file allocated and freed",
     },
 ];
 
 const PATH: &CStr = c"/dev/null";
 
-/// The call, and whether it goes through the C library.
-fn parts(cell: &ProbeCell) -> Option<(&'static Known<Kind>, bool)> {
+/// Parses a cell: the call, and whether it goes through the C library.
+fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<Kind>, bool)> {
     let libc = match text(cell, "path")? {
         "inline" => false,
         "libc" => true,
         _ => return None,
     };
-    Some((Known::of(KINDS, cell, "call")?, libc)).filter(|_| has_only(cell, &["call", "path"]))
+    Some((ParamRow::find(KINDS, cell, "call")?, libc)).filter(|_| has_only(cell, &["call", "path"]))
 }
 
 impl Probe for Syscall {
@@ -97,7 +100,7 @@ impl Probe for Syscall {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
         let both = |name: &'static str| {
             ["inline", "libc"]
                 .map(|path| ProbeCell::new(INFO.id, [("call", name.into()), ("path", path.into())]))
@@ -105,13 +108,13 @@ impl Probe for Syscall {
         KINDS.iter().flat_map(|known| both(known.name)).collect()
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
-        parts(cell)?.0.as_it_is()
+    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
+        parse_cell(cell)?.0.as_estimate()
     }
 
-    fn open(&self, cell: &ProbeCell, _: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (Known { what: kind, .. }, libc) =
-            parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+    fn open(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let (ParamRow { value: kind, .. }, libc) =
+            parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         let open = |path: &'static str, write: bool| {
             OpenOptions::new()
                 .read(!write)
@@ -134,26 +137,29 @@ struct Calls {
     file: Option<File>,
 }
 
-/// `count` calls; the first result that is not as it should be.
+/// Times `count` calls.
+///
+/// # Errors
+/// A call returned false.
 #[inline(always)]
-fn each(count: u64, call: impl FnMut() -> bool) -> Result<Took, ProbeError> {
+fn time_calls(count: u64, call: impl FnMut() -> bool) -> Result<BatchTime, ProbeError> {
     let (mut good, mut call) = (true, call);
-    let took = Took::around(count, || (0..count).for_each(|_| good &= call()));
-    if good { Ok(took) } else { Err(ProbeError::Missing("the call was refused".into())) }
+    let batch = BatchTime::of_loop(count, || (0..count).for_each(|_| good &= call()));
+    if good { Ok(batch) } else { Err(ProbeError::Missing("the system call failed".into())) }
 }
 
 impl Calls {
-    fn inline<const FILL: bool>(&self, count: u64, fd: RawFd) -> Result<Took, ProbeError> {
+    fn inline<const FILL: bool>(&self, count: u64, fd: RawFd) -> Result<BatchTime, ProbeError> {
         let (mut byte, mut found) = (0u8, MaybeUninit::uninit());
         match self.kind {
-            Kind::Getpid => each(count, || calls::getpid::<FILL>() > 0),
-            Kind::Getppid => each(count, || calls::getppid::<FILL>() >= 0),
+            Kind::Getpid => time_calls(count, || calls::getpid::<FILL>() > 0),
+            Kind::Getppid => time_calls(count, || calls::getppid::<FILL>() >= 0),
             // SAFETY: read(2) writes at most one byte, into `byte`, which outlives the call.
-            Kind::Read => each(count, || unsafe { raw::read::<FILL>(fd, &mut byte, 1) } == 1),
+            Kind::Read => time_calls(count, || unsafe { raw::read::<FILL>(fd, &mut byte, 1) } == 1),
             // SAFETY: write(2) reads one byte, from `byte`, which outlives the call.
-            Kind::Write => each(count, || unsafe { raw::write::<FILL>(fd, &byte, 1) } == 1),
-            Kind::Stat => each(count, || calls::stat::<FILL>(PATH, &mut found) == 0),
-            Kind::OpenClose => each(count, || {
+            Kind::Write => time_calls(count, || unsafe { raw::write::<FILL>(fd, &byte, 1) } == 1),
+            Kind::Stat => time_calls(count, || calls::stat::<FILL>(PATH, &mut found) == 0),
+            Kind::OpenClose => time_calls(count, || {
                 calls::close::<FILL>(
                     calls::open::<FILL>(PATH, libc::O_RDONLY | libc::O_CLOEXEC) as RawFd
                 ) == 0
@@ -161,20 +167,20 @@ impl Calls {
         }
     }
 
-    fn through_libc(&self, count: u64, fd: RawFd) -> Result<Took, ProbeError> {
+    fn through_libc(&self, count: u64, fd: RawFd) -> Result<BatchTime, ProbeError> {
         let mut byte = 0u8;
         let mut found: MaybeUninit<libc::stat> = MaybeUninit::uninit();
         let (at, path) = ((&raw mut byte).cast(), PATH.as_ptr());
-        // SAFETY: getpid and getppid take nothing; the others have one byte, one stat or a path
-        // that ends with a zero, all of ours, and close has what open just returned.
+        // SAFETY: getpid and getppid have no preconditions; `byte`, `found` and the nul-terminated
+        // `PATH` outlive the calls, and close gets the descriptor open just returned.
         unsafe {
             match self.kind {
-                Kind::Getpid => each(count, || libc::getpid() > 0),
-                Kind::Getppid => each(count, || libc::getppid() >= 0),
-                Kind::Read => each(count, || libc::read(fd, at, 1) == 1),
-                Kind::Write => each(count, || libc::write(fd, at.cast_const(), 1) == 1),
-                Kind::Stat => each(count, || libc::stat(path, found.as_mut_ptr()) == 0),
-                Kind::OpenClose => each(count, || {
+                Kind::Getpid => time_calls(count, || libc::getpid() > 0),
+                Kind::Getppid => time_calls(count, || libc::getppid() >= 0),
+                Kind::Read => time_calls(count, || libc::read(fd, at, 1) == 1),
+                Kind::Write => time_calls(count, || libc::write(fd, at.cast_const(), 1) == 1),
+                Kind::Stat => time_calls(count, || libc::stat(path, found.as_mut_ptr()) == 0),
+                Kind::OpenClose => time_calls(count, || {
                     libc::close(libc::open(path, libc::O_RDONLY | libc::O_CLOEXEC)) == 0
                 }),
             }
@@ -183,7 +189,7 @@ impl Calls {
 }
 
 impl Gauge for Calls {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let fd = self.file.as_ref().map_or(-1, |file| file.as_raw_fd());
         if self.libc {
             self.through_libc(count, fd)

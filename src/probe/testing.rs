@@ -1,10 +1,10 @@
-//! For the tests of probes: this machine as a site, and cells in a short form.
+//! Helpers for the tests of probes.
 
-use super::{Costs, Gauge, Site, probe};
+use super::{Costs, Gauge, ProbeContext, probe};
 use crate::plan::{Param, ProbeCell};
 
-pub fn site() -> Site {
-    Site::here(None, None)
+pub fn context() -> ProbeContext {
+    ProbeContext::collect(None, None)
 }
 
 pub fn cell(probe: &str, params: &[(&'static str, Param)]) -> ProbeCell {
@@ -14,11 +14,11 @@ pub fn cell(probe: &str, params: &[(&'static str, Param)]) -> ProbeCell {
 pub fn open(cell: &ProbeCell) -> Box<dyn Gauge> {
     probe(&cell.probe)
         .unwrap()
-        .open(cell, &site())
+        .open(cell, &context())
         .unwrap_or_else(|error| panic!("{}: {error}", cell.label()))
 }
 
-/// The least of a few batches of `count`: what disturbs only adds.
+/// Returns the minimum of a few batches of `count`, since disturbances only add time.
 pub fn least(cell: &ProbeCell, count: u64) -> f64 {
     let (mut gauge, costs) = (open(cell), Costs::measure());
     let unit = probe(&cell.probe).unwrap().unit(cell);

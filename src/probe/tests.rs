@@ -1,15 +1,15 @@
-//! Every probe in a short form: what it says of itself, that each of its cells can be measured, and
-//! that what must cost more does.
+//! Short runs of every probe: its description, that each of its cells can be measured, and that
+//! what must cost more does.
 
 use std::collections::HashSet;
 
-use super::testing::{cell, least, open, site};
+use super::testing::{cell, context, least, open};
 use super::*;
 use crate::sys::threads::Affinity;
 use crate::sys::usage::Usage;
 
 #[test]
-fn every_probe_says_what_it_is_and_no_id_is_twice() {
+fn every_probe_is_described_and_ids_are_unique() {
     let mut seen = HashSet::new();
     for info in infos() {
         assert!(seen.insert(info.id), "{}", info.id);
@@ -26,15 +26,15 @@ fn every_probe_says_what_it_is_and_no_id_is_twice() {
 }
 
 #[test]
-fn no_two_cells_are_equal_and_each_has_an_estimate_with_its_reason() {
-    let mut site = site();
-    site.host.cpu.cycle_nanos = Some(0.4);
+fn cells_are_unique_and_estimates_have_a_reason() {
+    let mut context = context();
+    context.host.cpu.cycle_nanos = Some(0.4);
     for probe in PROBES {
-        let cells = probe.cells(&site);
+        let cells = probe.cells(&context);
         assert_eq!(cells.iter().collect::<HashSet<_>>().len(), cells.len());
         for cell in cells {
             assert_eq!(cell.probe, probe.info().id);
-            if let Some(estimate) = probe.estimate(&cell, &site) {
+            if let Some(estimate) = probe.estimate(&cell, &context) {
                 let sound = estimate.low > 0.0
                     && estimate.low <= estimate.high
                     && estimate.high.is_finite();
@@ -45,8 +45,8 @@ fn no_two_cells_are_equal_and_each_has_an_estimate_with_its_reason() {
 }
 
 #[test]
-fn what_is_set_of_a_parameter_is_in_cells_that_the_probe_knows() {
-    let mut here = site();
+fn requested_parameter_values_appear_in_known_cells() {
+    let mut here = context();
     here.host.cpu.cycle_nanos = Some(0.4);
     for probe in PROBES {
         let info = probe.info();
@@ -70,7 +70,7 @@ fn what_is_set_of_a_parameter_is_in_cells_that_the_probe_knows() {
                 info.id,
                 param.name
             );
-            let cells = probe.cells(&here.clone().choosing(settings.sets.as_deref()));
+            let cells = probe.cells(&here.clone().with_sets(settings.sets.as_deref()));
             assert_eq!(cells.iter().collect::<HashSet<_>>().len(), cells.len());
             let has =
                 |cell: &ProbeCell, value: u64| cell.params.get(param.name) == Some(&value.into());
@@ -83,7 +83,7 @@ fn what_is_set_of_a_parameter_is_in_cells_that_the_probe_knows() {
             for cell in &cells {
                 let chosen = !cell.params.contains_key(param.name)
                     || values.iter().any(|value| has(cell, *value));
-                // An estimate is made of a cell that is known.
+                // Only a known cell has an estimate.
                 let far = cell.is_far();
                 assert!(
                     chosen && (far || probe.estimate(cell, &here).is_some()),
@@ -98,12 +98,15 @@ fn what_is_set_of_a_parameter_is_in_cells_that_the_probe_knows() {
 }
 
 #[test]
-fn a_cell_of_another_iotui_is_refused_in_words() {
+fn a_cell_of_another_version_is_refused_with_a_reason() {
     for probe in PROBES {
         let strange = cell(probe.info().id, &[("color", "blue".into())]);
-        let refused = probe.open(&strange, &site()).err().map(|error| error.to_string());
+        let refused = probe.open(&strange, &context()).err().map(|error| error.to_string());
         assert!(refused.is_some_and(|why| why.contains("blue")), "{}", probe.info().id);
-        assert_eq!(probe.estimate(&strange, &site()).filter(|_| probe.info().id != "loop"), None);
+        assert_eq!(
+            probe.estimate(&strange, &context()).filter(|_| probe.info().id != "loop"),
+            None
+        );
     }
 }
 
@@ -144,32 +147,32 @@ fn a_process_costs_more_than_a_thread_and_both_more_than_a_system_call() {
 
 #[test]
 fn every_round_trip_on_one_cpu_switches_once_on_each_side() {
-    let site = site();
+    let context = context();
     for probe_id in ["switch-process", "switch-thread"] {
         for by in ["pipe", "futex"] {
             let cell = cell(probe_id, &[("by", by.into()), ("cpus", "same".into())]);
             let counted = std::thread::scope(|scope| {
                 let measured = scope.spawn(|| {
-                    Affinity::only(site.cpu().unwrap()).apply().unwrap();
+                    Affinity::only(context.cpu().unwrap()).apply().unwrap();
                     let mut gauge = open(&cell);
                     let before = Usage::thread().unwrap();
-                    let took = gauge.run(500).unwrap();
-                    assert!(took.amount == 1000.0 && took.nanos > 0);
+                    let batch = gauge.run(500).unwrap();
+                    assert!(batch.amount == 1000.0 && batch.nanos > 0);
                     let used = Usage::thread().unwrap() - before;
-                    // The woken side may go first at once: then the one that woke it was taken off
-                    // and did not sleep.
+                    // The woken side may run first: then the side that woke it was preempted and
+                    // did not sleep.
                     used.voluntary_switches + used.involuntary_switches
                 });
                 measured.join().unwrap()
             });
-            // Others that use the CPU add some.
+            // Other users of the CPU add some.
             assert!((450..=1000).contains(&counted), "{probe_id} by {by}: {counted}");
         }
     }
 }
 
 #[test]
-fn no_child_and_no_descriptor_is_left() {
+fn no_child_or_descriptor_is_left_behind() {
     let open_files = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let mine = || {
         let children = format!("/proc/self/task/{}/children", nix::unistd::gettid());
@@ -192,7 +195,7 @@ fn no_child_and_no_descriptor_is_left() {
 }
 
 #[test]
-fn the_handler_of_before_is_put_back() {
+fn the_previous_signal_handler_is_restored() {
     let found = || {
         let masks = std::fs::read_to_string("/proc/self/status").unwrap();
         masks.lines().find(|line| line.starts_with("SigCgt")).unwrap().to_string()
@@ -208,28 +211,28 @@ fn the_handler_of_before_is_put_back() {
 }
 
 #[test]
-fn a_pipe_carries_what_it_says() {
+fn a_pipe_carries_the_stated_bytes() {
     for kind in ["pipe", "unix"] {
         let mut gauge = open(&cell("pipe", &[("kind", kind.into()), ("cpus", "same".into())]));
-        let took = gauge.run(16).unwrap();
-        assert_eq!(took.amount, f64::from(16 << 16));
+        let batch = gauge.run(16).unwrap();
+        assert_eq!(batch.amount, f64::from(16 << 16));
     }
 }
 
 #[test]
-fn what_is_stopped_ends_within_its_batch() {
-    let site = site();
-    site.end();
+fn a_stop_ends_a_running_batch() {
+    let context = context();
+    context.request_stop();
     for probe_id in ["fork", "switch-thread", "pipe", "thread"] {
         let probe = probe(probe_id).unwrap();
-        let cell = probe.cells(&site).remove(0);
-        let ended = probe.open(&cell, &site).unwrap().run(1 << 40);
+        let cell = probe.cells(&context).remove(0);
+        let ended = probe.open(&cell, &context).unwrap().run(1 << 40);
         assert!(matches!(ended, Err(ProbeError::Stopped)), "{probe_id}");
     }
 }
 
 #[test]
-fn the_first_cache_is_faster_than_the_second_and_that_than_memory() {
+fn the_l1_cache_is_faster_than_l2_and_l2_than_memory() {
     let load = |bytes: u64| least(&cell("latency", &[("bytes", bytes.into())]), 200_000);
     let (first, second, memory) = (load(8 << 10), load(256 << 10), load(128 << 20));
     assert!(first < second && second < memory, "{first} {second} {memory}");
@@ -241,16 +244,16 @@ fn the_first_cache_is_faster_than_the_second_and_that_than_memory() {
 }
 
 #[test]
-fn a_stride_that_is_none_is_refused() {
+fn an_invalid_stride_is_refused() {
     for (bytes, stride) in [(4096, 0), (4096, 12), (4096, 8192), (0, 64), (7, 8)] {
         let strange = cell("latency", &[("bytes", bytes.into()), ("stride", stride.into())]);
-        assert!(probe("latency").unwrap().open(&strange, &site()).is_err(), "{bytes} {stride}");
+        assert!(probe("latency").unwrap().open(&strange, &context()).is_err(), "{bytes} {stride}");
     }
     let huge = cell("latency", &[("bytes", (1u64 << 40).into())]);
     assert!(
         probe("latency")
             .unwrap()
-            .check(&huge, &site())
+            .check(&huge, &context())
             .unwrap_err()
             .contains("a quarter of what is free")
     );
@@ -259,15 +262,17 @@ fn a_stride_that_is_none_is_refused() {
 #[test]
 fn every_kind_of_page_fault_is_counted_by_the_kernel() {
     let dir = tempfile::tempdir_in(".").unwrap();
-    let site = Site::here(Some(dir.path().into()), None);
+    let context = ProbeContext::collect(Some(dir.path().into()), None);
     let probe = probe("page-fault").unwrap();
-    for cell in probe.cells(&site) {
-        let mut gauge = probe.open(&cell, &site).unwrap();
+    for cell in probe.cells(&context) {
+        let mut gauge = probe.open(&cell, &context).unwrap();
         match gauge.run(16) {
-            Ok(took) => assert!(took.amount >= 8.0 && took.nanos > 0, "{}: {took:?}", cell.label()),
+            Ok(batch) => {
+                assert!(batch.amount >= 8.0 && batch.nanos > 0, "{}: {batch:?}", cell.label())
+            }
             // A machine without huge pages, or a folder in memory.
             Err(ProbeError::Missing(why)) => assert!(
-                why.contains("huge pages") || why.contains("made cold"),
+                why.contains("huge pages") || why.contains("page cache"),
                 "{}: {why}",
                 cell.label()
             ),
@@ -279,13 +284,13 @@ fn every_kind_of_page_fault_is_counted_by_the_kernel() {
 
 #[test]
 fn memory_is_read_written_copied_and_protected() {
-    let mut site = site();
-    site.host.caches.clear();
+    let mut context = context();
+    context.host.caches.clear();
     for id in ["bandwidth", "mprotect"] {
         let probe = probe(id).unwrap();
-        for cell in probe.cells(&site) {
+        for cell in probe.cells(&context) {
             assert!(
-                probe.open(&cell, &site).unwrap().run(2).unwrap().amount >= 2.0,
+                probe.open(&cell, &context).unwrap().run(2).unwrap().amount >= 2.0,
                 "{}",
                 cell.label()
             );

@@ -1,10 +1,10 @@
-//! `thread`: making a thread and joining it.
+//! `thread`: creating a thread and joining it.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::{io, ptr};
 
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 
@@ -14,10 +14,11 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "thread",
     group: Group::Cpu,
     title: "thread creation",
-    about: "a thread made and joined, by pthread_create and pthread_join",
-    doc: "Makes a thread that ends at once, and joins it. The C library keeps the stacks of ended threads and gives them out again, so after \
-          the first one this is a task for the kernel, a switch to it and one back; no memory is copied, which is the difference to fork. \
-          The thread starts on the same CPU.",
+    about: "creating and joining a thread, by pthread_create and pthread_join",
+    doc: "Creates a thread that ends at once, and joins it. The C library reuses the stacks of \
+          ended threads, so after the first one this is a task created by the kernel, a switch to \
+          it and one back; no memory is copied, which is the difference to fork. The thread starts \
+          on the same CPU.",
     makes_files: false,
     params: &[],
 };
@@ -27,37 +28,36 @@ impl Probe for Thread {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
         vec![ProbeCell::new(INFO.id, [])]
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
+    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
         let reason =
-            "a task made without its memory, a stack that is there already, and two switches"
-                .into();
+            "a task created without memory of its own, a reused stack, and two switches".into();
         cell.params.is_empty().then_some(Estimate { low: 8e3, high: 80e3, reason })
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         if cell.params.is_empty() {
-            Ok(Box::new(Threads(site.clone())))
+            Ok(Box::new(Threads(context.clone())))
         } else {
             Err(ProbeError::unknown(cell))
         }
     }
 }
 
-struct Threads(Site);
+struct Threads(ProbeContext);
 
-extern "C" fn nothing(_: *mut c_void) -> *mut c_void {
+extern "C" fn thread_body(_: *mut c_void) -> *mut c_void {
     ptr::null_mut()
 }
 
-fn one() -> Result<(), ProbeError> {
-    // SAFETY: the thread gets no memory, and is joined before its handle is gone.
+fn create_and_join() -> Result<(), ProbeError> {
+    // SAFETY: the thread gets no data, and is joined before its handle goes out of scope.
     let error = unsafe {
         let mut thread = std::mem::zeroed();
-        match libc::pthread_create(&mut thread, ptr::null(), nothing, ptr::null_mut()) {
+        match libc::pthread_create(&mut thread, ptr::null(), thread_body, ptr::null_mut()) {
             0 => libc::pthread_join(thread, ptr::null_mut()),
             error => error,
         }
@@ -65,16 +65,17 @@ fn one() -> Result<(), ProbeError> {
     if error == 0 {
         Ok(())
     } else {
-        Err(ProbeError::of("pthread_create")(io::Error::from_raw_os_error(error)))
+        Err(ProbeError::in_call("pthread_create")(io::Error::from_raw_os_error(error)))
     }
 }
 
 impl Gauge for Threads {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let mut done = Ok(());
-        let took = Took::whole(count as f64, || {
-            done = (0..count).try_for_each(|_| one().and_then(|()| self.0.go_on()));
+        let batch = BatchTime::of_block(count as f64, || {
+            done =
+                (0..count).try_for_each(|_| create_and_join().and_then(|()| self.0.check_stop()));
         });
-        done.map(|()| took)
+        done.map(|()| batch)
     }
 }

@@ -1,9 +1,9 @@
-//! `tlb`: the time of one load by the number of pages that are used.
+//! `tlb`: the time of one load by the number of pages.
 
 use super::chase::{Ring, shuffled};
-use super::known::{has_only, number};
 use super::map::{Map, page};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::param_table::{has_only, number};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 
@@ -13,15 +13,17 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "tlb",
     group: Group::Memory,
     title: "TLB reach",
-    about: "the time of one load by the number of pages that are used, one line of each",
-    doc: "Walks a ring with one place on each page, on another line of every page so that the caches' sets are used evenly. So little data fits \
-          in the first caches; what grows with the number of pages is the search for their addresses: in the first TLB it costs nothing, \
-          in the second some cycles, and beyond it a page walk, which on a virtual machine goes through two sets of tables. \
-          The number of pages at the end of a step, times the size of a page, is the reach of that TLB.",
+    about: "the time of one load by the number of pages, one cache line on each",
+    doc: "Chases pointers around a ring with one slot per page, on a different line of every page \
+          so that the cache sets are used evenly. So little data fits in the L1 and L2 caches; \
+          what grows with the number of pages is address translation: it is free in the \
+          first-level TLB, takes some cycles in the second, and beyond that a page walk, which \
+          goes through two sets of page tables on a virtual machine. The number of pages at the \
+          end of a step times the page size is the reach of that TLB.",
     makes_files: false,
     params: &[ProbeParam {
         name: "pages",
-        about: "pages that are used",
+        about: "pages in the ring",
         of: RangeOf::Count,
         least: 2,
         most: 1 << 24,
@@ -43,27 +45,43 @@ impl Probe for Tlb {
         &INFO
     }
 
-    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
-        let pages =
-            site.chosen(&INFO, "pages").unwrap_or_else(|| PAGES.map(|power| 1 << power).collect());
+    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
+        let pages = context
+            .requested_values(&INFO, "pages")
+            .unwrap_or_else(|| PAGES.map(|power| 1 << power).collect());
         pages.into_iter().map(|pages| ProbeCell::new(INFO.id, [("pages", pages.into())])).collect()
     }
 
-    fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        pages(cell).map_or(Ok(()), |pages| site.has_memory((pages * page()) as u64))
+    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        pages(cell).map_or(Ok(()), |pages| context.check_memory((pages * page()) as u64))
     }
 
-    fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
+    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
         match pages(cell)? {
-            ..=64 => site.cycles(3.0, 7.0, "a first TLB of about 64 entries has them all"),
-            65..=1024 => site.cycles(9.0, 35.0, "a second TLB of 1024 to 3072 entries has them; the lines are in the L2 cache"),
-            _ => site.cycles(15.0, 250.0, "beyond the second TLB: a page walk, through two sets of tables on a virtual machine"),
+            ..=64 => context.estimate_cycles(
+                3.0,
+                7.0,
+                "a first-level TLB of about 64 entries \
+                holds them all",
+            ),
+            65..=1024 => context.estimate_cycles(
+                9.0,
+                35.0,
+                "a second-level TLB of 1024 to 3072 \
+                entries holds them; the lines are in the L2 cache",
+            ),
+            _ => context.estimate_cycles(
+                15.0,
+                250.0,
+                "beyond the second-level TLB: a page walk, \
+                through two sets of page tables on a virtual machine",
+            ),
         }
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         let pages = pages(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, site).map_err(ProbeError::Missing)?;
+        self.check(cell, context).map_err(ProbeError::Missing)?;
         let page = page();
         let map = Map::anonymous(pages * page, false)?;
         map.touch();
@@ -79,7 +97,7 @@ impl Probe for Tlb {
 struct Loads(Ring);
 
 impl Gauge for Loads {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         Ok(self.0.run(count))
     }
 }

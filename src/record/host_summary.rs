@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 #[cfg(test)]
-use crate::text::steers;
-use crate::text::{Instead, safe};
+use crate::text::is_unsafe_char;
+use crate::text::{Replacement, safe};
 use crate::units;
 
 /// Summary of a machine that fits in one line. Sizes in bytes; an unknown text is empty.
@@ -71,7 +71,7 @@ impl HostSummary {
 
 fn clean_text(text: String) -> String {
     let short: String = text.trim().chars().take(MAX_CHARS).collect();
-    safe(&short, Instead::Mark)
+    safe(&short, Replacement::Mark)
 }
 
 /// Returns `prefix` and `value`, or nothing if the value is empty.
@@ -114,6 +114,6 @@ mod tests {
         }
         .clean();
         assert_eq!(host.name.chars().count(), MAX_CHARS);
-        assert!(!host.line().chars().any(steers), "{}", host.line());
+        assert!(!host.line().chars().any(is_unsafe_char), "{}", host.line());
     }
 }

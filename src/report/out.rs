@@ -13,7 +13,7 @@ use super::pretty::pretty;
 use super::{COMPARISONS, FORMATS, Format, Look, Spread};
 use crate::sys::atomic_file::{probe, to_file};
 use crate::sys::stdout;
-use crate::text::{Instead, safe_lines};
+use crate::text::{Replacement, safe_lines};
 use crate::units::Rates;
 
 /// The heading of these options in the help text.
@@ -104,7 +104,7 @@ pub struct Failed(pub u8, pub String);
 
 /// One line to stderr; that nobody reads it is no reason to fail.
 pub fn say(line: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "{}", safe_lines(&line.to_string(), Instead::Escape));
+    let _ = writeln!(io::stderr(), "{}", safe_lines(&line.to_string(), Replacement::Escape));
 }
 
 /// Exit 1 with this message.
@@ -180,7 +180,7 @@ impl Out {
     ) -> anyhow::Result<()> {
         match self.format.as_str() {
             "table" => {
-                let text = safe_lines(&text(), Instead::Escape);
+                let text = safe_lines(&text(), Replacement::Escape);
                 self.write(|to| to.write_all(text.as_bytes()))
             }
             "json" => self.write(|to| {

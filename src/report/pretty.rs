@@ -195,7 +195,7 @@ mod tests {
         let mut line = Vec::new();
         compact(&value, &mut line).unwrap();
         for text in [text(&value), String::from_utf8(line).unwrap()] {
-            assert!(!text.chars().any(|c| c != '\n' && crate::text::steers(c)), "{text:?}");
+            assert!(!text.chars().any(|c| c != '\n' && crate::text::is_unsafe_char(c)), "{text:?}");
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
         }
     }

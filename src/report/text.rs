@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::text::{Instead, safe};
+use crate::text::{Replacement, safe};
 
 /// Columns that `text` takes on a terminal.
 pub fn width(text: &str) -> usize {
@@ -12,7 +12,7 @@ pub fn width(text: &str) -> usize {
 /// `text` with everything escaped that could do more than stand there: names and paths are not
 /// ours.
 pub fn clean(text: &str) -> String {
-    safe(text, Instead::Escape)
+    safe(text, Replacement::Escape)
 }
 
 /// `text` for a place between tags or inside an attribute of XML or HTML; XML has no characters

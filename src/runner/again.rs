@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::engine::locate::{PlaceError, locate_target};
 use crate::plan::{Op, Plan, Settings, TargetSpec};
 use crate::session::Session;
-use crate::text::shown;
+use crate::text::show_path;
 use crate::units::show_bytes;
 
 /// Why a session cannot be run again like that; each is one line that says what to do.
@@ -17,7 +17,7 @@ pub enum AgainError {
     Cells,
     #[error("that plan uses {} of its file, but this file has only {}", show_bytes(*.need), show_bytes(*.size))]
     Small { need: u64, size: u64 },
-    #[error("--dir and --keep are for scratch files, but the target is {}: omit them, or name another FILE", shown(.0))]
+    #[error("--dir and --keep are for scratch files, but the target is {}: omit them, or name another FILE", show_path(.0))]
     NotScratch(PathBuf),
     #[error(transparent)]
     Place(#[from] PlaceError),

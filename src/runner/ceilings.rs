@@ -12,7 +12,7 @@ use crate::sys::atomic_file;
 use crate::sys::fd::open_regular;
 use crate::sys::memory::boot_id;
 use crate::sys::scratch::sweep;
-use crate::userdata::{Home, folder_of_ours};
+use crate::userdata::{Home, create_private_folder};
 
 const FILE: &str = "ceilings.json";
 
@@ -83,7 +83,7 @@ fn sound(ceilings: &Ceilings) -> bool {
 }
 
 fn keep(folder: &Path, path: &Path, kept: &Kept) -> std::io::Result<()> {
-    folder_of_ours(folder)?;
+    create_private_folder(folder)?;
     // What a killed process left.
     let _ = sweep(folder);
     atomic_file::replace(path, &serde_json::to_vec(kept)?)

@@ -38,10 +38,10 @@ pub fn event(event: &mut Event, plan: &Plan) -> Result<(), String> {
         Event::Picked { pick } => {
             pick.cells().try_for_each(|index| cell(index, plan).map(drop))?;
             let pick = Arc::make_mut(pick);
-            pick.left_out.iter_mut().for_each(|out| clean::in_place(&mut out.why));
-            clean::in_place(&mut pick.why);
+            pick.left_out.iter_mut().for_each(|out| clean::clean_in_place(&mut out.why));
+            clean::clean_in_place(&mut pick.why);
         }
-        Event::Note { text } => clean::in_place(text),
+        Event::Note { text } => clean::clean_in_place(text),
         _ => {}
     }
     Ok(())
@@ -73,31 +73,31 @@ fn shrink(trial: &mut Trial) {
 
 fn clean_findings(findings: &mut ProbeFindings) {
     findings.warnings.iter_mut().for_each(clean_warning);
-    findings.error.iter_mut().for_each(clean::in_place);
+    findings.error.iter_mut().for_each(clean::clean_in_place);
     if findings.estimate.as_ref().is_some_and(|of| !(of.low.is_finite() && of.high.is_finite())) {
         findings.estimate = None;
     }
-    findings.estimate.iter_mut().for_each(|of| clean::in_place(&mut of.reason));
+    findings.estimate.iter_mut().for_each(|of| clean::clean_in_place(&mut of.reason));
 }
 
 fn clean_levels(levels: &mut Vec<Level>) {
     levels.truncate(DropLevel::ALL.len());
     for level in levels {
         level.readings.truncate(MAX_READINGS);
-        level.reason.iter_mut().for_each(clean::in_place);
+        level.reason.iter_mut().for_each(clean::clean_in_place);
     }
 }
 
 fn clean_warning(warning: &mut Warning) {
     for text in [&mut warning.message, &mut warning.evidence, &mut warning.remedy] {
-        clean::in_place(text);
+        clean::clean_in_place(text);
     }
-    clean::in_place(warning.id.to_mut());
+    clean::clean_in_place(warning.id.to_mut());
 }
 
 /// A verdict whose texts are safe to show.
 pub fn cleaned(mut verdict: Verdict) -> Verdict {
-    clean::in_place(&mut verdict.source_reason);
+    clean::clean_in_place(&mut verdict.source_reason);
     verdict.warnings.iter_mut().for_each(clean_warning);
     verdict.latency.iter_mut().for_each(|latency| latency.buckets.shrink_to_fit());
     verdict
@@ -107,7 +107,7 @@ pub fn cleaned(mut verdict: Verdict) -> Verdict {
 /// what they are.
 pub fn plan(plan: &mut Plan) -> Result<(), String> {
     let texts = plan.presets.iter_mut().chain(plan.skipped.iter_mut().map(|s| &mut s.reason));
-    texts.chain([&mut plan.experiment]).for_each(clean::in_place);
+    texts.chain([&mut plan.experiment]).for_each(clean::clean_in_place);
     if !(plan.goal.is_finite() && plan.goal >= 0.0) {
         return Err(format!("the goal {} is no share", plan.goal));
     }

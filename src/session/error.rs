@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::text::clean;
-use crate::text::shown;
+use crate::text::show_path;
 
 /// Why a session cannot be kept, found, read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -13,17 +13,17 @@ pub enum SessionError {
         "no home folder to keep sessions in: set HOME or XDG_DATA_HOME to an absolute path, or use --no-save"
     )]
     NoHome,
-    #[error("cannot {what} {}: {source}", shown(.path))]
+    #[error("cannot {what} {}: {source}", show_path(.path))]
     Io { what: &'static str, path: PathBuf, source: io::Error },
-    #[error("{} is not a regular file: name a session's .jsonl file, or its id", shown(.0))]
+    #[error("{} is not a regular file: name a session's .jsonl file, or its id", show_path(.0))]
     NotAFile(PathBuf),
-    #[error("{} is no iotui session: {why}", shown(.path))]
+    #[error("{} is no iotui session: {why}", show_path(.path))]
     NotASession { path: PathBuf, why: String },
-    #[error("{} was written by a newer iotui (schema {schema}, this one reads {}): update iotui", shown(.path), super::line::SCHEMA)]
+    #[error("{} was written by a newer iotui (schema {schema}, this one reads {}): update iotui", show_path(.path), super::line::SCHEMA)]
     Newer { path: PathBuf, schema: u64 },
-    #[error("{} is damaged in line {line}: {why}", shown(.path))]
+    #[error("{} is damaged in line {line}: {why}", show_path(.path))]
     Damaged { path: PathBuf, line: u64, why: String },
-    #[error("{} has {bytes} bytes, more than the {most} that are loaded", shown(.path))]
+    #[error("{} has {bytes} bytes, more than the {most} that are loaded", show_path(.path))]
     TooLarge { path: PathBuf, bytes: u64, most: u64 },
     #[error("no session '{}'{}", clean::brief(.text, 80), hint(.near))]
     Unknown { text: String, near: Vec<String> },
@@ -37,7 +37,7 @@ pub enum SessionError {
     Name(String),
     #[error("session '{0}' is still being recorded: stop its run first")]
     Busy(String),
-    #[error("{} is not in the folder of sessions and no session: it is left alone", shown(.0))]
+    #[error("{} is not in the folder of sessions and no session: it is left alone", show_path(.0))]
     NotOurs(PathBuf),
     #[error("the session cannot be written as JSON: {0}")]
     Json(String),
@@ -52,7 +52,7 @@ impl SessionError {
     pub(super) fn reason_first(&self) -> String {
         match self {
             SessionError::Io { what, path, source } => {
-                format!("{source}: cannot {what} {}", shown(path))
+                format!("{source}: cannot {what} {}", show_path(path))
             }
             other => other.to_string(),
         }

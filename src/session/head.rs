@@ -219,7 +219,7 @@ impl Damaged<'_> {
     /// As it says, as its id says, or when the file was last written.
     fn created(&self) -> Option<String> {
         let written = self.text("\"created\":").filter(|text| time::parse_utc(text).is_some());
-        let stamp = || time::of_stamp(&self.id());
+        let stamp = || time::utc_from_stamp(&self.id());
         let modified = || self.path.metadata().and_then(|m| m.modified()).ok().map(time::utc);
         // Text of a test has no file.
         written.or_else(stamp).or_else(modified).or_else(|| Some(time::utc(std::time::UNIX_EPOCH)))

@@ -260,7 +260,7 @@ impl First<'_> {
 
 pub(super) fn clean_texts(value: &mut Value) {
     match value {
-        Value::String(text) => clean::in_place(text),
+        Value::String(text) => clean::clean_in_place(text),
         Value::Array(items) => items.iter_mut().for_each(clean_texts),
         Value::Object(items) => items.values_mut().for_each(clean_texts),
         _ => {}

@@ -7,7 +7,7 @@ use super::list::{self, Listed, State};
 use super::{SessionError, references};
 use crate::plan::nearest;
 use crate::text::{self, clean, time};
-use crate::userdata::{Home, folder_of_ours};
+use crate::userdata::{Home, create_private_folder};
 
 /// The most characters of a session's name.
 pub const NAME_LENGTH: usize = 80;
@@ -20,7 +20,7 @@ pub fn folder() -> Result<PathBuf, SessionError> {
 
 /// Makes the folder, readable by its user only.
 pub(super) fn make_folder(dir: &Path) -> Result<(), SessionError> {
-    folder_of_ours(dir).map_err(|e| SessionError::io("make the folder", dir, e))
+    create_private_folder(dir).map_err(|e| SessionError::io("make the folder", dir, e))
 }
 
 pub(super) fn is_id(text: &str) -> bool {

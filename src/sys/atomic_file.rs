@@ -82,7 +82,7 @@ pub fn probe(path: &Path) -> io::Result<()> {
 }
 
 fn with_path(path: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot write {}: {error}", text::shown(path)))
+    io::Error::new(error.kind(), format!("cannot write {}: {error}", text::show_path(path)))
 }
 
 /// Where the bytes go, with links followed.
@@ -234,7 +234,7 @@ fn save_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
     };
     match (1..100).map(numbered).find(|name| fs::hard_link(temporary, name).is_ok()) {
         Some(name) => {
-            let name = text::shown(&name);
+            let name = text::show_path(&name);
             io::Error::new(
                 error.kind(),
                 format!("{error}: it is unchanged, and the new report was saved as {name}"),

@@ -1,28 +1,28 @@
-//! Text from a file or a user, made safe for one line of a terminal.
+//! Cleaning of text from files and users for one line of a terminal.
 
-use crate::text::{Instead, safe, steers};
+use crate::text::{Replacement, is_unsafe_char, safe};
 
-/// The text without control characters: line breaks and tabs become one space, the others go.
+/// Removes control characters; line breaks and tabs become one space each.
 pub fn text(text: &str) -> String {
-    safe(text, Instead::Nothing)
+    safe(text, Replacement::Nothing)
 }
 
-/// Whether there is nothing to clean.
+/// Returns true if there is nothing to remove.
 pub fn is_clean(text: &str) -> bool {
-    !text.chars().any(steers)
+    !text.chars().any(is_unsafe_char)
 }
 
-/// As [`text`], in place and only where there is something to do.
-pub fn in_place(value: &mut String) {
-    if value.chars().any(steers) {
+/// Cleans like [`text`], in place and only if there is something to remove.
+pub fn clean_in_place(value: &mut String) {
+    if value.chars().any(is_unsafe_char) {
         *value = text(value);
     }
 }
 
-/// At most `most` characters of the cleaned text, for an error that quotes what it found.
-pub fn brief(value: &str, most: usize) -> String {
-    // A hostile text may have megabytes: cleaned are only the characters that can be shown.
-    let head: String = value.chars().take(most).collect();
+/// Returns at most `max` characters of the cleaned text, for errors that quote their input.
+pub fn brief(value: &str, max: usize) -> String {
+    // A hostile text may have megabytes, so only the part to be shown is cleaned.
+    let head: String = value.chars().take(max).collect();
     let cut = if head.len() < value.len() { "..." } else { "" };
     text(&head) + cut
 }
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_steers_a_terminal_is_left() {
+    fn removes_terminal_control_characters() {
         assert_eq!(text("a\x1b[31mb\n\tc\u{202e}d\u{9b}e\0"), "a[31mb  cde");
         assert_eq!(text("Größe, 大きさ"), "Größe, 大きさ");
         assert_eq!(brief("abcdef", 3), "abc...");

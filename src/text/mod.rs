@@ -1,4 +1,4 @@
-//! Text on its way in or out: what of others is safe to show, time, and names of files.
+//! Text: sanitising of untrusted text, times, and names of files.
 
 pub mod clean;
 mod slug;
@@ -8,4 +8,4 @@ mod untrusted;
 pub use clean::text as clean_text;
 pub use slug::slug;
 pub use time::{parse_utc, utc};
-pub use untrusted::{Instead, safe, safe_lines, shown, steers, write_json};
+pub use untrusted::{Replacement, is_unsafe_char, safe, safe_lines, show_path, write_json};

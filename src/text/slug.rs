@@ -1,9 +1,9 @@
-//! Text as part of a file name.
+//! Conversion of text into a part of a file name.
 
-/// The most characters of a slug.
+/// Most characters of a slug.
 const MAX_LENGTH: usize = 40;
 
-/// The text as part of an id: `[a-z0-9-]`, at most 40 characters, `session` where nothing is left.
+/// Converts a text into a part of an id: `[a-z0-9-]`, at most 40 characters, `session` if nothing is left.
 pub fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.chars() {

@@ -1,19 +1,17 @@
-//! UTC as RFC 3339 text, from the system's clock and back.
+//! Conversion between system time and RFC 3339 text in UTC.
 //!
-//! The calendar is Howard Hinnant's ("chrono-Compatible Low-Level Date Algorithms",
-//! `days_from_civil` and `civil_from_days`): years begin in March, so the leap day is the last of a
-//! year.
+//! The calendar algorithm is Howard Hinnant's ("chrono-Compatible Low-Level Date Algorithms", `days_from_civil` and `civil_from_days`): years begin in March, so the leap day is the last day of a year.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const DAY: i64 = 86_400;
 /// 9999-12-31T23:59:59Z: RFC 3339 has four digits for a year.
-const LAST: i64 = 253_402_300_799;
+const MAX_SECONDS: i64 = 253_402_300_799;
 /// 0000-01-01T00:00:00Z.
-const FIRST: i64 = -62_167_219_200;
+const MIN_SECONDS: i64 = -62_167_219_200;
 
-/// Days since 1970-01-01 to year, month, day.
-fn civil(days: i64) -> (i64, u32, u32) {
+/// Converts days since 1970-01-01 into year, month, day.
+fn date_from_days(days: i64) -> (i64, u32, u32) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
@@ -26,8 +24,8 @@ fn civil(days: i64) -> (i64, u32, u32) {
     (year_of_era + era * 400 + i64::from(month <= 2), month as u32, day as u32)
 }
 
-/// Year, month, day to days since 1970-01-01.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+/// Converts year, month, day into days since 1970-01-01.
+fn days_from_date(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
@@ -36,17 +34,17 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// Seconds since 1970, rounded down, within what RFC 3339 can write.
-fn seconds(time: SystemTime) -> i64 {
+/// Returns the seconds since 1970, rounded down and clamped to what RFC 3339 can express.
+fn seconds_since_epoch(time: SystemTime) -> i64 {
     let seconds = match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_secs()).unwrap_or(LAST),
+        Ok(after) => i64::try_from(after.as_secs()).unwrap_or(MAX_SECONDS),
         Err(before) => {
             let before = before.duration();
-            let whole = i64::try_from(before.as_secs()).unwrap_or(LAST);
+            let whole = i64::try_from(before.as_secs()).unwrap_or(MAX_SECONDS);
             -whole - i64::from(before.subsec_nanos() > 0)
         }
     };
-    seconds.clamp(FIRST, LAST)
+    seconds.clamp(MIN_SECONDS, MAX_SECONDS)
 }
 
 struct Parts {
@@ -59,51 +57,51 @@ struct Parts {
 }
 
 fn parts(time: SystemTime) -> Parts {
-    let seconds = seconds(time);
-    let (year, month, day) = civil(seconds.div_euclid(DAY));
-    let of_day = seconds.rem_euclid(DAY);
-    Parts { year, month, day, hour: of_day / 3600, minute: of_day / 60 % 60, second: of_day % 60 }
+    let seconds = seconds_since_epoch(time);
+    let (year, month, day) = date_from_days(seconds.div_euclid(DAY));
+    let second = seconds.rem_euclid(DAY);
+    Parts { year, month, day, hour: second / 3600, minute: second / 60 % 60, second: second % 60 }
 }
 
-/// `2026-11-21T09:30:11Z`: UTC, whole seconds, years 0 to 9999.
+/// Formats a time as `2026-11-21T09:30:11Z`: UTC, whole seconds, years 0 to 9999.
 pub fn utc(time: SystemTime) -> String {
     let Parts { year, month, day, hour, minute, second } = parts(time);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// `20261121-093011`: the same for the id of a session; ids sort as times do.
+/// Formats a time as `20261121-093011` for the id of a session; ids sort like times.
 pub fn stamp(time: SystemTime) -> String {
     let Parts { year, month, day, hour, minute, second } = parts(time);
     format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
 }
 
-/// The time that an id begins with, as [`stamp`] wrote it: RFC 3339.
-pub fn of_stamp(id: &str) -> Option<String> {
-    let (date, time) = (id.get(..8)?, id.get(8..15)?.strip_prefix('-')?);
-    let part = |text: &str, at: usize, length: usize| text.get(at..at + length).map(String::from);
+/// Converts the time at the start of an id, written by [`stamp`], to RFC 3339.
+pub fn utc_from_stamp(id: &str) -> Option<String> {
+    let date = id.get(..8)?;
+    let time = id.get(8..15)?.strip_prefix('-')?;
     let text = format!(
         "{}-{}-{}T{}:{}:{}Z",
-        part(date, 0, 4)?,
-        part(date, 4, 2)?,
-        part(date, 6, 2)?,
-        part(time, 0, 2)?,
-        part(time, 2, 2)?,
-        part(time, 4, 2)?
+        date.get(..4)?,
+        date.get(4..6)?,
+        date.get(6..)?,
+        time.get(..2)?,
+        time.get(2..4)?,
+        time.get(4..)?
     );
     parse_utc(&text).map(|_| text)
 }
 
-/// Reads what [`utc`] writes, with a fraction of up to 9 digits allowed; `None` for anything else.
+/// Parses the format of [`utc`], with a fraction of up to 9 digits allowed; `None` for anything else.
 pub fn parse_utc(text: &str) -> Option<SystemTime> {
     let bytes = text.as_bytes();
     let shape = b"dddd-dd-ddTdd:dd:dd";
     let (head, tail) = bytes.split_at_checked(shape.len())?;
-    let fits = head
+    let has_shape = head
         .iter()
         .zip(shape)
         .all(|(byte, form)| if *form == b'd' { byte.is_ascii_digit() } else { byte == form });
     let digits = tail.strip_suffix(b"Z")?;
-    if !fits || !(digits.is_empty() || digits[0] == b'.' && (2..=10).contains(&digits.len())) {
+    if !has_shape || !(digits.is_empty() || digits[0] == b'.' && (2..=10).contains(&digits.len())) {
         return None;
     }
     let number = |digits: &[u8]| {
@@ -114,9 +112,13 @@ pub fn parse_utc(text: &str) -> Option<SystemTime> {
     let [year, month, day] = [number(&head[..4])?, number(&head[5..7])?, number(&head[8..10])?];
     let [hour, minute, second] =
         [number(&head[11..13])?, number(&head[14..16])?, number(&head[17..])?];
-    let days = days(year, month, day);
-    // A date such as February 30 comes back as another one.
-    if civil(days) != (year, month as u32, day as u32) || hour > 23 || minute > 59 || second > 59 {
+    let days = days_from_date(year, month, day);
+    // A date such as February 30 converts back to another date.
+    if date_from_days(days) != (year, month as u32, day as u32)
+        || hour > 23
+        || minute > 59
+        || second > 59
+    {
         return None;
     }
     let mut nanos = number(digits.get(1..).unwrap_or_default())?;
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn known_times() {
+    fn converts_known_times() {
         // From date -u -d @N.
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00Z"),
@@ -150,14 +152,14 @@ mod tests {
             (4_107_542_399, "2100-02-28T23:59:59Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
             (-1, "1969-12-31T23:59:59Z"),
-            (LAST, "9999-12-31T23:59:59Z"),
-            (FIRST, "0000-01-01T00:00:00Z"),
+            (MAX_SECONDS, "9999-12-31T23:59:59Z"),
+            (MIN_SECONDS, "0000-01-01T00:00:00Z"),
         ] {
             assert_eq!(utc(at(seconds)), text);
             assert_eq!(parse_utc(text), Some(at(seconds)), "{text}");
         }
         assert_eq!(stamp(at(1_795_253_411)), "20261121-093011");
-        assert_eq!(utc(at(LAST + 1)), utc(at(LAST)));
+        assert_eq!(utc(at(MAX_SECONDS + 1)), utc(at(MAX_SECONDS)));
         assert_eq!(
             parse_utc("1970-01-01T00:00:00.25Z"),
             Some(UNIX_EPOCH + Duration::from_millis(250))
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn rejects_invalid_times() {
         for text in [
             "",
             "2026-02-30T00:00:00Z",
@@ -185,14 +187,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_second_goes_to_text_and_back(seconds in FIRST..=LAST) {
+        fn every_second_survives_a_round_trip(seconds in MIN_SECONDS..=MAX_SECONDS) {
             let text = utc(at(seconds));
             prop_assert_eq!(text.len(), 20);
             prop_assert_eq!(parse_utc(&text), Some(at(seconds)));
         }
 
         #[test]
-        fn later_is_greater(a in FIRST..=LAST, b in FIRST..=LAST) {
+        fn stamps_sort_like_times(a in MIN_SECONDS..=MAX_SECONDS, b in MIN_SECONDS..=MAX_SECONDS) {
             prop_assert_eq!(a.cmp(&b), stamp(at(a)).cmp(&stamp(at(b))));
         }
 

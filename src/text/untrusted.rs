@@ -1,58 +1,55 @@
-//! Text of others (names of files, machines, processes) on its way to a terminal or a page: the one
-//! place that says what may not get there.
+//! Sanitising of untrusted text (names of files, machines, processes) for a terminal or a page. The only definition of the characters that must not get there.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Whether a character moves the cursor, cannot be seen, or turns the direction of what follows:
-/// C0, C1 and DEL, line and paragraph separators, the bidirectional controls of Unicode UAX 9, and
-/// format characters that take no room.
-pub fn steers(c: char) -> bool {
+/// Returns true for characters that move the cursor, are invisible or change the text direction: C0, C1 and DEL, line and paragraph separators, the bidirectional controls of Unicode UAX 9, and zero-width format characters.
+pub fn is_unsafe_char(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}')
 }
 
-/// What stands where such a character was.
+/// The replacement of an unsafe character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Instead {
-    /// Nothing; white space becomes one space each.
+pub enum Replacement {
+    /// Nothing; each white-space character becomes a space.
     Nothing,
     /// A `?`.
     Mark,
-    /// Its escape, as in `\u{1b}`: nothing is lost.
+    /// Its escape, such as `\u{1b}`, so that nothing is lost.
     Escape,
 }
 
-/// The text for one line, without any character that [`steers`].
-pub fn safe(text: &str, instead: Instead) -> String {
-    if !text.chars().any(steers) {
+/// Replaces every character that [`is_unsafe_char`], for text of one line.
+pub fn safe(text: &str, instead: Replacement) -> String {
+    if !text.chars().any(is_unsafe_char) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match instead {
-            _ if !steers(c) => out.push(c),
-            Instead::Nothing if c.is_ascii_whitespace() => out.push(' '),
-            Instead::Nothing => {}
-            Instead::Mark => out.push('?'),
-            Instead::Escape => out.extend(c.escape_default()),
+            _ if !is_unsafe_char(c) => out.push(c),
+            Replacement::Nothing if c.is_ascii_whitespace() => out.push(' '),
+            Replacement::Nothing => {}
+            Replacement::Mark => out.push('?'),
+            Replacement::Escape => out.extend(c.escape_default()),
         }
     }
     out
 }
 
-/// As [`safe`] for text of several lines: line feeds stay.
-pub fn safe_lines(text: &str, instead: Instead) -> String {
-    if !text.chars().any(|c| c != '\n' && steers(c)) {
+/// Replaces like [`safe`], but keeps line feeds.
+pub fn safe_lines(text: &str, instead: Replacement) -> String {
+    if !text.chars().any(|c| c != '\n' && is_unsafe_char(c)) {
         return text.into();
     }
     text.split('\n').map(|line| safe(line, instead)).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes a piece of a JSON string with its characters that [`steers`] as escapes: what is read
-/// from it is the same.
+/// Writes a piece of a JSON string with every character that [`is_unsafe_char`] escaped, which does not change its value.
 ///
 /// # Errors
 /// Those of `out`.
@@ -61,17 +58,17 @@ pub fn write_json<W: ?Sized + Write>(out: &mut W, piece: &str) -> io::Result<()>
         return out.write_all(piece.as_bytes());
     }
     let mut written = 0;
-    for (at, c) in piece.char_indices().filter(|(_, c)| steers(*c)) {
-        out.write_all(&piece.as_bytes()[written..at])?;
+    for (start, c) in piece.char_indices().filter(|(_, c)| is_unsafe_char(*c)) {
+        out.write_all(&piece.as_bytes()[written..start])?;
         c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?;
-        written = at + c.len_utf8();
+        written = start + c.len_utf8();
     }
     out.write_all(&piece.as_bytes()[written..])
 }
 
-/// A path for people: one line, whatever it is called.
-pub fn shown(path: &Path) -> String {
-    safe(&path.to_string_lossy(), Instead::Escape)
+/// Formats a path for people, in one line and with unsafe characters escaped.
+pub fn show_path(path: &Path) -> String {
+    safe(&path.to_string_lossy(), Replacement::Escape)
 }
 
 #[cfg(test)]
@@ -79,35 +76,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_steers_is_left_and_nothing_else_changes() {
+    fn replaces_all_unsafe_characters_and_nothing_else() {
         let every = (0..=0x10_ffff).filter_map(char::from_u32);
-        let steering: String = every.filter(|c| steers(*c)).collect();
-        for c in
-            "\u{0}\u{1b}\u{7f}\u{9b}\u{ad}\u{61c}\u{200b}\u{200e}\u{2028}\u{202a}\u{202e}\u{2060}\u{2066}\u{2069}\u{feff}\u{fffa}\u{e0041}"
-                .chars()
+        let steering: String = every.filter(|c| is_unsafe_char(*c)).collect();
+        for c in [
+            "\u{0}\u{1b}\u{7f}\u{9b}\u{ad}\u{61c}\u{200b}\u{200e}\u{2028}\u{202a}",
+            "\u{202e}\u{2060}\u{2066}\u{2069}\u{feff}\u{fffa}\u{e0041}",
+        ]
+        .concat()
+        .chars()
         {
             assert!(steering.contains(c), "{:?}", c);
         }
-        for instead in [Instead::Nothing, Instead::Mark, Instead::Escape] {
-            assert!(!safe(&steering, instead).chars().any(steers));
-            assert!(!safe_lines(&steering, instead).chars().any(|c| c != '\n' && steers(c)));
+        for instead in [Replacement::Nothing, Replacement::Mark, Replacement::Escape] {
+            assert!(!safe(&steering, instead).chars().any(is_unsafe_char));
+            assert!(
+                !safe_lines(&steering, instead).chars().any(|c| c != '\n' && is_unsafe_char(c))
+            );
             assert_eq!(safe("Größe, 大きさ", instead), "Größe, 大きさ");
         }
         let mut json = Vec::new();
-        // What JSON escapes itself never comes here.
+        // JSON itself escapes characters below the space.
         let steering: String =
             steering.chars().filter(|c| *c >= ' ').chain("Größe, 大きさ".chars()).collect();
         write_json(&mut json, &steering).unwrap();
         let json = format!("\"{}\"", String::from_utf8(json).unwrap());
         assert!(
-            !json.chars().any(steers)
+            !json.chars().any(is_unsafe_char)
                 && json.contains("\\u202e")
                 && json.ends_with("Größe, 大きさ\"")
         );
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), steering);
-        assert_eq!(safe("a\x1b[31mb\n\tc", Instead::Nothing), "a[31mb  c");
-        assert_eq!(safe("a\x1b[31mb", Instead::Escape), "a\\u{1b}[31mb");
-        assert_eq!(safe_lines("a\x1bb\nc", Instead::Mark), "a?b\nc");
-        assert_eq!(shown(Path::new("/tmp/\u{202e}x\n")), "/tmp/\\u{202e}x\\n");
+        assert_eq!(safe("a\x1b[31mb\n\tc", Replacement::Nothing), "a[31mb  c");
+        assert_eq!(safe("a\x1b[31mb", Replacement::Escape), "a\\u{1b}[31mb");
+        assert_eq!(safe_lines("a\x1bb\nc", Replacement::Mark), "a?b\nc");
+        assert_eq!(show_path(Path::new("/tmp/\u{202e}x\n")), "/tmp/\\u{202e}x\\n");
     }
 }

@@ -165,8 +165,9 @@ impl Form {
 /// A name as that of a file in this folder: neither a path nor hidden, and of a length that every
 /// file system takes.
 fn file_name(name: &str) -> String {
-    let plain =
-        |c: char| if c == '/' || crate::text::steers(c) || c.is_whitespace() { '-' } else { c };
+    let plain = |c: char| {
+        if c == '/' || crate::text::is_unsafe_char(c) || c.is_whitespace() { '-' } else { c }
+    };
     let text: String = clean_text(name).chars().map(plain).take(60).collect();
     match text.trim_matches(['-', '.']) {
         "" => "session".into(),

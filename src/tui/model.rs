@@ -146,7 +146,7 @@ impl Model {
         let lines = self.last_session.iter().flat_map(|(path, answer)| {
             let answer = (!answer.is_empty()).then(|| answer.clone());
             let saved = match self.live.unsaved() {
-                None => format!("saved   {}", crate::text::shown(path)),
+                None => format!("saved   {}", crate::text::show_path(path)),
                 Some(why) => format!("this run is saved only in part: {why}"),
             };
             answer.into_iter().chain([saved])

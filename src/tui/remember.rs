@@ -9,7 +9,7 @@ use crate::plan::Settings;
 use crate::sys::atomic_file;
 use crate::sys::fd::open_regular;
 use crate::userdata::Home;
-use crate::userdata::folder_of_ours;
+use crate::userdata::create_private_folder;
 
 /// Choices of the last time. Nothing of it is worth an error: what cannot be read is as if it had
 /// not been written.
@@ -58,7 +58,7 @@ impl Remembered {
 
     fn save_to(&self, path: &Path) -> io::Result<()> {
         if let Some(folder) = path.parent() {
-            folder_of_ours(folder)?;
+            create_private_folder(folder)?;
         }
         atomic_file::to_file(path, |to| to.write_all(self.text().as_bytes()))
     }

@@ -49,7 +49,9 @@ impl SessionView {
 /// A target for a line: a path, or what kind of file.
 pub fn describe_target(spec: &TargetSpec) -> String {
     match spec {
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => crate::text::shown(path),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
+            crate::text::show_path(path)
+        }
         TargetSpec::Scratch { .. } => "scratch file".into(),
         TargetSpec::None => "no file".into(),
     }

@@ -28,7 +28,7 @@ impl Values {
             .fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
         let units = metric.units(rates);
         let (factor, unit) =
-            if log { column::unit([low, high], units) } else { column::whole(high, units) };
+            if log { column::unit([low, high], units) } else { column::unit_for(high, units) };
         Values { metric, log, factor, unit, rates }
     }
 

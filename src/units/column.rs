@@ -1,8 +1,8 @@
-//! Numbers of one column: one unit for all of them, decimal points below each other.
+//! Numbers in a column: a common unit and aligned decimal points.
 
 use super::{show_count, three_digits};
 
-/// A unit: what one of it is in the base unit, and its name.
+/// A unit: its size in the base unit, and its name.
 pub type Unit = (f64, &'static str);
 
 pub const RATE: &[Unit] = &[
@@ -15,15 +15,19 @@ pub const RATE: &[Unit] = &[
 pub const PER_SECOND: &[Unit] = &[(1.0, "/s"), (1e3, "k/s"), (1e6, "M/s"), (1e9, "G/s")];
 pub const TIME: &[Unit] = &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 
-/// The largest unit in which the smallest value is still 0.1, unless the largest then has seven
-/// digits.
+/// Chooses the unit of a column: the largest in which the smallest value is at least 0.1, or a larger one if the largest value would need seven digits.
 pub fn unit(values: impl IntoIterator<Item = f64>, units: &[Unit]) -> Unit {
-    let (mut low, mut high) = (f64::INFINITY, 0.0f64);
+    let mut low = f64::INFINITY;
+    let mut high = 0.0f64;
     for value in values.into_iter().filter(|v| v.is_finite() && *v > 0.0) {
-        (low, high) = (low.min(value), high.max(value));
+        low = low.min(value);
+        high = high.max(value);
     }
     let mut best = units.first().copied().unwrap_or((1.0, ""));
-    for unit in units.iter().filter(|_| high > 0.0) {
+    if high == 0.0 {
+        return best;
+    }
+    for unit in units {
         if low / unit.0 >= 0.1 || high / best.0 >= 1e6 {
             best = *unit;
         }
@@ -31,13 +35,12 @@ pub fn unit(values: impl IntoIterator<Item = f64>, units: &[Unit]) -> Unit {
     best
 }
 
-/// The largest unit of which `value` is at least one: for a figure that stands alone, or the top of
-/// an axis from 0.
-pub fn whole(value: f64, units: &[Unit]) -> Unit {
+/// Chooses the largest unit in which `value` is at least 1: for a single figure, or the end of an axis from 0.
+pub fn unit_for(value: f64, units: &[Unit]) -> Unit {
     units.iter().rfind(|unit| value >= unit.0).or(units.first()).copied().unwrap_or((1.0, ""))
 }
 
-/// Three digits; two below 0.1; an exponent where it would be very long.
+/// Formats a figure with three digits, two below 0.1, and an exponent if it would be very long.
 pub fn figure(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() || size == 0.0 || (0.1..1e9).contains(&size) {
@@ -50,29 +53,28 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// Four significant digits from 0.1 on, as a time that is compared with another program's needs
-/// them: `0.1638`, `6.276`.
+/// Formats a figure with four significant digits from 0.1 on, for times that are compared with those of other programs: `0.1638`, `6.276`.
 pub fn four_digits(value: f64) -> String {
     let size = value.abs();
     let decimals = [(999.95, 0), (99.995, 1), (9.9995, 2), (0.99995, 3), (0.1, 4)];
-    match decimals.iter().find(|(from, _)| size >= *from).filter(|_| size < 1e9) {
-        Some((_, decimals)) => format!("{value:.decimals$}"),
-        None => figure(value),
+    match decimals.iter().find(|(from, _)| size >= *from) {
+        Some((_, decimals)) if size < 1e9 => format!("{value:.decimals$}"),
+        _ => figure(value),
     }
 }
 
-/// As [`figure`], with a prefix from 100,000 on: `36.0 M`.
-pub fn short(value: f64) -> String {
+/// Formats a figure like [`figure`], with a prefix from 100,000 on: `36.0 M`.
+pub fn short_figure(value: f64) -> String {
     if value.abs() < 1e5 { figure(value) } else { show_count(value) }
 }
 
-/// The values in units of `factor`, padded to one width with their decimal points in one column.
-pub fn aligned(values: &[Option<f64>], factor: f64) -> Vec<String> {
-    aligned_by(values, factor, figure)
+/// Formats the values in units of `factor`, padded to one width with aligned decimal points.
+pub fn align(values: &[Option<f64>], factor: f64) -> Vec<String> {
+    align_with(values, factor, figure)
 }
 
-/// [`aligned`], each value written by `show`.
-pub fn aligned_by(values: &[Option<f64>], factor: f64, show: fn(f64) -> String) -> Vec<String> {
+/// Aligns like [`align`], with each value formatted by `show`.
+pub fn align_with(values: &[Option<f64>], factor: f64, show: fn(f64) -> String) -> Vec<String> {
     let texts: Vec<String> =
         values.iter().map(|v| v.map_or("-".into(), |v| show(v / factor))).collect();
     let point = |text: &String| text.find('.').unwrap_or(text.len());
@@ -96,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn long_numbers_have_a_prefix() {
+    fn large_figures_have_a_prefix() {
         for (value, text) in [
             (4.25, "4.25"),
             (99_999.0, "99999"),
@@ -104,32 +106,32 @@ mod tests {
             (35_962_545.0, "36.0 M"),
             (f64::NAN, "-"),
         ] {
-            assert_eq!(short(value), text);
+            assert_eq!(short_figure(value), text);
         }
     }
 
     #[test]
-    fn one_unit_suits_the_whole_column() {
-        let of = |values: &[f64]| unit(values.iter().map(|v| v * 1_048_576.0), RATE).1;
-        assert_eq!(of(&[13.0, 30_000.0]), "MiB/s");
-        assert_eq!(of(&[900.0, 30_000.0]), "GiB/s");
-        assert_eq!(of(&[0.001, 30_000.0]), "MiB/s", "six digits are read more easily than eight");
-        assert_eq!(of(&[]), "B/s");
-        assert_eq!(of(&[0.0, f64::NAN]), "B/s");
+    fn chooses_one_unit_for_a_column() {
+        let name = |values: &[f64]| unit(values.iter().map(|v| v * 1_048_576.0), RATE).1;
+        assert_eq!(name(&[13.0, 30_000.0]), "MiB/s");
+        assert_eq!(name(&[900.0, 30_000.0]), "GiB/s");
+        assert_eq!(name(&[0.001, 30_000.0]), "MiB/s", "six digits are more legible than eight");
+        assert_eq!(name(&[]), "B/s");
+        assert_eq!(name(&[0.0, f64::NAN]), "B/s");
     }
 
     #[test]
-    fn a_figure_that_stands_alone_is_at_least_one() {
-        let of = |value| whole(value, PER_SECOND).1;
+    fn chooses_the_unit_of_a_single_figure() {
         assert_eq!(
-            [of(112_000.0), of(1e6), of(0.5), of(0.0), of(f64::NAN)],
+            [112_000.0, 1e6, 0.5, 0.0, f64::NAN].map(|value| unit_for(value, PER_SECOND).1),
             ["k/s", "M/s", "/s", "/s", "/s"]
         );
-        assert_eq!((whole(5.0, &[(1e6, "MB/s")]), whole(5.0, &[])), ((1e6, "MB/s"), (1.0, "")));
+        assert_eq!(unit_for(5.0, &[(1e6, "MB/s")]), (1e6, "MB/s"));
+        assert_eq!(unit_for(5.0, &[]), (1.0, ""));
     }
 
     #[test]
-    fn a_time_keeps_four_digits() {
+    fn formats_four_digits() {
         let shown =
             [0.163_84, 6.275_913, 0.999_96, 16.384, 163.84, 1638.4, 99.9951, 0.0163, f64::NAN]
                 .map(four_digits);
@@ -140,16 +142,18 @@ mod tests {
     }
 
     #[test]
-    fn points_are_below_each_other() {
-        let texts = aligned(&[Some(0.85), Some(305.0), None, Some(30.5), Some(0.001)], 1.0);
+    fn aligns_decimal_points() {
+        let texts = align(&[Some(0.85), Some(305.0), None, Some(30.5), Some(0.001)], 1.0);
         assert_eq!(texts, ["  0.85  ", "305     ", "  -     ", " 30.5   ", "  0.0010"]);
     }
 
     proptest! {
         #[test]
-        fn any_numbers_have_one_width(values in prop::collection::vec(prop::option::of(any::<f64>()), 0..9)) {
+        fn any_numbers_have_one_width(
+            values in prop::collection::vec(prop::option::of(any::<f64>()), 0..9)
+        ) {
             let (factor, _) = unit(values.iter().flatten().copied(), RATE);
-            let texts = aligned(&values, factor);
+            let texts = align(&values, factor);
             prop_assert!(texts.windows(2).all(|t| t[0].len() == t[1].len()));
         }
     }

@@ -1,21 +1,20 @@
-//! The unit in which throughput is shown, as `--unit` names it.
+//! The unit of throughput that `--unit` selects.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::column::{RATE, Unit};
 
-/// The units of throughput that a table, an axis or a plot chooses from: one where it was asked
-/// for, else every binary one.
+/// The units of throughput that a table, an axis or a plot chooses from: the requested one, otherwise all binary units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates(&'static [Unit]);
 
-macro_rules! one {
+macro_rules! single_units {
     ($($factor:expr, $name:literal);+ $(;)?) => { [$(Rates(&[($factor, $name)])),+] };
 }
 
-/// Every unit that can be asked for.
-const UNITS: [Rates; 9] = one! {
+/// All units that can be requested.
+const UNITS: [Rates; 9] = single_units! {
     1.0, "B/s";
     1024.0, "KiB/s"; 1_048_576.0, "MiB/s"; 1_073_741_824.0, "GiB/s"; 1_099_511_627_776.0, "TiB/s";
     1e3, "kB/s"; 1e6, "MB/s"; 1e9, "GB/s"; 1e12, "TB/s";
@@ -25,9 +24,9 @@ const AUTO: &str = "auto";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no unit of throughput: write auto, B/s, KiB/s, MiB/s, GiB/s, TiB/s, kB/s, MB/s, GB/s or TB/s"
+    "'{0}' is not a unit of throughput: use auto, B/s, KiB/s, MiB/s, GiB/s, TiB/s, kB/s, MB/s, GB/s or TB/s"
 )]
-pub struct NoRate(String);
+pub struct UnknownUnit(String);
 
 impl Default for Rates {
     fn default() -> Rates {
@@ -36,11 +35,12 @@ impl Default for Rates {
 }
 
 impl Rates {
+    /// Returns the units to choose from.
     pub fn units(self) -> &'static [Unit] {
         self.0
     }
 
-    /// A rate with its unit: `2.71 GiB/s`, or in the unit that was asked for.
+    /// Formats a rate with its unit: `2.71 GiB/s`, or in the requested unit.
     pub fn show(self, bytes_per_second: f64) -> String {
         match self.0 {
             [(factor, name)] => {
@@ -50,7 +50,7 @@ impl Rates {
         }
     }
 
-    /// What `--unit` takes.
+    /// Lists the values of `--unit`.
     pub fn names() -> impl Iterator<Item = &'static str> {
         std::iter::once(AUTO).chain(UNITS.iter().map(|unit| unit.0[0].1))
     }
@@ -63,19 +63,20 @@ impl fmt::Display for Rates {
 }
 
 impl FromStr for Rates {
-    type Err = NoRate;
+    type Err = UnknownUnit;
 
-    /// `MiB/s`, `mib` or `auto`; `MB/s` is a power of 1000 and `MiB/s` one of 1024.
-    fn from_str(text: &str) -> Result<Rates, NoRate> {
-        let asked = text.trim().to_ascii_lowercase();
-        let asked = asked.strip_suffix("/s").unwrap_or(&asked);
-        if asked == AUTO {
+    /// Parses `MiB/s`, `mib` or `auto`; `MB/s` is a power of 1000, `MiB/s` one of 1024.
+    fn from_str(text: &str) -> Result<Rates, UnknownUnit> {
+        let name = text.trim().to_ascii_lowercase();
+        let name = name.strip_suffix("/s").unwrap_or(&name);
+        if name == AUTO {
             return Ok(Rates::default());
         }
-        let known = UNITS
+        UNITS
             .iter()
-            .find(|unit| unit.0[0].1.trim_end_matches("/s").eq_ignore_ascii_case(asked));
-        known.copied().ok_or_else(|| NoRate(text.into()))
+            .find(|unit| unit.0[0].1.trim_end_matches("/s").eq_ignore_ascii_case(name))
+            .copied()
+            .ok_or_else(|| UnknownUnit(text.into()))
     }
 }
 
@@ -84,19 +85,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_is_the_unit_that_it_shows() {
+    fn every_name_parses_to_its_unit() {
         for name in Rates::names() {
             assert_eq!(name.parse::<Rates>().unwrap().to_string(), name);
         }
         assert_eq!("mib".parse::<Rates>().unwrap().units(), [(1_048_576.0, "MiB/s")]);
         assert_eq!("MB/s".parse::<Rates>().unwrap().units(), [(1e6, "MB/s")]);
-        for none in ["", "M", "MiB/h", "bits", "/s"] {
-            assert!(none.parse::<Rates>().is_err(), "{none}");
+        for invalid in ["", "M", "MiB/h", "bits", "/s"] {
+            assert!(invalid.parse::<Rates>().is_err(), "{invalid}");
         }
     }
 
     #[test]
-    fn a_rate_is_shown_in_the_unit_that_was_asked_for() {
+    fn shows_a_rate_in_the_requested_unit() {
         let show = |unit: &str, rate| unit.parse::<Rates>().unwrap().show(rate);
         assert_eq!(
             [show("auto", 3.5e9), show("GB/s", 3.5e9), show("MiB/s", 3.5e9)],

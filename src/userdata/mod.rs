@@ -1,7 +1,7 @@
-//! The user's own folders and the files in them that are no sessions: presets.
+//! The user's folders, and the files in them other than sessions: presets.
 
 mod home;
 mod presets;
 
-pub use home::{Home, folder_of_ours};
-pub use presets::{KeepError, keep_preset, presets_folder};
+pub use home::{Home, create_private_folder};
+pub use presets::{SavePresetError, presets_folder, save_preset};

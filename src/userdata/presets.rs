@@ -1,4 +1,4 @@
-//! Presets of the user: where their files lie, and how one is written.
+//! The user's presets: their folder, and how one is saved.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -7,58 +7,58 @@ use crate::plan::{Preset, Presets};
 use crate::sys::atomic_file;
 use crate::sys::scratch::sweep;
 use crate::text::{clean, slug};
-use crate::userdata::{Home, folder_of_ours};
+use crate::userdata::{Home, create_private_folder};
 
-/// Why a preset cannot be kept. Every message is one line and says what to do next.
+/// Why a preset cannot be saved. Every message is one line and says what to do next.
 #[derive(Debug, thiserror::Error)]
-pub enum KeepError {
-    #[error("no home folder to keep presets in: set HOME or XDG_CONFIG_HOME to an absolute path")]
+pub enum SavePresetError {
+    #[error("no home folder to save presets in: set HOME or XDG_CONFIG_HOME to an absolute path")]
     NoHome,
-    #[error("'{}' is no name for a preset: use letters and digits", clean::brief(.0, 80))]
+    #[error("'{}' is not a valid preset name: use letters and digits", clean::brief(.0, 80))]
     Name(String),
-    #[error("'{0}' is a preset of iotui: choose another name")]
+    #[error("'{0}' is a built-in preset: choose another name")]
     BuiltIn(String),
-    #[error("there is a preset '{0}'")]
+    #[error("preset '{0}' already exists")]
     Exists(String),
-    #[error("cannot write {}: {error}", crate::text::shown(.path))]
+    #[error("cannot write {}: {error}", crate::text::show_path(.path))]
     Io { path: PathBuf, error: io::Error },
 }
 
-/// The folder of the user's presets: `$XDG_CONFIG_HOME/iotui/presets`. It need not exist.
+/// Returns the folder of the user's presets, `$XDG_CONFIG_HOME/iotui/presets`. It need not exist.
 ///
 /// # Errors
 /// There is no home.
-pub fn presets_folder() -> Result<PathBuf, KeepError> {
-    Ok(Home::Config.folder().ok_or(KeepError::NoHome)?.join("presets"))
+pub fn presets_folder() -> Result<PathBuf, SavePresetError> {
+    Ok(Home::Config.folder().ok_or(SavePresetError::NoHome)?.join("presets"))
 }
 
-/// Writes a preset into `dir` (made if need be), its id made of the one it has; returns it with
-/// that id, and its file. With `replace` it takes the place of one of the same id.
+/// Saves a preset in `dir`, which is created if necessary, under an id derived from its present one. Returns the preset with that id, and its file. `replace` overwrites a preset with the same id.
 ///
 /// # Errors
-/// The id has no letter or digit, is one of iotui's or (without `replace`) taken, or the file
-/// cannot be written: then nothing is changed.
-pub fn keep_preset(
+/// The id has no letter or digit, is built in or (without `replace`) taken, or the file cannot be written. Nothing is changed then.
+pub fn save_preset(
     dir: &Path,
     preset: &Preset,
     replace: bool,
-) -> Result<(Preset, PathBuf), KeepError> {
+) -> Result<(Preset, PathBuf), SavePresetError> {
     if !preset.id.contains(|c: char| c.is_ascii_alphanumeric()) {
-        return Err(KeepError::Name(preset.id.clone()));
+        return Err(SavePresetError::Name(preset.id.clone()));
     }
     let preset = Preset { id: slug(&preset.id), ..preset.clone() };
     if Presets::is_built_in(&preset.id) {
-        return Err(KeepError::BuiltIn(preset.id));
+        return Err(SavePresetError::BuiltIn(preset.id));
     }
     let path = dir.join(format!("{}.toml", preset.id));
-    folder_of_ours(dir).map_err(|error| KeepError::Io { path: dir.into(), error })?;
-    // What a killed process left.
+    create_private_folder(dir).map_err(|error| SavePresetError::Io { path: dir.into(), error })?;
+    // Removes temporary files of killed processes.
     let _ = sweep(dir);
     let write = if replace { atomic_file::replace } else { atomic_file::create };
     match write(&path, preset.to_toml().as_bytes()) {
         Ok(()) => Ok((preset, path)),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(KeepError::Exists(preset.id)),
-        Err(error) => Err(KeepError::Io { path, error }),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(SavePresetError::Exists(preset.id))
+        }
+        Err(error) => Err(SavePresetError::Io { path, error }),
     }
 }
 
@@ -91,34 +91,33 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_is_written_whole_and_never_over_another() {
+    fn saves_a_preset_without_overwriting_another() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().join("a/presets");
-        let (kept, path) = keep_preset(&dir, &preset("../My Disk!", 1), false).unwrap();
-        assert_eq!((kept.id.as_str(), names(&dir)), ("my-disk", vec!["my-disk.toml".to_string()]));
+        let (saved, path) = save_preset(&dir, &preset("../My Disk!", 1), false).unwrap();
+        assert_eq!((saved.id.as_str(), names(&dir)), ("my-disk", vec!["my-disk.toml".to_string()]));
         let read = || Preset::parse("my-disk", &fs::read_to_string(&path).unwrap()).unwrap();
-        assert_eq!(read(), kept);
-        assert!(
-            matches!(keep_preset(&dir, &preset("my disk", 2), false), Err(KeepError::Exists(id)) if id == "my-disk")
-        );
+        assert_eq!(read(), saved);
+        let error = save_preset(&dir, &preset("my disk", 2), false).unwrap_err();
+        assert!(matches!(error, SavePresetError::Exists(id) if id == "my-disk"));
         assert_eq!(read().settings.seed, Some(1));
-        keep_preset(&dir, &preset("my disk", 2), true).unwrap();
+        save_preset(&dir, &preset("my disk", 2), true).unwrap();
         assert_eq!(read().settings.seed, Some(2));
         assert_eq!(names(&dir), ["my-disk.toml"]);
     }
 
     #[test]
-    fn names_that_cannot_be_are_told() {
+    fn rejects_invalid_names() {
         let dir = tempfile::tempdir().unwrap();
-        let told = |id: &str, replace| {
-            keep_preset(dir.path(), &preset(id, 1), replace).unwrap_err().to_string()
+        let error_of = |id: &str, replace| {
+            save_preset(dir.path(), &preset(id, 1), replace).unwrap_err().to_string()
         };
-        assert!(told("Quick", true).contains("is a preset of iotui"));
-        assert!(told("\u{1b}[;!", false).contains("letters and digits"));
+        assert!(error_of("Quick", true).contains("is a built-in preset"));
+        assert!(error_of("\u{1b}[;!", false).contains("letters and digits"));
         assert!(names(dir.path()).is_empty());
         let file = tempfile::NamedTempFile::new().unwrap();
         assert!(
-            keep_preset(file.path(), &preset("x", 1), false)
+            save_preset(file.path(), &preset("x", 1), false)
                 .unwrap_err()
                 .to_string()
                 .starts_with("cannot write")

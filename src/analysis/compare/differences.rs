@@ -139,7 +139,7 @@ fn asked(plan: &Plan) -> String {
 fn host(session: &Session) -> Facts {
     let host = &session.host;
     let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
-    let memory = host.memory.allowed();
+    let memory = host.memory.usable();
     [
         ("host", "name", host.name.clone()),
         ("host", "CPU", host.cpu.model.clone()),
@@ -189,8 +189,8 @@ fn file(session: &Session) -> Facts {
 /// The file, or the folder of a scratch file.
 pub fn path(target: &TargetSpec) -> String {
     match target {
-        TargetSpec::Scratch { dir, .. } => format!("scratch file in {}", text::shown(dir)),
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => text::shown(path),
+        TargetSpec::Scratch { dir, .. } => format!("scratch file in {}", text::show_path(dir)),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => text::show_path(path),
         TargetSpec::None => String::new(),
     }
 }

@@ -16,7 +16,7 @@ use super::progress::Pace;
 use super::schedule::shuffled_indexes;
 use super::{Control, Sink};
 use crate::plan::{Plan, ProbeCell, Remote, TargetSpec, sets_of};
-use crate::probe::{self, Costs, Probe, Site};
+use crate::probe::{self, Costs, Probe, ProbeContext};
 use crate::record::{End, Event, Phase, ProbeFindings, ProbeTrial, Unit};
 use crate::sys::scratch;
 use crate::sys::usage::Usage;
@@ -47,20 +47,20 @@ struct Run<'a> {
     plan: &'a Plan,
     control: &'a Control,
     sink: &'a mut dyn Sink,
-    site: Site,
+    site: ProbeContext,
     cells: Vec<Cell>,
     pace: Pace,
 }
 
 /// Returns the context of the probes: this machine, with the file or folder of `target`, and the
 /// remote machine if there is one. A named file is compared with one on a local disk.
-pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> Site {
+pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> ProbeContext {
     let site = match target {
-        TargetSpec::Scratch { dir, .. } => Site::here(Some(dir.clone()), None),
-        TargetSpec::File { path, .. } => Site::here(local_dir(), Some(path.clone())),
-        TargetSpec::New { .. } | TargetSpec::None => Site::here(None, None),
+        TargetSpec::Scratch { dir, .. } => ProbeContext::collect(Some(dir.clone()), None),
+        TargetSpec::File { path, .. } => ProbeContext::collect(local_dir(), Some(path.clone())),
+        TargetSpec::New { .. } | TargetSpec::None => ProbeContext::collect(None, None),
     };
-    site.with(remote)
+    site.with_remote(remote)
 }
 
 /// Runs all probes of `plan` until each has its batches or `deadline` has passed.
@@ -73,7 +73,7 @@ pub(super) fn run(
     let rounds = plan.probe_rounds();
     let pace = Pace::new(Instant::now(), deadline, plan.probes.len(), Some(rounds));
     control.watchdog.doing("the probes were being prepared");
-    let site = site(&plan.target, plan.remote.as_ref()).choosing(Some(&sets_of(&plan.probes)));
+    let site = site(&plan.target, plan.remote.as_ref()).with_sets(Some(&sets_of(&plan.probes)));
     let mut run = Run { plan, control, sink, site, cells: Vec::new(), pace };
     run.make_cells();
     run.remove_leftovers();
@@ -95,7 +95,7 @@ impl Run<'_> {
             let probe = known.unwrap_or(probe::PROBES[0]);
             let estimate = if refused.is_none() { probe.estimate(cell, &self.site) } else { None };
             let out = refused.is_some();
-            let far = if refused.is_none() { probe.far(cell, &self.site) } else { None };
+            let far = if refused.is_none() { probe.remote_host(cell, &self.site) } else { None };
             let findings =
                 ProbeFindings { estimate, far, error: refused, ..ProbeFindings::default() };
             self.cells.push(Cell {

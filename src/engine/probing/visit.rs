@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::engine::control::Cut;
 use crate::engine::error::Failure;
 use crate::plan::ProbeCell;
-use crate::probe::{Costs, Gauge, Probe, ProbeError, Site, Took};
+use crate::probe::{BatchTime, Costs, Gauge, Probe, ProbeContext, ProbeError};
 use crate::record::Warning;
 use crate::sys::threads::{Affinity, unshare_files};
 use crate::sys::usage::Usage;
@@ -33,7 +33,7 @@ pub(super) struct VisitRequest {
 /// The result of a visit.
 pub(super) struct Visit {
     pub count: u64,
-    pub batches: Vec<Took>,
+    pub batches: Vec<BatchTime>,
     pub costs: Costs,
     /// The CPU that it was pinned to; `None` where the kernel refused or the probe uses all CPUs.
     pub cpu: Option<usize>,
@@ -53,10 +53,10 @@ const MAX_COUNT: u64 = 1 << 40;
 /// Visits the cell. `cut` returns when to end.
 pub(super) fn visit(
     request: &VisitRequest,
-    site: &Site,
+    site: &ProbeContext,
     cut: &dyn Fn() -> Option<Cut>,
 ) -> Result<Visit, Failure> {
-    let site = Arc::new(site.again());
+    let site = Arc::new(site.with_own_stop());
     let (sender, receiver) = channel();
     let thread_request = request.clone();
     let thread_site = Arc::clone(&site);
@@ -87,7 +87,7 @@ type Done = Result<Visit, ProbeError>;
 
 fn wait(
     receiver: &Receiver<Done>,
-    site: &Site,
+    site: &ProbeContext,
     cut: &dyn Fn() -> Option<Cut>,
 ) -> Result<Done, Failure> {
     let mut since: Option<Instant> = None;
@@ -100,9 +100,9 @@ fn wait(
         match cut() {
             None => {}
             // However long it takes: the visit is repeated in full.
-            Some(Cut::Pause) => site.end(),
+            Some(Cut::Pause) => site.request_stop(),
             Some(Cut::End) => {
-                site.end();
+                site.request_stop();
                 if since.get_or_insert_with(Instant::now).elapsed() > STOP_TIMEOUT {
                     return Err(Failure::Abandoned);
                 }
@@ -111,7 +111,7 @@ fn wait(
     }
 }
 
-fn measure(request: &VisitRequest, site: &Site) -> Done {
+fn measure(request: &VisitRequest, site: &ProbeContext) -> Done {
     let cpu = site.cpu().filter(|cpu| Affinity::only(*cpu).apply().is_ok());
     // Like a program with one thread: a shared table adds some 30 ns to each call. If refused, that
     // is part of the result.
@@ -135,11 +135,11 @@ fn measure(request: &VisitRequest, site: &Site) -> Done {
     let before = Usage::thread().unwrap_or_default();
     let (begin, mut batches) = (Instant::now(), Vec::new());
     while batches.is_empty() || (batches.len() as u128) < several && begin.elapsed() < opened {
-        site.go_on()?;
+        site.check_stop()?;
         batches.push(gauge.run(count)?);
     }
     let usage = Usage::thread().unwrap_or_default() - before;
-    site.go_on()?;
+    site.check_stop()?;
     Ok(Visit {
         count,
         batches,
@@ -153,11 +153,15 @@ fn measure(request: &VisitRequest, site: &Site) -> Done {
 
 /// Returns the number of operations that take about `time`, preparation within a batch included;
 /// the runs warm up, too.
-fn calibrate(gauge: &mut dyn Gauge, site: &Site, time: Duration) -> Result<u64, ProbeError> {
-    let max = gauge.most().clamp(1, MAX_COUNT);
+fn calibrate(
+    gauge: &mut dyn Gauge,
+    site: &ProbeContext,
+    time: Duration,
+) -> Result<u64, ProbeError> {
+    let max = gauge.max_batch().clamp(1, MAX_COUNT);
     let mut count = 1;
     loop {
-        site.go_on()?;
+        site.check_stop()?;
         let begin = Instant::now();
         gauge.run(count)?;
         let took = begin.elapsed().max(Duration::from_nanos(1));

@@ -1,7 +1,8 @@
 use super::*;
 use crate::host::root::fake::Tree;
 
-const X86: &str = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz\ncpu MHz\t\t: 2101.5\n\
+const X86: &str = "processor\t: 0\nvendor_id\t: GenuineIntel\n\
+model name\t: Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz\ncpu MHz\t\t: 2101.5\n\
 flags\t\t: fpu tsc sse2 avx2 constant_tsc nonstop_tsc hypervisor\n\nprocessor\t: 1\nvendor_id\t: Other\n";
 
 fn read(tree: &Tree) -> Cpu {
@@ -9,7 +10,7 @@ fn read(tree: &Tree) -> Cpu {
 }
 
 #[test]
-fn a_laptop() {
+fn reads_an_x86_laptop() {
     let tree = Tree::new(&[
         ("proc/cpuinfo", X86),
         ("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1\n"),
@@ -42,10 +43,11 @@ fn a_laptop() {
 }
 
 #[test]
-fn an_arm_server_has_a_model() {
+fn names_the_core_of_an_arm_server() {
     let tree = Tree::new(&[(
         "proc/cpuinfo",
-        "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd evtstrm\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n\nprocessor\t: 1\n",
+        "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd evtstrm\n\
+         CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n\nprocessor\t: 1\n",
     )]);
     let cpu = read(&tree);
     assert_eq!((cpu.model.as_str(), cpu.vendor.as_str(), cpu.online), ("Neoverse-N1", "ARM", 2));
@@ -54,7 +56,7 @@ fn an_arm_server_has_a_model() {
 }
 
 #[test]
-fn hostile_trees_give_a_cpu_all_the_same() {
+fn hostile_files_still_yield_a_cpu() {
     let empty = read(&Tree::new(&[]));
     assert_eq!((empty.online, empty.cores, empty.sockets), (1, 1, 1));
     for bytes in [&b""[..], b"\xff\x00\xfe:", b":::::\n::", b"processor", &vec![b'9'; 1 << 20]] {

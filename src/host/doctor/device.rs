@@ -1,4 +1,4 @@
-//! Checks of the devices below the target, and of who else uses them.
+//! Checks of the devices below the target, and of other programs that use them.
 
 use super::{Facts, Finding, found};
 use crate::record::Severity::{Misleading, Note};
@@ -8,34 +8,33 @@ use crate::units::{show_bytes, show_share};
 
 pub(super) fn raid_busy(facts: &Facts) -> Option<Finding> {
     let line = facts.host.conditions.raid_busy.first()?;
-    // A target whose devices are known and no RAID shares at most the disks' time: other-io sees
-    // that.
-    let apart = facts.target.is_some_and(|target| {
+    // A target that is known not to be on RAID competes at most for the disks, which other-io detects.
+    let is_unaffected = facts.target.is_some_and(|target| {
         !target.devices.is_empty() && target.devices.iter().all(|device| device.kind != Kind::Raid)
     });
-    if apart {
+    if is_unaffected {
         return None;
     }
     found(
         Misleading,
-        "a software RAID is being built or checked: the disks are busy with it",
+        "a software RAID is being rebuilt or checked, which keeps the disks busy",
         format!("/proc/mdstat: {line}"),
-        "wait until it is done (cat /proc/mdstat)",
+        "wait until it is done (see /proc/mdstat)",
     )
 }
 
-/// Shares of the last 10 s in which someone waited for I/O: quiet up to the first, disturbed from
-/// the second on.
-const QUIET: f64 = 0.01;
-const DISTURBED: f64 = 0.1;
+/// I/O pressure up to which the disks count as idle.
+const MAX_IDLE_PRESSURE: f64 = 0.01;
+/// I/O pressure from which results are misleading.
+const MIN_BUSY_PRESSURE: f64 = 0.1;
 
 pub(super) fn other_io(facts: &Facts) -> Option<Finding> {
-    let pressure = facts.host.conditions.io_pressure.filter(|share| *share > QUIET)?;
+    let pressure = facts.host.conditions.io_pressure.filter(|share| *share > MAX_IDLE_PRESSURE)?;
     found(
-        if pressure >= DISTURBED { Misleading } else { Note },
-        "other programs wait for the disks now: they share what is measured",
+        if pressure >= MIN_BUSY_PRESSURE { Misleading } else { Note },
+        "other programs are using the disks now and compete with the measurement",
         format!(
-            "some task waited for I/O in {} of the last 10 s (/proc/pressure/io)",
+            "tasks waited for I/O during {} of the last 10 s (/proc/pressure/io)",
             show_share(pressure)
         ),
         "wait until they are done; iotop or pidstat -d shows them",
@@ -49,7 +48,7 @@ pub(super) fn deep_stack(facts: &Facts) -> Option<Finding> {
     let target = facts.target?;
     let over = ["overlay", "ecryptfs"]
         .contains(&target.fs.as_str())
-        .then(|| format!("{} lies over another file system", target.fs));
+        .then(|| format!("{} is on top of another file system", target.fs));
     let layers: Vec<_> =
         over.into_iter().chain(target.devices.iter().filter(layer).map(layer_name)).collect();
     if layers.is_empty() {
@@ -57,9 +56,9 @@ pub(super) fn deep_stack(facts: &Facts) -> Option<Finding> {
     }
     found(
         Note,
-        "layers between file system and disk do work of their own (mapping, encryption, striping, caching)",
+        "layers between file system and disk add their own work (mapping, encryption, striping, caching)",
         layers.join(", "),
-        "the result is the stack's; for the disk alone measure its own device, read-only",
+        "the result includes all layers; to measure the disk alone, read its block device",
     )
 }
 
@@ -78,27 +77,27 @@ fn layer_name(device: &BlockDevice) -> String {
     }
 }
 
-/// The kernel's default, KiB.
-const USUAL_KB: u64 = 128;
+/// The kernel's default readahead, KiB.
+const DEFAULT_READ_AHEAD_KB: u64 = 128;
 
 pub(super) fn read_ahead(facts: &Facts) -> Option<Finding> {
     let target = facts.target.filter(|_| facts.any(|job| !job.direct))?;
-    let bytes = target.read_ahead().filter(|bytes| *bytes == 0 || *bytes > USUAL_KB << 10)?;
-    let message = match bytes {
-        0 => "nothing is read ahead: small sequential reads wait for the disk each time",
-        _ => {
-            "the kernel reads far ahead: small sequential reads arrive as a few large ones, and small random reads may fetch more than they use"
-        }
+    let bytes =
+        target.read_ahead().filter(|bytes| *bytes == 0 || *bytes > DEFAULT_READ_AHEAD_KB << 10)?;
+    let message = if bytes == 0 {
+        "readahead is off: every small sequential read waits for the disk"
+    } else {
+        "readahead is large: small sequential reads become a few large requests, and small random reads may fetch unused data"
     };
     found(
         Note,
         message,
         format!(
-            "read_ahead_kb = {} ({}); most kernels have {USUAL_KB}",
+            "read_ahead_kb = {} ({}); the usual default is {DEFAULT_READ_AHEAD_KB}",
             bytes >> 10,
             show_bytes(bytes)
         ),
-        "look at the amplification of each result; blockdev --setra changes it",
+        "check the amplification of each result; blockdev --setra changes the setting",
     )
 }
 
@@ -112,21 +111,21 @@ pub(super) fn rotational(facts: &Facts) -> Option<Finding> {
     if let Some(disk) = real.first() {
         return found(
             Note,
-            "the disk turns: order and place of the blocks decide, and the outer tracks are about twice as fast as the inner ones",
+            "the disk is rotational: access order and position matter, and outer tracks are about twice as fast as inner ones",
             format!("{} is rotational", disk.name),
-            "compare only files at a similar place; expect about 100 random reads a second",
+            "compare only files at similar positions; expect about 100 random reads per second",
         );
     }
     let disk = virtual_disks.first()?;
     found(
         Note,
-        "the kernel treats this virtual disk as one that turns, whatever is behind it",
+        "the kernel treats this virtual disk as rotational, whatever its real storage is",
         format!(
-            "{} says rotational = 1 over {}",
+            "{} reports rotational = 1 over {}",
             disk.name,
             disk.link.as_ref().map_or("a virtual link", |link| link.text.as_str())
         ),
-        "nothing to do; judge the disk by its random reads",
+        "no action needed; random reads show the disk's real behaviour",
     )
 }
 
@@ -144,8 +143,10 @@ mod tests {
     use crate::sys::link::Link;
 
     fn device(name: &str, kind: Kind) -> BlockDevice {
-        serde_json::from_value(serde_json::json!({ "name": name, "kind": kind, "major": 8, "minor": 0, "depth": 0, "size": 1 << 30 }))
-            .unwrap()
+        serde_json::from_value(serde_json::json!({
+            "name": name, "kind": kind, "major": 8, "minor": 0, "depth": 0, "size": 1 << 30
+        }))
+        .unwrap()
     }
 
     fn on(devices: &[BlockDevice]) -> TargetFacts {
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn raids() {
+    fn reports_a_busy_raid_unless_the_target_is_elsewhere() {
         let host =
             with(Conditions { raid_busy: vec!["resync = 4.3%".into()], ..Conditions::default() });
         assert!(
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn pressure() {
+    fn io_pressure_decides_the_severity() {
         let found = |share| {
             check(
                 "other-io",
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn layers() {
+    fn reports_layers_above_the_disk() {
         let mut mapper = device("dm-0", Kind::Mapper);
         mapper.detail = Some("vg-root (lvm)".into());
         let found = check(
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn ahead() {
+    fn reports_unusual_readahead_of_buffered_reads() {
         let target = |kb| on(&[BlockDevice { read_ahead_kb: kb, ..device("sda", Kind::Disk) }]);
         for odd in [0, 8192] {
             assert!(
@@ -223,11 +224,11 @@ mod tests {
     }
 
     #[test]
-    fn turning_disks() {
+    fn tells_virtual_rotational_disks_from_real_ones() {
         let disk = BlockDevice { rotational: Some(true), ..device("sda", Kind::Disk) };
         let found =
             |disk: BlockDevice| check("rotational", &Host::default(), Some(&on(&[disk])), None);
-        assert!(found(disk.clone()).is_some_and(|f| f.message.contains("turns:")));
+        assert!(found(disk.clone()).is_some_and(|f| f.message.contains("the disk is rotational")));
         let link =
             Link { transport: Transport::Virtio, text: "virtio".into(), bytes_per_second: None };
         assert!(

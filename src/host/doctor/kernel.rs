@@ -1,4 +1,4 @@
-//! Checks of the running kernel: what it allows, what it can tell, what it costs.
+//! Checks of the running kernel: what it allows, what it reports, and what it costs.
 
 use super::{Facts, Finding, found};
 use crate::host::kernel::version;
@@ -12,45 +12,45 @@ pub(super) fn clock_source(facts: &Facts) -> Option<Finding> {
     let choice = if clock.available.iter().any(|name| name == "tsc") {
         "boot with clocksource=tsc"
     } else {
-        "use large blocks and whole passes"
+        "use large blocks and complete passes"
     };
     found(
         Misleading,
-        "reading the clock costs up to 2 µs, so the latency of small blocks is mostly the clock's",
-        format!("the clock source is {}; there are: {}", clock.current, clock.available.join(" ")),
+        "reading the clock takes up to 2 µs, which dominates the latency of small blocks",
+        format!("the clock source is {}; available: {}", clock.current, clock.available.join(" ")),
         format!("{choice}; the throughput of long trials is not affected"),
     )
 }
 
 pub(super) fn io_uring_off(facts: &Facts) -> Option<Finding> {
     let level = facts.host.io_uring_disabled.filter(|level| *level > 0)?;
-    // Who may empty the caches has the right that level 1 asks for.
+    // A user that may drop the caches is privileged enough for level 1.
     let refused = level >= 2 || !facts.host.can_drop_caches;
-    if !refused || !facts.any_behind("kernel.io_uring_disabled") {
+    if !refused || !facts.any_disabled_by("kernel.io_uring_disabled") {
         return None;
     }
-    let who = if level >= 2 {
-        "nobody"
+    let message = if level >= 2 {
+        "io_uring is disabled, so the uring backends are unavailable"
     } else {
-        "only a privileged user, or the group of kernel.io_uring_group,"
+        "io_uring is restricted to privileged users and kernel.io_uring_group, so the uring backends are unavailable"
     };
     found(
         Note,
-        format!("{who} may use io_uring here: the uring backends cannot be measured"),
+        message,
         format!("kernel.io_uring_disabled = {level}"),
-        "sysctl kernel.io_uring_disabled=0 as root, if the machine's owner agrees",
+        "run sysctl kernel.io_uring_disabled=0 as root, if the machine's owner agrees",
     )
 }
 
-/// (kernel, what an older one cannot do)
+/// (kernel version, what older kernels cannot do)
 const FEATURES: &[((u32, u32), &str)] = &[
     (
         (6, 1),
-        "what direct I/O needs is not told: the device's own block is taken for it (STATX_DIOALIGN, Linux 6.1)",
+        "the alignment of direct I/O is not reported, so the device's own block is assumed (STATX_DIOALIGN, Linux 6.1)",
     ),
     (
         (6, 5),
-        "what is cached of a file that you neither own nor may write is sampled instead of counted (cachestat, Linux 6.5)",
+        "residency of files that you neither own nor may write is sampled instead of counted (cachestat, Linux 6.5)",
     ),
 ];
 
@@ -65,7 +65,7 @@ pub(super) fn old_kernel(facts: &Facts) -> Option<Finding> {
         Note,
         missing.join("; "),
         format!("kernel {}", facts.host.kernel),
-        "measure a file of your own; a verdict that rests on samples says so, and a newer kernel tells",
+        "measure a file that you own, or use a newer kernel; verdicts that rest on samples say so",
     )
 }
 
@@ -75,9 +75,9 @@ pub(super) fn cannot_drop_caches(facts: &Facts) -> Option<Finding> {
     }
     found(
         Note,
-        "only the target's own cached data can be dropped: --cold meta and --cold all are refused",
-        "/proc/sys/vm/drop_caches is not writable for this user",
-        "cold trials of the data do not need it; for inodes and folder entries run as root",
+        "only the target's own pages can be dropped: --cold meta and --cold all are unavailable",
+        "/proc/sys/vm/drop_caches is not writable by this user",
+        "cold trials of data do not need it; run as root to drop inodes and directory entries",
     )
 }
 
@@ -94,9 +94,9 @@ pub(super) fn mitigations(facts: &Facts) -> Option<Finding> {
     }
     found(
         Note,
-        "each system call pays for CPU mitigations: small blocks look worse than on a machine without",
+        "CPU mitigations slow down each system call, so small blocks look worse than on a machine without them",
         format!("/sys/devices/system/cpu/vulnerabilities: {}", slow.join(", ")),
-        "compare with machines that have the same ones; do not switch them off to look faster",
+        "compare only with machines that have the same mitigations; do not disable them for better figures",
     )
 }
 
@@ -106,7 +106,7 @@ mod tests {
     use crate::host::{ClockSource, Host, Mitigation};
 
     #[test]
-    fn slow_clocks() {
+    fn reports_slow_clock_sources() {
         let host = |current: &str| Host {
             clock: ClockSource { current: current.into(), available: vec!["tsc".into()] },
             ..Host::default()
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn io_uring() {
+    fn reports_disabled_io_uring_if_the_plan_uses_it() {
         let host = |level, root| Host {
             io_uring_disabled: level,
             can_drop_caches: root,
@@ -135,19 +135,19 @@ mod tests {
         assert_eq!(
             check("io-uring-off", &host(Some(1), true), None, None),
             None,
-            "the right is there"
+            "a privileged user"
         );
         assert_eq!(
             check("io-uring-off", &host(Some(2), false), None, Some(&plan(&["mmap"]))),
             None,
-            "not asked for"
+            "not requested"
         );
         assert_eq!(check("io-uring-off", &host(Some(0), false), None, None), None);
         assert_eq!(check("io-uring-off", &host(None, false), None, None), None);
     }
 
     #[test]
-    fn old_kernels() {
+    fn lists_features_that_old_kernels_lack() {
         let host = |kernel: &str| Host { kernel: kernel.into(), ..Host::default() };
         let old = check("old-kernel", &host("5.10.0-21-amd64"), None, None);
         assert!(old.is_some_and(
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_caches() {
+    fn reports_missing_permission_to_drop_caches() {
         assert!(check("cannot-drop-caches", &Host::default(), None, None).is_some());
         assert_eq!(
             check(
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn mitigated_cpus() {
+    fn reports_mitigations_of_system_calls() {
         let host = |state: &str| Host {
             mitigations: vec![Mitigation { name: "retbleed".into(), state: state.into() }],
             ..Host::default()

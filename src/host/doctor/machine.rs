@@ -1,4 +1,4 @@
-//! Checks of the processors and of who else uses them.
+//! Checks of the processors, and of other programs and machines that use them.
 
 use super::{Facts, Finding, found};
 use crate::record::Severity::{Misleading, Note};
@@ -9,9 +9,9 @@ pub(super) fn governor(facts: &Facts) -> Option<Finding> {
         facts.host.cpu.governor.as_deref().filter(|governor| *governor != "performance")?;
     found(
         Misleading,
-        "the CPU may run slower than it can, and changes its speed while it is measured",
+        "the CPU may run below its full speed and change speed during the measurement",
         format!("cpufreq governor is {governor}"),
-        "cpupower frequency-set -g performance, for the time of the measurement",
+        "run cpupower frequency-set -g performance for the duration of the measurement",
     )
 }
 
@@ -19,22 +19,22 @@ pub(super) fn battery(facts: &Facts) -> Option<Finding> {
     facts.host.conditions.on_battery.filter(|on| *on)?;
     found(
         Misleading,
-        "CPU and disk save power: slower, and not the same each time",
+        "CPU and disk save power, so results are slower and vary",
         "a battery is discharging",
         "plug the machine in",
     )
 }
 
-/// Above this share of stolen time trials scatter by more than the goal of 2 %.
-const STOLEN: f64 = 0.01;
+/// Share of steal time above which trials scatter by more than the goal of 2 %.
+const MAX_STEAL: f64 = 0.01;
 
 pub(super) fn steal(facts: &Facts) -> Option<Finding> {
-    let share = facts.host.conditions.steal.filter(|share| *share > STOLEN)?;
+    let share = facts.host.conditions.steal.filter(|share| *share > MAX_STEAL)?;
     found(
         Misleading,
-        "the hypervisor takes CPU time away: trials scatter and none shows what the machine can do",
-        format!("{} of all CPU time since boot was stolen", show_share(share)),
-        "measure when the host is quieter, or on dedicated CPUs; look at the intervals, not at single trials",
+        "the hypervisor takes CPU time from this machine, so trials scatter and are slower",
+        format!("{} steal time since boot", show_share(share)),
+        "measure when the host is less busy, or on dedicated CPUs; trust intervals, not single trials",
     )
 }
 
@@ -43,14 +43,15 @@ pub(super) fn cpu_quota(facts: &Facts) -> Option<Finding> {
     let quota = cpu.quota.filter(|quota| *quota < f64::from(cpu.online))?;
     found(
         Misleading,
-        "a trial that uses more CPU time than granted is stopped until the next period: long pauses that no disk made",
-        format!("cpu.max grants {quota:.2} CPUs of {}", cpu.online),
+        "a trial that exceeds its CPU quota is paused until the next period, which looks like disk latency",
+        format!("cpu.max allows {quota:.2} CPUs of {}", cpu.online),
         "run outside the container, raise cpu.max, or use fewer threads",
     )
 }
 
 pub(super) fn busy(facts: &Facts) -> Option<Finding> {
-    let (load, cpus) = (facts.host.conditions.load?, facts.host.cpu.allowed.max(1));
+    let load = facts.host.conditions.load?;
+    let cpus = facts.host.cpu.allowed.max(1);
     if load <= f64::from(cpus) / 2.0 {
         return None;
     }
@@ -58,7 +59,7 @@ pub(super) fn busy(facts: &Facts) -> Option<Finding> {
         Misleading,
         "other programs compete for the CPUs",
         format!(
-            "load average of the last minute {load:.2} on {cpus} CPU{}",
+            "load average of {load:.2} over the last minute on {cpus} CPU{}",
             if cpus == 1 { "" } else { "s" }
         ),
         "wait until they are done, or stop them",
@@ -69,9 +70,9 @@ pub(super) fn virtual_machine(facts: &Facts) -> Option<Finding> {
     let hypervisor = facts.host.virtualisation.as_deref()?;
     found(
         Note,
-        "cold is cold in this guest only: the host may still hold the data in its memory, and the disk may be rate-limited",
+        "dropping caches affects only this guest: the host may still cache the data, and the disk may be rate-limited",
         format!("virtual machine: {hypervisor}"),
-        "read cold results as a virtual disk's; for the disk itself measure on the host",
+        "cold results describe the virtual disk; measure on the host for the physical one",
     )
 }
 
@@ -82,9 +83,9 @@ pub(super) fn smt(facts: &Facts) -> Option<Finding> {
     }
     found(
         Note,
-        "two threads may share a core and then run slower than one alone",
+        "two threads may share a core, and then each runs slower than alone",
         format!("SMT is on: {} CPUs on {} cores", cpu.online, cpu.cores),
-        "compare up to as many threads as there are cores",
+        "compare thread counts only up to the number of cores",
     )
 }
 
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn governors() {
+    fn reports_governors_other_than_performance() {
         let host =
             |governor: &str| with_cpu(Cpu { governor: Some(governor.into()), ..Cpu::default() });
         assert!(
@@ -115,14 +116,14 @@ mod tests {
     }
 
     #[test]
-    fn batteries() {
+    fn reports_battery_power() {
         let host = |on_battery| with(Conditions { on_battery, ..Conditions::default() });
         assert!(check("battery", &host(Some(true)), None, None).is_some());
         assert_eq!(check("battery", &host(Some(false)), None, None), None);
     }
 
     #[test]
-    fn stolen_time() {
+    fn reports_steal_time() {
         let host = |share| with(Conditions { steal: Some(share), ..Conditions::default() });
         assert!(
             check("steal", &host(0.05), None, None).is_some_and(|f| f.evidence.starts_with("5 %"))
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn quotas() {
+    fn reports_cpu_quotas_below_the_machine() {
         let host = |quota| with_cpu(Cpu { online: 4, quota, ..Cpu::default() });
         assert!(
             check("cpu-quota", &host(Some(1.5)), None, None)
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn load() {
+    fn reports_a_high_load() {
         let host = |load| Host {
             cpu: Cpu { allowed: 2, ..Cpu::default() },
             ..with(Conditions { load: Some(load), ..Conditions::default() })
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn hypervisors() {
+    fn notes_a_hypervisor() {
         let host = Host { virtualisation: Some("KVM".into()), ..Host::default() };
         assert!(
             check("virtual-machine", &host, None, None)
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_a_core_matter_to_more_than_one_worker() {
+    fn smt_matters_only_to_more_than_one_thread() {
         let host = with_cpu(Cpu { smt: Some(true), online: 8, cores: 4, ..Cpu::default() });
         assert!(check("smt", &host, None, None).is_some());
         assert_eq!(check("smt", &host, None, Some(&plan(&[]))), None);

@@ -1,73 +1,76 @@
-//! Checks of the memory: what fits, what is taken away, in which pages.
+//! Checks of the memory: its size and limits, eviction, and huge pages.
 
 use super::{Facts, Finding, found};
 use crate::record::Severity::{Misleading, Note};
 use crate::units::show_bytes;
 
 pub(super) fn larger_than_memory(facts: &Facts) -> Option<Finding> {
-    let (span, total) = (facts.span()?, facts.host.memory.total);
-    if total == 0 || span <= total || !facts.cache_wanted() {
+    let span = facts.span()?;
+    let total = facts.host.memory.total;
+    if total == 0 || span <= total || !facts.uses_cache() {
         return None;
     }
     found(
         Misleading,
-        "the target does not fit in memory: it cannot be warm, and each pass evicts what the last one read",
-        format!("{} of the target, {} of memory", show_bytes(span), show_bytes(total)),
-        "use --size below the memory's size for warm trials, or --cache cold",
+        "the target does not fit in memory: it cannot be warm, and each pass evicts what the previous one read",
+        format!("target {}, memory {}", show_bytes(span), show_bytes(total)),
+        "use a --size below the memory size for warm trials, or --cache cold",
     )
 }
 
 pub(super) fn memory_limit(facts: &Facts) -> Option<Finding> {
     let memory = &facts.host.memory;
-    let (span, limit) =
-        (facts.span()?, memory.limit.filter(|limit| memory.total == 0 || *limit < memory.total)?);
-    if span <= limit || !facts.cache_wanted() {
+    let span = facts.span()?;
+    let limit = memory.limit.filter(|limit| memory.total == 0 || *limit < memory.total)?;
+    if span <= limit || !facts.uses_cache() {
         return None;
     }
     found(
         Misleading,
-        "the control group's memory is smaller than the target, page cache included: it cannot be warm",
+        "the control group's memory limit, which includes the page cache, is below the target's size: it cannot be warm",
         format!("limit {}, target {}", show_bytes(limit), show_bytes(span)),
-        "use --size below the limit, or run outside the container",
+        "use a --size below the limit, or run outside the container",
     )
 }
 
 pub(super) fn evictor(facts: &Facts) -> Option<Finding> {
     let name = facts.host.memory.kdamond.as_deref()?;
-    if !facts.cache_wanted() {
+    if !facts.uses_cache() {
         return None;
     }
     found(
         Misleading,
-        "a kernel thread may evict the target while it is cached and idle: warm trials can go partly cold",
-        format!("{name} runs (seen elsewhere: 2 GiB cached, 13 % left after 45 s idle)"),
-        "each warm trial is warmed and checked again; distrust asis trials that follow a pause",
+        "a kernel thread may evict the target's idle pages, so warm trials can become partly cold",
+        format!(
+            "{name} is running (measured elsewhere: of 2 GiB cached, 13 % left after 45 s idle)"
+        ),
+        "each warm trial is warmed and checked again; distrust asis trials after a pause",
     )
 }
 
 pub(super) fn free_page_reporting(facts: &Facts) -> Option<Finding> {
-    if !facts.host.memory.reports_free_pages || !facts.cold_wanted() {
+    if !facts.host.memory.reports_free_pages || !facts.uses_cold() {
         return None;
     }
     found(
         Note,
-        "memory that was freed a while ago goes back to the host: its first touch is up to ten times slower, so cold reads depend on what ran before",
+        "freed memory returns to the host and its next first touch is up to ten times slower, so cold reads depend on earlier work",
         "virtio_balloon reports free pages (feature bit 5)",
-        "preparation takes memory back before each cold trial, and round 0 is not listed",
+        "no action needed: preparation reclaims memory before each cold trial, and round 0 is discarded",
     )
 }
 
 pub(super) fn no_huge_pages(facts: &Facts) -> Option<Finding> {
     let setting = facts.host.memory.huge_pages.as_deref().unwrap_or("not in this kernel");
-    let known = facts.host.memory.total > 0;
-    if !known || setting == "always" || setting == "madvise" || !facts.any(|job| job.direct) {
+    let is_known = facts.host.memory.total > 0;
+    if !is_known || setting == "always" || setting == "madvise" || !facts.any(|job| job.direct) {
         return None;
     }
     found(
         Note,
-        "buffers of direct I/O lie on small pages: large blocks need many more entries per request (1.3 against 3.4 GB/s seen at 1 MiB)",
+        "direct I/O buffers are on small pages: large blocks need many more entries per request (at 1 MiB, 1.3 instead of 3.4 GB/s was measured)",
         format!("transparent huge pages: {setting}"),
-        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, as root",
+        "as root, echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
     )
 }
 
@@ -81,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_larger_than_memory() {
+    fn reports_targets_larger_than_memory() {
         let host = with(Memory { total: 512 << 20, ..Memory::default() });
         let target = |size| TargetFacts { size, ..TargetFacts::default() };
         assert!(check("larger-than-memory", &host, Some(&target(1 << 30)), None).is_some());
@@ -95,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_control_groups() {
+    fn reports_memory_limits_below_the_target() {
         let host = |limit| with(Memory { total: 8 << 30, limit, ..Memory::default() });
         assert!(
             check("memory-limit", &host(Some(1 << 20)), None, Some(&plan(&["warm"]))).is_some()
@@ -105,12 +108,12 @@ mod tests {
         assert_eq!(
             check("memory-limit", &host(Some(1 << 40)), None, Some(&plan(&["warm"]))),
             None,
-            "no limit in truth"
+            "a limit above the machine's memory"
         );
     }
 
     #[test]
-    fn evictors() {
+    fn reports_kdamond_if_trials_use_the_cache() {
         let host = with(Memory { kdamond: Some("kdamond.0".into()), ..Memory::default() });
         assert!(
             check("evictor", &host, None, None).is_some_and(|f| f.evidence.contains("kdamond.0"))
@@ -120,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_goes_back_to_the_host() {
+    fn reports_free_page_reporting_for_cold_trials() {
         let host = with(Memory { reports_free_pages: true, ..Memory::default() });
         assert!(check("free-page-reporting", &host, None, Some(&plan(&["cold"]))).is_some());
         assert_eq!(check("free-page-reporting", &host, None, Some(&plan(&["warm"]))), None);
@@ -128,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn small_pages() {
+    fn reports_missing_huge_pages_for_direct_io() {
         let host = |setting: Option<&str>| {
             with(Memory { total: 1, huge_pages: setting.map(String::from), ..Memory::default() })
         };

@@ -1,6 +1,5 @@
-//! The doctor: what about this machine, this target and this plan would disturb a measurement.
-//!
-//! Every check is a pure function of facts that were collected before; it touches nothing.
+//! The doctor: checks for properties of machine, target and plan that would disturb a measurement.
+//! Every check is a pure function of facts that were collected before.
 
 mod device;
 mod kernel;
@@ -14,7 +13,7 @@ use super::{Host, TargetFacts};
 use crate::plan::{Cache, Info, Job, Op, Plan};
 use crate::record::{Severity, Warning};
 
-/// What a check may look at.
+/// The facts that a check may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
     pub host: &'a Host,
@@ -22,28 +21,28 @@ pub struct Facts<'a> {
     pub plan: Option<Planned<'a>>,
 }
 
-/// A plan, with the records of the backends that it may name.
+/// A plan with the descriptions of the backends that it may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Planned<'a> {
     pub plan: &'a Plan,
     pub infos: &'a [&'static Info],
 }
 
-/// What a check says; its id is the check's.
+/// The finding of a check; the check supplies the id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub severity: Severity,
     pub message: String,
-    /// The facts that raised it, and where they were read.
+    /// The facts behind it, and where they were read.
     pub evidence: String,
     /// What to do about it.
     pub remedy: String,
 }
 
-/// One thing the doctor looks for.
+/// One check of the doctor.
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
-    /// Stable name: `governor`.
+    /// Stable id: `governor`.
     pub id: &'static str,
     /// One line for lists.
     pub about: &'static str,
@@ -51,47 +50,48 @@ pub struct Check {
 }
 
 macro_rules! checks {
-    ($($id:literal $about:literal $check:path;)+) => { &[$(Check { id: $id, about: $about, check: $check }),+] };
+    ($($id:literal $about:literal $check:path;)+) => {
+        &[$(Check { id: $id, about: $about, check: $check }),+]
+    };
 }
 
-/// Everything the doctor looks for, in the order of its report within a severity.
+/// All checks, in the order of the report within a severity.
 pub static CHECKS: &[Check] = checks! {
-    "memory-target" "the target's bytes live in memory" target::memory_target;
-    "holes" "parts of the target were never written and read as zeros from memory" target::holes;
-    "not-direct" "direct I/O is refused here, or is not direct" target::not_direct;
+    "memory-target" "the target is in memory" target::memory_target;
+    "holes" "parts of the target were never written and read as zeros without disk access" target::holes;
+    "not-direct" "direct I/O is not supported here, or is not direct" target::not_direct;
     "compressed" "the file system stores fewer bytes than it returns" target::compressed;
-    "network-target" "the bytes come from another machine with caches of its own" target::network_target;
+    "network-target" "the bytes come from another machine, which has its own caches" target::network_target;
     "fuse-target" "a program serves the file system" target::fuse_target;
     "full" "the file system is nearly full" target::full;
-    "cached" "the target is cached although cold trials are wanted" target::cached;
-    "residency" "what is cached cannot be counted, only sampled, or not at all" target::residency;
-    "access-time" "reading updates the target's time of last access" target::access_time;
-    "raid-busy" "a software RAID is being built or checked" device::raid_busy;
-    "other-io" "other programs use the disks now" device::other_io;
+    "cached" "the target is cached although cold trials are planned" target::cached;
+    "residency" "residency cannot be counted, only sampled, or is unknown" target::residency;
+    "access-time" "reads may update the target's access time" target::access_time;
+    "raid-busy" "a software RAID is being rebuilt or checked" device::raid_busy;
+    "other-io" "other programs are using the disks" device::other_io;
     "deep-stack" "layers between file system and disk" device::deep_stack;
-    "read-ahead" "the kernel reads far ahead, or not at all" device::read_ahead;
-    "rotational" "a disk that turns, or says so" device::rotational;
+    "read-ahead" "readahead is large, or off" device::read_ahead;
+    "rotational" "a disk that is rotational, or reports to be" device::rotational;
     "larger-than-memory" "the target does not fit in memory" memory::larger_than_memory;
     "memory-limit" "a control group limits memory below the target's size" memory::memory_limit;
-    "evictor" "kdamond evicts files that are cached and idle" memory::evictor;
-    "free-page-reporting" "freed memory goes back to the host" memory::free_page_reporting;
-    "no-huge-pages" "direct I/O goes through small pages" memory::no_huge_pages;
+    "evictor" "kdamond may evict idle cached files" memory::evictor;
+    "free-page-reporting" "freed memory returns to the host" memory::free_page_reporting;
+    "no-huge-pages" "buffers of direct I/O are on small pages" memory::no_huge_pages;
     "governor" "the CPU frequency governor saves power" machine::governor;
-    "battery" "the machine runs from its battery" machine::battery;
-    "steal" "the hypervisor gives CPU time to others" machine::steal;
+    "battery" "the machine runs on battery" machine::battery;
+    "steal" "CPU time is lost to steal time" machine::steal;
     "cpu-quota" "a control group limits the CPU time" machine::cpu_quota;
-    "busy" "other programs use the CPUs now" machine::busy;
-    "virtual-machine" "a hypervisor with a cache of its own" machine::virtual_machine;
+    "busy" "other programs are using the CPUs" machine::busy;
+    "virtual-machine" "a hypervisor, which has its own cache" machine::virtual_machine;
     "smt" "two threads share each core" machine::smt;
     "clock-source" "reading the clock is slow" kernel::clock_source;
     "io-uring-off" "io_uring is disabled" kernel::io_uring_off;
-    "old-kernel" "a kernel that cannot tell residency or direct-I/O alignment" kernel::old_kernel;
-    "cannot-drop-caches" "this user may not empty the machine's caches" kernel::cannot_drop_caches;
+    "old-kernel" "a kernel that does not report residency or direct-I/O alignment" kernel::old_kernel;
+    "cannot-drop-caches" "this user may not drop the machine's caches" kernel::cannot_drop_caches;
     "mitigations" "CPU mitigations make system calls slower" kernel::mitigations;
 };
 
-/// What would disturb a measurement here, the worst first. Without a plan everything that one might
-/// ask for is judged.
+/// Lists what would disturb a measurement here, the most severe first. Without a plan, any kind of cell counts as planned.
 pub fn examine(host: &Host, target: Option<&TargetFacts>, plan: Option<Planned>) -> Vec<Warning> {
     let facts = Facts { host, target, plan };
     let found = CHECKS.iter().filter_map(|check| Some((check.id, (check.check)(&facts)?)));
@@ -112,7 +112,7 @@ impl Finding {
     }
 }
 
-/// For checks that end in a sentence.
+/// Builds the finding of a check.
 fn found(
     severity: Severity,
     message: impl Into<String>,
@@ -128,13 +128,13 @@ fn found(
 }
 
 impl Facts<'_> {
-    /// Some cell is so; without a plan it might be.
-    fn any(&self, is_so: impl Fn(&Job) -> bool) -> bool {
-        self.plan.is_none_or(|planned| planned.plan.cells.iter().any(is_so))
+    /// Returns true if `condition` holds for some cell, and always without a plan.
+    fn any(&self, condition: impl Fn(&Job) -> bool) -> bool {
+        self.plan.is_none_or(|planned| planned.plan.cells.iter().any(condition))
     }
 
-    /// Some cell's backend can be forbidden by this sysctl; without a plan it might be.
-    fn any_behind(&self, switch: &str) -> bool {
+    /// Returns true if this sysctl can disable some cell's backend, and always without a plan.
+    fn any_disabled_by(&self, switch: &str) -> bool {
         self.plan.is_none_or(|Planned { plan, infos }| {
             let needs = |info: &&&Info| info.kernel_switch == Some(switch);
             let ids: Vec<&str> = infos.iter().filter(needs).map(|info| info.id).collect();
@@ -142,12 +142,13 @@ impl Facts<'_> {
         })
     }
 
-    fn cold_wanted(&self) -> bool {
+    /// Returns true if some cell needs a cold page cache.
+    fn uses_cold(&self) -> bool {
         self.any(|job| job.cache == Cache::Cold && !job.direct)
     }
 
-    /// Some cell counts on what is cached.
-    fn cache_wanted(&self) -> bool {
+    /// Returns true if some cell depends on cached data.
+    fn uses_cache(&self) -> bool {
         self.any(|job| job.cache != Cache::Cold && !job.direct)
     }
 
@@ -155,7 +156,7 @@ impl Facts<'_> {
         self.any(|job| job.op == Op::Write)
     }
 
-    /// The largest part of the target that a cell uses, bytes; the whole without a plan.
+    /// Returns the bytes of the largest part of the target that a cell uses; without a plan, the size of the target.
     fn span(&self) -> Option<u64> {
         let planned =
             self.plan.and_then(|planned| planned.plan.cells.iter().map(|job| job.span).max());
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_unique_and_every_check_says_what_it_is() {
+    fn every_check_has_a_unique_id_and_a_description() {
         let mut ids: Vec<_> = CHECKS.iter().map(|check| check.id).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_comes_first_and_nothing_known_says_nothing() {
+    fn the_most_severe_finding_comes_first_and_an_unknown_host_has_none() {
         assert_eq!(examine(&Host { can_drop_caches: true, ..Host::default() }, None, None), []);
         let mut host =
             Host { virtualisation: Some("KVM".into()), can_drop_caches: true, ..Host::default() };
@@ -202,13 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_narrows_what_may_be_asked() {
-        let (host, plan) = (Host::default(), plan(&["warm"]));
+    fn a_plan_narrows_the_kinds_of_cells() {
+        let host = Host::default();
+        let plan = plan(&["warm"]);
         assert!(
-            facts_of(&host, None, None).cold_wanted()
-                && !facts_of(&host, None, Some(&plan)).cold_wanted()
+            facts_of(&host, None, None).uses_cold()
+                && !facts_of(&host, None, Some(&plan)).uses_cold()
         );
-        assert!(facts_of(&host, None, Some(&plan)).cache_wanted());
+        assert!(facts_of(&host, None, Some(&plan)).uses_cache());
         assert_eq!(facts_of(&host, None, Some(&plan)).span(), Some(1 << 30));
     }
 }

@@ -1,4 +1,4 @@
-//! What the tests of the doctor share.
+//! Shared helpers of the doctor's tests.
 
 use super::{CHECKS, Facts, Finding, Planned};
 use crate::host::{Host, TargetFacts};
@@ -12,7 +12,7 @@ pub fn facts_of<'a>(
     Facts { host, target, plan: plan.map(planned) }
 }
 
-/// Backends that a check knows.
+/// Backends that the checks know.
 static INFOS: [&Info; 1] = [&Info {
     id: "uring",
     kernel_switch: Some("kernel.io_uring_disabled"),
@@ -23,7 +23,7 @@ pub fn planned(plan: &Plan) -> Planned<'_> {
     Planned { plan, infos: &INFOS }
 }
 
-/// Runs one check by its registered name.
+/// Runs the check with this id.
 pub fn check(
     id: &str,
     host: &Host,

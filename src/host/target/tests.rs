@@ -7,7 +7,7 @@ fn options(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn compression_is_what_the_mount_says() {
+fn mount_options_reveal_compression() {
     let found = |fs: &str, text: &str| compression(fs, &options(text), &[]);
     assert_eq!(
         found("btrfs", "rw,compress-force=zstd:3").as_deref(),
@@ -23,12 +23,12 @@ fn compression_is_what_the_mount_says() {
 }
 
 #[test]
-fn a_real_file() {
+fn inspects_a_real_file() {
     let file = tempfile::tempfile().unwrap();
     let mut data = vec![0; 1 << 20];
     random::fill(3, 0, &mut data);
     file.write_all_at(&data, 0).unwrap();
-    let facts = TargetFacts::of(&file, Path::new("some/file"), TargetKind::Scratch);
+    let facts = TargetFacts::inspect(&file, Path::new("some/file"), TargetKind::Scratch);
     assert_eq!(
         (facts.path.as_str(), facts.size, facts.kind),
         ("some/file", 1 << 20, TargetKind::Scratch)
@@ -41,14 +41,18 @@ fn a_real_file() {
     if !evidence.hole_method.is_empty() && !facts.memory {
         assert_eq!((evidence.hole_bytes, facts.hole_share()), (Some(0), Some(0.0)));
     }
-    assert_eq!(facts.evidence(4096, None).hole_bytes, None, "a part is not known from the whole");
+    assert_eq!(
+        facts.evidence(4096, None).hole_bytes,
+        None,
+        "holes of a part do not follow from the whole"
+    );
 }
 
 #[test]
 fn a_sparse_file_has_holes() {
     let file = tempfile::tempfile().unwrap();
     file.set_len(8 << 20).unwrap();
-    let facts = TargetFacts::of(&file, Path::new("sparse"), TargetKind::File);
+    let facts = TargetFacts::inspect(&file, Path::new("sparse"), TargetKind::File);
     if facts.stored.is_some_and(|stored| stored.method != ExtentMethod::Assumed) {
         assert_eq!(facts.hole_share(), Some(1.0));
         let walked = extents(&file, 8 << 20).unwrap();
@@ -60,22 +64,22 @@ fn a_sparse_file_has_holes() {
 fn odd_targets_never_panic() {
     for path in ["/", "/dev/null", "/proc/self/status", "/dev"] {
         let Ok(file) = File::open(path) else { continue };
-        let facts = TargetFacts::of(&file, Path::new(path), TargetKind::File);
+        let facts = TargetFacts::inspect(&file, Path::new(path), TargetKind::File);
         assert_eq!(facts.size, 0, "{path}");
         assert!(facts.hole_share().is_none());
     }
 }
 
 #[test]
-fn a_block_device_is_not_the_memory_its_node_lies_in() {
+fn a_block_device_is_not_memory_although_its_node_is_on_devtmpfs() {
     let disks = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let mut names = disks
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .filter(|name| !name.contains("ram"));
     let opened =
         names.find_map(|name| File::open(format!("/dev/{name}")).ok().map(|file| (file, name)));
-    let Some((file, name)) = opened else { return testing::skip("no block device may be read") };
-    let facts = TargetFacts::of(&file, Path::new(&name), TargetKind::File);
+    let Some((file, name)) = opened else { return testing::skip("no block device is readable") };
+    let facts = TargetFacts::inspect(&file, Path::new(&name), TargetKind::File);
     assert_eq!(facts.kind, TargetKind::Device);
     assert!(!facts.memory && facts.fs.is_empty() && facts.space.is_none(), "{facts:?}");
     assert_eq!(facts.devices.first().map(|device| device.name.as_str()), Some(name.as_str()));
@@ -83,9 +87,9 @@ fn a_block_device_is_not_the_memory_its_node_lies_in() {
 }
 
 #[test]
-fn memory_is_no_direct_target() {
+fn memory_does_not_support_direct_io() {
     let Ok(file) = tempfile::tempfile_in("/dev/shm") else { return testing::skip("no /dev/shm") };
-    let facts = TargetFacts::of(&file, Path::new("x"), TargetKind::File);
+    let facts = TargetFacts::inspect(&file, Path::new("x"), TargetKind::File);
     if facts.memory {
         assert_eq!((facts.direct_is_real(), facts.evidence(0, None).memory), (Some(false), true));
     }
@@ -95,7 +99,8 @@ fn memory_is_no_direct_target() {
 fn old_sessions_load() {
     let facts: TargetFacts = serde_json::from_str(r#"{"path":"x","later":1}"#).unwrap();
     assert_eq!(facts, TargetFacts { path: "x".into(), ..TargetFacts::default() });
-    let whole = TargetFacts::of(&tempfile::tempfile().unwrap(), Path::new("t"), TargetKind::File);
+    let whole =
+        TargetFacts::inspect(&tempfile::tempfile().unwrap(), Path::new("t"), TargetKind::File);
     assert_eq!(
         serde_json::from_str::<TargetFacts>(&serde_json::to_string(&whole).unwrap()).unwrap(),
         whole
@@ -103,7 +108,7 @@ fn old_sessions_load() {
 }
 
 #[test]
-fn large_folios_are_walked_by_ext4_of_newer_kernels() {
+fn only_ext4_of_newer_kernels_scans_large_folios() {
     let walks = |fs: &str, options: &[&str], release: &str| {
         super::walks_folios(
             fs,

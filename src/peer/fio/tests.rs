@@ -17,7 +17,7 @@ fn task<'a>(job: &'a Job, parts: &'a [Part]) -> Task<'a> {
     Task { job, file: Path::new("/proc/7/fd/5"), parts, passes: 10, seed: u64::MAX, limit: None }
 }
 
-fn parse(job: &Job, stdout: &str, stderr: &str) -> Result<Vec<Done>, PeerError> {
+fn parse(job: &Job, stdout: &str, stderr: &str) -> Result<Vec<ThreadResult>, PeerError> {
     Fio.parse(&task(job, &TWO), &Output { stdout, stderr })
 }
 
@@ -26,17 +26,17 @@ fn every_switch_is_documented() {
     let job = job("fio");
     let limited = Task { limit: Some(Duration::from_secs(1)), ..task(&job, &TWO) };
     for arg in Fio.command(&limited) {
-        // Of a switch that never varies with its value.
+        // Switches with a constant value are documented with it.
         let fixed = ["output-format", "create", "util", "invalidate", "fadvise", "align", "gtod"]
             .iter()
             .any(|word| arg.contains(word));
-        let wanted = if fixed { arg.as_str() } else { arg.split('=').next().unwrap() };
-        assert!(Fio.info().doc.contains(wanted), "{wanted}");
+        let documented = if fixed { arg.as_str() } else { arg.split('=').next().unwrap() };
+        assert!(Fio.info().doc.contains(documented), "{documented}");
     }
 }
 
 #[test]
-fn a_job_becomes_its_arguments() {
+fn translates_a_job_into_arguments() {
     let plain = job("fio");
     let args = Fio.command(&task(&plain, &TWO));
     for wanted in [
@@ -73,11 +73,11 @@ fn a_job_becomes_its_arguments() {
 }
 
 #[test]
-fn what_its_engines_cannot_do_has_a_reason() {
+fn refuses_what_an_engine_does_not_support() {
     for (peer, change, wanted) in [
         ("fio", Job { depth: 2, ..job("fio") }, Some("fio+psync reads one block at a time")),
         ("fio+mmap", Job { depth: 2, ..job("fio+mmap") }, Some("fio+io_uring")),
-        ("fio+mmap", Job { direct: true, ..job("fio+mmap") }, Some("cannot do direct")),
+        ("fio+mmap", Job { direct: true, ..job("fio+mmap") }, Some("does not support direct")),
         ("fio+mmap+psync", job("fio+mmap+psync"), Some("one engine at a time")),
         ("fio", Job { pattern: Pattern::Reverse, ..job("fio") }, Some("use seq or random")),
         (
@@ -102,7 +102,7 @@ fn what_its_engines_cannot_do_has_a_reason() {
 }
 
 #[test]
-fn its_output_is_read() {
+fn parses_real_output() {
     let done = parse(&job("fio"), REAL, "").unwrap();
     let [first, second] = done[..] else { panic!("{done:?}") };
     assert_eq!(
@@ -118,47 +118,47 @@ fn its_output_is_read() {
 }
 
 #[test]
-fn warnings_may_stand_before_it_and_words_after_it() {
+fn ignores_text_around_the_json() {
     let noisy = format!("fio: this platform is odd\n{REAL}\nbye");
     assert_eq!(parse(&job("fio"), &noisy, ""), parse(&job("fio"), REAL, ""));
 }
 
 #[test]
-fn a_failure_is_told_in_its_own_words_and_garbage_is_garbage() {
-    let said =
+fn a_failure_quotes_the_message_of_fio_and_garbage_is_an_error() {
+    let error_of =
         |stdout: &str, stderr: &str| parse(&job("fio"), stdout, stderr).unwrap_err().to_string();
     assert_eq!(
-        said("", "fio: engine x not loadable\nmore"),
-        "fio says: fio: engine x not loadable"
+        error_of("", "fio: engine x not loadable\nmore"),
+        "fio failed: fio: engine x not loadable"
     );
-    assert_eq!(said("usage: fio", ""), "fio says: usage: fio");
+    assert_eq!(error_of("usage: fio", ""), "fio failed: usage: fio");
     let failed = REAL.replacen("\"error\" : 0", "\"error\" : 5", 1);
-    assert!(said(&failed, "").contains("Input/output error"), "{}", said(&failed, ""));
+    assert!(error_of(&failed, "").contains("Input/output error"), "{}", error_of(&failed, ""));
     for (stdout, wanted) in [
-        ("", "nothing"),
+        ("", "no output"),
         ("{}", "missing field"),
         ("{\"jobs\":[]}", "0 jobs instead of 2"),
         ("{\"jobs\":[", "EOF"),
     ] {
         assert!(
-            said(stdout, "").starts_with("what fio printed is not understood")
-                && said(stdout, "").contains(wanted),
+            error_of(stdout, "").starts_with("unexpected output of fio")
+                && error_of(stdout, "").contains(wanted),
             "{stdout}"
         );
     }
     let below = REAL.replacen("\"usr_cpu\" : 3", "\"usr_cpu\" : -3", 1);
-    assert!(said(&below, "").contains("cannot be"));
+    assert!(error_of(&below, "").contains("impossible figures"));
     // Two threads of these would overflow a sum.
     for figure in ["io_bytes", "total_ios", "minf"] {
         let name = format!("\"{figure}\" : ");
-        let at = REAL.find(&name).unwrap() + name.len();
+        let start = REAL.find(&name).unwrap() + name.len();
         let huge = format!(
             "{}{}{}",
-            &REAL[..at],
+            &REAL[..start],
             u64::MAX,
-            REAL[at..].trim_start_matches(|c: char| c.is_ascii_digit())
+            REAL[start..].trim_start_matches(|c: char| c.is_ascii_digit())
         );
-        assert!(said(&huge, "").contains("cannot be"), "{figure}");
+        assert!(error_of(&huge, "").contains("impossible figures"), "{figure}");
     }
 }
 
@@ -170,6 +170,8 @@ proptest! {
             text.insert_str(cut, &with);
         }
         let _ = parse(&job("fio"), &text, &with);
-        let _ = parse(&job("fio"), &REAL.replace("81920", &number.to_string()).replace("364", &number.to_string()), "");
+        let number = number.to_string();
+        let changed = REAL.replace("81920", &number).replace("364", &number);
+        let _ = parse(&job("fio"), &changed, "");
     }
 }

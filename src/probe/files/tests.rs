@@ -1,4 +1,4 @@
-//! The file probes in a short form: what they read, write and leave behind.
+//! Short runs of the file probes: what they read, write and leave behind.
 
 use super::*;
 use crate::plan::{Group, ProbeCell};
@@ -8,16 +8,17 @@ use crate::record::Unit;
 use crate::sys::disk::DiskStats;
 use crate::sys::testing;
 
-/// A folder on a disk, and a site that has it with little memory, so that files are small.
-fn place() -> Option<(tempfile::TempDir, Site)> {
+/// Returns a folder on a disk and a context that uses it, with little memory so that files are
+/// small.
+fn place() -> Option<(tempfile::TempDir, ProbeContext)> {
     let dir = tempfile::tempdir_in(testing::disk_dir()?).unwrap();
-    let mut site = Site::here(Some(dir.path().into()), None);
-    site.memory = 16 << 20;
-    Some((dir, site))
+    let mut context = ProbeContext::collect(Some(dir.path().into()), None);
+    context.memory = 16 << 20;
+    Some((dir, context))
 }
 
-fn opened(cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-    probe(&cell.probe).unwrap().open(cell, site)
+fn opened(cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+    probe(&cell.probe).unwrap().open(cell, context)
 }
 
 fn measured() -> impl Iterator<Item = &'static &'static dyn Probe> {
@@ -27,30 +28,30 @@ fn measured() -> impl Iterator<Item = &'static &'static dyn Probe> {
 }
 
 #[test]
-fn every_cell_that_there_is_room_for_is_measured_and_nothing_is_left() {
-    let Some((dir, site)) = place() else { return };
+fn every_cell_that_fits_is_measured_and_leaves_no_files() {
+    let Some((dir, context)) = place() else { return };
     let costs = Costs::measure();
     for probe in measured() {
         let cells: Vec<ProbeCell> = probe
-            .cells(&site)
+            .cells(&context)
             .into_iter()
-            .filter(|cell| probe.check(cell, &site).is_ok())
+            .filter(|cell| probe.check(cell, &context).is_ok())
             .collect();
         assert!(!cells.is_empty(), "{}", probe.info().id);
         for cell in cells {
             let done =
-                opened(&cell, &site).and_then(|mut gauge| Ok((gauge.run(2)?, gauge.evidence())));
+                opened(&cell, &context).and_then(|mut gauge| Ok((gauge.run(2)?, gauge.evidence())));
             match done {
-                Ok((took, evidence)) => {
+                Ok((batch, evidence)) => {
                     assert!(
-                        took.value(probe.unit(&cell), &costs).is_some_and(|value| value >= 0.0),
-                        "{}: {took:?}",
+                        batch.value(probe.unit(&cell), &costs).is_some_and(|value| value >= 0.0),
+                        "{}: {batch:?}",
                         cell.label()
                     );
                     assert!(!evidence.is_empty(), "{}", cell.label());
                 }
                 Err(ProbeError::Missing(why)) => {
-                    assert!(why.contains("cold"), "{}: {why}", cell.label())
+                    assert!(why.contains("cache"), "{}: {why}", cell.label())
                 }
                 Err(error) => panic!("{}: {error}", cell.label()),
             }
@@ -60,12 +61,12 @@ fn every_cell_that_there_is_room_for_is_measured_and_nothing_is_left() {
 }
 
 #[test]
-fn without_a_folder_or_room_each_says_so() {
-    let Some((_dir, site)) = place() else { return };
-    let mut nowhere = site.again();
+fn a_missing_folder_or_lack_of_space_is_reported() {
+    let Some((_dir, context)) = place() else { return };
+    let mut nowhere = context.with_own_stop();
     nowhere.dir = None;
     for probe in measured() {
-        for cell in probe.cells(&site) {
+        for cell in probe.cells(&context) {
             assert!(
                 probe.check(&cell, &nowhere).unwrap_err().contains("--dir"),
                 "{}",
@@ -73,8 +74,8 @@ fn without_a_folder_or_room_each_says_so() {
             );
         }
     }
-    assert!(has_room(&site, 1 << 60).unwrap_err().contains("half of what is free"));
-    let mut gone = site.again();
+    assert!(check_disk_space(&context, 1 << 60).unwrap_err().contains("more than half"));
+    let mut gone = context.with_own_stop();
     gone.dir = Some("/no/such/folder".into());
     assert!(
         opened(&cell("metadata", &[("op", "stat".into())]), &gone)
@@ -83,8 +84,8 @@ fn without_a_folder_or_room_each_says_so() {
 }
 
 #[test]
-fn a_stop_ends_all_of_them_and_leaves_nothing() {
-    let Some((dir, site)) = place() else { return };
+fn a_stop_ends_all_of_them_and_leaves_no_files() {
+    let Some((dir, context)) = place() else { return };
     let cells = [
         cell("file-read", &[("pattern", "seq".into()), ("bytes", (1u64 << 20).into())]),
         cell(
@@ -98,12 +99,12 @@ fn a_stop_ends_all_of_them_and_leaves_nothing() {
         cell("file-cache", &[("bytes", (4u64 << 20).into())]),
     ];
     for cell in cells {
-        let own = site.again();
+        let own = context.with_own_stop();
         let mut gauge = opened(&cell, &own).unwrap();
-        own.end();
+        own.request_stop();
         match gauge.run(1 << 30) {
             Err(ProbeError::Stopped) => {}
-            Err(ProbeError::Missing(why)) if why.contains("cold") => {}
+            Err(ProbeError::Missing(why)) if why.contains("cache") => {}
             other => panic!("{}: {other:?}", cell.label()),
         }
         assert!(matches!(
@@ -116,19 +117,19 @@ fn a_stop_ends_all_of_them_and_leaves_nothing() {
 
 #[test]
 fn a_small_file_stays_cached_whole() {
-    let Some((_dir, site)) = place() else { return };
-    let mut gauge = opened(&cell("file-cache", &[]), &site).unwrap();
+    let Some((_dir, context)) = place() else { return };
+    let mut gauge = opened(&cell("file-cache", &[]), &context).unwrap();
     match gauge.run(1) {
-        Ok(took) => assert!(took.amount > 0.9 * site.memory as f64, "{took:?}"),
-        Err(ProbeError::Missing(why)) => return assert!(why.contains("cold"), "{why}"),
+        Ok(batch) => assert!(batch.amount > 0.9 * context.memory as f64, "{batch:?}"),
+        Err(ProbeError::Missing(why)) => return assert!(why.contains("cache"), "{why}"),
         Err(error) => panic!("{error}"),
     }
     // 16 MiB are less than a control group needs, so it is a lower bound.
     assert!(
-        gauge.evidence()[0].contains("at least")
-            && gauge.evidence().iter().any(|line| line.contains("read again, 0 B"))
+        gauge.evidence()[0].contains("lower bound")
+            && gauge.evidence().iter().any(|line| line.contains("second read: 0 B"))
     );
-    // Not only for who reads the evidence.
+    // A warning too, not only evidence.
     assert_eq!(
         gauge.warnings().iter().map(|warning| warning.id.as_ref()).collect::<Vec<_>>(),
         ["at-least"]
@@ -136,33 +137,37 @@ fn a_small_file_stays_cached_whole() {
 }
 
 #[test]
-fn what_is_cached_is_read_again_from_memory() {
-    let Some((_dir, site)) = place() else { return };
-    let mut gauge = opened(&cell("file-cache", &[("bytes", (4u64 << 20).into())]), &site).unwrap();
+fn cached_data_is_read_again_from_memory() {
+    let Some((_dir, context)) = place() else { return };
+    let mut gauge =
+        opened(&cell("file-cache", &[("bytes", (4u64 << 20).into())]), &context).unwrap();
     match gauge.run(1) {
-        Ok(took) => assert!(took.amount == 1024.0 && took.nanos > 0, "{took:?}"),
-        Err(ProbeError::Missing(why)) => return assert!(why.contains("cold"), "{why}"),
+        Ok(batch) => assert!(batch.amount == 1024.0 && batch.nanos > 0, "{batch:?}"),
+        Err(ProbeError::Missing(why)) => return assert!(why.contains("cache"), "{why}"),
         Err(error) => panic!("{error}"),
     }
     let evidence = gauge.evidence();
     assert!(
-        evidence[0].contains("bounded by no control group")
-            && evidence.iter().any(|line| line.contains("read again, 0 B")),
+        evidence[0].contains("not limited by a control group")
+            && evidence.iter().any(|line| line.contains("second read: 0 B")),
         "{evidence:?}"
     );
     assert!(gauge.warnings().is_empty(), "it is no bound of anything: {:?}", gauge.warnings());
     for bytes in [0u64, 4097, 1 << 31] {
-        assert!(opened(&cell("file-cache", &[("bytes", bytes.into())]), &site).is_err(), "{bytes}");
+        assert!(
+            opened(&cell("file-cache", &[("bytes", bytes.into())]), &context).is_err(),
+            "{bytes}"
+        );
     }
 }
 
 #[test]
-fn metadata_is_of_as_many_files_as_it_says() {
-    let Some((dir, site)) = place() else { return };
+fn metadata_works_on_the_stated_number_of_files() {
+    let Some((dir, context)) = place() else { return };
     for op in ["create", "stat", "rename", "delete"] {
-        let mut gauge = opened(&cell("metadata", &[("op", op.into())]), &site).unwrap();
+        let mut gauge = opened(&cell("metadata", &[("op", op.into())]), &context).unwrap();
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
-        for count in [1, 7, gauge.most(), 3] {
+        for count in [1, 7, gauge.max_batch(), 3] {
             assert_eq!(gauge.run(count).unwrap().amount, count as f64);
         }
         let own = std::fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap().path();
@@ -171,20 +176,22 @@ fn metadata_is_of_as_many_files_as_it_says() {
             gauge
                 .evidence()
                 .iter()
-                .any(|line| line.contains(&format!("{} files", 11 + gauge.most())))
+                .any(|line| line.contains(&format!("{} files", 11 + gauge.max_batch())))
         );
     }
 }
 
 #[test]
-fn what_is_waited_for_is_written() {
-    let Some((dir, site)) = place() else { return };
+fn synced_data_reaches_the_device() {
+    let Some((dir, context)) = place() else { return };
     let device = disk::device_of(&File::open(dir.path()).unwrap());
     for call in ["fsync", "fdatasync"] {
-        Affinity::only(site.cpu().unwrap()).apply().unwrap();
-        let mut gauge =
-            opened(&cell("fsync", &[("call", call.into()), ("bytes", (1u64 << 20).into())]), &site)
-                .unwrap();
+        Affinity::only(context.cpu().unwrap()).apply().unwrap();
+        let mut gauge = opened(
+            &cell("fsync", &[("call", call.into()), ("bytes", (1u64 << 20).into())]),
+            &context,
+        )
+        .unwrap();
         let written = || {
             device
                 .and_then(|(major, minor)| DiskStats::read(major, minor).ok())
@@ -194,8 +201,8 @@ fn what_is_waited_for_is_written() {
         assert_eq!(gauge.run(5).unwrap().amount, 5.0);
         assert_eq!(
             Affinity::current().unwrap().cpus(),
-            site.cpus,
-            "it waits for kernel threads, so it may leave its CPU"
+            context.cpus,
+            "it waits for kernel threads, so it is not pinned"
         );
         if let Some((before, after)) = before.zip(written()) {
             assert!(after - before >= 5 << 20, "{call}: {}", after - before);
@@ -204,11 +211,11 @@ fn what_is_waited_for_is_written() {
 }
 
 #[test]
-fn the_unit_and_the_estimate_fit_what_is_measured() {
-    let Some((_dir, site)) = place() else { return };
+fn units_and_estimates_fit_their_cells() {
+    let Some((_dir, context)) = place() else { return };
     for probe in measured() {
-        for cell in probe.cells(&site) {
-            let estimate = probe.estimate(&cell, &site).unwrap();
+        for cell in probe.cells(&context) {
+            let estimate = probe.estimate(&cell, &context).unwrap();
             assert!(
                 estimate.low <= estimate.high && !estimate.reason.is_empty(),
                 "{}: {estimate:?}",
@@ -223,13 +230,13 @@ fn the_unit_and_the_estimate_fit_what_is_measured() {
 }
 
 #[test]
-fn a_virtual_disk_is_not_believed_that_it_turns() {
+fn the_rotational_flag_of_a_virtual_disk_is_ignored() {
     assert_eq!(
-        (sort(&[], true), sort(&[false, false], true), sort(&[true], false)),
-        (UNKNOWN, SOLID, TURNING)
+        (classify(&[], true), classify(&[false, false], true), classify(&[true], false)),
+        (UNKNOWN, SOLID_STATE, ROTATIONAL)
     );
-    assert_eq!((sort(&[true], true), sort(&[false, true], false)), (VIRTUAL, TURNING));
-    for device in [UNKNOWN, SOLID, TURNING, VIRTUAL] {
+    assert_eq!((classify(&[true], true), classify(&[false, true], false)), (VIRTUAL, ROTATIONAL));
+    for device in [UNKNOWN, SOLID_STATE, ROTATIONAL, VIRTUAL] {
         assert!(
             [device.request, device.byte, device.flush]
                 .iter()

@@ -1,139 +1,140 @@
-//! One client of the server, on a thread of its own: greeting, then requests until it leaves or has
-//! had enough.
+//! The server's side of one client, on its own thread: a greeting, then requests until the client
+//! leaves or reaches a limit.
 //!
-//! It answers on the connection that the client made and opens none: nobody can make it send to a
+//! It replies only on the client's connection and opens none, so it cannot be made to send to a
 //! third party.
 
 use std::net::TcpStream;
 use std::time::Instant;
 
 use super::key::{self, PROOF, Side};
-use super::patient::{Lost, Patience, prepare};
 use super::server::Server;
-use super::wire::{Challenge, FRAME, Hello, MOST_ECHO, MOST_SINK, Reply, Request, Wrong};
+use super::timed_io::{StreamError, TimedIo, prepare};
+use super::wire::{Challenge, FRAME, Hello, MAX_ECHO, MAX_SINK, ProtocolError, Reply, Request};
 use crate::sys::buffer::Aligned;
 use crate::sys::nonce::random;
 
-/// Bytes that are read at once where they are thrown away.
-const SINK: usize = 256 << 10;
+/// Bytes read at once when they are discarded.
+const SINK_BYTES: usize = 256 << 10;
 
-/// Why a connection was ended from this side.
+/// Why the server ended a connection.
 #[derive(Debug, thiserror::Error)]
-pub enum Ended {
+pub enum ServeError {
     #[error(transparent)]
-    Lost(#[from] Lost),
+    Stream(#[from] StreamError),
     #[error(transparent)]
-    Wrong(#[from] Wrong),
+    Protocol(#[from] ProtocolError),
     #[error("wrong secret")]
     Secret,
     #[error("too many clients")]
-    Many,
-    #[error("more bytes than one connection may have")]
-    Bytes,
-    #[error("a message that is too large")]
-    Large,
-    #[error("random numbers: {0}")]
+    TooManyClients,
+    #[error("it exceeded the limit of bytes per connection")]
+    ByteLimit,
+    #[error("a message is too large")]
+    TooLarge,
+    #[error("cannot get random numbers: {0}")]
     Nonce(std::io::Error),
 }
 
-impl Ended {
-    /// Nothing to be told: the client had what it wanted, or everybody goes home.
+impl ServeError {
+    /// Returns whether this is a normal end: the client closed the connection, or the server stops.
     pub fn is_quiet(&self) -> bool {
-        matches!(self, Ended::Lost(Lost::Closed | Lost::Stopped))
+        matches!(self, ServeError::Stream(StreamError::Closed | StreamError::Stopped))
     }
 }
 
-/// Serves one client; `admit` is asked when it has proved who it is, and `greeted` is called when
-/// it knows that too.
+/// Serves one client. `admit` is called once the client has proved that it knows the secret, and
+/// `greeted` when the client has been told so.
 pub fn serve(
     stream: &TcpStream,
     server: &Server,
     stop: &dyn Fn() -> bool,
     admit: &dyn Fn() -> bool,
     greeted: &dyn Fn(),
-) -> Result<(), Ended> {
+) -> Result<(), ServeError> {
     let begin = Instant::now();
     let limits = &server.limits;
-    prepare(stream).map_err(Lost::Failed)?;
-    let patience = Patience { stop, idle: limits.greeting, until: begin + limits.greeting };
-    greet(stream, server, &patience, admit)?;
+    prepare(stream).map_err(StreamError::Failed)?;
+    let io = TimedIo { stop, idle: limits.greeting, until: begin + limits.greeting };
+    greet(stream, server, &io, admit)?;
     greeted();
-    let patience = Patience { stop, idle: limits.idle, until: begin + limits.connection };
-    Client { stream, server, patience, left: limits.bytes }.requests()
+    let io = TimedIo { stop, idle: limits.idle, until: begin + limits.connection };
+    Client { stream, server, io, left: limits.bytes }.serve_requests()
 }
 
 fn greet(
     stream: &TcpStream,
     server: &Server,
-    patience: &Patience,
+    io: &TimedIo,
     admit: &dyn Fn() -> bool,
-) -> Result<(), Ended> {
+) -> Result<(), ServeError> {
     let mut hello = [0; Hello::LEN];
-    patience.read(stream, &mut hello)?;
+    io.read(stream, &mut hello)?;
     let hello = Hello::decode(&hello);
-    // One of another version is told which this is.
-    if let Err(other @ (Wrong::Magic | Wrong::Word)) = hello {
+    // A client of another version still gets the challenge, which contains this version.
+    if let Err(other @ (ProtocolError::Magic | ProtocolError::Message)) = hello {
         return Err(other.into());
     }
-    let nonce = random().map_err(Ended::Nonce)?;
+    let nonce = random().map_err(ServeError::Nonce)?;
     let (salt, key) = server
         .salted
         .as_ref()
         .map_or(Default::default(), |salted| (salted.salt, Some(&salted.key)));
-    patience.write(stream, &Challenge { secret: key.is_some(), salt, nonce }.encode())?;
+    io.write(stream, &Challenge { secret: key.is_some(), salt, nonce }.encode())?;
     let hello = hello?;
     let mut proof = [0; PROOF];
-    patience.read(stream, &mut proof)?;
-    if !key::proves(&proof, key, Side::Client, &hello.nonce, &nonce) {
-        patience.write(stream, &[0])?;
-        return Err(Ended::Secret);
+    io.read(stream, &mut proof)?;
+    if !key::verify_proof(&proof, key, Side::Client, &hello.nonce, &nonce) {
+        io.write(stream, &[0])?;
+        return Err(ServeError::Secret);
     }
     if !admit() {
-        return Err(Ended::Many);
+        return Err(ServeError::TooManyClients);
     }
-    patience.write(stream, &[1])?;
-    Ok(patience.write(stream, &key::prove(key, Side::Server, &hello.nonce, &nonce))?)
+    io.write(stream, &[1])?;
+    Ok(io.write(stream, &key::prove(key, Side::Server, &hello.nonce, &nonce))?)
 }
 
 struct Client<'a> {
     stream: &'a TcpStream,
     server: &'a Server,
-    patience: Patience<'a>,
-    /// Bytes that it may still have.
+    io: TimedIo<'a>,
+    /// Bytes it may still transfer.
     left: u64,
 }
 
 impl Client<'_> {
-    fn requests(mut self) -> Result<(), Ended> {
+    fn serve_requests(mut self) -> Result<(), ServeError> {
         let mut sink: Option<Aligned> = None;
         loop {
             let mut bytes = [0; FRAME];
-            self.patience.read(self.stream, &mut bytes)?;
-            // Reading looks at the clock only where it waits, and who asks without a pause is never
+            self.io.read(self.stream, &mut bytes)?;
+            // Reading checks the clock only when it waits, and a client that never pauses is never
             // waited for.
-            if Instant::now() > self.patience.until {
-                return Err(Lost::Late.into());
+            if Instant::now() > self.io.until {
+                return Err(StreamError::Late.into());
             }
             match Request::decode(&bytes)? {
                 Request::Facts => {
                     let facts = self.server.facts.as_bytes();
-                    self.spend(facts.len() as u64)?;
+                    self.charge(facts.len() as u64)?;
                     self.reply(Reply::Done(facts.len() as u64))?;
-                    self.patience.write(self.stream, facts)?;
+                    self.io.write(self.stream, facts)?;
                 }
                 Request::Accepted => self.reply(Reply::Done(self.server.accepted()))?,
                 Request::Sink(count) => {
-                    self.large(count, MOST_SINK)?;
-                    self.spend(count)?;
+                    self.check_size(count, MAX_SINK)?;
+                    self.charge(count)?;
                     let sink = match &mut sink {
                         Some(sink) => sink,
-                        none => none.insert(Aligned::filled(SINK, 0).map_err(Lost::Failed)?),
+                        none => none
+                            .insert(Aligned::filled(SINK_BYTES, 0).map_err(StreamError::Failed)?),
                     };
-                    self.patience.skip(self.stream, count, sink)?;
+                    self.io.skip(self.stream, count, sink)?;
                     self.reply(Reply::Done(count))?;
                 }
                 Request::Echo(bytes) => {
-                    self.large(bytes, MOST_ECHO)?;
+                    self.check_size(bytes, MAX_ECHO)?;
                     self.reply(Reply::Done(bytes))?;
                     return self.echo(bytes);
                 }
@@ -141,39 +142,39 @@ impl Client<'_> {
         }
     }
 
-    /// Messages back and forth until the client leaves.
-    fn echo(&mut self, bytes: u64) -> Result<(), Ended> {
+    /// Echoes messages until the client leaves.
+    fn echo(&mut self, bytes: u64) -> Result<(), ServeError> {
         let mut message = vec![0; bytes as usize];
         let mut round = 0u64;
         loop {
-            self.patience.read(self.stream, &mut message)?;
-            self.patience.write(self.stream, &message)?;
-            self.spend(2 * bytes)?;
+            self.io.read(self.stream, &mut message)?;
+            self.io.write(self.stream, &message)?;
+            self.charge(2 * bytes)?;
             round += 1;
-            // The clock is read now and then only: this is the loop that is measured.
-            if round.is_multiple_of(256) && Instant::now() > self.patience.until {
-                return Err(Lost::Late.into());
+            // Checks the clock rarely: this loop is what is measured.
+            if round.is_multiple_of(256) && Instant::now() > self.io.until {
+                return Err(StreamError::Late.into());
             }
         }
     }
 
-    fn spend(&mut self, bytes: u64) -> Result<(), Ended> {
-        // A frame is something too: requests without data come to an end as well.
-        self.left = self.left.checked_sub(bytes.max(FRAME as u64)).ok_or(Ended::Bytes)?;
+    fn charge(&mut self, bytes: u64) -> Result<(), ServeError> {
+        // Charges at least a frame, so that requests without data reach the limit too.
+        self.left = self.left.checked_sub(bytes.max(FRAME as u64)).ok_or(ServeError::ByteLimit)?;
         Ok(())
     }
 
-    /// Refuses what is empty or larger than `most`.
-    fn large(&mut self, bytes: u64, most: u64) -> Result<(), Ended> {
+    /// Refuses a size of 0 or more than `most`.
+    fn check_size(&mut self, bytes: u64, most: u64) -> Result<(), ServeError> {
         if (1..=most).contains(&bytes) {
             return Ok(());
         }
         self.reply(Reply::Refused)?;
-        Err(Ended::Large)
+        Err(ServeError::TooLarge)
     }
 
-    fn reply(&mut self, reply: Reply) -> Result<(), Ended> {
-        self.spend(FRAME as u64)?;
-        Ok(self.patience.write(self.stream, &reply.encode())?)
+    fn reply(&mut self, reply: Reply) -> Result<(), ServeError> {
+        self.charge(FRAME as u64)?;
+        Ok(self.io.write(self.stream, &reply.encode())?)
     }
 }

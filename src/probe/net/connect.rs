@@ -1,4 +1,4 @@
-//! `connect`: making a TCP connection, and closing it.
+//! `connect`: opening and closing a TCP connection.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -10,13 +10,13 @@ use nix::sys::socket::{
 };
 use nix::sys::time::{TimeVal, TimeValLike};
 
+use super::connection::{ConnectionError, IDLE};
+use super::destination::{self, Destination, Route};
 use super::estimate;
-use super::line::{IDLE, LineError};
-use super::to::{self, To, Way};
 use super::wire::Request;
 use crate::plan::{Group, ProbeCell, ProbeInfo};
-use crate::probe::known::{has_only, text};
-use crate::probe::{Gauge, Probe, ProbeError, Site, Took};
+use crate::probe::param_table::{has_only, text};
+use crate::probe::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::record::{Estimate, HostSummary};
 use crate::sys::clock::Clock;
 
@@ -26,18 +26,20 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "connect",
     group: Group::Network,
     title: "connection",
-    about: "setting up a TCP connection and closing it, over the loopback and to --remote",
-    doc: "Makes sockets and times connect(2) and then close(2) by themselves, once per connection; no byte is sent over them. connect comes \
-          back when the other end's kernel has answered, which is one round trip and the making of a connection at both ends; that \
-          the program over there takes it is not waited for, and over the loopback mostly happens afterwards. close \
-          sends a last packet and does not wait for the answer: it costs about the same whatever the network. A batch has \
-          at most 100 connections, as the report's, since each of them keeps its port for a minute.",
+    about: "opening and closing a TCP connection, over the loopback and to --remote",
+    doc: "Creates sockets and times connect(2) and close(2) separately, once per connection; no \
+          data is sent. connect returns when the other end's kernel has answered, which is one \
+          round trip and the setup of a connection at both ends; it does not wait until the remote \
+          program accepts the connection, which over the loopback mostly happens afterwards. close \
+          sends a last packet without waiting for the reply, so it costs about the same on any \
+          network. A batch has at most 100 connections, because each keeps its port busy for a \
+          minute.",
     makes_files: false,
     params: &[],
 };
 
-/// Connections of a batch: fewer than a listening socket lets wait.
-const MOST: u64 = 100;
+/// Maximum connections per batch, fewer than the backlog of a listening socket.
+const MAX_CONNECTIONS: u64 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -45,7 +47,7 @@ enum Part {
     Teardown,
 }
 
-fn parts(cell: &ProbeCell) -> Option<(To, Part)> {
+fn parse_cell(cell: &ProbeCell) -> Option<(Destination, Part)> {
     let part = match text(cell, "part")? {
         "setup" => Part::Setup,
         "teardown" => Part::Teardown,
@@ -53,7 +55,7 @@ fn parts(cell: &ProbeCell) -> Option<(To, Part)> {
     };
     let known: &[&str] =
         if cell.params.contains_key("ip") { &["to", "part", "ip"] } else { &["to", "part"] };
-    Some((To::of(cell)?, part)).filter(|_| has_only(cell, known))
+    Some((Destination::parse(cell)?, part)).filter(|_| has_only(cell, known))
 }
 
 impl Probe for Connect {
@@ -61,86 +63,98 @@ impl Probe for Connect {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        let of = |to: To| {
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
+        let of = |to: Destination| {
             ["setup", "teardown"]
                 .map(|part| ProbeCell::new(INFO.id, to.params().chain([("part", part.into())])))
         };
-        to::ALL.into_iter().flat_map(of).collect()
+        destination::ALL.into_iter().flat_map(of).collect()
     }
 
-    fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        parts(cell).map_or(Ok(()), |(to, _)| to.check(site))
+    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        parse_cell(cell).map_or(Ok(()), |(to, _)| to.check(context))
     }
 
-    fn far(&self, cell: &ProbeCell, site: &Site) -> Option<HostSummary> {
-        To::of(cell)?.far(site)
+    fn remote_host(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<HostSummary> {
+        Destination::parse(cell)?.remote_host(context)
     }
 
-    fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
+    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
         let known = |low, high, reason: &str| Some(Estimate { low, high, reason: reason.into() });
-        match parts(cell)? {
-            (To { remote: true, .. }, Part::Setup) => Some(estimate::ways(site, 2.0, 0.0)),
-            (To { remote: false, .. }, Part::Setup) => known(
+        match parse_cell(cell)? {
+            (Destination { remote: true, .. }, Part::Setup) => {
+                Some(estimate::ways(context, 2.0, 0.0))
+            }
+            (Destination { remote: false, .. }, Part::Setup) => known(
                 8_000.0,
                 150_000.0,
-                "three packets through the network code, two connections made, and a program woken: one or two round trips",
+                "three packets through the network stack, two connections set up, and a process \
+                 woken: one or two round trips",
             ),
             (_, Part::Teardown) => {
-                known(2_000.0, 60_000.0, "one packet sent and a file closed; nothing is waited for")
+                known(2_000.0, 60_000.0, "one packet sent and a descriptor closed, without waiting")
             }
         }
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (to, part) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        let way = to.open(None, site)?;
-        let address = way.line.stream().peer_addr().map_err(ProbeError::of("getpeername"))?;
-        Ok(Box::new(Connections { way, address, part, site: site.clone(), made: 0, took: 0 }))
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let (to, part) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+        let route = to.open(None, context)?;
+        let address =
+            route.connection.stream().peer_addr().map_err(ProbeError::in_call("getpeername"))?;
+        Ok(Box::new(Connections {
+            route,
+            address,
+            part,
+            context: context.clone(),
+            opened: 0,
+            accepted_total: 0,
+        }))
     }
 }
 
 struct Connections {
-    /// Keeps the far end, and asks it what it has taken.
-    way: Way,
+    /// Keeps the far end alive, and queries how many connections it accepted.
+    route: Route,
     address: SocketAddr,
     part: Part,
-    site: Site,
-    made: u64,
-    /// Connections that the far end had taken by the end of the last batch, since the first.
-    took: u64,
+    context: ProbeContext,
+    opened: u64,
+    /// Connections the far end accepted in all batches so far.
+    accepted_total: u64,
 }
 
-fn plain(address: &SocketAddr) -> Result<OwnedFd, ProbeError> {
+fn create_socket(address: &SocketAddr) -> Result<OwnedFd, ProbeError> {
     let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
-    let made = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, SockProtocol::Tcp)
-        .map_err(ProbeError::of("socket"))?;
-    // It bounds connect(2) too; without it a peer that vanished holds it for two minutes.
-    setsockopt(&made, SendTimeout, &TimeVal::milliseconds(500))
-        .map_err(ProbeError::of("setsockopt"))?;
-    Ok(made)
+    let opened = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, SockProtocol::Tcp)
+        .map_err(ProbeError::in_call("socket"))?;
+    // Also limits connect(2), which otherwise waits two minutes for a peer that vanished.
+    setsockopt(&opened, SendTimeout, &TimeVal::milliseconds(500))
+        .map_err(ProbeError::in_call("setsockopt"))?;
+    Ok(opened)
 }
 
 impl Connections {
-    fn accepted(&self) -> Result<u64, LineError> {
-        self.way.line.ask(Request::Accepted)?;
-        self.way.line.reply()
+    fn accepted(&self) -> Result<u64, ConnectionError> {
+        self.route.connection.ask(Request::Accepted)?;
+        self.route.connection.reply()
     }
 
-    /// Waits until the far end has taken `wanted` more than `before`: a queue that is full drops
-    /// what comes next for a second.
-    fn settle(&mut self, before: u64, wanted: u64) -> Result<(), ProbeError> {
+    /// Waits until the far end has accepted `wanted` more connections than `before`: a full backlog
+    /// drops new ones for a second.
+    fn wait_until_accepted(&mut self, before: u64, wanted: u64) -> Result<(), ProbeError> {
         let begin = Instant::now();
         loop {
-            self.site.go_on()?;
-            let taken = self.accepted().map_err(LineError::told)?.saturating_sub(before);
+            self.context.check_stop()?;
+            let taken =
+                self.accepted().map_err(ConnectionError::into_probe_error)?.saturating_sub(before);
             if taken >= wanted {
-                self.took += taken;
+                self.accepted_total += taken;
                 return Ok(());
             }
             if begin.elapsed() > IDLE {
                 let why = format!(
-                    "the far end took {taken} of {wanted} connections in {} s",
+                    "the far end accepted only {taken} of {wanted} connections within {} s",
                     IDLE.as_secs()
                 );
                 return Err(ProbeError::Missing(why));
@@ -151,16 +165,16 @@ impl Connections {
 }
 
 impl Gauge for Connections {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
-        let count = count.min(MOST);
-        let before = self.accepted().map_err(LineError::told)?;
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        let count = count.min(MAX_CONNECTIONS);
+        let before = self.accepted().map_err(ConnectionError::into_probe_error)?;
         let (clock, to) = (Clock::best(), SockaddrStorage::from(self.address));
         let mut nanos = 0;
         for _ in 0..count {
-            self.site.go_on()?;
-            let socket = plain(&self.address)?;
+            self.context.check_stop()?;
+            let socket = create_socket(&self.address)?;
             let begin = clock.now();
-            connect(socket.as_raw_fd(), &to).map_err(ProbeError::of("connect"))?;
+            connect(socket.as_raw_fd(), &to).map_err(ProbeError::in_call("connect"))?;
             let there = clock.now();
             drop(socket);
             let closed = clock.now();
@@ -169,16 +183,19 @@ impl Gauge for Connections {
                 Part::Teardown => clock.nanos(there, closed),
             };
         }
-        self.made += count;
-        self.settle(before, count)?;
-        Ok(Took { nanos, amount: count as f64, loops: 0, readings: count })
+        self.opened += count;
+        self.wait_until_accepted(before, count)?;
+        Ok(BatchTime { nanos, amount: count as f64, loops: 0, readings: count })
     }
 
-    fn most(&self) -> u64 {
-        MOST
+    fn max_batch(&self) -> u64 {
+        MAX_CONNECTIONS
     }
 
     fn evidence(&self) -> Vec<String> {
-        vec![format!("{} connections made, {} taken by the far end", self.made, self.took)]
+        vec![format!(
+            "{} connections opened, {} accepted by the far end",
+            self.opened, self.accepted_total
+        )]
     }
 }

@@ -1,19 +1,19 @@
-//! What a network should take, from the cards of this machine.
+//! Estimates for a network, from the network cards of this machine.
 
 use crate::host::NetworkCard;
-use crate::probe::Site;
+use crate::probe::ProbeContext;
 use crate::record::Estimate;
 use crate::units::show_rate;
 
-/// Headers of a packet with data: IPv4, TCP and its time stamps.
+/// Header bytes of a data packet: IPv4, TCP and its time stamps.
 const HEADERS: f64 = 52.0;
-/// What a frame of Ethernet has around a packet: preamble, addresses, checksum, gap (IEEE 802.3).
+/// Bytes around a packet in an Ethernet frame: preamble, addresses, checksum, gap (IEEE 802.3).
 const FRAMING: f64 = 38.0;
 
-/// The fastest card that has a link: bytes per second and bytes of a packet.
-fn link(site: &Site) -> Option<(f64, f64)> {
+/// Returns the speed in bytes per second and the MTU of the fastest card with a link.
+fn link(context: &ProbeContext) -> Option<(f64, f64)> {
     let up = |card: &&NetworkCard| !card.is_virtual && card.state == "up";
-    let fast = site
+    let fast = context
         .host
         .network
         .iter()
@@ -23,12 +23,13 @@ fn link(site: &Site) -> Option<(f64, f64)> {
     Some((f64::from(fast.0) * 1e6 / 8.0, f64::from(fast.1)))
 }
 
-/// Bytes per second of data over that card.
-pub fn bandwidth(site: &Site) -> Option<Estimate> {
-    let (speed, mtu) = link(site)?;
+/// Estimates the payload bytes per second over the fastest card.
+pub fn bandwidth(context: &ProbeContext) -> Option<Estimate> {
+    let (speed, mtu) = link(context)?;
     let share = (mtu - HEADERS) / (mtu + FRAMING);
     let reason = format!(
-        "{:.0} % of {} of the fastest card with a link: {} bytes of each packet of {mtu} are no data",
+        "{:.0} % of the {} of the fastest card with a link: {} bytes of overhead per packet of \
+         {mtu}",
         share * 100.0,
         show_rate(speed),
         HEADERS + FRAMING
@@ -36,17 +37,18 @@ pub fn bandwidth(site: &Site) -> Option<Estimate> {
     (share > 0.0).then_some(Estimate { low: speed * share * 0.5, high: speed * share, reason })
 }
 
-/// Nanoseconds of `ways` ways through a network with so many bytes each.
-pub fn ways(site: &Site, ways: f64, bytes: f64) -> Estimate {
-    let wire = link(site).map(|(speed, _)| ways * (bytes + HEADERS + FRAMING) / speed * 1e9);
-    let said = wire.map_or("the speed of the wire is unknown".to_string(), |nanos| {
-        format!("{nanos:.0} ns on the wire of the fastest card")
+/// Estimates the nanoseconds of `ways` one-way trips through a network with `bytes` each.
+pub fn ways(context: &ProbeContext, ways: f64, bytes: f64) -> Estimate {
+    let wire = link(context).map(|(speed, _)| ways * (bytes + HEADERS + FRAMING) / speed * 1e9);
+    let said = wire.map_or("the speed of the link is unknown".to_string(), |nanos| {
+        format!("{nanos:.0} ns on the wire at the speed of the fastest card")
     });
     Estimate {
         low: 8_000.0 * ways + wire.unwrap_or(0.0),
         high: 250_000.0 * ways + wire.unwrap_or(0.0),
         reason: format!(
-            "{said}; two cards, a switch and a sleeping CPU take 8 to 250 µs each way within a building"
+            "{said}; two cards, a switch and a sleeping CPU add 8 to 250 µs each way within a \
+             building"
         ),
     }
 }
@@ -57,8 +59,8 @@ mod tests {
 
     #[test]
     fn the_fastest_card_with_a_link_decides() {
-        let mut site = Site::default();
-        assert_eq!(bandwidth(&site), None);
+        let mut context = ProbeContext::default();
+        assert_eq!(bandwidth(&context), None);
         let card = |speed, is_virtual, state: &str| NetworkCard {
             speed,
             is_virtual,
@@ -66,19 +68,19 @@ mod tests {
             mtu: Some(1500),
             ..NetworkCard::default()
         };
-        site.host.network = vec![
+        context.host.network = vec![
             card(Some(100), false, "up"),
             card(Some(1000), false, "up"),
             card(Some(40_000), false, "down"),
             card(Some(10_000), true, "up"),
         ];
-        let found = bandwidth(&site).unwrap();
+        let found = bandwidth(&context).unwrap();
         // 1448 of 1538 bytes of 125 MB/s.
         assert!(
             (found.high - 125e6 * 1448.0 / 1538.0).abs() < 1.0 && found.low < found.high,
             "{found:?}"
         );
-        let wire = ways(&site, 2.0, 56.0).low - ways(&Site::default(), 2.0, 56.0).low;
+        let wire = ways(&context, 2.0, 56.0).low - ways(&ProbeContext::default(), 2.0, 56.0).low;
         assert!((wire - 2.0 * 146.0 * 8.0).abs() < 1e-6, "{wire}");
     }
 }

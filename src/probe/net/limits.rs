@@ -1,33 +1,34 @@
-//! What one server gives its clients at most, all of them together and each.
+//! The limits of a server, for all clients together and for each.
 
 use std::time::Duration;
 
-/// The bounds of a server. Whatever a client does, it costs no more than this.
+/// The limits of a server: no client can cost more than this.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Clients that proved who they are, served at once, each by a thread.
+    /// Authenticated clients served at once, each by a thread.
     pub clients: usize,
-    /// Connections that have not said anything yet. One more, and the oldest of the address with
-    /// the most gives way; within the grace none does, and the new one waits.
+    /// Connections that have not sent anything yet. When there are more, the oldest one of the
+    /// address with the most is closed; those within the grace period are kept, and the new one
+    /// waits.
     pub silent: usize,
-    /// The same for those that have said something, and not yet that they know the secret.
+    /// The same for connections that have sent something but are not authenticated yet.
     pub greeters: usize,
-    /// A connection keeps its place for so long at least, whoever else comes: the round trip of a
-    /// client that knows the secret.
+    /// How long a connection keeps its place at least: enough for the round trip of a client that
+    /// knows the secret.
     pub grace: Duration,
-    /// From the first byte to the last proof.
+    /// Time limit from the first byte to the last proof.
     pub greeting: Duration,
-    /// A client that says nothing for so long is left.
+    /// Time after which a silent client is disconnected.
     pub idle: Duration,
-    /// A connection lasts no longer.
+    /// Longest duration of a connection.
     pub connection: Duration,
-    /// Bytes of one connection, both ways.
+    /// Bytes per connection, in both directions together.
     pub bytes: u64,
 }
 
 impl Default for Limits {
-    /// Memory: a client has buffers of at most 320 KiB and a stack of 256 KiB. 32 clients are more
-    /// than any comparison needs.
+    /// Each client has buffers of at most 320 KiB and a stack of 256 KiB; 32 clients are more than
+    /// any comparison needs.
     fn default() -> Limits {
         Limits {
             clients: 32,

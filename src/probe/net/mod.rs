@@ -1,18 +1,16 @@
-//! The network probes, and `iotui serve`, their far end on another machine.
-//!
-//! The same server answers on the loopback, started by the probe itself: what is measured there is
-//! this machine's own share of what a real network takes.
+//! The network probes, and `iotui serve`, their far end on another machine. For cells over the
+//! loopback the probe starts the same server itself: they measure this machine's own share of the
+//! cost of a real network.
 
 mod bandwidth;
 mod client;
 mod connect;
-mod counted;
+mod connection;
+mod destination;
 mod estimate;
 mod key;
 mod limits;
-mod line;
-mod own;
-mod patient;
+mod loopback_server;
 mod peer;
 mod ping;
 mod rtt;
@@ -20,16 +18,18 @@ mod secret;
 mod server;
 #[cfg(test)]
 mod server_tests;
-mod to;
+mod tcp_info;
+mod timed_io;
 mod wire;
 
 pub(super) use bandwidth::Bandwidth;
 pub(super) use connect::Connect;
-pub use key::Salted;
+pub use key::SaltedKey;
 pub use limits::Limits;
 pub(super) use peer::Peer;
 pub(super) use rtt::Rtt;
 pub use secret::{
-    LEAST as LEAST_SECRET, Secret, SecretError, VARIABLE as SECRET_VARIABLE, keep as keep_secret,
+    MIN_CHARS as MIN_SECRET_CHARS, Secret, SecretError, VARIABLE as SECRET_VARIABLE,
+    set_process_secret,
 };
-pub use server::{Happened, Server, Watch};
+pub use server::{ClientEvent, ClientWatcher, Server};

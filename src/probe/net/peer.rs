@@ -1,4 +1,4 @@
-//! The other machine: its addresses, whether it answers, and what it is; found out once for all
+//! The other machine: its addresses, whether it replies, and its facts, determined once for all
 //! cells of a run.
 
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use super::line::Line;
+use super::connection::Connection;
+use super::destination::Ip;
 use super::secret::{self, Secret};
-use super::to::Ip;
 use crate::plan::Remote;
-use crate::probe::Site;
+use crate::probe::ProbeContext;
 use crate::record::HostSummary;
 
 /// The machine that `--remote` names.
@@ -23,24 +23,26 @@ pub struct Peer {
     v6: OnceLock<Result<HostSummary, String>>,
 }
 
-/// A name that is not resolved by then is no name.
-const NAMING: Duration = Duration::from_secs(3);
+/// Time limit of name resolution.
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Peer {
-    /// Touches nothing yet. The secret is that of this process.
+    /// Creates the peer with the secret of this process, without contacting it yet.
     pub fn new(remote: &Remote) -> Peer {
-        let secret = secret::kept().map_err(|error| error.to_string());
+        let secret = secret::process_secret().map_err(|error| error.to_string());
         let (addresses, v4, v6) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Peer { remote: remote.clone(), secret, addresses, v4, v6 }
     }
 
+    /// Returns the secret, if there is one.
+    ///
     /// # Errors
-    /// There is one, and it cannot be used.
+    /// The secret cannot be used.
     pub fn secret(&self) -> Result<Option<&Secret>, String> {
         self.secret.as_ref().map(Option::as_ref).map_err(String::clone)
     }
 
-    /// Its first address of that kind.
+    /// Returns its first address of this kind.
     ///
     /// # Errors
     /// The name is unknown, or has no such address.
@@ -52,32 +54,32 @@ impl Peer {
         found.copied().ok_or_else(|| format!("{} has no {kind} address", self.remote.host))
     }
 
-    /// What it says of itself, asked when first wanted.
+    /// Returns its facts, requested on first use.
     ///
     /// # Errors
-    /// It is not there, or not to be talked to; the same for everyone who asks.
-    pub fn meet(&self, ip: Ip, site: &Site) -> Result<HostSummary, String> {
+    /// It cannot be reached or refuses; the result is cached too.
+    pub fn fetch_facts(&self, ip: Ip, context: &ProbeContext) -> Result<HostSummary, String> {
         let known = if ip == Ip::V4 { &self.v4 } else { &self.v6 };
-        let meet = || {
+        let fetch = || {
             let (address, secret) = (self.address(ip)?, self.secret()?);
-            let facts = Line::open(address, secret, site).and_then(|line| line.facts());
+            let facts = Connection::open(address, secret, context).and_then(|line| line.facts());
             facts.map_err(|error| format!("{}: {error}", self.remote))
         };
-        known.get_or_init(meet).clone()
+        known.get_or_init(fetch).clone()
     }
 }
 
-/// The resolver has no time limit of its own: it is asked on a thread that is left behind where it
-/// does not come back.
+/// Resolves the name with a time limit. The resolver has none itself, so it runs on a thread that
+/// is abandoned if it does not return.
 fn resolve(remote: &Remote) -> Result<Vec<SocketAddr>, String> {
     let (to, from) = channel();
     let Remote { host, port } = remote.clone();
     let ask = move || drop(to.send((host.as_str(), port).to_socket_addrs().map(Vec::from_iter)));
     let told = |why: &dyn std::fmt::Display| format!("{}: {why}", remote.host);
     std::thread::Builder::new().name("resolver".into()).spawn(ask).map_err(|error| told(&error))?;
-    match from.recv_timeout(NAMING) {
+    match from.recv_timeout(RESOLVE_TIMEOUT) {
         Ok(found) => found.map_err(|error| told(&error)),
-        Err(_) => Err(told(&"no answer of the resolver for 3 s")),
+        Err(_) => Err(told(&"the name was not resolved within 3 s")),
     }
 }
 
@@ -86,17 +88,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_of_its_kind_only() {
+    fn an_address_is_of_the_requested_kind() {
         let peer = Peer::new(&"127.0.0.1:9".parse().unwrap());
         assert_eq!(peer.address(Ip::V4), Ok("127.0.0.1:9".parse().unwrap()));
         assert_eq!(peer.address(Ip::V6), Err("127.0.0.1 has no IPv6 address".into()));
     }
 
     #[test]
-    fn nobody_there_is_one_line_with_the_name() {
+    fn an_unreachable_peer_is_one_line_with_its_name() {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let peer = Peer::new(&free.to_string().parse().unwrap());
-        let why = peer.meet(Ip::V4, &Site::default()).unwrap_err();
+        let why = peer.fetch_facts(Ip::V4, &ProbeContext::default()).unwrap_err();
         assert!(
             why.starts_with(&free.to_string()) && why.contains("refused") && !why.contains('\n'),
             "{why}"

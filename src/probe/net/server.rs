@@ -1,9 +1,8 @@
-//! The far end of the network probes.
-//!
-//! One thread takes connections and waits with poll(2) for their first byte: who only connects, or
-//! says nothing, costs a descriptor for a while and nothing else. Who speaks gets a plain thread
-//! with blocking calls, up to a limit. It is no asynchronous runtime, because this end is part of
-//! what is measured: readiness costs one more system call for every message.
+//! The far end of the network probes. One thread accepts connections and waits with poll(2) for
+//! their first byte: a client that only connects, or stays silent, costs a descriptor for a while
+//! and nothing else. A client that sends something gets a thread with blocking calls, up to a
+//! limit. There is no asynchronous runtime because this end is part of what is measured: readiness
+//! events cost one more system call per message.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -21,53 +20,53 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{MsgFlags, recv};
 
 use super::client;
-use super::key::Salted;
+use super::key::SaltedKey;
 use super::limits::Limits;
-use super::wire::MOST_FACTS;
+use super::wire::MAX_FACTS;
 use crate::record::HostSummary;
 
-/// What happens, for whoever watches.
+/// An event of a client, for the watcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happened<'a> {
-    /// It proved that it knows the secret.
-    Greeted,
-    /// It was left: why.
+pub enum ClientEvent<'a> {
+    /// The client proved that it knows the secret.
+    Authenticated,
+    /// The server ended the connection, with the reason.
     Ended(&'a str),
 }
 
-/// Called with every client's address, from many threads.
-pub type Watch<'a> = dyn Fn(SocketAddr, Happened) + Sync + 'a;
+/// Callback with a client's address and an event, called from many threads.
+pub type ClientWatcher<'a> = dyn Fn(SocketAddr, ClientEvent) + Sync + 'a;
 
-/// A server that listens.
+/// A server on listening sockets.
 pub struct Server {
     listeners: Vec<TcpListener>,
-    /// `None`: everybody may come.
-    pub(super) salted: Option<Salted>,
+    /// `None` admits every client.
+    pub(super) salted: Option<SaltedKey>,
     pub(super) limits: Limits,
-    /// JSON of what this machine is.
+    /// Facts about this machine, as JSON.
     pub(super) facts: String,
     accepted: AtomicU64,
     serving: AtomicUsize,
-    /// Threads of clients and greeters.
+    /// Threads of clients and of greeters.
     threads: AtomicUsize,
-    /// The oldest first.
+    /// Oldest first.
     greeters: Mutex<Vec<Greeter>>,
 }
 
-/// How often it is looked whether a place is free again, while connections wait for one.
-const FREED: Duration = Duration::from_millis(5);
+/// How often to check for a free place while connections wait for one.
+const FREE_PLACE_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A connection that has not said anything yet.
+/// A connection that has not sent anything yet.
 struct Silent {
     stream: Arc<TcpStream>,
     from: SocketAddr,
     since: Instant,
-    /// It has said something since, and waits until a greeter's place is free.
+    /// It has sent something since, and waits for a free greeter's place.
     spoke: bool,
 }
 
-/// A connection that has said something, and not yet that it knows the secret. They are counted
-/// apart from clients: strangers take no place of those who know it.
+/// A connection that has sent something but is not authenticated yet. Greeters have their own
+/// limit, so strangers cannot take the places of authenticated clients.
 struct Greeter {
     number: u64,
     stream: Arc<TcpStream>,
@@ -75,11 +74,11 @@ struct Greeter {
     since: Instant,
 }
 
-/// Which of these places, the oldest first, is given to a newcomer: that of the address with the
-/// most, so that one address pushes out its own. `true` marks a place that may be taken from
-/// anybody's newcomer; one from an address with a smaller share takes the crowd's oldest even where
-/// it may not. `None`: the newcomer waits.
-pub(super) fn gives_way(
+/// Returns the index of the place, in a list sorted oldest first, to give to a newcomer: one of the
+/// address with the most places, so that an address evicts its own connections. `true` marks a
+/// place that any newcomer may take; a newcomer from an address with fewer places takes the oldest
+/// of that address even if it is not marked. `None` means the newcomer waits.
+pub(super) fn place_to_evict(
     places: impl Iterator<Item = (IpAddr, bool)>,
     newcomer: Option<IpAddr>,
 ) -> Option<usize> {
@@ -96,20 +95,21 @@ pub(super) fn gives_way(
 }
 
 impl Server {
-    /// Takes the sockets that listen already.
+    /// Creates a server on sockets that are already listening.
     ///
     /// # Errors
     /// The errno of a call on one of them.
     pub fn new(
         listeners: Vec<TcpListener>,
-        salted: Option<Salted>,
+        salted: Option<SaltedKey>,
         limits: Limits,
         facts: &HostSummary,
     ) -> io::Result<Server> {
         listeners.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
         let facts = serde_json::to_string(&facts.clone().clean()).unwrap_or_default();
-        // Cannot be: every text of it was cut. An empty one is still JSON.
-        let facts = if facts.len() as u64 <= MOST_FACTS { facts } else { "{}".into() };
+        // The limit cannot be exceeded, since `clean` truncates every text; `{}` is still valid
+        // JSON.
+        let facts = if facts.len() as u64 <= MAX_FACTS { facts } else { "{}".into() };
         let (serving, threads) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Ok(Server {
             listeners,
@@ -123,13 +123,13 @@ impl Server {
         })
     }
 
-    /// Connections that were taken so far.
+    /// Returns the number of connections accepted so far.
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Relaxed)
     }
 
-    /// Serves until `stop` says so, or until the writing end of `wake` is gone. All of its threads
-    /// have ended then.
+    /// Serves until `stop` returns true or the write end of `wake` is closed; then all of its
+    /// threads have ended.
     ///
     /// # Errors
     /// The errno of poll(2).
@@ -137,7 +137,7 @@ impl Server {
         &self,
         stop: &(dyn Fn() -> bool + Sync),
         wake: Option<&PipeReader>,
-        watch: &Watch<'_>,
+        watch: &ClientWatcher<'_>,
     ) -> io::Result<()> {
         std::thread::scope(|scope| {
             let mut silent: Vec<Silent> = Vec::new();
@@ -151,10 +151,13 @@ impl Server {
                 let (new, spoken) = ready.split_at(self.listeners.len());
                 let now = Instant::now();
                 let waiting = std::mem::take(&mut silent);
-                for (one, ready) in waiting.into_iter().zip(spoken) {
-                    match (*ready || one.spoke, one.since + self.limits.greeting > now) {
-                        (true, _) => self.first_byte(one, scope, stop, watch, &mut silent),
-                        (false, true) => silent.push(one),
+                for (connection, ready) in waiting.into_iter().zip(spoken) {
+                    match (
+                        *ready || connection.spoke,
+                        connection.since + self.limits.greeting > now,
+                    ) {
+                        (true, _) => self.first_byte(connection, scope, stop, watch, &mut silent),
+                        (false, true) => silent.push(connection),
                         (false, false) => {}
                     }
                 }
@@ -165,50 +168,59 @@ impl Server {
         })
     }
 
-    /// Waits for a tick at most; which of the listeners and of the silent have something. `None`:
-    /// it is to end.
+    /// Waits at most a tick; returns which of the listeners and silent connections are ready, or
+    /// `None` to stop.
     fn wait(
         &self,
         silent: &[Silent],
         accepts: bool,
         wake: Option<&PipeReader>,
     ) -> io::Result<Option<Vec<bool>>> {
-        // Those that nothing can be done for yet are not polled: they are ready all the time.
+        // Connections that wait for a place are not polled: they would be ready all the time.
         let listening = self.listeners.iter().filter(|_| accepts).map(AsFd::as_fd);
-        let quiet = silent.iter().filter(|one| !one.spoke).map(|one| one.stream.as_fd());
+        let quiet = silent
+            .iter()
+            .filter(|connection| !connection.spoke)
+            .map(|connection| connection.stream.as_fd());
         let fds = listening.chain(quiet).chain(wake.map(AsFd::as_fd));
         let mut fds: Vec<PollFd> =
             fds.map(|fd: BorrowedFd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        let blocked = !accepts || silent.iter().any(|one| one.spoke);
-        let tick = if blocked { FREED } else { super::patient::TICK };
+        let blocked = !accepts || silent.iter().any(|connection| connection.spoke);
+        let tick = if blocked { FREE_PLACE_INTERVAL } else { super::timed_io::TICK };
         match poll(&mut fds, PollTimeout::try_from(tick).unwrap_or(PollTimeout::ZERO)) {
             Ok(_) => {}
-            // A signal: the caller looks at its flag.
+            // Interrupted by a signal: the caller checks the stop flag.
             Err(Errno::EINTR) => return Ok(Some(vec![false; self.listeners.len() + silent.len()])),
             Err(error) => return Err(error.into()),
         }
         let mut polled = fds.iter().map(|fd| fd.any().unwrap_or(false));
         let mut next = |polls: bool| polls && polled.next().unwrap_or(false);
         let listening: Vec<bool> = self.listeners.iter().map(|_| next(accepts)).collect();
-        let ready =
-            listening.into_iter().chain(silent.iter().map(|one| next(!one.spoke))).collect();
+        let ready = listening
+            .into_iter()
+            .chain(silent.iter().map(|connection| next(!connection.spoke)))
+            .collect();
         Ok(if next(wake.is_some()) { None } else { Some(ready) })
     }
 
-    /// Which of the silent makes room for one more: whoever means it speaks within the grace.
+    /// Returns the silent connection to close for one more: a genuine client sends something within
+    /// the grace period.
     fn silent_to_close(&self, silent: &[Silent]) -> Option<usize> {
-        let places = silent
-            .iter()
-            .map(|one| (one.from.ip(), !one.spoke && one.since.elapsed() >= self.limits.grace));
-        gives_way(places, None)
+        let places = silent.iter().map(|connection| {
+            (
+                connection.from.ip(),
+                !connection.spoke && connection.since.elapsed() >= self.limits.grace,
+            )
+        });
+        place_to_evict(places, None)
     }
 
-    /// Takes what waits at a listener.
+    /// Accepts the connections waiting at a listener.
     fn take(&self, listener: &TcpListener, silent: &mut Vec<Silent>) {
-        // As many as the kernel lets wait, so that those who speak get their turn between.
+        // At most the kernel's backlog, so that connections with data get their turn in between.
         for _ in 0..128 {
             if silent.len() >= self.limits.silent {
-                // The others wait in the kernel's queue.
+                // The others wait in the kernel's backlog.
                 let Some(at) = self.silent_to_close(silent) else { return };
                 silent.remove(at);
             }
@@ -222,15 +234,14 @@ impl Server {
                         spoke: false,
                     });
                 }
-                // No descriptors are left: those that are served give some back. Without a pause
-                // this would spin.
+                // Out of descriptors until clients leave. Without a pause this would spin.
                 Err(error)
                     if matches!(
                         error.raw_os_error(),
                         Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM)
                     ) =>
                 {
-                    std::thread::sleep(super::patient::TICK / 4);
+                    std::thread::sleep(super::timed_io::TICK / 4);
                     return;
                 }
                 Err(_) => return,
@@ -238,42 +249,51 @@ impl Server {
         }
     }
 
-    /// A silent one has a byte, or left.
+    /// Handles a silent connection that has a byte or was closed.
     fn first_byte<'scope, 'env>(
         &'env self,
-        mut one: Silent,
+        mut connection: Silent,
         scope: &'scope Scope<'scope, 'env>,
         stop: &'env (dyn Fn() -> bool + Sync),
-        watch: &'env Watch<'env>,
+        watch: &'env ClientWatcher<'env>,
         silent: &mut Vec<Silent>,
     ) {
-        match recv(one.stream.as_raw_fd(), &mut [0], MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT) {
+        match recv(
+            connection.stream.as_raw_fd(),
+            &mut [0],
+            MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT,
+        ) {
             Ok(1..) => {}
-            Err(Errno::EAGAIN | Errno::EINTR) => return silent.push(one),
-            // It only connected.
+            Err(Errno::EAGAIN | Errno::EINTR) => return silent.push(connection),
+            // Closed without sending anything.
             Ok(_) | Err(_) => return,
         }
-        let Some(number) = self.begin_greeting(&one) else {
-            one.spoke = true;
-            return silent.push(one);
+        let Some(number) = self.begin_greeting(&connection) else {
+            connection.spoke = true;
+            return silent.push(connection);
         };
-        let Silent { stream, from, .. } = one;
+        let Silent { stream, from, .. } = connection;
         self.threads.fetch_add(1, Relaxed);
         let work = move || {
             let admitted = Cell::new(false);
             let admit = || {
-                // Gone from the list: it had to give way.
+                // If it is no longer in the list, it was evicted.
                 admitted.set(self.end_greeting(number) && self.admit());
                 admitted.get()
             };
-            let served =
-                || client::serve(&stream, self, stop, &admit, &|| watch(from, Happened::Greeted));
+            let served = || {
+                client::serve(&stream, self, stop, &admit, &|| {
+                    watch(from, ClientEvent::Authenticated)
+                })
+            };
             match catch_unwind(AssertUnwindSafe(served)) {
                 Ok(Err(ended)) if !ended.is_quiet() => {
-                    watch(from, Happened::Ended(&ended.to_string()))
+                    watch(from, ClientEvent::Ended(&ended.to_string()))
                 }
                 Ok(_) => {}
-                Err(_) => watch(from, Happened::Ended("this is a bug in iotui, please report it")),
+                Err(_) => {
+                    watch(from, ClientEvent::Ended("this is a bug in iotui, please report it"))
+                }
             }
             self.end_greeting(number);
             drop(stream);
@@ -290,46 +310,46 @@ impl Server {
         {
             self.end_greeting(number);
             self.threads.fetch_sub(1, Relaxed);
-            watch(from, Happened::Ended("no thread is left for it"));
+            watch(from, ClientEvent::Ended("cannot start a thread for it"));
         }
     }
 
-    /// Gives it a greeter's place, where one is free or gives way.
-    fn begin_greeting(&self, one: &Silent) -> Option<u64> {
+    /// Assigns a greeter's place, if one is free or can be freed.
+    fn begin_greeting(&self, connection: &Silent) -> Option<u64> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        // The threads of those that gave way end at once, but not before the next one begins.
+        // The threads of evicted greeters end soon, but possibly after the next one starts.
         if self.threads.load(Relaxed) >= self.limits.clients + 2 * self.limits.greeters {
             return None;
         }
         let mut greeters = self.greeters.lock().unwrap_or_else(PoisonError::into_inner);
         if greeters.len() >= self.limits.greeters {
-            // Who knows the secret proves it within the grace; taken earlier, its place would be
-            // lost to a flood.
-            let places = greeters
-                .iter()
-                .map(|one| (one.from.ip(), one.since.elapsed() >= self.limits.grace));
-            let at = gives_way(places, Some(one.from.ip()))?;
-            // Its thread sees that as the end of the connection.
+            // A client that knows the secret proves it within the grace period; if its place could
+            // be taken earlier, a flood of strangers would evict it.
+            let places = greeters.iter().map(|connection| {
+                (connection.from.ip(), connection.since.elapsed() >= self.limits.grace)
+            });
+            let at = place_to_evict(places, Some(connection.from.ip()))?;
+            // Its thread sees the connection end.
             let _ = greeters.remove(at).stream.shutdown(Shutdown::Both);
         }
         let number = NEXT.fetch_add(1, Relaxed);
         greeters.push(Greeter {
             number,
-            stream: Arc::clone(&one.stream),
-            from: one.from,
+            stream: Arc::clone(&connection.stream),
+            from: connection.from,
             since: Instant::now(),
         });
         Some(number)
     }
 
-    /// It greets no more; `false` where it was not noted any more.
+    /// Frees the greeter's place; returns false if it had been evicted.
     fn end_greeting(&self, number: u64) -> bool {
         let mut greeters = self.greeters.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = greeters.iter().position(|one| one.number == number);
+        let at = greeters.iter().position(|connection| connection.number == number);
         at.map(|at| greeters.remove(at)).is_some()
     }
 
-    /// A place among the clients.
+    /// Takes a client's place; returns false if there is none.
     fn admit(&self) -> bool {
         let taken = self.serving.fetch_update(Relaxed, Relaxed, |serving| {
             (serving < self.limits.clients).then_some(serving + 1)

@@ -1,5 +1,4 @@
-//! What strangers and the clumsy can do to a server: nothing. After each of them it serves the next
-//! client.
+//! Strangers and faulty clients cannot harm a server: after each of them it serves the next client.
 
 use std::io::{self, PipeWriter, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -8,36 +7,36 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::key::{Key, NONCE, PROOF, SALT, Salted, Side, prove};
+use super::connection::{Connection, ConnectionError};
+use super::key::{Key, NONCE, PROOF, SALT, SaltedKey, Side, prove};
 use super::limits::Limits;
-use super::line::{Line, LineError};
-use super::patient::Lost;
 use super::secret::Secret;
-use super::server::{Happened, Server};
-use super::wire::{Challenge, FRAME, Hello, MOST_ECHO, MOST_FACTS, MOST_SINK, Reply, Request};
-use crate::probe::Site;
+use super::server::{ClientEvent, Server};
+use super::timed_io::StreamError;
+use super::wire::{Challenge, FRAME, Hello, MAX_ECHO, MAX_FACTS, MAX_SINK, Reply, Request};
+use crate::probe::ProbeContext;
 use crate::record::HostSummary;
 
 mod crowd;
 mod impostors;
 
-/// A server on a free port, with what it said of its clients.
+/// A server on a free port, with the errors it reported about its clients.
 struct Far {
     address: SocketAddr,
-    told: Arc<Mutex<Vec<String>>>,
+    errors: Arc<Mutex<Vec<String>>>,
     stop: Arc<AtomicBool>,
     wake: Option<PipeWriter>,
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-/// A secret that was not stretched yet.
+/// A secret without cached keys.
 fn fresh() -> Secret {
     Secret::new("a secret for the tests", "here").unwrap()
 }
 
 static SECRET: LazyLock<Secret> = LazyLock::new(fresh);
-/// That of all servers, so that it is stretched once.
-static SALTED: LazyLock<Salted> = LazyLock::new(|| Salted::new(&SECRET).unwrap());
+/// The key of all servers, so that it is derived only once.
+static SALTED: LazyLock<SaltedKey> = LazyLock::new(|| SaltedKey::new(&SECRET).unwrap());
 
 fn key() -> Option<&'static Key> {
     Some(&SALTED.key)
@@ -55,51 +54,51 @@ impl Far {
         };
         let server = Server::new(vec![listener], Some(SALTED.clone()), limits, &facts).unwrap();
         let (wait, wake) = io::pipe().unwrap();
-        let (told, stop): (Arc<Mutex<Vec<String>>>, Arc<AtomicBool>) = Default::default();
-        let (tell, stopped) = (Arc::clone(&told), Arc::clone(&stop));
+        let (errors, stop): (Arc<Mutex<Vec<String>>>, Arc<AtomicBool>) = Default::default();
+        let (tell, stopped) = (Arc::clone(&errors), Arc::clone(&stop));
         let run = move || {
             server.run(&|| stopped.load(Relaxed), Some(&wait), &|_, what| {
-                if let Happened::Ended(why) = what {
+                if let ClientEvent::Ended(why) = what {
                     tell.lock().unwrap().push(why.into());
                 }
             })
         };
-        Far { address, told, stop, wake: Some(wake), thread: Some(std::thread::spawn(run)) }
+        Far { address, errors, stop, wake: Some(wake), thread: Some(std::thread::spawn(run)) }
     }
 
-    fn usual() -> Far {
+    fn start_default() -> Far {
         Far::start(Limits::default())
     }
 
-    fn line(&self) -> Line {
-        Line::open(self.address, Some(&SECRET), &Site::default()).unwrap()
+    fn connect(&self) -> Connection {
+        Connection::open(self.address, Some(&SECRET), &ProbeContext::default()).unwrap()
     }
 
-    fn plain(&self) -> TcpStream {
+    fn connect_plain(&self) -> TcpStream {
         TcpStream::connect(self.address).unwrap()
     }
 
-    /// It still does its work.
-    fn serves(&self) {
-        let line = self.line();
-        line.ask(Request::Sink(3)).unwrap();
-        line.write(b"abc").unwrap();
-        assert_eq!(line.reply().unwrap(), 3);
+    /// Asserts that it still serves a client.
+    fn assert_serves(&self) {
+        let connection = self.connect();
+        connection.ask(Request::Sink(3)).unwrap();
+        connection.write(b"abc").unwrap();
+        assert_eq!(connection.reply().unwrap(), 3);
     }
 
-    fn has_told(&self, why: &str) {
+    fn assert_reported(&self, why: &str) {
         let begin = Instant::now();
-        while !self.told.lock().unwrap().iter().any(|told| told.contains(why)) {
+        while !self.errors.lock().unwrap().iter().any(|errors| errors.contains(why)) {
             assert!(
                 begin.elapsed() < Duration::from_secs(20),
                 "{why}: {:?}",
-                self.told.lock().unwrap()
+                self.errors.lock().unwrap()
             );
             std::thread::yield_now();
         }
     }
 
-    /// Ends it: whatever its clients do, all its threads are gone within a second.
+    /// Stops it: all its threads end within a second, whatever its clients do.
     fn end(mut self) {
         let begin = Instant::now();
         self.stop.store(true, Relaxed);
@@ -109,8 +108,8 @@ impl Far {
     }
 }
 
-/// All that comes until the other end closes; it must.
-fn drained(mut stream: &TcpStream) -> Vec<u8> {
+/// Reads until the other end closes the connection, which it must.
+fn read_to_close(mut stream: &TcpStream) -> Vec<u8> {
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let mut all = Vec::new();
     match stream.read_to_end(&mut all) {
@@ -120,9 +119,9 @@ fn drained(mut stream: &TcpStream) -> Vec<u8> {
     }
 }
 
-/// Speaks as a client up to the proof.
-fn greeted(far: &Far, proof: impl Fn(&[u8; NONCE]) -> [u8; PROOF]) -> (TcpStream, u8) {
-    let mut stream = far.plain();
+/// Plays a client up to the proof; returns the server's verdict.
+fn greet_with_proof(far: &Far, proof: impl Fn(&[u8; NONCE]) -> [u8; PROOF]) -> (TcpStream, u8) {
+    let mut stream = far.connect_plain();
     stream.write_all(&Hello { nonce: [1; NONCE] }.encode()).unwrap();
     let mut challenge = [0; Challenge::LEN];
     stream.read_exact(&mut challenge).unwrap();
@@ -133,125 +132,130 @@ fn greeted(far: &Far, proof: impl Fn(&[u8; NONCE]) -> [u8; PROOF]) -> (TcpStream
 }
 
 #[test]
-fn a_client_that_knows_the_secret_has_everything_it_may() {
-    let far = Far::usual();
-    let line = far.line();
-    let facts = line.facts().unwrap();
+fn a_client_that_knows_the_secret_can_use_every_request() {
+    let far = Far::start_default();
+    let connection = far.connect();
+    let facts = connection.facts().unwrap();
     assert_eq!((facts.name.as_str(), facts.kernel.as_str(), facts.cpus), ("far?[31m", "6.1", 4));
     for count in [1, FRAME as u64, 3 << 20] {
-        line.ask(Request::Sink(count)).unwrap();
-        line.write(&vec![7; count as usize]).unwrap();
-        assert_eq!(line.reply().unwrap(), count);
+        connection.ask(Request::Sink(count)).unwrap();
+        connection.write(&vec![7; count as usize]).unwrap();
+        assert_eq!(connection.reply().unwrap(), count);
     }
-    line.ask(Request::Accepted).unwrap();
-    assert_eq!(line.reply().unwrap(), 1);
-    line.ask(Request::Echo(5)).unwrap();
-    assert_eq!(line.reply().unwrap(), 5);
+    connection.ask(Request::Accepted).unwrap();
+    assert_eq!(connection.reply().unwrap(), 1);
+    connection.ask(Request::Echo(5)).unwrap();
+    assert_eq!(connection.reply().unwrap(), 5);
     for message in [b"first", b"secnd"] {
         let mut back = [0; 5];
-        line.write(message).unwrap();
-        line.read(&mut back).unwrap();
+        connection.write(message).unwrap();
+        connection.read(&mut back).unwrap();
         assert_eq!(&back, message);
     }
-    drop(line);
-    assert!(far.told.lock().unwrap().is_empty());
+    drop(connection);
+    assert!(far.errors.lock().unwrap().is_empty());
     far.end();
 }
 
 #[test]
-fn who_does_not_know_the_secret_has_nothing() {
-    let far = Far::usual();
+fn a_client_that_does_not_know_the_secret_is_refused() {
+    let far = Far::start_default();
     let other = Secret::new("another secret of words", "x").unwrap();
-    let open =
-        |secret: Option<&Secret>| Line::open(far.address, secret, &Site::default()).err().unwrap();
-    assert!(matches!(open(Some(&other)), LineError::Refused));
-    far.has_told("wrong secret");
+    let open = |secret: Option<&Secret>| {
+        Connection::open(far.address, secret, &ProbeContext::default()).err().unwrap()
+    };
+    assert!(matches!(open(Some(&other)), ConnectionError::Refused));
+    far.assert_reported("wrong secret");
     let why = open(None).to_string();
     assert!(why.contains("--secret-file"), "{why}");
-    // The server's own proof, sent back to it, is none of a client's.
-    let (stream, verdict) = greeted(&far, |nonce| prove(key(), Side::Server, &[1; NONCE], nonce));
-    assert_eq!((verdict, drained(&stream)), (0, vec![]));
-    let (_, verdict) = greeted(&far, |nonce| prove(key(), Side::Client, &[1; NONCE], nonce));
+    // The server's own proof, reflected, is not a client's proof.
+    let (stream, verdict) =
+        greet_with_proof(&far, |nonce| prove(key(), Side::Server, &[1; NONCE], nonce));
+    assert_eq!((verdict, read_to_close(&stream)), (0, vec![]));
+    let (_, verdict) =
+        greet_with_proof(&far, |nonce| prove(key(), Side::Client, &[1; NONCE], nonce));
     assert_eq!(verdict, 1);
-    far.serves();
+    far.assert_serves();
     far.end();
 }
 
 #[test]
-fn a_client_stretches_the_secret_once_and_comes_again_with_the_key() {
-    let far = Far::usual();
+fn a_client_derives_its_key_once_and_reconnects_with_it() {
+    let far = Far::start_default();
     let secret = fresh();
     let accepted = || {
-        let line = Line::open(far.address, Some(&secret), &Site::default()).unwrap();
-        line.ask(Request::Accepted).unwrap();
-        line.reply().unwrap()
+        let connection =
+            Connection::open(far.address, Some(&secret), &ProbeContext::default()).unwrap();
+        connection.ask(Request::Accepted).unwrap();
+        connection.reply().unwrap()
     };
     assert_eq!([accepted(), accepted()], [2, 3]);
-    assert!(far.told.lock().unwrap().is_empty());
+    assert!(far.errors.lock().unwrap().is_empty());
     far.end();
 }
 
 #[test]
 fn garbage_ends_the_connection_and_nothing_else() {
-    let far = Far::usual();
+    let far = Far::start_default();
     for garbage in [
         b"GET / HTTP/1.1\r\nHost: a\r\n\r\n".to_vec(),
         vec![0; 100_000],
         vec![0xff; 40],
         b"iotui\0\0\x02".repeat(5),
     ] {
-        let mut stream = far.plain();
+        let mut stream = far.connect_plain();
         let _ = stream.write_all(&garbage);
-        drained(&stream);
-        far.serves();
+        read_to_close(&stream);
+        far.assert_serves();
     }
     // An older client learns which version this is.
     let mut hello = Hello { nonce: [0; NONCE] }.encode();
     hello[7] = 1;
-    let mut stream = far.plain();
+    let mut stream = far.connect_plain();
     stream.write_all(&hello).unwrap();
-    assert!(Challenge::decode(drained(&stream)[..].try_into().unwrap()).is_ok());
-    // Known, and then nonsense.
+    assert!(Challenge::decode(read_to_close(&stream)[..].try_into().unwrap()).is_ok());
+    // Authenticated, and then nonsense.
     for word in [[0xff; FRAME], [0; FRAME]] {
-        let line = far.line();
-        line.write(&word).unwrap();
-        assert!(drained(line.stream()).is_empty());
+        let connection = far.connect();
+        connection.write(&word).unwrap();
+        assert!(read_to_close(connection.stream()).is_empty());
     }
-    far.has_told("no part of the protocol");
-    far.serves();
+    far.assert_reported("invalid message");
+    far.assert_serves();
     far.end();
 }
 
 #[test]
-fn what_is_too_large_is_refused_before_a_byte_is_kept() {
+fn oversized_requests_are_refused_before_a_byte_is_read() {
     let far = Far::start(Limits { bytes: 10_000, ..Limits::default() });
     for request in [
-        Request::Echo(MOST_ECHO + 1),
+        Request::Echo(MAX_ECHO + 1),
         Request::Echo(u64::MAX),
         Request::Echo(0),
-        Request::Sink(MOST_SINK + 1),
+        Request::Sink(MAX_SINK + 1),
         Request::Sink(0),
     ] {
-        let line = far.line();
-        line.ask(request).unwrap();
-        assert!(matches!(line.reply(), Err(LineError::Limits)), "{request:?}");
-        assert!(drained(line.stream()).is_empty());
+        let connection = far.connect();
+        connection.ask(request).unwrap();
+        assert!(matches!(connection.reply(), Err(ConnectionError::OverLimit)), "{request:?}");
+        assert!(read_to_close(connection.stream()).is_empty());
     }
-    far.has_told("too large");
-    // More than one connection may have, at once and piece by piece.
-    let line = far.line();
-    line.ask(Request::Sink(20_000)).unwrap();
-    assert!(line.reply().is_err());
-    let line = far.line();
-    let asked = (0..10_000).find(|_| line.ask(Request::Accepted).is_err() || line.reply().is_err());
+    far.assert_reported("too large");
+    // More than the limit of a connection, at once and in pieces.
+    let connection = far.connect();
+    connection.ask(Request::Sink(20_000)).unwrap();
+    assert!(connection.reply().is_err());
+    let connection = far.connect();
+    let asked = (0..10_000)
+        .find(|_| connection.ask(Request::Accepted).is_err() || connection.reply().is_err());
     assert!(asked.is_some_and(|count| count <= 10_000 / FRAME as u64), "{asked:?}");
-    far.has_told("more bytes");
-    far.serves();
+    far.assert_reported("limit of bytes");
+    far.assert_serves();
     far.end();
 }
 
 #[test]
-fn the_slow_and_the_silent_are_left() {
+fn slow_and_silent_clients_are_disconnected() {
     let short = Duration::from_millis(300);
     let far = Far::start(Limits {
         greeting: short,
@@ -259,9 +263,9 @@ fn the_slow_and_the_silent_are_left() {
         connection: short * 2,
         ..Limits::default()
     });
-    let silent = far.plain();
-    // A byte now and then is no greeting.
-    let mut slow = far.plain();
+    let silent = far.connect_plain();
+    // A byte now and then does not count as a greeting.
+    let mut slow = far.connect_plain();
     let begin = Instant::now();
     let mut gone = false;
     let hello = Hello { nonce: [0; NONCE] }.encode();
@@ -271,34 +275,35 @@ fn the_slow_and_the_silent_are_left() {
         gone |= slow.read(&mut [0; 1]).is_ok_and(|got| got == 0);
     }
     assert!(gone, "it was heard for {:?}", begin.elapsed());
-    assert!(drained(&silent).is_empty());
-    // Known, and then silent; known, and asking for ever.
-    let (idle, busy) = (far.line(), far.line());
-    assert!(drained(idle.stream()).is_empty());
-    far.has_told("silent");
+    assert!(read_to_close(&silent).is_empty());
+    // Authenticated and then silent; authenticated and requesting forever.
+    let (idle, busy) = (far.connect(), far.connect());
+    assert!(read_to_close(idle.stream()).is_empty());
+    far.assert_reported("silent");
     busy.ask(Request::Echo(1)).ok();
     let begin = Instant::now();
     while busy.write(b"a").is_ok() && busy.read(&mut [0]).is_ok() {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
-    far.serves();
+    far.assert_serves();
     far.end();
 }
 
 #[test]
-fn too_many_clients_are_turned_away_and_come_back_later() {
+fn excess_clients_are_turned_away_and_can_come_back_later() {
     let far = Far::start(Limits { clients: 2, silent: 3, ..Limits::default() });
-    let lines = [far.line(), far.line()];
-    let shut = Line::open(far.address, Some(&SECRET), &Site::default()).err().unwrap();
-    assert!(matches!(shut, LineError::Shut | LineError::Lost(_)), "{shut}");
-    far.has_told("too many clients");
+    let lines = [far.connect(), far.connect()];
+    let shut =
+        Connection::open(far.address, Some(&SECRET), &ProbeContext::default()).err().unwrap();
+    assert!(matches!(shut, ConnectionError::Closed | ConnectionError::Stream(_)), "{shut}");
+    far.assert_reported("too many clients");
     drop(lines);
     let begin = Instant::now();
-    while Line::open(far.address, Some(&SECRET), &Site::default()).is_err() {
+    while Connection::open(far.address, Some(&SECRET), &ProbeContext::default()).is_err() {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
-    // Those who say nothing take no client's place; of them, too, there is an end.
-    let silent: Vec<TcpStream> = (0..10).map(|_| far.plain()).collect();
+    // Silent connections take no client's place, and their number is limited too.
+    let silent: Vec<TcpStream> = (0..10).map(|_| far.connect_plain()).collect();
     let closed = |stream: &TcpStream| {
         stream.set_nonblocking(true).unwrap();
         (&mut &*stream).read(&mut [0]).is_ok_and(|got| got == 0)
@@ -307,31 +312,32 @@ fn too_many_clients_are_turned_away_and_come_back_later() {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
     drop(silent);
-    while Line::open(far.address, Some(&SECRET), &Site::default()).is_err() {
+    while Connection::open(far.address, Some(&SECRET), &ProbeContext::default()).is_err() {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
     far.end();
 }
 
-/// In a process of its own: descriptors and threads are counted.
+/// Runs in its own process, since descriptors and threads are counted.
 #[test]
-fn who_leaves_in_any_state_leaves_nothing_behind() {
+fn a_client_that_leaves_in_any_state_leaves_nothing_behind() {
     use crate::sys::testing;
-    const NAME: &str = "probe::net::server_tests::who_leaves_in_any_state_leaves_nothing_behind";
+    const NAME: &str =
+        "probe::net::server_tests::a_client_that_leaves_in_any_state_leaves_nothing_behind";
     if !testing::is_child("leavers") {
         let output = testing::child(NAME, "leavers");
         return assert!(output.status.success(), "{output:?}");
     }
     let count = |what: &str| std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count();
     let before = (count("fd"), count("task"));
-    let far = Far::usual();
+    let far = Far::start_default();
     let serving = (count("fd"), count("task"));
     for round in 0..20 {
-        drop(far.plain());
+        drop(far.connect_plain());
         for bytes in [1, Hello::LEN - 1, Hello::LEN] {
-            far.plain().write_all(&Hello { nonce: [0; NONCE] }.encode()[..bytes]).unwrap();
+            far.connect_plain().write_all(&Hello { nonce: [0; NONCE] }.encode()[..bytes]).unwrap();
         }
-        let reset = far.plain();
+        let reset = far.connect_plain();
         nix::sys::socket::setsockopt(
             &reset,
             nix::sys::socket::sockopt::Linger,
@@ -339,23 +345,23 @@ fn who_leaves_in_any_state_leaves_nothing_behind() {
         )
         .unwrap();
         drop(reset);
-        drop(far.line());
+        drop(far.connect());
         for (request, bytes) in [
             (Request::Facts, 0),
             (Request::Sink(1 << 20), 1000),
             (Request::Echo(1000), 10),
             (Request::Echo(1000), 1000),
         ] {
-            let line = far.line();
-            line.ask(request).unwrap();
-            line.write(&vec![0; bytes]).unwrap();
+            let connection = far.connect();
+            connection.ask(request).unwrap();
+            connection.write(&vec![0; bytes]).unwrap();
             if round % 2 == 0 {
-                line.stream().shutdown(Shutdown::Read).unwrap();
+                connection.stream().shutdown(Shutdown::Read).unwrap();
             }
         }
-        far.serves();
+        far.assert_serves();
     }
-    // A thread that was joined is listed until the kernel is done with it.
+    // A joined thread stays listed until the kernel is done with it.
     let until = |wanted: (usize, usize)| {
         let begin = Instant::now();
         while (count("fd"), count("task")) != wanted {
@@ -368,49 +374,49 @@ fn who_leaves_in_any_state_leaves_nothing_behind() {
         }
     };
     until(serving);
-    let open = far.line();
+    let open = far.connect();
     far.end();
     drop(open);
     until(before);
 }
 
 #[test]
-fn a_stop_is_heeded_by_a_client_that_waits() {
+fn a_stop_ends_a_client_that_waits() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (address, site) = (listener.local_addr().unwrap(), Site::default());
-    site.end();
+    let (address, context) = (listener.local_addr().unwrap(), ProbeContext::default());
+    context.request_stop();
     let begin = Instant::now();
-    // Nobody accepts: the greeting goes into the kernel's buffer, and no answer comes.
-    let stopped = Line::open(address, None, &site).err().unwrap().told();
+    // Nothing accepts the connection: the greeting stays in the kernel's buffer, without a reply.
+    let stopped = Connection::open(address, None, &context).err().unwrap().into_probe_error();
     assert!(matches!(stopped, crate::probe::ProbeError::Stopped), "{stopped}");
     assert!(begin.elapsed() < Duration::from_secs(1));
 }
 
 #[test]
-fn who_asks_without_a_pause_is_left_in_the_end_too() {
+fn a_client_that_never_pauses_is_disconnected_in_the_end_too() {
     let far = Far::start(Limits { connection: Duration::from_millis(300), ..Limits::default() });
     for request in [Request::Accepted, Request::Facts, Request::Sink(1)] {
-        let line = far.line();
+        let connection = far.connect();
         let begin = Instant::now();
-        // Eight at once: the next one is there before the answer to the last is written.
+        // Eight at once: the next request is there before the last reply is written.
         let asked = || {
             (0..8).try_for_each(|_| {
-                line.ask(request).and_then(|()| {
-                    if request == Request::Sink(1) { line.write(b"a") } else { Ok(()) }
+                connection.ask(request).and_then(|()| {
+                    if request == Request::Sink(1) { connection.write(b"a") } else { Ok(()) }
                 })
             })
         };
         while asked().is_ok()
             && (0..8).all(|_| {
-                line.reply().is_ok_and(|len| {
-                    request != Request::Facts || line.read(&mut vec![0; len as usize]).is_ok()
+                connection.reply().is_ok_and(|len| {
+                    request != Request::Facts || connection.read(&mut vec![0; len as usize]).is_ok()
                 })
             })
         {
-            assert!(begin.elapsed() < Duration::from_secs(10), "{request:?} is served for ever");
+            assert!(begin.elapsed() < Duration::from_secs(10), "{request:?} is served forever");
         }
     }
-    far.has_told("took too long");
-    far.serves();
+    far.assert_reported("took too long");
+    far.assert_serves();
     far.end();
 }

@@ -1,4 +1,4 @@
-//! What two partners wake each other by: two pipes, or two futexes.
+//! How two sides wake each other: by two pipes or two futexes.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -10,88 +10,91 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::probe::ProbeError;
 
-/// The partner is to end.
+/// Tells the partner to end.
 const END: u32 = u32::MAX;
 const TURN: u32 = 1;
 
-/// One side of a conversation in which one waits while the other runs.
+/// A link between two sides that take turns: one waits while the other runs.
 pub(super) trait Link: Send + Sync {
-    /// Wakes the partner and waits until it answers; false: it is gone, which a pipe shows and a
-    /// futex does not.
+    /// Wakes the partner and waits for its reply; returns false if it is gone, which only a pipe
+    /// detects.
     fn ping(&self) -> bool;
-    /// The partner: answers until it is told to end. System calls only: it may run after a fork.
+    /// Called by the partner: replies until told to end. Makes only system calls, as it may run
+    /// after a fork.
     fn answer(&self);
     /// Tells the partner to end.
     fn end(&self);
-    /// What waking and waiting cost where nobody waits: the calls of one switch, without the
-    /// switch.
-    fn alone(&self) -> bool;
-    /// Called by the partner where it is a process: what only the other side may hold is closed.
+    /// Makes the calls of one switch without a partner, and so without the switch.
+    fn call_unpaired(&self) -> bool;
+    /// Called by a partner that is a process: closes the ends of the other side.
     fn split(&self) {}
-    /// Called by the other side then: what only the partner may hold is given up, so that its end
-    /// is seen.
+    /// Called by the other side then: gives up the partner's ends, so that its death is noticed.
     fn leave(&self) {}
 }
 
-/// A byte there and a byte back.
+/// One pipe per direction, each carrying one byte per turn, and one for [`Link::call_unpaired`].
 pub(super) struct Pipes {
     there: (OwnedFd, OwnedFd),
     back: (OwnedFd, OwnedFd),
-    own: (OwnedFd, OwnedFd),
+    unpaired: (OwnedFd, OwnedFd),
 }
 
 impl Pipes {
     pub fn new() -> Result<Pipes, ProbeError> {
-        let pipe =
-            || nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::of("pipe"));
-        Ok(Pipes { there: pipe()?, back: pipe()?, own: pipe()? })
+        let pipe = || {
+            nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::in_call("pipe"))
+        };
+        Ok(Pipes { there: pipe()?, back: pipe()?, unpaired: pipe()? })
     }
 }
 
-/// One byte moved; EINTR is tried again.
-fn moved(call: impl Fn() -> isize) -> bool {
+/// Repeats `call` on EINTR; returns whether it moved one byte.
+fn retry_interrupted(call: impl Fn() -> isize) -> bool {
     loop {
         match call() {
             1 => return true,
-            // SAFETY: the pointer to errno is this thread's and valid as long as the thread.
+            // SAFETY: the pointer to this thread's errno is valid as long as the thread.
             -1 if unsafe { *libc::__errno_location() } == libc::EINTR => {}
             _ => return false,
         }
     }
 }
 
-fn put(fd: RawFd, byte: u8) -> bool {
-    // SAFETY: write(2) reads one byte, from a variable that outlives the call.
-    moved(|| unsafe { libc::write(fd, (&raw const byte).cast(), 1) })
+fn write_byte(fd: RawFd, byte: u8) -> bool {
+    // SAFETY: write(2) reads one byte from `byte`, which outlives the call.
+    retry_interrupted(|| unsafe { libc::write(fd, (&raw const byte).cast(), 1) })
 }
 
-fn get(fd: RawFd) -> Option<u8> {
+fn read_byte(fd: RawFd) -> Option<u8> {
     let mut byte = 0u8;
     let at = &raw mut byte;
-    // SAFETY: read(2) writes at most one byte, into a variable that outlives the call and that
-    // nothing refers to meanwhile.
-    moved(|| unsafe { libc::read(fd, at.cast(), 1) }).then_some(byte)
+    // SAFETY: read(2) writes at most one byte into `byte`, which outlives the call and is not
+    // borrowed meanwhile.
+    retry_interrupted(|| unsafe { libc::read(fd, at.cast(), 1) }).then_some(byte)
 }
 
 impl Link for Pipes {
     fn ping(&self) -> bool {
-        put(self.there.1.as_raw_fd(), 1) && get(self.back.0.as_raw_fd()).is_some()
+        write_byte(self.there.1.as_raw_fd(), 1) && read_byte(self.back.0.as_raw_fd()).is_some()
     }
 
     fn answer(&self) {
-        while get(self.there.0.as_raw_fd()) == Some(1) && put(self.back.1.as_raw_fd(), 1) {}
+        while read_byte(self.there.0.as_raw_fd()) == Some(1)
+            && write_byte(self.back.1.as_raw_fd(), 1)
+        {}
     }
 
     fn end(&self) {
-        put(self.there.1.as_raw_fd(), 0);
+        write_byte(self.there.1.as_raw_fd(), 0);
     }
 
-    fn alone(&self) -> bool {
-        put(self.own.1.as_raw_fd(), 1) && get(self.own.0.as_raw_fd()).is_some()
+    fn call_unpaired(&self) -> bool {
+        write_byte(self.unpaired.1.as_raw_fd(), 1)
+            && read_byte(self.unpaired.0.as_raw_fd()).is_some()
     }
 
     fn split(&self) {
-        // SAFETY: these descriptors are of this process alone after the fork, and it ends without
+        // SAFETY: after the fork these descriptors belong to this process alone, which ends without
         // using them.
         unsafe {
             libc::close(self.there.1.as_raw_fd());
@@ -102,14 +105,14 @@ impl Link for Pipes {
     fn leave(&self) {
         let Ok(nothing) = File::open("/dev/null") else { return };
         for end in [&self.there.0, &self.back.1] {
-            // SAFETY: the numbers stay open and this link's own, with nothing behind them; refused,
-            // both ends are held as before.
+            // SAFETY: the descriptor numbers stay open and owned by this link, now referring to
+            // /dev/null; on failure they are unchanged.
             unsafe { libc::dup3(nothing.as_raw_fd(), end.as_raw_fd(), libc::O_CLOEXEC) };
         }
     }
 }
 
-/// Two words in memory that processes share.
+/// Futex words in memory shared between processes.
 pub(super) struct Futexes(MmapRaw);
 
 impl Futexes {
@@ -117,22 +120,23 @@ impl Futexes {
         // Anonymous memory would be copied on the first write after a fork.
         let file = memfd_create(c"iotui", MFdFlags::MFD_CLOEXEC)
             .map(File::from)
-            .map_err(ProbeError::of("memfd_create"))?;
-        file.set_len(4096).map_err(ProbeError::of("ftruncate"))?;
-        Ok(Futexes(MmapOptions::new().map_raw(&file).map_err(ProbeError::of("mmap"))?))
+            .map_err(ProbeError::in_call("memfd_create"))?;
+        file.set_len(4096).map_err(ProbeError::in_call("ftruncate"))?;
+        Ok(Futexes(MmapOptions::new().map_raw(&file).map_err(ProbeError::in_call("mmap"))?))
     }
 
-    /// The word that wakes the partner, that which wakes the caller, and one that nobody waits for;
-    /// each on a line of its own.
+    /// Returns word 0, which wakes the partner, 1, which wakes the caller, or 2, on which nothing
+    /// waits; each on its own cache line.
     fn word(&self, at: usize) -> &AtomicU32 {
-        // SAFETY: the mapping is a page long, aligned, zeroed, and lives as long as this.
+        // SAFETY: `at` is at most 2, so the word is within the page-sized mapping, which is
+        // aligned, zeroed and lives as long as `self`.
         unsafe { &*self.0.as_mut_ptr().add(at * 128).cast::<AtomicU32>() }
     }
 }
 
-/// Shared between processes, so not FUTEX_PRIVATE.
+/// Calls futex(2), without FUTEX_PRIVATE because processes share the word.
 fn futex(word: &AtomicU32, operation: libc::c_int, value: u32) {
-    // SAFETY: the word is alive; no timeout is given.
+    // SAFETY: `word` outlives the call, and the null timeout means none.
     unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -151,7 +155,7 @@ fn wake(word: &AtomicU32, value: u32) {
     futex(word, libc::FUTEX_WAKE, 1);
 }
 
-/// Waits for a turn and takes it; what else it was told instead.
+/// Waits until `word` is set, consumes a turn, and returns the value.
 fn wait(word: &AtomicU32) -> u32 {
     loop {
         let now = word.load(Ordering::Acquire);
@@ -179,9 +183,9 @@ impl Link for Futexes {
         wake(self.word(0), END);
     }
 
-    fn alone(&self) -> bool {
+    fn call_unpaired(&self) -> bool {
         wake(self.word(2), TURN);
-        // It is not 0 now, so the kernel looks and returns.
+        // The word is not 0 now, so the kernel returns at once.
         futex(self.word(2), libc::FUTEX_WAIT, 0);
         wait(self.word(2)) == TURN
     }
@@ -190,8 +194,8 @@ impl Link for Futexes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::Site;
-    use crate::probe::partner::{Place, Process};
+    use crate::probe::ProbeContext;
+    use crate::probe::helper::{HelperProcess, Placement};
 
     #[test]
     fn a_partner_that_was_killed_is_gone() {
@@ -200,10 +204,12 @@ mod tests {
             link.split();
             link.answer();
         };
-        // SAFETY: it answers by system calls on descriptors that are there already.
-        let partner = unsafe { Process::fork(Place::Same, &Site::default(), body) }.unwrap();
+        // SAFETY: `answer` makes only system calls, on descriptors opened before the fork.
+        let partner =
+            unsafe { HelperProcess::fork(Placement::Same, &ProbeContext::default(), body) }
+                .unwrap();
         link.leave();
-        assert!(link.ping() && link.alone());
+        assert!(link.ping() && link.call_unpaired());
         drop(partner);
         assert!(!link.ping(), "nobody answers");
     }

@@ -1,4 +1,4 @@
-//! `switch-process`, `switch-thread`: from one process or thread to another and back.
+//! `switch-process`, `switch-thread`: context switches between processes or threads.
 #![allow(unsafe_code)]
 
 mod link;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use link::{Futexes, Link, Pipes};
 
-use super::known::{Known, has_only};
-use super::partner::{Place, Process, Thread};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::helper::{HelperProcess, HelperThread, Placement};
+use super::param_table::{ParamRow, has_only};
+use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::monotonic_nanos;
 use crate::units::show_nanos;
 
-/// Between processes or between threads.
+/// The probe of context switches between processes or threads.
 pub(super) struct Switch {
     info: &'static ProbeInfo,
     processes: bool,
@@ -27,23 +27,26 @@ pub(super) static THREADS: Switch = Switch { info: &THREAD, processes: false };
 static PROCESS: ProbeInfo = ProbeInfo {
     id: "switch-process",
     group: Group::Cpu,
-    title: "switch of processes",
+    title: "process switch",
     about: "half a round trip between two processes that wake each other by pipes or futexes",
-    doc: "Two processes hand a turn to and fro: each wakes the other and sleeps. Half of a round trip, less what the same calls cost where \
-          nobody waits, is one switch: the scheduler's choice, the other address space, its registers, and caches that it finds as the \
-          other left them. On the same CPU one runs while the other sleeps; across CPUs the other CPU has to be woken, which on an idle \
-          virtual machine takes longer than a switch. Every round trip has one switch on each side, which is counted: voluntary where it sleeps, \
-          involuntary where the woken one goes first.",
+    doc: "Two processes take turns: each wakes the other and sleeps. Half a round trip, minus the \
+          cost of the same calls when nothing waits, is one switch: the scheduler's decision, the \
+          other address space, its registers, and caches as the other process left them. On the \
+          same CPU one runs while the other sleeps; across CPUs the other CPU has to be woken, \
+          which on an idle virtual machine takes longer than a switch. Every round trip has one \
+          switch on each side, and they are counted: voluntary if it sleeps, involuntary if the \
+          woken process runs first.",
     makes_files: false,
     params: &[],
 };
 
 static THREAD: ProbeInfo = ProbeInfo {
     id: "switch-thread",
-    title: "switch of threads",
+    title: "thread switch",
     about: "half a round trip between two threads that wake each other by pipes or futexes",
-    doc: "As switch-process, between two threads of one process: the address space stays, so what is left is the scheduler, the registers \
-          and the stack. The difference to switch-process is the price of another address space.",
+    doc: "Like switch-process, between two threads of one process: the address space stays the \
+          same, which leaves the scheduler, the registers and the stack. The difference to \
+          switch-process is the cost of changing the address space.",
     ..PROCESS
 };
 
@@ -53,24 +56,24 @@ enum By {
     Futex,
 }
 
-/// Nanoseconds on one CPU.
-const WAYS: &[Known<By>] = &[
-    Known {
+/// Expected nanoseconds on one CPU.
+const LINKS: &[ParamRow<By>] = &[
+    ParamRow {
         name: "pipe",
-        what: By::Pipe,
+        value: By::Pipe,
         range: (600.0, 3000.0),
-        why: "the scheduler, a wait queue, and registers saved and loaded",
+        why: "the scheduler, a wait queue, and registers saved and restored",
     },
-    Known {
+    ParamRow {
         name: "futex",
-        what: By::Futex,
+        value: By::Futex,
         range: (500.0, 3000.0),
-        why: "the scheduler, a hashed queue, and registers saved and loaded",
+        why: "the scheduler, a hashed wait queue, and registers saved and restored",
     },
 ];
 
-fn parts(cell: &ProbeCell) -> Option<(&'static Known<By>, Place)> {
-    Some((Known::of(WAYS, cell, "by")?, Place::of(cell)?))
+fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<By>, Placement)> {
+    Some((ParamRow::find(LINKS, cell, "by")?, Placement::parse(cell)?))
         .filter(|_| has_only(cell, &["by", "cpus"]))
 }
 
@@ -79,33 +82,33 @@ impl Probe for Switch {
         self.info
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
         let cell = |by: &'static str, cpus: &'static str| {
             ProbeCell::new(self.info.id, [("by", by.into()), ("cpus", cpus.into())])
         };
-        WAYS.iter().flat_map(|by| Place::ALL.map(|(cpus, _)| cell(by.name, cpus))).collect()
+        LINKS.iter().flat_map(|by| Placement::ALL.map(|(cpus, _)| cell(by.name, cpus))).collect()
     }
 
-    fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        parts(cell).map_or(Ok(()), |(_, place)| place.check(site))
+    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        parse_cell(cell).map_or(Ok(()), |(_, place)| place.check(context))
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
-        let (by, place) = parts(cell)?;
-        let estimate = by.as_it_is()?;
+    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
+        let (by, place) = parse_cell(cell)?;
+        let estimate = by.as_estimate()?;
         Some(match place {
-            Place::Same => estimate,
-            Place::Across => Estimate {
+            Placement::Same => estimate,
+            Placement::Across => Estimate {
                 high: 60_000.0,
-                reason: "the same, and another CPU woken: up to 60 µs where it sleeps".into(),
+                reason: "the same, and waking another CPU: up to 60 µs if it sleeps".into(),
                 ..estimate
             },
         })
     }
 
-    fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (by, place) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        let link: Arc<dyn Link> = match by.what {
+    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let (by, place) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+        let link: Arc<dyn Link> = match by.value {
             By::Pipe => Arc::new(Pipes::new()?),
             By::Futex => Arc::new(Futexes::new()?),
         };
@@ -115,80 +118,81 @@ impl Probe for Switch {
                 there.split();
                 there.answer();
             };
-            // SAFETY: a partner answers by system calls on memory and descriptors that are there
-            // already.
-            let partner = unsafe { Process::fork(place, site, body) }?;
+            // SAFETY: the partner makes only system calls, on memory and descriptors from before
+            // the fork.
+            let partner = unsafe { HelperProcess::fork(place, context, body) }?;
             link.leave();
             Partner::Process(partner)
         } else {
-            Partner::Thread(Thread::spawn(place, site, move || there.answer())?)
+            Partner::Thread(HelperThread::spawn(place, context, move || there.answer())?)
         };
-        Ok(Box::new(Turns {
-            alone: alone(&*link),
-            whole: 0.0,
+        Ok(Box::new(Switches {
+            call_nanos: measure_calls(&*link),
+            round_trip_nanos: 0.0,
             link,
-            site: site.clone(),
+            context: context.clone(),
             partner: Some(partner),
         }))
     }
 }
 
 enum Partner {
-    Process(#[expect(dead_code, reason = "it ends when this is dropped")] Process),
-    Thread(#[expect(dead_code, reason = "it ends when this is dropped")] Thread),
+    Process(#[expect(dead_code, reason = "ends the partner on drop")] HelperProcess),
+    Thread(#[expect(dead_code, reason = "ends the partner on drop")] HelperThread),
 }
 
-/// Nanoseconds of the calls of one switch, without the switch: the least of several batches.
-fn alone(link: &dyn Link) -> f64 {
+/// Measures the nanoseconds of the calls of one switch without the switch, as the minimum of
+/// several batches.
+fn measure_calls(link: &dyn Link) -> f64 {
     const CALLS: u64 = 400;
     let batch = || {
         let begin = monotonic_nanos();
-        std::hint::black_box((0..CALLS).all(|_| link.alone()));
+        std::hint::black_box((0..CALLS).all(|_| link.call_unpaired()));
         (monotonic_nanos() - begin) as f64 / CALLS as f64
     };
     (0..5).map(|_| batch()).min_by(f64::total_cmp).unwrap_or(0.0)
 }
 
-struct Turns {
+struct Switches {
     link: Arc<dyn Link>,
-    alone: f64,
-    /// Nanoseconds of a round trip, the last time.
-    whole: f64,
-    site: Site,
+    call_nanos: f64,
+    /// Nanoseconds of a round trip in the last batch.
+    round_trip_nanos: f64,
+    context: ProbeContext,
     partner: Option<Partner>,
 }
 
-impl Gauge for Turns {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+impl Gauge for Switches {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let (mut left, mut good) = (count, true);
-        let took = Took::whole(2.0 * count as f64, || {
+        let batch = BatchTime::of_block(2.0 * count as f64, || {
             while left > 0 && good {
                 let some = left.min(1024);
-                good = (0..some).all(|_| self.link.ping()) && !self.site.stopping();
+                good = (0..some).all(|_| self.link.ping()) && !self.context.is_stopping();
                 left -= some;
             }
         });
-        self.site.go_on()?;
+        self.context.check_stop()?;
         if !good {
             return Err(ProbeError::Missing(
-                "the partner is gone: it may not have been let run on its CPU".into(),
+                "the helper process is gone: it may not be allowed to run on its CPU".into(),
             ));
         }
-        self.whole = took.nanos as f64 / count.max(1) as f64;
-        let calls = (self.alone * took.amount) as u64;
-        Ok(Took { nanos: took.nanos.saturating_sub(calls), ..took })
+        self.round_trip_nanos = batch.nanos as f64 / count.max(1) as f64;
+        let calls = (self.call_nanos * batch.amount) as u64;
+        Ok(BatchTime { nanos: batch.nanos.saturating_sub(calls), ..batch })
     }
 
     fn evidence(&self) -> Vec<String> {
-        let alone = format!(
-            "taken out: {:.0} ns of calls that wake and wait, measured where nobody waits",
-            self.alone
+        let call_nanos = format!(
+            "subtracted: {:.0} ns for the wake and wait calls, measured without a waiter",
+            self.call_nanos
         );
-        vec![alone, format!("a round trip as it is: {}", show_nanos(self.whole))]
+        vec![call_nanos, format!("measured round trip: {}", show_nanos(self.round_trip_nanos))]
     }
 }
 
-impl Drop for Turns {
+impl Drop for Switches {
     fn drop(&mut self) {
         self.link.end();
         self.partner.take();

@@ -3,7 +3,7 @@
 use super::CellEvidence;
 use crate::plan::{Cache, Op};
 use crate::record::{Residency, Trial};
-use crate::text::{Instead, safe};
+use crate::text::{Replacement, safe};
 use crate::units;
 
 /// Share of the span that may be cached in a cold file, or missing from a warm one.
@@ -138,5 +138,5 @@ pub(super) fn falls_short(part: impl Into<u128>, whole: impl Into<u128>) -> bool
 
 /// Makes the text one line: names of processes and files may hold line breaks.
 pub(super) fn single_line(text: &str) -> String {
-    safe(text, Instead::Nothing)
+    safe(text, Replacement::Nothing)
 }

@@ -9,7 +9,7 @@ use crate::report::table::below::safe;
 use crate::report::table::grid::{Column, Style};
 use crate::stats::Ratio;
 use crate::units;
-use crate::units::column::{self, PER_SECOND, aligned};
+use crate::units::column::{self, PER_SECOND, align};
 
 /// The rank of the column of drawn intervals.
 pub const DRAWN: u8 = 2;
@@ -112,7 +112,7 @@ fn medians(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
         if alike {
             let values: Vec<Option<f64>> =
                 figures.map(|of| of.map(|of| of.summary.median)).collect();
-            return Column::numbers(title, unit.1, 3, aligned(&values, unit.0));
+            return Column::numbers(title, unit.1, 3, align(&values, unit.0));
         }
         Column::numbers(title, "", 3, figures.map(|of| of.map_or("-".into(), own_unit)).collect())
     };

@@ -52,8 +52,8 @@ impl Scale {
 
     /// From 0.
     fn linear(high: f64, units: &[Unit]) -> Scale {
-        let (factor, unit) = column::whole(high, units);
-        let end = ticks::end(high / factor, UP - 1);
+        let (factor, unit) = column::unit_for(high, units);
+        let end = ticks::round_end(high / factor, UP - 1);
         let ticks = ticks::linear(0.0, end, UP)
             .into_iter()
             .map(|tick| (tick * factor, ticks::label(tick)))

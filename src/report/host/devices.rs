@@ -2,7 +2,7 @@
 
 use super::layout::Page;
 use crate::sys::block::{BlockDevice, Kind};
-use crate::text::{Instead, safe};
+use crate::text::{Replacement, safe};
 use crate::units::{show_bytes, show_rate};
 
 /// Two lines per device: what it is, and how its queue works.
@@ -122,7 +122,7 @@ fn way(device: &BlockDevice) -> String {
 
 /// A disk may be named by an attacker.
 fn clean(text: &str) -> String {
-    safe(text, Instead::Mark)
+    safe(text, Replacement::Mark)
 }
 
 #[cfg(test)]

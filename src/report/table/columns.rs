@@ -10,7 +10,7 @@ use crate::analysis::{CellResult, SummaryOf};
 use crate::record::{LevelChange, Trial};
 use crate::report::Look;
 use crate::stats;
-use crate::units::column::{self, PER_SECOND, TIME, Unit, aligned};
+use crate::units::column::{self, PER_SECOND, TIME, Unit, align};
 
 /// All columns of `rows`, the most useful with the lowest rank.
 pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bool) -> Vec<Column> {
@@ -80,7 +80,7 @@ fn calls_differ(result: &CellResult) -> bool {
 
 fn numbers(title: &str, rank: u8, values: &[Option<f64>], units: &[Unit]) -> Column {
     let (factor, unit) = column::unit(values.iter().flatten().copied(), units);
-    Column::numbers(title, unit, rank, aligned(values, factor))
+    Column::numbers(title, unit, rank, align(values, factor))
 }
 
 /// The median and half of its interval's width in percent.
@@ -105,7 +105,7 @@ fn throughput(rows: &[&CellResult], look: &Look) -> Column {
             (None, _) => vec![(Style::Bold, number), (Style::Dim, format!("{half:>wide$}"))],
         }
     };
-    let cells = rows.iter().zip(aligned(&values, factor)).zip(halves).map(cell).collect();
+    let cells = rows.iter().zip(align(&values, factor)).zip(halves).map(cell).collect();
     let unit = if wide == 0 { unit.into() } else { format!("{unit}{:>wide$}", format!("{sign}%")) };
     Column { unit, right: true, cells, ..Column::words("throughput", 0, Vec::new()) }
 }
@@ -128,7 +128,7 @@ fn time(rows: &[&CellResult]) -> Option<Column> {
     rows.iter().any(|r| r.cell.count.is_some() || r.cell.xor).then(|| {
         let values: Vec<Option<f64>> = rows.iter().map(|r| middle(r, |t| t.nanos as f64)).collect();
         let (factor, unit) = column::unit(values.iter().flatten().copied(), TIME);
-        Column::numbers("time", unit, 0, column::aligned_by(&values, factor, column::four_digits))
+        Column::numbers("time", unit, 0, column::align_with(&values, factor, column::four_digits))
     })
 }
 
@@ -157,7 +157,7 @@ fn latencies(rows: &[&CellResult]) -> Vec<Column> {
     // A percentile alone would be taken for the usual latency.
     let column = |(title, rank, values): (&'static str, u8, Vec<Option<f64>>)| Column {
         needs: if title == "p50" { "" } else { "p50" },
-        ..Column::numbers(title, unit, rank, aligned(&values, factor))
+        ..Column::numbers(title, unit, rank, align(&values, factor))
     };
     known.map(column).collect()
 }

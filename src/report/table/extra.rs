@@ -3,7 +3,7 @@
 use super::axes;
 use super::grid::Column;
 use crate::analysis::CellResult;
-use crate::units::column::{Unit, aligned, unit};
+use crate::units::column::{Unit, align, unit};
 
 /// A small table with the text below it.
 #[derive(Debug)]
@@ -30,5 +30,5 @@ pub fn told_apart(rows: &[&CellResult], without: &str, tight: bool) -> Vec<Colum
 pub fn figures(title: &str, units: &[Unit], values: &[Option<f64>]) -> Column {
     let (factor, name) = unit(values.iter().flatten().copied(), units);
     let name = if values.iter().any(Option::is_some) { name } else { "" };
-    Column::numbers(title, name, 0, aligned(values, factor))
+    Column::numbers(title, name, 0, align(values, factor))
 }

@@ -6,7 +6,7 @@ use super::grid::Column;
 use crate::analysis::CellResult;
 use crate::experiment::MEASURE;
 use crate::session::Session;
-use crate::units::column::{TIME, aligned_by, four_digits, unit};
+use crate::units::column::{TIME, align_with, four_digits, unit};
 use crate::units::{Rates, short_bytes, short_time, show_bytes};
 
 /// What calibration found for a cell.
@@ -36,7 +36,7 @@ pub fn measured(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Ext
     columns.push(of("size", &|found| show_bytes(found.bytes)));
     let times: Vec<Option<f64>> = found.iter().map(|found| Some(found.nanos)).collect();
     let (factor, name) = unit(times.iter().flatten().copied(), TIME);
-    columns.push(Column::numbers("time", name, 0, aligned_by(&times, factor, four_digits)));
+    columns.push(Column::numbers("time", name, 0, align_with(&times, factor, four_digits)));
     let low = session.plan.trial_time.low;
     let mut text = format!(
         "each row is one trial; to repeat it, give its block size and its count, as in -s {} -n {}: it takes the time beside them",

@@ -10,7 +10,7 @@ use crate::analysis::ProbeResult;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
 use crate::report::Look;
-use crate::units::column::{figure, short};
+use crate::units::column::{figure, short_figure};
 
 /// The table of probes: in full where there is room for all of it, else short.
 pub fn lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
@@ -68,7 +68,7 @@ pub(super) fn safely(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
 /// The digits below each other, with a prefix or without.
 fn cycles(probes: &[ProbeResult]) -> Column {
     let texts: Vec<String> =
-        probes.iter().map(|probe| probe.cycles.map_or("-".into(), short)).collect();
+        probes.iter().map(|probe| probe.cycles.map_or("-".into(), short_figure)).collect();
     let prefixed = |text: &String| text.ends_with(char::is_alphabetic);
     let some = texts.iter().any(prefixed);
     let padded = |text: String| if some && !prefixed(&text) { text + "  " } else { text };

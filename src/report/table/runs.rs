@@ -8,7 +8,7 @@ use crate::engine::moves_data;
 use crate::record::Trial;
 use crate::session::Session;
 use crate::units::Rates;
-use crate::units::column::{PER_SECOND, Unit, aligned, unit};
+use crate::units::column::{PER_SECOND, Unit, align, unit};
 
 /// More trials than this are a distribution, which the interval describes better than a row of
 /// numbers.
@@ -47,7 +47,7 @@ fn table(
     let (factor, name) = unit(all.iter().flat_map(|(_, values)| values).flatten().copied(), units);
     let mut columns = told_apart(&rows, "", rows.len() > 1);
     columns.extend(
-        all.iter().map(|(title, values)| Column::numbers(title, name, 0, aligned(values, factor))),
+        all.iter().map(|(title, values)| Column::numbers(title, name, 0, align(values, factor))),
     );
     let text = format!(
         "the {asked} trials of each cell in the order of the rounds, and their mean; - is a trial that was cut short or never ran"

@@ -83,7 +83,7 @@ impl Sticky {
     /// Fits it to the largest value in sight; round in one of these units.
     pub fn settle(&mut self, peak: f64, now: f64, units: &[Unit]) {
         // Below one and a half of a unit two digits say too little.
-        let unit = column::whole(peak * 1.04 / 1.5, units);
+        let unit = column::unit_for(peak * 1.04 / 1.5, units);
         let wanted =
             if peak.is_finite() && peak > 0.0 { round_end(peak * 1.04, unit.0) } else { 0.0 };
         let roomy = wanted < self.top * 0.65;

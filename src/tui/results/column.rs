@@ -1,7 +1,7 @@
 //! A column of the table.
 
 use crate::tui::view::pane;
-use crate::units::column::{Unit, aligned};
+use crate::units::column::{Unit, align};
 
 /// What a column is sorted by.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +53,6 @@ pub fn column(title: &str, rank: u8, look: Look, texts: Vec<String>, keys: Vec<K
 /// A column of figures in a unit.
 pub fn numbers(title: &str, rank: u8, values: &[Option<f64>], (factor, unit): Unit) -> Column {
     let keys = values.iter().map(|value| Key::Number(value.unwrap_or(f64::NAN))).collect();
-    let made = column(title, rank, Look::Number, aligned(values, factor), keys);
+    let made = column(title, rank, Look::Number, align(values, factor), keys);
     Column { unit: unit.into(), right: true, width: made.width.max(pane::width(unit)), ..made }
 }

@@ -215,7 +215,7 @@ impl Setup {
                 .file_name()
                 .unwrap_or(path.as_os_str())
                 .to_string_lossy()
-                .replace(crate::text::steers, "?"),
+                .replace(crate::text::is_unsafe_char, "?"),
             None => "scratch file".into(),
         };
         let dot = look.glyph(" · ", " - ");

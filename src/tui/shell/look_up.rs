@@ -31,7 +31,7 @@ pub fn list(dir: PathBuf) -> Listing {
         entries.sort_by_cached_key(|entry| (entry.kind != Kind::Folder, entry.name.to_lowercase()));
         entries
     });
-    let result = result.map_err(|error| format!("{}: {error}", crate::text::shown(&dir)));
+    let result = result.map_err(|error| format!("{}: {error}", crate::text::show_path(&dir)));
     let folder = fs::File::open(&dir).ok();
     let fs = folder
         .as_ref()
@@ -57,7 +57,7 @@ fn known(path: PathBuf) -> Option<Entry> {
     };
     let readable = access(&path, AccessFlags::R_OK).is_ok();
     Some(Entry {
-        name: file_name(&path).replace(crate::text::steers, "?"),
+        name: file_name(&path).replace(crate::text::is_unsafe_char, "?"),
         kind,
         size: meta.len(),
         readable,
@@ -75,7 +75,7 @@ pub fn course(path: PathBuf, cell: u32) -> Msg {
 /// Facts about a file: size, file system, what is cached, what is stored.
 pub fn facts(path: PathBuf) -> Seen {
     let result = fd::open_named(&path)
-        .map(|file| Box::new(TargetFacts::of(&file, &path, TargetKind::File)))
+        .map(|file| Box::new(TargetFacts::inspect(&file, &path, TargetKind::File)))
         .map_err(|error| error.to_string());
     Seen { path, result }
 }
@@ -206,7 +206,7 @@ pub fn save_preset(id: &str, question: &Question) -> Result<Box<Preset>, String>
     let about = format!("made from {}", base.id);
     let preset = Preset { id: id.into(), about, ..base.over(&question.settings) };
     let kept =
-        userdata::presets_folder().and_then(|dir| userdata::keep_preset(&dir, &preset, false));
+        userdata::presets_folder().and_then(|dir| userdata::save_preset(&dir, &preset, false));
     kept.map(|(preset, _)| Box::new(preset)).map_err(|error| error.to_string())
 }
 

@@ -116,7 +116,7 @@ fn put(
 fn detail(path: &Path) -> String {
     let size = fs::metadata(path)
         .map_or(String::new(), |meta| format!(", {}", units::show_bytes(meta.len())));
-    format!("{}{size}. What it holds now is lost.", crate::text::shown(path))
+    format!("{}{size}. What it holds now is lost.", crate::text::show_path(path))
 }
 
 /// A path as it was typed: `~/` is HOME, and what has no folder is in the current one.

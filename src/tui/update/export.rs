@@ -2,7 +2,7 @@
 
 use crossterm::event::KeyCode;
 
-use crate::text::shown;
+use crate::text::show_path;
 use crate::tui::export::{Export, Focus, Outcome};
 use crate::tui::keymap::Action;
 use crate::tui::keys::Key;
@@ -55,7 +55,7 @@ pub fn finish(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
             if let Some(at) = at {
                 model.popups.remove(at);
             }
-            model.toasts.good(model.now, format!("wrote {}", shown(&path)));
+            model.toasts.good(model.now, format!("wrote {}", show_path(&path)));
         }
         Outcome::Failed(why) => {
             model.toasts.failed(model.now, format!("not written: {why}"));
@@ -86,7 +86,7 @@ pub fn finish(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
                 // Nobody is there to be asked.
                 None => model.toasts.failed(
                     model.now,
-                    format!("not written: {} is there already", shown(&over.path)),
+                    format!("not written: {} is there already", show_path(&over.path)),
                 ),
             }
         }

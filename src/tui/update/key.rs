@@ -32,7 +32,8 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
 
 /// A paste goes to the text field that has the focus, and to nothing else.
 pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
-    let line: String = text.chars().filter(|c| !crate::text::steers(*c)).take(4096).collect();
+    let line: String =
+        text.chars().filter(|c| !crate::text::is_unsafe_char(*c)).take(4096).collect();
     let target = match model.popups.last_mut() {
         Some(popup) => popup.field(),
         None => screens::field(model),

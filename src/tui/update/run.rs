@@ -85,7 +85,7 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
         if let Some((path, _)) = &model.last_session
             && unsaved.is_none()
         {
-            model.toasts.good(model.now, format!("saved {}", crate::text::shown(path)));
+            model.toasts.good(model.now, format!("saved {}", crate::text::show_path(path)));
         }
         let empty = shown.results.is_empty() && shown.probes.is_empty();
         let screen = show(model, shown);

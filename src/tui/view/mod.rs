@@ -22,7 +22,7 @@ use super::model::Model;
 use super::screen::Screen;
 use super::theme::{Glyphs, Role};
 use super::{compare, host, lab, live, results, sessions, setup};
-use crate::text::steers;
+use crate::text::is_unsafe_char;
 
 /// Draws everything.
 pub fn draw(model: &Model, buf: &mut Buffer) {
@@ -37,8 +37,8 @@ pub fn draw(model: &Model, buf: &mut Buffer) {
 /// would wipe it out.
 fn unsteered(buf: &mut Buffer) {
     for cell in &mut buf.content {
-        if !cell.symbol().is_ascii() && cell.symbol().contains(steers) {
-            let symbol: String = cell.symbol().chars().filter(|c| !steers(*c)).collect();
+        if !cell.symbol().is_ascii() && cell.symbol().contains(is_unsafe_char) {
+            let symbol: String = cell.symbol().chars().filter(|c| !is_unsafe_char(*c)).collect();
             cell.set_symbol(if symbol.is_empty() { " " } else { &symbol });
         }
     }

@@ -32,13 +32,13 @@ impl Probe for Slow {
     fn info(&self) -> &'static ProbeInfo {
         &INFO
     }
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
         Vec::new()
     }
-    fn estimate(&self, _: &ProbeCell, _: &Site) -> Option<Estimate> {
+    fn estimate(&self, _: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
         None
     }
-    fn open(&self, _: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, _: &ProbeCell, site: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         if self.deaf {
             loop {
                 std::thread::park();
@@ -61,33 +61,33 @@ struct Work {
     each: Duration,
     most: u64,
     fails: bool,
-    site: Site,
+    site: ProbeContext,
     counted: &'static AtomicU64,
 }
 
-fn spend(time: Duration, site: &Site) -> Result<(), ProbeError> {
+fn spend(time: Duration, site: &ProbeContext) -> Result<(), ProbeError> {
     let begin = Instant::now();
     while begin.elapsed() < time {
-        site.go_on()?;
+        site.check_stop()?;
     }
     Ok(())
 }
 
 impl Gauge for Work {
-    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         self.counted.fetch_add(1, Relaxed);
         if self.fails {
             return Err(ProbeError::Missing("no such thing here".into()));
         }
         let begin = Instant::now();
         spend(self.each.saturating_mul(count as u32), &self.site)?;
-        Ok(Took {
+        Ok(BatchTime {
             nanos: begin.elapsed().as_nanos() as u64,
             amount: count as f64,
-            ..Took::default()
+            ..BatchTime::default()
         })
     }
-    fn most(&self) -> u64 {
+    fn max_batch(&self) -> u64 {
         self.most
     }
     fn evidence(&self) -> Vec<String> {
@@ -117,8 +117,8 @@ fn slow() -> Slow {
     }
 }
 
-fn site() -> Site {
-    Site::here(None, None)
+fn site() -> ProbeContext {
+    ProbeContext::collect(None, None)
 }
 
 fn done(request: &VisitRequest) -> Visit {

@@ -40,11 +40,14 @@ fn holes() {
 #[test]
 fn direct() {
     let target = |direct| TargetFacts { direct: Some(direct), ..on_disk() };
-    let asked = plan(&["direct"]);
+    let planned = plan(&["direct"]);
     let known = DirectSupport::Known(DirectAlign { mem: 512, offset: 512, read_offset: None });
-    assert_eq!(severity("not-direct", &target(DirectSupport::Refused), Some(&asked)), Some(Wrong));
-    assert_eq!(severity("not-direct", &target(DirectSupport::Unknown), Some(&asked)), Some(Note));
-    assert_eq!(severity("not-direct", &target(known), Some(&asked)), None);
+    assert_eq!(
+        severity("not-direct", &target(DirectSupport::Refused), Some(&planned)),
+        Some(Wrong)
+    );
+    assert_eq!(severity("not-direct", &target(DirectSupport::Unknown), Some(&planned)), Some(Note));
+    assert_eq!(severity("not-direct", &target(known), Some(&planned)), None);
     assert_eq!(severity("not-direct", &target(DirectSupport::Refused), Some(&plan(&[]))), None);
     assert_eq!(severity("not-direct", &target(DirectSupport::Refused), None), None);
 }
@@ -122,7 +125,7 @@ fn cached_targets() {
 }
 
 #[test]
-fn what_is_cached_may_not_be_told() {
+fn reports_sampled_and_unknown_residency() {
     let with =
         |method| TargetFacts { resident: Some(Resident { share: 0.0, method }), ..on_disk() };
     assert_eq!(severity("residency", &with(Method::Sampled), None), Some(Note));

@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 
 use super::*;
-use crate::probe::net::server::gives_way as gives_way_among;
+use crate::probe::net::server::place_to_evict as evict_among;
 
-/// Whether this process may have so many descriptors and some more; what it lacks is taken where
-/// that is allowed.
+/// Returns whether this process may open `count` descriptors and some more, raising the limit if
+/// allowed.
 fn may_open(count: u64) -> bool {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let (now, most) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
@@ -15,20 +15,20 @@ fn may_open(count: u64) -> bool {
 }
 
 #[test]
-fn strangers_take_no_place_of_those_who_know_the_secret() {
+fn strangers_take_no_places_of_authenticated_clients() {
     for (strangers, says) in [(40, 1), (1000, 1), (1000, Hello::LEN)] {
         if !may_open(2 * strangers as u64) {
             crate::sys::testing::skip(&format!(
-                "{strangers} strangers need more descriptors than are allowed here"
+                "{strangers} strangers need more descriptors than allowed"
             ));
             continue;
         }
-        let far = Far::usual();
+        let far = Far::start_default();
         let stop = Arc::new(AtomicBool::new(false));
         let (address, over) = (far.address, Arc::clone(&stop));
         let hello = Hello { nonce: [3; NONCE] }.encode();
         let say = hello[..says].to_vec();
-        // Every one of them is renewed as soon as it is closed, and half of them anyway.
+        // Each connection is replaced as soon as it is closed, and half of them anyway.
         let crowd = std::thread::spawn(move || {
             let one = || {
                 let mut stream = TcpStream::connect(address).ok()?;
@@ -51,14 +51,16 @@ fn strangers_take_no_place_of_those_who_know_the_secret() {
             }
         });
         let mut served = 0;
-        // One of them has yet to make its key.
+        // The first of them still has to derive its key.
         for secret in std::iter::once(&fresh()).chain(std::iter::repeat_n(&*SECRET, 49)) {
             served += usize::from(
-                Line::open(far.address, Some(secret), &Site::default()).is_ok_and(|line| {
-                    line.ask(Request::Sink(3)).is_ok()
-                        && line.write(b"abc").is_ok()
-                        && line.reply().is_ok_and(|got| got == 3)
-                }),
+                Connection::open(far.address, Some(secret), &ProbeContext::default()).is_ok_and(
+                    |connection| {
+                        connection.ask(Request::Sink(3)).is_ok()
+                            && connection.write(b"abc").is_ok()
+                            && connection.reply().is_ok_and(|got| got == 3)
+                    },
+                ),
             );
         }
         stop.store(true, Relaxed);
@@ -69,23 +71,23 @@ fn strangers_take_no_place_of_those_who_know_the_secret() {
 }
 
 #[test]
-fn a_crowd_pushes_out_its_own_first() {
+fn a_crowd_evicts_its_own_connections_first() {
     let ip = |text: &str| text.parse().unwrap();
     let [one, two]: [IpAddr; 2] = [ip("192.0.2.1"), ip("::1")];
-    let gives_way =
-        |places: &[(IpAddr, bool)], newcomer| gives_way_among(places.iter().copied(), newcomer);
+    let place_to_evict =
+        |places: &[(IpAddr, bool)], newcomer| evict_among(places.iter().copied(), newcomer);
     assert_eq!(
-        gives_way(&[(one, true), (two, true), (two, true), (one, true), (two, true)], None),
+        place_to_evict(&[(one, true), (two, true), (two, true), (one, true), (two, true)], None),
         Some(1)
     );
-    assert_eq!(gives_way(&[(one, true), (two, true)], None), Some(0));
-    assert_eq!(gives_way(&[], Some(one)), None);
-    // The young keep their places, even where another address has an older one; its share is
-    // smaller.
+    assert_eq!(place_to_evict(&[(one, true), (two, true)], None), Some(0));
+    assert_eq!(place_to_evict(&[], Some(one)), None);
+    // Recent connections keep their places, even if another address with fewer places has an older
+    // one.
     let young = [(one, true), (two, false), (two, false), (two, true), (two, false)];
-    assert_eq!(gives_way(&young, Some(two)), Some(3));
-    assert_eq!(gives_way(&young[..3], Some(two)), None);
+    assert_eq!(place_to_evict(&young, Some(two)), Some(3));
+    assert_eq!(place_to_evict(&young[..3], Some(two)), None);
     // Another address takes no more than its share from the crowd.
-    assert_eq!(gives_way(&young[1..3], Some(one)), Some(0));
-    assert_eq!(gives_way(&young[..3], Some(one)), None);
+    assert_eq!(place_to_evict(&young[1..3], Some(one)), Some(0));
+    assert_eq!(place_to_evict(&young[..3], Some(one)), None);
 }

@@ -1,9 +1,9 @@
-//! What a bad server can do to a client: nothing.
+//! A malicious server cannot harm a client.
 
 use super::*;
 
 #[test]
-fn a_server_that_does_not_know_the_secret_is_left() {
+fn a_server_that_does_not_know_the_secret_is_rejected() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let (salt, known) = (SALTED.salt, &*SECRET);
@@ -15,29 +15,32 @@ fn a_server_that_does_not_know_the_secret_is_left() {
             stream.read_exact(&mut hello).unwrap();
             stream.write_all(&Challenge { secret, salt, nonce: [2; NONCE] }.encode()).unwrap();
             let _ = stream.write_all(&after);
-            // What the client sends is taken, so that it is not cut off by a reset.
+            // Reads what the client sends, so that it is not cut off by a reset.
             let _ = stream.shutdown(Shutdown::Write);
             let _ = stream.read_to_end(&mut Vec::new());
         });
-        let why = Line::open(address, Some(known), &Site::default()).err().unwrap();
+        let why = Connection::open(address, Some(known), &ProbeContext::default()).err().unwrap();
         impostor.join().unwrap();
         why
     };
-    assert!(matches!(act(true, [vec![1], vec![0; PROOF]].concat()), LineError::Impostor));
-    assert!(matches!(act(false, vec![]), LineError::NoSecret));
+    assert!(matches!(act(true, [vec![1], vec![0; PROOF]].concat()), ConnectionError::Impostor));
+    assert!(matches!(act(false, vec![]), ConnectionError::NoSecret));
     assert!(act(true, vec![]).to_string().contains("closed"));
 }
 
-/// Neither one that says nothing nor one that stops in the middle of a word holds up a run.
+/// Neither a silent server nor one that stops in the middle of a message delays a run.
 #[test]
-fn a_server_that_is_silent_is_left_in_time() {
+fn a_silent_server_is_given_up_in_time() {
     const IDLE: Duration = Duration::from_millis(50);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let opened =
-        || Line::open_within(address, Some(&*SECRET), &Site::default(), IDLE).err().unwrap();
-    // Connected by the kernel, and never answered.
-    assert!(matches!(opened(), LineError::Lost(Lost::Silent(_))));
+    let opened = || {
+        Connection::open_within(address, Some(&*SECRET), &ProbeContext::default(), IDLE)
+            .err()
+            .unwrap()
+    };
+    // Connected by the kernel, and never replied to.
+    assert!(matches!(opened(), ConnectionError::Stream(StreamError::Silent(_))));
     let halting = std::thread::spawn(move || {
         let _silent = listener.accept().unwrap();
         let mut stream = listener.accept().unwrap().0;
@@ -48,12 +51,15 @@ fn a_server_that_is_silent_is_left_in_time() {
             .unwrap();
         let _ = stream.read_to_end(&mut Vec::new());
     });
-    assert!(matches!(opened(), LineError::Lost(Lost::Silent(_) | Lost::Late)));
+    assert!(matches!(
+        opened(),
+        ConnectionError::Stream(StreamError::Silent(_) | StreamError::Late)
+    ));
     halting.join().unwrap();
 }
 
 #[test]
-fn a_server_of_another_kind_or_version_is_told_apart() {
+fn a_server_of_another_kind_or_version_is_recognised() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let mut newer = Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE] }.encode();
@@ -66,8 +72,8 @@ fn a_server_of_another_kind_or_version_is_told_apart() {
             b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".to_vec(),
             "not speak the protocol",
         ),
-        (newer.to_vec(), "it speaks version 200 of the protocol, this iotui version 2: "),
-        (older, "it speaks version 1 of the protocol, this iotui version 2: "),
+        (newer.to_vec(), "it uses version 200 of the protocol, this iotui version 2; "),
+        (older, "it uses version 1 of the protocol, this iotui version 2; "),
     ] {
         let taken = listener.try_clone().unwrap();
         let other = std::thread::spawn(move || {
@@ -76,7 +82,8 @@ fn a_server_of_another_kind_or_version_is_told_apart() {
             let _ = stream.shutdown(Shutdown::Write);
             let _ = stream.read_to_end(&mut Vec::new());
         });
-        let why = Line::open(address, None, &Site::default()).err().unwrap().to_string();
+        let why =
+            Connection::open(address, None, &ProbeContext::default()).err().unwrap().to_string();
         assert!(why.contains(wanted), "{why}");
         other.join().unwrap();
     }
@@ -104,14 +111,14 @@ fn a_peer_that_lies_about_its_facts_is_not_believed() {
             stream.write_all(&Reply::Done(reply).encode()).unwrap();
             let _ = stream.write_all(&text);
         });
-        let found = Line::open(address, None, &Site::default()).unwrap().facts();
+        let found = Connection::open(address, None, &ProbeContext::default()).unwrap().facts();
         liar.join().unwrap();
         found
     };
     assert_eq!(facts(2, b"{}".to_vec()).unwrap(), HostSummary::default());
     assert!(facts(u64::MAX, vec![b'a'; 100]).is_err());
-    assert!(facts(MOST_FACTS + 1, vec![b'a'; 100]).is_err());
-    assert!(facts(MOST_FACTS, vec![b'['; MOST_FACTS as usize]).is_err(), "nested too deep");
+    assert!(facts(MAX_FACTS + 1, vec![b'a'; 100]).is_err());
+    assert!(facts(MAX_FACTS, vec![b'['; MAX_FACTS as usize]).is_err(), "nested too deep");
     assert!(facts(4, b"{\xff}}".to_vec()).is_err());
     let name = format!("{{\"name\":\"{}\"}}", "\\u001b\u{202e}".repeat(300));
     assert!(

@@ -229,7 +229,7 @@ impl Text<'_> {
             .or(lab.data.cycle);
         let cycles = |nanos: f64| match (unit, cycle) {
             (Unit::Nanos, Some(cycle)) if cycle > 0.0 => {
-                format!("{} cycles", units::column::short(nanos / cycle))
+                format!("{} cycles", units::column::short_figure(nanos / cycle))
             }
             _ => String::new(),
         };

@@ -127,7 +127,7 @@ impl Readout {
         let all: Vec<Option<f64>> = shown.iter().map(|curve| at(curve)).collect();
         let (factor, unit) =
             column::unit(all.iter().flatten().copied(), data.metric.units(results.unit));
-        let texts = column::aligned(&all, factor);
+        let texts = column::align(&all, factor);
         let values = shown.iter().map(|curve| curve.index).zip(texts).collect();
         Readout { x, factor, unit, best, values }
     }

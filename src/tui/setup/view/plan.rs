@@ -12,7 +12,7 @@ use crate::engine::{Proposed, predict_missed};
 use crate::experiment::estimate;
 use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::Warning;
-use crate::text::{Instead, safe, shown as named};
+use crate::text::{Replacement, safe, show_path as named};
 use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
@@ -133,7 +133,7 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
         push(scene.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim);
     }
     if let Some(instead) = &proposed.instead {
-        push(note, Role::Note, &safe(instead, Instead::Mark), Role::Text);
+        push(note, Role::Note, &safe(instead, Replacement::Mark), Role::Text);
     }
     for (count, reason) in left_out(&proposed.plan) {
         push(

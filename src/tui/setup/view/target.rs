@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use crate::host::TargetFacts;
-use crate::text::{Instead, safe, shown as named};
+use crate::text::{Replacement, safe, show_path as named};
 use crate::tui::setup::browser::{Kind, Row};
 use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::Pane;
@@ -143,7 +143,7 @@ fn quantity(scene: &Scene, text: &str, off: bool) -> Vec<Span<'static>> {
 fn said(scene: &Scene, row: Row) -> (String, String, String, Role) {
     let setup = scene.setup;
     let browser = &setup.browser;
-    let clean = |text: String| safe(&text, Instead::Mark);
+    let clean = |text: String| safe(&text, Replacement::Mark);
     match row {
         Row::Scratch => {
             let size = if setup.file.is_none() {

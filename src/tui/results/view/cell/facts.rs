@@ -71,7 +71,7 @@ fn levels(s: Scene) -> Vec<Line<'static>> {
     let Some(change) = &s.result.level_change else { return Vec::new() };
     let metric = if change.unit == "B/s" { Metric::Throughput } else { Metric::Operations };
     let line = |level: &Stretch| {
-        let (factor, unit) = column::whole(level.summary.median, metric.units(s.look.unit));
+        let (factor, unit) = column::unit_for(level.summary.median, metric.units(s.look.unit));
         let trials = format!("trials {}-{}", level.first_trial + 1, level.last_trial + 1);
         let times = format!(
             "{} to {}",
@@ -142,7 +142,7 @@ pub fn limit(s: Scene) -> Vec<Section<'static>> {
 }
 
 fn row(s: Scene, name: &str, metric: Metric, summary: &Summary, count: usize) -> Line<'static> {
-    let (factor, unit) = column::whole(summary.median, metric.units(s.look.unit));
+    let (factor, unit) = column::unit_for(summary.median, metric.units(s.look.unit));
     let figure = |value: Option<f64>| {
         format!("{:>7}", value.map_or("-".into(), |value| column::figure(value / factor)))
     };

@@ -52,7 +52,7 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
     }
     let values: Vec<Option<f64>> = trials.iter().map(|trial| Some(value(metric, trial))).collect();
     let (factor, unit) = column::unit(values.iter().flatten().copied(), metric.units(s.look.unit));
-    let texts = column::aligned(&values, factor);
+    let texts = column::align(&values, factor);
     let wide = texts.first().map_or(0, String::len).max(unit.chars().count());
     let title =
         format!("{:>5}  {unit:>wide$}  {:>9}  {:>9}  {:>9}", "round", "moved", "time", "device");

@@ -1,18 +1,17 @@
-//! Reading and writing whole frames on a socket that may stay silent: every call comes back within
-//! a tick, looks whether to stop, and gives up in the end. Where bytes flow, it costs no more than
-//! the bare calls.
+//! Socket I/O of whole frames with time limits: every call returns within a tick, checks the stop
+//! flag, and gives up in the end. While bytes flow, it costs no more than the bare calls.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// No call on a socket waits longer before it looks at the stop flag: both ends are gone well
-/// within a second.
+/// Longest wait of a socket call before the stop flag is checked, so that both ends stop within a
+/// second.
 pub const TICK: Duration = Duration::from_millis(200);
 
-/// Why nothing more is to be had from the other end.
+/// Why a transfer failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Lost {
+pub enum StreamError {
     #[error("stopped")]
     Stopped,
     #[error("the other end closed the connection")]
@@ -25,17 +24,17 @@ pub enum Lost {
     Failed(io::Error),
 }
 
-/// How long to be patient.
+/// The stop flag and time limits of a transfer.
 #[derive(Clone, Copy)]
-pub struct Patience<'a> {
+pub struct TimedIo<'a> {
     pub stop: &'a dyn Fn() -> bool,
-    /// Without a single byte.
+    /// Time limit without a single byte.
     pub idle: Duration,
-    /// However the bytes trickle.
+    /// Deadline, however slowly bytes arrive.
     pub until: Instant,
 }
 
-/// Sets the tick; small messages are sent at once.
+/// Sets the tick as timeout of reads and writes, and disables Nagle's algorithm.
 ///
 /// # Errors
 /// The errno of setsockopt(2).
@@ -45,13 +44,13 @@ pub fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }
 
-impl Patience<'_> {
+impl TimedIo<'_> {
     /// Reads all of `buffer`.
     ///
     /// # Errors
-    /// Whatever ends it before.
-    pub fn read(&self, stream: &TcpStream, buffer: &mut [u8]) -> Result<(), Lost> {
-        self.all(buffer.len(), |done| {
+    /// The connection ends, a time limit is reached, or the run is stopped.
+    pub fn read(&self, stream: &TcpStream, buffer: &mut [u8]) -> Result<(), StreamError> {
+        self.transfer(buffer.len(), |done| {
             buffer.get_mut(done..).map_or(Ok(0), |rest| (&mut &*stream).read(rest))
         })
     }
@@ -59,82 +58,94 @@ impl Patience<'_> {
     /// Writes all of `bytes`.
     ///
     /// # Errors
-    /// Whatever ends it before.
-    pub fn write(&self, stream: &TcpStream, bytes: &[u8]) -> Result<(), Lost> {
-        self.all(bytes.len(), |done| {
+    /// The connection ends, a time limit is reached, or the run is stopped.
+    pub fn write(&self, stream: &TcpStream, bytes: &[u8]) -> Result<(), StreamError> {
+        self.transfer(bytes.len(), |done| {
             bytes.get(done..).map_or(Ok(0), |rest| (&mut &*stream).write(rest))
         })
     }
 
-    /// Reads `count` bytes and throws them away, through `buffer`, which must not be empty.
+    /// Reads and discards `count` bytes through `buffer`, which must not be empty.
     ///
     /// # Errors
-    /// Whatever ends it before.
-    pub fn skip(&self, stream: &TcpStream, count: u64, buffer: &mut [u8]) -> Result<(), Lost> {
+    /// The connection ends, a time limit is reached, or the run is stopped.
+    pub fn skip(
+        &self,
+        stream: &TcpStream,
+        count: u64,
+        buffer: &mut [u8],
+    ) -> Result<(), StreamError> {
         let (mut left, mut reads) = (count, 0u32);
         while left > 0 {
             let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
             let mut got = 0;
             let some = buffer.get_mut(..most).unwrap_or_default();
-            // As much as is there: waiting for a full buffer would only add calls.
-            self.all(1, |_| {
+            // Takes what is available: waiting for a full buffer would only add calls.
+            self.transfer(1, |_| {
                 got = (&mut &*stream).read(some)?;
                 Ok(got.min(1))
             })?;
             left -= got as u64;
             reads = reads.wrapping_add(1);
-            // Now and then: small pieces come fast, and this is measured.
+            // Checks the clock rarely: small pieces arrive fast, and this is measured.
             if reads.is_multiple_of(64) && Instant::now() > self.until {
-                return Err(Lost::Late);
+                return Err(StreamError::Late);
             }
         }
         Ok(())
     }
 
     #[inline]
-    fn all(
+    fn transfer(
         &self,
         len: usize,
         mut some: impl FnMut(usize) -> io::Result<usize>,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), StreamError> {
         let (mut done, mut silent) = (0, None);
         while done < len {
             match some(done) {
-                Ok(0) => return Err(Lost::Closed),
+                Ok(0) => return Err(StreamError::Closed),
                 Ok(more) => {
                     done += more;
                     silent = None;
                     if done < len && Instant::now() > self.until {
-                        return Err(Lost::Late);
+                        return Err(StreamError::Late);
                     }
                 }
-                Err(error) => self.bear(error, &mut silent)?,
+                Err(error) => self.handle_error(error, &mut silent)?,
             }
         }
         Ok(())
     }
 
     #[cold]
-    fn bear(&self, error: io::Error, silent: &mut Option<Instant>) -> Result<(), Lost> {
+    fn handle_error(
+        &self,
+        error: io::Error,
+        silent: &mut Option<Instant>,
+    ) -> Result<(), StreamError> {
         match error.kind() {
-            // A call that was cut by its tick has waited one tick already.
+            // A call that timed out has already waited one tick.
             ErrorKind::WouldBlock | ErrorKind::TimedOut => {
                 let begin = *silent.get_or_insert_with(|| {
                     Instant::now().checked_sub(TICK).unwrap_or_else(Instant::now)
                 });
-                match () {
-                    () if (self.stop)() => Err(Lost::Stopped),
-                    () if begin.elapsed() >= self.idle => Err(Lost::Silent(self.idle)),
-                    () if Instant::now() > self.until => Err(Lost::Late),
-                    () => Ok(()),
+                if (self.stop)() {
+                    Err(StreamError::Stopped)
+                } else if begin.elapsed() >= self.idle {
+                    Err(StreamError::Silent(self.idle))
+                } else if Instant::now() > self.until {
+                    Err(StreamError::Late)
+                } else {
+                    Ok(())
                 }
             }
-            ErrorKind::Interrupted if (self.stop)() => Err(Lost::Stopped),
+            ErrorKind::Interrupted if (self.stop)() => Err(StreamError::Stopped),
             ErrorKind::Interrupted => Ok(()),
             ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => {
-                Err(Lost::Closed)
+                Err(StreamError::Closed)
             }
-            _ => Err(Lost::Failed(error)),
+            _ => Err(StreamError::Failed(error)),
         }
     }
 }
@@ -153,8 +164,8 @@ mod tests {
         (one, two)
     }
 
-    fn patience(stop: &dyn Fn() -> bool) -> Patience<'_> {
-        Patience {
+    fn io(stop: &dyn Fn() -> bool) -> TimedIo<'_> {
+        TimedIo {
             stop,
             idle: Duration::from_secs(60),
             until: Instant::now() + Duration::from_secs(60),
@@ -162,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_make_a_frame_and_an_end_is_told() {
+    fn a_frame_is_assembled_from_pieces_and_a_close_is_reported() {
         let (one, two) = pair();
         let writer = std::thread::spawn(move || {
             for piece in [&b"ab"[..], b"c", b"def"] {
@@ -171,35 +182,35 @@ mod tests {
             }
         });
         let (mut got, mut rest) = ([0; 4], [0; 2]);
-        patience(&|| false).read(&two, &mut got).unwrap();
-        patience(&|| false).skip(&two, 2, &mut rest).unwrap();
+        io(&|| false).read(&two, &mut got).unwrap();
+        io(&|| false).skip(&two, 2, &mut rest).unwrap();
         assert_eq!((&got, &rest[1..]), (b"abcd", &b"f"[..]));
         writer.join().unwrap();
-        assert!(matches!(patience(&|| false).read(&two, &mut got), Err(Lost::Closed)));
+        assert!(matches!(io(&|| false).read(&two, &mut got), Err(StreamError::Closed)));
     }
 
     #[test]
-    fn silence_and_a_stop_end_it() {
+    fn silence_and_a_stop_end_a_read() {
         let (one, two) = pair();
         let mut buffer = [0; 4];
-        let silent = Patience { idle: TICK, ..patience(&|| false) }.read(&two, &mut buffer);
-        assert!(matches!(silent, Err(Lost::Silent(_))), "{silent:?}");
-        assert!(matches!(patience(&|| true).read(&two, &mut buffer), Err(Lost::Stopped)));
-        // Nobody reads: the buffers of the kernel fill up, and writing waits as reading does.
+        let silent = TimedIo { idle: TICK, ..io(&|| false) }.read(&two, &mut buffer);
+        assert!(matches!(silent, Err(StreamError::Silent(_))), "{silent:?}");
+        assert!(matches!(io(&|| true).read(&two, &mut buffer), Err(StreamError::Stopped)));
+        // Nothing reads the other end, so the kernel's buffers fill up and the write waits.
         let many = vec![0; 64 << 20];
-        assert!(matches!(patience(&|| true).write(&two, &many), Err(Lost::Stopped)));
+        assert!(matches!(io(&|| true).write(&two, &many), Err(StreamError::Stopped)));
         drop(one);
     }
 
     #[test]
-    fn a_trickle_ends_at_the_last_moment() {
+    fn a_trickle_ends_at_the_deadline() {
         let (one, two) = pair();
         (&one).write_all(b"a").unwrap();
-        let late = Patience { until: Instant::now(), ..patience(&|| false) };
-        assert!(matches!(late.read(&two, &mut [0; 4]), Err(Lost::Late)));
+        let late = TimedIo { until: Instant::now(), ..io(&|| false) };
+        assert!(matches!(late.read(&two, &mut [0; 4]), Err(StreamError::Late)));
         (&one).write_all(&[b'a'; 100]).unwrap();
         assert!(
-            matches!(late.skip(&two, 1000, &mut [0; 1]), Err(Lost::Late)),
+            matches!(late.skip(&two, 1000, &mut [0; 1]), Err(StreamError::Late)),
             "in pieces of one byte"
         );
     }

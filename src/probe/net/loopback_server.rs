@@ -1,4 +1,4 @@
-//! A far end in this process, for the loopback: nobody has to start one.
+//! A server in this process as the far end of loopback cells.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -6,25 +6,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 
+use super::destination::Ip;
 use super::limits::Limits;
 use super::server::Server;
-use super::to::Ip;
 use crate::sys::threads::Affinity;
 
-/// Listens on a free port of the loopback until it is dropped; its threads are gone then.
-pub struct Own {
+/// A server on a free port of the loopback; dropping it ends its threads.
+pub struct LoopbackServer {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
     wake: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Own {
-    /// Its threads run on `cpu`; `None`: where the calling thread may run.
+impl LoopbackServer {
+    /// Starts it. Its threads run on `cpu`, or wherever the calling thread may run.
     ///
     /// # Errors
-    /// There is no loopback of this kind, or no thread or descriptor is left.
-    pub fn start(ip: Ip, cpu: Option<usize>) -> io::Result<Own> {
+    /// There is no loopback of this kind, or no thread or descriptor is available.
+    pub fn start(ip: Ip, cpu: Option<usize>) -> io::Result<LoopbackServer> {
         let listener = listen(ip)?;
         let address = listener.local_addr()?;
         let (wait, wake): (PipeReader, PipeWriter) = io::pipe()?;
@@ -33,15 +33,14 @@ impl Own {
         let stopped = Arc::clone(&stop);
         let body = move || {
             if let Some(cpu) = cpu {
-                // Refused, it runs where the scheduler puts it: the clients notice nothing but
-                // another figure.
+                // If refused, it runs where the scheduler puts it, which only changes the figures.
                 let _ = Affinity::only(cpu).apply();
             }
-            // What fails here is seen by the client, whose connection ends.
+            // The client notices a failure when its connection ends.
             let _ = server.run(&|| stopped.load(Relaxed), Some(&wait), &|_, _| {});
         };
         let thread = std::thread::Builder::new().name("far end".into()).spawn(body)?;
-        Ok(Own { address, stop, wake: Some(wake), thread: Some(thread) })
+        Ok(LoopbackServer { address, stop, wake: Some(wake), thread: Some(thread) })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -60,7 +59,7 @@ pub fn listen(ip: Ip) -> io::Result<TcpListener> {
     }
 }
 
-impl Drop for Own {
+impl Drop for LoopbackServer {
     fn drop(&mut self) {
         self.stop.store(true, Relaxed);
         drop(self.wake.take());

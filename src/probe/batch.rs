@@ -1,0 +1,74 @@
+//! The time of one batch, and the value computed from it.
+
+use super::Costs;
+use crate::record::Unit;
+use crate::sys::clock::Clock;
+
+/// Time and amount of work of one batch.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct BatchTime {
+    /// Nanoseconds between the first and the last clock reading.
+    pub nanos: u64,
+    /// Operations, or bytes if the unit is in bytes.
+    pub amount: f64,
+    /// Loop iterations within `nanos` whose overhead is to be subtracted.
+    pub loops: u64,
+    /// Clock readings within `nanos`; a pair of readings around a batch adds the time of one.
+    pub readings: u64,
+}
+
+impl BatchTime {
+    /// Times `body`, a loop of `count` iterations of one operation each.
+    pub fn of_loop(count: u64, body: impl FnOnce()) -> BatchTime {
+        let clock = Clock::best();
+        let begin = clock.now();
+        body();
+        let end = clock.now();
+        BatchTime {
+            nanos: clock.nanos(begin, end),
+            amount: count as f64,
+            loops: count,
+            readings: 1,
+        }
+    }
+
+    /// Times `body`, which does `amount` operations so expensive that loop overhead is negligible.
+    pub fn of_block(amount: f64, body: impl FnOnce()) -> BatchTime {
+        BatchTime { amount, loops: 0, ..BatchTime::of_loop(0, body) }
+    }
+
+    /// Returns the nanoseconds without the overhead of clock and loop, at least 0.
+    pub fn net(&self, costs: &Costs) -> f64 {
+        let spent = self.readings as f64 * costs.clock_nanos + self.loops as f64 * costs.loop_nanos;
+        (self.nanos as f64 - spent).max(0.0)
+    }
+
+    /// Returns the value in `unit`; `None` if nothing was done or the value is not finite.
+    pub fn value(&self, unit: Unit, costs: &Costs) -> Option<f64> {
+        let net = self.net(costs);
+        let value = match unit {
+            Unit::Nanos => net / self.amount,
+            Unit::BytesPerSecond | Unit::PerSecond => self.amount * 1e9 / net,
+            Unit::Bytes => self.amount,
+        };
+        (self.amount > 0.0 && value.is_finite()).then_some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clock_and_loop_overhead_is_subtracted_once() {
+        let costs = Costs { clock_nanos: 20.0, loop_nanos: 0.5 };
+        let batch = BatchTime { nanos: 1020, amount: 100.0, loops: 100, readings: 1 };
+        assert_eq!(batch.value(Unit::Nanos, &costs), Some(9.5));
+        assert_eq!(batch.value(Unit::BytesPerSecond, &costs), Some(100.0 * 1e9 / 950.0));
+        assert_eq!(batch.value(Unit::Bytes, &costs), Some(100.0));
+        assert_eq!(BatchTime { nanos: 1, ..batch }.value(Unit::Nanos, &costs), Some(0.0));
+        // All of the time was clock and loop overhead: the rate would be infinite.
+        assert_eq!(BatchTime { nanos: 1, ..batch }.value(Unit::PerSecond, &costs), None);
+        assert_eq!(BatchTime { amount: 0.0, ..batch }.value(Unit::Nanos, &costs), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! The context of probes, collected once per run: facts about this machine, limits, the peer and
+//! the stop flag.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use super::ProbeError;
+use super::net::Peer;
+use crate::host::Host;
+use crate::plan::{ProbeInfo, ProbeSet, Remote, set_values};
+use crate::sys::memory_limit::free_memory;
+use crate::sys::threads::Affinity;
+use crate::units::show_bytes;
+
+/// What probes know and may use on this machine.
+#[derive(Debug, Clone, Default)]
+pub struct ProbeContext {
+    pub host: Host,
+    /// CPUs this process may run on, ascending; empty if unknown.
+    pub cpus: Vec<usize>,
+    /// Bytes a probe may allocate: a quarter of free memory.
+    pub memory: u64,
+    /// Folder for the files that probes create.
+    pub dir: Option<PathBuf>,
+    /// The user's file, only ever opened read-only.
+    pub file: Option<PathBuf>,
+    /// The other machine of the network probes.
+    pub(super) peer: Option<Arc<Peer>>,
+    /// Parameter values requested by the user.
+    sets: Vec<ProbeSet>,
+    stop: Arc<AtomicBool>,
+}
+
+impl ProbeContext {
+    /// Collects the facts about this machine.
+    pub fn collect(dir: Option<PathBuf>, file: Option<PathBuf>) -> ProbeContext {
+        let free = free_memory().unwrap_or(1 << 30);
+        let cpus = Affinity::current().map(|set| set.cpus()).unwrap_or_default();
+        ProbeContext {
+            host: Host::collect(),
+            cpus,
+            memory: free / 4,
+            dir,
+            file,
+            peer: None,
+            sets: Vec::new(),
+            stop: Arc::default(),
+        }
+    }
+
+    /// Adds the other machine, without contacting it yet.
+    pub fn with_remote(self, remote: Option<&Remote>) -> ProbeContext {
+        ProbeContext { peer: remote.map(|remote| Arc::new(Peer::new(remote))), ..self }
+    }
+
+    /// Adds requested parameter values.
+    pub fn with_sets(self, sets: Option<&[ProbeSet]>) -> ProbeContext {
+        ProbeContext { sets: sets.unwrap_or_default().into(), ..self }
+    }
+
+    /// Returns the values requested for a parameter of a probe.
+    pub fn requested_values(&self, info: &ProbeInfo, name: &str) -> Option<Vec<u64>> {
+        set_values(&self.sets, info.id, name)
+    }
+
+    /// Returns the measuring CPU: the last one, since the first serves most interrupts.
+    pub fn cpu(&self) -> Option<usize> {
+        self.cpus.last().copied()
+    }
+
+    /// Returns a CPU other than [`cpu`](ProbeContext::cpu).
+    pub fn other_cpu(&self) -> Option<usize> {
+        self.cpus.first().copied().filter(|cpu| Some(*cpu) != self.cpu())
+    }
+
+    /// Returns the nanoseconds of one CPU cycle.
+    pub fn cycle(&self) -> Option<f64> {
+        self.host.cpu.cycle_nanos
+    }
+
+    /// Checks that a probe may allocate `bytes`.
+    ///
+    /// # Errors
+    /// It may not; the message states the limit.
+    pub fn check_memory(&self, bytes: u64) -> Result<(), String> {
+        if bytes <= self.memory {
+            return Ok(());
+        }
+        Err(format!(
+            "needs {} of memory: more than {}, a quarter of what is free",
+            show_bytes(bytes),
+            show_bytes(self.memory)
+        ))
+    }
+
+    /// Asks every gauge to stop soon.
+    pub fn request_stop(&self) {
+        self.stop.store(true, Relaxed);
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+
+    /// Returns an error once a stop was requested, for `?` between parts of long work.
+    ///
+    /// # Errors
+    /// [`ProbeError::Stopped`].
+    pub fn check_stop(&self) -> Result<(), ProbeError> {
+        if self.is_stopping() { Err(ProbeError::Stopped) } else { Ok(()) }
+    }
+
+    /// Returns a copy with a separate stop flag.
+    pub fn with_own_stop(&self) -> ProbeContext {
+        ProbeContext { stop: Arc::default(), ..self.clone() }
+    }
+
+    /// Converts an estimate in cycles to nanoseconds; `None` if the clock rate is unknown.
+    pub fn estimate_cycles(
+        &self,
+        low: f64,
+        high: f64,
+        why: &str,
+    ) -> Option<crate::record::Estimate> {
+        let cycle = self.cycle()?;
+        let count = if low == high { format!("{low}") } else { format!("{low}-{high}") };
+        let reason = format!("{count} cycles at {:.2} GHz: {why}", 1.0 / cycle);
+        Some(crate::record::Estimate { low: low * cycle, high: high * cycle, reason })
+    }
+}

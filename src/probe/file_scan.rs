@@ -1,0 +1,359 @@
+//! Scans of a whole file for `file-read` and `remote-read`: open, read block by block sequentially
+//! or in random order, close.
+#![allow(unsafe_code)]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use super::chase::shuffled;
+use super::files::{BLOCK, drop_from_cache};
+use super::param_table::{ParamRow, has_only, number, text};
+use super::{BatchTime, Gauge, ProbeContext, ProbeError};
+use crate::plan::{Param, ProbeCell};
+use crate::sys::buffer::Buffer;
+use crate::sys::clock::Clock;
+use crate::sys::cold::{WARM, make_warm_until};
+use crate::sys::fd;
+use crate::sys::process_io::ProcessIo;
+use crate::sys::raw;
+use crate::sys::residency::{Residency, residency_if_known};
+use crate::units::show_bytes;
+use crate::with_fill;
+
+/// Default sizes of cached files, from a part of a block to more than most CPU caches.
+const CACHED_SIZES: &[u64] = &[1890, 11390, 64 << 10, 1 << 20, 16 << 20, 64 << 20];
+/// Default sizes of files read from the device: in random order each block may wait for it.
+const COLD_SIZES: &[u64] = &[64 << 10, 1 << 20, 4 << 20];
+/// Attempts at a batch when the file is evicted from the cache meanwhile.
+const MAX_ATTEMPTS: u32 = 5;
+/// Largest file of a cell.
+pub(super) const MAX_BYTES: u64 = 1 << 30;
+
+/// Expected nanoseconds of a cached block; both patterns read the same blocks with the same calls.
+const PATTERNS: &[ParamRow<bool>] = &[
+    ParamRow {
+        name: "seq",
+        value: false,
+        range: (250.0, 2500.0),
+        why: "a system call and 4 KiB copied out of the page cache",
+    },
+    ParamRow {
+        name: "random",
+        value: true,
+        range: (250.0, 3500.0),
+        why: "a system call and 4 KiB copied out of the page cache, unpredictable for prefetchers",
+    },
+];
+
+/// Expected nanoseconds to open and close a file whose name is cached.
+pub(super) const OPEN_NANOS: (f64, f64) = (700.0, 10e3);
+
+/// The parameters of a cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ScanParams {
+    pub random: bool,
+    pub bytes: u64,
+    pub cold: bool,
+    /// Expected nanoseconds of a cached block.
+    pub block: (f64, f64),
+    pub why: &'static str,
+}
+
+impl ScanParams {
+    pub fn parse(cell: &ProbeCell) -> Option<ScanParams> {
+        let (pattern, bytes) = (ParamRow::find(PATTERNS, cell, "pattern")?, number(cell, "bytes")?);
+        let cold = match cell.params.get("cold") {
+            None => has_only(cell, &["pattern", "bytes"]).then_some(false),
+            Some(Param::Flag(true)) => {
+                has_only(cell, &["pattern", "bytes", "cold"]).then_some(true)
+            }
+            Some(_) => None,
+        }?;
+        let params = ScanParams {
+            random: pattern.value,
+            bytes,
+            cold,
+            block: pattern.range,
+            why: pattern.why,
+        };
+        (1..=MAX_BYTES).contains(&bytes).then_some(params)
+    }
+
+    pub fn blocks(&self) -> u64 {
+        self.bytes.div_ceil(BLOCK as u64)
+    }
+}
+
+/// Returns cells for every pattern and default size up to `most`, cached and then cold; if all
+/// sizes are larger, one of `most` bytes. `chosen` sizes replace the defaults, even beyond `most`.
+pub(super) fn cells(probe: &'static str, most: u64, chosen: Option<&[u64]>) -> Vec<ProbeCell> {
+    let within =
+        |sizes: &[u64]| sizes.iter().copied().filter(|size| *size <= most).collect::<Vec<u64>>();
+    let warm = chosen.map_or_else(|| within(CACHED_SIZES), <[u64]>::to_vec);
+    let warm = if warm.is_empty() { vec![most] } else { warm };
+    let cold = chosen.map_or_else(|| within(COLD_SIZES), <[u64]>::to_vec);
+    let sizes =
+        warm.into_iter().map(|size| (size, false)).chain(cold.into_iter().map(|size| (size, true)));
+    let cell = |pattern: &ParamRow<bool>, bytes: u64, cold: bool| {
+        let cell =
+            ProbeCell::new(probe, [("pattern", pattern.name.into()), ("bytes", bytes.into())]);
+        let params = cell.params.into_iter().chain(cold.then(|| ("cold".to_string(), true.into())));
+        ProbeCell { params: params.collect(), probe: cell.probe }
+    };
+    sizes
+        .flat_map(|(size, cold)| PATTERNS.iter().map(move |pattern| cell(pattern, size, cold)))
+        .collect()
+}
+
+/// The file to read, and its path.
+pub(super) struct Source {
+    /// For inspection and preparation, never for timed reads.
+    pub file: File,
+    pub path: PathBuf,
+    /// Description of the file system, for the evidence.
+    pub ground: Option<String>,
+    /// On a network or FUSE mount.
+    pub far: bool,
+    /// Keeps a temporary file alive.
+    pub _own: Option<Box<dyn Send>>,
+}
+
+pub(super) struct FileScan {
+    params: ScanParams,
+    source: Source,
+    /// How each pass opens the file.
+    options: OpenOptions,
+    /// Block numbers in reading order.
+    order: Vec<u32>,
+    block: Buffer,
+    passes: u64,
+    device_bytes: Option<u64>,
+    /// Share of a remote file that stays cached when it is opened: some file systems then drop all
+    /// of it.
+    cached_on_open: Option<f64>,
+    context: ProbeContext,
+}
+
+impl FileScan {
+    /// Prepares passes over `source`; reads the file into the cache unless they are cold.
+    pub fn open(
+        params: ScanParams,
+        source: Source,
+        context: &ProbeContext,
+    ) -> Result<FileScan, ProbeError> {
+        let blocks = usize::try_from(params.blocks()).unwrap_or(usize::MAX);
+        let order = if params.random {
+            shuffled(blocks, params.bytes)
+        } else {
+            (0..blocks as u32).collect()
+        };
+        let (block, context) =
+            (Buffer::new(BLOCK).map_err(ProbeError::in_call("a buffer"))?, context.clone());
+        let options =
+            fd::named_options(&source.path).map_err(ProbeError::in_call("opening the file"))?;
+        let mut reading = FileScan {
+            params,
+            source,
+            options,
+            order,
+            block,
+            passes: 0,
+            device_bytes: Some(0),
+            cached_on_open: None,
+            context,
+        };
+        if !params.cold {
+            reading.warm()?;
+            reading.cached_on_open = if reading.source.far { reading.cached_share() } else { None };
+        }
+        Ok(reading)
+    }
+
+    fn warm(&self) -> Result<(), ProbeError> {
+        let left =
+            make_warm_until(&self.source.file, self.params.bytes, &|| self.context.is_stopping());
+        self.context.check_stop()?;
+        check_cached(left.map_err(ProbeError::in_call("reading the file"))?, self.source.far)
+            .map_err(ProbeError::Missing)
+    }
+
+    fn cached_share(&self) -> Option<f64> {
+        let again = self.options.open(&self.source.path).ok()?;
+        residency_if_known(&again, self.params.bytes, None).ok()?.map(|left| left.share())
+    }
+
+    /// Returns whether the file is cached: idle files may be evicted, and any program may drop all
+    /// caches.
+    fn is_warm(&self) -> bool {
+        residency_if_known(&self.source.file, self.params.bytes, None)
+            .is_ok_and(|left| left.is_none_or(|left| left.share() >= WARM))
+    }
+
+    /// Reads the file once, from open to close.
+    fn run_pass(&self) -> Result<(), ProbeError> {
+        let file = self
+            .options
+            .open(&self.source.path)
+            .map_err(ProbeError::in_call("opening the file"))?;
+        with_fill!(FILL => self.read_blocks::<FILL>(&file))
+    }
+
+    fn read_blocks<const FILL: bool>(&self, file: &File) -> Result<(), ProbeError> {
+        let (fd, to) = (file.as_raw_fd(), self.block.ptr());
+        for number in &self.order {
+            let at = u64::from(*number) * BLOCK as u64;
+            let want = (self.params.bytes - at).min(BLOCK as u64) as usize;
+            // SAFETY: `to` is writable for a block, and `want` is at most a block.
+            let got = unsafe { raw::pread::<FILL>(fd, to, want, at) };
+            if got != want as isize {
+                self.read_rest(file, at, want, got)?;
+            }
+            self.context.check_stop()?;
+        }
+        Ok(())
+    }
+
+    /// Handles a call that returned less than the whole block: an error, a signal, or a file that
+    /// shrank.
+    #[cold]
+    fn read_rest(&self, file: &File, at: u64, want: usize, got: isize) -> Result<(), ProbeError> {
+        if got < 0 && got != -(libc::EINTR as isize) {
+            return Err(ProbeError::in_call("reading the file")(io::Error::from_raw_os_error(
+                -got as i32,
+            )));
+        }
+        let got = usize::try_from(got).unwrap_or(0);
+        file.read_exact_at(&mut vec![0; want - got], at + got as u64)
+            .map_err(ProbeError::in_call("reading the file"))
+    }
+
+    /// Times `count` passes, each with the file dropped from the cache.
+    fn cold_passes(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        let (clock, mut batch) = (
+            Clock::best(),
+            BatchTime { amount: count as f64, readings: count, ..BatchTime::default() },
+        );
+        for _ in 0..count {
+            drop_from_cache(&self.source.file, self.params.bytes)?;
+            let before = ProcessIo::thread().ok();
+            let begin = clock.now();
+            self.run_pass()?;
+            batch.nanos += clock.nanos(begin, clock.now());
+            self.charge(device_bytes_since(before));
+        }
+        Ok(batch)
+    }
+
+    /// Times `count` passes over a file that is cached and stays so; a remote file system may still
+    /// fetch it again.
+    fn warm_passes(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        for _ in 0..MAX_ATTEMPTS {
+            // If opening drops the file from the cache, warming it would be useless.
+            if self.cached_on_open.is_none_or(|cached_on_open| cached_on_open >= WARM)
+                && !self.is_warm()
+            {
+                self.warm()?;
+            }
+            let (before, mut done) = (ProcessIo::thread().ok(), Ok(()));
+            let batch = BatchTime::of_block(count as f64, || {
+                done = (0..count).try_for_each(|_| self.run_pass())
+            });
+            done?;
+            let moved = device_bytes_since(before);
+            if self.source.far
+                || moved.is_none_or(|moved| moved <= self.params.bytes * count / 1000)
+            {
+                self.charge(moved);
+                return Ok(batch);
+            }
+        }
+        Err(ProbeError::Missing(
+            "the file was repeatedly evicted from the page cache while it was read".into(),
+        ))
+    }
+
+    fn charge(&mut self, moved: Option<u64>) {
+        self.device_bytes = self.device_bytes.zip(moved).map(|(all, more)| all + more);
+    }
+}
+
+/// Checks that a file just read is cached. A remote file need not be: fetching it again is part of
+/// the cost of the network.
+fn check_cached(left: Option<Residency>, far: bool) -> Result<(), String> {
+    match left {
+        Some(left) if left.share() < WARM && left.pages > 0 && !far => {
+            Err(format!("only {:.0} % of the file stays cached", left.share() * 100.0))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the bytes the kernel accounted to this thread as device reads since `before`.
+fn device_bytes_since(before: Option<ProcessIo>) -> Option<u64> {
+    Some((ProcessIo::thread().ok()? - before?).read_bytes)
+}
+
+impl Gauge for FileScan {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        let batch =
+            if self.params.cold { self.cold_passes(count)? } else { self.warm_passes(count)? };
+        self.passes += count;
+        Ok(batch)
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let device = self.device_bytes.filter(|_| self.passes > 0).map(|bytes| {
+            let state = match (self.params.cold, self.cached_on_open) {
+                (true, _) => "verified cold before each pass".into(),
+                (false, None) => "cached".into(),
+                (false, Some(share)) => format!(
+                    "read before; {:.0} % of it stays cached when it is opened again",
+                    share * 100.0
+                ),
+            };
+            format!(
+                "{state}; the kernel accounted {} of device reads per pass",
+                show_bytes(bytes / self.passes)
+            )
+        });
+        self.source.ground.clone().into_iter().chain(device).collect()
+    }
+}
+
+/// Describes the pattern of a cell, for estimates.
+pub(super) fn order_phrase(cell: &ProbeCell) -> &'static str {
+    if text(cell, "pattern") == Some("random") { "in random order" } else { "in sequential order" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::residency::Method;
+
+    /// 9p and FUSE without a cache keep nothing, so every warm cell failed there.
+    #[test]
+    fn only_a_local_file_must_stay_cached() {
+        let left = |cached| {
+            Some(Residency {
+                pages: 100,
+                cached,
+                dirty: None,
+                writeback: None,
+                evicted: None,
+                method: Method::Mincore,
+            })
+        };
+        assert!(check_cached(left(0), false).is_err_and(|why| why.contains("0 %")));
+        assert_eq!(
+            (
+                check_cached(left(0), true),
+                check_cached(left(100), false),
+                check_cached(None, false)
+            ),
+            (Ok(()), Ok(()), Ok(()))
+        );
+    }
+}
