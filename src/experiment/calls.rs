@@ -60,7 +60,7 @@ impl Experiment for Calls {
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let (cells, mut skipped) = Sweep.cells(settings, asked)?;
         // Who says a count wants that count.
-        if asked.settings.count.is_some() {
+        if asked.resolved.said.count.is_some() {
             return Ok((cells, skipped));
         }
         let budget = settings.budget.unwrap_or(Plan::BUDGET);

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Cache, Job};
+use crate::plan::{Axis, Job};
 use crate::stats;
 use crate::units::{show_bytes, show_rate, show_share};
 
@@ -197,26 +197,16 @@ impl Pick {
     }
 }
 
-/// A way without what all of them share: `mmap+shared by 2 threads`, `uring direct 1 MiB depth 8`.
+/// A way without what all of them share: `mmap+shared 2 MiB 2 threads`, `uring 1 MiB queue depth 8
+/// direct`.
 pub fn way_of(job: &Job) -> String {
-    let mut text = job.backend.to_string();
-    if job.direct {
-        text += " direct";
-    }
-    text += &format!(" {}", show_bytes(job.block));
-    if job.depth > 1 {
-        text += &format!(" depth {}", job.depth);
-    }
-    if job.threads > 1 {
-        text += &format!(" by {} threads", job.threads);
-    }
-    text
+    job.describe(&[Axis::Backend, Axis::Block, Axis::Threads, Axis::Depth, Axis::Direct])
 }
 
 /// The state of the cache that it was brought into: `, cold`; nothing of a file that was taken as
 /// it is.
 pub fn state_of(job: &Job) -> String {
-    if job.cache == Cache::AsIs { String::new() } else { format!(", {}", job.cache) }
+    Axis::Cache.phrase(job).map_or_else(String::new, |state| format!(", {state}"))
 }
 
 #[cfg(test)]
@@ -264,7 +254,7 @@ mod tests {
         assert_eq!(
             pick.why,
             "100 % of 100 B in the page cache, 64 KiB mapped by a page fault, 2 CPUs: tried for a moment, \
-             mmap+shared 2 MiB by 2 threads 200 MiB/s was the fastest, before uring direct 2 MiB depth 8 111 MiB/s, pread 2 MiB 25.0 MiB/s"
+             mmap+shared 2 MiB 2 threads 200 MiB/s was the fastest, before uring 2 MiB queue depth 8 direct 111 MiB/s, pread 2 MiB 25.0 MiB/s"
         );
     }
 

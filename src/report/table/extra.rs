@@ -3,7 +3,7 @@
 use super::columns::safe_column;
 use super::grid::Column;
 use super::{axes, levels, measured, runs, written};
-use crate::analysis::CellResult;
+use crate::analysis::{Axis, CellResult};
 use crate::report::Look;
 use crate::session::Session;
 use crate::units::Rates;
@@ -39,11 +39,11 @@ pub fn extras(session: &Session, rows: &[&CellResult], look: &Look) -> Vec<Extra
 /// The columns that tell these rows apart, but for the axis `without`; `tight`: only these, else
 /// what always helps too.
 pub fn told_apart(rows: &[&CellResult], without: &str, tight: bool) -> Vec<Column> {
-    let word = |axis: &axes::Axis| Column {
-        right: axis.number,
-        ..Column::words(axis.name, 0, rows.iter().map(|row| (axis.value)(&row.cell)).collect())
+    let word = |axis: Axis| Column {
+        right: axis.is_number(),
+        ..Column::words(axis.column(), 0, rows.iter().map(|row| axis.value(&row.cell)).collect())
     };
-    axes::shown(rows, tight).into_iter().filter(|axis| axis.name != without).map(word).collect()
+    axes::shown(rows, tight).into_iter().filter(|axis| axis.column() != without).map(word).collect()
 }
 
 /// A column of figures in the unit that fits them.
