@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use iotui::engine;
 use iotui::experiment::{self, Asked, Offered, PlanError};
 use iotui::plan::{
-    Cache, Cold, CpuCache, Job, Op, PRESETS, Pattern, Plan, Preset, Settings, TargetSpec, preset,
+    Cache, Cold, CpuCache, Job, Op, PRESETS, Pattern, Plan, Preset, Resolved, Settings, TargetSpec,
+    preset,
 };
 
 const FILE: u64 = 64 << 20;
@@ -45,8 +46,7 @@ fn plan_on(
     let probes = Offered { infos: &probes, cells: &cell };
     experiment::plan(&Asked {
         probes: &probes,
-        settings: &settings,
-        presets,
+        resolved: &Resolved::new(&settings, presets),
         target,
         infos: &infos,
         check,

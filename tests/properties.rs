@@ -10,7 +10,8 @@ use iotui::backend::{self, access_pattern::Share};
 use iotui::engine::order;
 use iotui::experiment::{self, Asked, Offered, PlanError};
 use iotui::plan::{
-    Cache, Depth, Job, Moves, Op, Plan, Preset, Range, RangeOf, Settings, Sync, TargetSpec,
+    Cache, Depth, Job, Moves, Op, Plan, Preset, Range, RangeOf, Resolved, Settings, Sync,
+    TargetSpec,
 };
 use iotui::{cli, units};
 use proptest::collection::vec;
@@ -127,8 +128,7 @@ fn plan(
     let infos = backend::infos();
     let check = |job: &Job| offered(job, lacks);
     experiment::plan(&Asked {
-        settings,
-        presets,
+        resolved: &Resolved::new(settings, presets),
         target: target.clone(),
         infos: &infos,
         check: &check,
@@ -259,7 +259,8 @@ proptest! {
             settings.set(name, text).unwrap();
         }
         let target = TargetSpec::File { path: "data.bin".into(), size: span };
-        let asked = Asked { settings: &settings, presets: &[preset()], target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, probes: Offered::NONE };
+        let presets = [preset()];
+        let asked = Asked { resolved: &Resolved::new(&settings, &presets), target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, probes: Offered::NONE };
         let Ok(plan) = experiment::plan(&asked) else {
             prop_assert!(block > span);
             return Ok(());

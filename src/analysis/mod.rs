@@ -6,7 +6,6 @@
 //! holds all of it for reports.
 
 mod answer;
-mod axis;
 mod compare;
 mod document;
 mod gate;
@@ -21,9 +20,9 @@ mod result;
 mod why;
 mod written;
 
+pub use crate::plan::Axis;
 use answer::of_experiment;
 pub use answer::{Answer, Best, ColdCost, Knee, answer};
-pub use axis::Axis;
 pub use compare::{
     Alone, Beside, Comparison, Difference, Drift, DriftBasis, Kept, Outcome, Pair, ProbePair, Side,
     Versus, alike, compare, compare_with, machines, times,

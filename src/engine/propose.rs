@@ -16,7 +16,8 @@ use crate::backend::{self, Target};
 use crate::experiment::{self, Asked, CALLS, Offered, PlanError, asked_probes, spans};
 use crate::host::TargetFacts;
 use crate::plan::{
-    Cache, Choice, Job, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, TargetSpec, named_probes,
+    Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Resolved, Settings,
+    TargetSpec, named_probes,
 };
 use crate::probe::{self, Probe, ProbeContext};
 use crate::sys::cold;
@@ -72,31 +73,28 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     if let Some(file) = file.filter(|_| dir.is_some() || keep) {
         return Err(ProposeError::NotScratch(file.into()));
     }
-    let parts: Vec<Settings> =
-        presets.iter().flat_map(Preset::parts).map(|part| settings.clone().or(&part)).collect();
-    let op = parts.first().and_then(|part| part.op).unwrap_or(Op::Read);
-    let whole = presets.iter().fold(settings.clone(), |all, preset| all.or(&preset.settings));
-    let dropping = check_drop_caches(&whole);
+    let resolved = Resolved::new(settings, presets);
+    let op = resolved.parts.first().and_then(|part| part.settings.op).unwrap_or(Op::Read);
+    let dropping = check_drop_caches(&resolved.whole);
     if let (Some(_), Err(why)) = (settings.cold, &dropping) {
         return Err(ProposeError::Cold(why.clone()));
     }
     let allowed = free_memory().unwrap_or(u64::MAX);
-    let beside =
-        asked.file.filter(|_| writes_by_itself(settings, &parts)).and_then(folder_of_a_file);
+    let beside = asked.file.filter(|_| writes_by_itself(&resolved)).and_then(folder_of_a_file);
     let (target, open_target) = if experiment::needs_file(presets) {
         let target = match &beside {
             Some(dir) => {
-                placed(&Proposal { file: None, dir: Some(dir), ..*asked }, &parts, allowed)?
+                placed(&Proposal { file: None, dir: Some(dir), ..*asked }, &resolved, allowed)?
             }
-            None => placed(asked, &parts, allowed)?,
+            None => placed(asked, &resolved, allowed)?,
         };
         let open_target = OpenTarget::probe(&target)?;
         (target, Some(open_target))
     } else {
-        without_file(asked)?
+        without_file(asked, &resolved)?
     };
     let here = Here { target, open_target, allowed, dropping };
-    let plan = here.plan(asked, &whole)?;
+    let plan = here.plan(&resolved)?;
     let instead = beside.zip(asked.file).map(|(_, file)| instead(file, presets));
     let unavailable = here
         .open_target
@@ -140,16 +138,14 @@ impl Here {
         }
     }
 
-    /// Makes the plan. `whole`: the user's settings, completed by the presets.
-    fn plan(&self, asked: &Proposal, whole: &Settings) -> Result<Plan, PlanError> {
-        let Proposal { presets, settings, .. } = *asked;
+    fn plan(&self, resolved: &Resolved) -> Result<Plan, PlanError> {
+        let Resolved { whole, presets, .. } = resolved;
         let site = OnceCell::new();
         let make_site =
             || probing::site(&self.target, whole.remote.as_ref()).with_sets(whole.sets.as_deref());
         let cells = |info: &'static ProbeInfo| offered(info, site.get_or_init(make_site));
         experiment::plan(&Asked {
-            settings,
-            presets,
+            resolved,
             target: self.target.clone(),
             infos: &infos(),
             check: &|job| self.check(job),
@@ -179,14 +175,16 @@ fn offered(info: &'static ProbeInfo, site: &ProbeContext) -> Vec<(ProbeCell, Res
 
 /// Returns the target of a plan with probes only: the named file, a folder where a probe creates
 /// files, else nothing.
-fn without_file(asked: &Proposal) -> Result<(TargetSpec, Option<OpenTarget>), ProposeError> {
+fn without_file(
+    asked: &Proposal,
+    resolved: &Resolved,
+) -> Result<(TargetSpec, Option<OpenTarget>), ProposeError> {
     if asked.file.is_some() {
         let target = locate_target(asked.file, None, None, false, false)?;
         let open_target = OpenTarget::probe(&target)?;
         return Ok((target, Some(open_target)));
     }
-    let words: Vec<String> =
-        asked_probes(asked.settings, asked.presets).into_iter().cloned().collect();
+    let words: Vec<String> = asked_probes(resolved).into_iter().cloned().collect();
     let infos = probe::infos();
     let makes_files =
         named_probes(&words, &infos).is_ok_and(|named| named.iter().any(|info| info.makes_files));
@@ -200,10 +198,11 @@ fn without_file(asked: &Proposal) -> Result<(TargetSpec, Option<OpenTarget>), Pr
 }
 
 /// Returns whether the presets write in all of their parts although the user did not request it.
-fn writes_by_itself(said: &Settings, parts: &[Settings]) -> bool {
-    said.op != Some(Op::Write)
-        && said.mix.is_none()
-        && said.writes.is_none()
+fn writes_by_itself(resolved: &Resolved) -> bool {
+    let Resolved { user, parts, .. } = resolved;
+    user.op != Some(Op::Write)
+        && user.mix.is_none()
+        && user.writes.is_none()
         && !parts.is_empty()
         && parts.iter().all(writes)
 }
@@ -226,20 +225,22 @@ fn instead(file: &Path, presets: &[Preset]) -> String {
     )
 }
 
-fn writes(part: &Settings) -> bool {
+fn writes(part: &Part) -> bool {
+    let part = &part.settings;
     part.op == Some(Op::Write) || (part.op.is_none() && part.writes.is_some()) || part.mix.is_some()
 }
 
 /// Returns the target for all parts: an existing file serves those that read, a new one those that
 /// write. Where a file of the size a preset requests does not fit, the next smaller one is used.
-fn placed(asked: &Proposal, parts: &[Settings], allowed: u64) -> Result<TargetSpec, PlaceError> {
+fn placed(asked: &Proposal, resolved: &Resolved, allowed: u64) -> Result<TargetSpec, PlaceError> {
+    let Resolved { user, parts, .. } = resolved;
     let there = asked.file.is_some_and(|file| fs::metadata(file).is_ok());
     let write = if there { parts.iter().all(writes) } else { parts.iter().any(writes) };
     let mut sizes: Vec<u64> =
-        parts.iter().filter_map(|part| spans(part, allowed)).flatten().collect();
+        parts.iter().filter_map(|part| spans(&part.settings, allowed)).flatten().collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     sizes.dedup();
-    if asked.settings.size.is_some() || asked.settings.memory_share.is_some() {
+    if user.size.is_some() || user.memory_share.is_some() {
         // A size the user requested is not reduced.
         sizes.truncate(1);
     }

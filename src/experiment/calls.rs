@@ -62,7 +62,7 @@ impl Experiment for Calls {
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let (cells, mut skipped) = Sweep.cells(settings, asked)?;
         // Counts that the user requested are not reduced.
-        if asked.settings.count.is_some() {
+        if asked.resolved.user.count.is_some() {
             return Ok((cells, skipped));
         }
         let budget = settings.budget.unwrap_or(Plan::BUDGET);

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use super::{Asked, Experiment, PlanError};
-use crate::plan::{Job, Preset, ProbeCell, ProbeInfo, Settings, Skipped, check_sets, named_probes};
+use crate::plan::{
+    Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, check_sets, named_probes,
+};
 
 pub struct Lab;
 
@@ -26,22 +28,22 @@ impl Experiment for Lab {
 }
 
 /// Returns the probes that the user named, else those of the presets.
-pub fn asked<'a>(settings: &'a Settings, presets: &'a [Preset]) -> Vec<&'a String> {
+pub fn asked<'a>(resolved: &Resolved<'a>) -> Vec<&'a String> {
+    let Resolved { user, presets, .. } = *resolved;
     let of_presets =
         || presets.iter().filter_map(|preset| preset.settings.probe.as_ref()).flatten().collect();
-    settings.probe.as_ref().map_or_else(of_presets, |said| said.iter().collect())
+    user.probe.as_ref().map_or_else(of_presets, |words| words.iter().collect())
 }
 
 /// Rejects parameters of probes that are not chosen. Those of presets are checked only against the
 /// probes of presets.
 fn check(of: &Asked, chosen: &[&'static ProbeInfo]) -> Result<(), PlanError> {
-    let of_presets = of
-        .presets
+    let Resolved { user, presets, .. } = of.resolved;
+    let of_presets = presets
         .iter()
-        .filter(|_| of.settings.probe.is_none())
+        .filter(|_| user.probe.is_none())
         .filter_map(|preset| preset.settings.sets.as_deref());
-    of.settings
-        .sets
+    user.sets
         .as_deref()
         .into_iter()
         .chain(of_presets)
@@ -51,7 +53,7 @@ fn check(of: &Asked, chosen: &[&'static ProbeInfo]) -> Result<(), PlanError> {
 
 /// Returns the cells of all requested probes, each once, and those that are unavailable here.
 pub(super) fn probes(of: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
-    let words: Vec<String> = asked(of.settings, of.presets).into_iter().cloned().collect();
+    let words: Vec<String> = asked(of.resolved).into_iter().cloned().collect();
     let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     let chosen: Vec<&'static ProbeInfo> =
         named_probes(&words, of.probes.infos)?.into_iter().copied().collect();
@@ -68,7 +70,9 @@ pub(super) fn probes(of: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCel
         }
     }
     match skipped.first() {
-        Some(Skipped { cell, reason }) if cells.is_empty() && !super::needs_file(of.presets) => {
+        Some(Skipped { cell, reason })
+            if cells.is_empty() && !super::needs_file(of.resolved.presets) =>
+        {
             Err(PlanError::Refused { cell: cell.label(), reason: reason.clone() })
         }
         _ => Ok((cells, skipped)),

@@ -23,16 +23,14 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::plan::{
-    Cache, Cold, Info, Job, MeasureCeilings, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings,
-    Skipped, TargetSpec, TrialTime, Unknown, nearest,
+    Cache, Cold, Info, Job, MeasureCeilings, Plan, Preset, ProbeCell, ProbeInfo, Resolved,
+    Settings, Skipped, TargetSpec, TrialTime, Unknown, nearest,
 };
 use crate::units::short_bytes;
 
 /// Everything a plan depends on, gathered beforehand: an experiment never touches the machine.
 pub struct Asked<'a> {
-    /// The user's settings, before presets fill the gaps.
-    pub settings: &'a Settings,
-    pub presets: &'a [Preset],
+    pub resolved: &'a Resolved<'a>,
     pub target: TargetSpec,
     pub infos: &'a [&'static Info],
     /// Checks whether this kernel and target support a job; the error is the reason.
@@ -101,36 +99,26 @@ fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
 fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     let (mut cells, mut skipped, mut passed_over) = (Vec::new(), Vec::new(), None);
     let (mut seen, mut out) = (HashSet::new(), HashSet::new());
-    for preset in asked.presets {
-        let experiment = experiment(&preset.experiment)?;
-        for part in preset.parts() {
-            let mut settings = asked.settings.clone().or(&part);
-            // For a preset that reads and writes, these settings apply to its writes; and its own
-            // settings for writes do not apply to its reads.
-            if !preset.sweeps.is_empty() && settings.op != Some(Op::Write) {
-                settings.sync = part.sync.filter(|_| part.op != Some(Op::Write));
-                settings.writes = None;
+    for part in &asked.resolved.parts {
+        match experiment(&part.preset.experiment)?.cells(&part.settings, asked) {
+            Ok((some, left_out)) => {
+                cells.extend(some.into_iter().filter(|cell| seen.insert(cell.clone())));
+                skipped.extend(
+                    left_out.into_iter().filter(|skipped| out.insert(skipped.cell.clone())),
+                );
             }
-            match experiment.cells(&settings, asked) {
-                Ok((some, left_out)) => {
-                    cells.extend(some.into_iter().filter(|cell| seen.insert(cell.clone())));
-                    skipped.extend(
-                        left_out.into_iter().filter(|skipped| out.insert(skipped.cell.clone())),
-                    );
-                }
-                // For a preset with direct and buffered parts, warm applies to the buffered ones.
-                Err(error @ PlanError::WarmDirect) if !preset.sweeps.is_empty() => {
-                    passed_over = Some(error)
-                }
-                Err(error) => return Err(error),
+            // For a preset with direct and buffered parts, warm applies to the buffered ones.
+            Err(error @ PlanError::WarmDirect) if !part.preset.sweeps.is_empty() => {
+                passed_over = Some(error)
             }
+            Err(error) => return Err(error),
         }
     }
     // What one preset skips, another may include.
     skipped.retain(|skipped| !seen.contains(&skipped.cell));
     match passed_over {
         Some(error) if cells.is_empty() => Err(error),
-        _ if cells.is_empty() && needs_file(asked.presets) => Err(refused(&skipped)),
+        _ if cells.is_empty() && needs_file(asked.resolved.presets) => Err(refused(&skipped)),
         _ => Ok((cells, skipped)),
     }
 }
@@ -145,9 +133,9 @@ pub fn needs_file(presets: &[Preset]) -> bool {
 
 /// Returns whether one of the cells is to be picked, which only works for a single preset.
 fn picks(asked: &Asked) -> Result<bool, PlanError> {
-    for preset in asked.presets {
+    for preset in asked.resolved.presets {
         if experiment(&preset.experiment)?.picks() {
-            return if asked.presets.len() > 1 {
+            return if asked.resolved.presets.len() > 1 {
                 Err(PlanError::Alone(preset.id.clone()))
             } else {
                 Ok(true)
@@ -159,24 +147,22 @@ fn picks(asked: &Asked) -> Result<bool, PlanError> {
 
 /// Returns whether the cache-drop levels are measured, whatever the cells.
 fn levels(asked: &Asked) -> bool {
-    asked.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
+    asked.resolved.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
 }
 
 /// Returns the trial time, and whether it is fitted to the budget: the user's; else that of a
 /// preset, unless the user's budget is too short for it; else 0.3 s or less, fitted.
 fn trial_time(
-    asked: &Asked,
+    user: &Settings,
     whole: &Settings,
     cells: &[Job],
     budget: Duration,
 ) -> (TrialTime, bool) {
     // Peers start once to calibrate, and once per round.
     let fits = sweep::trial_time(cells.len(), budget, sweep::starts(cells) * 2);
-    match (asked.settings.trial_time, whole.trial_time) {
-        (Some(said), _) => (said, false),
-        (None, Some(time)) if asked.settings.budget.is_none() || time.low <= fits.low => {
-            (time, false)
-        }
+    match (user.trial_time, whole.trial_time) {
+        (Some(time), _) => (time, false),
+        (None, Some(time)) if user.budget.is_none() || time.low <= fits.low => (time, false),
         _ => (fits, true),
     }
 }
@@ -191,22 +177,18 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
     let cold = |job: &Job| job.cache == Cache::Cold;
     let drops =
         cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)).any(cold) || levels(asked);
-    if asked.settings.cold.is_some_and(|level| level != Cold::Data) && !drops {
+    if asked.resolved.user.cold.is_some_and(|level| level != Cold::Data) && !drops {
         return Err(PlanError::ColdOfNone);
     }
     let (probes, skipped_probes) = lab::probes(asked)?;
-    let whole = asked
-        .presets
-        .iter()
-        .fold(asked.settings.clone(), |whole, preset| whole.or(&preset.settings));
+    let Resolved { user, presets, whole, .. } = asked.resolved;
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
-    let (trial_time, fitted) = trial_time(asked, &whole, &cells, budget);
+    let (trial_time, fitted) = trial_time(user, whole, &cells, budget);
     let plan = Plan {
-        experiment: asked
-            .presets
+        experiment: presets
             .first()
             .map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
-        presets: asked.presets.iter().map(|p| p.id.clone()).collect(),
+        presets: presets.iter().map(|p| p.id.clone()).collect(),
         target: asked.target.clone(),
         cells,
         trials: whole.trials,
@@ -221,7 +203,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         pick,
         ceilings: false,
         rated: whole.rated,
-        remote: whole.remote,
+        remote: whole.remote.clone(),
         cold: whole.cold.unwrap_or_default(),
     };
     let ceilings = match whole.ceilings.unwrap_or(MeasureCeilings::Auto) {

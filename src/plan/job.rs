@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, Unknown, nearest};
+use super::{Axis, Choice, Unknown, nearest};
 use crate::units;
 
 /// Makes an enum of names that is parsed, shown, listed and serialised by those names only.
@@ -286,29 +286,16 @@ impl Job {
         self.span.div_ceil(self.block.max(1))
     }
 
-    /// The axes that tell cells of one session apart, for one line: `pread 4 KiB cold`.
+    /// What tells cells of one session apart, for one line: `pread 4 KiB cold`.
     pub fn label(&self) -> String {
-        let mut text = format!("{} {} {}", self.backend, units::show_bytes(self.block), self.cache);
-        match self.mix {
-            Some(percent) => text += &format!(" {percent} % reads"),
-            None if self.op != Op::Read => text += &format!(" {}", self.action()),
-            None => {}
-        }
-        if self.pattern != Pattern::Seq {
-            text += &format!(" {}", self.pattern);
-        }
-        for (name, value) in [("threads", self.threads), ("depth", self.depth)] {
-            if value > 1 {
-                text += &format!(" {name} {value}");
-            }
-        }
-        if self.direct {
-            text += " direct";
-        }
-        if self.cpu_cache == CpuCache::Flush {
-            text += " flushed";
-        }
-        text
+        let axes = Axis::ALL.into_iter().filter(|axis| axis.is_brief());
+        self.describe(&axes.collect::<Vec<_>>())
+    }
+
+    /// Its values on these axes, but for what goes without saying: `uring 1 MiB queue depth 8`.
+    pub fn describe(&self, axes: &[Axis]) -> String {
+        let phrases = axes.iter().filter_map(|axis| axis.phrase_among(self, false));
+        phrases.collect::<Vec<_>>().join(" ")
     }
 }
 

@@ -3,6 +3,8 @@
 //! Settings (what the user asked for) become a [`Plan`] (cells, trials, seed, budget) through an
 //! experiment; nothing here touches a file, a clock or the kernel.
 
+mod axes;
+mod axis;
 mod choice;
 mod fio;
 mod info;
@@ -16,10 +18,12 @@ mod probe_info;
 mod probe_param;
 mod range;
 mod remote;
+mod resolved;
 mod setting_text;
 mod settings;
 mod work;
 
+pub use axis::Axis;
 pub use choice::{Choice, ChoiceError};
 pub use fio::{Fio, FioEngine, FioOption, foreign_backend, foreign_engine};
 pub use info::{DataPath, DefaultFor, Depth, Info, Moves, Opt};
@@ -32,5 +36,6 @@ pub use probe_info::{Group, ProbeInfo, named as named_probes};
 pub use probe_param::{ProbeParam, ProbeSet, check_sets, set_of, set_values, sets_of};
 pub use range::{Range, RangeError, RangeOf};
 pub use remote::Remote;
+pub use resolved::{Part, Resolved};
 pub use settings::{Backends, Setting, SettingError, Settings, TrialTime, ValueKind};
 pub use work::{Plan, Skipped, TargetSpec};

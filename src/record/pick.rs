@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Cache, Job};
+use crate::plan::{Axis, Job};
 use crate::stats;
 use crate::units::{show_bytes, show_rate, show_share};
 
@@ -227,26 +227,15 @@ impl Pick {
     }
 }
 
-/// Describes a method without the settings that all methods share: `mmap+shared by 2 threads`,
-/// `uring direct 1 MiB depth 8`.
+/// Describes a method without the settings that all methods share: `mmap+shared 2 MiB 2 threads`,
+/// `uring 1 MiB queue depth 8 direct`.
 pub fn describe_method(job: &Job) -> String {
-    let mut text = job.backend.to_string();
-    if job.direct {
-        text += " direct";
-    }
-    text += &format!(" {}", show_bytes(job.block));
-    if job.depth > 1 {
-        text += &format!(" depth {}", job.depth);
-    }
-    if job.threads > 1 {
-        text += &format!(" by {} threads", job.threads);
-    }
-    text
+    job.describe(&[Axis::Backend, Axis::Block, Axis::Threads, Axis::Depth, Axis::Direct])
 }
 
 /// Describes the cache state that a job prepares: `, cold`; empty for a file taken as is.
 pub fn describe_cache_state(job: &Job) -> String {
-    if job.cache == Cache::AsIs { String::new() } else { format!(", {}", job.cache) }
+    Axis::Cache.phrase(job).map_or_else(String::new, |state| format!(", {state}"))
 }
 
 #[cfg(test)]
@@ -296,8 +285,8 @@ mod tests {
         assert_eq!(
             pick.why,
             "100 % of 100 B in the page cache, 64 KiB mapped per page fault, 2 CPUs: in brief \
-             tries mmap+shared 2 MiB by 2 threads 200 MiB/s was the fastest, ahead of uring \
-             direct 2 MiB depth 8 111 MiB/s, pread 2 MiB 25.0 MiB/s"
+             tries mmap+shared 2 MiB 2 threads 200 MiB/s was the fastest, ahead of uring \
+             2 MiB queue depth 8 direct 111 MiB/s, pread 2 MiB 25.0 MiB/s"
         );
     }
 

@@ -8,7 +8,7 @@ use super::plot::{Draw, Point, Series};
 use super::theme::{Look, Role};
 use crate::analysis;
 use crate::analysis::{Axis, Bounds, CellResult, SummaryOf};
-use crate::plan::{Cache, Job, Op, Pattern};
+use crate::plan::{Cache, Job};
 use crate::record::Severity;
 use crate::units::{self, Rates, column::Unit};
 
@@ -222,7 +222,7 @@ pub fn axis<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Axis {
 /// The curves of these results, in the order of the plan; what all share is not in their names.
 pub fn curves(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> {
     let mut names = Names::of(results, axis);
-    names.usual.retain(|of| varies(results, *of));
+    names.axes.retain(|(_, differ)| *differ);
     named(&names, results, metric)
 }
 
@@ -234,13 +234,10 @@ pub fn whole_names(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Cu
 /// What the names of the curves leave out: `warm random`.
 pub fn common(results: &[CellResult], axis: Axis) -> String {
     let Some(first) = results.first() else { return String::new() };
-    let left_out = Names::of(results, axis).usual.into_iter().filter(|of| !varies(results, *of));
-    left_out.map(|of| of(&first.cell)).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-fn varies(results: &[CellResult], of: Part) -> bool {
-    let first = results.first().map(|result| of(&result.cell));
-    first.is_some_and(|first| results.iter().any(|result| of(&result.cell) != first))
+    let names = Names::of(results, axis);
+    let shared = names.axes.iter().filter(|(_, differ)| !differ);
+    let phrases = shared.filter_map(|(axis, _)| axis.phrase_among(&first.cell, false));
+    phrases.collect::<Vec<_>>().join(" ")
 }
 
 fn named(names: &Names, results: &[CellResult], metric: Metric) -> Vec<Curve> {
@@ -285,46 +282,9 @@ fn named(names: &Names, results: &[CellResult], metric: Metric) -> Vec<Curve> {
 struct Names {
     backends: Vec<String>,
     axis: Axis,
-    /// Parts of a job that are told, beside its backend.
-    usual: Vec<Part>,
-    /// Rarer ones, that vary.
-    rare: Vec<Part>,
+    /// The axes of a name behind the backend, and whether the results differ on them.
+    axes: Vec<(Axis, bool)>,
 }
-
-/// A part of a job as it is told; empty where that is the default.
-type Part = fn(&Job) -> String;
-
-/// Parts of a job, each but where it is the axis.
-const USUAL: &[(Option<Axis>, Part)] = &[
-    (None, |job| if job.cache == Cache::AsIs { String::new() } else { job.cache.to_string() }),
-    (None, |job| if job.op == Op::Read { String::new() } else { job.action().to_string() }),
-    (None, |job| if job.pattern == Pattern::Seq { String::new() } else { job.pattern.to_string() }),
-    (None, |job| if job.direct { "direct".into() } else { String::new() }),
-    (Some(Axis::Threads), |job| {
-        if job.threads > 1 { format!("threads {}", job.threads) } else { String::new() }
-    }),
-    (
-        Some(Axis::Depth),
-        |job| if job.depth > 1 { format!("depth {}", job.depth) } else { String::new() },
-    ),
-    (Some(Axis::Block), |job| units::show_bytes(job.block)),
-];
-
-/// Parts of a job that are told only where they vary, each but where it is the axis.
-const RARE: &[(Option<Axis>, Part)] = &[
-    (Some(Axis::Size), |job| {
-        if job.span > 0 { format!("of {}", units::show_bytes(job.span)) } else { String::new() }
-    }),
-    (Some(Axis::Count), |job| match job.count {
-        None => String::new(),
-        Some(0) => "one pass".into(),
-        Some(count) => format!("x {}", Axis::Count.tick(count as f64)),
-    }),
-    (None, |job| if job.op == Op::Write { format!("sync {}", job.sync) } else { String::new() }),
-    (Some(Axis::Mix), |job| job.mix.map_or_else(String::new, |mix| Axis::Mix.show(mix.into()))),
-    (None, |job| if job.xor { "xor".into() } else { String::new() }),
-    (None, |job| format!("CPU cache {}", job.cpu_cache)),
-];
 
 impl Names {
     fn of(results: &[CellResult], axis: Axis) -> Names {
@@ -339,18 +299,15 @@ impl Names {
                 backends.push(name);
             }
         }
-        let but_axis = |parts: &[(Option<Axis>, Part)]| {
-            parts.iter().filter(|(own, _)| *own != Some(axis)).map(|(_, of)| *of).collect()
-        };
-        let (usual, mut rare): (Vec<Part>, Vec<Part>) = (but_axis(USUAL), but_axis(RARE));
-        rare.retain(|of| varies(results, *of));
-        Names { backends, axis, usual, rare }
+        let cells = || results.iter().map(|result| &result.cell);
+        let others = Axis::ALL.into_iter().filter(|other| ![Axis::Backend, axis].contains(other));
+        let axes = others.map(|other| (other, other.differs(cells()))).collect();
+        Names { backends, axis, axes }
     }
 
     /// `read warm`, with what else is not the default.
     fn name(&self, job: &Job) -> String {
-        let parts =
-            self.usual.iter().chain(&self.rare).map(|of| of(job)).filter(|part| !part.is_empty());
-        std::iter::once(job.backend.to_string()).chain(parts).collect::<Vec<_>>().join(" ")
+        let phrases = self.axes.iter().filter_map(|(axis, differ)| axis.phrase_among(job, *differ));
+        std::iter::once(job.backend.to_string()).chain(phrases).collect::<Vec<_>>().join(" ")
     }
 }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::matching::{Alone, reported_key};
-use crate::analysis::{CellResult, SummaryOf};
+use crate::analysis::{Axis, CellResult, SummaryOf};
 use crate::plan::Job;
 use crate::units;
 
@@ -14,32 +14,25 @@ pub struct Beside {
     /// As the base measured it.
     pub cell: Job,
     /// What differs: `threads`, `depth`.
-    pub differs: &'static str,
-    pub base_value: u32,
-    pub other_value: u32,
+    pub differs: Axis,
+    pub base_value: u64,
+    pub other_value: u64,
     pub base: SummaryOf,
     pub other: SummaryOf,
 }
 
-type Field = fn(&mut Job) -> &mut u32;
-
 /// What two cells may differ in, and be laid beside each other.
-const AXES: [(&str, Field); 2] =
-    [("threads", |job| &mut job.threads), ("depth", |job| &mut job.depth)];
+const AXES: [Axis; 2] = [Axis::Threads, Axis::Depth];
 
 impl Beside {
     /// `read 2 MiB cold`, then both figures: `A 20 threads 3.10 GiB/s | B 192 threads 30.1 GiB/s`.
     pub fn told(&self, letter: &str) -> (String, String) {
-        let mut plain = self.cell.clone();
-        AXES.iter()
-            .filter(|(name, _)| *name == self.differs)
-            .for_each(|(_, of)| *of(&mut plain) = 1);
-        let side = |letter: &str, value: u32, of: &SummaryOf| {
-            format!("{letter} {} {}: {}", self.differs, value, figure(of))
+        let side = |letter: &str, value: u64, of: &SummaryOf| {
+            format!("{letter} {}: {}", self.differs.show(value), figure(of))
         };
         let both =
             [side("A", self.base_value, &self.base), side(letter, self.other_value, &self.other)];
-        (plain.label(), both.join(" | "))
+        (self.differs.without(&self.cell).label(), both.join(" | "))
     }
 }
 
@@ -66,17 +59,12 @@ pub fn laid(
     let mut free: Vec<&CellResult> = results[1].iter().filter(sound).collect();
     let mut found = Vec::new();
     for base in results[0].iter().filter(sound) {
-        for (differs, value) in AXES {
-            let of = |result: &CellResult| *value(&mut result.cell.clone());
-            let key = |result: &CellResult| {
-                let mut job = reported_key(&result.cell);
-                *value(&mut job) = 1;
-                job
-            };
+        for differs in AXES {
+            let of = |result: &CellResult| differs.of(&result.cell);
+            let key = |result: &CellResult| differs.without(&reported_key(&result.cell));
             let same = free.iter().enumerate().filter(|(_, other)| key(other) == key(base));
-            let far = |other: &CellResult| {
-                (f64::from(of(other).max(1)) / f64::from(of(base).max(1))).ln().abs()
-            };
+            let far =
+                |other: &CellResult| (of(other).max(1) as f64 / of(base).max(1) as f64).ln().abs();
             let Some((at, other)) =
                 same.min_by(|a, b| far(a.1).total_cmp(&far(b.1))).map(|(at, other)| (at, *other))
             else {
@@ -105,7 +93,7 @@ pub fn laid(
 
 /// One sentence of the cells that are laid beside each other.
 pub fn said(laid: &[Beside]) -> Option<String> {
-    let mut axes: Vec<&str> = laid.iter().map(|one| one.differs).collect();
+    let mut axes: Vec<&str> = laid.iter().map(|one| one.differs.title()).collect();
     axes.sort_unstable();
     axes.dedup();
     let (cells, they) = if laid.len() == 1 {

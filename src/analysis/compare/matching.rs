@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::analysis::{CellResult, skipped};
+use crate::analysis::{Axis, CellResult, skipped};
 use crate::plan::Job;
 use crate::record::Severity;
 use crate::session::Session;
@@ -46,14 +46,17 @@ enum Key {
     Reported,
 }
 
+/// What a report says little about.
+const UNREPORTED: [Axis; 3] = [Axis::Size, Axis::Count, Axis::Xor];
+
 impl Key {
     fn of(self, job: &Job) -> Job {
-        let job = job.clone();
-        match self {
-            Key::Job => job,
-            Key::AnySpan => Job { span: 0, ..job },
-            Key::Reported => Job { span: 0, xor: false, count: None, ..job },
-        }
+        let left_out: &[Axis] = match self {
+            Key::Job => &[],
+            Key::AnySpan => &[Axis::Size],
+            Key::Reported => &UNREPORTED,
+        };
+        left_out.iter().fold(job.clone(), |job, axis| axis.without(&job))
     }
 }
 
@@ -71,7 +74,7 @@ pub fn matched<'a>(
         .zip(one_span(results[1]))
         .map(<[u64; 2]>::from)
         .filter(|[a, b]| a != b);
-    let left_out = spans.map(|spans| ("span", spans.map(units::show_bytes)));
+    let left_out = spans.map(|spans| (Axis::Size.column(), spans.map(units::show_bytes)));
     let found =
         by_key(sessions, results, letter, if spans.is_some() { Key::AnySpan } else { Key::Job });
     Matched { left_out: left_out.into_iter().collect(), ..found }
@@ -127,31 +130,19 @@ fn with_reference<'a>(
 /// What the match with a reference left out: each value of the paired cells, or that there are
 /// several.
 fn differing(pairs: &[(&CellResult, &CellResult)]) -> Vec<(&'static str, [String; 2])> {
-    type Fact = (&'static str, fn(&Job) -> String);
-    let span = |job: &Job| if job.span > 0 { units::show_bytes(job.span) } else { String::new() };
-    let count = |job: &Job| match job.count {
-        None => "calibrated".into(),
-        Some(0) => "one pass".into(),
-        Some(count) => count.to_string(),
-    };
-    let facts: [Fact; 3] = [
-        ("span", span),
-        ("count", count),
-        ("XOR", |job| if job.xor { "yes".into() } else { "no".into() }),
-    ];
     let one = |mut values: Vec<String>| {
         values.dedup();
         if values.len() > 1 { "several".into() } else { values.pop().unwrap_or_default() }
     };
-    let of = |(what, value): Fact| {
-        let differs = pairs.iter().any(|(a, b)| value(&a.cell) != value(&b.cell));
+    let of = |axis: Axis| {
+        let differs = pairs.iter().any(|(a, b)| axis.value(&a.cell) != axis.value(&b.cell));
         let both = [
-            pairs.iter().map(|(a, _)| value(&a.cell)).collect(),
-            pairs.iter().map(|(_, b)| value(&b.cell)).collect(),
+            pairs.iter().map(|(a, _)| axis.value(&a.cell)).collect(),
+            pairs.iter().map(|(_, b)| axis.value(&b.cell)).collect(),
         ];
-        differs.then(|| (what, both.map(one)))
+        differs.then(|| (axis.column(), both.map(one)))
     };
-    facts.into_iter().filter_map(of).collect()
+    UNREPORTED.into_iter().filter_map(of).collect()
 }
 
 /// Pairs of cells with the same key, of several the first.

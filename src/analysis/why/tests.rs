@@ -318,7 +318,7 @@ fn curves_are_told_apart_by_whatever_differs() {
         [
             "read warm (calibrated)",
             "read warm (CPU caches flushed, calibrated)",
-            "read warm (8.19 k operations)"
+            "read warm (8192 operations)"
         ]
     );
 }

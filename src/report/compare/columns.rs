@@ -2,9 +2,8 @@
 //! interval, and what that means.
 
 use super::bar::Scale;
-use crate::analysis::{Outcome, Pair, ProbePair, SummaryOf, times};
+use crate::analysis::{Axis, Outcome, Pair, ProbePair, SummaryOf, times};
 use crate::report::Look;
-use crate::report::table::axes;
 use crate::report::table::below::safe;
 use crate::report::table::grid::{Column, Style};
 use crate::stats::Ratio;
@@ -20,12 +19,12 @@ pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let jobs = || pairs.iter().map(|pair| &pair.cell);
     let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
     let outcomes: Vec<Outcome> = pairs.iter().map(|pair| pair.outcome).collect();
-    let mut columns: Vec<Column> = axes::AXES
-        .iter()
-        .filter(|axis| axis.varies(jobs()))
+    let mut columns: Vec<Column> = Axis::columns()
+        .into_iter()
+        .filter(|axis| axis.differs(jobs()))
         .map(|axis| Column {
-            right: axis.number,
-            ..Column::words(axis.name, 0, jobs().map(axis.value).collect())
+            right: axis.is_number(),
+            ..Column::words(axis.column(), 0, jobs().map(|job| axis.value(job)).collect())
         })
         .collect();
     columns.extend(medians(pairs, letter, look));

@@ -53,7 +53,7 @@ fn lines(results: &[CellResult], of: &[usize]) -> Option<(Axis, HashSet<usize>)>
         (own.len().saturating_sub(lines.len()), reach, own)
     };
     let mut best: Option<(usize, u64, Axis, HashSet<usize>)> = None;
-    for axis in Axis::ALL {
+    for axis in Axis::NUMBERS {
         let (steps, reach, own) = along(axis);
         if steps > 0 && best.as_ref().is_none_or(|known| (steps, reach) > (known.0, known.1)) {
             best = Some((steps, reach, axis, own));

@@ -18,8 +18,8 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
     let mut columns: Vec<Column> = axes::shown(rows, tight)
         .into_iter()
         .map(|axis| Column {
-            right: axis.number,
-            ..Column::words(axis.name, 0, rows.iter().map(|r| (axis.value)(&r.cell)).collect())
+            right: axis.is_number(),
+            ..Column::words(axis.column(), 0, rows.iter().map(|r| axis.value(&r.cell)).collect())
         })
         .collect();
     columns.push(throughput(rows, look));

@@ -2,7 +2,7 @@
 
 use super::axes;
 use super::grid::Column;
-use crate::analysis::CellResult;
+use crate::analysis::{Axis, CellResult};
 use crate::units::column::{Unit, align, unit};
 
 /// A small table with the text below it.
@@ -19,11 +19,11 @@ pub struct Extra {
 /// The columns that tell these rows apart, but for the axis `without`; `tight`: only these, else
 /// what always helps too.
 pub fn told_apart(rows: &[&CellResult], without: &str, tight: bool) -> Vec<Column> {
-    let word = |axis: &axes::Axis| Column {
-        right: axis.number,
-        ..Column::words(axis.name, 0, rows.iter().map(|row| (axis.value)(&row.cell)).collect())
+    let word = |axis: Axis| Column {
+        right: axis.is_number(),
+        ..Column::words(axis.column(), 0, rows.iter().map(|row| axis.value(&row.cell)).collect())
     };
-    axes::shown(rows, tight).into_iter().filter(|axis| axis.name != without).map(word).collect()
+    axes::shown(rows, tight).into_iter().filter(|axis| axis.column() != without).map(word).collect()
 }
 
 /// A column of figures in the unit that fits them.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::column::{Column, Key, Look, column};
 use super::measured;
-use crate::analysis::CellResult;
+use crate::analysis::{Axis, CellResult};
 use crate::experiment::MEASURE;
 use crate::plan::Job;
 use crate::record::Severity;
@@ -44,9 +44,9 @@ impl Sheet {
         let rows: Vec<&CellResult> = results.iter().collect();
         let jobs: Vec<&Job> =
             results.iter().map(|r| &r.cell).chain(skipped.iter().map(|s| &s.cell)).collect();
-        let mut columns: Vec<Column> = axes::AXES
-            .iter()
-            .filter(|axis| axis.always || axis.varies(jobs.iter().copied()))
+        let mut columns: Vec<Column> = Axis::columns()
+            .into_iter()
+            .filter(|axis| axis.is_always_shown() || axis.differs(jobs.iter().copied()))
             .map(|axis| named(axis, &jobs))
             .collect();
         let names = columns.len();
@@ -129,15 +129,15 @@ fn compare(a: Option<&Key>, b: Option<&Key>, reversed: bool) -> Ordering {
     if reversed { ordered.reverse() } else { ordered }
 }
 
-fn named(axis: &axes::Axis, jobs: &[&Job]) -> Column {
-    let texts: Vec<String> = jobs.iter().map(|job| (axis.value)(job)).collect();
-    let key = |(job, text): (&&Job, &String)| match axis.number {
-        true => Key::Number(axis.figure(job).unwrap_or(f64::NAN)),
+fn named(axis: Axis, jobs: &[&Job]) -> Column {
+    let texts: Vec<String> = jobs.iter().map(|job| axis.value(job)).collect();
+    let key = |(job, text): (&&Job, &String)| match axis.is_number() {
+        true => Key::Number(axes::figure(axis, job).unwrap_or(f64::NAN)),
         false => Key::Word(text.clone()),
     };
     let keys = jobs.iter().zip(&texts).map(key).collect();
-    let look = if axis.name == "backend" { Look::Backend } else { Look::Word };
-    Column { right: axis.number, ..column(axis.name, 0, look, texts, keys) }
+    let look = if axis == Axis::Backend { Look::Backend } else { Look::Word };
+    Column { right: axis.is_number(), ..column(axis.column(), 0, look, texts, keys) }
 }
 
 /// Where the bytes came from, and the verdict.

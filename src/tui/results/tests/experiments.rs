@@ -83,7 +83,7 @@ fn calls_are_drawn_over_the_count_and_x_takes_the_next_axis() {
     assert!(picture.contains("x over number of operations") && picture.contains("4m"), "{picture}");
     let under = results(&stage).under_cursor();
     stage.keys("x");
-    let names = ["1k", "8k", "64k", "512k", "4m"].map(|count| format!("read x {count}"));
+    let names = [10, 13, 16, 19, 22].map(|power| format!("read {} operations", 1u64 << power));
     assert_eq!(data(&stage), (Axis::Block, curves(&names.each_ref().map(String::as_str), 2)));
     assert_eq!(results(&stage).under_cursor(), under, "the cursor stays on its cell");
     stage.keys("x");

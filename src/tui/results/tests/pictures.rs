@@ -50,7 +50,7 @@ fn the_ways_that_were_tried_stand_below_the_one_that_was_picked() {
     };
     let (own, title) = (row("20.0 GiB/s"), row("tried for a moment:"));
     let (tried, bound) =
-        (row("mmap+shared 2 MiB by 2 threads"), row("2 threads can read from memory"));
+        (row("mmap+shared 2 MiB 2 threads"), row("2 threads can read from memory"));
     assert!(
         own < bound && bound < title && title < tried && lines[tried].contains("10.0 GiB/s"),
         "{picture}"

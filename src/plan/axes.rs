@@ -1,0 +1,342 @@
+//! The table of axes: everything in which the cells of a session can differ, one row each.
+//!
+//! Labels, tables, curves, comparisons and the answer read it; nothing else words a job.
+
+use super::{Cache, CpuCache, Job, Op, Pattern, Sync};
+use crate::units;
+
+/// An axis, with its words.
+pub(super) struct Row {
+    /// As in reports and files.
+    pub id: &'static str,
+    /// As above a chart: `throughput by queue depth`.
+    pub title: &'static str,
+    /// Head of its column.
+    pub column: &'static str,
+    /// Its place among the columns, from the left.
+    pub place: u8,
+    /// Rows are ordered by the axis with the lowest first, so the highest reads downwards as a
+    /// curve.
+    pub order: u8,
+    /// A column even where it is the same for all, if there is room.
+    pub always: bool,
+    /// A job's value in the column.
+    pub value: fn(&Job) -> String,
+    /// A job's value in a label; `None` where it goes without saying.
+    pub phrase: fn(&Job) -> Option<String>,
+    /// What goes without saying, where another value stands beside it.
+    pub default: Option<&'static str>,
+    /// It is said only where it differs.
+    pub rare: bool,
+    /// It is part of the label of a cell that stands alone; else only of sentences.
+    pub brief: bool,
+    /// Whether a value that all cells have is worth a word beside a table.
+    pub tell: fn(&Job) -> bool,
+    /// Takes the value out of a job, so that all jobs of a curve are equal.
+    pub clear: fn(&mut Job),
+    pub number: Option<Number>,
+}
+
+/// What an axis of numbers has beside.
+pub(super) struct Number {
+    /// A job's place; `None` where it has none, as the count of a calibrated job.
+    pub at: fn(&Job) -> Option<u64>,
+    /// In a sentence: `4 threads`.
+    pub show: fn(u64) -> String,
+    /// Below a chart: `4 KiB`.
+    pub tick: fn(u64) -> String,
+    /// Where there is little room: `4k`.
+    pub short: fn(u64) -> String,
+    /// Values double rather than grow by the same amount.
+    pub doubles: bool,
+}
+
+/// What most rows have.
+const PLAIN: Row = Row {
+    id: "",
+    title: "",
+    column: "",
+    place: 0,
+    order: 0,
+    always: false,
+    value: |_| String::new(),
+    phrase: |_| None,
+    default: None,
+    rare: false,
+    brief: true,
+    tell: |_| true,
+    clear: |_| {},
+    number: None,
+};
+
+/// In the order of [`super::Axis::ALL`].
+pub(super) static ROWS: [Row; 14] = [
+    Row {
+        id: "backend",
+        title: "backend",
+        column: "backend",
+        place: 0,
+        order: 9,
+        always: true,
+        value: |job| job.backend.to_string(),
+        phrase: |job| Some(job.backend.to_string()),
+        clear: |job| job.backend = super::Choice::plain(""),
+        ..PLAIN
+    },
+    Row {
+        id: "block",
+        title: "block size",
+        column: "block",
+        place: 3,
+        order: 13,
+        always: true,
+        value: |job| units::show_bytes(job.block),
+        phrase: |job| Some(units::show_bytes(job.block)),
+        clear: |job| job.block = 1,
+        number: Some(Number {
+            at: |job| Some(job.block),
+            show: units::show_bytes,
+            tick: units::show_bytes,
+            short: units::short_bytes,
+            doubles: true,
+        }),
+        ..PLAIN
+    },
+    Row {
+        id: "cache",
+        title: "page cache",
+        column: "cache",
+        place: 4,
+        order: 1,
+        always: true,
+        value: |job| job.cache.to_string(),
+        phrase: |job| (job.cache != Cache::AsIs).then(|| job.cache.to_string()),
+        clear: |job| job.cache = Cache::AsIs,
+        ..PLAIN
+    },
+    Row {
+        id: "op",
+        title: "operation",
+        column: "op",
+        place: 1,
+        order: 0,
+        value: |job| job.action().into(),
+        // The share of reads says that both are done; a report may have their figures apart. What
+        // seeks is named by its call.
+        phrase: |job| match job.op {
+            Op::Read if job.mix.is_some() => Some("reads alone".into()),
+            Op::Write if job.mix.is_none() => Some(job.action().into()),
+            _ => None,
+        },
+        clear: |job| (job.op, job.writes) = (Op::Read, super::Writes::Overwrite),
+        ..PLAIN
+    },
+    Row {
+        id: "mix",
+        title: "share of reads",
+        column: "mix",
+        place: 11,
+        order: 3,
+        value: |job| job.mix.map_or("-".into(), |percent| format!("{percent} %")),
+        phrase: |job| job.mix.map(|percent| show_mix(percent.into())),
+        tell: |job| job.mix.is_some(),
+        clear: |job| job.mix = None,
+        number: Some(Number {
+            // Where nothing is mixed it is one of the two.
+            at: |job| Some(job.mix.map_or(if job.op == Op::Write { 0 } else { 100 }, u64::from)),
+            show: show_mix,
+            tick: |percent| format!("{percent} %"),
+            short: |percent| percent.to_string(),
+            doubles: false,
+        }),
+        ..PLAIN
+    },
+    Row {
+        id: "pattern",
+        title: "pattern",
+        column: "pattern",
+        place: 2,
+        order: 8,
+        value: |job| job.pattern.to_string(),
+        phrase: |job| (job.pattern != Pattern::Seq).then(|| job.pattern.to_string()),
+        clear: |job| job.pattern = Pattern::Seq,
+        ..PLAIN
+    },
+    Row {
+        id: "threads",
+        title: "threads",
+        column: "threads",
+        place: 7,
+        order: 12,
+        value: |job| job.threads.to_string(),
+        phrase: |job| (job.threads > 1).then(|| show_threads(job.threads.into())),
+        clear: |job| job.threads = 1,
+        number: Some(Number {
+            at: |job| Some(job.threads.into()),
+            show: show_threads,
+            tick: |threads| threads.to_string(),
+            short: |threads| threads.to_string(),
+            doubles: true,
+        }),
+        ..PLAIN
+    },
+    Row {
+        id: "depth",
+        title: "queue depth",
+        column: "depth",
+        place: 8,
+        order: 11,
+        value: |job| job.depth.to_string(),
+        phrase: |job| (job.depth > 1).then(|| show_depth(job.depth.into())),
+        clear: |job| job.depth = 1,
+        number: Some(Number {
+            at: |job| Some(job.depth.into()),
+            show: show_depth,
+            tick: |depth| depth.to_string(),
+            short: |depth| depth.to_string(),
+            doubles: true,
+        }),
+        ..PLAIN
+    },
+    Row {
+        id: "direct",
+        title: "direct I/O",
+        column: "direct",
+        place: 9,
+        order: 5,
+        value: |job| yes(job.direct),
+        phrase: |job| job.direct.then(|| "direct".into()),
+        default: Some("buffered"),
+        clear: |job| job.direct = false,
+        ..PLAIN
+    },
+    Row {
+        id: "sync",
+        title: "sync",
+        column: "sync",
+        place: 10,
+        order: 2,
+        value: |job| job.sync.to_string(),
+        phrase: |job| (job.sync != Sync::None).then(|| format!("sync {}", job.sync)),
+        brief: false,
+        tell: |job| job.op == Op::Write,
+        clear: |job| job.sync = Sync::None,
+        ..PLAIN
+    },
+    Row {
+        id: "xor",
+        title: "XOR",
+        column: "XOR",
+        place: 12,
+        order: 6,
+        value: |job| yes(job.xor),
+        phrase: |job| job.xor.then(|| "with XOR".into()),
+        brief: false,
+        tell: |job| job.xor,
+        clear: |job| job.xor = false,
+        ..PLAIN
+    },
+    Row {
+        id: "cpu-cache",
+        title: "CPU caches",
+        column: "CPU cache",
+        place: 13,
+        order: 4,
+        value: |job| job.cpu_cache.to_string(),
+        phrase: |job| is_flushed(job).then(|| "CPU caches flushed".into()),
+        tell: is_flushed,
+        clear: |job| job.cpu_cache = CpuCache::Keep,
+        ..PLAIN
+    },
+    Row {
+        id: "size",
+        title: "size of the file",
+        column: "span",
+        place: 5,
+        order: 7,
+        value: |job| if job.span > 0 { units::show_bytes(job.span) } else { "-".into() },
+        phrase: |job| (job.span > 0).then(|| show_size(job.span)),
+        rare: true,
+        tell: |job| job.span > 0,
+        clear: |job| job.span = 0,
+        number: Some(Number {
+            at: |job| (job.span > 0).then_some(job.span),
+            show: show_size,
+            tick: units::show_bytes,
+            short: short_size,
+            doubles: true,
+        }),
+        ..PLAIN
+    },
+    Row {
+        id: "count",
+        title: "number of operations",
+        column: "count",
+        place: 6,
+        order: 10,
+        value: |job| match job.count {
+            Some(count) if count > 0 => count.to_string(),
+            count => kind_of_count(count).into(),
+        },
+        // A figure of a report may be of an unknown size and count: that is not calibrated.
+        phrase: |job| match job.count {
+            None if job.span == 0 => None,
+            Some(count) if count > 0 => Some(show_count(count)),
+            count => Some(kind_of_count(count).into()),
+        },
+        rare: true,
+        tell: |job| job.count.is_some(),
+        clear: |job| job.count = None,
+        number: Some(Number {
+            at: |job| job.count.map(|count| if count == 0 { job.blocks() } else { count }),
+            show: show_count,
+            tick: units::short_bytes,
+            short: units::short_bytes,
+            doubles: true,
+        }),
+        ..PLAIN
+    },
+];
+
+fn show_mix(percent: u64) -> String {
+    format!("{percent} % reads")
+}
+
+fn show_threads(threads: u64) -> String {
+    if threads == 1 { "1 thread".into() } else { format!("{threads} threads") }
+}
+
+fn show_depth(depth: u64) -> String {
+    format!("queue depth {depth}")
+}
+
+fn show_size(bytes: u64) -> String {
+    format!("{} of the file", units::show_bytes(bytes))
+}
+
+fn show_count(count: u64) -> String {
+    if count == 1 { "1 operation".into() } else { format!("{count} operations") }
+}
+
+/// A count that is no number.
+fn kind_of_count(count: Option<u64>) -> &'static str {
+    if count.is_none() { "calibrated" } else { "one pass" }
+}
+
+fn is_flushed(job: &Job) -> bool {
+    job.cpu_cache == CpuCache::Flush
+}
+
+fn yes(on: bool) -> String {
+    if on { "yes" } else { "no" }.into()
+}
+
+/// Sizes of files are seldom whole powers: two to three digits.
+fn short_size(bytes: u64) -> String {
+    let exact = units::short_bytes(bytes);
+    if exact.len() <= 5 {
+        exact
+    } else {
+        units::show_bytes(bytes).replace("iB", "").replace(' ', "").to_lowercase()
+    }
+}

@@ -1,0 +1,143 @@
+use super::*;
+use crate::plan::{Cache, Choice, CpuCache, Op, Pattern, Sync, Writes};
+
+fn job(backend: &str, block: u64, cache: Cache) -> Job {
+    Job { block, cache, count: None, span: 1 << 20, ..Job::plain(Choice::plain(backend), Op::Read) }
+}
+
+fn best(jobs: &[Job]) -> Option<Axis> {
+    Axis::best(jobs.iter())
+}
+
+/// Every combination of these values.
+fn grid(blocks: &[u64], counts: &[Option<u64>], threads: &[u32]) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for block in blocks {
+        for count in counts {
+            jobs.extend(threads.iter().map(|n| Job {
+                count: *count,
+                threads: *n,
+                ..job("read", *block, Cache::Warm)
+            }));
+        }
+    }
+    jobs
+}
+
+/// Two jobs that differ in everything.
+fn opposites() -> [Job; 2] {
+    let one = Job {
+        block: 8,
+        depth: 3,
+        threads: 5,
+        count: Some(7),
+        span: 100,
+        mix: Some(30),
+        ..Job::plain(Choice::plain("pread"), Op::Write)
+    };
+    let other = Job {
+        op: Op::Seek,
+        pattern: Pattern::Random,
+        block: 4,
+        count: Some(0),
+        span: 99,
+        threads: 9,
+        depth: 2,
+        cache: Cache::Warm,
+        direct: true,
+        xor: true,
+        sync: Sync::Each,
+        mix: None,
+        cpu_cache: CpuCache::Flush,
+        writes: Writes::Append,
+        backend: Choice::plain("seek"),
+    };
+    [one, other]
+}
+
+#[test]
+fn every_axis_has_its_row_and_clears_what_it_shows() {
+    let jobs = opposites();
+    for axis in Axis::ALL {
+        assert_eq!(serde_json::to_string(&axis).unwrap(), format!("\"{}\"", axis.id()));
+        assert!(axis.differs(jobs.iter()), "{axis:?}");
+        let cleared = jobs.each_ref().map(|job| axis.without(job));
+        // Where nothing is mixed the share of reads follows from the operation.
+        assert!(!axis.differs(cleared.iter()), "{axis:?} is still there");
+        assert_eq!(axis.is_number(), Axis::NUMBERS.contains(&axis), "{axis:?}");
+    }
+    let bare = Axis::ALL.into_iter().fold(jobs[0].clone(), |job, axis| axis.without(&job));
+    let other = Axis::ALL.into_iter().fold(jobs[1].clone(), |job, axis| axis.without(&job));
+    assert_eq!(bare, other, "a part of the job has no axis");
+    let places: Vec<u8> = Axis::columns().iter().map(|axis| axis.row().place).collect();
+    assert_eq!(places, (0..14).collect::<Vec<u8>>());
+}
+
+#[test]
+fn numbers_have_places() {
+    let jobs = opposites();
+    assert_eq!(Axis::NUMBERS.map(|axis| axis.of(&jobs[0])), [8, 3, 5, 7, 100, 30]);
+    let write = Job { op: Op::Write, ..jobs[1].clone() };
+    assert_eq!(
+        (Axis::Count.of(&write), Axis::Mix.of(&write)),
+        (25, 0),
+        "one pass has as many operations as blocks"
+    );
+    assert_eq!(Axis::Cache.place(&write), None);
+}
+
+#[test]
+fn labels_say_what_does_not_go_without_saying() {
+    let plain = job("read", 4096, Cache::AsIs);
+    assert_eq!(plain.label(), "read 4 KiB");
+    let [mixed, odd] = opposites();
+    assert_eq!(mixed.label(), "pread 8 B 30 % reads 5 threads queue depth 3");
+    assert_eq!(
+        odd.label(),
+        "seek 4 B warm random 9 threads queue depth 2 direct CPU caches flushed"
+    );
+    assert_eq!(odd.describe(&[Axis::Sync, Axis::Xor]), "sync each with XOR");
+    assert_eq!(Axis::Direct.phrase_among(&plain, true).as_deref(), Some("buffered"));
+    assert_eq!(Axis::Direct.phrase_among(&plain, false), None);
+    let sized = Job { span: 1 << 30, count: Some(0), ..plain };
+    let phrases = |differ| [Axis::Size, Axis::Count].map(|axis| axis.phrase_among(&sized, differ));
+    assert_eq!(phrases(false), [None, None]);
+    assert_eq!(phrases(true), ["1 GiB of the file", "one pass"].map(|text| Some(text.into())));
+}
+
+#[test]
+fn the_axis_that_leaves_the_fewest_curves_is_drawn() {
+    assert_eq!(best(&grid(&[1], &[None], &[1])), None);
+    assert_eq!(best(&grid(&[1, 2, 4, 8], &[Some(1024), Some(8192)], &[1])), Some(Axis::Block));
+    assert_eq!(
+        best(&grid(&[1, 2], &[Some(1024), Some(8192), Some(65536)], &[1])),
+        Some(Axis::Count)
+    );
+    assert_eq!(best(&grid(&[4096, 65536], &[None], &[1, 2, 4])), Some(Axis::Threads));
+    let equal = grid(&[1, 2, 4, 8], &[1 << 10, 1 << 13, 1 << 16, 1 << 19].map(Some), &[1]);
+    assert_eq!(best(&equal), Some(Axis::Count), "of equals the one with the wider range");
+    assert_eq!(Axis::choices(equal.iter()), [Axis::Count, Axis::Block]);
+}
+
+#[test]
+fn an_axis_on_which_a_job_has_no_place_is_not_drawn() {
+    let mixed = grid(&[4096], &[None, Some(8), Some(16)], &[1]);
+    assert_eq!(best(&mixed), None);
+    assert_eq!(best(&mixed[1..]), Some(Axis::Count));
+    let spans = [1 << 20, 3 << 20, 0].map(|span| Job { span, ..job("read", 4096, Cache::Warm) });
+    assert_eq!((best(&spans), best(&spans[..2])), (None, Some(Axis::Size)));
+}
+
+#[test]
+fn values_are_told_in_their_own_words() {
+    let told = |axis: Axis, value: u64| {
+        [axis.show(value), axis.tick(value as f64), axis.short(value as f64)]
+    };
+    assert_eq!(told(Axis::Block, 4096), ["4 KiB", "4 KiB", "4k"]);
+    assert_eq!(told(Axis::Count, 8 << 20), ["8388608 operations", "8m", "8m"]);
+    assert_eq!(told(Axis::Size, 8 << 20), ["8 MiB of the file", "8 MiB", "8m"]);
+    assert_eq!(told(Axis::Size, 33_285_996_544), ["31 GiB of the file", "31 GiB", "31g"]);
+    assert_eq!(told(Axis::Size, 1_234_567_890), ["1.15 GiB of the file", "1.15 GiB", "1.15g"]);
+    assert_eq!(told(Axis::Mix, 30), ["30 % reads", "30 %", "30"]);
+    assert_eq!(told(Axis::Threads, 1), ["1 thread", "1", "1"]);
+}
