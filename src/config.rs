@@ -116,8 +116,8 @@ mod tests {
             ("setting", "did you mean threads"),
             ("bytes", "UTF-8"),
             ("long", "65536"),
-            ("pipe", "no regular file"),
-            ("dir", "no regular file"),
+            ("pipe", "not a regular file"),
+            ("dir", "not a regular file"),
         ] {
             assert!(why(id).contains(wanted), "{id}: {}", why(id));
         }

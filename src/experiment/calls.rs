@@ -92,8 +92,8 @@ fn smallest(cells: &[Job]) -> HashMap<Choice, u64> {
 /// Returns the nanoseconds of a cell in the first round: it is warmed up for at most a trial time,
 /// then it runs.
 fn nanos(job: &Job, call: f64) -> f64 {
-    let whole = operations(job).unwrap_or(0) as f64 * cost(job, call);
-    whole + whole.min(TrialTime::default().low.as_nanos() as f64)
+    let run = operations(job).unwrap_or(0) as f64 * cost(job, call);
+    run + run.min(TrialTime::default().low.as_nanos() as f64)
 }
 
 /// Returns the duration of the longest cell such that it and all shorter ones fit in `budget`; the

@@ -138,7 +138,7 @@ fn every_setting_of_a_cell_is_held() {
         );
         if let Some((name, value)) = value {
             let error = said_of(&format!("{name}={value}"), &[]).unwrap_err();
-            assert!(error.contains(&format!("--{name} leaves out")), "{error}");
+            assert!(error.contains(&format!("--{name} excludes")), "{error}");
         }
     }
 }
