@@ -144,9 +144,9 @@ fn seconds(job: &Job, plan: &Plan) -> f64 {
             }
             Some(count) => {
                 let count = if count == 0 { job.blocks() } else { count };
-                let whole = count as f64 * each / f64::from(job.threads.max(1)).min(2.0);
+                let full_run = count as f64 * each / f64::from(job.threads.max(1)).min(2.0);
                 // The warm-up run is cut at the trial time.
-                whole + whole.min(time) + 2.0 * preparation_seconds(job)
+                full_run + full_run.min(time) + 2.0 * preparation_seconds(job)
             }
         }
 }

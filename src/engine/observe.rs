@@ -103,19 +103,19 @@ pub(super) struct Cached {
 /// Measures what is cached; `None` where no method works. Sampling may change the cache, so it is
 /// done only where `may_disturb`.
 pub(super) fn measure_cached(file: &File, span: u64, may_disturb: bool) -> Option<Cached> {
-    let found = residency::residency(file, 0, span).ok()?;
-    (may_disturb || found.method != residency::Method::Sampled).then(|| to_bytes(&found, span))
+    let pages = residency::residency(file, 0, span).ok()?;
+    (may_disturb || pages.method != residency::Method::Sampled).then(|| to_bytes(&pages, span))
 }
 
-pub(super) fn to_bytes(found: &residency::Residency, span: u64) -> Cached {
+pub(super) fn to_bytes(pages: &residency::Residency, span: u64) -> Cached {
     let bytes = |pages: u64| pages.saturating_mul(fd::page_size()).min(span);
     Cached {
-        resident: bytes(found.cached),
-        unwritten: found
+        resident: bytes(pages.cached),
+        unwritten: pages
             .dirty
-            .zip(found.writeback)
+            .zip(pages.writeback)
             .map(|(dirty, writeback)| bytes(dirty + writeback)),
-        method: match found.method {
+        method: match pages.method {
             residency::Method::Cachestat => crate::record::Residency::Cachestat,
             residency::Method::Sampled => crate::record::Residency::Sampled,
             residency::Method::Mincore => crate::record::Residency::Mincore,

@@ -284,17 +284,17 @@ impl<'a> Run<'a> {
             limit: None,
             part: None,
         };
-        let found = calibrate(&stage, &cell, time);
-        self.settle(index, cell, &cut, found, |run, cell, found| {
-            cell.amount = Some(found.amount);
-            let super::cells::Amount { count, passes, parts, nanos, .. } = found.amount;
+        let calibration = calibrate(&stage, &cell, time);
+        self.settle(index, cell, &cut, calibration, |run, cell, calibration| {
+            cell.amount = Some(calibration.amount);
+            let super::cells::Amount { count, passes, parts, nanos, .. } = calibration.amount;
             let passes = passes.saturating_mul(parts);
             run.sink.event(Event::Calibrated {
                 cell: index as u32,
                 count,
                 passes,
                 nanos,
-                whole: found.whole,
+                whole: calibration.whole,
             });
         })
     }

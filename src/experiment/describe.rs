@@ -99,11 +99,11 @@ fn values<T: Clone + 'static>(
 
 /// Returns the named backends and peers, as the registries define them.
 fn choices(backends: &Backends, infos: &[&'static Info]) -> Vec<Choice> {
-    let known = |choice: Choice| match infos.iter().find(|info| info.id == choice.id) {
+    let resolve = |choice: Choice| match infos.iter().find(|info| info.id == choice.id) {
         Some(info) => choice.known(info),
         None => choice,
     };
-    backends.choices(infos).into_iter().map(known).collect()
+    backends.choices(infos).into_iter().map(resolve).collect()
 }
 
 /// Returns the value of an option that takes one.

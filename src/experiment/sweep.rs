@@ -258,11 +258,12 @@ fn usual_op(settings: &Settings, backends: impl IntoIterator<Item = &'static Inf
 /// choices.
 pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
     let mut all = settings.clone();
-    let known = backends(settings, infos).unwrap_or_default();
-    let op = *all.op.get_or_insert_with(|| usual_op(settings, known.iter().map(|(_, info)| *info)));
+    let resolved = backends(settings, infos).unwrap_or_default();
+    let op =
+        *all.op.get_or_insert_with(|| usual_op(settings, resolved.iter().map(|(_, info)| *info)));
     let direct = *all.direct.get_or_insert(false);
     all.backend.get_or_insert_with(|| {
-        Backends::These(known.into_iter().map(|(choice, _)| choice).collect())
+        Backends::These(resolved.into_iter().map(|(choice, _)| choice).collect())
     });
     all.block_size.get_or_insert_with(|| Range::list(&DEFAULT_BLOCKS));
     all.pattern.get_or_insert(Pattern::Seq);
@@ -288,16 +289,16 @@ fn backends(
         Some(backends) => backends.choices(infos),
         None => usual_backends(settings, infos),
     };
-    let mut known = Vec::new();
+    let mut resolved = Vec::new();
     for choice in choices {
         let info = infos
             .iter()
             .find(|i| i.id == choice.id)
             .ok_or_else(|| nearest("backend", &choice.id, infos.iter().map(|i| i.id)))?;
         choice.check(info)?;
-        known.push((choice.known(info), *info));
+        resolved.push((choice.known(info), *info));
     }
-    Ok(known)
+    Ok(resolved)
 }
 
 /// Returns the job with settings that have no effect on its backend set to neutral values, so that

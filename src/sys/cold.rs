@@ -231,8 +231,8 @@ fn write_back(file: &File) -> io::Result<()> {
 }
 
 fn drop_pages(file: &File, len: u64) -> io::Result<()> {
-    let whole = !file.metadata()?.file_type().is_block_device();
-    let end = if whole {
+    let is_file = !file.metadata()?.file_type().is_block_device();
+    let end = if is_file {
         0
     } else {
         len.checked_next_multiple_of(PIECE).and_then(|end| i64::try_from(end).ok()).unwrap_or(0)

@@ -110,8 +110,8 @@ pub fn device_of(file: &File) -> Option<(u64, u64)> {
 /// Returns the device in st_dev, if it is a real one.
 pub(super) fn device_of_meta(meta: &std::fs::Metadata) -> Option<(u64, u64)> {
     let (major, minor) = (major(meta.dev()), minor(meta.dev()));
-    let known = || Path::new(&format!("/sys/dev/block/{major}:{minor}")).exists();
-    (major != 0 && known()).then_some((major, minor))
+    let exists_in_sysfs = || Path::new(&format!("/sys/dev/block/{major}:{minor}")).exists();
+    (major != 0 && exists_in_sysfs()).then_some((major, minor))
 }
 
 fn device_of_mount(file: &File) -> Option<(u64, u64)> {

@@ -221,11 +221,11 @@ impl Folder {
     /// Takes over a file or folder of this name and type that belongs to this user and is not
     /// locked.
     pub fn take_over(&self, name: &OsStr, kind: SFlag) -> Option<LockedEntry> {
-        let ours = |stat: &FileStat| {
+        let is_ours = |stat: &FileStat| {
             stat.st_mode & libc::S_IFMT == kind.bits() && stat.st_uid == geteuid().as_raw()
         };
         // Before it is opened: opening has an effect on a pipe or a device.
-        let stat = self.stat(name).ok().filter(ours)?;
+        let stat = self.stat(name).ok().filter(is_ours)?;
         let flags = OFlag::O_RDONLY
             | OFlag::O_NOFOLLOW
             | OFlag::O_NONBLOCK

@@ -164,8 +164,8 @@ fn sata(port: &Path) -> Link {
         let name = link.file_name();
         line(link.path().join("ata_link").join(name).join("sata_spd"))
     });
-    let known = speed.filter_map(|text| Some((sata_rate(&text)?, text))).max();
-    match known {
+    let fastest = speed.filter_map(|text| Some((sata_rate(&text)?, text))).max();
+    match fastest {
         Some((rate, text)) => Link::new(Transport::Sata, format!("SATA {text}"), Some(rate)),
         None => Link::new(Transport::Sata, "SATA", None),
     }

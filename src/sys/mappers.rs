@@ -39,13 +39,13 @@ pub fn mappers(file: &File) -> Vec<Mapper> {
     let (Ok(wanted), Ok(processes)) = (file_key(file), fs::read_dir("/proc")) else {
         return Vec::new();
     };
-    let own = std::process::id();
+    let own_pid = std::process::id();
     let mut found = Vec::new();
     for entry in processes.flatten().take(MAX_PROCESSES) {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
-        if pid == own {
+        if pid == own_pid {
             continue;
         }
         let bytes =

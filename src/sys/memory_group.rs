@@ -25,7 +25,7 @@ const PREFIX: &str = "iotui-";
 #[derive(Debug)]
 pub struct MemoryGroup {
     /// Its folder, locked while the group exists.
-    own: LockedEntry,
+    entry: LockedEntry,
     parent: Folder,
     /// A process that writes `0` to it joins the group.
     pub processes: File,
@@ -62,7 +62,7 @@ impl MemoryGroup {
 
 impl Drop for MemoryGroup {
     fn drop(&mut self) {
-        self.parent.remove_folder(&self.own.name, self.own.id);
+        self.parent.remove_folder(&self.entry.name, self.entry.id);
     }
 }
 
@@ -93,8 +93,8 @@ fn choose_parent(
     };
     let mut why = "no memory cgroup is mounted";
     for mount in mounts.iter().filter(|mount| mount.fs == "cgroup2") {
-        let Some(own) = dir(mount, "") else { continue };
-        let above = own.ancestors().take_while(|dir| dir.starts_with(&mount.mount_point));
+        let Some(entry) = dir(mount, "") else { continue };
+        let above = entry.ancestors().take_while(|dir| dir.starts_with(&mount.mount_point));
         let counts = |dir: &Path, file| {
             text::line(dir.join(file))
                 .is_some_and(|all| all.split_ascii_whitespace().any(|one| one == "memory"))
@@ -120,13 +120,13 @@ fn choose_parent(
     for mount in mounts.iter().filter(|mount| {
         mount.fs == "cgroup" && mount.options.iter().any(|option| option == "memory")
     }) {
-        let Some(own) = dir(mount, "memory") else { continue };
+        let Some(entry) = dir(mount, "memory") else { continue };
         // Without it a child group would escape its parent's limit.
-        if text::line(own.join("memory.use_hierarchy")).is_none_or(|on| on != "1") {
+        if text::line(entry.join("memory.use_hierarchy")).is_none_or(|on| on != "1") {
             why = "a child of this process's memory cgroup would escape its limit \
                    (memory.use_hierarchy)";
-        } else if handed_over(&own, own == mount.mount_point) {
-            return Ok(GroupParent { parent: own, limit: "memory.limit_in_bytes", swap: None });
+        } else if handed_over(&entry, entry == mount.mount_point) {
+            return Ok(GroupParent { parent: entry, limit: "memory.limit_in_bytes", swap: None });
         } else {
             why = "the memory cgroup of this process is not delegated to it";
         }
@@ -160,26 +160,29 @@ fn attribute(dir: &Path, name: &str) -> Option<Vec<u8>> {
 
 fn create_in(place: &GroupParent, limit: u64) -> Result<MemoryGroup, String> {
     sweep(&place.parent);
-    let told = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
-    let parent = Folder::open(&place.parent).map_err(|error| told(&place.parent, error))?;
-    let own = parent
+    let with_path = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
+    let parent = Folder::open(&place.parent).map_err(|error| with_path(&place.parent, error))?;
+    let entry = parent
         .create_folder(&|| format!("{PREFIX}{}", random_name()))
-        .map_err(|error| told(&place.parent, error))?;
-    let dir = parent.path(&own.name);
+        .map_err(|error| with_path(&place.parent, error))?;
+    let dir = parent.path(&entry.name);
     let ready = || {
         fs::write(dir.join(place.limit), limit.to_string())
-            .map_err(|error| told(&dir.join(place.limit), error))?;
+            .map_err(|error| with_path(&dir.join(place.limit), error))?;
         if let Some(swap) = place.swap {
             // A kernel without swap accounting has no such file.
             let _ = fs::write(dir.join(swap), "0");
         }
         let processes = dir.join("cgroup.procs");
-        OpenOptions::new().write(true).open(&processes).map_err(|error| told(&processes, error))
+        OpenOptions::new()
+            .write(true)
+            .open(&processes)
+            .map_err(|error| with_path(&processes, error))
     };
     match ready() {
-        Ok(processes) => Ok(MemoryGroup { own, parent, processes }),
+        Ok(processes) => Ok(MemoryGroup { entry, parent, processes }),
         Err(why) => {
-            parent.remove_folder(&own.name, own.id);
+            parent.remove_folder(&entry.name, entry.id);
             Err(why)
         }
     }
@@ -189,8 +192,8 @@ fn create_in(place: &GroupParent, limit: u64) -> Result<MemoryGroup, String> {
 fn sweep(parent: &Path) {
     let Ok(folder) = Folder::open(parent) else { return };
     for name in folder.names().unwrap_or_default().iter().filter(|name| is_name(name)) {
-        let own = folder.take_over(name, SFlag::S_IFDIR);
-        if own.is_some_and(|own| folder.remove_folder(name, own.id)) {
+        let entry = folder.take_over(name, SFlag::S_IFDIR);
+        if entry.is_some_and(|entry| folder.remove_folder(name, entry.id)) {
             leftovers::record(&folder.path(name));
         }
     }

@@ -80,10 +80,10 @@ fn enclosing_groups() -> Vec<(PathBuf, &'static Version)> {
         .find(|m| m.fs == "cgroup" && m.options.iter().any(|o| o == "memory"))
         .map(|m| (m, &VERSION_1));
     let on = |(mount, version): (&Entry, &'static Version)| {
-        let own = group_path(&groups, version.controller)
+        let group = group_path(&groups, version.controller)
             .map(|group| below_root(&group, &mount.root))
             .unwrap_or_default();
-        own.ancestors().map(|dir| (mount.mount_point.join(dir), version)).collect::<Vec<_>>()
+        group.ancestors().map(|dir| (mount.mount_point.join(dir), version)).collect::<Vec<_>>()
     };
     [v2, v1].into_iter().flatten().flat_map(on).collect()
 }

@@ -29,9 +29,9 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
         return Ok(0);
     }
     // Its own description: the advice would otherwise change the caller's readahead.
-    let own = fd::reopen(file)?;
+    let reopened = fd::reopen(file)?;
     // Without it a miss reads a whole readahead window.
-    posix_fadvise(&own, 0, 0, PosixFadviseAdvice::POSIX_FADV_RANDOM)?;
+    posix_fadvise(&reopened, 0, 0, PosixFadviseAdvice::POSIX_FADV_RANDOM)?;
     let page = fd::page_size();
     let samples = pages.min(SAMPLES);
     let seed = fresh_seed();
@@ -40,7 +40,7 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
     for i in 0..samples {
         let (low, high) = (stratum(pages, i, samples), stratum(pages, i + 1, samples));
         let offset = (first + low + mix(seed.wrapping_add(i)) % (high - low)) * page;
-        let answered = is_cached(&own, offset)?;
+        let answered = is_cached(&reopened, offset)?;
         // The read that a miss starts may complete before the kernel checks again (a device in
         // memory, a preempted thread).
         let before = std::mem::replace(&mut charged, charge());
@@ -48,7 +48,7 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
             missed.push(offset);
         }
     }
-    settle(&own, &missed);
+    settle(&reopened, &missed);
     let share = 1.0 - missed.len() as f64 / samples as f64;
     Ok((share * pages as f64).round() as u64)
 }

@@ -36,10 +36,10 @@ impl Scratch {
     }
 
     fn create_named(folder: Folder, can_reopen: impl Fn(&File) -> bool) -> io::Result<Self> {
-        let own = folder.create_file(OWNER_ONLY, &next_name)?;
-        let file = own.file.try_clone()?;
-        let unnamed = can_reopen(&file) && folder.remove(&own.name, own.id);
-        Ok(Self { file, named: (!unnamed).then_some((folder, own)) })
+        let entry = folder.create_file(OWNER_ONLY, &next_name)?;
+        let file = entry.file.try_clone()?;
+        let unnamed = can_reopen(&file) && folder.remove(&entry.name, entry.id);
+        Ok(Self { file, named: (!unnamed).then_some((folder, entry)) })
     }
 
     /// The open file.
@@ -54,7 +54,7 @@ impl Scratch {
 
     /// Returns its name, if it has one.
     pub fn name(&self) -> Option<PathBuf> {
-        self.named.as_ref().map(|(folder, own)| folder.path(&own.name))
+        self.named.as_ref().map(|(folder, entry)| folder.path(&entry.name))
     }
 }
 
@@ -66,8 +66,8 @@ fn can_reopen(file: &File) -> bool {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if let Some((folder, own)) = &self.named {
-            folder.remove(&own.name, own.id);
+        if let Some((folder, entry)) = &self.named {
+            folder.remove(&entry.name, entry.id);
         }
     }
 }
@@ -104,7 +104,7 @@ pub fn sweep(dir: &Path) -> io::Result<usize> {
 }
 
 fn remove_file(folder: &Folder, name: &OsStr) -> bool {
-    folder.take_over(name, SFlag::S_IFREG).is_some_and(|own| folder.remove(name, own.id))
+    folder.take_over(name, SFlag::S_IFREG).is_some_and(|entry| folder.remove(name, entry.id))
 }
 
 /// Returns whether it is a name of [`next_name`]; older versions used `.iotui-scratch-PID-N`, of a

@@ -17,7 +17,7 @@ use super::scratch::next_name;
 #[derive(Debug)]
 pub struct ScratchDir {
     parent: Folder,
-    own: LockedEntry,
+    entry: LockedEntry,
     path: PathBuf,
 }
 
@@ -29,8 +29,8 @@ impl ScratchDir {
     /// The errno of mkdir(2) or open(2).
     pub fn create(dir: &Path) -> io::Result<Self> {
         let parent = Folder::open(dir)?;
-        let own = parent.create_folder(&next_name)?;
-        Ok(Self { path: parent.path(&own.name), parent, own })
+        let entry = parent.create_folder(&next_name)?;
+        Ok(Self { path: parent.path(&entry.name), parent, entry })
     }
 
     /// Returns the path by which others open what is in it. Files are created through
@@ -41,14 +41,14 @@ impl ScratchDir {
 
     /// Returns the open folder, for calls that take a name relative to it.
     pub fn folder(&self) -> &File {
-        &self.own.file
+        &self.entry.file
     }
 }
 
 impl Drop for ScratchDir {
     fn drop(&mut self) {
-        let _ = empty(&self.own.file);
-        self.parent.remove_folder(&self.own.name, self.own.id);
+        let _ = empty(&self.entry.file);
+        self.parent.remove_folder(&self.entry.name, self.entry.id);
     }
 }
 
@@ -77,10 +77,10 @@ fn is_plain(folder: &File, name: &OsStr) -> bool {
 /// Removes a folder that a killed run left: this user's, not locked, with nothing but our files in
 /// it.
 pub(super) fn remove_leftover(parent: &Folder, name: &OsStr) -> bool {
-    let Some(own) = parent.take_over(name, SFlag::S_IFDIR) else { return false };
+    let Some(entry) = parent.take_over(name, SFlag::S_IFDIR) else { return false };
     let plain =
-        names(own.file.as_fd()).is_ok_and(|all| all.iter().all(|one| is_plain(&own.file, one)));
-    plain && empty(&own.file).is_ok() && parent.remove_folder(name, own.id)
+        names(entry.file.as_fd()).is_ok_and(|all| all.iter().all(|one| is_plain(&entry.file, one)));
+    plain && empty(&entry.file).is_ok() && parent.remove_folder(name, entry.id)
 }
 
 #[cfg(test)]
@@ -96,15 +96,15 @@ mod tests {
     #[test]
     fn it_goes_with_all_files_in_it() {
         let dir = tempfile::tempdir().unwrap();
-        let own = ScratchDir::create(dir.path()).unwrap();
-        assert_eq!(own.folder().metadata().unwrap().mode() & 0o777, 0o700);
-        (0..300).for_each(|n| fs::write(own.path().join(format!("f{n}")), "x").unwrap());
+        let entry = ScratchDir::create(dir.path()).unwrap();
+        assert_eq!(entry.folder().metadata().unwrap().mode() & 0o777, 0o700);
+        (0..300).for_each(|n| fs::write(entry.path().join(format!("f{n}")), "x").unwrap());
         // It is in use.
         assert_eq!(
-            (sweep(dir.path()).unwrap(), fs::read_dir(own.path()).unwrap().count()),
+            (sweep(dir.path()).unwrap(), fs::read_dir(entry.path()).unwrap().count()),
             (0, 300)
         );
-        drop(own);
+        drop(entry);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
         assert!(ScratchDir::create(&dir.path().join("none")).is_err());
     }

@@ -11,20 +11,20 @@ use super::fd;
 /// Returns the holes of `[0, len)`; `None` where the file system does not support it.
 pub(super) fn walk(file: &File, len: u64) -> Option<Extents> {
     // Its own description: seeking would move the caller's position.
-    let own = fd::reopen(file).ok()?;
-    let mut found = Extents::new(ExtentMethod::SeekData, len);
+    let reopened = fd::reopen(file).ok()?;
+    let mut extents = Extents::new(ExtentMethod::SeekData, len);
     let mut at = 0;
     while at < len {
-        let data = match lseek(&own, i64::try_from(at).ok()?, Whence::SeekData) {
+        let data = match lseek(&reopened, i64::try_from(at).ok()?, Whence::SeekData) {
             Ok(data) => u64::try_from(data).ok()?,
             Err(Errno::ENXIO) => len,
             Err(_) => return None,
         };
-        if !found.add_hole(at..data) || data >= len {
+        if !extents.add_hole(at..data) || data >= len {
             break;
         }
-        found.count += 1;
-        let hole = match lseek(&own, i64::try_from(data).ok()?, Whence::SeekHole) {
+        extents.count += 1;
+        let hole = match lseek(&reopened, i64::try_from(data).ok()?, Whence::SeekHole) {
             Ok(hole) => u64::try_from(hole).ok()?,
             Err(Errno::ENXIO) => len,
             Err(_) => return None,
@@ -34,5 +34,5 @@ pub(super) fn walk(file: &File, len: u64) -> Option<Extents> {
         }
         at = hole;
     }
-    Some(found)
+    Some(extents)
 }

@@ -55,10 +55,10 @@ pub fn install() -> io::Result<()> {
 fn try_install() -> io::Result<()> {
     PAGE.store(usize::try_from(fd::page_size()).unwrap_or(4096), Ordering::Relaxed);
     // SAFETY: a sigaction of zeros is a valid value (default action, no flags).
-    let (mut previous, mut ours): (libc::sigaction, libc::sigaction) =
+    let (mut previous, mut action): (libc::sigaction, libc::sigaction) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
-    ours.sa_sigaction = on_sigbus as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
-    ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    action.sa_sigaction = on_sigbus as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
     // SAFETY: the kernel writes the present action into a struct that outlives the call.
     if unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut previous) } != 0 {
         return Err(io::Error::last_os_error());
@@ -66,7 +66,7 @@ fn try_install() -> io::Result<()> {
     // Set before the handler can run.
     let _ = PREVIOUS.set(previous);
     // SAFETY: the handler only uses atomics and system calls, so it is async-signal-safe.
-    if unsafe { libc::sigaction(libc::SIGBUS, &raw const ours, std::ptr::null_mut()) } != 0 {
+    if unsafe { libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut()) } != 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(())

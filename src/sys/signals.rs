@@ -47,11 +47,11 @@ pub fn install() -> io::Result<()> {
     let mut wanted = SigSet::empty();
     // Where the thread cannot be started, a handler does the same in whatever thread the kernel
     // picks. Without SA_RESTART: blocking calls return and notice the flag.
-    let ours = SigAction::new(SigHandler::Handler(on_signal), SaFlags::empty(), SigSet::empty());
+    let action = SigAction::new(SigHandler::Handler(on_signal), SaFlags::empty(), SigSet::empty());
     for signal in ALL {
         // SAFETY: the handler changes atomics, passes the signal on with tgkill(2) or ends the
         // process with _exit(2): it may do all that.
-        let before = unsafe { sigaction(signal, &ours)? };
+        let before = unsafe { sigaction(signal, &action)? };
         if matches!(before.handler(), SigHandler::SigIgn) {
             // SAFETY: `before` ignores the signal: no handler is installed.
             unsafe { sigaction(signal, &before)? };

@@ -12,7 +12,7 @@ use super::folder::{Folder, LockedEntry, is_random_name, random_name};
 /// A temporary file, locked until it is dropped; its creator removes or renames it.
 #[derive(Debug)]
 pub struct Temporary {
-    own: LockedEntry,
+    entry: LockedEntry,
     path: PathBuf,
 }
 
@@ -24,10 +24,10 @@ impl Temporary {
     /// The errno of open(2).
     pub fn beside(dir: &Path, mode: u32) -> io::Result<Temporary> {
         let folder = Folder::open(dir)?;
-        let own = folder.create_file(Mode::from_bits_truncate(mode), &|| {
+        let entry = folder.create_file(Mode::from_bits_truncate(mode), &|| {
             format!(".iotui-{}.tmp", random_name())
         })?;
-        Ok(Temporary { path: folder.path(&own.name), own })
+        Ok(Temporary { path: folder.path(&entry.name), entry })
     }
 
     pub fn path(&self) -> &Path {
@@ -39,13 +39,13 @@ impl Deref for Temporary {
     type Target = File;
 
     fn deref(&self) -> &File {
-        &self.own.file
+        &self.entry.file
     }
 }
 
 impl DerefMut for Temporary {
     fn deref_mut(&mut self) -> &mut File {
-        &mut self.own.file
+        &mut self.entry.file
     }
 }
 

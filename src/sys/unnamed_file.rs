@@ -40,9 +40,9 @@ impl UnnamedFile {
     }
 
     fn private(folder: Folder, name: OsString, mode: Mode) -> io::Result<UnnamedFile> {
-        let own = folder.create_file(mode, &scratch::next_name)?;
+        let entry = folder.create_file(mode, &scratch::next_name)?;
         let mut made =
-            UnnamedFile { folder, name, file: own.file.try_clone()?, private: Some(own) };
+            UnnamedFile { folder, name, file: entry.file.try_clone()?, private: Some(entry) };
         // Tried now, while there is no data to lose.
         let other = OsString::from(scratch::next_name());
         made.set_name(&other).map_err(|error| match error.raw_os_error() {
@@ -55,8 +55,8 @@ impl UnnamedFile {
             }
             _ => error,
         })?;
-        if let Some(own) = &mut made.private {
-            own.name = other;
+        if let Some(entry) = &mut made.private {
+            entry.name = other;
         }
         Ok(made)
     }
@@ -79,12 +79,12 @@ impl UnnamedFile {
     /// Links or renames the file to `name`, and removes its private name.
     fn set_name(&self, name: &OsStr) -> io::Result<()> {
         match (self.folder.link(&self.file, name), &self.private) {
-            (Ok(()), Some(own)) => {
-                self.folder.remove(&own.name, own.id);
+            (Ok(()), Some(entry)) => {
+                self.folder.remove(&entry.name, entry.id);
                 Ok(())
             }
-            (Err(error), Some(own)) if error.kind() != ErrorKind::AlreadyExists => {
-                self.folder.rename(&own.name, name)
+            (Err(error), Some(entry)) if error.kind() != ErrorKind::AlreadyExists => {
+                self.folder.rename(&entry.name, name)
             }
             (done, _) => done,
         }
@@ -93,8 +93,8 @@ impl UnnamedFile {
 
 impl Drop for UnnamedFile {
     fn drop(&mut self) {
-        if let Some(own) = &self.private {
-            self.folder.remove(&own.name, own.id);
+        if let Some(entry) = &self.private {
+            self.folder.remove(&entry.name, entry.id);
         }
     }
 }

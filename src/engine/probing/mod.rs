@@ -87,12 +87,12 @@ impl Run<'_> {
     /// available then may not be now.
     fn make_cells(&mut self) {
         for cell in &self.plan.probes {
-            let known = probe::probe(&cell.probe);
-            let refused = match known {
+            let registered = probe::probe(&cell.probe);
+            let refused = match registered {
                 Ok(probe) => probe.check(cell, &self.site).err(),
                 Err(ref unknown) => Some(unknown.to_string()),
             };
-            let probe = known.unwrap_or(probe::PROBES[0]);
+            let probe = registered.unwrap_or(probe::PROBES[0]);
             let estimate = if refused.is_none() { probe.estimate(cell, &self.site) } else { None };
             let out = refused.is_some();
             let far = if refused.is_none() { probe.remote_host(cell, &self.site) } else { None };
