@@ -121,8 +121,8 @@ fn presets_of_the_user_are_presets_and_broken_ones_are_told() {
     );
     let told = String::from_utf8(out.stderr).unwrap();
     assert!(
-        told.contains("bad is left out")
-            && told.contains("raw is left out")
+        told.contains("your preset bad is ignored")
+            && told.contains("your preset raw is ignored")
             && told.lines().count() == 2,
         "{told}"
     );

@@ -134,7 +134,7 @@ fn a_disk_that_is_full_for_a_while_holds_all_of_the_session_in_the_end() {
             let mut run = Watched::start(&home, LONG, &data);
             let line = run.until("is not saved for now");
             assert!(
-                line.contains("No space left on device") && line.contains("tried again"),
+                line.contains("No space left on device") && line.contains("saving is retried"),
                 "{line}"
             );
             fs::remove_file(&other).unwrap();

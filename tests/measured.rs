@@ -324,7 +324,7 @@ fn the_budget_bounds_the_filling_of_the_file_too() {
         )));
         let stderr = String::from_utf8_lossy(&ran.stderr);
         assert!(
-            ran.status.success() && stderr.contains("of the file's 1 GiB were filled"),
+            ran.status.success() && stderr.contains("of the file's 1 GiB were written"),
             "{target}: {ran:?}"
         );
         assert!(stderr.contains("--budget") && stderr.contains("--size"), "{target}: {stderr}");

@@ -71,7 +71,7 @@ fn a_name_given_by_many_at_once_is_given_once() {
         );
         let told = ran
             .iter()
-            .filter(|o| stderr(o).contains("that name is in use: this one is same-"))
+            .filter(|o| stderr(o).contains("that name is in use: this session is named same-"))
             .count();
         assert_eq!(told, if round == 0 { 5 } else { 6 }, "each that got a number says so");
     }

@@ -176,6 +176,14 @@ mod tests {
         nix::sys::signal::kill(nix::unistd::Pid::this(), signal).unwrap();
     }
 
+    /// Undoes what the parent may have set: a background job of a script ignores SIGINT.
+    fn stop_ignoring() {
+        for signal in ALL {
+            // SAFETY: SIG_DFL installs no handler, so that no code runs on the signal.
+            unsafe { libc::signal(signal as i32, libc::SIG_DFL) };
+        }
+    }
+
     fn until(so: impl Fn() -> bool) {
         let begin = Instant::now();
         while !so() {
@@ -193,6 +201,7 @@ mod tests {
             let output = testing::child(NAME, "signals");
             return assert!(output.status.success(), "{output:?}");
         }
+        stop_ignoring();
         // SAFETY: SIG_IGN installs no handler, so that no code runs on the signal.
         unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
         install().unwrap();
@@ -218,6 +227,7 @@ mod tests {
                 Some(128 + libc::SIGTERM)
             );
         }
+        stop_ignoring();
         install().unwrap();
         let (reader, mut writer) = io::pipe().unwrap();
         send(Signal::SIGTERM);
