@@ -35,7 +35,7 @@ fn main() {
 /// The cheap probes, measured.
 fn lab(home: &Home) {
     let mut terminal = Terminal::start(home, "-p lab/cpu", SIZE, &COLOURS);
-    terminal.shows("procedure call");
+    terminal.shows("function call");
     terminal.press("t");
     terminal.until("a theme", |screen| !screen.contents().contains("theme:"));
     terminal.press("r");

@@ -3,6 +3,8 @@
 
 #[path = "layers/backend_ids.rs"]
 mod backend_ids;
+#[path = "layers/circles.rs"]
+mod circles;
 mod common;
 #[path = "common/source.rs"]
 mod source;

@@ -217,8 +217,8 @@ fn fake(home: &Home, script: &str) -> std::ffi::OsString {
 fn a_program_that_fails_is_the_error_of_its_cell_and_the_others_go_on() {
     let job = r#"{"jobs":[{"read":{"io_bytes":65536,"total_ios":1,"runtime":3600000}}]}"#;
     for (script, wanted) in [
-        ("echo garbage", "fio says: garbage"),
-        ("echo '{\"jobs\": 7}'", "is not understood"),
+        ("echo garbage", "fio failed: garbage"),
+        ("echo '{\"jobs\": 7}'", "unexpected output of fio"),
         ("exit 1", "fio failed (exit status: 1)"),
         ("echo 'fio: no luck' >&2; exit 3", "fio: no luck"),
         ("kill -9 $$", "SIGKILL"),

@@ -83,16 +83,16 @@ fn probes_run_on_the_lab_screen_and_come_back_there() {
     terminal.shows("Setup");
     terminal.press("5");
     // What can be measured here, each with what it should be.
-    terminal.shows("procedure call");
+    terminal.shows("function call");
     terminal.press("/loop\r");
-    terminal.until("one bar", |screen| !screen.contents().contains("procedure call"));
+    terminal.until("one bar", |screen| !screen.contents().contains("function call"));
     terminal.press(ESC);
-    terminal.shows("procedure call");
+    terminal.shows("function call");
     terminal.press("q");
     assert_eq!(terminal.end().0, 0);
     let line = "--probe loop,call --trial-time 1ms --trials 5";
     let mut terminal = Terminal::start(&home, line, WIDE, &[]);
-    terminal.shows("procedure call");
+    terminal.shows("function call");
     terminal.press("r");
     terminal.until("a bar", |screen| {
         screen.contents().lines().any(|line| line.contains("arguments 3") && line.contains('█'))

@@ -10,6 +10,7 @@ use crate::plan::{Choice, Job, Presets, ProbeInfo, ProbeParam, TargetSpec};
 use crate::probe::{PROBES, Probe, ProbeContext};
 use crate::report::Out;
 use crate::session::{self, Reference};
+use crate::text::table::{Cell, lay_out};
 
 /// One entry of a registry.
 #[derive(Serialize)]
@@ -56,18 +57,12 @@ fn references(out: &Out) -> anyhow::Result<u8> {
         cells: of.listed().cells,
     };
     let all: Vec<Machine> = session::references().iter().map(one).collect();
-    let width = all.iter().map(|of| of.id.len()).max().unwrap_or(0);
-    let text = || {
-        all.iter()
-            .map(|of| {
-                format!(
-                    "{:width$}  {}; {} cells\n{:width$}  {}\n",
-                    of.id, of.about, of.cells, "", of.source
-                )
-            })
-            .collect()
-    };
-    out.text_or_json(text, &all)?;
+    let mut rows = Vec::new();
+    for machine in &all {
+        rows.push([machine.id.into(), format!("{}; {} cells", machine.about, machine.cells)]);
+        rows.push([String::new(), machine.source.into()]);
+    }
+    out.text_or_json(|| lines(&rows), &all)?;
     Ok(0)
 }
 
@@ -165,15 +160,20 @@ fn probes() -> Vec<Entry> {
 
 fn text(entries: &[Entry]) -> String {
     let all = || entries.iter().flat_map(|e| std::iter::once(e).chain(&e.options));
-    let width = all().map(|e| e.id.len()).max().unwrap_or(0);
-    let mut text = String::new();
+    let mut rows = Vec::new();
     for entry in all() {
         let title =
             if entry.title.is_empty() { String::new() } else { format!("{}: ", entry.title) };
-        text += &format!("{:width$}  {title}{}\n", entry.id, entry.about);
+        rows.push([entry.id.clone(), format!("{title}{}", entry.about)]);
         if let Some(why) = &entry.unavailable {
-            text += &format!("{:width$}  unavailable: {why}\n", "");
+            rows.push([String::new(), format!("unavailable: {why}")]);
         }
     }
-    text
+    lines(&rows)
+}
+
+fn lines(rows: &[[String; 2]]) -> String {
+    let cells: Vec<Vec<Cell>> =
+        rows.iter().map(|row| row.iter().map(Cell::new).collect()).collect();
+    lay_out(&cells, &[], 2).into_iter().map(|line| line + "\n").collect()
 }

@@ -9,8 +9,12 @@ use crate::analysis;
 use crate::report::{self, Out, When, failed, say};
 use crate::runner;
 use crate::session::{self, Listed, Session, SessionError};
-use crate::text::show_path;
+use crate::text::table::{Align, Cell, lay_out};
+use crate::text::{cut_front, show_path};
 use crate::units;
+
+/// Columns of a target in the list: a longer path loses its front, not the name of the file.
+const MAX_TARGET_COLUMNS: usize = 28;
 
 pub fn run(what: &Sessions) -> anyhow::Result<u8> {
     let dir = session::folder()?;
@@ -104,24 +108,10 @@ fn table(all: &[Listed], dir: &Path) -> String {
     }
     let head = ["id", "name", "target", "seconds", "cells", "verdict", "state"].map(String::from);
     let rows: Vec<[String; 7]> = std::iter::once(head).chain(all.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..7).map(width).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .enumerate()
-            .map(|(i, (cell, width))| padded(cell, *width, matches!(i, 3 | 4)))
-            .collect();
-        text += cells.join("  ").trim_end();
-        text.push('\n');
-    }
-    text
-}
-
-fn padded(cell: &str, width: usize, right: bool) -> String {
-    if right { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+    let cells: Vec<Vec<Cell>> =
+        rows.iter().map(|row| row.iter().map(Cell::new).collect()).collect();
+    const ALIGN: [Align; 5] = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right];
+    lay_out(&cells, &ALIGN, 2).into_iter().map(|line| line + "\n").collect()
 }
 
 fn row(listed: &Listed) -> [String; 7] {
@@ -132,7 +122,7 @@ fn row(listed: &Listed) -> [String; 7] {
     [
         listed.id.clone(),
         if listed.name.is_empty() { "-".into() } else { listed.name.clone() },
-        short_path(&listed.target),
+        cut_front(&listed.target, MAX_TARGET_COLUMNS, ".."),
         listed.seconds.map_or("-".into(), units::three_digits),
         cells,
         listed.verdict.map_or("-", |v| v.name()).into(),
@@ -141,15 +131,4 @@ fn row(listed: &Listed) -> [String; 7] {
             _ => listed.state.name().into(),
         },
     ]
-}
-
-/// A long path loses its front, not the file's name.
-fn short_path(path: &str) -> String {
-    const MOST: usize = 28;
-    let count = path.chars().count();
-    if count <= MOST {
-        path.into()
-    } else {
-        format!("..{}", path.chars().skip(count - MOST + 2).collect::<String>())
-    }
 }

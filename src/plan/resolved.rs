@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_user_comes_before_presets_and_the_first_preset_before_others() {
-        let presets = ["quick", "calls"].map(|id| preset(id).unwrap());
+        let presets = ["quick", "syscalls"].map(|id| preset(id).unwrap());
         let first = Resolved::new(&presets[1].settings, &presets).whole;
         assert_eq!(first.budget, presets[1].settings.budget.or(presets[0].settings.budget));
         let none = Settings::default();

@@ -1,13 +1,7 @@
-//! Text for people: what may not reach a terminal, how wide it is there, and where its lines break.
-
-use unicode_width::UnicodeWidthStr;
+//! Text for people, and what of it may not reach a terminal or a page.
 
 use crate::text::{Replacement, safe};
-
-/// Columns that `text` takes on a terminal.
-pub fn width(text: &str) -> usize {
-    UnicodeWidthStr::width(text)
-}
+pub use crate::text::{pad as left, width, wrap, wrap_where};
 
 /// `text` with everything escaped that could do more than stand there: names and paths are not
 /// ours.
@@ -46,42 +40,6 @@ pub fn ascii(text: &str) -> String {
     out
 }
 
-/// `text` with spaces after it to `to` columns.
-pub fn left(text: &str, to: usize) -> String {
-    format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
-}
-
-/// The words of `text` in lines of at most `most` columns; a longer word is broken.
-pub fn wrap(text: &str, most: usize) -> Vec<String> {
-    wrap_where(text, |line| width(line) <= most)
-}
-
-/// The words of `text` in lines that fit; a word that fits no line is broken, at least one
-/// character to a line.
-pub fn wrap_where(text: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
-        let joined = if line.is_empty() { word.to_string() } else { format!("{line} {word}") };
-        if fits(&joined) {
-            line = joined;
-            continue;
-        }
-        if !line.is_empty() {
-            lines.push(std::mem::take(&mut line));
-        }
-        for c in word.chars() {
-            line.push(c);
-            if !fits(&line) && line.chars().nth(1).is_some() {
-                line.pop();
-                lines.push(std::mem::replace(&mut line, c.into()));
-            }
-        }
-    }
-    lines.extend((!line.is_empty()).then_some(line));
-    lines
-}
-
 /// A text that stands by itself begins with a capital.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
@@ -106,23 +64,9 @@ mod tests {
         assert_eq!(ascii("3 µs ±2 %, 4×, ü"), "3 us +-2 %, 4x, \\u{fc}");
     }
 
-    #[test]
-    fn words_stay_whole_where_they_fit() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("a verylongword b", 5), ["a", "veryl", "ongwo", "rd b"]);
-        assert_eq!(wrap("文文文文", 5), ["文文", "文文"]);
-    }
-
     proptest! {
         #[test]
-        fn no_line_is_wider_and_nothing_is_lost(text in "\\PC{0,60}", most in 2usize..40) {
-            let text = clean(&text);
-            let lines = wrap(&text, most);
-            for line in &lines {
-                prop_assert!(width(line) <= most || line.chars().count() == 1, "{line:?}");
-            }
-            let solid = |s: &str| s.chars().filter(|c| *c != ' ').collect::<String>();
-            prop_assert_eq!(solid(&lines.concat()), solid(&text));
+        fn ascii_is_ascii(text in "\\PC{0,60}") {
             prop_assert!(ascii(&text).is_ascii());
         }
     }

@@ -1,11 +1,14 @@
-//! Text: sanitising of untrusted text, times, and names of files.
+//! Text: sanitising of untrusted text, wrapping and tables for terminals, times, and file names.
 
 pub mod clean;
 mod slug;
+pub mod table;
 pub mod time;
 mod untrusted;
+mod wrap;
 
 pub use clean::text as clean_text;
 pub use slug::slug;
 pub use time::{parse_utc, utc};
 pub use untrusted::{Replacement, is_unsafe_char, safe, safe_lines, show_path, write_json};
+pub use wrap::{cut_end, cut_front, pad, width, wrap, wrap_hanging, wrap_where};

@@ -1,6 +1,8 @@
 //! Conversion between system time and RFC 3339 text in UTC.
 //!
-//! The calendar algorithm is Howard Hinnant's ("chrono-Compatible Low-Level Date Algorithms", `days_from_civil` and `civil_from_days`): years begin in March, so the leap day is the last day of a year.
+//! The calendar algorithm is Howard Hinnant's ("chrono-Compatible Low-Level Date Algorithms",
+//! `days_from_civil` and `civil_from_days`): years begin in March, so the leap day is the last day
+//! of a year.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -67,6 +69,14 @@ fn parts(time: SystemTime) -> Parts {
 pub fn utc(time: SystemTime) -> String {
     let Parts { year, month, day, hour, minute, second } = parts(time);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Shortens a time written by [`utc`] to `2026-11-21 09:30`; returns other text unchanged.
+pub fn to_minute(created: &str) -> String {
+    match (created.get(..10), created.get(10..11), created.get(11..16)) {
+        (Some(day), Some("T"), Some(time)) => format!("{day} {time}"),
+        _ => created.into(),
+    }
 }
 
 /// Formats a time as `20261121-093011` for the id of a session; ids sort like times.

@@ -1,6 +1,7 @@
 //! What a session is called, and when it was.
 
 use crate::session::{Listed, Session};
+pub use crate::text::time::to_minute as format_time;
 
 /// What a session without a name is called: its id without the time, which stands beside it.
 fn slug(id: &str) -> &str {
@@ -24,12 +25,4 @@ pub fn of_listed(listed: &Listed) -> &str {
 /// As [`of_listed`], of a session that is loaded.
 pub fn of_session(session: &Session) -> &str {
     if session.name.is_empty() { slug(&session.id) } else { &session.name }
-}
-
-/// `2026-11-21 09:30` of the time as it is kept; what is none stays as it is.
-pub fn format_time(created: &str) -> String {
-    match (created.get(..10), created.get(10..11), created.get(11..16)) {
-        (Some(day), Some("T"), Some(time)) => format!("{day} {time}"),
-        _ => created.into(),
-    }
 }

@@ -275,31 +275,8 @@ impl Server {
         let Silent { stream, from, .. } = connection;
         self.threads.fetch_add(1, Relaxed);
         let work = move || {
-            let admitted = Cell::new(false);
-            let admit = || {
-                // If it is no longer in the list, it was evicted.
-                admitted.set(self.end_greeting(number) && self.admit());
-                admitted.get()
-            };
-            let served = || {
-                client::serve(&stream, self, stop, &admit, &|| {
-                    watch(from, ClientEvent::Authenticated)
-                })
-            };
-            match catch_unwind(AssertUnwindSafe(served)) {
-                Ok(Err(ended)) if !ended.is_quiet() => {
-                    watch(from, ClientEvent::Ended(&ended.to_string()))
-                }
-                Ok(_) => {}
-                Err(_) => {
-                    watch(from, ClientEvent::Ended("this is a bug in iotui, please report it"))
-                }
-            }
-            self.end_greeting(number);
+            self.serve_client(number, &stream, from, stop, watch);
             drop(stream);
-            if admitted.get() {
-                self.serving.fetch_sub(1, Relaxed);
-            }
             self.threads.fetch_sub(1, Relaxed);
         };
         if std::thread::Builder::new()
@@ -311,6 +288,37 @@ impl Server {
             self.end_greeting(number);
             self.threads.fetch_sub(1, Relaxed);
             watch(from, ClientEvent::Ended("cannot start a thread for it"));
+        }
+    }
+
+    /// Serves a client in its own thread until it ends, and reports how.
+    fn serve_client(
+        &self,
+        number: u64,
+        stream: &TcpStream,
+        from: SocketAddr,
+        stop: &(dyn Fn() -> bool + Sync),
+        watch: &ClientWatcher,
+    ) {
+        let admitted = Cell::new(false);
+        let admit = || {
+            // If it is no longer in the list, it was evicted.
+            admitted.set(self.end_greeting(number) && self.admit());
+            admitted.get()
+        };
+        let serve = || {
+            client::serve(stream, self, stop, &admit, &|| watch(from, ClientEvent::Authenticated))
+        };
+        match catch_unwind(AssertUnwindSafe(serve)) {
+            Ok(Err(ended)) if !ended.is_quiet() => {
+                watch(from, ClientEvent::Ended(&ended.to_string()))
+            }
+            Ok(_) => {}
+            Err(_) => watch(from, ClientEvent::Ended("this is a bug in iotui, please report it")),
+        }
+        self.end_greeting(number);
+        if admitted.get() {
+            self.serving.fetch_sub(1, Relaxed);
         }
     }
 

@@ -1,15 +1,14 @@
 //! Sections, rows and tables; and the same as text in 80 columns.
 
+use crate::text::table::{Cell, lay_out};
+use crate::text::wrap_hanging;
+
+pub use crate::text::table::{Align, widths};
+
 /// Columns of the page.
 const WIDTH: usize = 80;
 /// Columns before a row's value: two of indent, then the label.
 const LABEL: usize = 16;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
-    Left,
-    Right,
-}
 
 /// A piece of the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +86,7 @@ impl Page {
 
     /// Wrapped at the page's width: the first line indented by `first`, the others by `rest`.
     pub(super) fn paragraph(&mut self, first: usize, rest: usize, text: &str) {
-        for (i, line) in wrap(text, WIDTH - first, WIDTH - rest).iter().enumerate() {
+        for (i, line) in wrap_hanging(text, WIDTH - first, WIDTH - rest).iter().enumerate() {
             let indent = if i == 0 { first } else { rest };
             self.line(&format!("{:indent$}{line}", ""));
         }
@@ -95,14 +94,9 @@ impl Page {
 
     /// Columns as wide as their widest cell, two spaces between them.
     fn table(&mut self, align: &[Align], rows: &[Vec<String>]) {
-        let widths = widths(rows);
-        for row in rows {
-            let cells =
-                row.iter().zip(&widths).zip(align).map(|((cell, width), align)| match align {
-                    Align::Left => format!("{cell:<width$}"),
-                    Align::Right => format!("{cell:>width$}"),
-                });
-            let line = cells.collect::<Vec<_>>().join("  ");
+        let cells: Vec<Vec<Cell>> =
+            rows.iter().map(|row| row.iter().map(Cell::new).collect()).collect();
+        for line in lay_out(&cells, align, 2) {
             self.line(&format!("  {line}"));
         }
     }
@@ -117,45 +111,9 @@ impl Page {
     }
 }
 
-/// How wide the columns of a table are.
-pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
-    let width = |column: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    (0..rows.first().map_or(0, Vec::len)).map(width).collect()
-}
-
-/// Breaks between words; a longer word keeps its line. Spaces inside the first line stay: they
-/// align.
-fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut left = text.trim_end();
-    while !left.is_empty() {
-        let width = if lines.is_empty() { first } else { rest };
-        // Nothing fits behind a label that fills the line: then the word overflows.
-        let skip = left.len() - left.trim_start().len();
-        let end = match left.char_indices().nth(width) {
-            None => left.len(),
-            Some((limit, _)) => {
-                let here = left[limit..].starts_with(' ').then_some(limit);
-                let fits = here.or_else(|| left[..limit].rfind(' ')).filter(|at| *at > skip);
-                fits.or_else(|| left[skip..].find(' ').map(|at| skip + at)).unwrap_or(left.len())
-            }
-        };
-        lines.push(left[..end].trim_end().to_string());
-        left = left[end..].trim_start();
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn rows_wrap_under_their_value() {
@@ -186,23 +144,5 @@ mod tests {
         let mut page = Page::default();
         page.items(&items.list());
         assert_eq!(page.text(), "  a     size\n  long     1\n  x\n");
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_is_lost_and_lines_fit(text in "[a-zµ ]{0,200}") {
-            let lines = wrap(&text, 20, 15);
-            let words: Vec<_> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
-            prop_assert_eq!(words, text.split_whitespace().collect::<Vec<_>>());
-            for (i, line) in lines.iter().enumerate() {
-                let limit = if i == 0 { 20 } else { 15 };
-                prop_assert!(line.chars().count() <= limit || !line.trim().contains(' '), "{:?}", line);
-            }
-        }
-
-        #[test]
-        fn nothing_panics(text in "\\PC{0,200}", first in 0usize..30, rest in 0usize..30) {
-            wrap(&text, first, rest);
-        }
     }
 }

@@ -55,7 +55,7 @@ pub fn width(text: &str, size: f64, bold: bool) -> f64 {
 
 /// The words of a text in lines that are at most `most` wide; a longer word is broken.
 pub fn wrap(text: &str, size: f64, most: f64) -> Vec<String> {
-    wrap_where(text, |line| width(line, size, false) <= most)
+    wrap_where(text, |_, line| width(line, size, false) <= most)
 }
 
 #[cfg(test)]

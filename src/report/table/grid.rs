@@ -1,6 +1,7 @@
 //! Columns of text as lines: which of them fit, and where everything stands.
 
 use crate::report::text;
+use crate::text::table::{self, Align};
 
 /// How a piece of text is set; the text alone says the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,17 +63,14 @@ impl Column {
         cells.chain([text::width(&self.title), text::width(&self.unit)]).max().unwrap_or(0)
     }
 
-    /// One cell in its column; the space that ends a line is left out.
-    fn place(&self, cell: &Cell, width: usize, last: bool, color: bool) -> String {
-        let wide: usize = cell.iter().map(|(_, text)| text::width(text)).sum();
-        let space = " ".repeat(width.saturating_sub(wide));
-        let painted: String = cell.iter().map(|(style, text)| paint(*style, text, color)).collect();
-        match (self.right, last) {
-            (true, _) => space + &painted,
-            (false, true) => painted,
-            (false, false) => painted + &space,
-        }
+    fn align(&self) -> Align {
+        if self.right { Align::Right } else { Align::Left }
     }
+}
+
+fn paint_cell(cell: &Cell, color: bool) -> table::Cell {
+    let text: String = cell.iter().map(|(style, text)| paint(*style, text, color)).collect();
+    table::Cell::painted(text, cell.iter().map(|(_, text)| text::width(text)).sum())
 }
 
 /// Spaces between columns.
@@ -121,21 +119,23 @@ pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
 /// Two lines of titles and units, then a line per row, with an empty one before each row of
 /// `breaks`.
 pub fn lines(columns: &[Column], breaks: &[bool], width: usize, color: bool) -> Vec<String> {
-    let gap = " ".repeat(if total(columns.iter(), GAP) <= width { GAP } else { 1 });
-    let widths: Vec<usize> = columns.iter().map(Column::width).collect();
-    let line = |cell: &dyn Fn(&Column) -> Cell| -> String {
-        let texts = columns.iter().zip(&widths).enumerate();
-        let placed: Vec<String> =
-            texts.map(|(i, (c, w))| c.place(&cell(c), *w, i + 1 == columns.len(), color)).collect();
-        placed.join(&gap).trim_end().to_string()
+    let gap = if all_fit(columns, width) { GAP } else { 1 };
+    let row_of = |cell: &dyn Fn(&Column) -> Cell| -> Vec<table::Cell> {
+        columns.iter().map(|column| paint_cell(&cell(column), color)).collect()
     };
-    let mut lines = vec![
-        line(&|c| vec![(Style::Plain, c.title.clone())]),
-        line(&|c| vec![(Style::Dim, c.unit.clone())]),
+    let mut rows = vec![
+        row_of(&|column| vec![(Style::Plain, column.title.clone())]),
+        row_of(&|column| vec![(Style::Dim, column.unit.clone())]),
     ];
-    for (row, apart) in breaks.iter().enumerate() {
+    for row in 0..breaks.len() {
+        rows.push(row_of(&|column| column.cells.get(row).cloned().unwrap_or_default()));
+    }
+    let align: Vec<Align> = columns.iter().map(Column::align).collect();
+    let mut laid = table::lay_out(&rows, &align, gap).into_iter();
+    let mut lines: Vec<String> = laid.by_ref().take(2).collect();
+    for (line, apart) in laid.zip(breaks) {
         lines.extend(apart.then(String::new));
-        lines.push(line(&|c| c.cells.get(row).cloned().unwrap_or_default()));
+        lines.push(line);
     }
     lines
 }

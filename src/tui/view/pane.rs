@@ -6,8 +6,9 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Widget};
 use tui_input::Input;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::text;
+pub use crate::text::{width, wrap};
 use crate::tui::theme::{Look, Role};
 
 /// A frame with a title at the left and a short text at the right; what is inside.
@@ -138,14 +139,9 @@ pub fn field(look: &Look, input: &Input, focused: bool, area: Rect, buf: &mut Bu
     }
 }
 
-/// Columns that a text takes.
-pub fn width(text: &str) -> usize {
-    text.width()
-}
-
 /// The text, cut at its end to so many columns.
 pub fn fit(text: &str, most: usize) -> String {
-    kept(text, text.chars(), most).into_iter().collect()
+    text::cut_end(text, most, "…")
 }
 
 /// The text, cut between words where that leaves most of it.
@@ -194,40 +190,7 @@ pub fn fit_last_parts(text: &str, dot: &str, most: usize) -> String {
 
 /// The text, cut at its front: a path keeps the name of its file.
 pub fn fit_front(text: &str, most: usize) -> String {
-    kept(text, text.chars().rev(), most).into_iter().rev().collect()
-}
-
-/// The first letters that fit, with a mark where more would follow.
-fn kept(text: &str, letters: impl Iterator<Item = char>, most: usize) -> Vec<char> {
-    if width(text) <= most {
-        return letters.collect();
-    }
-    let mut room = most.saturating_sub(1);
-    let fits = |letter: &char| {
-        let own = letter.width().unwrap_or(0);
-        let fits = own <= room;
-        room = room.saturating_sub(own);
-        fits
-    };
-    letters.take_while(fits).chain((most > 0).then_some('…')).collect()
-}
-
-/// Words on lines of at most so many columns; a word that is longer stays whole and is cut when
-/// drawn.
-pub fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let Some(last) = lines.last_mut() else { break };
-        if !last.is_empty() && width(last) + 1 + width(word) > columns {
-            lines.push(word.into());
-        } else {
-            if !last.is_empty() {
-                last.push(' ');
-            }
-            last.push_str(word);
-        }
-    }
-    lines
+    text::cut_front(text, most, "…")
 }
 
 /// [`wrap`], each paragraph on lines of its own.

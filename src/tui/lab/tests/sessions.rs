@@ -36,7 +36,7 @@ fn a_session_of_both_shows_on_both() {
     assert_eq!(stage.model.screen, Screen::Results);
     assert!(stage.picture(120, 40).contains("Throughput"));
     stage.keys("5");
-    assert!(stage.picture(120, 40).contains("procedure call"));
+    assert!(stage.picture(120, 40).contains("function call"));
 }
 
 #[test]
