@@ -14,7 +14,7 @@ use common::table::{Table, verdict};
 use iotui::backend::meter::Timed;
 use iotui::plan::{Job, Pattern};
 use iotui::sys::buffer::Buffer;
-use iotui::with_fill;
+use iotui_engine::with_fill;
 
 /// Stays in the page cache, and its larger blocks do not all fit the CPU's.
 const SPAN: u64 = 64 << 20;

@@ -14,7 +14,7 @@ use iotui::backend::access_pattern::Share;
 use iotui::backend::meter::Timed;
 use iotui::plan::{Job, Pattern};
 use iotui::sys::buffer::Buffer;
-use iotui::with_fill;
+use iotui_engine::with_fill;
 
 /// Operations of one sample: below a millisecond, so well below a time slice.
 const OPS: u64 = 2048;

@@ -168,9 +168,9 @@ fn the_formats_know_every_kind_of_line_and_every_format() {
 }
 
 /// Folders whose files documents for contributors name.
-const FOLDERS: [&str; 6] = ["src/", "tests/", "benches/", "docs/", "assets/", "fuzz/"];
+const FOLDERS: [&str; 7] = ["src/", "crates/", "tests/", "benches/", "docs/", "assets/", "fuzz/"];
 
-/// `src/backend/NAME.rs` and `assets/*.toml` stand for many files: of these the folder exists.
+/// `src/report/NAME.rs` and `assets/*.toml` stand for many files: of these the folder exists.
 #[test]
 fn files_in_the_text_exist() {
     for doc in ["CONTRIBUTING.md", "docs/architecture.md", "fuzz/README.md"] {

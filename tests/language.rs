@@ -135,10 +135,10 @@ fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
 
 /// What the program can print: its string literals, and the help that clap makes of comments.
 fn of_source() -> Vec<Piece> {
-    let src = root().join("src");
+    let folders = ["src", "crates/engine/src"].map(|folder| root().join(folder));
     let mut pieces = Vec::new();
-    for path in files(&src, &["rs"]) {
-        let name = path.strip_prefix(&src).unwrap();
+    for path in folders.iter().flat_map(|folder| files(folder, &["rs"])) {
+        let name = path.strip_prefix(root()).unwrap();
         if is_test(name) {
             continue;
         }
@@ -152,10 +152,9 @@ fn of_source() -> Vec<Piece> {
             }));
         }
         pieces.extend(
-            found.into_iter().map(|(line, text)| Piece {
-                place: format!("src/{}:{line}", name.display()),
-                text,
-            }),
+            found
+                .into_iter()
+                .map(|(line, text)| Piece { place: format!("{}:{line}", name.display()), text }),
         );
     }
     pieces
@@ -164,7 +163,7 @@ fn of_source() -> Vec<Piece> {
 /// The documents, presets and parts of the HTML page, paragraph by paragraph.
 fn of_documents() -> Vec<Piece> {
     let mut paths: Vec<PathBuf> = all().iter().map(|doc| root().join(doc)).collect();
-    paths.extend(files(&root().join("assets/presets"), &["toml"]));
+    paths.extend(files(&root().join("crates/engine/assets/presets"), &["toml"]));
     paths.extend(files(&root().join("assets/html"), &["js"]));
     paths.extend(files(&root().join("assets/schema"), &["json"]));
     let mut pieces = Vec::new();

@@ -8,7 +8,7 @@ use io_uring::{IoUring, opcode, types};
 use iotui::sys::buffer::Buffer;
 use iotui::sys::clock::monotonic_nanos;
 use iotui::sys::raw;
-use iotui::with_fill;
+use iotui_engine::with_fill;
 
 pub struct BareRing {
     ring: IoUring,

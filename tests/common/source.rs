@@ -121,7 +121,7 @@ pub fn paths<'a>(tokens: &[&'a str], depth: usize) -> Vec<&'a str> {
         match tokens[at] {
             "{" => open.push(at >= 2 && tokens[at - 2] == "mod"),
             "}" => drop(open.pop()),
-            "crate" | "iotui" if tokens.get(at + 1) == Some(&"::") => {
+            "crate" | "iotui" | "iotui_engine" if tokens.get(at + 1) == Some(&"::") => {
                 heads(tokens, at + 2, 0, &mut found)
             }
             "super" if at == 0 || tokens[at - 1] != "::" => {

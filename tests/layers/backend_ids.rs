@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::source::File;
-use super::{assert_none, root, sources};
+use super::{assert_none, house};
 
 /// Where a word that is also a backend's id means something else: file under src, id, meaning.
 const OTHER_MEANINGS: [(&str, &str, &str); 19] = [
@@ -54,7 +54,7 @@ fn no_backend_is_named_outside_its_room() {
     let mut left: BTreeSet<(String, &str)> =
         OTHER_MEANINGS.iter().map(|(path, id, _)| (path.to_string(), *id)).collect();
     let mut wrong = Vec::new();
-    for (path, text) in sources(&root().join("src")) {
+    for (path, text) in house() {
         if File::of(&path).room == "backend" || !shipped(&path) {
             continue;
         }

@@ -15,8 +15,8 @@ pub mod series;
 pub mod summary;
 
 mod order;
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use compare::{Ratio, may_be_chance};
 pub use cost::Cost;

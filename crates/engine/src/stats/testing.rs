@@ -1,14 +1,14 @@
 //! Seeded random values for the simulations: the same ones on every machine.
 
 /// SplitMix64 (Steele, Lea, Flood 2014): tiny, and good enough to check a coverage.
-pub(crate) struct Rng(u64);
+pub struct Rng(u64);
 
 impl Rng {
-    pub(crate) fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -16,33 +16,33 @@ impl Rng {
     }
 
     /// In (0, 1), both ends excluded.
-    pub(crate) fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
     /// Mean 0, standard deviation 1 (Box-Muller).
-    pub(crate) fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
     /// Student's t with 3 degrees of freedom: heavy tails, finite variance.
-    pub(crate) fn student3(&mut self) -> f64 {
+    pub fn student3(&mut self) -> f64 {
         let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
         self.normal() / (squares / 3.0).sqrt()
     }
 }
 
 /// A distribution by name, with its true median.
-pub(super) struct Shape {
-    pub(super) name: &'static str,
-    pub(super) median: f64,
-    pub(super) draw: fn(&mut Rng) -> f64,
+pub struct Shape {
+    pub name: &'static str,
+    pub median: f64,
+    pub draw: fn(&mut Rng) -> f64,
 }
 
 /// One mode each: symmetric, skewed, flat, and with heavy tails. All of them vary far more than 15
 /// % of their median.
-pub(super) const SHAPES: &[Shape] = &[
+pub const SHAPES: &[Shape] = &[
     Shape { name: "normal", median: 3.0, draw: |r| 3.0 + r.normal() },
     Shape { name: "log-normal", median: 1.0, draw: |r| r.normal().exp() },
     Shape { name: "uniform", median: 0.5, draw: Rng::uniform },
@@ -56,7 +56,7 @@ pub(super) const SHAPES: &[Shape] = &[
 ];
 
 impl Shape {
-    pub(super) fn values(&self, rng: &mut Rng, n: usize) -> Vec<f64> {
+    pub fn values(&self, rng: &mut Rng, n: usize) -> Vec<f64> {
         (0..n).map(|_| (self.draw)(rng)).collect()
     }
 }

@@ -45,8 +45,8 @@ pub mod sigbus;
 pub mod signals;
 pub mod stdout;
 pub mod temporary;
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod text;
 pub mod threads;
 pub mod unnamed_file;
