@@ -189,7 +189,7 @@ fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
 fn house() -> Vec<(PathBuf, String)> {
     let mut files = sources(&root().join("crates/engine/src"));
     files.retain(|(path, _)| path != Path::new("lib.rs"));
-    files.extend(house());
+    files.extend(sources(&root().join("src")));
     files
 }
 

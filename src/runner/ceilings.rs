@@ -51,9 +51,9 @@ pub fn known() -> Option<Ceilings> {
 const LONGEST: u64 = 64 << 10;
 
 fn read(path: &Path, boot: &str) -> Option<Kept> {
-    let mut bytes = Vec::new();
-    open_regular(path).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
-    let kept = serde_json::from_slice::<Kept>(&bytes).ok()?;
+    let mut text = String::new();
+    open_regular(path).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
+    let kept = serde_json::from_str::<Kept>(&text).ok()?;
     let same = (kept.boot.as_str(), kept.version.as_str(), kept.cpus)
         == (boot, env!("CARGO_PKG_VERSION"), cpus());
     (same && sound(&kept.ceilings)).then_some(kept)

@@ -90,8 +90,7 @@ fn copy<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Option<Head> {
 /// A header from a line that is whole.
 fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
-    let start: Start =
-        serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
+    let start: Start = line::json(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
     match (start.iotui, start.kind.as_deref()) {
         (Some(schema), Some("session")) if schema > SCHEMA => {
             return Err(SessionError::Newer { path: path.into(), schema });
@@ -100,7 +99,7 @@ fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
         _ => return Err(no("line 1 has no \"iotui\":1,\"kind\":\"session\"".into())),
     }
     let mut first: First =
-        serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
+        line::json(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
     let host = first.host().map_err(|why| no(format!("line 1: {why}")))?;
     check::plan(&mut first.plan).map_err(|why| no(format!("line 1: {why}")))?;
     if time::parse_utc(&first.created).is_none() {
@@ -175,7 +174,8 @@ impl Damaged<'_> {
     /// The value that follows a key, wherever what is behind it is damaged.
     fn value<T: DeserializeOwned>(text: &[u8], at: Option<usize>, key: &str) -> Option<T> {
         let rest = text.get(at? + key.len()..)?;
-        let mut values = serde_json::Deserializer::from_slice(rest);
+        let valid = rest.utf8_chunks().next()?.valid();
+        let mut values = serde_json::Deserializer::from_str(valid);
         T::deserialize(&mut values).ok()
     }
 
@@ -196,7 +196,7 @@ impl Damaged<'_> {
             .map(serde_json::from_str)?
             .ok()?;
         line::clean_texts(&mut value);
-        serde_json::from_value(value).ok()
+        serde_json::from_str(&value.to_string()).ok()
     }
 
     /// The file's name is the id.

@@ -254,7 +254,7 @@ impl First<'_> {
         }
         let mut value = serde_json::from_str(text).map_err(why)?;
         clean_texts(&mut value);
-        serde_json::from_value(value).map_err(why)
+        serde_json::from_str(&value.to_string()).map_err(why)
     }
 }
 
@@ -382,10 +382,11 @@ fn trial_event(trial: Trial) -> Event {
     Event::Trial { trial: Arc::new(trial), samples: Vec::new(), latency: None }
 }
 
-/// JSON from bytes that should be text: checked once, not at every string.
-fn json<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, serde_json::Error> {
-    match std::str::from_utf8(line) {
-        Ok(text) => serde_json::from_str(text),
-        Err(_) => serde_json::from_slice(line),
-    }
+/// Parses JSON from bytes that should be UTF-8, which is checked once rather than at every string.
+///
+/// # Errors
+/// The bytes are not UTF-8, or not a `T`.
+pub(super) fn json<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, serde_json::Error> {
+    let text = std::str::from_utf8(line).map_err(|_| serde::de::Error::custom("not UTF-8"))?;
+    serde_json::from_str(text)
 }

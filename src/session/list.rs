@@ -242,11 +242,10 @@ fn head(file: &File) -> Option<Head> {
     let short = start.windows(key.len()).position(|w| w == key).and_then(|at| {
         let mut short = start[..at].to_vec();
         short.push(b'}');
-        serde_json::from_slice::<Head>(&short).ok()
+        line::json::<Head>(&short).ok()
     });
-    let head = short.or_else(|| {
-        serde_json::from_slice(Lines::new(BufReader::new(file)).next_line().ok()??).ok()
-    })?;
+    let head =
+        short.or_else(|| line::json(Lines::new(BufReader::new(file)).next_line().ok()??).ok())?;
     (head.iotui == SCHEMA && head.kind == "session").then_some(head)
 }
 

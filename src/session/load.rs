@@ -60,7 +60,7 @@ pub fn samples(path: &Path, cell: u32) -> Result<Vec<Samples>, SessionError> {
         if matches!((seal::check(bytes), sealed), (Seal::Broken, _) | (Seal::None, true)) {
             continue;
         }
-        match serde_json::from_slice::<Line>(bytes) {
+        match line::json::<Line>(bytes) {
             Ok(line) if line.kind == "trial" && line.cell == Some(cell) => {
                 found.push((cell, line.round.unwrap_or(0), line.samples))
             }

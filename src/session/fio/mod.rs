@@ -50,7 +50,8 @@ pub fn session(path: &Path) -> Result<Option<Session>, SessionError> {
     if text.len() as u64 > LARGEST {
         return Err(SessionError::TooLarge { path: path.into(), bytes, most: LARGEST });
     }
-    let output = serde_json::Deserializer::from_slice(json).into_iter::<Output>().next();
+    let valid = json.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    let output = serde_json::Deserializer::from_str(valid).into_iter::<Output>().next();
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
     match output {
         Some(Ok(output)) => of(output).map(Some).map_err(no),

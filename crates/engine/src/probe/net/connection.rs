@@ -214,7 +214,8 @@ impl Connection {
         let mut bytes = [0; MAX_FACTS as usize];
         let bytes = bytes.get_mut(..len as usize).unwrap_or_default();
         self.read(bytes)?;
-        serde_json::from_slice(bytes)
+        let text = std::str::from_utf8(bytes).map_err(|_| ProtocolError::Message)?;
+        serde_json::from_str(text)
             .map(HostSummary::clean)
             .map_err(|_| ProtocolError::Message.into())
     }
