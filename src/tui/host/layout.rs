@@ -95,7 +95,7 @@ fn headless(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
 fn machine(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
     match &state.host {
         Some(host) => facts::lines(look, &of_host(host), width),
-        None => vec![Line::styled(" looking ...", look.style(Role::Dim))],
+        None => vec![Line::styled(" inspecting...", look.style(Role::Dim))],
     }
 }
 

@@ -102,7 +102,7 @@ fn run(lab: &mut Lab, ctx: &mut Context) {
     }
     let Some(probes) = chosen_probes(lab) else {
         let key = key_of(Action::Toggle, Screen::Lab);
-        return ctx.note(format!("no probe is chosen: {key} switches the one under the cursor on"));
+        return ctx.note(format!("no probe is selected: {key} selects the one under the cursor"));
     };
     lab.number += 1;
     lab.awaited = true;
@@ -122,7 +122,7 @@ fn chosen_probes(lab: &Lab) -> Option<Box<ProbeChoice>> {
 fn copy(lab: &Lab, ctx: &mut Context) {
     match chosen_probes(lab) {
         Some(probes) => ctx.request(Request::CopyProbes(probes)),
-        None => ctx.note("no probe is chosen: there is no command line"),
+        None => ctx.note("no probe is selected: there is no command to copy"),
     }
 }
 
@@ -131,9 +131,9 @@ fn of_session(lab: &Lab, ctx: &mut Context, action: Action) {
     let data = &lab.data;
     let Some(session) = data.session.clone() else {
         let why = if ctx.measures_probes() {
-            "the run goes on: wait until it is over"
+            "the run is in progress: wait until it ends"
         } else {
-            "nothing was measured yet"
+            "nothing has been measured yet"
         };
         return ctx.note(why);
     };
@@ -147,9 +147,9 @@ fn of_session(lab: &Lab, ctx: &mut Context, action: Action) {
             let is_saved = kept || session.reference.is_some();
             ctx.request(Request::MarkSession { id, is_saved });
         }
-        _ if !kept => ctx.fail("this session is not kept: there is nothing to name"),
+        _ if !kept => ctx.fail("this session is not saved, so it cannot be named"),
         _ => {
-            let hint = "a name by which this session is found again";
+            let hint = "a name to find this session by";
             ctx.popups.push(Popup::line(
                 "Name this session",
                 hint,
@@ -212,22 +212,24 @@ fn open_curve(lab: &mut Lab, ctx: &mut Context) {
             (lab.open, lab.pane) = (true, Pane::Bars);
         }
         None if lab.pane == Pane::Probes => lab.pane = Pane::Bars,
-        None => ctx.note("this probe has no curve: nothing of it varies along an axis, or it is not measured yet"),
+        None => ctx.note(
+            "this probe has no curve: no numeric parameter varies, or it has not been measured yet",
+        ),
     }
 }
 
 /// Asks for the values of the probe under the cursor.
 fn ask_values(lab: &Lab, ctx: &mut Context) {
     let Some(info) = lab.probe().and_then(|id| lab.info(id)) else {
-        return ctx.note("put the cursor on a probe to choose its values");
+        return ctx.note("move the cursor to a probe to set its parameters");
     };
     if info.params.is_empty() {
-        return ctx.note(format!("{} has no values to choose", info.id));
+        return ctx.note(format!("{} has no parameters to set", info.id));
     }
     let ranges: Vec<String> =
         info.params.iter().map(|param| format!("{} {}", param.name, param.range())).collect();
     let hint = format!(
-        "as {0}=FROM..TO or {0}=A,B; {1}; empty: the usual",
+        "{0}=FROM..TO or {0}=A,B; {1}; leave empty for the defaults",
         info.params[0].name,
         ranges.join(", ")
     );
@@ -235,7 +237,7 @@ fn ask_values(lab: &Lab, ctx: &mut Context) {
     let said = info.params.iter().filter_map(|param| set_of(&sets, info.id, param.name));
     let known: Vec<String> = said.map(|set| format!("{}={}", set.name, set.values)).collect();
     ctx.popups.push(Popup::line(
-        format!("Values of {}", info.id),
+        format!("Parameters of {}", info.id),
         hint,
         known.join(" "),
         Purpose::Values(info.id),
@@ -252,7 +254,7 @@ pub fn set_values(
     id: &str,
     text: &str,
 ) -> Result<Vec<Effect>, String> {
-    let Some(info) = lab.info(id) else { return Err(format!("there is no probe {id}")) };
+    let Some(info) = lab.info(id) else { return Err(format!("unknown probe {id}")) };
     let parse = |word: &str| {
         word.parse::<ProbeSet>()
             .map(|set| ProbeSet { probe: set.probe.or_else(|| Some(id.into())), ..set })

@@ -35,10 +35,7 @@ impl Entry {
     pub fn objection(&self) -> Option<String> {
         match self.kind {
             _ if !self.readable => Some(format!("{}: permission denied", self.name)),
-            Kind::Other => Some(format!(
-                "{} is no file: iotui measures regular files and block devices",
-                self.name
-            )),
+            Kind::Other => Some(format!("{} is not a regular file or a block device", self.name)),
             Kind::File if self.size == 0 => {
                 Some(format!("{} is empty: there is nothing to measure", self.name))
             }

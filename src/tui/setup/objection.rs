@@ -87,7 +87,7 @@ pub fn backend(info: &Info, given: &Given) -> Option<String> {
         return Some(format!("unavailable: {why}"));
     }
     if given.is_direct() && !info.direct && info.moves_bytes() {
-        return Some(format!("{} cannot do direct I/O: switch Direct off", info.id));
+        return Some(format!("{} does not support direct I/O: turn Direct I/O off", info.id));
     }
     let least = given
         .settings
@@ -96,8 +96,8 @@ pub fn backend(info: &Info, given: &Given) -> Option<String> {
         .and_then(|range| range.values.iter().copied().min())
         .unwrap_or(1);
     (least > u64::from(info.max_depth())).then(|| match info.max_depth() {
-        1 => format!("{} is synchronous, one operation at a time: set Depth to 1", info.id),
-        most => format!("{} goes to depth {most}", info.id),
+        1 => format!("{} is synchronous, one operation at a time: set Queue depth to 1", info.id),
+        most => format!("{} supports a queue depth of at most {most}", info.id),
     })
 }
 
@@ -108,17 +108,17 @@ pub fn value(name: &str, text: &str, given: &Given) -> Option<String> {
         "cache" => cache(text.parse().ok()?, given),
         "direct" if text == "true" => direct(given),
         "xor" if text == "true" && given.moves_nothing() => {
-            Some("no data is moved: there is nothing to fold".into())
+            Some("no data is transferred: there is nothing to XOR".into())
         }
         "xor" if text == "true" && given.hands_over_nothing() => Some(format!(
-            "{}: no data reaches the program, so there is nothing to fold",
+            "{}: no data reaches the program, so there is nothing to XOR",
             given.names()
         )),
         "sync" if text != Sync::None.name() && given.op() != Op::Write => {
-            Some("sync is for writes: set Operation to write".into())
+            Some("Sync applies only to writes: set Operation to write".into())
         }
         "mix" | "writes" if given.exists => {
-            Some("iotui writes only to files that it makes itself: choose the scratch file".into())
+            Some("iotui writes only to files it creates: choose the scratch file".into())
         }
         "writes" if text == Writes::Append.name() => appends(given),
         "depth" => depth(text, given),
@@ -141,11 +141,14 @@ pub fn now(name: &str, given: &Given) -> Option<String> {
 /// Against a block size.
 pub fn block(bytes: u64, given: &Given) -> Option<String> {
     if bytes > crate::plan::Job::MAX_BLOCK {
-        return Some(format!("one call moves at most {}", show_bytes(crate::plan::Job::MAX_BLOCK)));
+        return Some(format!(
+            "one call transfers at most {}",
+            show_bytes(crate::plan::Job::MAX_BLOCK)
+        ));
     }
     if let Some(span) = given.span().filter(|span| bytes > *span) {
         return Some(format!(
-            "a block of {} is larger than the {} that are used",
+            "a block of {} is larger than the {} in use",
             show_bytes(bytes),
             show_bytes(span)
         ));
@@ -155,14 +158,12 @@ pub fn block(bytes: u64, given: &Given) -> Option<String> {
     };
     let align = u64::from(align.offset.max(align.mem)).max(1);
     (!bytes.is_multiple_of(align))
-        .then(|| format!("direct I/O needs multiples of {} here", show_bytes(align)))
+        .then(|| format!("direct I/O requires multiples of {} here", show_bytes(align)))
 }
 
 fn op(op: Op, given: &Given) -> Option<String> {
     if op == Op::Write && given.exists {
-        return Some(
-            "iotui writes only to files that it makes itself: choose the scratch file".into(),
-        );
+        return Some("iotui writes only to files it creates: choose the scratch file".into());
     }
     let chosen = given.chosen();
     let able =
@@ -172,22 +173,25 @@ fn op(op: Op, given: &Given) -> Option<String> {
 
 fn cache(cache: Cache, given: &Given) -> Option<String> {
     if cache == Cache::Warm && given.is_direct() {
-        return Some("direct I/O does not read the cache: warm makes no sense".into());
+        return Some("direct I/O bypasses the page cache: warm has no effect".into());
     }
     (cache != Cache::AsIs && given.moves_nothing())
-        .then(|| "no data is moved: the cache does not matter".into())
+        .then(|| "no data is transferred: the page cache has no effect".into())
 }
 
 fn direct(given: &Given) -> Option<String> {
     let chosen = given.chosen();
     if given.direct == Some(DirectSupport::Refused) {
-        return Some("the file system of the target refuses direct I/O".into());
+        return Some("the target's file system does not support direct I/O".into());
     }
     if given.settings.cache.as_deref() == Some(&[Cache::Warm]) {
-        return Some("direct I/O does not read the cache: take warm away first".into());
+        return Some("direct I/O bypasses the page cache: deselect warm first".into());
     }
     let able = chosen.is_empty() || chosen.iter().any(|info| info.direct);
-    (!able).then(|| format!("{} cannot do direct I/O", given.names()))
+    (!able).then(|| {
+        let who = verb(&given.names(), "does", "do");
+        format!("{who} not support direct I/O")
+    })
 }
 
 /// Against writing to a file that is empty at first and grows in order.
@@ -199,18 +203,18 @@ fn appends(given: &Given) -> Option<String> {
     };
     match () {
         () if given.named && !chosen.is_empty() && !chosen.iter().any(|info| info.appends) => {
-            Some(format!("{} cannot make a file longer: choose pread", given.names()))
+            Some(format!("{} cannot extend a file: choose pread", given.names()))
         }
         () if settings.mix.is_some() => {
-            Some("an empty file has nothing to read: take the mix away first".into())
+            Some("an empty file has nothing to read: clear Read share first".into())
         }
         () if settings.pattern.is_some_and(|pattern| pattern != Pattern::Seq) => {
-            Some("blocks come in their order: set Pattern to seq".into())
+            Some("appends are sequential: set Pattern to seq".into())
         }
-        () if !one(&settings.threads) => {
-            Some("one block follows the other: set Threads to 1".into())
+        () if !one(&settings.threads) => Some("appends run one at a time: set Threads to 1".into()),
+        () if !one(&settings.depth) => {
+            Some("appends run one at a time: set Queue depth to 1".into())
         }
-        () if !one(&settings.depth) => Some("one block follows the other: set Depth to 1".into()),
         () => None,
     }
 }
@@ -221,9 +225,12 @@ fn depth(text: &str, given: &Given) -> Option<String> {
         given.chosen().iter().map(|info| u64::from(info.max_depth())).max().unwrap_or(u64::MAX);
     (least > most).then(|| match most {
         1 => {
-            format!("{} one operation at a time: choose uring", verb(&given.names(), "does", "do"))
+            format!("{} one operation at a time: choose uring", verb(&given.names(), "runs", "run"))
         }
-        _ => format!("{} to depth {most}", verb(&given.names(), "goes", "go")),
+        _ => format!(
+            "{} a queue depth of at most {most}",
+            verb(&given.names(), "supports", "support")
+        ),
     })
 }
 
@@ -235,14 +242,14 @@ fn size(text: &str, given: &Given) -> Option<String> {
         .into_iter()
         .min()?;
     (least > file)
-        .then(|| format!("{} is more than the {} of the file", show_bytes(least), show_bytes(file)))
+        .then(|| format!("{} exceeds the file size, {}", show_bytes(least), show_bytes(file)))
 }
 
 fn count(text: &str, given: &Given) -> Option<String> {
     let (least, span) = (numbers(text).min()?, given.span()?);
     let block = given.settings.block_size.as_ref()?.values.iter().copied().min()?.max(1);
     (least > span.div_ceil(block))
-        .then(|| format!("so many blocks end beyond the {} that are used", show_bytes(span)))
+        .then(|| format!("that many blocks exceed the {} in use", show_bytes(span)))
 }
 
 fn numbers(text: &str) -> impl Iterator<Item = u64> {
@@ -303,31 +310,31 @@ mod tests {
     #[test]
     fn what_makes_no_sense_together_has_a_reason() {
         for (said, exists, what, wanted) in [
-            ("", true, "op=write", "only to files that it makes itself"),
+            ("", true, "op=write", "only to files it creates"),
             ("backend=mmap", false, "op=write", "mmap cannot write"),
             ("backend=read", false, "op=seek", "read cannot seek"),
-            ("backend=read,pread", false, "depth=32", "read, pread do one operation at a time"),
+            ("backend=read,pread", false, "depth=32", "read, pread run one operation at a time"),
             ("backend=read depth=8,32", true, "depth", "one operation at a time"),
-            ("backend=uring", true, "depth=8192", "to depth 4096"),
-            ("direct=true", true, "cache=warm", "does not read the cache"),
-            ("cache=warm", true, "direct=true", "take warm away"),
-            ("backend=mmap", true, "direct=true", "mmap cannot do direct"),
-            ("", true, "sync=end", "for writes"),
-            ("sync=each", true, "sync", "for writes"),
-            ("op=seek", true, "xor=true", "nothing to fold"),
-            ("backend=seek", true, "cache=cold", "does not matter"),
-            ("", true, "size=2m", "more than the 1 MiB"),
-            ("block-size=4k", true, "count=257", "beyond the 1 MiB"),
+            ("backend=uring", true, "depth=8192", "a queue depth of at most 4096"),
+            ("direct=true", true, "cache=warm", "bypasses the page cache"),
+            ("cache=warm", true, "direct=true", "deselect warm"),
+            ("backend=mmap", true, "direct=true", "mmap does not support direct I/O"),
+            ("", true, "sync=end", "only to writes"),
+            ("sync=each", true, "sync", "only to writes"),
+            ("op=seek", true, "xor=true", "nothing to XOR"),
+            ("backend=seek", true, "cache=cold", "has no effect"),
+            ("", true, "size=2m", "exceeds the file size, 1 MiB"),
+            ("block-size=4k", true, "count=257", "exceed the 1 MiB in use"),
             ("", true, "block=2097152", "larger than the 1 MiB"),
             ("size=4k", true, "block=8192", "larger than the 4 KiB"),
             ("direct=true", true, "block=100", "multiples of 512 B"),
-            ("direct=true", true, "backend=mmap", "switch Direct off"),
+            ("direct=true", true, "backend=mmap", "turn Direct I/O off"),
             ("depth=32", true, "backend=read", "synchronous"),
             ("op=write", false, "backend=mmap", "mmap cannot write"),
             ("", false, "backend=uring", "unavailable: EPERM"),
             ("", false, "backend=fio", "unavailable: not installed: apt-get install fio"),
             ("op=write", false, "backend=dd", "dd cannot write"),
-            ("backend=dd,fio", true, "xor=true", "nothing to fold"),
+            ("backend=dd,fio", true, "xor=true", "nothing to XOR"),
         ] {
             let reason = against(said, exists, what)
                 .unwrap_or_else(|| panic!("{said} {what}: no objection"));

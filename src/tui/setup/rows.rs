@@ -1,4 +1,4 @@
-//! The rows of "What to do": made from [`Settings::ALL`], so that a new setting has its row.
+//! The rows of the Workload pane: made from [`Settings::ALL`], so that a new setting has its row.
 
 use std::sync::LazyLock;
 

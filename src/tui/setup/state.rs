@@ -322,7 +322,11 @@ impl Setup {
     pub fn sweeps(&self) -> String {
         let sweeps = self.preset.over(&self.settings).sweeps;
         let own = |sweep: &Settings| {
-            if sweep.argv().is_empty() { "as above".into() } else { sweep.argv().join(" ") }
+            if sweep.argv().is_empty() {
+                "the settings above".into()
+            } else {
+                sweep.argv().join(" ")
+            }
         };
         let mut told: Vec<String> = Vec::new();
         for text in sweeps.iter().map(own) {

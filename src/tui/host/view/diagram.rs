@@ -45,12 +45,10 @@ fn nodes(target: &TargetFacts) -> Vec<Node> {
     if target.devices.is_empty() {
         let source = target.source.clone().unwrap_or_default();
         match () {
-            () if target.memory => push(depth, "memory", "no disk is below".into()),
+            () if target.memory => push(depth, "memory", "no disk below".into()),
             () if target.network => push(depth, "another machine", source),
-            () if target.fuse => {
-                push(depth, "a program", "it serves the file system (FUSE)".into())
-            }
-            () => push(depth, "?", "the system does not tell what is below".into()),
+            () if target.fuse => push(depth, "program", "serves the file system (FUSE)".into()),
+            () => push(depth, "?", "the system does not report what is below".into()),
         }
     }
     nodes.extend(target.devices.iter().map(|device| {

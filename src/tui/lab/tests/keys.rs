@@ -93,7 +93,7 @@ fn nothing_chosen_is_told_and_nothing_is_asked() {
     stage.model.lab.choice.only(std::iter::empty());
     stage.model.lab.arrange();
     stage.keys("ry");
-    assert!(said(&stage).contains("no probe is chosen: space switches"), "{}", said(&stage));
+    assert!(said(&stage).contains("no probe is selected: space selects"), "{}", said(&stage));
     assert!(
         !stage.take().iter().any(|effect| matches!(effect, Effect::PlanLab(_) | Effect::Copy(_)))
     );
@@ -305,7 +305,9 @@ fn presets_of_probes_lead_here_and_those_of_files_to_setup() {
 fn what_is_shown_is_exported_named_and_marked() {
     let mut stage = stage();
     stage.keys("e");
-    assert!(stage.model.popups.is_empty() && said(&stage).contains("nothing was measured yet"));
+    assert!(
+        stage.model.popups.is_empty() && said(&stage).contains("nothing has been measured yet")
+    );
     let mut stage = opened();
     stage.keys("e");
     assert!(matches!(stage.model.popups.last(), Some(Popup::Export(form)) if form.name == "mine"));
@@ -321,13 +323,13 @@ fn values_of_a_probe_are_typed_held_against_it_and_measured() {
     let mut stage = stage();
     stage.model.lab = Lab::new(preset("lab").unwrap());
     stage.keys("5i");
-    assert!(said(&stage).contains("put the cursor on a probe"), "{}", said(&stage));
+    assert!(said(&stage).contains("move the cursor to a probe"), "{}", said(&stage));
     let item = stage.model.lab.sheet.item_of("contention").unwrap();
     stage.model.lab.go_to_item(item);
     stage.keys("i");
     let picture = stage.picture(80, 24);
     assert!(
-        picture.contains("Values of contention") && picture.contains("processes 1 to"),
+        picture.contains("Parameters of contention") && picture.contains("processes 1 to"),
         "{picture}"
     );
     stage.keys("processes=0<enter>");

@@ -31,7 +31,7 @@ fn bars_at_every_size() {
 fn before_anything_is_measured_there_are_expectations() {
     insta::assert_snapshot!("before", stage().snapshot(80, 24));
     let mut empty = Stage::new();
-    assert!(empty.keys("5").picture(80, 24).contains("finding out what can be measured here"));
+    assert!(empty.keys("5").picture(80, 24).contains("checking which probes are available"));
 }
 
 #[test]

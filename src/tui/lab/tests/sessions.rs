@@ -55,7 +55,7 @@ fn a_reference_is_shown_with_probes_that_are_not_known_here() {
     let at = lab.sheet.item_of("thread").unwrap();
     stage.model.lab.go_to_item(at);
     let picture = stage.picture(120, 40);
-    assert!(picture.contains("other") && picture.contains("does not know the probe"), "{picture}");
+    assert!(picture.contains("other") && picture.contains("does not know this probe"), "{picture}");
 }
 
 #[test]

@@ -161,7 +161,7 @@ impl Text<'_> {
         self.gap();
         let Some(info) = lab.info(id) else {
             return self.say(
-                "This iotui does not know the probe: the figures are those of the session.",
+                "This version of iotui does not know this probe; its values come from the session.",
                 Role::Dim,
             );
         };
@@ -173,7 +173,7 @@ impl Text<'_> {
             self.gap();
             self.item(
                 self.look.glyph("✖", "X"),
-                &format!("not to be had here: {why}"),
+                &format!("unavailable here: {why}"),
                 Role::Misleading,
             );
         }
@@ -190,11 +190,7 @@ impl Text<'_> {
             self.item(self.look.glyph("✖", "X"), error, Role::Wrong);
         }
         if let Some(why) = lab.refused(slot) {
-            self.item(
-                self.look.glyph("✖", "X"),
-                &format!("not to be had: {why}"),
-                Role::Misleading,
-            );
+            self.item(self.look.glyph("✖", "X"), &format!("unavailable: {why}"), Role::Misleading);
         }
         if let Some(result) = result {
             self.value(lab, result);
@@ -247,7 +243,8 @@ impl Text<'_> {
         }
         let outliers = match result.outliers().len() {
             0 => String::new(),
-            count => format!("{count} stand apart"),
+            1 => "1 outlier".into(),
+            count => format!("{count} outliers"),
         };
         self.figure(self.name("batches"), &result.counted().len().to_string(), &outliers);
     }
@@ -296,10 +293,10 @@ impl Text<'_> {
 fn against(value: f64, of: &Estimate) -> (String, &'static str) {
     let ratio = |end: f64| if end > 0.0 { units::column::figure(value / end) } else { "-".into() };
     match () {
-        () if value > of.high => (ratio(of.high), "above it"),
-        () if value < of.low => (ratio(of.low), "below it"),
+        () if value > of.high => (ratio(of.high), "above"),
+        () if value < of.low => (ratio(of.low), "below"),
         () if of.low == of.high => (ratio(of.low), "as expected"),
-        () => ("1".into(), "within it"),
+        () => ("1".into(), "within"),
     }
 }
 
@@ -315,9 +312,9 @@ mod tests {
     #[test]
     fn a_value_is_held_against_the_nearer_end_of_what_was_expected() {
         let of = |low, high| Estimate { low, high, reason: String::new() };
-        assert_eq!(against(30.0, &of(10.0, 15.0)), ("2.00".into(), "above it"));
-        assert_eq!(against(5.0, &of(10.0, 15.0)), ("0.50".into(), "below it"));
-        assert_eq!(against(12.0, &of(10.0, 15.0)).1, "within it");
+        assert_eq!(against(30.0, &of(10.0, 15.0)), ("2.00".into(), "above"));
+        assert_eq!(against(5.0, &of(10.0, 15.0)), ("0.50".into(), "below"));
+        assert_eq!(against(12.0, &of(10.0, 15.0)).1, "within");
         assert_eq!(against(10.0, &of(10.0, 10.0)), ("1.00".into(), "as expected"));
         assert_eq!(against(1.0, &of(0.0, 0.0)).0, "-");
     }

@@ -142,14 +142,14 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
 
 fn empty(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let text = match () {
-        () if !lab.filter.value().is_empty() => "nothing that is on is like that",
+        () if !lab.filter.value().is_empty() => "no selected probe matches the filter",
         () if lab.here.cells.is_empty() && ctx.run.is_some() => {
-            "what can be measured here is found out after the run"
+            "available probes are checked after the run"
         }
         () if lab.here.cells.is_empty() && lab.data.planned.is_empty() => {
-            "finding out what can be measured here ..."
+            "checking which probes are available..."
         }
-        () => "no probe is on: space switches the one under the cursor on",
+        () => "no probe is selected: space selects the one under the cursor",
     };
     pane::line(
         Line::styled(text, ctx.look.style(Role::Dim)).centered(),
@@ -285,7 +285,7 @@ fn figure(look: &Look, result: Option<&ProbeResult>, refused: bool, area: Rect, 
             (number.to_string(), unit.to_string(), Role::Number)
         }
         (None, true, _) => ("failed".into(), String::new(), Role::Wrong),
-        (None, false, true) => ("not here".into(), String::new(), Role::Off),
+        (None, false, true) => ("n/a".into(), String::new(), Role::Off),
         (None, false, false) => ("-".into(), String::new(), Role::Dim),
     };
     let worst =

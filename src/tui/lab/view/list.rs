@@ -62,7 +62,7 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
         }
     }
     if lab.sheet.items.is_empty() {
-        pane::line(Line::styled(" no probe is like that", look.style(Role::Dim)), 0, rows, buf);
+        pane::line(Line::styled(" no probe matches", look.style(Role::Dim)), 0, rows, buf);
     }
     pane::scrollbar(look, first, lab.sheet.items.len(), rows, buf);
 }

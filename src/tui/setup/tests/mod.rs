@@ -135,7 +135,7 @@ fn keys_become_a_command_line() {
         ("<tab>jj<space>", "iotui --batch -b read,pread,mmap,uring"),
         ("<tab>j<space>jjj<enter>", "iotui --batch -b uring"),
         ("<tab>i<ctrl-u>stdio+buf=64k,null<enter>", "iotui --batch -b stdio+buf=64k,null"),
-        // What to do.
+        // Workload.
         ("<tab><tab>l", "iotui --batch --op write"),
         ("<tab><tab><space><space>", "iotui --batch --op seek"),
         ("<tab><tab><space><space><space>", "iotui --batch --op read"),
@@ -196,13 +196,13 @@ fn a_file_on_the_command_line_runs_with_one_key() {
 #[test]
 fn what_is_refused_says_why_and_changes_nothing() {
     for (script, reason, unwanted) in [
-        ("jjj<enter><tab><tab>l", "writes only to files that it makes itself", "write"),
-        ("jjjjj<enter>", "is no file", "pipe"),
+        ("jjj<enter><tab><tab>l", "writes only to files it creates", "write"),
+        ("jjjjj<enter>", "is not a regular file", "pipe"),
         ("<tab>jjjjjj<space><space>", "unavailable: EPERM", "uring"),
         ("<tab>jjjjjj<space><tab>jjjjl", "one operation at a time", "-q"),
-        ("<tab><tab>jjjjjl<tab><tab><tab><tab>jjj<space>", "cannot do direct I/O", "stdio"),
-        ("<tab><tab>jj<space>jjjl", "take warm away first", "--direct"),
-        ("<tab><tab>jjjjjjjjjjjl", "sync is for writes", "--sync"),
+        ("<tab><tab>jjjjjl<tab><tab><tab><tab>jjj<space>", "does not support direct I/O", "stdio"),
+        ("<tab><tab>jj<space>jjjl", "deselect warm first", "--direct"),
+        ("<tab><tab>jjjjjjjjjjjl", "Sync applies only to writes", "--sync"),
     ] {
         let mut model = model(None);
         planned(&mut model);
@@ -300,7 +300,7 @@ fn presets_are_saved_and_taken() {
     keys(&mut model, "<tab><tab>jl");
     assert!(keys(&mut model, "wQuick!<enter>").is_empty());
     assert!(
-        matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("small letters"))
+        matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("lowercase letters"))
     );
     let effects = keys(&mut model, "<ctrl-u>mine<enter>");
     let Some(Effect::SavePreset { id, question }) = effects.first() else { panic!("{effects:?}") };

@@ -48,7 +48,7 @@ fn pictures_hold_what_matters_at_every_size() {
         let text = picture(&model, columns, rows);
         for wanted in [
             "Target",
-            "What to do",
+            "Workload",
             "Block size",
             "Plan",
             "r run",
@@ -106,11 +106,11 @@ fn what_the_sweeps_of_a_preset_set_is_shown_as_theirs() {
     planned(&mut model);
     let seen = picture(&model, 200, 60);
     assert!(
-        seen.contains("by sweep: read / write") && seen.contains("by sweep: 8 / 32 / -"),
+        seen.contains("per sweep: read / write") && seen.contains("per sweep: 8 / 32 / -"),
         "{seen}"
     );
     assert!(
-        seen.contains("by sweep: 1m / 128k / 4k")
+        seen.contains("per sweep: 1m / 128k / 4k")
             && seen.contains("8 sweeps: -s 1m --op read -q 8;"),
         "{seen}"
     );
@@ -119,7 +119,7 @@ fn what_the_sweeps_of_a_preset_set_is_shown_as_theirs() {
     planned(&mut model);
     let seen = picture(&model, 200, 60);
     assert!(
-        seen.contains("depth 4 is said for all 8 sweeps") && !seen.contains("by sweep: 8"),
+        seen.contains("depth 4 now applies to all 8 sweeps") && !seen.contains("per sweep: 8"),
         "{seen}"
     );
     assert!(line_of(&model).ends_with("-p peak -q 4"), "{}", line_of(&model));
@@ -128,7 +128,7 @@ fn what_the_sweeps_of_a_preset_set_is_shown_as_theirs() {
     assert!(line_of(&model).ends_with("-q 4 --direct=no"), "{}", line_of(&model));
     take(&mut model, built_in("random").unwrap());
     planned(&mut model);
-    assert!(picture(&model, 200, 60).contains("by sweep"));
+    assert!(picture(&model, 200, 60).contains("per sweep"));
 }
 
 fn take(model: &mut Model, preset: Preset) {

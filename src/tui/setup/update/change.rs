@@ -30,7 +30,7 @@ fn set(
 ) -> Result<Vec<Effect>, String> {
     if setup.by_sweep(name).is_some() {
         let count = setup.preset.sweeps.len();
-        ctx.note(format!("{name} {text} is said for all {count} sweeps of the preset; type nothing to take it back"));
+        ctx.note(format!("{name} {text} now applies to all {count} sweeps of the preset; clear it to restore their values"));
     }
     let settings = &mut setup.settings;
     settings.set(name, text).map_err(|error| error.to_string())?;
@@ -237,7 +237,10 @@ fn toggle_item(
         .filter(|own| (*own == item) != now.split(',').any(|n| n == *own))
         .collect();
     if chosen.is_empty() {
-        return refuse(ctx, format!("at least one: choose another before {item} goes"));
+        return refuse(
+            ctx,
+            format!("at least one is required: select another before deselecting {item}"),
+        );
     }
     set(setup, ctx, row.name, &chosen.join(",")).unwrap_or_default()
 }
@@ -250,8 +253,7 @@ pub fn edit(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             let now = now.unwrap_or_else(|| {
                 format!("{}/", setup.browser.dir.to_string_lossy()).replace("//", "/")
             });
-            let hint =
-                "a file or block device; with the operation write a file that does not exist yet";
+            let hint = "a file or block device; for writes, a file that does not exist yet";
             ctx.popups.push(Popup::line("Target", hint, now, Purpose::Setting(FILE)));
             return Vec::new();
         }
@@ -350,10 +352,10 @@ pub fn take_preset(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<
 pub fn save_preset(setup: &Setup, id: &str) -> Result<Vec<Effect>, String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
     if id.is_empty() || id.len() > 40 || !id.chars().all(plain) {
-        return Err("a name of small letters, digits and -, at most 40: my-disk".into());
+        return Err("use 1 to 40 lowercase letters, digits, - and _, e.g. my-disk".into());
     }
     if PRESETS.iter().any(|(own, _)| *own == id) {
-        return Err(format!("{id} comes with iotui: take another name"));
+        return Err(format!("{id} is a built-in preset: choose another name"));
     }
     Ok(vec![Effect::SavePreset { id: id.into(), question: Box::new(setup.question()) }])
 }

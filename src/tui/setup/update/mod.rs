@@ -32,7 +32,7 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
             ctx.popups.push(Popup::Presets { cursor });
         }
         Action::SaveAs => {
-            let hint = "a name; iotui --preset NAME takes it, and p here";
+            let hint = "a name for iotui --preset NAME and for p here";
             ctx.popups.push(Popup::line("Save as a preset", hint, "", Purpose::Preset));
         }
         Action::Copy => return copy(setup),
@@ -179,7 +179,7 @@ pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Eff
             pick::look(setup)
         }
         Msg::PresetSaved(Ok(preset)) => {
-            ctx.succeed(format!("saved as the preset {}", preset.id));
+            ctx.succeed(format!("saved as preset {}", preset.id));
             let mut effects = change::take_preset(setup, ctx, *preset);
             effects.push(setup.remember(ctx.presets, ctx.look));
             effects

@@ -76,7 +76,10 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     let (path, folder) = (browser.path(row).map(Path::to_path_buf), browser.folder(row).is_some());
     match path {
         Some(dir) if folder => {
-            ctx.note(format!("the scratch file goes to {}", crate::text::show_path(&dir)));
+            ctx.note(format!(
+                "the scratch file will be created in {}",
+                crate::text::show_path(&dir)
+            ));
             target(setup, ctx, None, Some(dir))
         }
         None => {

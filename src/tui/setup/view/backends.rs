@@ -41,7 +41,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         Pane::Backends,
         "Backends",
         &if scene.setup.by_sweep("backend").is_some() {
-            "by sweep".into()
+            "per sweep".into()
         } else if area.width < 24 {
             count.to_string()
         } else {

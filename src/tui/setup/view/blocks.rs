@@ -35,7 +35,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         None => (String::new(), 0),
     };
     let right = match by_sweep {
-        Some(values) => format!("by sweep: {values}"),
+        Some(values) => format!("per sweep: {values}"),
         None => {
             format!("{text}{}{count} {}", scene.dot(), if count == 1 { "size" } else { "sizes" })
         }

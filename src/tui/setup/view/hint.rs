@@ -23,7 +23,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         Pane::Blocks => of_blocks(scene),
         Pane::Plan => (
             None,
-            "enter run · y copy the line · w keep as a preset · d all findings with their remedies"
+            "enter run · y copy the command · w save as preset · d all findings and remedies"
                 .into(),
         ),
     };
@@ -96,6 +96,7 @@ fn of_row(scene: &Scene) -> Said {
 fn of_blocks(scene: &Scene) -> Said {
     let values = scene.counts.block_size.iter().flat_map(|range| &range.values);
     let why = values.rev().find_map(|value| objection::block(*value, &scene.given));
-    let keys = "left right move the marked end · space the other end · up down fewer or more sizes · i type";
+    let keys =
+        "left/right move the marked end · space other end · up/down fewer or more sizes · i type";
     (why, keys.into())
 }

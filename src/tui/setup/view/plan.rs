@@ -139,7 +139,7 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
         push(
             scene.look.glyph("○", "-"),
             Role::Dim,
-            &format!("{count} left out: {reason}"),
+            &format!("{count} skipped: {reason}"),
             Role::Dim,
         );
     }
@@ -214,7 +214,7 @@ fn counts(scene: &Scene, plan: &Plan) -> Line<'static> {
             format!(" {} {n}", scene.look.glyph("×", "x")),
             if n == 1 { " trial" } else { " trials" },
         ),
-        None => say(String::new(), ", in rounds until it is sure"),
+        None => say(String::new(), ", in rounds until precise"),
     }
     let dot = scene.dot();
     let time = estimate(plan);
@@ -244,7 +244,10 @@ fn target(proposed: &Proposed, start: &Path) -> String {
             )
         }
         TargetSpec::New { path, .. } => {
-            format!("writes {most}{size} to the new file {}{again}, which stays{left}", named(path))
+            format!(
+                "writes {most}{size} to the new file {}{again}, which is kept{left}",
+                named(path)
+            )
         }
     }
 }
@@ -263,19 +266,21 @@ fn trials(plan: &Plan) -> Option<String> {
         return None;
     }
     if plan.only_appends() {
-        return Some(", empty before each pass".into());
+        return Some(", emptied before each pass".into());
     }
     if plan.cells.iter().any(Job::appends) {
-        return Some(", then over it and as much to one that is empty before each pass".into());
+        return Some(
+            ", then overwrites it and writes as much to a file emptied before each pass".into(),
+        );
     }
     // A round to warm up comes first.
     let rounds = plan.trials.map(|n| u64::from(n) + 1);
     Some(match (each, rounds) {
         (Some(each), Some(rounds)) => {
-            format!(", then about {} over it in trials", show_bytes(each.saturating_mul(rounds)))
+            format!(", then overwrites about {} in trials", show_bytes(each.saturating_mul(rounds)))
         }
-        (Some(each), None) => format!(", then {} over it in each round", show_bytes(each)),
-        _ => format!(", then over it for at most {}", show_wait(plan.budget)),
+        (Some(each), None) => format!(", then overwrites {} in each round", show_bytes(each)),
+        _ => format!(", then overwrites it for at most {}", show_wait(plan.budget)),
     })
 }
 

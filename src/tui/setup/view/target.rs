@@ -81,7 +81,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         (None, Some(_)) if browser.entries.is_empty() => {
             Some(("reading the folder...".into(), Role::Dim))
         }
-        _ if browser.rows.is_empty() => Some(("nothing is called that".into(), Role::Dim)),
+        _ if browser.rows.is_empty() => Some(("no file matches".into(), Role::Dim)),
         _ => None,
     };
     if let Some((text, role)) = said {
@@ -193,7 +193,7 @@ fn said(scene: &Scene, row: Row) -> (String, String, String, Role) {
                     note,
                     role,
                 ),
-                Kind::Other => (entry.name.clone(), String::new(), "no file".into(), role),
+                Kind::Other => (entry.name.clone(), String::new(), "not a file".into(), role),
             }
         }
     }
@@ -223,10 +223,7 @@ pub fn known(scene: &Scene) -> Vec<(&'static str, String)> {
             let fs = if facts.fs.is_empty() { on } else { format!("{} on {on}", facts.fs) };
             known.push(("on", fs));
             if let Some(resident) = facts.resident {
-                known.push((
-                    "in memory",
-                    format!("{} in the page cache", show_share(resident.share)),
-                ));
+                known.push(("cached", format!("{} in the page cache", show_share(resident.share))));
             }
             if let Some(holes) = facts.hole_share() {
                 known.push((
@@ -242,7 +239,7 @@ pub fn known(scene: &Scene) -> Vec<(&'static str, String)> {
         }
         None => {
             if matches!(row, Row::Scratch) {
-                known.push(("made of", "random data, removed after the run".into()));
+                known.push(("contents", "random data, removed after the run".into()));
             }
             if !browser.ground.fs.is_empty() {
                 known.push(("on", browser.ground.fs.clone()));

@@ -21,7 +21,7 @@ fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
     if let Some(values) = scene.setup.by_sweep(row.name) {
         return vec![Part {
             item: None,
-            text: format!(" by sweep: {values} "),
+            text: format!(" per sweep: {values} "),
             on: true,
             why: None,
         }];
@@ -53,7 +53,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let setup = scene.setup;
     let changed = if setup.settings == crate::plan::Settings::default() { "" } else { ", changed" };
     let inner =
-        scene.frame(Pane::What, "What to do", &format!("{}{changed}", setup.preset.id), area, buf);
+        scene.frame(Pane::What, "Workload", &format!("{}{changed}", setup.preset.id), area, buf);
     let first = first(scene, inner.height);
     for (line, (at, row)) in
         ROWS.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
