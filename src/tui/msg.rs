@@ -12,7 +12,7 @@ use super::lab::{Here, Other};
 use super::question::Question;
 use super::remember::Remembered;
 use super::session_view::{Preview, SessionView};
-use super::setup::{Listing, Seen};
+use super::setup::{Inspection, Listing};
 use crate::engine::Proposed;
 use crate::host::Host;
 use crate::plan::{Plan, Preset, ProbeSet, Remote};
@@ -59,7 +59,7 @@ pub enum Msg {
     Doctor(Vec<Warning>),
     Listed(Listing),
     /// Facts about the file under the cursor.
-    Seen(Seen),
+    Seen(Inspection),
     /// The plan of the settings with this number.
     Proposed {
         number: u64,

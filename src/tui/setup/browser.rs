@@ -46,7 +46,7 @@ impl Entry {
 
 /// The file system that a folder is on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ground {
+pub struct FileSystem {
     pub fs: String,
     pub space: Option<Space>,
 }
@@ -55,13 +55,13 @@ pub struct Ground {
 #[derive(Debug)]
 pub struct Listing {
     pub dir: PathBuf,
-    pub ground: Ground,
+    pub file_system: FileSystem,
     pub result: Result<Vec<Entry>, String>,
 }
 
 /// What was found out about a file.
 #[derive(Debug)]
-pub struct Seen {
+pub struct Inspection {
     pub path: PathBuf,
     pub result: Result<Box<TargetFacts>, String>,
 }
@@ -78,9 +78,9 @@ pub enum Row {
 }
 
 /// Recent targets that are seen without a filter.
-const FEW: usize = 3;
+const SHORT_RECENT: usize = 3;
 /// Files looked at at the same time: one that hangs holds up no other.
-const LOOKS: usize = 3;
+const MAX_INSPECTIONS: usize = 3;
 
 #[derive(Debug, Default)]
 pub struct Browser {
@@ -88,9 +88,9 @@ pub struct Browser {
     pub start: PathBuf,
     pub dir: PathBuf,
     /// The folder that is being read.
-    pub going: Option<PathBuf>,
+    pub loading: Option<PathBuf>,
     pub entries: Vec<Entry>,
-    pub ground: Ground,
+    pub file_system: FileSystem,
     pub error: Option<String>,
     pub filter: Option<Input>,
     /// The filter has the focus.
@@ -99,20 +99,20 @@ pub struct Browser {
     pub cursor: usize,
     pub rows: Vec<Row>,
     pub recent: Vec<PathBuf>,
-    pub last: Option<PathBuf>,
+    pub last_folder: Option<PathBuf>,
     pub facts: HashMap<PathBuf, Result<Box<TargetFacts>, String>>,
-    looking: Vec<PathBuf>,
+    inspecting: Vec<PathBuf>,
 }
 
 impl Browser {
     pub fn new(dir: PathBuf) -> Browser {
         let mut browser = Browser { dir, ..Browser::default() };
-        browser.sort();
+        browser.build_rows();
         browser
     }
 
     /// Makes the rows anew; the cursor stays on what it was on, where that is still there.
-    pub fn sort(&mut self) {
+    pub fn build_rows(&mut self) {
         let before = self.row();
         let wanted = self.filter.as_ref().map(|f| f.value().to_lowercase()).unwrap_or_default();
         let filtered = !wanted.is_empty();
@@ -121,7 +121,7 @@ impl Browser {
         if has("scratch file") {
             rows.push(Row::Scratch);
         }
-        let most = if filtered { MOST_RECENT } else { FEW };
+        let most = if filtered { MOST_RECENT } else { SHORT_RECENT };
         let seen =
             |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && has(&entry.name);
         // A file of this folder stands in the list once.
@@ -131,7 +131,9 @@ impl Browser {
             .filter(|at| has(&self.recent[*at].to_string_lossy()) && !below(&self.recent[*at]));
         rows.extend(recent.take(most).map(Row::Recent));
         if !filtered {
-            rows.extend(self.last.as_ref().filter(|last| **last != self.dir).map(|_| Row::Last));
+            rows.extend(
+                self.last_folder.as_ref().filter(|last| **last != self.dir).map(|_| Row::Last),
+            );
             rows.extend(self.dir.parent().map(|_| Row::Parent));
         }
         rows.extend((0..self.entries.len()).filter(|at| seen(&self.entries[*at])).map(Row::Entry));
@@ -149,7 +151,7 @@ impl Browser {
         match row {
             Row::Scratch => None,
             Row::Recent(at) => self.recent.get(at).map(PathBuf::as_path),
-            Row::Last => self.last.as_deref(),
+            Row::Last => self.last_folder.as_deref(),
             Row::Parent => self.dir.parent(),
             Row::Entry(at) => self.entries.get(at).map(|entry| entry.path.as_path()),
         }
@@ -184,21 +186,21 @@ impl Browser {
     }
 
     /// Takes in what a folder holds; false where it was not asked for any more.
-    pub fn listed(&mut self, listing: Listing) -> bool {
-        if self.going.as_ref() != Some(&listing.dir) {
+    pub fn accept_listing(&mut self, listing: Listing) -> bool {
+        if self.loading.as_ref() != Some(&listing.dir) {
             return false;
         }
-        self.going = None;
+        self.loading = None;
         match listing.result {
             Ok(entries) => {
                 let from = (listing.dir != self.dir).then(|| self.dir.clone());
                 self.entries = entries;
                 self.dir = listing.dir;
-                self.ground = listing.ground;
+                self.file_system = listing.file_system;
                 self.error = None;
                 self.facts.clear();
-                self.sort();
-                self.enter(from.as_deref());
+                self.build_rows();
+                self.place_cursor(from.as_deref());
             }
             Err(why) => self.error = Some(why),
         }
@@ -206,7 +208,7 @@ impl Browser {
     }
 
     /// After a change of the folder: on the one that was left, else on the first entry.
-    fn enter(&mut self, from: Option<&Path>) {
+    fn place_cursor(&mut self, from: Option<&Path>) {
         let Some(from) = from else { return };
         let on = |row: &Row| matches!(row, Row::Entry(_)) && self.path(*row) == Some(from);
         let first = |row: &Row| matches!(row, Row::Entry(_) | Row::Parent);
@@ -217,28 +219,28 @@ impl Browser {
         self.cursor = at.unwrap_or(0);
     }
 
-    pub fn seen(&mut self, seen: Seen) {
-        self.looking.retain(|path| *path != seen.path);
+    pub fn accept_inspection(&mut self, seen: Inspection) {
+        self.inspecting.retain(|path| *path != seen.path);
         self.facts.insert(seen.path, seen.result);
     }
 
     /// The file to look at now: that under the cursor, where it is not known yet.
-    pub fn look(&mut self) -> Option<PathBuf> {
+    pub fn next_inspection(&mut self) -> Option<PathBuf> {
         let path = self.file()?.to_path_buf();
-        let known = self.facts.contains_key(&path) || self.looking.contains(&path);
-        if known || self.looking.len() >= LOOKS || self.objection().is_some() {
+        let known = self.facts.contains_key(&path) || self.inspecting.contains(&path);
+        if known || self.inspecting.len() >= MAX_INSPECTIONS || self.objection().is_some() {
             return None;
         }
-        self.looking.push(path.clone());
+        self.inspecting.push(path.clone());
         Some(path)
     }
 
     /// A target was used: it is the newest of the recent ones.
-    pub fn used(&mut self, path: &Path) {
+    pub fn add_recent(&mut self, path: &Path) {
         self.recent.retain(|own| own != path);
         self.recent.insert(0, path.into());
         self.recent.truncate(MOST_RECENT);
-        self.sort();
+        self.build_rows();
     }
 }
 

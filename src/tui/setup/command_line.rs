@@ -127,7 +127,7 @@ mod tests {
             (None, None, "quick".to_string(), Settings::default());
         while let Some(word) = words.next() {
             let text = word.to_string_lossy().into_owned();
-            let (name, given) = text
+            let (name, value) = text
                 .split_once('=')
                 .map_or((text.as_str(), None), |(name, value)| (name, Some(value)));
             let by_name = |s: &&crate::plan::Setting| {
@@ -136,7 +136,7 @@ mod tests {
             match Settings::ALL.iter().find(by_name) {
                 Some(setting) => {
                     let value = if setting.kind == ValueKind::Switch {
-                        given.unwrap_or("yes").into()
+                        value.unwrap_or("yes").into()
                     } else {
                         words.next().unwrap().into_string().unwrap()
                     };

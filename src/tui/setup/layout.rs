@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use super::state::{Pane, Setup};
 
 /// Narrower screens show the target or the backends, not both.
-const NARROW: u16 = 76;
+const MIN_THREE_PANES: u16 = 76;
 
 /// Where the panes are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Places {
 
     /// The inside of a pane.
     pub fn inner(&self, pane: Pane) -> Option<Rect> {
-        let area = self.panes.iter().find(|(own, _)| *own == pane).map(|(_, area)| *area)?;
+        let area = self.panes.iter().find(|(other, _)| *other == pane).map(|(_, area)| *area)?;
         Some(Rect::new(
             area.x + 1,
             area.y + 1,
@@ -37,7 +37,7 @@ pub fn places(body: Rect, setup: &Setup) -> Places {
     let blocks = if body.height >= 20 { 4 } else { 3 };
     let plan = (body.height / 3).clamp(5, 15).min(body.height);
     let top = body.height.saturating_sub(hint + blocks + plan);
-    let mut panes = across(Rect { height: top, ..body }, setup);
+    let mut panes = upper_panes(Rect { height: top, ..body }, setup);
     let mut at = body.y + top;
     for (pane, height) in [(Pane::Blocks, blocks), (Pane::Plan, plan)] {
         panes.push((pane, Rect::new(body.x, at, body.width, height)));
@@ -47,13 +47,13 @@ pub fn places(body: Rect, setup: &Setup) -> Places {
 }
 
 /// The upper panes beside each other.
-fn across(area: Rect, setup: &Setup) -> Vec<(Pane, Rect)> {
+fn upper_panes(area: Rect, setup: &Setup) -> Vec<(Pane, Rect)> {
     let wide = area.width;
     let cut = |x: u16, width: u16| Rect { x: area.x + x, width, ..area };
-    if wide < NARROW {
+    if wide < MIN_THREE_PANES {
         let what = (wide / 2 + 2).max(31).min(wide);
         let left = if setup.focus == Pane::Backends { Pane::Backends } else { Pane::Target };
-        return vec![(left, cut(0, wide - what)), (Pane::What, cut(wide - what, what))];
+        return vec![(left, cut(0, wide - what)), (Pane::Workload, cut(wide - what, what))];
     }
     let what = (wide * 38 / 100).clamp(34, 60);
     let backends = if wide < 100 { 18 } else { (wide * 28 / 100).clamp(18, 60) };
@@ -61,7 +61,7 @@ fn across(area: Rect, setup: &Setup) -> Vec<(Pane, Rect)> {
     vec![
         (Pane::Target, cut(0, target)),
         (Pane::Backends, cut(target, backends)),
-        (Pane::What, cut(target + backends, what)),
+        (Pane::Workload, cut(target + backends, what)),
     ]
 }
 

@@ -23,7 +23,7 @@ mod view;
 #[cfg(test)]
 pub(super) mod tests;
 
-pub use browser::{Browser, Entry, Ground, Kind, Listing, Seen};
+pub use browser::{Browser, Entry, FileSystem, Inspection, Kind, Listing};
 pub use command_line::build_command;
 pub use state::{Pane, Planning, Setup};
 pub use update::{

@@ -7,11 +7,11 @@ use crate::units::show_bytes;
 
 /// What choices are judged against.
 #[derive(Debug, Clone)]
-pub struct Given<'a> {
+pub struct Constraints<'a> {
     /// With all gaps filled, as the plan will take them.
     pub settings: &'a Settings,
     /// The backends were chosen; else they follow the operation.
-    pub named: bool,
+    pub explicit_backends: bool,
     pub infos: &'a [&'static Info],
     /// Backends that cannot be had here, and why.
     pub unavailable: &'a [(&'static str, String)],
@@ -22,9 +22,9 @@ pub struct Given<'a> {
     pub direct: Option<DirectSupport>,
 }
 
-impl Given<'_> {
+impl Constraints<'_> {
     /// The records of the backends that are chosen.
-    pub fn chosen(&self) -> Vec<&'static Info> {
+    pub fn selected_backends(&self) -> Vec<&'static Info> {
         let choices = self
             .settings
             .backend
@@ -46,8 +46,8 @@ impl Given<'_> {
     }
 
     /// The names of the chosen backends, for a reason.
-    fn names(&self) -> String {
-        let names: Vec<&str> = self.chosen().iter().map(|info| info.id).collect();
+    fn backend_names(&self) -> String {
+        let names: Vec<&str> = self.selected_backends().iter().map(|info| info.id).collect();
         match names.len() {
             0..=3 => names.join(", "),
             more => format!("{}, {} and {} more", names[0], names[1], more - 2),
@@ -55,15 +55,15 @@ impl Given<'_> {
     }
 
     /// All chosen backends move no bytes.
-    fn moves_nothing(&self) -> bool {
-        let chosen = self.chosen();
+    fn transfers_nothing(&self) -> bool {
+        let chosen = self.selected_backends();
         self.op() == Op::Seek
             || (!chosen.is_empty() && chosen.iter().all(|info| info.moves() == Moves::Nothing))
     }
 
     /// No chosen backend hands data to the program.
-    fn hands_over_nothing(&self) -> bool {
-        let chosen = self.chosen();
+    fn hides_data(&self) -> bool {
+        let chosen = self.selected_backends();
         !chosen.is_empty() && chosen.iter().all(|info| info.moves() != Moves::Data)
     }
 
@@ -78,82 +78,83 @@ impl Given<'_> {
 }
 
 /// Against a backend beside the other choices.
-pub fn backend(info: &Info, given: &Given) -> Option<String> {
-    let op = given.op();
+pub fn check_backend(info: &Info, constraints: &Constraints) -> Option<String> {
+    let op = constraints.op();
     if !info.ops.contains(&op) && info.ops != [Op::Seek] {
         return Some(format!("{} cannot {op}", info.id));
     }
-    if let Some((_, why)) = given.unavailable.iter().find(|(id, _)| *id == info.id) {
+    if let Some((_, why)) = constraints.unavailable.iter().find(|(id, _)| *id == info.id) {
         return Some(format!("unavailable: {why}"));
     }
-    if given.is_direct() && !info.direct && info.moves_bytes() {
+    if constraints.is_direct() && !info.direct && info.moves_bytes() {
         return Some(format!("{} does not support direct I/O: turn Direct I/O off", info.id));
     }
-    let least = given
+    let min = constraints
         .settings
         .depth
         .as_ref()
         .and_then(|range| range.values.iter().copied().min())
         .unwrap_or(1);
-    (least > u64::from(info.max_depth())).then(|| match info.max_depth() {
+    (min > u64::from(info.max_depth())).then(|| match info.max_depth() {
         1 => format!("{} is synchronous, one operation at a time: set Queue depth to 1", info.id),
-        most => format!("{} supports a queue depth of at most {most}", info.id),
+        max => format!("{} supports a queue depth of at most {max}", info.id),
     })
 }
 
 /// Against one value of a setting beside the other choices.
-pub fn value(name: &str, text: &str, given: &Given) -> Option<String> {
+pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<String> {
     match name {
-        "op" => op(text.parse().ok()?, given),
-        "cache" => cache(text.parse().ok()?, given),
-        "direct" if text == "true" => direct(given),
-        "xor" if text == "true" && given.moves_nothing() => {
+        "op" => check_op(text.parse().ok()?, constraints),
+        "cache" => check_cache(text.parse().ok()?, constraints),
+        "direct" if text == "true" => check_direct(constraints),
+        "xor" if text == "true" && constraints.transfers_nothing() => {
             Some("no data is transferred: there is nothing to XOR".into())
         }
-        "xor" if text == "true" && given.hands_over_nothing() => Some(format!(
+        "xor" if text == "true" && constraints.hides_data() => Some(format!(
             "{}: no data reaches the program, so there is nothing to XOR",
-            given.names()
+            constraints.backend_names()
         )),
-        "sync" if text != Sync::None.name() && given.op() != Op::Write => {
+        "sync" if text != Sync::None.name() && constraints.op() != Op::Write => {
             Some("Sync applies only to writes: set Operation to write".into())
         }
-        "mix" | "writes" if given.exists => {
+        "mix" | "writes" if constraints.exists => {
             Some("iotui writes only to files it creates: choose the scratch file".into())
         }
-        "writes" if text == Writes::Append.name() => appends(given),
-        "depth" => depth(text, given),
-        "size" => size(text, given),
-        "count" => count(text, given),
+        "writes" if text == Writes::Append.name() => check_append(constraints),
+        "depth" => check_depth(text, constraints),
+        "size" => check_size(text, constraints),
+        "count" => check_count(text, constraints),
         _ => None,
     }
 }
 
 /// Against the value that a setting has now; of several, only what holds for all.
-pub fn now(name: &str, given: &Given) -> Option<String> {
-    let text = given.settings.text(name)?;
+pub fn check_current(name: &str, constraints: &Constraints) -> Option<String> {
+    let text = constraints.settings.text(name)?;
     let parts: Vec<&str> =
         if matches!(name, "cache" | "writes") { text.split(',').collect() } else { vec![&text] };
     let mut reasons: Vec<Option<String>> =
-        parts.into_iter().map(|part| value(name, part, given)).collect();
+        parts.into_iter().map(|part| check_value(name, part, constraints)).collect();
     if reasons.iter().all(Option::is_some) { reasons.pop().flatten() } else { None }
 }
 
 /// Against a block size.
-pub fn block(bytes: u64, given: &Given) -> Option<String> {
+pub fn check_block(bytes: u64, constraints: &Constraints) -> Option<String> {
     if bytes > crate::plan::Job::MAX_BLOCK {
         return Some(format!(
             "one call transfers at most {}",
             show_bytes(crate::plan::Job::MAX_BLOCK)
         ));
     }
-    if let Some(span) = given.span().filter(|span| bytes > *span) {
+    if let Some(span) = constraints.span().filter(|span| bytes > *span) {
         return Some(format!(
             "a block of {} is larger than the {} in use",
             show_bytes(bytes),
             show_bytes(span)
         ));
     }
-    let Some(DirectSupport::Known(align)) = given.direct.filter(|_| given.is_direct()) else {
+    let Some(DirectSupport::Known(align)) = constraints.direct.filter(|_| constraints.is_direct())
+    else {
         return None;
     };
     let align = u64::from(align.offset.max(align.mem)).max(1);
@@ -161,49 +162,54 @@ pub fn block(bytes: u64, given: &Given) -> Option<String> {
         .then(|| format!("direct I/O requires multiples of {} here", show_bytes(align)))
 }
 
-fn op(op: Op, given: &Given) -> Option<String> {
-    if op == Op::Write && given.exists {
+fn check_op(op: Op, constraints: &Constraints) -> Option<String> {
+    if op == Op::Write && constraints.exists {
         return Some("iotui writes only to files it creates: choose the scratch file".into());
     }
-    let chosen = given.chosen();
-    let able =
-        chosen.iter().any(|info| info.ops.contains(&op)) || chosen.is_empty() || !given.named;
-    (!able).then(|| format!("{} cannot {op}: choose a backend that can", given.names()))
+    let chosen = constraints.selected_backends();
+    let able = chosen.iter().any(|info| info.ops.contains(&op))
+        || chosen.is_empty()
+        || !constraints.explicit_backends;
+    (!able)
+        .then(|| format!("{} cannot {op}: choose a backend that can", constraints.backend_names()))
 }
 
-fn cache(cache: Cache, given: &Given) -> Option<String> {
-    if cache == Cache::Warm && given.is_direct() {
+fn check_cache(cache: Cache, constraints: &Constraints) -> Option<String> {
+    if cache == Cache::Warm && constraints.is_direct() {
         return Some("direct I/O bypasses the page cache: warm has no effect".into());
     }
-    (cache != Cache::AsIs && given.moves_nothing())
+    (cache != Cache::AsIs && constraints.transfers_nothing())
         .then(|| "no data is transferred: the page cache has no effect".into())
 }
 
-fn direct(given: &Given) -> Option<String> {
-    let chosen = given.chosen();
-    if given.direct == Some(DirectSupport::Refused) {
+fn check_direct(constraints: &Constraints) -> Option<String> {
+    let chosen = constraints.selected_backends();
+    if constraints.direct == Some(DirectSupport::Refused) {
         return Some("the target's file system does not support direct I/O".into());
     }
-    if given.settings.cache.as_deref() == Some(&[Cache::Warm]) {
+    if constraints.settings.cache.as_deref() == Some(&[Cache::Warm]) {
         return Some("direct I/O bypasses the page cache: deselect warm first".into());
     }
     let able = chosen.is_empty() || chosen.iter().any(|info| info.direct);
     (!able).then(|| {
-        let who = verb(&given.names(), "does", "do");
+        let who = with_verb(&constraints.backend_names(), "does", "do");
         format!("{who} not support direct I/O")
     })
 }
 
 /// Against writing to a file that is empty at first and grows in order.
-fn appends(given: &Given) -> Option<String> {
-    let chosen = given.chosen();
-    let settings = given.settings;
+fn check_append(constraints: &Constraints) -> Option<String> {
+    let chosen = constraints.selected_backends();
+    let settings = constraints.settings;
     let one = |range: &Option<crate::plan::Range>| {
         range.as_ref().is_none_or(|range| range.values.contains(&1))
     };
     match () {
-        () if given.named && !chosen.is_empty() && !chosen.iter().any(|info| info.appends) => {
-            Some(format!("{} cannot extend a file: choose pread", given.names()))
+        () if constraints.explicit_backends
+            && !chosen.is_empty()
+            && !chosen.iter().any(|info| info.appends) =>
+        {
+            Some(format!("{} cannot extend a file: choose pread", constraints.backend_names()))
         }
         () if settings.mix.is_some() => {
             Some("an empty file has nothing to read: clear Read share first".into())
@@ -219,47 +225,53 @@ fn appends(given: &Given) -> Option<String> {
     }
 }
 
-fn depth(text: &str, given: &Given) -> Option<String> {
-    let least = numbers(text).min()?;
-    let most =
-        given.chosen().iter().map(|info| u64::from(info.max_depth())).max().unwrap_or(u64::MAX);
-    (least > most).then(|| match most {
+fn check_depth(text: &str, constraints: &Constraints) -> Option<String> {
+    let min = parse_counts(text).min()?;
+    let max = constraints
+        .selected_backends()
+        .iter()
+        .map(|info| u64::from(info.max_depth()))
+        .max()
+        .unwrap_or(u64::MAX);
+    (min > max).then(|| match max {
         1 => {
-            format!("{} one operation at a time: choose uring", verb(&given.names(), "runs", "run"))
+            format!(
+                "{} one operation at a time: choose uring",
+                with_verb(&constraints.backend_names(), "runs", "run")
+            )
         }
         _ => format!(
-            "{} a queue depth of at most {most}",
-            verb(&given.names(), "supports", "support")
+            "{} a queue depth of at most {max}",
+            with_verb(&constraints.backend_names(), "supports", "support")
         ),
     })
 }
 
-fn size(text: &str, given: &Given) -> Option<String> {
-    let file = given.size.filter(|_| given.exists)?;
-    let least = crate::plan::Range::parse(text, crate::plan::RangeOf::Bytes)
+fn check_size(text: &str, constraints: &Constraints) -> Option<String> {
+    let file = constraints.size.filter(|_| constraints.exists)?;
+    let min = crate::plan::Range::parse(text, crate::plan::RangeOf::Bytes)
         .ok()?
         .values
         .into_iter()
         .min()?;
-    (least > file)
-        .then(|| format!("{} exceeds the file size, {}", show_bytes(least), show_bytes(file)))
+    (min > file).then(|| format!("{} exceeds the file size, {}", show_bytes(min), show_bytes(file)))
 }
 
-fn count(text: &str, given: &Given) -> Option<String> {
-    let (least, span) = (numbers(text).min()?, given.span()?);
-    let block = given.settings.block_size.as_ref()?.values.iter().copied().min()?.max(1);
-    (least > span.div_ceil(block))
+fn check_count(text: &str, constraints: &Constraints) -> Option<String> {
+    let (min, span) = (parse_counts(text).min()?, constraints.span()?);
+    let block = constraints.settings.block_size.as_ref()?.values.iter().copied().min()?.max(1);
+    (min > span.div_ceil(block))
         .then(|| format!("that many blocks exceed the {} in use", show_bytes(span)))
 }
 
-fn numbers(text: &str) -> impl Iterator<Item = u64> {
+fn parse_counts(text: &str) -> impl Iterator<Item = u64> {
     crate::plan::Range::parse(text, crate::plan::RangeOf::Count)
         .map(|range| range.values)
         .unwrap_or_default()
         .into_iter()
 }
 
-fn verb(names: &str, one: &str, many: &str) -> String {
+fn with_verb(names: &str, one: &str, many: &str) -> String {
     format!("{names} {}", if names.contains(", ") { many } else { one })
 }
 
@@ -288,9 +300,9 @@ mod tests {
             ("fio", missing.to_string()),
         ];
         let align = DirectAlign { mem: 4, offset: 512, read_offset: None };
-        let given = Given {
+        let constraints = Constraints {
             settings: &settings,
-            named: said.backend.is_some(),
+            explicit_backends: said.backend.is_some(),
             infos: &infos,
             unavailable: if exists { &[] } else { &unavailable },
             exists,
@@ -299,11 +311,11 @@ mod tests {
         };
         match what.split_once('=') {
             Some(("backend", id)) => {
-                backend(infos.iter().find(|info| info.id == id).unwrap(), &given)
+                check_backend(infos.iter().find(|info| info.id == id).unwrap(), &constraints)
             }
-            Some(("block", text)) => block(text.parse().unwrap(), &given),
-            Some((name, text)) => value(name, text, &given),
-            None => now(what, &given),
+            Some(("block", text)) => check_block(text.parse().unwrap(), &constraints),
+            Some((name, text)) => check_value(name, text, &constraints),
+            None => check_current(what, &constraints),
         }
     }
 

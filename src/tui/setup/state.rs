@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::browser::{Browser, Row};
 use super::command_line::build_command;
-use super::objection::Given;
+use super::objection::Constraints;
 use super::slider::{Band, End};
 use crate::engine::{self, Proposed};
 use crate::experiment::usual;
@@ -23,26 +23,26 @@ use crate::units::show_bytes;
 pub enum Pane {
     Target,
     Backends,
-    What,
+    Workload,
     Blocks,
     Plan,
 }
 
 impl Pane {
     pub const ALL: &'static [Pane] =
-        &[Pane::Target, Pane::Backends, Pane::What, Pane::Blocks, Pane::Plan];
+        &[Pane::Target, Pane::Backends, Pane::Workload, Pane::Blocks, Pane::Plan];
 
     /// The pane so many further; they come round.
-    pub fn further(self, by: usize) -> Pane {
+    pub fn cycle(self, by: usize) -> Pane {
         let at = Pane::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
         Pane::ALL[(at + by) % Pane::ALL.len()]
     }
 }
 
 /// Questions for a plan under way at the same time; the last one always follows.
-const ASKED: usize = 2;
+const MAX_PENDING: usize = 2;
 /// A plan that takes longer is waited for visibly.
-const SOON: Duration = Duration::from_millis(250);
+const LATE_AFTER: Duration = Duration::from_millis(250);
 
 /// The plan of the choices, and the way to it.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ pub struct Planning {
     /// Of the newest question.
     pub number: u64,
     answered: u64,
-    sent: Vec<u64>,
+    pending: Vec<u64>,
     pub since: Duration,
     pub proposed: Option<Result<Box<Proposed>, String>>,
     pub findings: Option<Vec<Warning>>,
@@ -58,33 +58,33 @@ pub struct Planning {
     pub expected: String,
     pub unavailable: Vec<(&'static str, String)>,
     /// `r` was pressed before the plan was there.
-    pub eager: bool,
+    pub run_when_ready: bool,
 }
 
 impl Planning {
     /// The newest question has its answer.
-    pub fn settled(&self) -> bool {
+    pub fn is_settled(&self) -> bool {
         self.answered == self.number && self.proposed.is_some()
     }
 
     /// The answer is late.
-    pub fn late(&self, now: Duration) -> bool {
-        !self.settled() && now.saturating_sub(self.since) >= SOON
+    pub fn is_late(&self, now: Duration) -> bool {
+        !self.is_settled() && now.saturating_sub(self.since) >= LATE_AFTER
     }
 
     /// What was planned last; maybe of choices that have changed since.
-    pub fn last(&self) -> Option<&Proposed> {
+    pub fn last_proposal(&self) -> Option<&Proposed> {
         self.proposed.as_ref()?.as_ref().ok().map(|proposed| &**proposed)
     }
 
     /// An answer came; whether it is that to the newest question.
-    pub fn take(
+    pub fn accept_answer(
         &mut self,
         number: u64,
         result: Result<Box<Proposed>, String>,
         findings: Vec<Warning>,
     ) -> bool {
-        self.sent.retain(|sent| *sent != number);
+        self.pending.retain(|sent| *sent != number);
         if number != self.number {
             return false;
         }
@@ -152,7 +152,7 @@ impl Setup {
     }
 
     /// With what was kept of the last time; `here` is the folder that is shown.
-    pub fn remembering(mut self, remembered: &Remembered, here: &Path, fresh: bool) -> Setup {
+    pub fn with_remembered(mut self, remembered: &Remembered, here: &Path, fresh: bool) -> Setup {
         let own = self
             .file
             .as_deref()
@@ -161,8 +161,8 @@ impl Setup {
         self.browser = Browser::new(own.unwrap_or_else(|| here.into()));
         self.browser.start = here.into();
         self.browser.recent.clone_from(&remembered.recent);
-        self.browser.last.clone_from(&remembered.folder);
-        self.browser.sort();
+        self.browser.last_folder.clone_from(&remembered.folder);
+        self.browser.build_rows();
         self.log_y = remembered.log_y;
         if fresh {
             self.settings = remembered.settings.clone();
@@ -177,21 +177,21 @@ impl Setup {
     }
 
     /// What is asked for before the first key.
-    pub fn first(&mut self) -> Vec<Effect> {
-        self.browser.going = Some(self.browser.dir.clone());
+    pub fn start(&mut self) -> Vec<Effect> {
+        self.browser.loading = Some(self.browser.dir.clone());
         let mut effects = vec![Effect::List(self.browser.dir.clone())];
-        effects.extend(self.ask());
+        effects.extend(self.request_plan());
         effects
     }
 
     /// After a change: asks for the plan anew.
     pub fn replan(&mut self, now: Duration) -> Vec<Effect> {
-        if self.planning.settled() {
+        if self.planning.is_settled() {
             self.planning.since = now;
         }
         self.scroll = 0;
         self.dirty = true;
-        self.ask().into_iter().collect()
+        self.request_plan().into_iter().collect()
     }
 
     /// Gives a pane the focus.
@@ -207,7 +207,7 @@ impl Setup {
 
     /// The target for the first line: what has no room loses its front, so the name stands last.
     pub fn describe_target(&self, look: &Look) -> String {
-        let settled = self.planning.settled();
+        let settled = self.planning.is_settled();
         let facts = self.facts().filter(|_| settled);
         let size = self.plan().filter(|_| settled).map(|plan| show_bytes(plan.target.size()));
         let name = match &self.file {
@@ -247,7 +247,7 @@ impl Setup {
 
     /// What is known about the chosen target.
     pub fn facts(&self) -> Option<&TargetFacts> {
-        self.planning.last().map(|proposed| &proposed.facts)
+        self.planning.last_proposal().map(|proposed| &proposed.facts)
     }
 
     pub fn findings(&self) -> Option<&[Warning]> {
@@ -255,33 +255,33 @@ impl Setup {
     }
 
     /// The answer to the newest question is not there yet.
-    pub fn waits(&self) -> bool {
-        self.planning.number > 0 && !self.planning.settled()
+    pub fn is_waiting(&self) -> bool {
+        self.planning.number > 0 && !self.planning.is_settled()
     }
 
     /// Asks for the plan of what is chosen now; later where enough is asked already.
-    pub fn ask(&mut self) -> Option<Effect> {
+    pub fn request_plan(&mut self) -> Option<Effect> {
         self.planning.number += 1;
         self.planning.answered = 0;
-        self.send()
+        self.send_pending()
     }
 
     /// Sends the newest question, unless it was sent or too many are under way.
-    pub fn send(&mut self) -> Option<Effect> {
+    pub fn send_pending(&mut self) -> Option<Effect> {
         let planning = &mut self.planning;
-        if planning.settled()
-            || planning.sent.contains(&planning.number)
-            || planning.sent.len() >= ASKED
+        if planning.is_settled()
+            || planning.pending.contains(&planning.number)
+            || planning.pending.len() >= MAX_PENDING
         {
             return None;
         }
-        planning.sent.push(planning.number);
+        planning.pending.push(planning.number);
         Some(Effect::Propose(Box::new(self.question())))
     }
 
     /// Another target: what still waits for the old one is waited for no more.
-    pub fn forget_sent(&mut self) {
-        self.planning.sent.clear();
+    pub fn forget_pending(&mut self) {
+        self.planning.pending.clear();
     }
 
     pub fn question(&self) -> Question {
@@ -295,13 +295,13 @@ impl Setup {
     }
 
     /// What counts, with all gaps filled.
-    pub fn counts(&self) -> Settings {
+    pub fn effective_settings(&self) -> Settings {
         usual(&self.settings.clone().or(&self.preset.settings), &self.infos)
     }
 
     /// What the sweeps of the preset say of a setting that was not said over them: each value once,
     /// `-` where one leaves it open.
-    pub fn by_sweep(&self, name: &str) -> Option<String> {
+    pub fn sweep_values(&self, name: &str) -> Option<String> {
         let sweeps = &self.preset.sweeps;
         if self.settings.text(name).is_some()
             || sweeps.iter().all(|sweep| sweep.text(name).is_none())
@@ -319,7 +319,7 @@ impl Setup {
     }
 
     /// `3 sweeps: --op read -s 1m; ...`; empty where the preset is one.
-    pub fn sweeps(&self) -> String {
+    pub fn describe_sweeps(&self) -> String {
         let sweeps = self.preset.over(&self.settings).sweeps;
         let own = |sweep: &Settings| {
             if sweep.argv().is_empty() {
@@ -341,27 +341,28 @@ impl Setup {
         }
     }
 
-    /// What choices are judged against; `counts` from [`Setup::counts`].
-    pub fn given<'a>(&'a self, counts: &'a Settings) -> Given<'a> {
+    /// What choices are judged against; `effective` from [`Setup::effective_settings`].
+    pub fn constraints<'a>(&'a self, effective: &'a Settings) -> Constraints<'a> {
         let facts = self
             .planning
-            .last()
+            .last_proposal()
             .map(|proposed| &proposed.facts)
             .filter(|_| self.is_planned_target());
         let spec = self.plan().map(|plan| plan.target.size()).filter(|_| self.is_planned_target());
-        Given {
-            settings: counts,
-            named: self.settings.backend.is_some() || self.preset.settings.backend.is_some(),
+        Constraints {
+            settings: effective,
+            explicit_backends: self.settings.backend.is_some()
+                || self.preset.settings.backend.is_some(),
             infos: &self.infos,
             unavailable: &self.planning.unavailable,
             exists: self.exists && self.file.is_some(),
-            size: spec.or_else(|| self.seen_size()),
+            size: spec.or_else(|| self.browsed_size()),
             direct: facts.and_then(|facts| facts.direct),
         }
     }
 
     pub fn plan(&self) -> Option<&Plan> {
-        self.planning.last().map(|proposed| &proposed.plan)
+        self.planning.last_proposal().map(|proposed| &proposed.plan)
     }
 
     /// The last plan is for the target that is chosen now.
@@ -375,18 +376,18 @@ impl Setup {
         }
     }
 
-    fn seen_size(&self) -> Option<u64> {
-        self.browser.facts.get(&self.whole_path()?)?.as_ref().ok().map(|facts| facts.size)
+    fn browsed_size(&self) -> Option<u64> {
+        self.browser.facts.get(&self.absolute_path()?)?.as_ref().ok().map(|facts| facts.size)
     }
 
     /// The path of the target from the root on.
-    pub fn whole_path(&self) -> Option<PathBuf> {
+    pub fn absolute_path(&self) -> Option<PathBuf> {
         self.file.as_ref().map(|file| self.browser.start.join(file))
     }
 
     /// Whether a row of the browser is the chosen target.
     pub fn is_target(&self, row: Row) -> bool {
-        match (self.whole_path(), row) {
+        match (self.absolute_path(), row) {
             (None, Row::Scratch) => true,
             (Some(file), Row::Recent(_) | Row::Entry(_)) => self.browser.path(row) == Some(&file),
             _ => false,
@@ -394,7 +395,7 @@ impl Setup {
     }
 
     /// The block sizes as a band.
-    pub fn band(&self, counts: &Settings) -> Option<Band> {
-        counts.block_size.as_ref().map(Band::of)
+    pub fn band(&self, effective: &Settings) -> Option<Band> {
+        effective.block_size.as_ref().map(Band::from_range)
     }
 }

@@ -27,9 +27,9 @@ fn model(file: Option<&str>) -> Model {
         PRESETS.iter().map(|(id, text)| Preset::parse(id, text).unwrap()).collect();
     let setup =
         Setup::new(file.map(PathBuf::from), None, built_in("quick").unwrap(), Settings::default());
-    let setup = setup.remembering(&Remembered::default(), Path::new("/data"), false);
+    let setup = setup.with_remembered(&Remembered::default(), Path::new("/data"), false);
     let mut model = Model::new(Look::default(), presets, setup);
-    let effects = model.setup.first();
+    let effects = model.setup.start();
     assert!(
         matches!(&effects[..], [Effect::List(dir), Effect::Propose(_)] if dir == Path::new("/data"))
     );
@@ -61,7 +61,7 @@ pub fn listing(dir: &str) -> Listing {
     ];
     Listing {
         dir: dir.into(),
-        ground: Ground { fs: "ext4".into(), space: None },
+        file_system: FileSystem { fs: "ext4".into(), space: None },
         result: Ok(entries),
     }
 }
@@ -254,9 +254,9 @@ fn few_questions_are_under_way_and_the_last_is_answered() {
     assert!(
         matches!(&next[..], [Effect::Propose(question)] if question.number == 7 && question.settings.text("threads").as_deref() == Some("64"))
     );
-    assert!(answer(&mut model, 3).is_empty() && model.setup.waits());
+    assert!(answer(&mut model, 3).is_empty() && model.setup.is_waiting());
     planned(&mut model);
-    assert!(!model.setup.waits());
+    assert!(!model.setup.is_waiting());
     // Another target does not wait for what hangs.
     keys(&mut model, "hhh");
     let effects = keys(&mut model, "<shift-tab><shift-tab>jjj<enter>");
@@ -277,7 +277,7 @@ fn folders_are_asked_for_and_never_waited_for() {
     // Facts only of the file under the cursor.
     let effects = keys(&mut model, "g/a.b");
     assert_eq!(effects, [Effect::Look("/a.bin".into())]);
-    let seen = Seen {
+    let seen = Inspection {
         path: "/a.bin".into(),
         result: Ok(Box::new(TargetFacts { size: 77, fs: "xfs".into(), ..TargetFacts::default() })),
     };
@@ -352,7 +352,7 @@ fn what_was_chosen_is_remembered() {
             built_in("quick").unwrap(),
             Settings::default(),
         );
-        setup.remembering(&kept, Path::new("/here"), fresh)
+        setup.with_remembered(&kept, Path::new("/here"), fresh)
     };
     assert_eq!(setup(None, true).settings, kept.settings);
     assert_eq!(setup(None, false).settings, Settings::default());

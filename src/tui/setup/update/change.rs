@@ -28,7 +28,7 @@ fn set(
     name: &str,
     text: &str,
 ) -> Result<Vec<Effect>, String> {
-    if setup.by_sweep(name).is_some() {
+    if setup.sweep_values(name).is_some() {
         let count = setup.preset.sweeps.len();
         ctx.note(format!("{name} {text} now applies to all {count} sweeps of the preset; clear it to restore their values"));
     }
@@ -62,8 +62,8 @@ fn unset(setup: &mut Setup, ctx: &mut Context, name: &str) -> Vec<Effect> {
 
 /// Sets one setting unless that makes no sense.
 fn choose(setup: &mut Setup, ctx: &mut Context, name: &str, text: &str) -> Vec<Effect> {
-    let counts = setup.counts();
-    if let Some(why) = objection::value(name, text, &setup.given(&counts)) {
+    let effective = setup.effective_settings();
+    if let Some(why) = objection::check_value(name, text, &setup.constraints(&effective)) {
         return refuse(ctx, why);
     }
     match set(setup, ctx, name, text) {
@@ -75,13 +75,13 @@ fn choose(setup: &mut Setup, ctx: &mut Context, name: &str, text: &str) -> Vec<E
 /// Ticks or unticks a backend.
 pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Effect> {
     let Some(info) = setup.infos.get(at).copied() else { return Vec::new() };
-    let counts = setup.counts();
-    let given = setup.given(&counts);
+    let effective = setup.effective_settings();
+    let constraints = setup.constraints(&effective);
     let mut list =
-        counts.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(&setup.infos));
+        effective.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(&setup.infos));
     if list.iter().any(|choice| choice.id == info.id) {
         list.retain(|choice| choice.id != info.id);
-    } else if let Some(why) = objection::backend(info, &given) {
+    } else if let Some(why) = objection::check_backend(info, &constraints) {
         return refuse(ctx, why);
     } else {
         list.push(Choice::plain(info.id));
@@ -98,43 +98,43 @@ pub fn step_row(
     row: &'static Setting,
     up: bool,
 ) -> Vec<Effect> {
-    let counts = setup.counts();
-    let text = counts.text(row.name);
+    let effective = setup.effective_settings();
+    let text = effective.text(row.name);
     match rows::kind(row) {
-        Kind::One(items) => step_along(setup, ctx, row, &items, text.as_deref(), up),
-        Kind::Some(items) => {
+        Kind::OneOf(items) => step_to_item(setup, ctx, row, &items, text.as_deref(), up),
+        Kind::SomeOf(items) => {
             let mark = setup.mark;
             setup.mark = if up { (mark + 1).min(items.len() - 1) } else { mark.saturating_sub(1) };
             Vec::new()
         }
         Kind::Text => {
-            let usual = usual(setup, row.name);
-            match step(row.name, text.as_deref(), usual.as_deref(), up) {
+            let origin = step_origin(setup, row.name);
+            match step(row.name, text.as_deref(), origin.as_deref(), up) {
                 Step::To(next) => choose(setup, ctx, row.name, &next),
-                Step::Unsaid if setup.preset.settings.text(row.name).is_none() => {
+                Step::Unset if setup.preset.settings.text(row.name).is_none() => {
                     unset(setup, ctx, row.name)
                 }
-                Step::Unsaid | Step::Stay => Vec::new(),
+                Step::Unset | Step::Stay => Vec::new(),
             }
         }
     }
 }
 
 /// What counts where nothing is said, to step from.
-fn usual(setup: &Setup, name: &str) -> Option<String> {
+fn step_origin(setup: &Setup, name: &str) -> Option<String> {
     match name {
         "budget" => Some(short_time(crate::plan::Plan::BUDGET)),
         "trial-time" => setup.plan().map(|plan| short_time(plan.trial_time.low)),
         "size" => {
-            let counts = setup.counts();
-            setup.given(&counts).size.map(crate::units::short_bytes)
+            let effective = setup.effective_settings();
+            setup.constraints(&effective).size.map(crate::units::short_bytes)
         }
         _ => None,
     }
 }
 
 /// To the next item that makes sense; the reason where there is none.
-fn step_along(
+fn step_to_item(
     setup: &mut Setup,
     ctx: &mut Context,
     row: &'static Setting,
@@ -142,18 +142,18 @@ fn step_along(
     now: Option<&str>,
     up: bool,
 ) -> Vec<Effect> {
-    let counts = setup.counts();
-    let given = setup.given(&counts);
+    let effective = setup.effective_settings();
+    let constraints = setup.constraints(&effective);
     let at = items.iter().position(|item| Some(*item) == now);
-    let ways: Vec<&'static str> = match (at, up) {
+    let candidates: Vec<&'static str> = match (at, up) {
         (Some(at), true) => items[at + 1..].to_vec(),
         (Some(at), false) => items[..at].iter().rev().copied().collect(),
         (None, true) => items.to_vec(),
         (None, false) => items.iter().rev().copied().collect(),
     };
     let mut first = None;
-    for item in ways {
-        match objection::value(row.name, item, &given) {
+    for item in candidates {
+        match objection::check_value(row.name, item, &constraints) {
             None => {
                 // What was skipped is told.
                 first.into_iter().for_each(|why: String| ctx.note(why));
@@ -168,17 +168,17 @@ fn step_along(
 /// Space on a row: the next of several, round and round; the marked box; a number is typed.
 pub fn toggle_row(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -> Vec<Effect> {
     match rows::kind(row) {
-        Kind::One(items) => {
-            let now = setup.counts().text(row.name);
+        Kind::OneOf(items) => {
+            let now = setup.effective_settings().text(row.name);
             let at = items.iter().position(|item| Some(*item) == now.as_deref());
             let last = at.is_some_and(|at| at + 1 == items.len());
             if last {
-                step_along(setup, ctx, row, &items, None, true)
+                step_to_item(setup, ctx, row, &items, None, true)
             } else {
-                step_round(setup, ctx, row, &items, now.as_deref())
+                step_wrapping(setup, ctx, row, &items, now.as_deref())
             }
         }
-        Kind::Some(items) => match items.get(setup.mark).copied() {
+        Kind::SomeOf(items) => match items.get(setup.mark).copied() {
             Some(item) => toggle_item(setup, ctx, row, &items, item),
             None => Vec::new(),
         },
@@ -186,32 +186,32 @@ pub fn toggle_row(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -
     }
 }
 
-fn step_round(
+fn step_wrapping(
     setup: &mut Setup,
     ctx: &mut Context,
     row: &'static Setting,
     items: &[&'static str],
     now: Option<&str>,
 ) -> Vec<Effect> {
-    let effects = step_along(setup, ctx, row, items, now, true);
-    let moved = setup.counts().text(row.name).as_deref() != now;
+    let effects = step_to_item(setup, ctx, row, items, now, true);
+    let moved = setup.effective_settings().text(row.name).as_deref() != now;
     if moved || items.len() < 3 || items.first().copied() == now {
         effects
     } else {
-        step_along(setup, ctx, row, items, None, true)
+        step_to_item(setup, ctx, row, items, None, true)
     }
 }
 
 /// A click on, or the key for, one item of a row.
-pub fn take_item(
+pub fn choose_item(
     setup: &mut Setup,
     ctx: &mut Context,
     row: &'static Setting,
     item: &'static str,
 ) -> Vec<Effect> {
     match rows::kind(row) {
-        Kind::Some(items) => {
-            setup.mark = items.iter().position(|own| *own == item).unwrap_or(0);
+        Kind::SomeOf(items) => {
+            setup.mark = items.iter().position(|other| *other == item).unwrap_or(0);
             toggle_item(setup, ctx, row, &items, item)
         }
         _ => choose(setup, ctx, row.name, item),
@@ -225,16 +225,18 @@ fn toggle_item(
     items: &[&'static str],
     item: &str,
 ) -> Vec<Effect> {
-    let counts = setup.counts();
-    let now = counts.text(row.name).unwrap_or_default();
-    let on = now.split(',').any(|own| own == item);
-    if let Some(why) = objection::value(row.name, item, &setup.given(&counts)).filter(|_| !on) {
+    let effective = setup.effective_settings();
+    let now = effective.text(row.name).unwrap_or_default();
+    let on = now.split(',').any(|name| name == item);
+    if let Some(why) =
+        objection::check_value(row.name, item, &setup.constraints(&effective)).filter(|_| !on)
+    {
         return refuse(ctx, why);
     }
     let chosen: Vec<&str> = items
         .iter()
         .copied()
-        .filter(|own| (*own == item) != now.split(',').any(|n| n == *own))
+        .filter(|name| (**name == *item) != now.split(',').any(|n| n == *name))
         .collect();
     if chosen.is_empty() {
         return refuse(
@@ -259,11 +261,11 @@ pub fn edit(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
         }
         Pane::Backends => "backend",
         Pane::Blocks => "block-size",
-        Pane::What => ROWS.get(setup.row).map_or("op", |row| row.name),
+        Pane::Workload => ROWS.get(setup.row).map_or("op", |row| row.name),
         Pane::Plan => return Vec::new(),
     };
     if let Some(setting) = Settings::ALL.iter().find(|s| s.name == name) {
-        let now = setup.counts().text(name).unwrap_or_default();
+        let now = setup.effective_settings().text(name).unwrap_or_default();
         let form = setting.kind.placeholder().unwrap_or_else(|| "yes|no".into());
         let title = format!("--{name} {form}");
         ctx.popups.push(Popup::line(
@@ -285,10 +287,10 @@ pub fn set_text(
 ) -> Result<Vec<Effect>, String> {
     if name == FILE {
         if text.is_empty() {
-            return Ok(pick::target(setup, ctx, None, None));
+            return Ok(pick::set_target(setup, ctx, None, None));
         }
         let path = setup.browser.dir.join(text);
-        let effects = pick::target(setup, ctx, Some(path), None);
+        let effects = pick::set_target(setup, ctx, Some(path), None);
         // It may be new: the plan says.
         setup.exists = false;
         return Ok(effects);
@@ -297,9 +299,9 @@ pub fn set_text(
         return Ok(unset(setup, ctx, name));
     }
     if name == "backend" {
-        let mut tried = Settings::default();
-        tried.set(name, text).map_err(|error| error.to_string())?;
-        check_backends(&tried, &setup.infos)?;
+        let mut parsed = Settings::default();
+        parsed.set(name, text).map_err(|error| error.to_string())?;
+        check_backends(&parsed, &setup.infos)?;
     }
     set(setup, ctx, name, text)
 }
@@ -320,7 +322,7 @@ fn check_backends(settings: &Settings, infos: &[&'static crate::plan::Info]) -> 
 /// Left and right on the slider move an end.
 pub fn slide(setup: &mut Setup, ctx: &mut Context, right: bool) -> Vec<Effect> {
     let end = setup.end;
-    change_band(setup, ctx, |band| band.moved(end, right))
+    change_band(setup, ctx, |band| band.move_end(end, right))
 }
 
 /// More or fewer sizes between the ends.
@@ -334,9 +336,9 @@ pub fn change_band(
     ctx: &mut Context,
     change: impl FnOnce(Band) -> Option<Band>,
 ) -> Vec<Effect> {
-    let counts = setup.counts();
-    match setup.band(&counts).and_then(change) {
-        Some(band) => set(setup, ctx, "block-size", &band.text()).unwrap_or_default(),
+    let effective = setup.effective_settings();
+    match setup.band(&effective).and_then(change) {
+        Some(band) => set(setup, ctx, "block-size", &band.to_text()).unwrap_or_default(),
         None => Vec::new(),
     }
 }
@@ -354,7 +356,7 @@ pub fn save_preset(setup: &Setup, id: &str) -> Result<Vec<Effect>, String> {
     if id.is_empty() || id.len() > 40 || !id.chars().all(plain) {
         return Err("use 1 to 40 lowercase letters, digits, - and _, e.g. my-disk".into());
     }
-    if PRESETS.iter().any(|(own, _)| *own == id) {
+    if PRESETS.iter().any(|(name, _)| *name == id) {
         return Err(format!("{id} is a built-in preset: choose another name"));
     }
     Ok(vec![Effect::SavePreset { id: id.into(), question: Box::new(setup.question()) }])

@@ -24,8 +24,8 @@ use crate::tui::setup::{slider, view};
 pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
         Action::Run => return run(setup, ctx),
-        Action::NextPane => setup.focus_on(setup.focus.further(1)),
-        Action::PreviousPane => setup.focus_on(setup.focus.further(Pane::ALL.len() - 1)),
+        Action::NextPane => setup.focus_on(setup.focus.cycle(1)),
+        Action::PreviousPane => setup.focus_on(setup.focus.cycle(Pane::ALL.len() - 1)),
         Action::Preset => {
             let cursor =
                 ctx.presets.iter().position(|preset| preset.id == setup.preset.id).unwrap_or(0);
@@ -36,36 +36,36 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
             ctx.popups.push(Popup::line("Save as a preset", hint, "", Purpose::Preset));
         }
         Action::Copy => return copy(setup),
-        Action::Filter => filter(setup),
+        Action::Filter => open_filter(setup),
         Action::Hidden => {
             setup.browser.hidden = !setup.browser.hidden;
-            setup.browser.sort();
+            setup.browser.build_rows();
         }
         Action::Edit => return change::edit(setup, ctx),
         Action::Back => drop(back(setup)),
-        _ => return in_pane(setup, ctx, action),
+        _ => return act_in_pane(setup, ctx, action),
     }
     Vec::new()
 }
 
-fn filter(setup: &mut Setup) {
+fn open_filter(setup: &mut Setup) {
     setup.focus_on(Pane::Target);
     setup.browser.filter.get_or_insert_with(Input::default);
     setup.browser.typing = true;
 }
 
-fn in_pane(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn act_in_pane(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match setup.focus {
-        Pane::Target => browse(setup, ctx, action),
-        Pane::Backends => backends(setup, ctx, action),
-        Pane::What => what(setup, ctx, action),
-        Pane::Blocks => blocks(setup, ctx, action),
-        Pane::Plan => plan(setup, ctx, action),
+        Pane::Target => act_on_target(setup, ctx, action),
+        Pane::Backends => act_on_backends(setup, ctx, action),
+        Pane::Workload => act_on_workload(setup, ctx, action),
+        Pane::Blocks => act_on_blocks(setup, ctx, action),
+        Pane::Plan => act_on_plan(setup, ctx, action),
     }
 }
 
 /// Enter takes what the filter found, and shows all files again.
-fn browse(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn act_on_target(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let ends = action == Action::Enter && setup.browser.typing;
     let effects = pick::act(setup, ctx, action);
     if ends {
@@ -90,7 +90,7 @@ fn move_cursor(cursor: usize, rows: usize, page: usize, action: Action) -> Optio
     })
 }
 
-fn backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let at = setup.backend;
     if let Some(next) = move_cursor(at, setup.infos.len(), 8, action) {
         setup.backend = next;
@@ -102,7 +102,7 @@ fn backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect>
     }
 }
 
-fn what(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn act_on_workload(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let at = setup.row;
     if let Some(next) = move_cursor(at, ROWS.len(), 8, action) {
         setup.row = next;
@@ -118,15 +118,17 @@ fn what(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     }
 }
 
-fn blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn act_on_blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let end = setup.end;
     match action {
         Action::Left => change::slide(setup, ctx, false),
         Action::Right => change::slide(setup, ctx, true),
         Action::Up => change::spread(setup, ctx, true),
         Action::Down => change::spread(setup, ctx, false),
-        Action::Top => change::change_band(setup, ctx, |band| Some(band.put(end, 0))),
-        Action::Bottom => change::change_band(setup, ctx, |band| Some(band.put(end, slider::TOP))),
+        Action::Top => change::change_band(setup, ctx, |band| Some(band.set_end(end, 0))),
+        Action::Bottom => {
+            change::change_band(setup, ctx, |band| Some(band.set_end(end, slider::MAX_POWER)))
+        }
         Action::Toggle | Action::Enter => {
             setup.end = end.other();
             Vec::new()
@@ -135,7 +137,7 @@ fn blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     }
 }
 
-fn plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn act_on_plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let rows = view::plan_rows(setup, &ctx.view(), ctx.body());
     if let Some(next) = move_cursor(setup.scroll, rows, 5, action) {
         setup.scroll = next;
@@ -149,34 +151,34 @@ fn plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
 
 /// Setup is shown again: files and caches may have changed meanwhile.
 pub fn enter(setup: &mut Setup) -> Vec<Effect> {
-    setup.browser.going = Some(setup.browser.dir.clone());
+    setup.browser.loading = Some(setup.browser.dir.clone());
     let list = Effect::List(setup.browser.dir.clone());
-    std::iter::once(list).chain(setup.ask()).collect()
+    std::iter::once(list).chain(setup.request_plan()).collect()
 }
 
 pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Proposed { number, result, findings, expected } => {
-            let newest = setup.planning.take(number, result, findings);
+            let newest = setup.planning.accept_answer(number, result, findings);
             if newest {
                 setup.planning.expected = expected;
                 return take_plan(setup, ctx);
             }
-            setup.send().into_iter().collect()
+            setup.send_pending().into_iter().collect()
         }
         Msg::Listed(listing) => {
             let first = setup.browser.entries.is_empty();
-            if !setup.browser.listed(listing) {
+            if !setup.browser.accept_listing(listing) {
                 return Vec::new();
             }
             if first {
-                pick::find(setup);
+                pick::find_target(setup);
             }
-            pick::look(setup)
+            pick::inspect_cursor(setup)
         }
         Msg::Seen(seen) => {
-            setup.browser.seen(seen);
-            pick::look(setup)
+            setup.browser.accept_inspection(seen);
+            pick::inspect_cursor(setup)
         }
         Msg::PresetSaved(Ok(preset)) => {
             ctx.succeed(format!("saved as preset {}", preset.id));
@@ -201,7 +203,7 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     if std::mem::take(&mut setup.dirty) {
         effects.push(setup.remember(ctx.presets, ctx.look));
     }
-    if std::mem::take(&mut setup.planning.eager) {
+    if std::mem::take(&mut setup.planning.run_when_ready) {
         effects.extend(run(setup, ctx));
     }
     effects
@@ -216,9 +218,9 @@ pub fn field(setup: &mut Setup) -> Option<&mut Input> {
 /// The filter has changed.
 pub fn field_changed(setup: &mut Setup, _: &mut Context) -> Vec<Effect> {
     let browser = &mut setup.browser;
-    browser.sort();
+    browser.build_rows();
     browser.cursor = 0;
-    pick::look(setup)
+    pick::inspect_cursor(setup)
 }
 
 /// Takes the filter away; false where there is none.
@@ -226,6 +228,6 @@ pub fn back(setup: &mut Setup) -> bool {
     let browser = &mut setup.browser;
     browser.typing = false;
     let had = browser.filter.take().is_some();
-    browser.sort();
+    browser.build_rows();
     had
 }

@@ -6,7 +6,7 @@ mod hint;
 mod plan;
 mod scene;
 mod target;
-mod what;
+mod workload;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -26,34 +26,34 @@ pub fn hit(
     at: Position,
 ) -> Option<Hit> {
     let inner = places.inner(pane)?;
-    let counts = setup.counts();
-    let scene = Scene::new(setup, ctx, &counts);
+    let effective = setup.effective_settings();
+    let scene = Scene::new(setup, ctx, &effective);
     let row = at.y.checked_sub(inner.y).filter(|_| inner.contains(at)).map(usize::from);
     match pane {
         Pane::Target => target::hit(&scene, inner, row?),
         Pane::Backends => backends::hit(&scene, inner, row?),
-        Pane::What => what::hit(&scene, inner, row?, usize::from(at.x - inner.x)),
-        Pane::Blocks => row.map(|_| Hit::Power(blocks::power(inner, at.x))),
+        Pane::Workload => workload::hit(&scene, inner, row?, usize::from(at.x - inner.x)),
+        Pane::Blocks => row.map(|_| Hit::Power(blocks::power_at(inner, at.x))),
         Pane::Plan => plan::hit(&scene, inner, at),
     }
 }
 
 /// Lines of the plan that scroll.
 pub fn plan_rows(setup: &Setup, ctx: &ViewContext, body: Rect) -> usize {
-    let counts = setup.counts();
+    let effective = setup.effective_settings();
     let inner = places(body, setup).inner(Pane::Plan);
-    inner.map_or(0, |inner| plan::scrolls(&Scene::new(setup, ctx, &counts), inner))
+    inner.map_or(0, |inner| plan::scroll_positions(&Scene::new(setup, ctx, &effective), inner))
 }
 
 pub fn draw(setup: &Setup, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
-    let counts = setup.counts();
-    let scene = Scene::new(setup, ctx, &counts);
+    let effective = setup.effective_settings();
+    let scene = Scene::new(setup, ctx, &effective);
     let places = places(area, setup);
     for (pane, area) in &places.panes {
         match pane {
             Pane::Target => target::draw(&scene, *area, buf),
             Pane::Backends => backends::draw(&scene, *area, buf),
-            Pane::What => what::draw(&scene, *area, buf),
+            Pane::Workload => workload::draw(&scene, *area, buf),
             Pane::Blocks => blocks::draw(&scene, *area, buf),
             Pane::Plan => plan::draw(&scene, *area, buf),
         }

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 
 use crate::plan::Settings;
 use crate::tui::context::ViewContext;
-use crate::tui::setup::objection::Given;
+use crate::tui::setup::objection::Constraints;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
@@ -17,13 +17,13 @@ pub struct Scene<'a> {
     pub ctx: &'a ViewContext<'a>,
     pub setup: &'a Setup,
     pub look: &'a Look,
-    pub counts: &'a Settings,
-    pub given: Given<'a>,
+    pub effective: &'a Settings,
+    pub constraints: Constraints<'a>,
 }
 
 impl<'a> Scene<'a> {
-    pub fn new(setup: &'a Setup, ctx: &'a ViewContext<'a>, counts: &'a Settings) -> Scene<'a> {
-        Scene { ctx, setup, look: ctx.look, counts, given: setup.given(counts) }
+    pub fn new(setup: &'a Setup, ctx: &'a ViewContext<'a>, effective: &'a Settings) -> Scene<'a> {
+        Scene { ctx, setup, look: ctx.look, effective, constraints: setup.constraints(effective) }
     }
 
     pub fn style(&self, role: Role) -> Style {
