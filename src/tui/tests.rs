@@ -137,7 +137,7 @@ fn answer() -> impl Strategy<Value = Msg> {
         made(|| Msg::Again(Ok(Box::new(lab::tests::plan())))),
         made(|| Msg::Opened(Ok(Box::new(lab::tests::shown())))),
         made(|| Msg::Lab(Box::new(lab::tests::here()))),
-        made(|| Msg::MarkedOnLab(Ok(Box::new(lab::Other::of(
+        made(|| Msg::MarkedOnLab(Ok(Box::new(lab::MarkedSession::from_session(
             &lab::tests::session(),
             "mine".into()
         ))))),

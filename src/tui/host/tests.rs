@@ -77,7 +77,7 @@ fn device(name: &str, depth: usize, kind: &str) -> serde_json::Value {
 }
 
 fn drawn(look: &Look, devices: serde_json::Value) -> String {
-    diagram::lines(look, &target(devices), 60)
+    diagram::draw_lines(look, &target(devices), 60)
         .iter()
         .map(|line| line.to_string()[1..].trim_end().to_string() + "\n")
         .collect()

@@ -9,36 +9,37 @@ use crate::plan::{Group, Preset, ProbeInfo, ProbeSet, Remote, Settings, named_pr
 pub struct Choice {
     pub preset: Preset,
     /// What was said beside the preset; which probes is kept in `on`.
-    said: Settings,
+    overrides: Settings,
     on: BTreeSet<String>,
 }
 
 impl Choice {
     /// What no known probe is named by is every probe.
-    pub fn new(preset: Preset, mut said: Settings, infos: &[&'static ProbeInfo]) -> Choice {
-        let words = said.probe.take().or_else(|| preset.settings.probe.clone()).unwrap_or_default();
-        let mut choice = Choice { preset, said, on: BTreeSet::new() };
-        choice.on = ids(&words, infos)
+    pub fn new(preset: Preset, mut overrides: Settings, infos: &[&'static ProbeInfo]) -> Choice {
+        let words =
+            overrides.probe.take().or_else(|| preset.settings.probe.clone()).unwrap_or_default();
+        let mut choice = Choice { preset, overrides, on: BTreeSet::new() };
+        choice.on = resolve_ids(&words, infos)
             .unwrap_or_else(|| infos.iter().map(|info| info.id.to_string()).collect());
         choice
     }
 
     /// The other machine of the network probes.
     pub fn remote(&self) -> Option<&Remote> {
-        self.said.remote.as_ref().or(self.preset.settings.remote.as_ref())
+        self.overrides.remote.as_ref().or(self.preset.settings.remote.as_ref())
     }
 
     /// The values that were chosen for parameters.
     pub fn sets(&self) -> Option<Vec<ProbeSet>> {
-        self.said.clone().or(&self.preset.settings).sets
+        self.overrides.clone().or(&self.preset.settings).sets
     }
 
     /// These values for the parameters of a probe, in place of what was said of it alone.
-    pub fn put_values(&mut self, info: &ProbeInfo, said: Vec<ProbeSet>) {
+    pub fn put_values(&mut self, info: &ProbeInfo, values: Vec<ProbeSet>) {
         let mut sets = self.sets().unwrap_or_default();
         sets.retain(|set| set.probe.as_deref() != Some(info.id));
-        sets.extend(said);
-        self.said.sets = Some(sets).filter(|sets| !sets.is_empty());
+        sets.extend(values);
+        self.overrides.sets = Some(sets).filter(|sets| !sets.is_empty());
     }
 
     pub fn is_on(&self, id: &str) -> bool {
@@ -63,19 +64,20 @@ impl Choice {
     }
 
     /// Exactly these are on: the probes of a session.
-    pub fn only<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
+    pub fn select_only<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
         self.on = ids.map(String::from).collect();
     }
 
     /// The settings over the preset, which name the probes where they are not those of the preset;
     /// `None`: nothing that can be run is chosen.
     pub fn settings(&self, infos: &[&'static ProbeInfo]) -> Option<Settings> {
-        let words = words(&self.on, infos);
-        let own = self.preset.settings.probe.as_deref().and_then(|words| ids(words, infos));
-        let wanted = ids(&words, infos).filter(|ids| !ids.is_empty())?;
-        let probe = (own.as_ref() != Some(&wanted)).then_some(words);
+        let words = shortest_names(&self.on, infos);
+        let from_preset =
+            self.preset.settings.probe.as_deref().and_then(|words| resolve_ids(words, infos));
+        let wanted = resolve_ids(&words, infos).filter(|ids| !ids.is_empty())?;
+        let probe = (from_preset.as_ref() != Some(&wanted)).then_some(words);
         let sets = self.sets_of(&wanted, infos);
-        Some(Settings { probe, sets, ..self.said.clone() })
+        Some(Settings { probe, sets, ..self.overrides.clone() })
     }
 
     /// What was said of parameters, but for those of probes that were switched off here; what no
@@ -85,33 +87,34 @@ impl Choice {
         on: &BTreeSet<String>,
         infos: &[&'static ProbeInfo],
     ) -> Option<Vec<ProbeSet>> {
-        let kept = |set: &&ProbeSet| {
+        let is_relevant = |set: &&ProbeSet| {
             let mut of = infos.iter().filter(|info| set.fits(info)).peekable();
             of.peek().is_none() || of.any(|info| on.contains(info.id))
         };
-        let sets: Vec<ProbeSet> = self.said.sets.iter().flatten().filter(kept).cloned().collect();
+        let sets: Vec<ProbeSet> =
+            self.overrides.sets.iter().flatten().filter(is_relevant).cloned().collect();
         (!sets.is_empty()).then_some(sets)
     }
 }
 
-fn ids(words: &[String], infos: &[&'static ProbeInfo]) -> Option<BTreeSet<String>> {
+fn resolve_ids(words: &[String], infos: &[&'static ProbeInfo]) -> Option<BTreeSet<String>> {
     let named = named_probes(words, infos).ok()?;
     Some(named.into_iter().map(|info| info.id.to_string()).collect())
 }
 
 /// The fewest words for these probes: `all`, groups, ids.
-fn words(on: &BTreeSet<String>, infos: &[&'static ProbeInfo]) -> Vec<String> {
+fn shortest_names(on: &BTreeSet<String>, infos: &[&'static ProbeInfo]) -> Vec<String> {
     if infos.iter().all(|info| on.contains(info.id)) {
         return vec!["all".into()];
     }
     let mut words = Vec::new();
     for group in Group::ALL {
-        let own: Vec<&str> =
+        let members: Vec<&str> =
             infos.iter().filter(|info| info.group == *group).map(|info| info.id).collect();
-        if own.len() > 1 && own.iter().all(|id| on.contains(*id)) {
+        if members.len() > 1 && members.iter().all(|id| on.contains(*id)) {
             words.push(group.name().to_string());
         } else {
-            words.extend(own.into_iter().filter(|id| on.contains(*id)).map(String::from));
+            words.extend(members.into_iter().filter(|id| on.contains(*id)).map(String::from));
         }
     }
     words
@@ -150,9 +153,9 @@ mod tests {
             said(&own).unwrap().contains("--probe cpu,rtt"),
             "one of them was off: both are on"
         );
-        own.only(["teleport"].into_iter());
+        own.select_only(["teleport"].into_iter());
         assert_eq!(said(&own), None);
-        own.only(INFOS.iter().map(|info| info.id));
+        own.select_only(INFOS.iter().map(|info| info.id));
         assert_eq!(said(&own).unwrap(), "--budget 5s");
     }
 

@@ -15,16 +15,16 @@ use crate::tui::session_name;
 
 /// What the shell found out for this screen.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Here {
+pub struct LocalProbes {
     /// Probe by probe, in the order of the registry.
     pub cells: Vec<Offer>,
     /// References that know probes.
-    pub others: Vec<Other>,
+    pub others: Vec<MarkedSession>,
 }
 
 /// A session or a reference that is marked on the bars.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Other {
+pub struct MarkedSession {
     pub id: String,
     pub name: String,
     /// What is said of it in lists.
@@ -32,13 +32,13 @@ pub struct Other {
     pub values: HashMap<ProbeCell, (Unit, f64)>,
 }
 
-impl Other {
+impl MarkedSession {
     /// The medians of a session's probes.
-    pub fn of(session: &Session, about: String) -> Other {
+    pub fn from_session(session: &Session, about: String) -> MarkedSession {
         let value =
             |probe: ProbeResult| Some((probe.cell, (probe.unit?, probe.value?.summary.median)));
         let values = analysis::probes(session).into_iter().filter_map(value).collect();
-        Other {
+        MarkedSession {
             id: session.id.clone(),
             name: session_name::of_session(session).into(),
             about,
@@ -47,9 +47,10 @@ impl Other {
     }
 
     /// The references that measured probes.
-    pub fn references(all: &[Reference]) -> Vec<Other> {
-        let known =
-            all.iter().map(|reference| Other::of(reference.session(), reference.machine.clone()));
+    pub fn from_references(all: &[Reference]) -> Vec<MarkedSession> {
+        let known = all.iter().map(|reference| {
+            MarkedSession::from_session(reference.session(), reference.machine.clone())
+        });
         known.filter(|other| !other.values.is_empty()).collect()
     }
 
@@ -79,7 +80,11 @@ pub struct Data {
 
 impl Data {
     /// A session that is over.
-    pub fn whole(session: Session, results: Vec<ProbeResult>, path: Option<PathBuf>) -> Data {
+    pub fn from_session(
+        session: Session,
+        results: Vec<ProbeResult>,
+        path: Option<PathBuf>,
+    ) -> Data {
         let skipped = analysis::skipped_probes(&session);
         let title = match session.reference {
             Some(_) => session.id.clone(),
@@ -89,11 +94,11 @@ impl Data {
                 session_name::format_time(&session.created)
             ),
         };
-        Data { skipped, title, path, ..Data::growing(&session, results) }.keep(session)
+        Data { skipped, title, path, ..Data::from_run(&session, results) }.with_session(session)
     }
 
     /// A session as far as it is; what it did not reach is not skipped yet.
-    pub fn growing(session: &Session, results: Vec<ProbeResult>) -> Data {
+    pub fn from_run(session: &Session, results: Vec<ProbeResult>) -> Data {
         let steps = analysis::steps(&results, &session.host);
         Data {
             results,
@@ -105,7 +110,7 @@ impl Data {
         }
     }
 
-    fn keep(self, session: Session) -> Data {
+    fn with_session(self, session: Session) -> Data {
         Data { session: Some(Arc::new(session)), ..self }
     }
 

@@ -69,7 +69,7 @@ pub fn within(area: Rect) -> Rect {
 }
 
 /// The rows above the list and the bars that a filter takes.
-pub fn filtering(lab: &Lab) -> bool {
+pub fn shows_filter(lab: &Lab) -> bool {
     lab.typing || !lab.filter.value().is_empty()
 }
 

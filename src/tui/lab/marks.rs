@@ -1,7 +1,7 @@
 //! Others on the bars: references and sessions whose figures are marked beside those that are
 //! shown.
 
-use super::data::Other;
+use super::data::MarkedSession;
 use super::state::Lab;
 use crate::tui::msg::Effect;
 use crate::tui::session_name;
@@ -18,17 +18,17 @@ pub struct Entry {
 }
 
 /// References first, then the user's sessions; but for the one that is shown.
-pub fn rows(lab: &Lab) -> Vec<Entry> {
-    let loaded = lab.here.others.iter().chain(&lab.own).enumerate();
-    let entry = |(at, other): (usize, &Other)| Entry {
+pub fn entries(lab: &Lab) -> Vec<Entry> {
+    let loaded = lab.local.others.iter().chain(&lab.marked).enumerate();
+    let entry = |(at, other): (usize, &MarkedSession)| Entry {
         id: other.id.clone(),
         name: other.name.clone(),
         about: other.about.clone(),
         at: Some(at),
-        on: !lab.off.contains(&other.id),
+        on: !lab.hidden.contains(&other.id),
     };
-    let known = |id: &str| lab.here.others.iter().chain(&lab.own).any(|other| other.id == id);
-    let kept = lab.kept.iter().filter(|listed| !known(&listed.id)).map(|listed| Entry {
+    let known = |id: &str| lab.local.others.iter().chain(&lab.marked).any(|other| other.id == id);
+    let kept = lab.saved.iter().filter(|listed| !known(&listed.id)).map(|listed| Entry {
         id: listed.id.clone(),
         name: session_name::of_listed(listed).into(),
         about: format!(
@@ -43,26 +43,26 @@ pub fn rows(lab: &Lab) -> Vec<Entry> {
 }
 
 /// Whether there is anything to be marked.
-pub fn any(lab: &Lab) -> bool {
-    !rows(lab).is_empty()
+pub fn has_entries(lab: &Lab) -> bool {
+    !entries(lab).is_empty()
 }
 
 /// Marks the entry, or takes its marks away.
 pub fn choose(lab: &mut Lab, at: usize) -> Vec<Effect> {
-    let Some(entry) = rows(lab).into_iter().nth(at) else { return Vec::new() };
+    let Some(entry) = entries(lab).into_iter().nth(at) else { return Vec::new() };
     match (entry.at, entry.on) {
         (None, _) => return vec![Effect::MarkOnLab(entry.id)],
-        (Some(_), true) => drop(lab.off.insert(entry.id)),
-        (Some(_), false) => drop(lab.off.remove(&entry.id)),
+        (Some(_), true) => drop(lab.hidden.insert(entry.id)),
+        (Some(_), false) => drop(lab.hidden.remove(&entry.id)),
     }
     Vec::new()
 }
 
 /// The figures of a session came.
-pub fn add(lab: &mut Lab, other: Other) {
-    lab.off.remove(&other.id);
-    match lab.own.iter_mut().find(|own| own.id == other.id) {
-        Some(own) => *own = other,
-        None => lab.own.push(other),
+pub fn add(lab: &mut Lab, other: MarkedSession) {
+    lab.hidden.remove(&other.id);
+    match lab.marked.iter_mut().find(|marked| marked.id == other.id) {
+        Some(marked) => *marked = other,
+        None => lab.marked.push(other),
     }
 }

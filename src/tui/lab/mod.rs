@@ -24,8 +24,8 @@ mod view;
 #[cfg(test)]
 pub(super) mod tests;
 
-pub use data::{Here, Other};
-pub use marks::{choose as choose_mark, rows as mark_rows};
+pub use data::{LocalProbes, MarkedSession};
+pub use marks::{choose as choose_mark, entries as mark_entries};
 pub use state::Lab;
 pub use update::{
     act, back, begin, click, enter, field, field_changed, grow, handle_message, is_offered,

@@ -26,18 +26,18 @@ pub const DECADES: [(f64, &str); 10] = [
     (1e9, "1s"),
 ];
 
-/// The scale of a unit.
-pub fn of(unit: Unit) -> Scale {
-    match unit {
-        Unit::Nanos => TIMES,
-        // A slow network to the caches of a large machine.
-        Unit::BytesPerSecond => Scale { low: 1e6, high: 1e12 },
-        Unit::PerSecond => Scale { low: 1.0, high: 1e10 },
-        Unit::Bytes => Scale { low: 1024.0, high: (1u64 << 40) as f64 },
-    }
-}
-
 impl Scale {
+    /// Returns the scale of a unit.
+    pub fn for_unit(unit: Unit) -> Scale {
+        match unit {
+            Unit::Nanos => TIMES,
+            // A slow network to the caches of a large machine.
+            Unit::BytesPerSecond => Scale { low: 1e6, high: 1e12 },
+            Unit::PerSecond => Scale { low: 1.0, high: 1e10 },
+            Unit::Bytes => Scale { low: 1024.0, high: (1u64 << 40) as f64 },
+        }
+    }
+
     /// Where a value stands, 0 to 1; what is beyond the ends stands at them. NaN for what is no
     /// number or below 0.
     pub fn share(self, value: f64) -> f64 {
@@ -64,6 +64,6 @@ mod tests {
             .collect();
         assert!(steps.iter().all(|step| (step - steps[0]).abs() < 1e-12), "{steps:?}");
         assert!(TIMES.share(f64::NAN).is_nan() && TIMES.share(-1.0).is_nan());
-        assert_eq!(of(Unit::Bytes).share((1u64 << 25) as f64), 0.5);
+        assert_eq!(Scale::for_unit(Unit::Bytes).share((1u64 << 25) as f64), 0.5);
     }
 }

@@ -6,8 +6,8 @@ use tui_input::Input;
 
 use super::choice::Choice;
 use super::curve::Curves;
-use super::data::{Data, Here, Other};
-use super::rows::{Item, Known, Sheet, Slot};
+use super::data::{Data, LocalProbes, MarkedSession};
+use super::rows::{Item, Sheet, Slot, Sources};
 use crate::analysis::ProbeResult;
 use crate::engine::Offer;
 use crate::plan::{Preset, ProbeCell, ProbeInfo, Settings};
@@ -28,7 +28,7 @@ impl Pane {
     pub const ALL: [Pane; 3] = [Pane::Probes, Pane::Bars, Pane::About];
 
     /// The pane so many further; they come round.
-    pub fn further(self, by: usize) -> Pane {
+    pub fn cycle(self, by: usize) -> Pane {
         let at = Pane::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
         Pane::ALL[(at + by) % Pane::ALL.len()]
     }
@@ -38,14 +38,14 @@ impl Pane {
 pub struct Lab {
     pub infos: Vec<&'static ProbeInfo>,
     pub choice: Choice,
-    pub here: Here,
+    pub local: LocalProbes,
     pub data: Data,
     /// Sessions of the user's whose marks were asked for.
-    pub own: Vec<Other>,
+    pub marked: Vec<MarkedSession>,
     /// Ids of others whose marks are not shown.
-    pub off: HashSet<String>,
+    pub hidden: HashSet<String>,
     /// Kept sessions that measured probes.
-    pub kept: Vec<Listed>,
+    pub saved: Vec<Listed>,
     pub sheet: Sheet,
     pub pane: Pane,
     /// Index into the items and the slots of the sheet.
@@ -59,7 +59,7 @@ pub struct Lab {
     pub typing: bool,
     /// The number of the newest question for a plan; `awaited`: its answer starts a run.
     pub number: u64,
-    pub awaited: bool,
+    pub starts_when_planned: bool,
 }
 
 impl Lab {
@@ -67,18 +67,18 @@ impl Lab {
     pub fn new(preset: Preset) -> Lab {
         let infos = probe::infos();
         let choice = Choice::new(preset, Settings::default(), &infos);
-        Lab::of(infos, choice)
+        Lab::with_choice(infos, choice)
     }
 
-    pub fn of(infos: Vec<&'static ProbeInfo>, choice: Choice) -> Lab {
+    pub fn with_choice(infos: Vec<&'static ProbeInfo>, choice: Choice) -> Lab {
         let mut lab = Lab {
             infos,
             choice,
-            here: Here::default(),
+            local: LocalProbes::default(),
             data: Data::default(),
-            own: Vec::new(),
-            off: HashSet::new(),
-            kept: Vec::new(),
+            marked: Vec::new(),
+            hidden: HashSet::new(),
+            saved: Vec::new(),
             sheet: Sheet::default(),
             pane: Pane::default(),
             item: 0,
@@ -88,7 +88,7 @@ impl Lab {
             filter: Input::default(),
             typing: false,
             number: 0,
-            awaited: false,
+            starts_when_planned: false,
         };
         lab.arrange();
         lab
@@ -106,16 +106,16 @@ impl Lab {
 
     /// Makes the list and the bars anew; the cursor stays on what it is on.
     pub fn arrange(&mut self) {
-        let cell = self.current().map(|slot| slot.cell.clone());
+        let cell = self.current_slot().map(|slot| slot.cell.clone());
         let item = self.sheet.items.get(self.item).cloned();
-        let known = Known {
+        let sources = Sources {
             infos: &self.infos,
-            here: &self.here,
+            local: &self.local,
             data: &self.data,
             choice: &self.choice,
             filter: self.filter.value(),
         };
-        self.sheet = Sheet::of(&known);
+        self.sheet = Sheet::build(&sources);
         let at = item.and_then(|item| self.sheet.items.iter().position(|own| *own == item));
         self.item = at.unwrap_or(self.item).min(self.sheet.items.len().saturating_sub(1));
         let at = cell.and_then(|cell| self.sheet.slot_of(&cell));
@@ -126,7 +126,7 @@ impl Lab {
     }
 
     /// The cell under the cursor.
-    pub fn current(&self) -> Option<&Slot> {
+    pub fn current_slot(&self) -> Option<&Slot> {
         self.sheet.slots.get(self.slot)
     }
 
@@ -135,7 +135,7 @@ impl Lab {
     }
 
     pub fn offer(&self, slot: &Slot) -> Option<&Offer> {
-        self.here.cells.get(slot.offered?)
+        self.local.cells.get(slot.offered?)
     }
 
     /// What is expected: of the session that is shown, else of this machine.
@@ -155,7 +155,7 @@ impl Lab {
     }
 
     /// Why a cell is not to be had: in the session that is shown, else here.
-    pub fn refused(&self, slot: &Slot) -> Option<&str> {
+    pub fn refusal(&self, slot: &Slot) -> Option<&str> {
         let skipped = self
             .data
             .skipped
@@ -167,8 +167,8 @@ impl Lab {
     }
 
     /// Why nothing of a probe is to be had here.
-    pub fn missing(&self, id: &str) -> Option<&str> {
-        let mut own = self.here.cells.iter().filter(|offered| offered.cell.probe == id).peekable();
+    pub fn unavailable_reason(&self, id: &str) -> Option<&str> {
+        let mut own = self.local.cells.iter().filter(|offered| offered.cell.probe == id).peekable();
         own.peek()?;
         let reasons: Option<Vec<&str>> = own.map(|offered| offered.refused.as_deref()).collect();
         reasons.and_then(|reasons| reasons.first().copied())
@@ -176,7 +176,7 @@ impl Lab {
 
     /// The probe that the cursor is at: that of the bar, or of the list where it has no bar.
     pub fn probe(&self) -> Option<&str> {
-        match (self.pane, self.sheet.items.get(self.item), self.current()) {
+        match (self.pane, self.sheet.items.get(self.item), self.current_slot()) {
             (Pane::Probes, Some(Item::Probe(id)), _) => Some(id),
             (Pane::Probes, Some(Item::Group(_)), _) => None,
             (_, _, slot) => slot.map(|slot| slot.cell.probe.as_str()),
@@ -185,16 +185,19 @@ impl Lab {
 
     /// The curves of the probe under the cursor.
     pub fn curves(&self) -> Option<Curves> {
-        Curves::of(self.current().map(|slot| slot.cell.probe.as_str())?, &self.data.results)
+        Curves::from_results(
+            self.current_slot().map(|slot| slot.cell.probe.as_str())?,
+            &self.data.results,
+        )
     }
 
     /// Everything that is marked on the bars beside the session itself, with its place among the
     /// others.
-    pub fn others(&self) -> impl Iterator<Item = (usize, &Other)> {
+    pub fn others(&self) -> impl Iterator<Item = (usize, &MarkedSession)> {
         let own = self.data.id();
-        let all = self.here.others.iter().chain(&self.own).enumerate();
+        let all = self.local.others.iter().chain(&self.marked).enumerate();
         all.filter(move |(_, other)| {
-            Some(other.id.as_str()) != own && !self.off.contains(&other.id)
+            Some(other.id.as_str()) != own && !self.hidden.contains(&other.id)
         })
     }
 
@@ -204,7 +207,7 @@ impl Lab {
             self.scroll = 0;
         }
         self.slot = slot;
-        let item = self.current().and_then(|slot| self.sheet.item_of(&slot.cell.probe));
+        let item = self.current_slot().and_then(|slot| self.sheet.item_of(&slot.cell.probe));
         self.item = item.unwrap_or(self.item);
     }
 

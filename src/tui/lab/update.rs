@@ -79,20 +79,20 @@ pub fn act(lab: &mut Lab, ctx: &mut Context, action: Action) -> Vec<Effect> {
         }
         Action::Edit => ask_values(lab, ctx),
         Action::Copy => copy(lab, ctx),
-        Action::Export | Action::SaveAs | Action::Mark => of_session(lab, ctx, action),
-        Action::NextPane => focus(lab, 1),
-        Action::PreviousPane => focus(lab, Pane::ALL.len() - 1),
+        Action::Export | Action::SaveAs | Action::Mark => act_on_session(lab, ctx, action),
+        Action::NextPane => cycle_focus(lab, 1),
+        Action::PreviousPane => cycle_focus(lab, Pane::ALL.len() - 1),
         Action::Filter => lab.typing = true,
         Action::Back => drop(back(lab)),
         Action::Enter if lab.typing => lab.typing = false,
-        _ => in_pane(lab, ctx, action),
+        _ => act_in_pane(lab, ctx, action),
     }
     Vec::new()
 }
 
-fn focus(lab: &mut Lab, by: usize) {
+fn cycle_focus(lab: &mut Lab, by: usize) {
     lab.typing = false;
-    lab.pane = lab.pane.further(by);
+    lab.pane = lab.pane.cycle(by);
 }
 
 /// Asks for the plan of what is chosen; its answer starts the run.
@@ -105,7 +105,7 @@ fn run(lab: &mut Lab, ctx: &mut Context) {
         return ctx.note(format!("no probe is selected: {key} selects the one under the cursor"));
     };
     lab.number += 1;
-    lab.awaited = true;
+    lab.starts_when_planned = true;
     ctx.request(Request::PlanProbes { number: lab.number, probes });
 }
 
@@ -127,7 +127,7 @@ fn copy(lab: &Lab, ctx: &mut Context) {
 }
 
 /// What is done with the session that is shown.
-fn of_session(lab: &Lab, ctx: &mut Context, action: Action) {
+fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
     let data = &lab.data;
     let Some(session) = data.session.clone() else {
         let why = if ctx.measures_probes() {
@@ -160,9 +160,9 @@ fn of_session(lab: &Lab, ctx: &mut Context, action: Action) {
     }
 }
 
-fn in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
+fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
     let page = view::page(lab, ctx.body());
-    let most = view::most_scroll(lab, ctx.look, ctx.body());
+    let most = view::max_scroll(lab, ctx.look, ctx.body());
     match (lab.pane, action) {
         (_, Action::Toggle) => {
             let (pane, probe) = (lab.pane, lab.probe().map(String::from));
@@ -177,8 +177,8 @@ fn in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
         (Pane::Bars, _) if lab.open => {
             let next = lab
                 .curves()
-                .zip(lab.current())
-                .and_then(|(curves, slot)| curves.moved(&slot.cell, action).cloned());
+                .zip(lab.current_slot())
+                .and_then(|(curves, slot)| curves.cell_after(&slot.cell, action).cloned());
             lab.go_to_cell(next);
         }
         (Pane::Probes, Action::Right) => lab.pane = Pane::Bars,
@@ -207,7 +207,7 @@ fn open_curve(lab: &mut Lab, ctx: &mut Context) {
     }
     match lab.curves() {
         Some(curves) => {
-            let first = lab.current().and_then(|slot| curves.first(&slot.cell).cloned());
+            let first = lab.current_slot().and_then(|slot| curves.start_cell(&slot.cell).cloned());
             lab.go_to_cell(first);
             (lab.open, lab.pane) = (true, Pane::Bars);
         }
@@ -234,8 +234,8 @@ fn ask_values(lab: &Lab, ctx: &mut Context) {
         ranges.join(", ")
     );
     let sets = lab.choice.sets().unwrap_or_default();
-    let said = info.params.iter().filter_map(|param| set_of(&sets, info.id, param.name));
-    let known: Vec<String> = said.map(|set| format!("{}={}", set.name, set.values)).collect();
+    let sets = info.params.iter().filter_map(|param| set_of(&sets, info.id, param.name));
+    let known: Vec<String> = sets.map(|set| format!("{}={}", set.name, set.values)).collect();
     ctx.popups.push(Popup::line(
         format!("Parameters of {}", info.id),
         hint,
@@ -259,13 +259,13 @@ pub fn set_values(
         word.parse::<ProbeSet>()
             .map(|set| ProbeSet { probe: set.probe.or_else(|| Some(id.into())), ..set })
     };
-    let said: Vec<ProbeSet> = text
+    let values: Vec<ProbeSet> = text
         .split_whitespace()
         .map(parse)
         .collect::<Result<_, _>>()
         .map_err(|error| error.to_string())?;
-    check_sets(&said, &[info]).map_err(|error| error.to_string())?;
-    lab.choice.put_values(info, said);
+    check_sets(&values, &[info]).map_err(|error| error.to_string())?;
+    lab.choice.put_values(info, values);
     lab.arrange();
     ctx.request(Request::InspectProbes);
     Ok(Vec::new())
@@ -295,8 +295,8 @@ pub fn click(lab: &mut Lab, ctx: &mut Context, body: Rect, at: Position) -> Vec<
             lab.pane = Pane::Bars;
             let cell = lab
                 .curves()
-                .zip(lab.current())
-                .and_then(|(curves, slot)| curves.at(&slot.cell, x).cloned());
+                .zip(lab.current_slot())
+                .and_then(|(curves, slot)| curves.cell_at(&slot.cell, x).cloned());
             lab.go_to_cell(cell);
         }
         Some(Hit::Pane(pane)) => lab.pane = pane,
@@ -307,14 +307,14 @@ pub fn click(lab: &mut Lab, ctx: &mut Context, body: Rect, at: Position) -> Vec<
 
 pub fn handle_message(lab: &mut Lab, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
     match msg {
-        Msg::Lab(here) => {
-            lab.here = *here;
+        Msg::Lab(local) => {
+            lab.local = *local;
             lab.arrange();
         }
         Msg::MarkedOnLab(Ok(other)) => marks::add(lab, *other),
         Msg::MarkedOnLab(Err(why)) => ctx.fail(why),
         Msg::LabPlanned { number, result }
-            if number == lab.number && std::mem::take(&mut lab.awaited) =>
+            if number == lab.number && std::mem::take(&mut lab.starts_when_planned) =>
         {
             match result {
                 Ok(plan) => ctx.request(Request::Start((*plan).into())),
@@ -328,7 +328,7 @@ pub fn handle_message(lab: &mut Lab, ctx: &mut Context, msg: Msg) -> Vec<Effect>
 
 /// The sessions that are kept.
 pub fn list_sessions(lab: &mut Lab, listed: &[Listed]) {
-    lab.kept = listed.iter().filter(|listed| listed.probes > 0).cloned().collect();
+    lab.saved = listed.iter().filter(|listed| listed.probes > 0).cloned().collect();
 }
 
 /// A plan is about to run: where it measures probes, its cells take their places.
@@ -336,7 +336,7 @@ pub fn begin(lab: &mut Lab, plan: &Plan) {
     if plan.probes.is_empty() {
         return;
     }
-    lab.choice.only(
+    lab.choice.select_only(
         plan.probes
             .iter()
             .chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell))
@@ -353,7 +353,7 @@ pub fn begin(lab: &mut Lab, plan: &Plan) {
 
 /// Shows what the run has measured until now.
 pub fn grow(lab: &mut Lab, session: &Session) {
-    lab.data = Data::growing(session, analysis::probes(session));
+    lab.data = Data::from_run(session, analysis::probes(session));
     lab.arrange();
 }
 
@@ -361,8 +361,8 @@ pub fn grow(lab: &mut Lab, session: &Session) {
 pub fn show(lab: &mut Lab, shown: &SessionView) {
     let plan = &shown.session.plan;
     let cells = plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
-    lab.choice.only(cells.map(|cell| cell.probe.as_str()));
-    lab.data = Data::whole(shown.session.clone(), shown.probes.clone(), shown.path.clone());
+    lab.choice.select_only(cells.map(|cell| cell.probe.as_str()));
+    lab.data = Data::from_session(shown.session.clone(), shown.probes.clone(), shown.path.clone());
     lab.arrange();
 }
 
@@ -372,7 +372,7 @@ pub fn rename(lab: &mut Lab, id: &str, name: &str) {
     let Some(session) = data.session.as_ref().filter(|session| session.id == id) else { return };
     let mut session = session::Session::clone(session);
     session.name = name.into();
-    *data = Data::whole(session, std::mem::take(&mut data.results), data.path.take());
+    *data = Data::from_session(session, std::mem::take(&mut data.results), data.path.take());
     lab.arrange();
 }
 
@@ -384,7 +384,7 @@ pub fn is_offered(lab: &Lab, run: Option<&RunStatus>, action: Action) -> bool {
         Action::Stop | Action::Skip => measures_probes,
         Action::Export | Action::SaveAs | Action::Mark => lab.data.session.is_some(),
         Action::Enter => lab.typing || lab.open || lab.curves().is_some(),
-        Action::Compare => marks::any(lab),
+        Action::Compare => marks::has_entries(lab),
         Action::Edit => {
             !measures_probes
                 && lab

@@ -14,7 +14,7 @@ use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::runner;
 use crate::session::{self, Listed, Session};
 use crate::sys::{fd, mounts};
-use crate::tui::lab::{Here, Other};
+use crate::tui::lab::{LocalProbes, MarkedSession};
 use crate::tui::msg::Msg;
 use crate::tui::question::Question;
 use crate::tui::session_name;
@@ -96,10 +96,10 @@ pub fn lab(
     dir: Option<&Path>,
     remote: Option<&Remote>,
     sets: Option<&[ProbeSet]>,
-) -> Here {
-    Here {
+) -> LocalProbes {
+    LocalProbes {
         cells: list_offers(file, dir, remote, sets),
-        others: Other::references(session::references()),
+        others: MarkedSession::from_references(session::references()),
     }
 }
 
@@ -112,9 +112,12 @@ pub fn plan_lab(question: &Question) -> Msg {
 }
 
 /// The figures of a session, for its marks on the bars.
-pub fn other(id: &str) -> Result<Other, String> {
+pub fn other(id: &str) -> Result<MarkedSession, String> {
     load(id).map(|session| {
-        Other::of(&session, format!("{} UTC", session_name::format_time(&session.created)))
+        MarkedSession::from_session(
+            &session,
+            format!("{} UTC", session_name::format_time(&session.created)),
+        )
     })
 }
 

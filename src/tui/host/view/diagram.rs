@@ -18,7 +18,7 @@ struct Node {
     more: Vec<String>,
 }
 
-fn nodes(target: &TargetFacts) -> Vec<Node> {
+fn build_nodes(target: &TargetFacts) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut push = |depth, name: &str, what: String| {
         nodes.push(Node { depth, name: name.into(), what, more: Vec::new() })
@@ -63,34 +63,35 @@ fn parent(nodes: &[Node], at: usize) -> Option<usize> {
 }
 
 /// Another node of the same parent comes later.
-fn has_later(nodes: &[Node], at: usize) -> bool {
+fn has_later_sibling(nodes: &[Node], at: usize) -> bool {
     (at + 1..nodes.len()).any(|other| parent(nodes, other) == parent(nodes, at))
 }
 
 /// It is one of several below its parent: then it has a branch of its own.
-fn branches(nodes: &[Node], at: usize) -> bool {
+fn has_siblings(nodes: &[Node], at: usize) -> bool {
     (0..nodes.len()).any(|other| other != at && parent(nodes, other) == parent(nodes, at))
 }
 
 /// What stands to the left of a node's further lines, without its own trunk.
-fn left(look: &Look, nodes: &[Node], at: usize) -> String {
-    let above = parent(nodes, at).map_or(String::new(), |above| left(look, nodes, above));
-    match branches(nodes, at) {
+fn trunk_before(look: &Look, nodes: &[Node], at: usize) -> String {
+    let above = parent(nodes, at).map_or(String::new(), |above| trunk_before(look, nodes, above));
+    match has_siblings(nodes, at) {
         false => above,
-        true if has_later(nodes, at) => above + look.glyph("│  ", "|  "),
+        true if has_later_sibling(nodes, at) => above + look.glyph("│  ", "|  "),
         true => above + "   ",
     }
 }
 
-pub fn lines(look: &Look, target: &TargetFacts, width: usize) -> Vec<Line<'static>> {
-    let nodes = nodes(target);
+pub fn draw_lines(look: &Look, target: &TargetFacts, width: usize) -> Vec<Line<'static>> {
+    let nodes = build_nodes(target);
     let border = look.style(Role::Border);
     let mut lines = Vec::new();
     for (at, node) in nodes.iter().enumerate() {
-        let above = parent(&nodes, at).map_or(String::new(), |above| left(look, &nodes, above));
-        let branch = match branches(&nodes, at) {
+        let above =
+            parent(&nodes, at).map_or(String::new(), |above| trunk_before(look, &nodes, above));
+        let branch = match has_siblings(&nodes, at) {
             false => "",
-            true if has_later(&nodes, at) => look.glyph("├─ ", "|- "),
+            true if has_later_sibling(&nodes, at) => look.glyph("├─ ", "|- "),
             true => look.glyph("└─ ", "`- "),
         };
         let indent = format!(" {above}{branch}");
@@ -110,7 +111,7 @@ pub fn lines(look: &Look, target: &TargetFacts, width: usize) -> Vec<Line<'stati
         let below = (at + 1..nodes.len()).any(|other| parent(&nodes, other) == Some(at));
         let trunk = format!(
             " {}{}",
-            left(look, &nodes, at),
+            trunk_before(look, &nodes, at),
             if below { look.glyph("│ ", "| ") } else { "  " }
         );
         for more in &node.more {

@@ -7,7 +7,7 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
 /// Columns before a value.
-const LABEL: usize = 15;
+const LABEL_COLUMNS: usize = 15;
 
 const UNITS: &[&str] = &[
     "B", "KiB", "MiB", "GiB", "TiB", "PiB", "B/s", "KiB/s", "MiB/s", "GiB/s", "ns", "GHz", "%",
@@ -19,7 +19,7 @@ pub fn heading(look: &Look, title: &str) -> Line<'static> {
     Line::styled(format!(" {title}"), look.style(Role::Title))
 }
 
-pub fn lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
+pub fn item_lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for item in items {
         match item {
@@ -29,28 +29,30 @@ pub fn lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
                 }
                 lines.push(heading(look, title));
             }
-            Item::Row { label, value } => row(look, label, value, width, &mut lines),
-            Item::Table { align, rows } => table(look, align, rows, &mut lines),
+            Item::Row { label, value } => push_row(look, label, value, width, &mut lines),
+            Item::Table { align, rows } => push_table(look, align, rows, &mut lines),
         }
     }
     lines
 }
 
-fn row(look: &Look, label: &str, value: &str, width: usize, lines: &mut Vec<Line<'static>>) {
-    let room = width.saturating_sub(LABEL);
+fn push_row(look: &Look, label: &str, value: &str, width: usize, lines: &mut Vec<Line<'static>>) {
+    let room = width.saturating_sub(LABEL_COLUMNS);
     // A path keeps the name of its file.
     let parts =
         if label == "path" { vec![pane::fit_front(value, room)] } else { pane::wrap(value, room) };
     for (at, part) in parts.into_iter().enumerate() {
         let label = if at == 0 { label } else { "" };
-        let mut spans =
-            vec![Span::styled(format!(" {label:<pad$}", pad = LABEL - 1), look.style(Role::Dim))];
+        let mut spans = vec![Span::styled(
+            format!(" {label:<pad$}", pad = LABEL_COLUMNS - 1),
+            look.style(Role::Dim),
+        )];
         spans.extend(figures(look, &part, Role::Text));
         lines.push(Line::from(spans));
     }
 }
 
-fn table(look: &Look, align: &[Align], rows: &[Vec<String>], lines: &mut Vec<Line<'static>>) {
+fn push_table(look: &Look, align: &[Align], rows: &[Vec<String>], lines: &mut Vec<Line<'static>>) {
     let widths = widths(rows);
     for (at, row) in rows.iter().enumerate() {
         let mut spans = vec![Span::raw(" ")];

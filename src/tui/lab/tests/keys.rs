@@ -90,7 +90,7 @@ fn groups_and_probes_are_switched_and_the_bars_follow() {
 #[test]
 fn nothing_chosen_is_told_and_nothing_is_asked() {
     let mut stage = stage();
-    stage.model.lab.choice.only(std::iter::empty());
+    stage.model.lab.choice.select_only(std::iter::empty());
     stage.model.lab.arrange();
     stage.keys("ry");
     assert!(said(&stage).contains("no probe is selected: space selects"), "{}", said(&stage));
@@ -129,7 +129,7 @@ fn list_and_bars_move_together() {
     let mut stage = opened();
     stage.keys("jjjj");
     assert_eq!(stage.model.lab.probe(), Some("syscall"));
-    assert_eq!(stage.model.lab.current().unwrap().cell.probe, "syscall");
+    assert_eq!(stage.model.lab.current_slot().unwrap().cell.probe, "syscall");
     stage.keys("<tab>");
     assert_eq!(stage.model.lab.pane, Pane::Bars);
     stage.keys("G");
@@ -269,8 +269,9 @@ fn enter_opens_a_curve_where_there_is_one() {
     assert!(stage.model.lab.open);
     let curves = stage.model.lab.curves().unwrap();
     assert_eq!((curves.curves.len(), curves.axis.as_str(), curves.xs().len()), (2, "bytes", 15));
-    let labels =
-        |keys: &str, stage: &mut Stage| stage.keys(keys).model.lab.current().unwrap().label.clone();
+    let labels = |keys: &str, stage: &mut Stage| {
+        stage.keys(keys).model.lab.current_slot().unwrap().label.clone()
+    };
     assert_eq!(labels("", &mut stage), "16 KiB, stride 64");
     assert_eq!(
         (labels("l", &mut stage), labels("j", &mut stage)),

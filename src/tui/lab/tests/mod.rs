@@ -8,7 +8,7 @@ mod sessions;
 use std::time::Duration;
 
 use super::choice::Choice;
-use super::data::{Here, Other};
+use super::data::{LocalProbes, MarkedSession};
 use super::state::Lab;
 use crate::engine::Offer;
 use crate::plan::{Group, Plan, ProbeCell, ProbeInfo, Settings, Skipped, TargetSpec, preset};
@@ -47,7 +47,10 @@ pub const INFOS: &[&ProbeInfo] = &[
 
 /// A lab that knows these probes.
 pub fn lab() -> Lab {
-    Lab::of(INFOS.to_vec(), Choice::new(preset("lab").unwrap(), Settings::default(), INFOS))
+    Lab::with_choice(
+        INFOS.to_vec(),
+        Choice::new(preset("lab").unwrap(), Settings::default(), INFOS),
+    )
 }
 
 /// Cells with their values and units: some of each kind.
@@ -191,7 +194,7 @@ pub fn shown() -> SessionView {
 }
 
 /// What this machine offers: all of it, but for what needs a far end; and the references.
-pub fn here() -> Here {
+pub fn here() -> LocalProbes {
     let offer = |(cell, unit, value)| Offer {
         estimate: Some(estimate(unit, value)),
         cell,
@@ -207,7 +210,7 @@ pub fn here() -> Here {
     let parts =
         ["setup", "teardown"].map(|part| ProbeCell::new("connect", [("part", part.into())]));
     let cells = figures().into_iter().map(offer).chain(parts.map(remote)).collect();
-    Here { cells, others: Other::references(session::references()) }
+    LocalProbes { cells, others: MarkedSession::from_references(session::references()) }
 }
 
 /// Lab on the screen, with what can be measured here.

@@ -91,9 +91,9 @@ fn clicks_select_switch_and_open() {
     assert!(stage.model.lab.open, "a second click opens its curve");
     let (column, row) = find(&stage, "└");
     click(&mut stage, column + 2, row - 2);
-    assert_eq!(stage.model.lab.current().unwrap().label, "arguments 0");
+    assert_eq!(stage.model.lab.current_slot().unwrap().label, "arguments 0");
     // What is told below the plot is no place of its axis.
     let (column, row) = find(&stage, "at arguments 0");
     click(&mut stage, column + 60, row);
-    assert_eq!(stage.model.lab.current().unwrap().label, "arguments 0");
+    assert_eq!(stage.model.lab.current_slot().unwrap().label, "arguments 0");
 }

@@ -16,7 +16,7 @@ use crate::tui::view::{findings, pane};
 use crate::units;
 
 /// Columns of the names of figures.
-const NAMES: usize = 10;
+const NAME_COLUMNS: usize = 10;
 
 pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     let title = match (lab.probe(), lab.sheet.items.get(lab.item)) {
@@ -26,8 +26,8 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     };
     let inner = pane::frame(look, &title, "", lab.pane == Pane::About, area, buf);
     let columns = columns(lab, inside(inner));
-    let texts = texts(lab, look, &columns);
-    let (count, height) = (longest(&texts), usize::from(inner.height));
+    let texts = build_texts(lab, look, &columns);
+    let (count, height) = (max_lines(&texts), usize::from(inner.height));
     let first = lab.scroll.min(count.saturating_sub(height));
     for (lines, column) in texts.into_iter().zip(columns) {
         for (row, line) in lines.into_iter().skip(first).take(height).enumerate() {
@@ -37,9 +37,9 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     pane::scrollbar(look, first, count, inner, buf);
 }
 
-pub fn most_scroll(lab: &Lab, look: &Look, area: Rect) -> usize {
+pub fn max_scroll(lab: &Lab, look: &Look, area: Rect) -> usize {
     let columns = columns(lab, inside(within(area)));
-    longest(&texts(lab, look, &columns))
+    max_lines(&build_texts(lab, look, &columns))
         .saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
 }
 
@@ -58,19 +58,19 @@ fn columns(lab: &Lab, text: Rect) -> Vec<Rect> {
 
 type Lines = Vec<Line<'static>>;
 
-fn longest(texts: &[Lines]) -> usize {
+fn max_lines(texts: &[Lines]) -> usize {
     texts.iter().map(Vec::len).max().unwrap_or(0)
 }
 
 /// The lines of each column.
-fn texts(lab: &Lab, look: &Look, columns: &[Rect]) -> Vec<Lines> {
+fn build_texts(lab: &Lab, look: &Look, columns: &[Rect]) -> Vec<Lines> {
     let text = |column: &Rect| Text { look, width: usize::from(column.width), lines: Vec::new() };
     let mut texts: Vec<Text> = columns.iter().map(text).collect();
     let last = texts.len().saturating_sub(1);
     match lab.probe() {
         None => texts.iter_mut().take(1).for_each(|text| text.group(lab)),
         Some(id) => {
-            let slot = lab.current().filter(|slot| slot.cell.probe == id);
+            let slot = lab.current_slot().filter(|slot| slot.cell.probe == id);
             // What was measured is read again and again, what it means once.
             if let (Some(text), Some(slot)) = (texts.first_mut(), slot) {
                 text.cell(lab, slot);
@@ -79,7 +79,7 @@ fn texts(lab: &Lab, look: &Look, columns: &[Rect]) -> Vec<Lines> {
                 text.probe(lab, id);
             }
             if let (Some(text), Some(slot)) = (texts.get_mut(last), slot) {
-                text.grounds(lab, slot);
+                text.evidence(lab, slot);
             }
         }
     }
@@ -122,7 +122,7 @@ impl Text<'_> {
     /// below.
     fn figure(&mut self, name: Span<'static>, shown: &str, rest: &str) {
         let (number, unit) = shown.split_once(' ').unwrap_or((shown, ""));
-        let pad = " ".repeat(NAMES.saturating_sub(name.width()));
+        let pad = " ".repeat(NAME_COLUMNS.saturating_sub(name.width()));
         let mut parts = vec![name, Span::raw(pad)];
         parts.push(Span::styled(format!("{number:>6}"), self.look.style(Role::Number)));
         parts.push(Span::styled(format!(" {unit:<5}"), self.look.style(Role::Dim)));
@@ -133,12 +133,12 @@ impl Text<'_> {
             return self.lines.push(Line::from(parts));
         }
         self.lines.push(Line::from(parts));
-        let below = pane::wrap(rest, self.width.saturating_sub(NAMES + 1));
+        let below = pane::wrap(rest, self.width.saturating_sub(NAME_COLUMNS + 1));
         let style = self.look.style(Role::Text);
         self.lines.extend(
             below
                 .into_iter()
-                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAMES + 1)), style)),
+                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAME_COLUMNS + 1)), style)),
         );
     }
 
@@ -167,9 +167,10 @@ impl Text<'_> {
         };
         self.say(info.title, Role::Title);
         self.say(info.doc, Role::Text);
-        let cell_says =
-            lab.current().is_some_and(|slot| slot.cell.probe == id && lab.refused(slot).is_some());
-        if let Some(why) = lab.missing(id).filter(|_| !cell_says) {
+        let cell_is_refused = lab
+            .current_slot()
+            .is_some_and(|slot| slot.cell.probe == id && lab.refusal(slot).is_some());
+        if let Some(why) = lab.unavailable_reason(id).filter(|_| !cell_is_refused) {
             self.gap();
             self.item(
                 self.look.glyph("✖", "X"),
@@ -189,7 +190,7 @@ impl Text<'_> {
         if let Some(error) = result.and_then(|result| result.error.as_ref()) {
             self.item(self.look.glyph("✖", "X"), error, Role::Wrong);
         }
-        if let Some(why) = lab.refused(slot) {
+        if let Some(why) = lab.refusal(slot) {
             self.item(self.look.glyph("✖", "X"), &format!("unavailable: {why}"), Role::Misleading);
         }
         if let Some(result) = result {
@@ -205,9 +206,11 @@ impl Text<'_> {
                 let own = result.and_then(|result| result.value).map(|of| of.summary.median);
                 let ratio = own
                     .filter(|own| *own > 0.0 && value > 0.0)
-                    .map_or(String::new(), |own| times(value / own));
-                let name =
-                    Span::styled(format!("{symbol} {}", pane::fit(&other.name, NAMES - 3)), style);
+                    .map_or(String::new(), |own| show_ratio(value / own));
+                let name = Span::styled(
+                    format!("{symbol} {}", pane::fit(&other.name, NAME_COLUMNS - 3)),
+                    style,
+                );
                 self.figure(name, &slot.unit.show(value), &ratio);
             }
         }
@@ -260,20 +263,20 @@ impl Text<'_> {
         if let Some(value) =
             result.and_then(|result| result.value).map(|value| value.summary.median)
         {
-            let (ratio, said) = against(value, of);
-            self.figure(self.name("/ estimate"), &ratio, said);
+            let (ratio, verdict) = compare_with_estimate(value, of);
+            self.figure(self.name("/ estimate"), &ratio, verdict);
         }
         let style = self.look.style(Role::Dim);
-        let reason = pane::wrap(&of.reason, self.width.saturating_sub(NAMES + 1));
+        let reason = pane::wrap(&of.reason, self.width.saturating_sub(NAME_COLUMNS + 1));
         self.lines.extend(
             reason
                 .into_iter()
-                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAMES + 1)), style)),
+                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAME_COLUMNS + 1)), style)),
         );
     }
 
     /// What was taken out, what counters prove, what is to be known about the figure.
-    fn grounds(&mut self, lab: &Lab, slot: &Slot) {
+    fn evidence(&mut self, lab: &Lab, slot: &Slot) {
         let Some(result) = lab.result(slot) else { return };
         if !result.evidence.is_empty() {
             self.gap();
@@ -290,7 +293,7 @@ impl Text<'_> {
 }
 
 /// The value over the nearer end of what was expected, or over all of it where it lies within.
-fn against(value: f64, of: &Estimate) -> (String, &'static str) {
+fn compare_with_estimate(value: f64, of: &Estimate) -> (String, &'static str) {
     let ratio = |end: f64| if end > 0.0 { units::column::figure(value / end) } else { "-".into() };
     match () {
         () if value > of.high => (ratio(of.high), "above"),
@@ -301,7 +304,7 @@ fn against(value: f64, of: &Estimate) -> (String, &'static str) {
 }
 
 /// How many times what is shown: `7.71x`.
-fn times(ratio: f64) -> String {
+fn show_ratio(ratio: f64) -> String {
     format!("{}x this", units::column::figure(ratio))
 }
 
@@ -312,10 +315,10 @@ mod tests {
     #[test]
     fn a_value_is_held_against_the_nearer_end_of_what_was_expected() {
         let of = |low, high| Estimate { low, high, reason: String::new() };
-        assert_eq!(against(30.0, &of(10.0, 15.0)), ("2.00".into(), "above"));
-        assert_eq!(against(5.0, &of(10.0, 15.0)), ("0.50".into(), "below"));
-        assert_eq!(against(12.0, &of(10.0, 15.0)).1, "within");
-        assert_eq!(against(10.0, &of(10.0, 10.0)), ("1.00".into(), "as expected"));
-        assert_eq!(against(1.0, &of(0.0, 0.0)).0, "-");
+        assert_eq!(compare_with_estimate(30.0, &of(10.0, 15.0)), ("2.00".into(), "above"));
+        assert_eq!(compare_with_estimate(5.0, &of(10.0, 15.0)), ("0.50".into(), "below"));
+        assert_eq!(compare_with_estimate(12.0, &of(10.0, 15.0)).1, "within");
+        assert_eq!(compare_with_estimate(10.0, &of(10.0, 10.0)), ("1.00".into(), "as expected"));
+        assert_eq!(compare_with_estimate(1.0, &of(0.0, 0.0)).0, "-");
     }
 }

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::signs::sign;
 use crate::record::Unit;
 use crate::tui::lab::curve::Curves;
-use crate::tui::lab::data::Other;
+use crate::tui::lab::data::MarkedSession;
 use crate::tui::lab::layout::{Hit, inside, within};
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
@@ -42,13 +42,13 @@ pub fn hit(lab: &Lab, look: &Look, area: Rect, at: Position) -> Option<Hit> {
         .then(|| with_chart(lab, look, &curves, |chart| chart.x_at(plot, at.x)).map(Hit::X))?
 }
 
-fn place(axis: &str, x: f64) -> String {
+fn show_place(axis: &str, x: f64) -> String {
     if axis == "bytes" { units::show_bytes(x.round() as u64) } else { format!("{x:.0}") }
 }
 
 /// What others measured at the places of the curves.
 fn points_of_others(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
-    let of = |other: &Other| -> Vec<Point> {
+    let of = |other: &MarkedSession| -> Vec<Point> {
         let each = curves.curves.iter().flat_map(|curve| curve.cells.iter().zip(&curve.points));
         each.filter_map(|(cell, point)| Some(Point::new(point.x, other.value(cell, curves.unit)?)))
             .collect()
@@ -65,7 +65,7 @@ fn with_chart<R>(lab: &Lab, look: &Look, curves: &Curves, then: impl FnOnce(&Cha
     let mut series = Vec::new();
     for (at, curve) in curves.curves.iter().enumerate() {
         // That of every curve would be a thicket.
-        let here = lab.current().is_some_and(|slot| curve.cells.contains(&slot.cell));
+        let here = lab.current_slot().is_some_and(|slot| curve.cells.contains(&slot.cell));
         for expected in [&curve.low, &curve.high].into_iter().filter(|_| here) {
             let faint =
                 Series { style: look.style(Role::Dim), ..Series::new(look, at, "", expected) };
@@ -88,24 +88,24 @@ fn with_chart<R>(lab: &Lab, look: &Look, curves: &Curves, then: impl FnOnce(&Cha
         .iter()
         .map(|step| Rule { at: step.nanos, label: &step.name, style: look.style(Role::Rule) })
         .collect();
-    let show_x = |x: f64| place(&curves.axis, x);
+    let show_x = |x: f64| show_place(&curves.axis, x);
     let show_y = |y: f64| curves.unit.show(y);
     let positive = curves.xs().first().is_some_and(|x| *x > 0.0);
     let x = Axis::new(if positive { Scale::Log2 } else { Scale::Linear }, &show_x);
     let y = Axis::new(if curves.unit == Unit::Nanos { Scale::Log10 } else { Scale::Log2 }, &show_y);
     let chart =
         Chart::new(look, x, y, &series).rules(&rules).bands(true).names(curves.curves.len() > 1);
-    then(&chart.cursor(lab.current().and_then(|slot| curves.x(&slot.cell))))
+    then(&chart.cursor(lab.current_slot().and_then(|slot| curves.x(&slot.cell))))
 }
 
 /// The values at the cursor, a line for each curve.
 fn read_out(lab: &Lab, look: &Look, curves: &Curves, area: Rect, buf: &mut Buffer) {
-    let Some(slot) = lab.current() else { return };
+    let Some(slot) = lab.current_slot() else { return };
     let Some(x) = curves.x(&slot.cell) else { return };
     let at = if curves.axis == "bytes" {
-        place("bytes", x)
+        show_place("bytes", x)
     } else {
-        format!("{} {}", curves.axis, place("", x))
+        format!("{} {}", curves.axis, show_place("", x))
     };
     pane::line(Line::styled(format!("at {at}"), look.style(Role::Title)), 0, area, buf);
     for (row, (index, curve)) in curves.curves.iter().enumerate().enumerate() {

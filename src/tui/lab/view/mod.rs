@@ -44,9 +44,9 @@ pub fn page(lab: &Lab, body: Rect) -> usize {
 }
 
 /// How far the explanation scrolls.
-pub fn most_scroll(lab: &Lab, look: &Look, body: Rect) -> usize {
+pub fn max_scroll(lab: &Lab, look: &Look, body: Rect) -> usize {
     let places = Places::new(body, lab.pane);
-    places.about.map_or(0, |area| about::most_scroll(lab, look, area))
+    places.about.map_or(0, |area| about::max_scroll(lab, look, area))
 }
 
 /// What is at a place.
