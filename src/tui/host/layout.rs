@@ -1,4 +1,4 @@
-//! Which panes there are, and where: three on a wide screen, one that scrolls on a narrow one.
+//! The panes and their positions: three on a wide screen, one that scrolls on a narrow one.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
@@ -9,33 +9,33 @@ use crate::report::host::{of_host, of_target};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
-/// From here on machine and target stand side by side.
+/// Columns from which machine and target are side by side.
 const MIN_WIDE: u16 = 110;
 
-/// One pane.
+/// A pane with its lines.
 #[derive(Debug)]
 pub struct HostPane {
     pub title: &'static str,
     pub right: String,
     pub area: Rect,
     pub lines: Vec<Line<'static>>,
-    /// Where its parts begin, if it holds several.
+    /// First lines of its sections, if it has several.
     pub starts: Vec<usize>,
 }
 
 impl HostPane {
-    /// Lines that are seen at once.
+    /// Returns the number of visible lines.
     pub fn page(&self) -> usize {
         usize::from(self.area.height.saturating_sub(2)).max(1)
     }
 
-    /// The first line of the last page.
+    /// Returns the first line of the last page.
     pub fn last(&self) -> usize {
         self.lines.len().saturating_sub(self.page())
     }
 }
 
-/// The panes with their lines.
+/// Builds the panes with their lines.
 pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
     let findings = state.findings();
     let room = |width: u16| usize::from(width.saturating_sub(3));
@@ -56,7 +56,7 @@ pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
             Layout::horizontal([Constraint::Percentage(50), Constraint::Min(0)]).areas(body);
         let target = without_heading(target_lines(state, look, room(right.width)));
         let doctor = findings::describe(look, findings, room(right.width));
-        // The target gets what it needs, unless the doctor would be left with too little.
+        // The target gets the rows it needs, but leaves the doctor a minimum.
         let preferred = target.len() as u16 + 2;
         let min_doctor = (doctor.len() as u16 + 2).min(body.height * 2 / 5);
         let [above, below] = Layout::vertical([
@@ -75,7 +75,7 @@ pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
     let mut starts = Vec::new();
     for (title, section) in [
         (None, machine_lines(state, look, width)),
-        // The facts of a target have its title.
+        // The facts of a target start with their own heading.
         (state.target.is_none().then_some("Target"), target_lines(state, look, width)),
         (Some("Doctor"), findings::describe(look, findings, width)),
     ] {
@@ -89,7 +89,7 @@ pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
     vec![HostPane { right: count, starts, ..part("Host", body, lines) }]
 }
 
-/// Without its first title, which the frame says.
+/// Removes the first heading, which repeats the frame's title.
 fn without_heading(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
     if lines.len() > 1 {
         lines.remove(0);
@@ -104,7 +104,7 @@ fn machine_lines(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'sta
     }
 }
 
-/// The facts of what Setup has chosen, and the way from the file down to the disk.
+/// Returns the facts of the target chosen on Setup, and the path from the file down to the disk.
 fn target_lines(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
     let Some(target) = &state.target else {
         let text = "no target yet: choose a file on Setup (1)";

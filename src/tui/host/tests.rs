@@ -84,7 +84,7 @@ fn drawn(look: &Look, devices: serde_json::Value) -> String {
 }
 
 #[test]
-fn the_way_from_the_file_down_to_the_disks() {
+fn the_path_leads_from_the_file_down_to_the_disks() {
     let chain = serde_json::json!([
         device("dm-0", 0, "mapper"),
         device("sda2", 1, "partition"),

@@ -1,4 +1,4 @@
-//! What keys, clicks and messages do on Host.
+//! Keys, clicks and messages of Host.
 
 use ratatui::layout::{Position, Rect};
 
@@ -31,7 +31,7 @@ pub fn act(state: &mut HostScreen, ctx: &mut Context, action: Action) -> Vec<Eff
     Vec::new()
 }
 
-/// The first line to be seen after a key.
+/// Returns the first visible line after a key.
 fn scroll(pane: &HostPane, at: usize, action: Action) -> usize {
     let page = pane.page();
     let next = match action {
@@ -43,7 +43,7 @@ fn scroll(pane: &HostPane, at: usize, action: Action) -> usize {
         Action::HalfDown => at + page.div_ceil(2),
         Action::Top => 0,
         Action::Bottom => pane.last(),
-        // All in one pane: from part to pane.
+        // With a single pane, go from section to section.
         Action::NextPane | Action::Right => {
             pane.starts.iter().copied().find(|start| *start > at && at < pane.last()).unwrap_or(0)
         }
@@ -64,7 +64,7 @@ pub fn handle_message(state: &mut HostScreen, _: &mut Context, msg: Msg) -> Vec<
     Vec::new()
 }
 
-/// Takes in what was found out for the plan of Setup.
+/// Takes the facts and findings for the plan of Setup.
 pub fn show_plan(
     state: &mut HostScreen,
     target: Option<&TargetFacts>,
@@ -74,12 +74,12 @@ pub fn show_plan(
     state.planned = findings.map(Into::into);
 }
 
-/// Asks for what the screen shows: for nothing while a run is measured, if it is known already.
+/// Requests the facts; nothing during a run if they are known.
 pub fn enter(state: &HostScreen, ctx: &Context) -> Vec<Effect> {
     if ctx.is_running() && state.host.is_some() { Vec::new() } else { vec![Effect::Host] }
 }
 
-/// A click gives a pane the focus.
+/// Focuses the pane at a click.
 pub fn click(state: &mut HostScreen, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
     if let Some(pane) = panes(state, ctx.look, body).iter().position(|pane| pane.area.contains(at))
     {

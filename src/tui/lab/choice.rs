@@ -1,20 +1,20 @@
-//! Which probes are chosen, and how that is said to the planner and on a command line.
+//! The selected probes, as settings for the planner and for a command line.
 
 use std::collections::BTreeSet;
 
 use crate::plan::{Group, Preset, ProbeInfo, ProbeSet, Remote, Settings, named_probes};
 
-/// A preset with what was said over it, and the probes that these name.
+/// A preset with overrides, and the probes that they name.
 #[derive(Debug, Clone)]
 pub struct Choice {
     pub preset: Preset,
-    /// What was said beside the preset; which probes is kept in `on`.
+    /// Settings over the preset; the probes are in `on`.
     overrides: Settings,
     on: BTreeSet<String>,
 }
 
 impl Choice {
-    /// What no known probe is named by is every probe.
+    /// Selects the probes of the overrides or the preset; all if the names are unknown.
     pub fn new(preset: Preset, mut overrides: Settings, infos: &[&'static ProbeInfo]) -> Choice {
         let words =
             overrides.probe.take().or_else(|| preset.settings.probe.clone()).unwrap_or_default();
@@ -24,17 +24,17 @@ impl Choice {
         choice
     }
 
-    /// The other machine of the network probes.
+    /// Returns the other host of the network probes.
     pub fn remote(&self) -> Option<&Remote> {
         self.overrides.remote.as_ref().or(self.preset.settings.remote.as_ref())
     }
 
-    /// The values that were chosen for parameters.
+    /// Returns the chosen values of parameters.
     pub fn sets(&self) -> Option<Vec<ProbeSet>> {
         self.overrides.clone().or(&self.preset.settings).sets
     }
 
-    /// These values for the parameters of a probe, in place of what was said of it alone.
+    /// Replaces the values chosen for this probe alone.
     pub fn put_values(&mut self, info: &ProbeInfo, values: Vec<ProbeSet>) {
         let mut sets = self.sets().unwrap_or_default();
         sets.retain(|set| set.probe.as_deref() != Some(info.id));
@@ -46,12 +46,12 @@ impl Choice {
         self.on.contains(id)
     }
 
-    /// How many of these are on.
+    /// Counts the selected ones among these.
     pub fn count<'a>(&self, ids: impl Iterator<Item = &'a str>) -> usize {
         ids.filter(|id| self.on.contains(*id)).count()
     }
 
-    /// Switches all of these on, or off where all are on.
+    /// Selects all of these, or deselects them if all are selected.
     pub fn toggle(&mut self, ids: &[&str]) {
         let off = ids.iter().all(|id| self.on.contains(*id));
         for id in ids {
@@ -63,13 +63,13 @@ impl Choice {
         }
     }
 
-    /// Exactly these are on: the probes of a session.
+    /// Selects exactly these: the probes of a session.
     pub fn select_only<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
         self.on = ids.map(String::from).collect();
     }
 
-    /// The settings over the preset, which name the probes where they are not those of the preset;
-    /// `None`: nothing that can be run is chosen.
+    /// Returns the settings over the preset, naming the probes if they differ from the preset's;
+    /// `None` if no known probe is selected.
     pub fn settings(&self, infos: &[&'static ProbeInfo]) -> Option<Settings> {
         let words = shortest_names(&self.on, infos);
         let from_preset =
@@ -80,8 +80,8 @@ impl Choice {
         Some(Settings { probe, sets, ..self.overrides.clone() })
     }
 
-    /// What was said of parameters, but for those of probes that were switched off here; what no
-    /// probe has is told by the planner.
+    /// Returns the values of parameters without those of deselected probes. Values that no probe
+    /// takes stay, so that the planner reports them.
     fn sets_of(
         &self,
         on: &BTreeSet<String>,
@@ -102,7 +102,7 @@ fn resolve_ids(words: &[String], infos: &[&'static ProbeInfo]) -> Option<BTreeSe
     Some(named.into_iter().map(|info| info.id.to_string()).collect())
 }
 
-/// The fewest words for these probes: `all`, groups, ids.
+/// Returns the fewest names for these probes: `all`, groups, ids.
 fn shortest_names(on: &BTreeSet<String>, infos: &[&'static ProbeInfo]) -> Vec<String> {
     if infos.iter().all(|info| on.contains(info.id)) {
         return vec!["all".into()];

@@ -1,5 +1,5 @@
-//! A probe as curves: over the parameter that is a number and varies, one curve for each of the
-//! others.
+//! The results of a probe as curves over the numeric parameter that varies, one curve for each
+//! combination of the other parameters.
 
 use crate::analysis::{ProbeCurve, ProbeCurves, ProbeResult, Step};
 use crate::plan::ProbeCell;
@@ -10,13 +10,13 @@ use crate::tui::plot::Point;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// What its cells share and others do not: `stride 64`.
+    /// The parameters that distinguish it from the other curves: `stride 64`.
     pub name: String,
     /// Ascending in x.
     pub points: Vec<Point>,
     pub low: Vec<Point>,
     pub high: Vec<Point>,
-    /// Of each point.
+    /// The cell of each point.
     pub cells: Vec<ProbeCell>,
 }
 
@@ -29,15 +29,15 @@ pub struct Curves {
 }
 
 impl Curves {
-    /// The curves of a probe, in the first unit of its values that has some; `None` where nothing
-    /// varies along an axis.
+    /// Builds the curves of a probe in the first unit that has any; `None` if no parameter varies
+    /// along an axis.
     pub fn from_results(probe: &str, results: &[ProbeResult]) -> Option<Curves> {
         let all = ProbeCurves::of(probe, results)?;
         let curves = all.curves.iter().map(|curve| build_curve(curve, &all, results)).collect();
         Some(Curves { probe: probe.into(), unit: all.unit, axis: all.axis, curves })
     }
 
-    /// Every place that a curve has a point at, ascending.
+    /// Returns every x of the points, ascending.
     pub fn xs(&self) -> Vec<f64> {
         let mut xs: Vec<f64> =
             self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
@@ -46,13 +46,13 @@ impl Curves {
         xs
     }
 
-    /// The curve and the point of a cell.
+    /// Returns the indexes of the curve and the point of a cell.
     fn position(&self, cell: &ProbeCell) -> Option<(usize, usize)> {
         let point = |curve: &Curve| curve.cells.iter().position(|other| other == cell);
         self.curves.iter().enumerate().find_map(|(at, curve)| Some((at, point(curve)?)))
     }
 
-    /// The cell of a curve that is nearest to a place of the axis.
+    /// Returns the cell of a curve that is nearest to `x`.
     fn nearest(&self, curve: usize, x: f64) -> Option<&ProbeCell> {
         let curve = self.curves.get(curve)?;
         let away = |point: &Point| (point.x.max(1.0).ln() - x.max(1.0).ln()).abs();
@@ -61,19 +61,19 @@ impl Curves {
         curve.cells.get(at)
     }
 
-    /// The cell that is seen first: that one where it is on a curve, else the first of all.
+    /// Returns the cell to start at: the given one if it is on a curve, else the first.
     pub fn start_cell(&self, cell: &ProbeCell) -> Option<&ProbeCell> {
         let (curve, point) = self.position(cell).unwrap_or((0, 0));
         self.curves.get(curve)?.cells.get(point)
     }
 
-    /// The place of a cell on the axis.
+    /// Returns the x of a cell.
     pub fn x(&self, cell: &ProbeCell) -> Option<f64> {
         let (curve, point) = self.position(cell)?;
         self.curves.get(curve)?.points.get(point).map(|point| point.x)
     }
 
-    /// From a cell along its curve, or to the same place of the next one.
+    /// Returns the cell that a key leads to: along the curve, or at the same x of the next curve.
     pub fn cell_after(&self, cell: &ProbeCell, action: Action) -> Option<&ProbeCell> {
         let (curve, point) = self.position(cell)?;
         match action {
@@ -87,12 +87,12 @@ impl Curves {
         }
     }
 
-    /// The cell at a place of the axis, on the curve of another one.
+    /// Returns the cell at `x` on the curve of another cell.
     pub fn cell_at(&self, cell: &ProbeCell, x: f64) -> Option<&ProbeCell> {
         self.nearest(self.position(cell)?.0, x)
     }
 
-    /// The level stretches of this probe's curve.
+    /// Returns the plateaus of this probe's curve.
     pub fn steps<'a>(&self, all: &'a [Step]) -> Vec<&'a Step> {
         all.iter().filter(|step| step.probe == self.probe).collect()
     }

@@ -1,5 +1,5 @@
-//! What the bars are made from: what can be measured here, what a session measured, what others
-//! reach.
+//! The data of the bars: probes available on this machine, results of a session, values of marked
+//! sessions.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,27 +13,27 @@ use crate::record::Unit;
 use crate::session::{Reference, Session};
 use crate::tui::session_name;
 
-/// What the shell found out for this screen.
+/// Probes of this machine, and the references, as the shell found them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LocalProbes {
-    /// Probe by probe, in the order of the registry.
+    /// Cells by probe, in the order of the registry.
     pub cells: Vec<Offer>,
-    /// References that know probes.
+    /// References with probe results.
     pub others: Vec<MarkedSession>,
 }
 
-/// A session or a reference that is marked on the bars.
+/// A session or reference that is marked on the bars.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MarkedSession {
     pub id: String,
     pub name: String,
-    /// What is said of it in lists.
+    /// Its description in lists.
     pub about: String,
     pub values: HashMap<ProbeCell, (Unit, f64)>,
 }
 
 impl MarkedSession {
-    /// The medians of a session's probes.
+    /// Takes the medians of a session's probes.
     pub fn from_session(session: &Session, about: String) -> MarkedSession {
         let value =
             |probe: ProbeResult| Some((probe.cell, (probe.unit?, probe.value?.summary.median)));
@@ -46,7 +46,7 @@ impl MarkedSession {
         }
     }
 
-    /// The references that measured probes.
+    /// Returns the references with probe results.
     pub fn from_references(all: &[Reference]) -> Vec<MarkedSession> {
         let known = all.iter().map(|reference| {
             MarkedSession::from_session(reference.session(), reference.machine.clone())
@@ -54,32 +54,32 @@ impl MarkedSession {
         known.filter(|other| !other.values.is_empty()).collect()
     }
 
-    /// Its value for a cell, where that has the unit of the bar.
+    /// Returns its value for a cell, if it has the unit of the bar.
     pub fn value(&self, cell: &ProbeCell, unit: Unit) -> Option<f64> {
         self.values.get(cell).filter(|(own, _)| *own == unit).map(|(_, value)| *value)
     }
 }
 
-/// A session that is shown, or that grows.
+/// The session that is shown, finished or running.
 #[derive(Debug, Default)]
 pub struct Data {
     pub results: Vec<ProbeResult>,
     pub skipped: Vec<Skipped<ProbeCell>>,
     /// Every cell of the plan, so that they have their places before they are measured.
     pub planned: Vec<ProbeCell>,
-    /// The whole of it; `None` while it grows.
+    /// The finished session; `None` while it runs.
     pub session: Option<Arc<Session>>,
     pub path: Option<PathBuf>,
-    /// Its name and when it was.
+    /// Its name and time.
     pub title: String,
-    /// Nanoseconds of a cycle of that machine.
+    /// Nanoseconds per CPU cycle of its machine.
     pub cycle: Option<f64>,
-    /// The steps of its staircases.
+    /// The plateaus of its curves.
     pub steps: Vec<Step>,
 }
 
 impl Data {
-    /// A session that is over.
+    /// Shows a finished session.
     pub fn from_session(
         session: Session,
         results: Vec<ProbeResult>,
@@ -97,7 +97,7 @@ impl Data {
         Data { skipped, title, path, ..Data::from_run(&session, results) }.with_session(session)
     }
 
-    /// A session as far as it is; what it did not reach is not skipped yet.
+    /// Shows a running session; cells it has not reached are not skipped yet.
     pub fn from_run(session: &Session, results: Vec<ProbeResult>) -> Data {
         let steps = analysis::steps(&results, &session.host);
         Data {

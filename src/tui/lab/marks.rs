@@ -1,23 +1,22 @@
-//! Others on the bars: references and sessions whose figures are marked beside those that are
-//! shown.
+//! References and sessions whose values are marked on the bars of the session that is shown.
 
 use super::data::MarkedSession;
 use super::state::Lab;
 use crate::tui::msg::Effect;
 use crate::tui::session_name;
 
-/// One that can be marked.
+/// A session or reference that can be marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub id: String,
     pub name: String,
     pub about: String,
-    /// Its place among the others, which is its sign; `None`: its figures are not loaded yet.
+    /// Its index, which determines its sign; `None` until its values are loaded.
     pub at: Option<usize>,
     pub on: bool,
 }
 
-/// References first, then the user's sessions; but for the one that is shown.
+/// Returns the references, then the user's sessions, without the one that is shown.
 pub fn entries(lab: &Lab) -> Vec<Entry> {
     let loaded = lab.local.others.iter().chain(&lab.marked).enumerate();
     let entry = |(at, other): (usize, &MarkedSession)| Entry {
@@ -42,12 +41,12 @@ pub fn entries(lab: &Lab) -> Vec<Entry> {
     loaded.map(entry).chain(kept).filter(|entry| Some(entry.id.as_str()) != lab.data.id()).collect()
 }
 
-/// Whether there is anything to be marked.
+/// Returns whether anything can be marked.
 pub fn has_entries(lab: &Lab) -> bool {
     !entries(lab).is_empty()
 }
 
-/// Marks the entry, or takes its marks away.
+/// Toggles the marks of an entry, loading its values first if needed.
 pub fn choose(lab: &mut Lab, at: usize) -> Vec<Effect> {
     let Some(entry) = entries(lab).into_iter().nth(at) else { return Vec::new() };
     match (entry.at, entry.on) {
@@ -58,7 +57,7 @@ pub fn choose(lab: &mut Lab, at: usize) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The figures of a session came.
+/// Adds the values of a session.
 pub fn add(lab: &mut Lab, other: MarkedSession) {
     lab.hidden.remove(&other.id);
     match lab.marked.iter_mut().find(|marked| marked.id == other.id) {

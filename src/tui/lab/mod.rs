@@ -1,14 +1,14 @@
-//! Lab: the operating system's own costs, as bars on one scale from a cycle to a second.
+//! Lab: the operating system's own costs, as bars on one scale from a CPU cycle to a second.
 //!
 //! | what | where |
 //! |---|---|
-//! | which probes are chosen | [`choice`] |
-//! | what can be measured here, what was measured, what others reach | [`data`], [`marks`] |
-//! | the list and the bars, made from these | [`rows`], [`scale`], [`curve`] |
-//! | what is under the cursor | [`state`] |
-//! | what keys, clicks and messages do | [`update`] |
-//! | where the panes are | [`layout`] |
-//! | the picture | [`view`] |
+//! | the selected probes | [`choice`] |
+//! | available probes, results, values of other sessions | [`data`], [`marks`] |
+//! | the list and the bars built from them | [`rows`], [`scale`], [`curve`] |
+//! | cursors and panes | [`state`] |
+//! | keys, clicks and messages | [`update`] |
+//! | positions of the panes | [`layout`] |
+//! | drawing | [`view`] |
 
 mod choice;
 mod curve;

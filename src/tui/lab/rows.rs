@@ -1,5 +1,4 @@
-//! The list at the left and the bars beside it: made anew where what is sources, chosen or looked for
-//! has changed.
+//! The list at the left and the bars beside it, rebuilt when data, selection or filter change.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +11,7 @@ use crate::units;
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
-    /// `None`: probes that this iotui does not know.
+    /// `None`: probes that this version of iotui does not know.
     Group(Option<Group>),
     Probe(String),
 }
@@ -21,10 +20,10 @@ pub enum Item {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slot {
     pub cell: ProbeCell,
-    /// Its parameters in short; the name of the probe where it has none.
+    /// Its parameters in short, or the name of the probe if it has none.
     pub label: String,
     pub unit: Unit,
-    /// Index into what this machine offers, and into the results.
+    /// Indexes into the cells of this machine, and into the results.
     pub offered: Option<usize>,
     pub result: Option<usize>,
 }
@@ -32,7 +31,7 @@ pub struct Slot {
 /// A row of bars.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Row {
-    /// The name of a probe that has several cells.
+    /// The name of a probe with several cells.
     Head(String),
     /// Index into the slots.
     Slot(usize),
@@ -45,7 +44,7 @@ pub struct Sheet {
     pub rows: Vec<Row>,
 }
 
-/// Everything that is known of the probes.
+/// Everything that the list and the bars are built from.
 pub struct Sources<'a> {
     pub infos: &'a [&'static ProbeInfo],
     pub local: &'a LocalProbes,
@@ -59,7 +58,7 @@ impl Sources<'_> {
         self.infos.iter().find(|info| info.id == id).copied()
     }
 
-    /// The probes in the order of the registry, those of other iotuis last.
+    /// Returns the probes in the order of the registry, unknown ones last.
     fn ids(&self) -> Vec<String> {
         let mut ids: Vec<String> = self.infos.iter().map(|info| info.id.to_string()).collect();
         let mut seen: HashSet<String> = ids.iter().cloned().collect();
@@ -104,7 +103,7 @@ impl Sheet {
         sheet
     }
 
-    /// The probes of an item.
+    /// Returns the probes of an item.
     pub fn probes_of(&self, item: usize, infos: &[&'static ProbeInfo]) -> Vec<&str> {
         let group_of = |id: &str| infos.iter().find(|info| info.id == id).map(|info| info.group);
         match self.items.get(item) {
@@ -157,7 +156,7 @@ impl<'a> CellIndex<'a> {
             .collect();
         let mut by_probe: HashMap<&str, Vec<&ProbeCell>> = HashMap::new();
         let skipped = sources.data.skipped.iter().map(|skipped| &skipped.cell);
-        // A session of another machine says which cells there are; without one it is this machine.
+        // The cells are those of the session that is shown, else of this machine.
         let offers = sources.local.cells.iter().map(|offered| &offered.cell);
         let of_session = sources
             .data
@@ -195,7 +194,7 @@ impl<'a> CellIndex<'a> {
     }
 }
 
-/// The parameters for a row below the name of its probe: words and sizes speak for themselves.
+/// Returns the parameters for a row below the name of its probe; texts and sizes need no name.
 pub fn short_label(cell: &ProbeCell) -> String {
     let describe = |(name, value): (&String, &Param)| match value {
         Param::Text(text) => text.clone(),

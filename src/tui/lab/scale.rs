@@ -1,18 +1,18 @@
-//! The scales of the bars: one for all times, one for each kind of value that is no time.
+//! The scales of the bars: one for all times, one for each other unit.
 
 use crate::record::Unit;
 
-/// From `low` to `high`, even in the logarithm.
+/// A logarithmic scale from `low` to `high`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     low: f64,
     high: f64,
 }
 
-/// 0.3 ns, a cycle, to 1 s.
+/// From 0.3 ns, about a CPU cycle, to 1 s.
 pub const TIMES: Scale = Scale { low: 0.3, high: 1e9 };
 
-/// Powers of ten nanoseconds, with their names; those of every third are the units.
+/// Powers of ten in nanoseconds, with their names; every third is a unit.
 pub const DECADES: [(f64, &str); 10] = [
     (1.0, "1ns"),
     (10.0, "10ns"),
@@ -31,15 +31,14 @@ impl Scale {
     pub fn for_unit(unit: Unit) -> Scale {
         match unit {
             Unit::Nanos => TIMES,
-            // A slow network to the caches of a large machine.
+            // From a slow network to the caches of a large machine.
             Unit::BytesPerSecond => Scale { low: 1e6, high: 1e12 },
             Unit::PerSecond => Scale { low: 1.0, high: 1e10 },
             Unit::Bytes => Scale { low: 1024.0, high: (1u64 << 40) as f64 },
         }
     }
 
-    /// Where a value stands, 0 to 1; what is beyond the ends stands at them. NaN for what is no
-    /// number or below 0.
+    /// Returns the position of a value, clamped to 0..=1; NaN for NaN and negative values.
     pub fn share(self, value: f64) -> f64 {
         if value.is_nan() || value < 0.0 {
             return f64::NAN;

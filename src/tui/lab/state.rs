@@ -1,4 +1,4 @@
-//! What Lab knows: what is chosen, what is known of it, and where the cursor is.
+//! State of Lab: the selected probes, their results, and the cursors.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::probe;
 use crate::record::Estimate;
 use crate::session::Listed;
 
-/// The panes, in the order of Tab.
+/// The panes, in Tab order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pane {
     #[default]
@@ -27,7 +27,7 @@ pub enum Pane {
 impl Pane {
     pub const ALL: [Pane; 3] = [Pane::Probes, Pane::Bars, Pane::About];
 
-    /// The pane so many further; they come round.
+    /// Returns the pane `by` places further, wrapping around.
     pub fn cycle(self, by: usize) -> Pane {
         let at = Pane::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
         Pane::ALL[(at + by) % Pane::ALL.len()]
@@ -40,30 +40,30 @@ pub struct Lab {
     pub choice: Choice,
     pub local: LocalProbes,
     pub data: Data,
-    /// Sessions of the user's whose marks were asked for.
+    /// The user's sessions that are marked on the bars.
     pub marked: Vec<MarkedSession>,
-    /// Ids of others whose marks are not shown.
+    /// Ids of marked sessions that are hidden.
     pub hidden: HashSet<String>,
-    /// Kept sessions that measured probes.
+    /// Saved sessions with probe results.
     pub saved: Vec<Listed>,
     pub sheet: Sheet,
     pub pane: Pane,
-    /// Index into the items and the slots of the sheet.
+    /// Indexes into the items and the slots of the sheet.
     pub item: usize,
     pub slot: usize,
-    /// The first line of the explanation.
+    /// The first visible line of the explanation.
     pub scroll: usize,
-    /// The curves of the probe are shown in place of the bars.
+    /// Whether the curves of the probe replace the bars.
     pub open: bool,
     pub filter: Input,
     pub typing: bool,
-    /// The number of the newest question for a plan; `awaited`: its answer starts a run.
+    /// Number of the newest plan request; `starts_when_planned`: its answer starts a run.
     pub number: u64,
     pub starts_when_planned: bool,
 }
 
 impl Lab {
-    /// Every probe, as the preset of that name chooses them.
+    /// Creates the screen with every probe, selected as the preset selects them.
     pub fn new(preset: Preset) -> Lab {
         let infos = probe::infos();
         let choice = Choice::new(preset, Settings::default(), &infos);
@@ -94,8 +94,8 @@ impl Lab {
         lab
     }
 
-    /// A preset, with what was said over it; the cursor goes to the first of its probes, or stays
-    /// on the first group where it begins.
+    /// Selects a preset with overrides. The cursor moves to the first of its probes, or stays on
+    /// the first group if that starts with it.
     pub fn choose(&mut self, preset: Preset, said: Settings) {
         self.choice = Choice::new(preset, said, &self.infos);
         self.arrange();
@@ -104,7 +104,7 @@ impl Lab {
         (self.item, self.slot) = (if first > 1 { first } else { 0 }, 0);
     }
 
-    /// Makes the list and the bars anew; the cursor stays on what it is on.
+    /// Rebuilds the list and the bars; the cursors stay on their rows.
     pub fn arrange(&mut self) {
         let cell = self.current_slot().map(|slot| slot.cell.clone());
         let item = self.sheet.items.get(self.item).cloned();
@@ -125,7 +125,7 @@ impl Lab {
         }
     }
 
-    /// The cell under the cursor.
+    /// Returns the cell under the cursor.
     pub fn current_slot(&self) -> Option<&Slot> {
         self.sheet.slots.get(self.slot)
     }
@@ -138,10 +138,10 @@ impl Lab {
         self.local.cells.get(slot.offered?)
     }
 
-    /// What is expected: of the session that is shown, else of this machine.
+    /// Returns the estimate of the session that is shown, else of this machine.
     pub fn estimate(&self, slot: &Slot) -> Option<&Estimate> {
         let own = self.result(slot).and_then(|result| result.estimate.as_ref());
-        // What a session that is over expected, or did not, was of its own machine.
+        // A finished session has its own machine's estimates, or none.
         let here = || {
             self.offer(slot)
                 .filter(|_| self.data.session.is_none())
@@ -154,7 +154,7 @@ impl Lab {
         self.infos.iter().find(|info| info.id == id).copied()
     }
 
-    /// Why a cell is not to be had: in the session that is shown, else here.
+    /// Returns why a cell is unavailable: in the session that is shown, else on this machine.
     pub fn refusal(&self, slot: &Slot) -> Option<&str> {
         let skipped = self
             .data
@@ -166,7 +166,7 @@ impl Lab {
         if self.result(slot).is_some() { None } else { skipped.or_else(here) }
     }
 
-    /// Why nothing of a probe is to be had here.
+    /// Returns why no cell of a probe is available on this machine.
     pub fn unavailable_reason(&self, id: &str) -> Option<&str> {
         let mut own = self.local.cells.iter().filter(|offered| offered.cell.probe == id).peekable();
         own.peek()?;
@@ -174,7 +174,7 @@ impl Lab {
         reasons.and_then(|reasons| reasons.first().copied())
     }
 
-    /// The probe that the cursor is at: that of the bar, or of the list where it has no bar.
+    /// Returns the probe at the cursor: of the bar, or of the list if it has no bar.
     pub fn probe(&self) -> Option<&str> {
         match (self.pane, self.sheet.items.get(self.item), self.current_slot()) {
             (Pane::Probes, Some(Item::Probe(id)), _) => Some(id),
@@ -183,7 +183,7 @@ impl Lab {
         }
     }
 
-    /// The curves of the probe under the cursor.
+    /// Returns the curves of the probe under the cursor.
     pub fn curves(&self) -> Option<Curves> {
         Curves::from_results(
             self.current_slot().map(|slot| slot.cell.probe.as_str())?,
@@ -191,8 +191,7 @@ impl Lab {
         )
     }
 
-    /// Everything that is marked on the bars beside the session itself, with its place among the
-    /// others.
+    /// Returns the marked sessions that are visible, with their indexes.
     pub fn others(&self) -> impl Iterator<Item = (usize, &MarkedSession)> {
         let own = self.data.id();
         let all = self.local.others.iter().chain(&self.marked).enumerate();
@@ -201,7 +200,7 @@ impl Lab {
         })
     }
 
-    /// The cursor of the bars goes to a slot, that of the list with it.
+    /// Moves the cursor of the bars to a slot, and that of the list with it.
     pub fn go_to(&mut self, slot: usize) {
         if slot != self.slot {
             self.scroll = 0;
@@ -211,14 +210,14 @@ impl Lab {
         self.item = item.unwrap_or(self.item);
     }
 
-    /// The cursor goes to a cell.
+    /// Moves the cursor to a cell.
     pub fn go_to_cell(&mut self, cell: Option<ProbeCell>) {
         if let Some(slot) = cell.and_then(|cell| self.sheet.slot_of(&cell)) {
             self.go_to(slot);
         }
     }
 
-    /// The cursor of the list goes to an item, that of the bars to its first cell.
+    /// Moves the cursor of the list to an item, and that of the bars to its first cell.
     pub fn go_to_item(&mut self, item: usize) {
         if item != self.item {
             self.scroll = 0;

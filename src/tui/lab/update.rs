@@ -1,4 +1,4 @@
-//! What keys, clicks and messages do on Lab.
+//! Keys, clicks and messages of Lab.
 
 use std::path::PathBuf;
 
@@ -22,8 +22,8 @@ use crate::tui::screen::Screen;
 use crate::tui::session_name;
 use crate::tui::session_view::SessionView;
 
-/// Asks for what can be measured with the target of Setup: for nothing while something is measured,
-/// which it would disturb.
+/// Requests the probes available with the target of Setup; nothing during a run, which that would
+/// disturb.
 pub fn enter(lab: &Lab, ctx: &Context, file: Option<PathBuf>, dir: Option<PathBuf>) -> Vec<Effect> {
     if ctx.is_running() {
         return Vec::new();
@@ -32,18 +32,18 @@ pub fn enter(lab: &Lab, ctx: &Context, file: Option<PathBuf>, dir: Option<PathBu
     vec![Effect::Lab { file, dir, remote, sets }]
 }
 
-/// The filter, while it is typed.
+/// Returns the filter while it has the focus.
 pub fn field(lab: &mut Lab) -> Option<&mut Input> {
     if lab.typing { Some(&mut lab.filter) } else { None }
 }
 
-/// The filter has changed.
+/// Rebuilds the list after a change of the filter.
 pub fn field_changed(lab: &mut Lab, _: &mut Context) -> Vec<Effect> {
     lab.arrange();
     Vec::new()
 }
 
-/// Goes back from an opened curve or a filter; false where there is neither.
+/// Closes a curve or the filter; returns false if neither is open.
 pub fn back(lab: &mut Lab) -> bool {
     if lab.open {
         lab.open = false;
@@ -95,7 +95,7 @@ fn cycle_focus(lab: &mut Lab, by: usize) {
     lab.pane = lab.pane.cycle(by);
 }
 
-/// Asks for the plan of what is chosen; its answer starts the run.
+/// Requests the plan of the selected probes; its answer starts the run.
 fn run(lab: &mut Lab, ctx: &mut Context) {
     if ctx.is_running() {
         return ctx.request(Request::RefuseRun);
@@ -109,7 +109,7 @@ fn run(lab: &mut Lab, ctx: &mut Context) {
     ctx.request(Request::PlanProbes { number: lab.number, probes });
 }
 
-/// What is chosen, as the planner takes it; `None`: nothing that can be run.
+/// Returns the selection for the planner; `None` if nothing can be run.
 fn chosen_probes(lab: &Lab) -> Option<Box<ProbeChoice>> {
     let settings = lab.choice.settings(&lab.infos)?;
     let needs_target =
@@ -118,7 +118,7 @@ fn chosen_probes(lab: &Lab) -> Option<Box<ProbeChoice>> {
     Some(Box::new(ProbeChoice { preset, settings, needs_target }))
 }
 
-/// Copies the command line that measures the same without a screen.
+/// Copies the command line of the same run.
 fn copy(lab: &Lab, ctx: &mut Context) {
     match chosen_probes(lab) {
         Some(probes) => ctx.request(Request::CopyProbes(probes)),
@@ -126,7 +126,7 @@ fn copy(lab: &Lab, ctx: &mut Context) {
     }
 }
 
-/// What is done with the session that is shown.
+/// Exports, names or marks the session that is shown.
 fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
     let data = &lab.data;
     let Some(session) = data.session.clone() else {
@@ -199,7 +199,7 @@ fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
     }
 }
 
-/// Opens the curve of the probe, or closes it.
+/// Opens or closes the curve of the probe.
 fn open_curve(lab: &mut Lab, ctx: &mut Context) {
     if lab.open {
         lab.open = false;
@@ -218,7 +218,7 @@ fn open_curve(lab: &mut Lab, ctx: &mut Context) {
     }
 }
 
-/// Asks for the values of the probe under the cursor.
+/// Opens a field for the parameters of the probe under the cursor.
 fn ask_values(lab: &Lab, ctx: &mut Context) {
     let Some(info) = lab.probe().and_then(|id| lab.info(id)) else {
         return ctx.note("move the cursor to a probe to set its parameters");
@@ -244,10 +244,10 @@ fn ask_values(lab: &Lab, ctx: &mut Context) {
     ));
 }
 
-/// Takes the values of a probe, as `--set` takes them; what was said of it before is gone.
+/// Sets the parameters of a probe, in the form of `--set`, replacing earlier values.
 ///
 /// # Errors
-/// The text names no parameter of the probe, or a value that it does not have.
+/// The text names a parameter that the probe does not have, or a value out of range.
 pub fn set_values(
     lab: &mut Lab,
     ctx: &mut Context,
@@ -271,7 +271,7 @@ pub fn set_values(
     Ok(Vec::new())
 }
 
-/// A click: a box switches, a row selects, a row that is selected opens its curve.
+/// Handles a click: on a checkbox toggles, on a row selects, on a selected row opens its curve.
 pub fn click(lab: &mut Lab, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
     let hit = view::hit(lab, &ctx.view(), body, at);
     lab.typing = false;
@@ -279,7 +279,7 @@ pub fn click(lab: &mut Lab, ctx: &mut Context, body: Rect, at: Position) -> Vec<
         Some(Hit::Item { item, mark }) => {
             lab.pane = Pane::Probes;
             lab.go_to_item(item);
-            // A pause is not what a click on a box means.
+            // A click on a checkbox must not pause the run.
             if mark && !ctx.measures_probes() {
                 return act(lab, ctx, Action::Toggle);
             }
@@ -326,12 +326,12 @@ pub fn handle_message(lab: &mut Lab, ctx: &mut Context, msg: Msg) -> Vec<Effect>
     Vec::new()
 }
 
-/// The sessions that are kept.
+/// Takes the list of saved sessions.
 pub fn list_sessions(lab: &mut Lab, listed: &[Listed]) {
     lab.saved = listed.iter().filter(|listed| listed.probes > 0).cloned().collect();
 }
 
-/// A plan is about to run: where it measures probes, its cells take their places.
+/// Prepares for a run: lists the cells of the plan if it has probes.
 pub fn begin(lab: &mut Lab, plan: &Plan) {
     if plan.probes.is_empty() {
         return;
@@ -351,7 +351,7 @@ pub fn begin(lab: &mut Lab, plan: &Plan) {
     lab.arrange();
 }
 
-/// Shows what the run has measured until now.
+/// Shows what the run has measured so far.
 pub fn grow(lab: &mut Lab, session: &Session) {
     lab.data = Data::from_run(session, analysis::probes(session));
     lab.arrange();
@@ -366,7 +366,7 @@ pub fn show(lab: &mut Lab, shown: &SessionView) {
     lab.arrange();
 }
 
-/// The shown session has another name.
+/// Renames the session that is shown.
 pub fn rename(lab: &mut Lab, id: &str, name: &str) {
     let data = &mut lab.data;
     let Some(session) = data.session.as_ref().filter(|session| session.id == id) else { return };
@@ -376,7 +376,7 @@ pub fn rename(lab: &mut Lab, id: &str, name: &str) {
     lab.arrange();
 }
 
-/// Whether an action does something now.
+/// Returns whether an action has an effect now.
 pub fn is_offered(lab: &Lab, run: Option<&RunStatus>, action: Action) -> bool {
     let measures_probes = run.is_some_and(RunStatus::measures_probes);
     match action {

@@ -1,4 +1,4 @@
-//! The target pane's state: a folder, its entries, a filter, and what was found out about files.
+//! State of the target pane: a folder, its entries, a filter, and facts about files.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use crate::host::TargetFacts;
 use crate::sys::mounts::Space;
 use crate::tui::remember::MOST_RECENT;
 
-/// What an entry of a folder is.
+/// The kind of a folder entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Folder,
     File,
-    /// A block device; its size is not told by its name.
+    /// A block device; its size is known only after an inspection.
     Device,
-    /// A pipe, a socket, a terminal.
+    /// A pipe, socket or terminal.
     Other,
 }
 
@@ -26,12 +26,12 @@ pub struct Entry {
     pub name: String,
     pub kind: Kind,
     pub size: u64,
-    /// This user may read it.
+    /// Whether this user may read it.
     pub readable: bool,
 }
 
 impl Entry {
-    /// Why it is no target, if it is none.
+    /// Returns why the entry cannot be a target.
     pub fn objection(&self) -> Option<String> {
         match self.kind {
             _ if !self.readable => Some(format!("{}: permission denied", self.name)),
@@ -44,14 +44,14 @@ impl Entry {
     }
 }
 
-/// The file system that a folder is on.
+/// The file system of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileSystem {
     pub fs: String,
     pub space: Option<Space>,
 }
 
-/// What a folder holds.
+/// The contents of a folder.
 #[derive(Debug)]
 pub struct Listing {
     pub dir: PathBuf,
@@ -59,32 +59,32 @@ pub struct Listing {
     pub result: Result<Vec<Entry>, String>,
 }
 
-/// What was found out about a file.
+/// Facts about a file.
 #[derive(Debug)]
 pub struct Inspection {
     pub path: PathBuf,
     pub result: Result<Box<TargetFacts>, String>,
 }
 
-/// A line of the list.
+/// A row of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
     Scratch,
     Recent(usize),
-    /// The folder of the last time.
+    /// The folder that was open when iotui last ended.
     Last,
     Parent,
     Entry(usize),
 }
 
-/// Recent targets that are seen without a filter.
+/// Number of recent targets shown without a filter.
 const SHORT_RECENT: usize = 3;
-/// Files looked at at the same time: one that hangs holds up no other.
+/// Largest number of concurrent inspections, so that a file that hangs delays no other.
 const MAX_INSPECTIONS: usize = 3;
 
 #[derive(Debug, Default)]
 pub struct Browser {
-    /// Where iotui was started: what relative paths begin with.
+    /// The working directory, which relative paths start from.
     pub start: PathBuf,
     pub dir: PathBuf,
     /// The folder that is being read.
@@ -93,7 +93,7 @@ pub struct Browser {
     pub file_system: FileSystem,
     pub error: Option<String>,
     pub filter: Option<Input>,
-    /// The filter has the focus.
+    /// Whether the filter has the focus.
     pub typing: bool,
     pub hidden: bool,
     pub cursor: usize,
@@ -111,7 +111,7 @@ impl Browser {
         browser
     }
 
-    /// Makes the rows anew; the cursor stays on what it was on, where that is still there.
+    /// Rebuilds the rows; the cursor stays on its row if that still exists.
     pub fn build_rows(&mut self) {
         let before = self.row();
         let wanted = self.filter.as_ref().map(|f| f.value().to_lowercase()).unwrap_or_default();
@@ -124,7 +124,7 @@ impl Browser {
         let most = if filtered { MOST_RECENT } else { SHORT_RECENT };
         let seen =
             |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && has(&entry.name);
-        // A file of this folder stands in the list once.
+        // A recent file that this folder lists is not shown twice.
         let below =
             |path: &PathBuf| self.entries.iter().any(|entry| entry.path == *path && seen(entry));
         let recent = (0..self.recent.len())
@@ -146,7 +146,7 @@ impl Browser {
         self.rows.get(self.cursor).copied()
     }
 
-    /// The path of a row; `None` for the scratch file.
+    /// Returns the path of a row; `None` for the scratch file.
     pub fn path(&self, row: Row) -> Option<&Path> {
         match row {
             Row::Scratch => None,
@@ -157,23 +157,23 @@ impl Browser {
         }
     }
 
-    /// The folder that a row is.
+    /// Returns the path of a row if it is a folder.
     pub fn folder(&self, row: Row) -> Option<&Path> {
-        let is = match row {
+        let is_folder = match row {
             Row::Last | Row::Parent => true,
             Row::Entry(at) => self.entries.get(at).is_some_and(|entry| entry.kind == Kind::Folder),
             Row::Scratch | Row::Recent(_) => false,
         };
-        self.path(row).filter(|_| is)
+        if is_folder { self.path(row) } else { None }
     }
 
-    /// The file under the cursor.
+    /// Returns the file under the cursor.
     pub fn file(&self) -> Option<&Path> {
         let row = self.row()?;
         if self.folder(row).is_some() { None } else { self.path(row) }
     }
 
-    /// Why the row under the cursor is no target.
+    /// Returns why the row under the cursor cannot be a target.
     pub fn objection(&self) -> Option<String> {
         match self.row()? {
             Row::Entry(at) => self.entries.get(at)?.objection(),
@@ -185,7 +185,7 @@ impl Browser {
         }
     }
 
-    /// Takes in what a folder holds; false where it was not asked for any more.
+    /// Takes the contents of a folder; returns false if they are no longer awaited.
     pub fn accept_listing(&mut self, listing: Listing) -> bool {
         if self.loading.as_ref() != Some(&listing.dir) {
             return false;
@@ -207,7 +207,8 @@ impl Browser {
         true
     }
 
-    /// After a change of the folder: on the one that was left, else on the first entry.
+    /// Places the cursor after a change of folder: on the folder that was left, else on the first
+    /// entry.
     fn place_cursor(&mut self, from: Option<&Path>) {
         let Some(from) = from else { return };
         let on = |row: &Row| matches!(row, Row::Entry(_)) && self.path(*row) == Some(from);
@@ -224,7 +225,7 @@ impl Browser {
         self.facts.insert(seen.path, seen.result);
     }
 
-    /// The file to look at now: that under the cursor, where it is not known yet.
+    /// Returns the file to inspect next: the one under the cursor, if its facts are unknown.
     pub fn next_inspection(&mut self) -> Option<PathBuf> {
         let path = self.file()?.to_path_buf();
         let known = self.facts.contains_key(&path) || self.inspecting.contains(&path);
@@ -235,7 +236,7 @@ impl Browser {
         Some(path)
     }
 
-    /// A target was used: it is the newest of the recent ones.
+    /// Records a used target as the most recent one.
     pub fn add_recent(&mut self, path: &Path) {
         self.recent.retain(|own| own != path);
         self.recent.insert(0, path.into());

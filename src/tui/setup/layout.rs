@@ -1,13 +1,13 @@
-//! Where the panes of Setup are, and what a click can hit.
+//! Positions of the panes of Setup, and the targets of a click.
 
 use ratatui::layout::{Position, Rect};
 
 use super::state::{Pane, Setup};
 
-/// Narrower screens show the target or the backends, not both.
+/// Columns below which the target and the backends share a pane.
 const MIN_THREE_PANES: u16 = 76;
 
-/// Where the panes are.
+/// Positions of the panes and the hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     pub panes: Vec<(Pane, Rect)>,
@@ -19,7 +19,7 @@ impl Places {
         self.panes.iter().find(|(_, area)| area.contains(at)).map(|(pane, _)| *pane)
     }
 
-    /// The inside of a pane.
+    /// Returns the inside of a pane.
     pub fn inner(&self, pane: Pane) -> Option<Rect> {
         let area = self.panes.iter().find(|(other, _)| *other == pane).map(|(_, area)| *area)?;
         Some(Rect::new(
@@ -31,7 +31,7 @@ impl Places {
     }
 }
 
-/// Where everything goes on a body of this size.
+/// Lays out a body of this size.
 pub fn places(body: Rect, setup: &Setup) -> Places {
     let hint = u16::from(body.height >= 14);
     let blocks = if body.height >= 20 { 4 } else { 3 };
@@ -46,7 +46,7 @@ pub fn places(body: Rect, setup: &Setup) -> Places {
     Places { panes, hint: Rect::new(body.x, at, body.width, hint) }
 }
 
-/// The upper panes beside each other.
+/// Places the upper panes side by side.
 fn upper_panes(area: Rect, setup: &Setup) -> Vec<(Pane, Rect)> {
     let wide = area.width;
     let cut = |x: u16, width: u16| Rect { x: area.x + x, width, ..area };
@@ -65,7 +65,7 @@ fn upper_panes(area: Rect, setup: &Setup) -> Vec<(Pane, Rect)> {
     ]
 }
 
-/// What a click met.
+/// The target of a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {
     Row(usize),

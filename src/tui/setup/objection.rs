@@ -1,29 +1,28 @@
-//! Why a choice makes no sense with the others: pure, for what is greyed and for what a key
-//! refuses.
+//! Reasons why a choice conflicts with the others, for greying items and for refusing keys. Pure.
 
 use crate::plan::{Cache, Choice, Info, Moves, Op, Pattern, Settings, Sync, Writes};
 use crate::sys::direct::DirectSupport;
 use crate::units::show_bytes;
 
-/// What choices are judged against.
+/// The choices and facts that a choice is checked against.
 #[derive(Debug, Clone)]
 pub struct Constraints<'a> {
-    /// With all gaps filled, as the plan will take them.
+    /// The effective settings, with all gaps filled as the plan will fill them.
     pub settings: &'a Settings,
-    /// The backends were chosen; else they follow the operation.
+    /// Whether backends were chosen; otherwise they follow the operation.
     pub explicit_backends: bool,
     pub infos: &'a [&'static Info],
-    /// Backends that cannot be had here, and why.
+    /// Backends that are unavailable on this machine, and why.
     pub unavailable: &'a [(&'static str, String)],
-    /// The target is a file that is there already: it is never written.
+    /// Whether the target is an existing file, which iotui never writes.
     pub exists: bool,
-    /// Bytes of the target, where they are known.
+    /// Size of the target in bytes, if known.
     pub size: Option<u64>,
     pub direct: Option<DirectSupport>,
 }
 
 impl Constraints<'_> {
-    /// The records of the backends that are chosen.
+    /// Returns the records of the selected backends.
     pub fn selected_backends(&self) -> Vec<&'static Info> {
         let choices = self
             .settings
@@ -45,7 +44,7 @@ impl Constraints<'_> {
         self.settings.direct == Some(true)
     }
 
-    /// The names of the chosen backends, for a reason.
+    /// Returns the names of the selected backends, shortened to fit a reason.
     fn backend_names(&self) -> String {
         let names: Vec<&str> = self.selected_backends().iter().map(|info| info.id).collect();
         match names.len() {
@@ -54,30 +53,31 @@ impl Constraints<'_> {
         }
     }
 
-    /// All chosen backends move no bytes.
+    /// Returns whether no selected backend transfers data.
     fn transfers_nothing(&self) -> bool {
         let chosen = self.selected_backends();
         self.op() == Op::Seek
             || (!chosen.is_empty() && chosen.iter().all(|info| info.moves() == Moves::Nothing))
     }
 
-    /// No chosen backend hands data to the program.
+    /// Returns whether no selected backend makes the data visible to the program.
     fn hides_data(&self) -> bool {
         let chosen = self.selected_backends();
         !chosen.is_empty() && chosen.iter().all(|info| info.moves() != Moves::Data)
     }
 
-    /// The bytes of the target that are used at most.
+    /// Returns the largest number of bytes of the target that are accessed.
     pub fn span(&self) -> Option<u64> {
-        let said = self.settings.size.as_ref().and_then(|range| range.values.iter().copied().max());
-        match (self.size, said) {
-            (Some(size), Some(said)) if self.exists => Some(size.min(said)),
-            (size, said) => said.or(size),
+        let requested =
+            self.settings.size.as_ref().and_then(|range| range.values.iter().copied().max());
+        match (self.size, requested) {
+            (Some(size), Some(requested)) if self.exists => Some(size.min(requested)),
+            (size, requested) => requested.or(size),
         }
     }
 }
 
-/// Against a backend beside the other choices.
+/// Returns why a backend conflicts with the other choices.
 pub fn check_backend(info: &Info, constraints: &Constraints) -> Option<String> {
     let op = constraints.op();
     if !info.ops.contains(&op) && info.ops != [Op::Seek] {
@@ -101,7 +101,7 @@ pub fn check_backend(info: &Info, constraints: &Constraints) -> Option<String> {
     })
 }
 
-/// Against one value of a setting beside the other choices.
+/// Returns why a value of a setting conflicts with the other choices.
 pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<String> {
     match name {
         "op" => check_op(text.parse().ok()?, constraints),
@@ -128,7 +128,8 @@ pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<
     }
 }
 
-/// Against the value that a setting has now; of several, only what holds for all.
+/// Returns why the current value of a setting conflicts with the other choices. A list of values
+/// conflicts only if all of them do.
 pub fn check_current(name: &str, constraints: &Constraints) -> Option<String> {
     let text = constraints.settings.text(name)?;
     let parts: Vec<&str> =
@@ -138,7 +139,7 @@ pub fn check_current(name: &str, constraints: &Constraints) -> Option<String> {
     if reasons.iter().all(Option::is_some) { reasons.pop().flatten() } else { None }
 }
 
-/// Against a block size.
+/// Returns why a block size conflicts with the other choices.
 pub fn check_block(bytes: u64, constraints: &Constraints) -> Option<String> {
     if bytes > crate::plan::Job::MAX_BLOCK {
         return Some(format!(
@@ -197,32 +198,31 @@ fn check_direct(constraints: &Constraints) -> Option<String> {
     })
 }
 
-/// Against writing to a file that is empty at first and grows in order.
+/// Returns why a file cannot be written by appending.
 fn check_append(constraints: &Constraints) -> Option<String> {
     let chosen = constraints.selected_backends();
     let settings = constraints.settings;
-    let one = |range: &Option<crate::plan::Range>| {
-        range.as_ref().is_none_or(|range| range.values.contains(&1))
+    let reason = if constraints.explicit_backends
+        && !chosen.is_empty()
+        && !chosen.iter().any(|info| info.appends)
+    {
+        return Some(format!("{} cannot extend a file: choose pread", constraints.backend_names()));
+    } else if settings.mix.is_some() {
+        "an empty file has nothing to read: clear Read share first"
+    } else if settings.pattern.is_some_and(|pattern| pattern != Pattern::Seq) {
+        "appends are sequential: set Pattern to seq"
+    } else if !allows_one(settings.threads.as_ref()) {
+        "appends run one at a time: set Threads to 1"
+    } else if !allows_one(settings.depth.as_ref()) {
+        "appends run one at a time: set Queue depth to 1"
+    } else {
+        return None;
     };
-    match () {
-        () if constraints.explicit_backends
-            && !chosen.is_empty()
-            && !chosen.iter().any(|info| info.appends) =>
-        {
-            Some(format!("{} cannot extend a file: choose pread", constraints.backend_names()))
-        }
-        () if settings.mix.is_some() => {
-            Some("an empty file has nothing to read: clear Read share first".into())
-        }
-        () if settings.pattern.is_some_and(|pattern| pattern != Pattern::Seq) => {
-            Some("appends are sequential: set Pattern to seq".into())
-        }
-        () if !one(&settings.threads) => Some("appends run one at a time: set Threads to 1".into()),
-        () if !one(&settings.depth) => {
-            Some("appends run one at a time: set Queue depth to 1".into())
-        }
-        () => None,
-    }
+    Some(reason.into())
+}
+
+fn allows_one(range: Option<&crate::plan::Range>) -> bool {
+    range.is_none_or(|range| range.values.contains(&1))
 }
 
 fn check_depth(text: &str, constraints: &Constraints) -> Option<String> {
@@ -248,7 +248,7 @@ fn check_depth(text: &str, constraints: &Constraints) -> Option<String> {
 }
 
 fn check_size(text: &str, constraints: &Constraints) -> Option<String> {
-    let file = constraints.size.filter(|_| constraints.exists)?;
+    let file = if constraints.exists { constraints.size? } else { return None };
     let min = crate::plan::Range::parse(text, crate::plan::RangeOf::Bytes)
         .ok()?
         .values
@@ -282,7 +282,7 @@ mod tests {
     use crate::experiment::usual;
     use crate::sys::direct::DirectAlign;
 
-    /// `name=text` pairs as said.
+    /// Parses `name=text` pairs.
     fn settings(said: &str) -> Settings {
         let mut settings = Settings::default();
         for (name, text) in said.split_whitespace().filter_map(|pair| pair.split_once('=')) {

@@ -1,4 +1,4 @@
-//! The rows of the Workload pane: made from [`Settings::ALL`], so that a new setting has its row.
+//! The rows of the workload pane, built from [`Settings::ALL`] so that a new setting has a row.
 
 use std::sync::LazyLock;
 
@@ -6,15 +6,15 @@ use super::objection::{self, Constraints};
 use crate::plan::{Plan, Setting, Settings, ValueKind};
 use crate::units::short_time;
 
-/// What is chosen most stands first; all others follow in the order of the help.
+/// The settings changed most often; all others follow in the order of the help.
 const FIRST: &[&str] = &[
     "op", "pattern", "cache", "threads", "depth", "direct", "xor", "trials", "budget", "size",
     "count", "sync",
 ];
-/// These have a pane of their own, or a screen.
+/// Settings that have a pane or screen of their own.
 const ELSEWHERE: &[&str] = &["backend", "block-size", "probe", "set"];
 
-/// Every row, in order.
+/// All rows in order.
 pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {
     let rank = |s: &&Setting| FIRST.iter().position(|name| *name == s.name).unwrap_or(FIRST.len());
     let mut rows: Vec<&Setting> =
@@ -23,7 +23,7 @@ pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {
     rows
 });
 
-/// Columns that the titles take, with the space around them.
+/// Columns of the titles, with the space around them.
 pub static TITLE_COLUMNS: LazyLock<usize> =
     LazyLock::new(|| ROWS.iter().map(|row| row.title.len()).max().unwrap_or(0) + 2);
 
@@ -32,13 +32,13 @@ pub static TITLE_COLUMNS: LazyLock<usize> =
 pub enum Kind {
     /// One of these texts.
     OneOf(Vec<&'static str>),
-    /// Some of these texts.
+    /// Any of these texts.
     SomeOf(Vec<&'static str>),
-    /// A number or text: steps, or typed.
+    /// A number or text, changed in steps or typed.
     Text,
 }
 
-/// How the row of a setting is changed.
+/// Returns how the row of a setting is changed.
 pub fn kind(setting: &Setting) -> Kind {
     match setting.kind {
         ValueKind::Switch => Kind::OneOf(vec!["false", "true"]),
@@ -48,7 +48,7 @@ pub fn kind(setting: &Setting) -> Kind {
     }
 }
 
-/// What stands for a value on the screen.
+/// Returns the text shown for a value.
 pub fn display_value(text: &str) -> &str {
     match text {
         "true" => "yes",
@@ -57,7 +57,7 @@ pub fn display_value(text: &str) -> &str {
     }
 }
 
-/// What a row shows where no value is given and the plan decides.
+/// Returns the text of a row that has no value, so that the plan decides.
 pub fn default_text(setting: &Setting, constraints: &Constraints, plan: Option<&Plan>) -> String {
     match setting.name {
         "trials" => "until precise".into(),
@@ -73,7 +73,7 @@ pub fn default_text(setting: &Setting, constraints: &Constraints, plan: Option<&
 /// A piece of a row's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// What a click or a key chooses.
+    /// The item that a click or key chooses.
     pub item: Option<&'static str>,
     pub text: String,
     pub on: bool,
@@ -81,7 +81,8 @@ pub struct Part {
     pub why: Option<String>,
 }
 
-/// The value of a row in pieces; `room` decides whether all of several choices are seen.
+/// Returns the value of a row in pieces: all items if they fit in `room` columns, else the chosen
+/// one.
 pub fn parts(
     setting: &'static Setting,
     constraints: &Constraints,

@@ -1,15 +1,15 @@
-//! Block sizes as a band on a scale of powers of two: 1 B to 128 MiB.
+//! Block sizes as a band on a scale of powers of two from 1 B to 128 MiB.
 
 use crate::plan::Range;
 use crate::units::{parse_bytes, parse_count, short_bytes};
 
-/// The scale ends at 2 to this power.
+/// Power of two at the end of the scale.
 pub const MAX_POWER: u32 = 27;
 const MAX_SIZE: u64 = 1 << MAX_POWER;
-/// From one size to the next at most.
+/// Largest factor between neighbouring sizes.
 const MAX_FACTOR: u64 = 1 << 10;
 
-/// The end that left and right move.
+/// The end that the left and right keys move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum End {
     Low,
@@ -26,7 +26,7 @@ impl End {
     }
 }
 
-/// `low..high*factor`.
+/// A range `low..high*factor`, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Band {
     pub low: u64,
@@ -35,7 +35,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// As it was written, or the band that its values fill.
+    /// Reads the band from the text of a range, or covers its values if the text is not a band.
     pub fn from_range(range: &Range) -> Band {
         parse_band(&range.text).unwrap_or_else(|| {
             let (low, high) = (range.values.iter().min(), range.values.iter().max());
@@ -47,7 +47,7 @@ impl Band {
         })
     }
 
-    /// As a RANGE of the command line.
+    /// Returns the band as a RANGE of the command line.
     pub fn to_text(&self) -> String {
         let (low, high) = (short_bytes(self.low), short_bytes(self.high));
         match self.factor {
@@ -57,7 +57,7 @@ impl Band {
         }
     }
 
-    /// One end a power of two further; `None` where it cannot go on.
+    /// Moves an end to the next power of two; `None` if it cannot move.
     pub fn move_end(self, end: End, right: bool) -> Option<Band> {
         let band = match end {
             End::Low => Band { low: step(self.low, right), ..self },
@@ -66,7 +66,7 @@ impl Band {
         (band != self && band.low <= band.high).then_some(band)
     }
 
-    /// An end put to a place of the scale; it stops at the other one.
+    /// Moves an end to a power of two, stopping at the other end.
     pub fn set_end(self, end: End, power: u32) -> Band {
         let size = 1 << power.min(MAX_POWER);
         match end {
@@ -75,13 +75,13 @@ impl Band {
         }
     }
 
-    /// More or fewer sizes between the ends.
+    /// Doubles or halves the factor between sizes; `None` outside the limits.
     pub fn spread(self, wider: bool) -> Option<Band> {
         let factor = if wider { self.factor.saturating_mul(2) } else { self.factor / 2 };
         (2..=MAX_FACTOR).contains(&factor).then_some(Band { factor, ..self })
     }
 
-    /// The end that is nearer to a place of the scale.
+    /// Returns the end nearer to a position on the scale.
     pub fn nearest_end(&self, power: f64) -> End {
         let away = |value: u64| (position(value) - power).abs();
         if away(self.low) < away(self.high) || (self.low == self.high && power < position(self.low))
@@ -93,30 +93,37 @@ impl Band {
     }
 }
 
-/// Where a size lies on the scale, as a power of two.
+/// Returns the position of a size on the scale, as a power of two.
 pub fn position(value: u64) -> f64 {
     (value.max(1) as f64).log2().clamp(0.0, MAX_POWER.into())
 }
 
 fn step(value: u64, right: bool) -> u64 {
-    match right {
-        true if value >= MAX_SIZE => value,
-        true => (value + 1).next_power_of_two(),
-        false if value > MAX_SIZE => MAX_SIZE,
-        false if value.is_power_of_two() => (value / 2).max(1),
-        false => value.next_power_of_two() / 2,
+    if right && value >= MAX_SIZE {
+        value
+    } else if right {
+        (value + 1).next_power_of_two()
+    } else if value > MAX_SIZE {
+        MAX_SIZE
+    } else if value.is_power_of_two() {
+        (value / 2).max(1)
+    } else {
+        value.next_power_of_two() / 2
     }
 }
 
 fn parse_band(text: &str) -> Option<Band> {
-    let (low, rest) = text.split_once("..").filter(|_| !text.contains([',', '+']))?;
+    if text.contains([',', '+']) {
+        return None;
+    }
+    let (low, rest) = text.split_once("..")?;
     let (high, factor) =
         rest.split_once('*').map_or((rest, Ok(2)), |(high, factor)| (high, parse_count(factor)));
     Some(Band { low: parse_bytes(low).ok()?, high: parse_bytes(high).ok()?, factor: factor.ok()? })
         .filter(|band| band.low > 0)
 }
 
-/// The power of two from each value to the next, where it is the same for all; else 2.
+/// Returns the power of two between neighbouring values if it is the same for all, else 2.
 fn common_factor(values: &[u64]) -> u64 {
     let first = match values {
         [a, b, ..] if *a > 0 && b > a && b.is_multiple_of(*a) => b / a,

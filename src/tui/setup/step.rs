@@ -1,15 +1,15 @@
-//! One step to a larger or smaller value of a setting that is a number.
+//! Steps to a larger or smaller value of a numeric setting.
 
 use std::time::Duration;
 
 use crate::plan::{Range, RangeOf};
 use crate::units::{parse_time, short_bytes, short_time};
 
-/// What a step leads to.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     To(String),
-    /// Back to what is decided by itself.
+    /// Clears the value, so that the default applies.
     Unset,
     Stay,
 }
@@ -36,7 +36,7 @@ const BUDGETS: &[u64] = &[
 ];
 const TRIAL_TIMES: &[u64] = &[1, 3, 10, 30, 100, 300, 1_000, 3_000, 5_000, 10_000, 15_000, 30_000];
 
-/// A step from `text`, or from nothing said; `usual` is the value that then applies.
+/// Returns the step from `text`, or from `usual` (the value that applies) if none is set.
 pub fn step(name: &str, text: Option<&str>, usual: Option<&str>, up: bool) -> Step {
     let from = text.or(usual);
     match name {
@@ -68,7 +68,7 @@ fn show_millis(value: u64) -> String {
     short_time(Duration::from_millis(value))
 }
 
-/// The end of a range from which a step goes on.
+/// Returns the end of a range that a step starts from.
 fn range_end(values: &[u64], up: bool) -> Option<u64> {
     if up { values.iter().copied().max() } else { values.iter().copied().min() }
 }
@@ -87,10 +87,12 @@ fn parse_time_end(text: Option<&str>, up: bool) -> Option<u64> {
 fn step_by_doubling(text: Option<&str>, (low, high): (u64, u64), up: bool, of: RangeOf) -> Step {
     let Some(range) = text.and_then(|text| Range::parse(text, of).ok()) else { return Step::Stay };
     let Some(from) = range_end(&range.values, up) else { return Step::Stay };
-    let next = match up {
-        true => (from + 1).checked_next_power_of_two().unwrap_or(high),
-        false if from.is_power_of_two() => from / 2,
-        false => from.next_power_of_two() / 2,
+    let next = if up {
+        (from + 1).checked_next_power_of_two().unwrap_or(high)
+    } else if from.is_power_of_two() {
+        from / 2
+    } else {
+        from.next_power_of_two() / 2
     };
     let next = next.clamp(low, high);
     let same = range.is_single() && next == from;
@@ -101,7 +103,7 @@ fn step_by_doubling(text: Option<&str>, (low, high): (u64, u64), up: bool, of: R
     }
 }
 
-/// The next of a list of values; below its first, nothing is said.
+/// Returns the next value of a list; a step below the first clears the setting.
 fn step_along(list: &[u64], from: Option<u64>, up: bool, show: fn(u64) -> String) -> Step {
     let next = match (from, up) {
         (None, true) => list.first(),

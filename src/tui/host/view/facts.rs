@@ -14,7 +14,7 @@ const UNITS: &[&str] = &[
     "CPUs", "GT/s",
 ];
 
-/// A title above rows.
+/// Returns a heading above rows.
 pub fn heading(look: &Look, title: &str) -> Line<'static> {
     Line::styled(format!(" {title}"), look.style(Role::Title))
 }
@@ -38,7 +38,7 @@ pub fn item_lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static
 
 fn push_row(look: &Look, label: &str, value: &str, width: usize, lines: &mut Vec<Line<'static>>) {
     let room = width.saturating_sub(LABEL_COLUMNS);
-    // A path keeps the name of its file.
+    // A path is cut at the front, so that the file name stays.
     let parts =
         if label == "path" { vec![pane::fit_front(value, room)] } else { pane::wrap(value, room) };
     for (at, part) in parts.into_iter().enumerate() {
@@ -77,17 +77,19 @@ fn push_table(look: &Look, align: &[Align], rows: &[Vec<String>], lines: &mut Ve
     }
 }
 
-/// A text whose numbers are bright and their units dim.
+/// Returns a text with bright numbers and dim units.
 pub fn figures(look: &Look, text: &str, rest: Role) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut after_number = false;
     for word in text.split_inclusive(' ') {
         let bare = word.trim_end_matches([' ', ',', ';', ')']);
         let number = bare.trim_start_matches('<').starts_with(|c: char| c.is_ascii_digit());
-        let role = match () {
-            () if number => Role::Number,
-            () if after_number && UNITS.contains(&bare) => Role::Dim,
-            () => rest,
+        let role = if number {
+            Role::Number
+        } else if after_number && UNITS.contains(&bare) {
+            Role::Dim
+        } else {
+            rest
         };
         after_number = number;
         spans.push(Span::styled(bare.to_string(), look.style(role)));

@@ -1,4 +1,4 @@
-//! The picture of Host.
+//! Drawing of Host.
 
 pub mod diagram;
 pub mod facts;

@@ -1,4 +1,4 @@
-//! Keys: what is chosen, run, steered and opened.
+//! Keys: select, run, steer and open.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn said(stage: &Stage) -> String {
     stage.model.toasts.iter().map(|toast| toast.text.clone()).collect::<Vec<_>>().join("; ")
 }
 
-/// A run of the probes of the tests, begun.
+/// A started run of the tests' probes.
 fn running() -> Stage {
     let mut stage = stage();
     stage.keys("r");
@@ -79,7 +79,7 @@ fn groups_and_probes_are_switched_and_the_bars_follow() {
         stage.keys("y").take(),
         [Effect::Copy("iotui --batch /data/ubuntu.iso -p lab --probe loop,call,syscall,fork,memory,network,files".into())]
     );
-    // Without a probe of files there is no file to be named.
+    // Without a probe of files, no file is named.
     stage.keys("G<space>k<space>y");
     assert_eq!(
         stage.take(),
@@ -185,7 +185,7 @@ fn a_run_that_is_over_stays_here_whole() {
         stage.model.farewell()
     );
     assert!(stage.take().iter().any(|effect| matches!(effect, Effect::Lab { .. })));
-    // Who looks at something else is not led away.
+    // The end of a run does not switch away from another screen.
     let mut stage = running();
     stage.keys("6").tell(Msg::Over { error: None, unsaved: None });
     assert_eq!(stage.model.screen, Screen::Host);
@@ -360,7 +360,7 @@ fn values_of_a_probe_are_typed_held_against_it_and_measured() {
             .join(" ")
             .ends_with("--set contention.processes=1..3+1")
     );
-    // What was chosen can be changed, and given back.
+    // Values can be edited, and cleared.
     stage.keys("i");
     assert!(stage.picture(80, 24).contains("processes=1..3+1"));
     stage.keys("<ctrl-u><enter>r");

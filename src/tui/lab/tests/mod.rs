@@ -1,5 +1,5 @@
-//! Lab as a person meets it: keys in, pictures and effects out. Its probes are of the tests' own,
-//! for those of iotui grow.
+//! Lab as a user meets it: keys in, pictures and effects out. The tests have their own probes, as
+//! iotui's change.
 
 mod keys;
 mod pictures;
@@ -45,7 +45,7 @@ pub const INFOS: &[&ProbeInfo] = &[
     &info("fsync", Group::Files, "flushing a file"),
 ];
 
-/// A lab that knows these probes.
+/// A lab with these probes.
 pub fn lab() -> Lab {
     Lab::with_choice(
         INFOS.to_vec(),
@@ -53,7 +53,7 @@ pub fn lab() -> Lab {
     )
 }
 
-/// Cells with their values and units: some of each kind.
+/// Cells with their units and values, some of each kind.
 fn figures() -> Vec<(ProbeCell, Unit, f64)> {
     let mut all = vec![
         (ProbeCell::new("clock", [("source", "counter".into())]), Unit::Nanos, 9.2),
@@ -168,7 +168,7 @@ pub fn findings(cell: u32) -> ProbeFindings {
     }
 }
 
-/// Every cell measured but the last one, which failed.
+/// A session in which every cell was measured but the last, which failed.
 pub fn session() -> Session {
     let plan = plan();
     let cells = plan.probes.len() as u32;
@@ -193,7 +193,7 @@ pub fn shown() -> SessionView {
     )
 }
 
-/// What this machine offers: all of it, but for what needs a far end; and the references.
+/// What this machine offers, all but the cells that need another host; and the references.
 pub fn here() -> LocalProbes {
     let offer = |(cell, unit, value)| Offer {
         estimate: Some(estimate(unit, value)),
@@ -213,7 +213,7 @@ pub fn here() -> LocalProbes {
     LocalProbes { cells, others: MarkedSession::from_references(session::references()) }
 }
 
-/// Lab on the screen, with what can be measured here.
+/// Lab on the screen, with the available probes.
 fn stage() -> Stage {
     let mut stage = Stage::new();
     stage.keys("5").tell(Msg::Lab(Box::new(here())));
@@ -221,7 +221,7 @@ fn stage() -> Stage {
     stage
 }
 
-/// A session of probes, opened.
+/// An opened session of probes.
 fn opened() -> Stage {
     let mut stage = stage();
     stage.tell(Msg::Opened(Ok(Box::new(shown()))));

@@ -1,4 +1,4 @@
-//! What Lab looks like.
+//! Pictures of Lab.
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
@@ -59,7 +59,7 @@ fn click(stage: &mut Stage, column: u16, row: u16) {
     stage.tell(Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
 }
 
-/// Where a text stands on the screen.
+/// Returns the position of a text on the screen.
 fn find(stage: &Stage, text: &str) -> (u16, u16) {
     let picture = stage.picture(120, 40);
     let row = picture
@@ -85,14 +85,14 @@ fn clicks_select_switch_and_open() {
     let (column, row) = find(&stage, "arguments 2");
     click(&mut stage, column, row);
     assert_eq!((stage.model.lab.pane, stage.model.lab.probe()), (Pane::Bars, Some("call")));
-    // The list moves with its cursor.
+    // The list scrolls with its cursor.
     let (column, row) = (column, find(&stage, "arguments 2").1);
     click(&mut stage, column, row);
     assert!(stage.model.lab.open, "a second click opens its curve");
     let (column, row) = find(&stage, "└");
     click(&mut stage, column + 2, row - 2);
     assert_eq!(stage.model.lab.current_slot().unwrap().label, "arguments 0");
-    // What is told below the plot is no place of its axis.
+    // The lines below the plot are not on its axis.
     let (column, row) = find(&stage, "at arguments 0");
     click(&mut stage, column + 60, row);
     assert_eq!(stage.model.lab.current_slot().unwrap().label, "arguments 0");

@@ -50,7 +50,7 @@ fn a_reference_is_shown_with_probes_that_are_not_known_here() {
         ("xeon-os", 0),
         "it is no mark on its own bars"
     );
-    // Of the tests' probes none is called `thread`.
+    // None of the tests' probes is called `thread`.
     assert!(lab.sheet.slots.iter().any(|slot| slot.cell.probe == "thread"));
     let at = lab.sheet.item_of("thread").unwrap();
     stage.model.lab.go_to_item(at);

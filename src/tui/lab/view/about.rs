@@ -1,5 +1,5 @@
-//! The explanation of what is under the cursor: what it measures and why, what was expected, what
-//! came out.
+//! The explanation of the row under the cursor: what it measures and why, the estimate, and the
+//! result.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -43,17 +43,16 @@ pub fn max_scroll(lab: &Lab, look: &Look, area: Rect) -> usize {
         .saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
 }
 
-/// Figures of a probe at the left and words at the right where there is room for both, else all
-/// below each other.
+/// Returns two columns, figures left and text right, if both fit; else one.
 fn columns(lab: &Lab, text: Rect) -> Vec<Rect> {
     const FIGURES: u16 = 46;
-    match lab.probe().is_some() && text.width >= 2 * FIGURES {
-        true => Layout::horizontal([Constraint::Length(FIGURES), Constraint::Min(0)])
-            .spacing(3)
-            .split(text)
-            .to_vec(),
-        false => vec![text],
+    if lab.probe().is_none() || text.width < 2 * FIGURES {
+        return vec![text];
     }
+    Layout::horizontal([Constraint::Length(FIGURES), Constraint::Min(0)])
+        .spacing(3)
+        .split(text)
+        .to_vec()
 }
 
 type Lines = Vec<Line<'static>>;
@@ -62,7 +61,7 @@ fn max_lines(texts: &[Lines]) -> usize {
     texts.iter().map(Vec::len).max().unwrap_or(0)
 }
 
-/// The lines of each column.
+/// Builds the lines of each column.
 fn build_texts(lab: &Lab, look: &Look, columns: &[Rect]) -> Vec<Lines> {
     let text = |column: &Rect| Text { look, width: usize::from(column.width), lines: Vec::new() };
     let mut texts: Vec<Text> = columns.iter().map(text).collect();
@@ -71,7 +70,7 @@ fn build_texts(lab: &Lab, look: &Look, columns: &[Rect]) -> Vec<Lines> {
         None => texts.iter_mut().take(1).for_each(|text| text.group(lab)),
         Some(id) => {
             let slot = lab.current_slot().filter(|slot| slot.cell.probe == id);
-            // What was measured is read again and again, what it means once.
+            // Figures come first: they are read again and again, the explanation once.
             if let (Some(text), Some(slot)) = (texts.first_mut(), slot) {
                 text.cell(lab, slot);
             }
@@ -86,7 +85,7 @@ fn build_texts(lab: &Lab, look: &Look, columns: &[Rect]) -> Vec<Lines> {
     texts.into_iter().map(|text| text.lines).collect()
 }
 
-/// Lines of text, as they grow.
+/// A column of text under construction.
 struct Text<'a> {
     look: &'a Look,
     width: usize,
@@ -106,7 +105,7 @@ impl Text<'_> {
             .extend(pane::wrap(text, self.width).into_iter().map(|part| Line::styled(part, style)));
     }
 
-    /// A paragraph behind a sign.
+    /// Adds a paragraph behind a sign.
     fn item(&mut self, sign: &str, text: &str, role: Role) {
         for (row, part) in pane::wrap(text, self.width.saturating_sub(2)).into_iter().enumerate() {
             let head = if row == 0 { format!("{sign} ") } else { "  ".into() };
@@ -118,8 +117,8 @@ impl Text<'_> {
         }
     }
 
-    /// `value 3.41 ns 3.39 to 3.45 ns`: name dim, figure bright; the rest where there is room, else
-    /// below.
+    /// Adds a figure, as in `value 3.41 ns 3.39 to 3.45 ns`: name dim, number bright; the rest on
+    /// the same line if it fits, else below.
     fn figure(&mut self, name: Span<'static>, shown: &str, rest: &str) {
         let (number, unit) = shown.split_once(' ').unwrap_or((shown, ""));
         let pad = " ".repeat(NAME_COLUMNS.saturating_sub(name.width()));
@@ -180,7 +179,7 @@ impl Text<'_> {
         }
     }
 
-    /// The figures of a cell.
+    /// Adds the figures of a cell.
     fn cell(&mut self, lab: &Lab, slot: &Slot) {
         let parameters = slot.cell.parameters();
         if !parameters.is_empty() {
@@ -219,8 +218,8 @@ impl Text<'_> {
     fn value(&mut self, lab: &Lab, result: &ProbeResult) {
         let (Some(value), Some(unit)) = (result.value, result.unit) else { return };
         let s = value.summary;
-        // The cycles of a figure are told by the session; those of mean and spread follow from the
-        // same clock.
+        // The session reports the cycles of the median; those of mean and deviation follow from
+        // the same clock.
         let cycle = result
             .cycles
             .filter(|cycles| *cycles > 0.0)
@@ -252,7 +251,7 @@ impl Text<'_> {
         self.figure(self.name("batches"), &result.counted().len().to_string(), &outliers);
     }
 
-    /// What was expected, why, and how far off that is.
+    /// Adds the estimate, its reason, and how far off it is.
     fn estimate(&mut self, slot: &Slot, result: Option<&ProbeResult>, of: &Estimate) {
         let rest = if of.low == of.high {
             String::new()
@@ -275,7 +274,7 @@ impl Text<'_> {
         );
     }
 
-    /// What was taken out, what counters prove, what is to be known about the figure.
+    /// Adds what was subtracted, what counters prove, and the warnings.
     fn evidence(&mut self, lab: &Lab, slot: &Slot) {
         let Some(result) = lab.result(slot) else { return };
         if !result.evidence.is_empty() {
@@ -292,18 +291,21 @@ impl Text<'_> {
     }
 }
 
-/// The value over the nearer end of what was expected, or over all of it where it lies within.
+/// Compares a value with the nearer end of its estimate.
 fn compare_with_estimate(value: f64, of: &Estimate) -> (String, &'static str) {
     let ratio = |end: f64| if end > 0.0 { units::column::figure(value / end) } else { "-".into() };
-    match () {
-        () if value > of.high => (ratio(of.high), "above"),
-        () if value < of.low => (ratio(of.low), "below"),
-        () if of.low == of.high => (ratio(of.low), "as expected"),
-        () => ("1".into(), "within"),
+    if value > of.high {
+        (ratio(of.high), "above")
+    } else if value < of.low {
+        (ratio(of.low), "below")
+    } else if of.low == of.high {
+        (ratio(of.low), "as expected")
+    } else {
+        ("1".into(), "within")
     }
 }
 
-/// How many times what is shown: `7.71x`.
+/// Returns a ratio to the value that is shown: `7.71x this`.
 fn show_ratio(ratio: f64) -> String {
     format!("{}x this", units::column::figure(ratio))
 }
@@ -313,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_held_against_the_nearer_end_of_what_was_expected() {
+    fn a_value_is_compared_with_the_nearer_end_of_its_estimate() {
         let of = |low, high| Estimate { low, high, reason: String::new() };
         assert_eq!(compare_with_estimate(30.0, &of(10.0, 15.0)), ("2.00".into(), "above"));
         assert_eq!(compare_with_estimate(5.0, &of(10.0, 15.0)), ("0.50".into(), "below"));

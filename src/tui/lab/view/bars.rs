@@ -1,5 +1,5 @@
-//! The bars: a cell per row, its median on the scale, what was expected of it, and where others
-//! are.
+//! The bars: one row per cell, with its median on the scale, the estimate, and the values of marked
+//! sessions.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -20,12 +20,12 @@ use crate::tui::plot::{Mark, Track, column};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
-/// Columns of a figure, of its unit, of a sign behind them.
+/// Columns of a number, of its unit, and of the sign behind them.
 const FIGURE: u16 = 5;
 const UNIT: u16 = 5;
 const SIGN: u16 = 2;
 
-/// The columns and rows of the pane.
+/// Positions of the columns and rows of the pane.
 struct BarLayout {
     head: Option<Rect>,
     axis: Rect,
@@ -36,7 +36,7 @@ struct BarLayout {
 }
 
 impl BarLayout {
-    /// `with_progress`: a row above the bars says how far the run is.
+    /// Lays out the pane; `with_progress`: a row above the bars shows the progress of the run.
     fn new(lab: &Lab, with_progress: bool, area: Rect) -> BarLayout {
         let inner = inside(within(area));
         let head = u16::from(with_progress && inner.height > 4);
@@ -141,15 +141,14 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
 }
 
 fn draw_empty(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
-    let text = match () {
-        () if !lab.filter.value().is_empty() => "no selected probe matches the filter",
-        () if lab.local.cells.is_empty() && ctx.run.is_some() => {
-            "available probes are checked after the run"
-        }
-        () if lab.local.cells.is_empty() && lab.data.planned.is_empty() => {
-            "checking which probes are available..."
-        }
-        () => "no probe is selected: space selects the one under the cursor",
+    let text = if !lab.filter.value().is_empty() {
+        "no selected probe matches the filter"
+    } else if lab.local.cells.is_empty() && ctx.run.is_some() {
+        "available probes are checked after the run"
+    } else if lab.local.cells.is_empty() && lab.data.planned.is_empty() {
+        "checking which probes are available..."
+    } else {
+        "no probe is selected: space selects the one under the cursor"
     };
     pane::line(
         Line::styled(text, ctx.look.style(Role::Dim)).centered(),
@@ -159,7 +158,7 @@ fn draw_empty(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     );
 }
 
-/// The powers of ten above the bars, as many as there is room for.
+/// Draws the powers of ten above the bars, as many as fit.
 fn draw_axis(look: &Look, area: Rect, buf: &mut Buffer) {
     let mut free = area.x;
     let dense = area.width >= 60;
@@ -179,7 +178,7 @@ fn draw_axis(look: &Look, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The name of a probe above its cells.
+/// Draws the name of a probe above its cells.
 fn draw_head(look: &Look, lab: &Lab, id: &str, layout: &BarLayout, place: Rect, buf: &mut Buffer) {
     let title = lab.info(id).map_or("", |info| info.title);
     let room = usize::from(place.width);
@@ -197,7 +196,7 @@ fn draw_head(look: &Look, lab: &Lab, id: &str, layout: &BarLayout, place: Rect, 
     Line::from(parts).render(place, buf);
 }
 
-/// One cell.
+/// Draws one cell.
 fn draw_cell(
     look: &Look,
     lab: &Lab,
@@ -211,11 +210,14 @@ fn draw_cell(
     let refused = lab.refusal(slot).is_some();
     let runs = running == Some(&slot.cell);
     let is_single = slot.label == slot.cell.probe;
-    let role = match () {
-        () if runs => Role::Good,
-        () if refused => Role::Off,
-        () if is_single => Role::Title,
-        () => Role::Text,
+    let role = if runs {
+        Role::Good
+    } else if refused {
+        Role::Off
+    } else if is_single {
+        Role::Title
+    } else {
+        Role::Text
     };
     let indent = match (runs, is_single) {
         (true, _) => look.glyph("▸", ">"),
@@ -238,7 +240,7 @@ fn draw_cell(
     }
 }
 
-/// The label of the cursor's row is lit; without the focus it is only marked.
+/// Highlights the label of the cursor's row, less strongly without the focus.
 fn draw_cursor(look: &Look, focused: bool, area: Rect, buf: &mut Buffer) {
     let style = if focused { look.style(Role::Selected) } else { look.style(Role::Focus) };
     buf.set_style(area, style);
@@ -273,7 +275,7 @@ fn build_track(
     Track { bar, style, expected, marks: marks.collect(), grid: if time { &GRID } else { &[] } }
 }
 
-/// `3.41 ns`, numbers and units below each other; then the gravest sign.
+/// Draws a value (`3.41 ns`) with aligned numbers and units, then its most severe sign.
 fn draw_figure(
     look: &Look,
     result: Option<&ProbeResult>,

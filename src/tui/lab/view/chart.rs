@@ -1,4 +1,4 @@
-//! The curves of one probe, over the parameter that varies.
+//! The curves of one probe over the parameter that varies.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -28,7 +28,7 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     read_out(lab, look, &curves, below, buf);
 }
 
-/// The plot, and the values at the cursor below it.
+/// Splits the pane into the plot and the values at the cursor below it.
 fn parts(inner: Rect, curves: &Curves) -> (Rect, Rect) {
     let below = (curves.curves.len() as u16 + 1).min(inner.height / 3);
     let plot = Rect { height: inner.height - below, ..inner };
@@ -46,7 +46,7 @@ fn show_place(axis: &str, x: f64) -> String {
     if axis == "bytes" { units::show_bytes(x.round() as u64) } else { format!("{x:.0}") }
 }
 
-/// What others measured at the places of the curves.
+/// Returns the values of marked sessions at the points of the curves.
 fn points_of_others(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
     let of = |other: &MarkedSession| -> Vec<Point> {
         let each = curves.curves.iter().flat_map(|curve| curve.cells.iter().zip(&curve.points));
@@ -59,12 +59,12 @@ fn points_of_others(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
         .collect()
 }
 
-/// The chart as it is drawn, for drawing and for the mouse.
+/// Builds the chart for drawing and for the mouse.
 fn with_chart<R>(lab: &Lab, look: &Look, curves: &Curves, then: impl FnOnce(&Chart) -> R) -> R {
     let others = points_of_others(lab, curves);
     let mut series = Vec::new();
     for (at, curve) in curves.curves.iter().enumerate() {
-        // That of every curve would be a thicket.
+        // Estimates of every curve would be a thicket.
         let here = lab.current_slot().is_some_and(|slot| curve.cells.contains(&slot.cell));
         for expected in [&curve.low, &curve.high].into_iter().filter(|_| here) {
             let faint =
@@ -98,7 +98,7 @@ fn with_chart<R>(lab: &Lab, look: &Look, curves: &Curves, then: impl FnOnce(&Cha
     then(&chart.cursor(lab.current_slot().and_then(|slot| curves.x(&slot.cell))))
 }
 
-/// The values at the cursor, a line for each curve.
+/// Draws the values at the cursor, one line per curve.
 fn read_out(lab: &Lab, look: &Look, curves: &Curves, area: Rect, buf: &mut Buffer) {
     let Some(slot) = lab.current_slot() else { return };
     let Some(x) = curves.x(&slot.cell) else { return };

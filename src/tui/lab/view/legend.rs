@@ -1,4 +1,4 @@
-//! What the signs on the bars mean, in one line.
+//! The meaning of the signs on the bars, in one line.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use crate::tui::lab::state::Lab;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// Only what is to be seen, as much of it as there is room for.
+/// Draws the entries for signs that are visible, as many as fit.
 pub fn draw(look: &Look, lab: &Lab, area: Rect, buf: &mut Buffer) {
     let mut line: Vec<Span> = Vec::new();
     for part in parts(look, lab) {

@@ -1,4 +1,4 @@
-//! The list of groups and probes: what is on, what is not to be had here.
+//! The list of groups and probes, with those that are selected and those that are unavailable.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -11,10 +11,10 @@ use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// Columns before the name of a probe: where it runs, its box, and what a click on the box hits.
+/// Columns before the name of a probe: the running sign and the checkbox. A click on them toggles.
 const BOX: u16 = 4;
 
-/// The rows below the filter, where there is one.
+/// Returns the rows below the filter.
 fn list_area(inner: Rect, lab: &Lab) -> Rect {
     let above = u16::from(shows_filter(lab)).min(inner.height);
     Rect::new(inner.x, inner.y + above, inner.width, inner.height - above)

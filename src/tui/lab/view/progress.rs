@@ -1,4 +1,4 @@
-//! How far the run is, above the bars.
+//! The progress of the run, above the bars.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,7 +9,7 @@ use crate::tui::live;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// What is measured, a bar, the percent and what is left.
+/// Draws the current cell, a bar, the percentage and the time left.
 pub fn draw(look: &Look, run: &RunStatus, area: Rect, buf: &mut Buffer) {
     let (percent, left) = run.progress.clone().unwrap_or_default();
     let state = run.state.clone();

@@ -1,4 +1,4 @@
-//! Changes to the settings: a box, a step, a typed text; each asks for a new plan.
+//! Changes to the settings: a checkbox, a step, typed text. Each requests a new plan.
 
 use super::pick;
 use crate::plan::{Backends, Choice, Op, PRESETS, Preset, Setting, Settings, Sync};
@@ -12,16 +12,16 @@ use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::setup::step::{Step, step};
 use crate::units::short_time;
 
-/// The name under which a path is typed.
+/// The name under which a target path is typed.
 pub const FILE: &str = "FILE";
 
-/// Says why a choice makes no sense, and leaves it.
+/// Shows why a choice is refused, and changes nothing.
 fn refuse(ctx: &mut Context, why: String) -> Vec<Effect> {
     ctx.note(why);
     Vec::new()
 }
 
-/// Sets one setting; what it makes senseless by itself goes with it.
+/// Sets one setting, and clears those that only apply to its previous value.
 fn set(
     setup: &mut Setup,
     ctx: &mut Context,
@@ -40,13 +40,13 @@ fn set(
     {
         settings.sync = None;
     }
-    // No is said only where the preset says yes.
+    // `no` matters only where the preset says `yes`.
     if settings.text(name).as_deref() == Some("false")
         && setup.preset.parts().iter().all(|part| part.text(name).is_none())
     {
         settings.unset(name);
     }
-    // A mix both reads and writes.
+    // A mix reads and writes, so it is a write operation.
     match name {
         "op" if settings.op != Some(Op::Write) => (settings.mix, settings.writes) = (None, None),
         "mix" | "writes" => settings.op = Some(Op::Write),
@@ -60,7 +60,7 @@ fn unset(setup: &mut Setup, ctx: &mut Context, name: &str) -> Vec<Effect> {
     setup.replan(ctx.now)
 }
 
-/// Sets one setting unless that makes no sense.
+/// Sets one setting unless it conflicts with the others.
 fn choose(setup: &mut Setup, ctx: &mut Context, name: &str, text: &str) -> Vec<Effect> {
     let effective = setup.effective_settings();
     if let Some(why) = objection::check_value(name, text, &setup.constraints(&effective)) {
@@ -72,7 +72,7 @@ fn choose(setup: &mut Setup, ctx: &mut Context, name: &str, text: &str) -> Vec<E
     }
 }
 
-/// Ticks or unticks a backend.
+/// Selects or deselects a backend.
 pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Effect> {
     let Some(info) = setup.infos.get(at).copied() else { return Vec::new() };
     let effective = setup.effective_settings();
@@ -91,7 +91,7 @@ pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Ef
     setup.replan(ctx.now)
 }
 
-/// Left or right on a row.
+/// Handles left and right on a row.
 pub fn step_row(
     setup: &mut Setup,
     ctx: &mut Context,
@@ -120,7 +120,7 @@ pub fn step_row(
     }
 }
 
-/// What counts where nothing is said, to step from.
+/// Returns the value to step from where none is set.
 fn step_origin(setup: &Setup, name: &str) -> Option<String> {
     match name {
         "budget" => Some(short_time(crate::plan::Plan::BUDGET)),
@@ -133,7 +133,7 @@ fn step_origin(setup: &Setup, name: &str) -> Option<String> {
     }
 }
 
-/// To the next item that makes sense; the reason where there is none.
+/// Steps to the next item that does not conflict, or shows why there is none.
 fn step_to_item(
     setup: &mut Setup,
     ctx: &mut Context,
@@ -155,7 +155,7 @@ fn step_to_item(
     for item in candidates {
         match objection::check_value(row.name, item, &constraints) {
             None => {
-                // What was skipped is told.
+                // Explain why an item was skipped.
                 first.into_iter().for_each(|why: String| ctx.note(why));
                 return choose(setup, ctx, row.name, item);
             }
@@ -165,7 +165,7 @@ fn step_to_item(
     first.map(|why| refuse(ctx, why)).unwrap_or_default()
 }
 
-/// Space on a row: the next of several, round and round; the marked box; a number is typed.
+/// Handles Space on a row: cycles through the items, toggles a checkbox, or opens the text field.
 pub fn toggle_row(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -> Vec<Effect> {
     match rows::kind(row) {
         Kind::OneOf(items) => {
@@ -202,7 +202,7 @@ fn step_wrapping(
     }
 }
 
-/// A click on, or the key for, one item of a row.
+/// Chooses one item of a row, by click or key.
 pub fn choose_item(
     setup: &mut Setup,
     ctx: &mut Context,
@@ -278,7 +278,7 @@ pub fn edit(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A typed value; empty takes back what was said.
+/// Sets a typed value; empty text restores the preset's.
 pub fn set_text(
     setup: &mut Setup,
     ctx: &mut Context,
@@ -291,7 +291,7 @@ pub fn set_text(
         }
         let path = setup.browser.dir.join(text);
         let effects = pick::set_target(setup, ctx, Some(path), None);
-        // It may be new: the plan says.
+        // Whether it exists is known with the plan.
         setup.exists = false;
         return Ok(effects);
     }
@@ -306,7 +306,7 @@ pub fn set_text(
     set(setup, ctx, name, text)
 }
 
-/// The names and options of backends are in the registry.
+/// Checks the names and options of backends against the registry.
 fn check_backends(settings: &Settings, infos: &[&'static crate::plan::Info]) -> Result<(), String> {
     let Some(Backends::These(list)) = &settings.backend else { return Ok(()) };
     for choice in list {
@@ -319,18 +319,18 @@ fn check_backends(settings: &Settings, infos: &[&'static crate::plan::Info]) -> 
     Ok(())
 }
 
-/// Left and right on the slider move an end.
+/// Moves the active end of the slider.
 pub fn slide(setup: &mut Setup, ctx: &mut Context, right: bool) -> Vec<Effect> {
     let end = setup.end;
     change_band(setup, ctx, |band| band.move_end(end, right))
 }
 
-/// More or fewer sizes between the ends.
+/// Changes the number of sizes between the ends.
 pub fn spread(setup: &mut Setup, ctx: &mut Context, wider: bool) -> Vec<Effect> {
     change_band(setup, ctx, |band| band.spread(wider))
 }
 
-/// Changes the band, where there is one and it changes.
+/// Applies a change to the band of block sizes, if there is one.
 pub fn change_band(
     setup: &mut Setup,
     ctx: &mut Context,
@@ -343,14 +343,14 @@ pub fn change_band(
     }
 }
 
-/// Takes a preset as it is.
+/// Takes a preset, dropping all changes.
 pub fn take_preset(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effect> {
     setup.preset = preset;
     setup.settings = Settings::default();
     setup.replan(ctx.now)
 }
 
-/// Keeps what is chosen under a name.
+/// Saves the current choices as a preset.
 pub fn save_preset(setup: &Setup, id: &str) -> Result<Vec<Effect>, String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
     if id.is_empty() || id.len() > 40 || !id.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! What keys, clicks and messages do on Setup.
+//! Keys, clicks and messages of Setup.
 
 mod change;
 mod mouse;
@@ -64,7 +64,7 @@ fn act_in_pane(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effe
     }
 }
 
-/// Enter takes what the filter found, and shows all files again.
+/// Handles keys of the target pane. Enter chooses the match and closes the filter.
 fn act_on_target(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let ends = action == Action::Enter && setup.browser.typing;
     let effects = pick::act(setup, ctx, action);
@@ -74,7 +74,7 @@ fn act_on_target(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Ef
     effects
 }
 
-/// A cursor moved in a list.
+/// Returns the cursor after a movement key; `None` for other keys.
 fn move_cursor(cursor: usize, rows: usize, page: usize, action: Action) -> Option<usize> {
     let last = rows.saturating_sub(1);
     Some(match action {
@@ -149,7 +149,7 @@ fn act_on_plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effe
     }
 }
 
-/// Setup is shown again: files and caches may have changed meanwhile.
+/// Refreshes Setup when it is shown again: files and caches may have changed.
 pub fn enter(setup: &mut Setup) -> Vec<Effect> {
     setup.browser.loading = Some(setup.browser.dir.clone());
     let list = Effect::List(setup.browser.dir.clone());
@@ -194,7 +194,7 @@ pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Eff
     }
 }
 
-/// The plan of the newest choices is there.
+/// Takes over the plan of the newest choices.
 fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     if let Some(spec) = setup.plan().map(|plan| &plan.target) {
         setup.exists = matches!(spec, TargetSpec::File { .. });
@@ -209,13 +209,13 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     effects
 }
 
-/// The filter, while it has the focus.
+/// Returns the filter while it has the focus.
 pub fn field(setup: &mut Setup) -> Option<&mut Input> {
     let browser = &mut setup.browser;
     if browser.typing { browser.filter.as_mut() } else { None }
 }
 
-/// The filter has changed.
+/// Rebuilds the list after a change of the filter.
 pub fn field_changed(setup: &mut Setup, _: &mut Context) -> Vec<Effect> {
     let browser = &mut setup.browser;
     browser.build_rows();
@@ -223,7 +223,7 @@ pub fn field_changed(setup: &mut Setup, _: &mut Context) -> Vec<Effect> {
     pick::inspect_cursor(setup)
 }
 
-/// Takes the filter away; false where there is none.
+/// Closes the filter; returns false if there is none.
 pub fn back(setup: &mut Setup) -> bool {
     let browser = &mut setup.browser;
     browser.typing = false;

@@ -1,4 +1,4 @@
-//! What a click does on Setup: focus, select, toggle.
+//! Clicks on Setup: focus, select, toggle.
 
 use ratatui::layout::{Position, Rect};
 

@@ -1,4 +1,4 @@
-//! The target pane's keys: go through folders, pick a file, or the scratch file.
+//! Keys of the target pane: browse folders, choose a file or the scratch file.
 
 use std::path::{Path, PathBuf};
 
@@ -31,12 +31,12 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
     inspect_cursor(setup)
 }
 
-/// Asks for facts about the file under the cursor.
+/// Requests facts about the file under the cursor.
 pub fn inspect_cursor(setup: &mut Setup) -> Vec<Effect> {
     setup.browser.next_inspection().map(Effect::Look).into_iter().collect()
 }
 
-/// Reads a folder.
+/// Requests the contents of a folder.
 fn open_folder(setup: &mut Setup, dir: PathBuf) -> Vec<Effect> {
     let browser = &mut setup.browser;
     browser.filter = None;
@@ -54,7 +54,7 @@ fn open_parent(setup: &mut Setup) -> Vec<Effect> {
     }
 }
 
-/// Into the folder under the cursor; a file is picked where that is asked for.
+/// Opens the folder under the cursor; chooses a file only if `pick` is set.
 fn open(setup: &mut Setup, ctx: &mut Context, pick: bool) -> Vec<Effect> {
     let browser = &setup.browser;
     let folder = browser.row().and_then(|row| browser.folder(row)).map(Path::to_path_buf);
@@ -65,7 +65,7 @@ fn open(setup: &mut Setup, ctx: &mut Context, pick: bool) -> Vec<Effect> {
     }
 }
 
-/// Takes what is under the cursor as the target; a folder takes the scratch file.
+/// Chooses the row under the cursor as the target; on a folder, the scratch file in it.
 fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     let browser = &setup.browser;
     let Some(row) = browser.row() else { return Vec::new() };
@@ -90,7 +90,7 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     }
 }
 
-/// A target that is there, or the scratch file.
+/// Sets an existing file as the target, or the scratch file.
 pub fn set_target(
     setup: &mut Setup,
     ctx: &mut Context,
@@ -106,7 +106,7 @@ pub fn set_target(
     effects
 }
 
-/// Puts the cursor on the target, where the list has it.
+/// Moves the cursor to the target if the list shows it.
 pub fn find_target(setup: &mut Setup) {
     let at = setup
         .browser

@@ -1,4 +1,4 @@
-//! Runs what is chosen, or copies the command line that does.
+//! Runs the plan, or copies its command line.
 
 use crate::tui::context::{Context, Request};
 use crate::tui::msg::Effect;
@@ -27,7 +27,7 @@ pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     }
 }
 
-/// The same as a command line, to the clipboard.
+/// Copies the command line to the clipboard.
 pub fn copy(setup: &Setup) -> Vec<Effect> {
     vec![Effect::Copy(setup.command())]
 }

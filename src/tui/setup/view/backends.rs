@@ -1,4 +1,4 @@
-//! The backends pane: boxes to tick, greyed where they make no sense.
+//! The backends pane: checkboxes, greyed where they conflict with other choices.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -21,7 +21,7 @@ pub fn hit(scene: &Scene, inner: Rect, row: usize) -> Option<Hit> {
     (at < scene.setup.infos.len()).then_some(Hit::Backend(at))
 }
 
-/// The name of a backend as chosen, with its options; `None` where it is not.
+/// Returns the name of a selected backend with its options; `None` if it is not selected.
 pub fn selected_name(scene: &Scene, info: &Info) -> Option<String> {
     if scene.setup.sweep_values("backend").is_some() {
         let mut by_sweep =
@@ -64,9 +64,10 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         infos.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
     {
         let text = row_line(scene, info, names, usize::from(inner.width));
-        match at == scene.setup.backend && scene.focused(Pane::Backends) {
-            true => scene.bar(text, line as u16, inner, buf),
-            false => pane::line(text, line as u16, inner, buf),
+        if at == scene.setup.backend && scene.focused(Pane::Backends) {
+            scene.bar(text, line as u16, inner, buf);
+        } else {
+            pane::line(text, line as u16, inner, buf);
         }
     }
     pane::scrollbar(scene.look, first, infos.len(), inner, buf);
@@ -103,7 +104,7 @@ fn row_line(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'sta
     ])
 }
 
-/// What the backend under the cursor is.
+/// Draws the description of the backend under the cursor.
 fn draw_about(scene: &Scene, info: &Info, area: Rect, buf: &mut Buffer) {
     let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
     pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);

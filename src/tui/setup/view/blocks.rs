@@ -11,7 +11,7 @@ use crate::tui::theme::Role;
 use crate::tui::view::pane;
 use crate::units::short_bytes;
 
-/// The columns of the rail.
+/// Returns the first column and the width of the rail.
 fn rail(inner: Rect) -> (u16, u16) {
     (inner.x + 1, inner.width.saturating_sub(2).max(2))
 }
@@ -21,7 +21,7 @@ fn column(inner: Rect, power: f64) -> u16 {
     x + (power / f64::from(MAX_POWER) * f64::from(width - 1)).round() as u16
 }
 
-/// The power of two at a column.
+/// Returns the power of two at a column.
 pub fn power_at(inner: Rect, at: u16) -> u32 {
     let (x, width) = rail(inner);
     let along = f64::from(at.saturating_sub(x).min(width - 1)) / f64::from(width - 1);
@@ -84,7 +84,7 @@ fn draw_rail(scene: &Scene, inner: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Names of sizes below the rail, those of the band bright.
+/// Draws the names of sizes below the rail, bright within the band.
 fn draw_scale(scene: &Scene, inner: Rect, buf: &mut Buffer) {
     let band = scene.setup.band(scene.effective);
     let every = if inner.width >= 150 {

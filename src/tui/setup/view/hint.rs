@@ -1,4 +1,4 @@
-//! The line below the panes: what is under the cursor, or why it makes no sense.
+//! The line below the panes: help for the row under the cursor, or why it conflicts.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -84,7 +84,7 @@ fn row_hint(scene: &Scene) -> Hint {
             .and_then(|item| objection::check_value(row.name, item, &scene.constraints)),
         Kind::OneOf(items) => {
             objection::check_current(row.name, &scene.constraints).or_else(|| {
-                // What is greyed is explained before it is tried.
+                // Explain greyed items before they are tried.
                 items.iter().find_map(|item| {
                     objection::check_value(row.name, item, &scene.constraints)
                         .map(|why| format!("{}: {why}", rows::display_value(item)))

@@ -1,4 +1,4 @@
-//! The picture of Setup.
+//! Drawing of Setup.
 
 mod backends;
 mod blocks;
@@ -17,7 +17,7 @@ use super::layout::{Hit, Places, places};
 use super::state::{Pane, Setup};
 use crate::tui::context::ViewContext;
 
-/// What is at a place in a pane.
+/// Returns what is at a position in a pane.
 pub fn hit(
     setup: &Setup,
     ctx: &ViewContext,
@@ -38,7 +38,7 @@ pub fn hit(
     }
 }
 
-/// Lines of the plan that scroll.
+/// Returns the number of scroll positions of the plan.
 pub fn plan_rows(setup: &Setup, ctx: &ViewContext, body: Rect) -> usize {
     let effective = setup.effective_settings();
     let inner = places(body, setup).inner(Pane::Plan);

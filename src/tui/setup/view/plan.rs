@@ -19,7 +19,7 @@ use crate::tui::theme::Role;
 use crate::tui::view::{findings, pane};
 use crate::units::{show_bytes, show_wait};
 
-/// Lines of the command that are scene at most.
+/// Returns the command line in as many lines as the pane can show.
 fn command_lines(scene: &Scene, inner: Rect) -> Vec<String> {
     let columns = usize::from(inner.width.saturating_sub(4)).max(10);
     let max = if inner.height >= 9 { 3 } else { usize::from(inner.height >= 5) + 1 };
@@ -41,14 +41,14 @@ fn command_lines(scene: &Scene, inner: Rect) -> Vec<String> {
     lines
 }
 
-/// The part that scrolls, and the command below it.
+/// Splits the pane into the part that scrolls and the command below it.
 fn split(scene: &Scene, inner: Rect) -> (Rect, Rect) {
     let below = (command_lines(scene, inner).len() as u16).min(inner.height);
     let above = inner.height - below;
     (Rect { height: above, ..inner }, Rect { y: inner.y + above, height: below, ..inner })
 }
 
-/// Positions of the part that scrolls.
+/// Returns the number of scroll positions.
 pub fn scroll_positions(scene: &Scene, inner: Rect) -> usize {
     let (above, _) = split(scene, inner);
     let lines = plan_lines(scene, usize::from(above.width)).len();
@@ -92,7 +92,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     copy_key(scene, below, buf);
 }
 
-/// `y copy` at the end of the command, where there is room.
+/// Draws `y copy` at the end of the command if it fits.
 fn copy_key(scene: &Scene, below: Rect, buf: &mut Buffer) {
     let Some(last) = below.height.checked_sub(1) else { return };
     let x = below.right().saturating_sub(8);
@@ -104,7 +104,7 @@ fn copy_key(scene: &Scene, below: Rect, buf: &mut Buffer) {
     }
 }
 
-/// All that is to be known before a run.
+/// Returns everything to know before a run.
 fn plan_lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(3);
     match &scene.setup.planning.proposed {
@@ -121,7 +121,7 @@ fn plan_lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
     }
 }
 
-/// The target, what is varied on it, and what of it there is no time or no way for.
+/// Adds the target, the sweeps, what is skipped, and the expected result.
 fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut Vec<Line<'static>>) {
     let mut push = |sign: &str, sign_role: Role, text: &str, role: Role| {
         lines.extend(wrap_with_sign(scene, sign, sign_role, text, role, room));
@@ -152,7 +152,7 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
     }
 }
 
-/// What is wrong here, and what helps.
+/// Adds the findings of the doctor with their remedies, most severe first.
 fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
     let arrow = scene.look.glyph("→", ">");
     for finding in sort_by_severity(scene.setup.findings().unwrap_or_default()) {
@@ -171,7 +171,7 @@ fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
     }
 }
 
-/// A sign and a text on as many lines as it takes.
+/// Wraps a text behind a sign.
 fn wrap_with_sign(
     scene: &Scene,
     sign: &str,
@@ -194,7 +194,7 @@ fn wrap_with_sign(
     pane::wrap(text, room).into_iter().enumerate().map(line).collect()
 }
 
-/// Cells, rounds, time, memory.
+/// Returns the line of cells, rounds, time and memory.
 fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
     let cells = plan.cells.len();
     let memory = plan
@@ -224,7 +224,7 @@ fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What is read and written, and what that leaves.
+/// Describes what is read and written, and the space that leaves.
 fn describe_target(proposed: &Proposed, start: &Path) -> String {
     let plan = &proposed.plan;
     let size = show_bytes(plan.target.size());
@@ -254,7 +254,7 @@ fn describe_target(proposed: &Proposed, start: &Path) -> String {
     }
 }
 
-/// What the trials of a write run write over it.
+/// Describes how trials that write overwrite the file.
 fn describe_rewrites(plan: &Plan) -> Option<String> {
     let writes = plan.cells.iter().filter(|cell| cell.op == Op::Write);
     let each: Option<u64> = writes
@@ -275,7 +275,7 @@ fn describe_rewrites(plan: &Plan) -> Option<String> {
             ", then overwrites it and writes as much to a file emptied before each pass".into(),
         );
     }
-    // A round to warm up comes first.
+    // One more for the warm-up round.
     let rounds = plan.trials.map(|n| u64::from(n) + 1);
     Some(match (each, rounds) {
         (Some(each), Some(rounds)) => {
@@ -286,7 +286,7 @@ fn describe_rewrites(plan: &Plan) -> Option<String> {
     })
 }
 
-/// How many combinations are left out for each reason.
+/// Counts the skipped combinations by reason.
 fn count_skipped(plan: &Plan) -> Vec<(usize, String)> {
     let mut reasons: Vec<(usize, String)> = Vec::new();
     for skipped in &plan.skipped {

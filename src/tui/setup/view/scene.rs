@@ -1,4 +1,4 @@
-//! What the panes of Setup are drawn from.
+//! Data that the panes of Setup are drawn from.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// What the panes are drawn from.
+/// Data that the panes are drawn from.
 pub struct Scene<'a> {
     pub ctx: &'a ViewContext<'a>,
     pub setup: &'a Setup,
@@ -34,7 +34,7 @@ impl<'a> Scene<'a> {
         self.setup.focus == pane && !self.ctx.is_covered
     }
 
-    /// Ticked and not.
+    /// Returns the signs for selected and not selected.
     pub fn checks(&self) -> [&'static str; 2] {
         [self.look.glyph("✓", "x"), self.look.glyph("·", ".")]
     }
@@ -43,7 +43,7 @@ impl<'a> Scene<'a> {
         self.look.glyph(" · ", " - ")
     }
 
-    /// A row under the cursor: one colour, so that it reads as one bar.
+    /// Draws the row under the cursor in one colour, so that it reads as a bar.
     pub fn bar(&self, line: Line<'static>, row: u16, area: Rect, buf: &mut Buffer) {
         pane::line(line.to_string(), row, area, buf);
         pane::select(self.style(Role::Selected), row, area, buf);

@@ -14,7 +14,7 @@ use crate::tui::theme::Role;
 use crate::tui::view::pane;
 use crate::units::{show_bytes, show_share};
 
-/// Where the filter, the list and the facts are.
+/// Positions of the filter, the list and the facts.
 struct Parts {
     filter: Option<Rect>,
     list: Rect,
@@ -69,9 +69,10 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let first = first_visible(scene, list);
     for (line, at) in (first..browser.rows.len()).take(usize::from(list.height)).enumerate() {
         let text = row_line(scene, browser.rows[at], usize::from(list.width));
-        match at == browser.cursor && scene.focused(Pane::Target) {
-            true => scene.bar(text, line as u16, list, buf),
-            false => pane::line(text, line as u16, list, buf),
+        if at == browser.cursor && scene.focused(Pane::Target) {
+            scene.bar(text, line as u16, list, buf);
+        } else {
+            pane::line(text, line as u16, list, buf);
         }
     }
     pane::scrollbar(scene.look, first, browser.rows.len(), list, buf);
@@ -99,7 +100,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     draw_facts(scene, parts.facts, buf);
 }
 
-/// Mark, name, size and what is known.
+/// Returns the line of a row: mark, name, size and note.
 fn row_line(scene: &Scene, row: Row, width: usize) -> Line<'static> {
     let setup = scene.setup;
     let (name, size, note, mut role) = describe_row(scene, row);
@@ -127,7 +128,7 @@ fn row_line(scene: &Scene, row: Row, width: usize) -> Line<'static> {
     Line::from(spans)
 }
 
-/// A number with its unit dim.
+/// Returns a number with its unit dimmed.
 fn quantity_spans(scene: &Scene, text: &str, off: bool) -> Vec<Span<'static>> {
     let at = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
@@ -139,7 +140,7 @@ fn quantity_spans(scene: &Scene, text: &str, off: bool) -> Vec<Span<'static>> {
     ]
 }
 
-/// Name, size, note and role of a row.
+/// Returns the name, size, note and role of a row.
 fn describe_row(scene: &Scene, row: Row) -> (String, String, String, Role) {
     let setup = scene.setup;
     let browser = &setup.browser;
@@ -207,7 +208,7 @@ fn short_note(facts: &TargetFacts) -> String {
     }
 }
 
-/// Facts of the row under the cursor: name and value.
+/// Returns names and values of the facts about the row under the cursor.
 pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
     let browser = &scene.setup.browser;
     let Some(row) = browser.row() else { return Vec::new() };
@@ -252,7 +253,7 @@ pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
     shown
 }
 
-/// The facts below the list, where there is room.
+/// Draws the facts below the list, if there is room.
 fn draw_facts(scene: &Scene, area: Rect, buf: &mut Buffer) {
     if area.height == 0 {
         return;

@@ -1,4 +1,4 @@
-//! The pane of what to do: a row per setting.
+//! The workload pane: one row per setting.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -73,7 +73,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// What the preset is for.
+/// Draws what the preset is for.
 fn draw_about(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
     pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);
@@ -134,13 +134,14 @@ fn part_spans(
             Span::styled(right, key),
         ];
     }
-    match part.on && text.len() > 2 && part.item.is_some() && !marked {
-        true => frame_item(scene, &text, style),
-        false => vec![Span::styled(text, style)],
+    if part.on && text.len() > 2 && part.item.is_some() && !marked {
+        frame_item(scene, &text, style)
+    } else {
+        vec![Span::styled(text, style)]
     }
 }
 
-/// The chosen item with its marks in the accent.
+/// Returns the chosen item with its brackets in the accent colour.
 fn frame_item(scene: &Scene, text: &str, style: Style) -> Vec<Span<'static>> {
     let mut letters = text.chars();
     let (first, last) = (letters.next().unwrap_or(' '), letters.next_back().unwrap_or(' '));
