@@ -135,7 +135,7 @@ fn the_path_leads_from_the_file_down_to_the_disks() {
 }
 
 #[test]
-fn a_narrow_screen_scrolls_and_tab_goes_from_part_to_part() {
+fn a_narrow_screen_scrolls_and_tab_goes_from_section_to_section() {
     let mut model = model(12);
     assert!(screen(&model).contains("Machine") && screen(&model).contains("bench"));
     for (step, seen, gone) in [
@@ -157,7 +157,7 @@ fn a_narrow_screen_scrolls_and_tab_goes_from_part_to_part() {
 }
 
 #[test]
-fn a_wide_screen_has_panes_that_scroll_alone() {
+fn a_wide_screen_has_panes_that_scroll_separately() {
     let mut model = model(30);
     model.size = (120, 40);
     keys(&mut model, "<tab><tab>G");
@@ -178,7 +178,7 @@ fn a_wide_screen_has_panes_that_scroll_alone() {
 }
 
 #[test]
-fn the_report_is_copied_and_facts_are_asked_for_but_not_beside_a_run() {
+fn the_report_is_copied_and_facts_are_requested_except_during_a_run() {
     let mut model = model(1);
     let copied = keys(&mut model, "y");
     assert!(

@@ -74,9 +74,9 @@ impl Choice {
         let words = shortest_names(&self.on, infos);
         let from_preset =
             self.preset.settings.probe.as_deref().and_then(|words| resolve_ids(words, infos));
-        let wanted = resolve_ids(&words, infos).filter(|ids| !ids.is_empty())?;
-        let probe = (from_preset.as_ref() != Some(&wanted)).then_some(words);
-        let sets = self.sets_of(&wanted, infos);
+        let ids = resolve_ids(&words, infos).filter(|ids| !ids.is_empty())?;
+        let probe = (from_preset.as_ref() != Some(&ids)).then_some(words);
+        let sets = self.sets_of(&ids, infos);
         Some(Settings { probe, sets, ..self.overrides.clone() })
     }
 
@@ -126,43 +126,49 @@ mod tests {
     use crate::plan::preset;
     use crate::tui::lab::tests::INFOS;
 
-    fn choice(preset_id: &str, probe: Option<&str>) -> Choice {
-        let mut said =
+    fn choice_of(preset_id: &str, probe: Option<&str>) -> Choice {
+        let mut settings =
             Settings { budget: Some(std::time::Duration::from_secs(5)), ..Settings::default() };
         if let Some(text) = probe {
-            said.set("probe", text).unwrap();
+            settings.set("probe", text).unwrap();
         }
-        Choice::new(preset(preset_id).unwrap(), said, INFOS)
+        Choice::new(preset(preset_id).unwrap(), settings, INFOS)
     }
 
-    fn said(choice: &Choice) -> Option<String> {
+    fn settings_of(choice: &Choice) -> Option<String> {
         choice.settings(INFOS).map(|settings| settings.argv().join(" "))
     }
 
     #[test]
-    fn only_what_differs_from_the_preset_is_said() {
-        assert_eq!(said(&choice("lab", None)).unwrap(), "--budget 5s");
-        assert_eq!(said(&choice("lab/cpu", None)).unwrap(), "--budget 5s");
-        assert!(choice("lab/cpu", None).is_on("fork") && !choice("lab/cpu", None).is_on("rtt"));
-        let mut own = choice("lab", Some("cpu,rtt"));
-        assert!(said(&own).unwrap().contains("--probe cpu,rtt"), "{:?}", said(&own));
-        own.toggle(&["fork"]);
-        assert!(said(&own).unwrap().contains("--probe clock,loop,call,syscall,rtt"));
-        own.toggle(&["fork", "rtt"]);
+    fn only_differences_from_the_preset_become_settings() {
+        assert_eq!(settings_of(&choice_of("lab", None)).unwrap(), "--budget 5s");
+        assert_eq!(settings_of(&choice_of("lab/cpu", None)).unwrap(), "--budget 5s");
         assert!(
-            said(&own).unwrap().contains("--probe cpu,rtt"),
+            choice_of("lab/cpu", None).is_on("fork") && !choice_of("lab/cpu", None).is_on("rtt")
+        );
+        let mut choice = choice_of("lab", Some("cpu,rtt"));
+        assert!(
+            settings_of(&choice).unwrap().contains("--probe cpu,rtt"),
+            "{:?}",
+            settings_of(&choice)
+        );
+        choice.toggle(&["fork"]);
+        assert!(settings_of(&choice).unwrap().contains("--probe clock,loop,call,syscall,rtt"));
+        choice.toggle(&["fork", "rtt"]);
+        assert!(
+            settings_of(&choice).unwrap().contains("--probe cpu,rtt"),
             "one of them was off: both are on"
         );
-        own.select_only(["teleport"].into_iter());
-        assert_eq!(said(&own), None);
-        own.select_only(INFOS.iter().map(|info| info.id));
-        assert_eq!(said(&own).unwrap(), "--budget 5s");
+        choice.select_only(["teleport"].into_iter());
+        assert_eq!(settings_of(&choice), None);
+        choice.select_only(INFOS.iter().map(|info| info.id));
+        assert_eq!(settings_of(&choice).unwrap(), "--budget 5s");
     }
 
     #[test]
     fn values_of_parameters_stay_with_the_probes_that_take_them() {
         let infos = crate::probe::infos();
-        let mut said = Settings::default();
+        let mut settings = Settings::default();
         [
             ("probe", "contention,latency"),
             ("set", "processes=1..3+1"),
@@ -170,26 +176,30 @@ mod tests {
             ("set", "typo=1"),
         ]
         .iter()
-        .for_each(|(name, text)| said.set(name, text).unwrap());
-        let mut own = Choice::new(preset("lab").unwrap(), said, &infos);
-        let line = |own: &Choice| own.settings(&infos).unwrap().argv().join(" ");
+        .for_each(|(name, text)| settings.set(name, text).unwrap());
+        let mut choice = Choice::new(preset("lab").unwrap(), settings, &infos);
+        let line = |choice: &Choice| choice.settings(&infos).unwrap().argv().join(" ");
         assert!(
-            line(&own).ends_with("--set processes=1..3+1 --set latency.stride=64 --set typo=1"),
+            line(&choice).ends_with("--set processes=1..3+1 --set latency.stride=64 --set typo=1"),
             "{}",
-            line(&own)
+            line(&choice)
         );
-        own.toggle(&["latency"]);
-        assert!(line(&own).ends_with("--set processes=1..3+1 --set typo=1"), "{}", line(&own));
+        choice.toggle(&["latency"]);
+        assert!(
+            line(&choice).ends_with("--set processes=1..3+1 --set typo=1"),
+            "{}",
+            line(&choice)
+        );
     }
 
     #[test]
-    fn what_is_said_reads_back() {
-        let mut own = choice("lab", None);
+    fn settings_read_back_to_the_same_selection() {
+        let mut choice = choice_of("lab", None);
         for id in ["call", "rtt", "latency", "fsync"] {
-            own.toggle(&[id]);
-            let settings = own.settings(INFOS).unwrap();
-            let back = Choice::new(own.preset.clone(), settings, INFOS);
-            assert_eq!(back.on, own.on);
+            choice.toggle(&[id]);
+            let settings = choice.settings(INFOS).unwrap();
+            let back = Choice::new(choice.preset.clone(), settings, INFOS);
+            assert_eq!(back.on, choice.on);
         }
     }
 }

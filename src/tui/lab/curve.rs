@@ -129,7 +129,7 @@ mod tests {
     use crate::tui::lab::tests::session;
 
     #[test]
-    fn a_curve_for_each_of_the_other_parameters() {
+    fn builds_a_curve_for_each_of_the_other_parameters() {
         let results = probes(&session());
         let latency = Curves::from_results("latency", &results).unwrap();
         assert_eq!((latency.axis.as_str(), latency.unit), ("bytes", Unit::Nanos));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_has_the_curve_of_the_times_beside_it() {
+    fn a_cell_in_bytes_shares_the_curves_of_the_times() {
         let mut results = probes(&session());
         let size = results.iter().position(|result| result.cell.probe == "latency").unwrap();
         (results[size].unit, results[size].cell) =

@@ -48,15 +48,15 @@ impl MarkedSession {
 
     /// Returns the references with probe results.
     pub fn from_references(all: &[Reference]) -> Vec<MarkedSession> {
-        let known = all.iter().map(|reference| {
+        let sessions = all.iter().map(|reference| {
             MarkedSession::from_session(reference.session(), reference.machine.clone())
         });
-        known.filter(|other| !other.values.is_empty()).collect()
+        sessions.filter(|other| !other.values.is_empty()).collect()
     }
 
     /// Returns its value for a cell, if it has the unit of the bar.
     pub fn value(&self, cell: &ProbeCell, unit: Unit) -> Option<f64> {
-        self.values.get(cell).filter(|(own, _)| *own == unit).map(|(_, value)| *value)
+        self.values.get(cell).filter(|(other, _)| *other == unit).map(|(_, value)| *value)
     }
 }
 

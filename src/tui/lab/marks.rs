@@ -26,8 +26,9 @@ pub fn entries(lab: &Lab) -> Vec<Entry> {
         at: Some(at),
         on: !lab.hidden.contains(&other.id),
     };
-    let known = |id: &str| lab.local.others.iter().chain(&lab.marked).any(|other| other.id == id);
-    let kept = lab.saved.iter().filter(|listed| !known(&listed.id)).map(|listed| Entry {
+    let is_loaded =
+        |id: &str| lab.local.others.iter().chain(&lab.marked).any(|other| other.id == id);
+    let unloaded = lab.saved.iter().filter(|listed| !is_loaded(&listed.id)).map(|listed| Entry {
         id: listed.id.clone(),
         name: session_name::of_listed(listed).into(),
         about: format!(
@@ -38,7 +39,11 @@ pub fn entries(lab: &Lab) -> Vec<Entry> {
         at: None,
         on: false,
     });
-    loaded.map(entry).chain(kept).filter(|entry| Some(entry.id.as_str()) != lab.data.id()).collect()
+    loaded
+        .map(entry)
+        .chain(unloaded)
+        .filter(|entry| Some(entry.id.as_str()) != lab.data.id())
+        .collect()
 }
 
 /// Returns whether anything can be marked.

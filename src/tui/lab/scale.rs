@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_decade_is_as_wide_and_ends_hold() {
+    fn decades_are_equally_wide_and_values_are_clamped() {
         assert_eq!(
             [TIMES.share(0.3), TIMES.share(1e9), TIMES.share(0.0), TIMES.share(1e30)],
             [0.0, 1.0, 0.0, 1.0]

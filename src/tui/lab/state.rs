@@ -96,8 +96,8 @@ impl Lab {
 
     /// Selects a preset with overrides. The cursor moves to the first of its probes, or stays on
     /// the first group if that starts with it.
-    pub fn choose(&mut self, preset: Preset, said: Settings) {
-        self.choice = Choice::new(preset, said, &self.infos);
+    pub fn choose(&mut self, preset: Preset, overrides: Settings) {
+        self.choice = Choice::new(preset, overrides, &self.infos);
         self.arrange();
         let chosen = |item: &Item| matches!(item, Item::Probe(id) if self.choice.is_on(id));
         let first = self.sheet.items.iter().position(chosen).unwrap_or(0);
@@ -116,7 +116,7 @@ impl Lab {
             filter: self.filter.value(),
         };
         self.sheet = Sheet::build(&sources);
-        let at = item.and_then(|item| self.sheet.items.iter().position(|own| *own == item));
+        let at = item.and_then(|item| self.sheet.items.iter().position(|other| *other == item));
         self.item = at.unwrap_or(self.item).min(self.sheet.items.len().saturating_sub(1));
         let at = cell.and_then(|cell| self.sheet.slot_of(&cell));
         self.slot = at.unwrap_or(self.slot).min(self.sheet.slots.len().saturating_sub(1));
@@ -140,14 +140,14 @@ impl Lab {
 
     /// Returns the estimate of the session that is shown, else of this machine.
     pub fn estimate(&self, slot: &Slot) -> Option<&Estimate> {
-        let own = self.result(slot).and_then(|result| result.estimate.as_ref());
+        let of_session = self.result(slot).and_then(|result| result.estimate.as_ref());
         // A finished session has its own machine's estimates, or none.
         let here = || {
             self.offer(slot)
                 .filter(|_| self.data.session.is_none())
                 .and_then(|offered| offered.estimate.as_ref())
         };
-        own.or_else(here)
+        of_session.or_else(here)
     }
 
     pub fn info(&self, id: &str) -> Option<&'static ProbeInfo> {
@@ -168,9 +168,10 @@ impl Lab {
 
     /// Returns why no cell of a probe is available on this machine.
     pub fn unavailable_reason(&self, id: &str) -> Option<&str> {
-        let mut own = self.local.cells.iter().filter(|offered| offered.cell.probe == id).peekable();
-        own.peek()?;
-        let reasons: Option<Vec<&str>> = own.map(|offered| offered.refused.as_deref()).collect();
+        let mut offers =
+            self.local.cells.iter().filter(|offered| offered.cell.probe == id).peekable();
+        offers.peek()?;
+        let reasons: Option<Vec<&str>> = offers.map(|offered| offered.refused.as_deref()).collect();
         reasons.and_then(|reasons| reasons.first().copied())
     }
 
@@ -193,10 +194,10 @@ impl Lab {
 
     /// Returns the marked sessions that are visible, with their indexes.
     pub fn others(&self) -> impl Iterator<Item = (usize, &MarkedSession)> {
-        let own = self.data.id();
-        let all = self.local.others.iter().chain(&self.marked).enumerate();
-        all.filter(move |(_, other)| {
-            Some(other.id.as_str()) != own && !self.hidden.contains(&other.id)
+        let shown = self.data.id();
+        let sessions = self.local.others.iter().chain(&self.marked).enumerate();
+        sessions.filter(move |(_, other)| {
+            Some(other.id.as_str()) != shown && !self.hidden.contains(&other.id)
         })
     }
 

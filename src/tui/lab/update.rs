@@ -137,17 +137,17 @@ fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
         };
         return ctx.note(why);
     };
-    let (id, kept) = (session.id.clone(), data.path.is_some());
+    let (id, has_file) = (session.id.clone(), data.path.is_some());
     match action {
         Action::Export => {
             let name = session_name::of_session(&session).to_string();
             ctx.popups.push(Popup::Export(Box::new(Form::session(What::Shown(session), &name))));
         }
         Action::Mark => {
-            let is_saved = kept || session.reference.is_some();
+            let is_saved = has_file || session.reference.is_some();
             ctx.request(Request::MarkSession { id, is_saved });
         }
-        _ if !kept => ctx.fail("this session is not saved, so it cannot be named"),
+        _ if !has_file => ctx.fail("this session is not saved, so it cannot be named"),
         _ => {
             let hint = "a name to find this session by";
             ctx.popups.push(Popup::line(
@@ -162,7 +162,7 @@ fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
 
 fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
     let page = view::page(lab, ctx.body());
-    let most = view::max_scroll(lab, ctx.look, ctx.body());
+    let max_scroll = view::max_scroll(lab, ctx.look, ctx.body());
     match (lab.pane, action) {
         (_, Action::Toggle) => {
             let (pane, probe) = (lab.pane, lab.probe().map(String::from));
@@ -173,7 +173,9 @@ fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
             lab.arrange();
         }
         (_, Action::Enter) => open_curve(lab, ctx),
-        (Pane::About, _) => lab.scroll = moved(lab.scroll.min(most), most + 1, action, page),
+        (Pane::About, _) => {
+            lab.scroll = moved(lab.scroll.min(max_scroll), max_scroll + 1, action, page)
+        }
         (Pane::Bars, _) if lab.open => {
             let next = lab
                 .curves()
@@ -235,11 +237,11 @@ fn ask_values(lab: &Lab, ctx: &mut Context) {
     );
     let sets = lab.choice.sets().unwrap_or_default();
     let sets = info.params.iter().filter_map(|param| set_of(&sets, info.id, param.name));
-    let known: Vec<String> = sets.map(|set| format!("{}={}", set.name, set.values)).collect();
+    let values: Vec<String> = sets.map(|set| format!("{}={}", set.name, set.values)).collect();
     ctx.popups.push(Popup::line(
         format!("Parameters of {}", info.id),
         hint,
-        known.join(" "),
+        values.join(" "),
         Purpose::Values(info.id),
     ));
 }

@@ -114,32 +114,36 @@ impl Browser {
     /// Rebuilds the rows; the cursor stays on its row if that still exists.
     pub fn build_rows(&mut self) {
         let before = self.row();
-        let wanted = self.filter.as_ref().map(|f| f.value().to_lowercase()).unwrap_or_default();
-        let filtered = !wanted.is_empty();
-        let has = |name: &str| name.to_lowercase().contains(&wanted);
+        let needle = self.filter.as_ref().map(|f| f.value().to_lowercase()).unwrap_or_default();
+        let filtered = !needle.is_empty();
+        let matches = |name: &str| name.to_lowercase().contains(&needle);
         let mut rows = Vec::new();
-        if has("scratch file") {
+        if matches("scratch file") {
             rows.push(Row::Scratch);
         }
-        let most = if filtered { MOST_RECENT } else { SHORT_RECENT };
-        let seen =
-            |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && has(&entry.name);
+        let max_recent = if filtered { MOST_RECENT } else { SHORT_RECENT };
+        let is_visible =
+            |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && matches(&entry.name);
         // A recent file that this folder lists is not shown twice.
-        let below =
-            |path: &PathBuf| self.entries.iter().any(|entry| entry.path == *path && seen(entry));
-        let recent = (0..self.recent.len())
-            .filter(|at| has(&self.recent[*at].to_string_lossy()) && !below(&self.recent[*at]));
-        rows.extend(recent.take(most).map(Row::Recent));
+        let is_listed = |path: &PathBuf| {
+            self.entries.iter().any(|entry| entry.path == *path && is_visible(entry))
+        };
+        let recent = (0..self.recent.len()).filter(|at| {
+            matches(&self.recent[*at].to_string_lossy()) && !is_listed(&self.recent[*at])
+        });
+        rows.extend(recent.take(max_recent).map(Row::Recent));
         if !filtered {
             rows.extend(
                 self.last_folder.as_ref().filter(|last| **last != self.dir).map(|_| Row::Last),
             );
             rows.extend(self.dir.parent().map(|_| Row::Parent));
         }
-        rows.extend((0..self.entries.len()).filter(|at| seen(&self.entries[*at])).map(Row::Entry));
+        rows.extend(
+            (0..self.entries.len()).filter(|at| is_visible(&self.entries[*at])).map(Row::Entry),
+        );
         self.rows = rows;
-        let same = before.and_then(|row| self.rows.iter().position(|own| *own == row));
-        self.cursor = same.unwrap_or(self.cursor).min(self.rows.len().saturating_sub(1));
+        let position = before.and_then(|row| self.rows.iter().position(|other| *other == row));
+        self.cursor = position.unwrap_or(self.cursor).min(self.rows.len().saturating_sub(1));
     }
 
     pub fn row(&self) -> Option<Row> {
@@ -211,25 +215,25 @@ impl Browser {
     /// entry.
     fn place_cursor(&mut self, from: Option<&Path>) {
         let Some(from) = from else { return };
-        let on = |row: &Row| matches!(row, Row::Entry(_)) && self.path(*row) == Some(from);
-        let first = |row: &Row| matches!(row, Row::Entry(_) | Row::Parent);
-        let at = self.rows.iter().position(on).or_else(|| {
-            let own = self.rows.iter().position(|row| matches!(row, Row::Entry(_)));
-            own.or_else(|| self.rows.iter().position(first))
+        let is_from = |row: &Row| matches!(row, Row::Entry(_)) && self.path(*row) == Some(from);
+        let is_start = |row: &Row| matches!(row, Row::Entry(_) | Row::Parent);
+        let at = self.rows.iter().position(is_from).or_else(|| {
+            let entry = self.rows.iter().position(|row| matches!(row, Row::Entry(_)));
+            entry.or_else(|| self.rows.iter().position(is_start))
         });
         self.cursor = at.unwrap_or(0);
     }
 
-    pub fn accept_inspection(&mut self, seen: Inspection) {
-        self.inspecting.retain(|path| *path != seen.path);
-        self.facts.insert(seen.path, seen.result);
+    pub fn accept_inspection(&mut self, inspection: Inspection) {
+        self.inspecting.retain(|path| *path != inspection.path);
+        self.facts.insert(inspection.path, inspection.result);
     }
 
     /// Returns the file to inspect next: the one under the cursor, if its facts are unknown.
     pub fn next_inspection(&mut self) -> Option<PathBuf> {
         let path = self.file()?.to_path_buf();
-        let known = self.facts.contains_key(&path) || self.inspecting.contains(&path);
-        if known || self.inspecting.len() >= MAX_INSPECTIONS || self.objection().is_some() {
+        let is_known = self.facts.contains_key(&path) || self.inspecting.contains(&path);
+        if is_known || self.inspecting.len() >= MAX_INSPECTIONS || self.objection().is_some() {
             return None;
         }
         self.inspecting.push(path.clone());
@@ -238,7 +242,7 @@ impl Browser {
 
     /// Records a used target as the most recent one.
     pub fn add_recent(&mut self, path: &Path) {
-        self.recent.retain(|own| own != path);
+        self.recent.retain(|other| other != path);
         self.recent.insert(0, path.into());
         self.recent.truncate(MOST_RECENT);
         self.build_rows();

@@ -33,9 +33,9 @@ pub fn build_command(
 /// Prefixes a file name that would be taken for an option or subcommand.
 fn as_file(file: &Path) -> std::path::PathBuf {
     let bytes = file.as_os_str().as_bytes();
-    let taken =
+    let is_reserved =
         bytes.first() == Some(&b'-') || COMMANDS.iter().any(|name| name.as_bytes() == bytes);
-    if taken { Path::new(".").join(file) } else { file.into() }
+    if is_reserved { Path::new(".").join(file) } else { file.into() }
 }
 
 /// Quotes a word for a shell.
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_that_a_preset_sets_can_be_taken_back() {
+    fn a_switch_of_a_preset_can_be_turned_off() {
         let mut raw = preset("raw").unwrap();
         raw.settings.set("direct", "true").unwrap();
         let settings = settings_of(&[("direct", "false"), ("block-size", "4k")]);

@@ -283,17 +283,17 @@ mod tests {
     use crate::sys::direct::DirectAlign;
 
     /// Parses `name=text` pairs.
-    fn settings(said: &str) -> Settings {
+    fn settings(given: &str) -> Settings {
         let mut settings = Settings::default();
-        for (name, text) in said.split_whitespace().filter_map(|pair| pair.split_once('=')) {
+        for (name, text) in given.split_whitespace().filter_map(|pair| pair.split_once('=')) {
             settings.set(name, text).unwrap();
         }
         settings
     }
 
-    fn against(said: &str, exists: bool, what: &str) -> Option<String> {
-        let (infos, said) = (infos(), settings(said));
-        let settings = usual(&said, &infos);
+    fn objection_to(given: &str, exists: bool, what: &str) -> Option<String> {
+        let (infos, given) = (infos(), settings(given));
+        let settings = usual(&given, &infos);
         let missing = "not installed: apt-get install fio";
         let unavailable = [
             ("uring", "EPERM, kernel.io_uring_disabled=2".to_string()),
@@ -302,7 +302,7 @@ mod tests {
         let align = DirectAlign { mem: 4, offset: 512, read_offset: None };
         let constraints = Constraints {
             settings: &settings,
-            explicit_backends: said.backend.is_some(),
+            explicit_backends: given.backend.is_some(),
             infos: &infos,
             unavailable: if exists { &[] } else { &unavailable },
             exists,
@@ -320,8 +320,8 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_together_has_a_reason() {
-        for (said, exists, what, wanted) in [
+    fn conflicting_choices_have_a_reason() {
+        for (given, exists, what, expected) in [
             ("", true, "op=write", "only to files it creates"),
             ("backend=mmap", false, "op=write", "mmap cannot write"),
             ("backend=read", false, "op=seek", "read cannot seek"),
@@ -348,15 +348,15 @@ mod tests {
             ("op=write", false, "backend=dd", "dd cannot write"),
             ("backend=dd,fio", true, "xor=true", "nothing to XOR"),
         ] {
-            let reason = against(said, exists, what)
-                .unwrap_or_else(|| panic!("{said} {what}: no objection"));
-            assert!(reason.contains(wanted), "{said} {what}: {reason}");
+            let reason = objection_to(given, exists, what)
+                .unwrap_or_else(|| panic!("{given} {what}: no objection"));
+            assert!(reason.contains(expected), "{given} {what}: {reason}");
         }
     }
 
     #[test]
-    fn what_makes_sense_has_none() {
-        for (said, exists, what) in [
+    fn compatible_choices_have_no_reason() {
+        for (given, exists, what) in [
             ("", false, "op=write"),
             ("", true, "op=seek"),
             ("", true, "depth=32"),
@@ -377,7 +377,7 @@ mod tests {
             ("", true, "backend=fio"),
             ("backend=dd,pread", true, "xor=true"),
         ] {
-            assert_eq!(against(said, exists, what), None, "{said} {what}");
+            assert_eq!(objection_to(given, exists, what), None, "{given} {what}");
         }
     }
 }

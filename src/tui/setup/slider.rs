@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_band_keeps_what_was_written() {
+    fn a_band_keeps_the_text_of_its_range() {
         for (text, shown) in [
             ("4k", "4k"),
             ("1k..8m", "1k..8m"),
@@ -186,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_way_leads_to_a_range_that_parses(low in 0u32..28, high in 0u32..28, moves in proptest::collection::vec(0u8..6, 0..60)) {
+        fn every_sequence_of_moves_yields_a_range_that_parses(low in 0u32..28, high in 0u32..28, moves in proptest::collection::vec(0u8..6, 0..60)) {
             let mut band = Band { low: 1 << low.min(high), high: 1 << low.max(high), factor: 2 };
             for step in moves {
                 let next = match step {

@@ -321,7 +321,7 @@ impl Setup {
         Some(values.join(" / "))
     }
 
-    /// Describes the sweeps of the preset, `3 sweeps: --op read -s 1m; ...`; empty for a single one.
+    /// Describes the sweeps of the preset, `3 sweeps: --op read ...`; empty for a single one.
     pub fn describe_sweeps(&self) -> String {
         let sweeps = self.preset.over(&self.settings).sweeps;
         let describe = |sweep: &Settings| {

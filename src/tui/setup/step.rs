@@ -124,7 +124,7 @@ mod tests {
     use crate::plan::Settings;
 
     #[test]
-    fn steps_are_what_a_person_would_try_next() {
+    fn steps_go_to_the_values_a_person_would_try_next() {
         let to = |text: &str| Step::To(text.into());
         for (name, text, up, wanted) in [
             ("threads", Some("1"), true, to("2")),

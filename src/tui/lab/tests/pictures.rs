@@ -28,7 +28,7 @@ fn bars_at_every_size() {
 }
 
 #[test]
-fn before_anything_is_measured_there_are_expectations() {
+fn estimates_are_shown_before_anything_is_measured() {
     insta::assert_snapshot!("before", stage().snapshot(80, 24));
     let mut empty = Stage::new();
     assert!(empty.keys("5").picture(80, 24).contains("checking which probes are available"));
@@ -40,12 +40,12 @@ fn a_curve_by_size() {
 }
 
 #[test]
-fn others_to_be_marked() {
+fn sessions_to_mark() {
     insta::assert_snapshot!("marks", opened().keys("c").snapshot(80, 24));
 }
 
 #[test]
-fn plain_terminals_show_all_of_it() {
+fn plain_terminals_show_everything() {
     for mut stage in [opened(), latency()] {
         stage.model.look =
             Look { glyphs: Glyphs::Ascii, colours: Colours::None, ..Look::default() };

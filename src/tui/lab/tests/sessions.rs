@@ -40,7 +40,7 @@ fn a_session_of_both_shows_on_both() {
 }
 
 #[test]
-fn a_reference_is_shown_with_probes_that_are_not_known_here() {
+fn a_reference_is_shown_with_its_unknown_probes() {
     let mut stage = stage();
     let xeon = reference("xeon-os").unwrap().session().clone();
     stage.tell(Msg::Opened(Ok(Box::new(SessionView::of(xeon, None)))));
@@ -59,7 +59,7 @@ fn a_reference_is_shown_with_probes_that_are_not_known_here() {
 }
 
 #[test]
-fn others_are_marked_where_they_know_the_cell() {
+fn sessions_are_marked_where_they_have_the_cell() {
     let mut stage = opened();
     let marked = |stage: &testing::Stage| {
         stage.model.lab.others().map(|(_, other)| other.id.clone()).collect::<Vec<_>>()

@@ -202,10 +202,10 @@ impl Text<'_> {
         for (at, other) in lab.others() {
             if let Some(value) = other.value(&slot.cell, slot.unit) {
                 let (symbol, style) = sign(self.look, at);
-                let own = result.and_then(|result| result.value).map(|of| of.summary.median);
-                let ratio = own
-                    .filter(|own| *own > 0.0 && value > 0.0)
-                    .map_or(String::new(), |own| show_ratio(value / own));
+                let median = result.and_then(|result| result.value).map(|of| of.summary.median);
+                let ratio = median
+                    .filter(|median| *median > 0.0 && value > 0.0)
+                    .map_or(String::new(), |median| show_ratio(value / median));
                 let name = Span::styled(
                     format!("{symbol} {}", pane::fit(&other.name, NAME_COLUMNS - 3)),
                     style,

@@ -58,8 +58,9 @@ impl BarLayout {
             .max()
             .unwrap_or(0);
         // A narrow bar needs the columns more than its label does.
-        let most = if inner.width < 50 { inner.width / 3 } else { (inner.width * 2 / 5).min(26) };
-        let label = longest.clamp(8, most.max(8));
+        let max_label =
+            if inner.width < 50 { inner.width / 3 } else { (inner.width * 2 / 5).min(26) };
+        let label = longest.clamp(8, max_label.max(8));
         let bar = inner.width.saturating_sub(label + 1 + FIGURE + UNIT + SIGN + 2);
         BarLayout {
             head: (head > 0).then(|| row(0, 1)),

@@ -57,12 +57,12 @@ pub fn hit(lab: &Lab, ctx: &ViewContext, body: Rect, at: Position) -> Option<Hit
         return Some(list::hit(lab, places.list, at).unwrap_or(Hit::Pane(Pane::Probes)));
     }
     if let Some(area) = places.bars.filter(|area| area.contains(at)) {
-        let found = if lab.open {
+        let hit = if lab.open {
             chart::hit(lab, ctx.look, area, at)
         } else {
             bars::hit(lab, ctx, area, at)
         };
-        return Some(found.unwrap_or(Hit::Pane(Pane::Bars)));
+        return Some(hit.unwrap_or(Hit::Pane(Pane::Bars)));
     }
     places.about.filter(|area| area.contains(at)).map(|_| Hit::Pane(Pane::About))
 }

@@ -30,7 +30,10 @@ fn set(
 ) -> Result<Vec<Effect>, String> {
     if setup.sweep_values(name).is_some() {
         let count = setup.preset.sweeps.len();
-        ctx.note(format!("{name} {text} now applies to all {count} sweeps of the preset; clear it to restore their values"));
+        ctx.note(format!(
+            "{name} {text} now applies to all {count} sweeps of the preset; \
+             clear it to restore their values"
+        ));
     }
     let settings = &mut setup.settings;
     settings.set(name, text).map_err(|error| error.to_string())?;

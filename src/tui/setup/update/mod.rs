@@ -176,8 +176,8 @@ pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Eff
             }
             pick::inspect_cursor(setup)
         }
-        Msg::Seen(seen) => {
-            setup.browser.accept_inspection(seen);
+        Msg::Seen(inspection) => {
+            setup.browser.accept_inspection(inspection);
             pick::inspect_cursor(setup)
         }
         Msg::PresetSaved(Ok(preset)) => {

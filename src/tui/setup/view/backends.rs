@@ -26,7 +26,10 @@ pub fn selected_name(scene: &Scene, info: &Info) -> Option<String> {
     if scene.setup.sweep_values("backend").is_some() {
         let mut by_sweep =
             scene.setup.preset.sweeps.iter().filter_map(|sweep| sweep.backend.as_ref());
-        let includes = |backends: &Backends| matches!(backends, Backends::These(list) if list.iter().any(|choice| choice.id == info.id));
+        let includes = |backends: &Backends| match backends {
+            Backends::These(list) => list.iter().any(|choice| choice.id == info.id),
+            _ => false,
+        };
         return by_sweep
             .any(|backends| *backends == Backends::All || includes(backends))
             .then(|| info.id.into());

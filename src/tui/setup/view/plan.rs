@@ -204,23 +204,23 @@ fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
         .max()
         .unwrap_or(0);
     let mut spans = vec![Span::raw(" ")];
-    let mut say = |number: String, text: &str| {
+    let mut push = |number: String, text: &str| {
         spans.push(Span::styled(number, scene.style(Role::Number)));
         spans.push(Span::styled(text.to_string(), scene.style(Role::Dim)));
     };
-    say(cells.to_string(), if cells == 1 { " cell" } else { " cells" });
+    push(cells.to_string(), if cells == 1 { " cell" } else { " cells" });
     match plan.trials {
-        Some(n) => say(
+        Some(n) => push(
             format!(" {} {n}", scene.look.glyph("×", "x")),
             if n == 1 { " trial" } else { " trials" },
         ),
-        None => say(String::new(), ", in rounds until precise"),
+        None => push(String::new(), ", in rounds until precise"),
     }
     let dot = scene.dot();
     let time = estimate(plan);
-    say(String::new(), &format!("{dot}{} ", if time < plan.budget { "about" } else { "at most" }));
-    say(show_wait(time), dot);
-    say(show_bytes(memory), " of memory");
+    push(String::new(), &format!("{dot}{} ", if time < plan.budget { "about" } else { "at most" }));
+    push(show_wait(time), dot);
+    push(show_bytes(memory), " of memory");
     Line::from(spans)
 }
 
@@ -231,8 +231,8 @@ fn describe_target(proposed: &Proposed, start: &Path) -> String {
     let left =
         proposed.facts.space.map(|space| show_bytes(space.available.saturating_sub(plan.stored())));
     let left = left.map(|left| format!("; leaves {left} free")).unwrap_or_default();
-    let again = describe_rewrites(plan).unwrap_or_default();
-    let most = if plan.only_appends() { "up to " } else { "" };
+    let rewrites = describe_rewrites(plan).unwrap_or_default();
+    let up_to = if plan.only_appends() { "up to " } else { "" };
     match &plan.target {
         TargetSpec::None => "needs no file".into(),
         TargetSpec::File { path, .. } => {
@@ -241,13 +241,13 @@ fn describe_target(proposed: &Proposed, start: &Path) -> String {
         TargetSpec::Scratch { dir, .. } => {
             let path: PathBuf = start.join(dir).components().collect();
             format!(
-                "writes {most}{size} to a scratch file in {}{again}, removed afterwards{left}",
+                "writes {up_to}{size} to a scratch file in {}{rewrites}, removed afterwards{left}",
                 show_path(&path)
             )
         }
         TargetSpec::New { path, .. } => {
             format!(
-                "writes {most}{size} to the new file {}{again}, which is kept{left}",
+                "writes {up_to}{size} to the new file {}{rewrites}, which is kept{left}",
                 show_path(path)
             )
         }
