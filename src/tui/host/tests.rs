@@ -76,7 +76,7 @@ fn device(name: &str, depth: usize, kind: &str) -> serde_json::Value {
         "rotational": queued.map(|_| false) })
 }
 
-fn drawn(look: &Look, devices: serde_json::Value) -> String {
+fn draw_diagram(look: &Look, devices: serde_json::Value) -> String {
     diagram::draw_lines(look, &target(devices), 60)
         .iter()
         .map(|line| line.to_string()[1..].trim_end().to_string() + "\n")
@@ -90,7 +90,7 @@ fn the_path_leads_from_the_file_down_to_the_disks() {
         device("sda2", 1, "partition"),
         device("sda", 2, "disk")
     ]);
-    insta::assert_snapshot!(drawn(&Look::default(), chain), @"
+    insta::assert_snapshot!(draw_diagram(&Look::default(), chain), @"
     ● file.iso  file, 1 GiB
     │
     ● ext4  file system, mounted at /home
@@ -111,7 +111,7 @@ fn the_path_leads_from_the_file_down_to_the_disks() {
         device("sdb", 2, "disk"),
     ]);
     let ascii = Look { glyphs: Glyphs::Ascii, ..Look::default() };
-    insta::assert_snapshot!(drawn(&ascii, mirror), @"
+    insta::assert_snapshot!(draw_diagram(&ascii, mirror), @"
     o file.iso  file, 1 GiB
     |
     o ext4  file system, mounted at /home
@@ -131,7 +131,7 @@ fn the_path_leads_from_the_file_down_to_the_disks() {
     ");
     let odd =
         serde_json::json!([device("a", 5, "disk"), device("b", 0, "loop"), device("c", 9, "disk")]);
-    assert!(drawn(&ascii, odd).contains("o c"));
+    assert!(draw_diagram(&ascii, odd).contains("o c"));
 }
 
 #[test]

@@ -76,13 +76,13 @@ impl Choice {
             self.preset.settings.probe.as_deref().and_then(|words| resolve_ids(words, infos));
         let ids = resolve_ids(&words, infos).filter(|ids| !ids.is_empty())?;
         let probe = (from_preset.as_ref() != Some(&ids)).then_some(words);
-        let sets = self.sets_of(&ids, infos);
+        let sets = self.relevant_sets(&ids, infos);
         Some(Settings { probe, sets, ..self.overrides.clone() })
     }
 
     /// Returns the values of parameters without those of deselected probes. Values that no probe
     /// takes stay, so that the planner reports them.
-    fn sets_of(
+    fn relevant_sets(
         &self,
         on: &BTreeSet<String>,
         infos: &[&'static ProbeInfo],

@@ -180,8 +180,8 @@ impl<'a> CellIndex<'a> {
             rows.push(Row::Head(id.into()));
         }
         for cell in cells {
-            let (offered, result) =
-                (self.offered.get(cell).copied(), self.results.get(cell).copied());
+            let offered = self.offered.get(cell).copied();
+            let result = self.results.get(cell).copied();
             let measured =
                 result.and_then(|at| sources.data.results.get(at)).and_then(|result| result.unit);
             let expected =

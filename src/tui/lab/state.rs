@@ -101,7 +101,8 @@ impl Lab {
         self.arrange();
         let chosen = |item: &Item| matches!(item, Item::Probe(id) if self.choice.is_on(id));
         let first = self.sheet.items.iter().position(chosen).unwrap_or(0);
-        (self.item, self.slot) = (if first > 1 { first } else { 0 }, 0);
+        self.item = if first > 1 { first } else { 0 };
+        self.slot = 0;
     }
 
     /// Rebuilds the list and the bars; the cursors stay on their rows.
@@ -142,12 +143,10 @@ impl Lab {
     pub fn estimate(&self, slot: &Slot) -> Option<&Estimate> {
         let of_session = self.result(slot).and_then(|result| result.estimate.as_ref());
         // A finished session has its own machine's estimates, or none.
-        let here = || {
-            self.offer(slot)
-                .filter(|_| self.data.session.is_none())
-                .and_then(|offered| offered.estimate.as_ref())
-        };
-        of_session.or_else(here)
+        if of_session.is_some() || self.data.session.is_some() {
+            return of_session;
+        }
+        self.offer(slot)?.estimate.as_ref()
     }
 
     pub fn info(&self, id: &str) -> Option<&'static ProbeInfo> {
@@ -156,14 +155,13 @@ impl Lab {
 
     /// Returns why a cell is unavailable: in the session that is shown, else on this machine.
     pub fn refusal(&self, slot: &Slot) -> Option<&str> {
-        let skipped = self
-            .data
-            .skipped
-            .iter()
-            .find(|skipped| skipped.cell == slot.cell)
-            .map(|skipped| skipped.reason.as_str());
-        let here = || self.offer(slot).and_then(|offered| offered.refused.as_deref());
-        if self.result(slot).is_some() { None } else { skipped.or_else(here) }
+        if self.result(slot).is_some() {
+            return None;
+        }
+        match self.data.skipped.iter().find(|skipped| skipped.cell == slot.cell) {
+            Some(skipped) => Some(&skipped.reason),
+            None => self.offer(slot)?.refused.as_deref(),
+        }
     }
 
     /// Returns why no cell of a probe is available on this machine.

@@ -28,7 +28,8 @@ pub fn enter(lab: &Lab, ctx: &Context, file: Option<PathBuf>, dir: Option<PathBu
     if ctx.is_running() {
         return Vec::new();
     }
-    let (remote, sets) = (lab.choice.remote().cloned(), lab.choice.sets());
+    let remote = lab.choice.remote().cloned();
+    let sets = lab.choice.sets();
     vec![Effect::Lab { file, dir, remote, sets }]
 }
 
@@ -77,7 +78,7 @@ pub fn act(lab: &mut Lab, ctx: &mut Context, action: Action) -> Vec<Effect> {
             ctx.popups.push(Popup::Marks { cursor: 0 });
             return vec![Effect::Sessions];
         }
-        Action::Edit => ask_values(lab, ctx),
+        Action::Edit => edit_parameters(lab, ctx),
         Action::Copy => copy(lab, ctx),
         Action::Export | Action::SaveAs | Action::Mark => act_on_session(lab, ctx, action),
         Action::NextPane => cycle_focus(lab, 1),
@@ -137,7 +138,8 @@ fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
         };
         return ctx.note(why);
     };
-    let (id, has_file) = (session.id.clone(), data.path.is_some());
+    let id = session.id.clone();
+    let has_file = data.path.is_some();
     match action {
         Action::Export => {
             let name = session_name::of_session(&session).to_string();
@@ -165,10 +167,11 @@ fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
     let max_scroll = view::max_scroll(lab, ctx.look, ctx.body());
     match (lab.pane, action) {
         (_, Action::Toggle) => {
-            let (pane, probe) = (lab.pane, lab.probe().map(String::from));
-            let of_item: Vec<String> =
-                lab.sheet.probes_of(lab.item, &lab.infos).into_iter().map(String::from).collect();
-            let ids = if pane == Pane::Probes { of_item } else { probe.into_iter().collect() };
+            let ids: Vec<String> = if lab.pane == Pane::Probes {
+                lab.sheet.probes_of(lab.item, &lab.infos).into_iter().map(String::from).collect()
+            } else {
+                lab.probe().map(String::from).into_iter().collect()
+            };
             lab.choice.toggle(&ids.iter().map(String::as_str).collect::<Vec<_>>());
             lab.arrange();
         }
@@ -211,7 +214,8 @@ fn open_curve(lab: &mut Lab, ctx: &mut Context) {
         Some(curves) => {
             let first = lab.current_slot().and_then(|slot| curves.start_cell(&slot.cell).cloned());
             lab.go_to_cell(first);
-            (lab.open, lab.pane) = (true, Pane::Bars);
+            lab.open = true;
+            lab.pane = Pane::Bars;
         }
         None if lab.pane == Pane::Probes => lab.pane = Pane::Bars,
         None => ctx.note(
@@ -221,7 +225,7 @@ fn open_curve(lab: &mut Lab, ctx: &mut Context) {
 }
 
 /// Opens a field for the parameters of the probe under the cursor.
-fn ask_values(lab: &Lab, ctx: &mut Context) {
+fn edit_parameters(lab: &Lab, ctx: &mut Context) {
     let Some(info) = lab.probe().and_then(|id| lab.info(id)) else {
         return ctx.note("move the cursor to a probe to set its parameters");
     };

@@ -154,10 +154,10 @@ pub fn check_block(bytes: u64, constraints: &Constraints) -> Option<String> {
             show_bytes(span)
         ));
     }
-    let Some(DirectSupport::Known(align)) = constraints.direct.filter(|_| constraints.is_direct())
-    else {
+    let Some(DirectSupport::Known(align)) = constraints.direct else { return None };
+    if !constraints.is_direct() {
         return None;
-    };
+    }
     let align = u64::from(align.offset.max(align.mem)).max(1);
     (!bytes.is_multiple_of(align))
         .then(|| format!("direct I/O requires multiples of {} here", show_bytes(align)))
@@ -258,7 +258,8 @@ fn check_size(text: &str, constraints: &Constraints) -> Option<String> {
 }
 
 fn check_count(text: &str, constraints: &Constraints) -> Option<String> {
-    let (min, span) = (parse_counts(text).min()?, constraints.span()?);
+    let min = parse_counts(text).min()?;
+    let span = constraints.span()?;
     let block = constraints.settings.block_size.as_ref()?.values.iter().copied().min()?.max(1);
     (min > span.div_ceil(block))
         .then(|| format!("that many blocks exceed the {} in use", show_bytes(span)))
@@ -292,7 +293,8 @@ mod tests {
     }
 
     fn objection_to(given: &str, exists: bool, what: &str) -> Option<String> {
-        let (infos, given) = (infos(), settings(given));
+        let infos = infos();
+        let given = settings(given);
         let settings = usual(&given, &infos);
         let missing = "not installed: apt-get install fio";
         let unavailable = [

@@ -346,12 +346,8 @@ impl Setup {
 
     /// Returns what choices are checked against; `effective` from [`Setup::effective_settings`].
     pub fn constraints<'a>(&'a self, effective: &'a Settings) -> Constraints<'a> {
-        let facts = self
-            .planning
-            .last_proposal()
-            .map(|proposed| &proposed.facts)
-            .filter(|_| self.is_planned_target());
-        let spec = self.plan().map(|plan| plan.target.size()).filter(|_| self.is_planned_target());
+        let proposed = if self.is_planned_target() { self.planning.last_proposal() } else { None };
+        let planned_size = proposed.map(|proposed| proposed.plan.target.size());
         Constraints {
             settings: effective,
             explicit_backends: self.settings.backend.is_some()
@@ -359,8 +355,8 @@ impl Setup {
             infos: &self.infos,
             unavailable: &self.planning.unavailable,
             exists: self.exists && self.file.is_some(),
-            size: spec.or_else(|| self.browsed_size()),
-            direct: facts.and_then(|facts| facts.direct),
+            size: planned_size.or_else(|| self.browsed_size()),
+            direct: proposed.and_then(|proposed| proposed.facts.direct),
         }
     }
 

@@ -27,7 +27,8 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, &title, "", lab.pane == Pane::About, area, buf);
     let columns = columns(lab, inside(inner));
     let texts = build_texts(lab, look, &columns);
-    let (count, height) = (max_lines(&texts), usize::from(inner.height));
+    let count = max_lines(&texts);
+    let height = usize::from(inner.height);
     let first = lab.scroll.min(count.saturating_sub(height));
     for (lines, column) in texts.into_iter().zip(columns) {
         for (row, line) in lines.into_iter().skip(first).take(height).enumerate() {
@@ -169,7 +170,7 @@ impl Text<'_> {
         let cell_is_refused = lab
             .current_slot()
             .is_some_and(|slot| slot.cell.probe == id && lab.refusal(slot).is_some());
-        if let Some(why) = lab.unavailable_reason(id).filter(|_| !cell_is_refused) {
+        if let (false, Some(why)) = (cell_is_refused, lab.unavailable_reason(id)) {
             self.gap();
             self.item(
                 self.look.glyph("✖", "X"),

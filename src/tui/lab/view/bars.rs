@@ -308,9 +308,9 @@ fn draw_figure(
     let unit_pad = " ".repeat(usize::from(UNIT).saturating_sub(pane::width(&unit)));
     let mut parts = vec![Span::styled(format!("{pad}{number}"), look.style(role))];
     parts.push(Span::styled(format!(" {unit}{unit_pad} "), look.style(Role::Dim)));
-    parts.extend(worst.filter(|_| shown.is_some()).map(|severity| {
+    if let (Some(severity), true) = (worst, shown.is_some()) {
         let (role, sign) = findings::severity(look, severity);
-        Span::styled(sign.to_string(), look.style(role))
-    }));
+        parts.push(Span::styled(sign.to_string(), look.style(role)));
+    }
     Line::from(parts).render(area.intersection(buf.area), buf);
 }

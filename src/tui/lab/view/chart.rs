@@ -25,7 +25,7 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     let inner = inside(pane::frame(look, &title, &by, lab.pane != Pane::About, area, buf));
     let (plot, below) = parts(inner, &curves);
     with_chart(lab, look, &curves, |chart| chart.render(plot, buf));
-    read_out(lab, look, &curves, below, buf);
+    draw_values(lab, look, &curves, below, buf);
 }
 
 /// Splits the pane into the plot and the values at the cursor below it.
@@ -47,31 +47,32 @@ fn show_place(axis: &str, x: f64) -> String {
 }
 
 /// Returns the values of marked sessions at the points of the curves.
-fn points_of_others(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
-    let of = |other: &MarkedSession| -> Vec<Point> {
+fn marked_points(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
+    let points_of = |other: &MarkedSession| -> Vec<Point> {
         let each = curves.curves.iter().flat_map(|curve| curve.cells.iter().zip(&curve.points));
         each.filter_map(|(cell, point)| Some(Point::new(point.x, other.value(cell, curves.unit)?)))
             .collect()
     };
     lab.others()
-        .map(|(at, other)| (at, of(other)))
+        .map(|(at, other)| (at, points_of(other)))
         .filter(|(_, points)| !points.is_empty())
         .collect()
 }
 
 /// Builds the chart for drawing and for the mouse.
 fn with_chart<R>(lab: &Lab, look: &Look, curves: &Curves, then: impl FnOnce(&Chart) -> R) -> R {
-    let others = points_of_others(lab, curves);
+    let others = marked_points(lab, curves);
     let mut series = Vec::new();
     for (at, curve) in curves.curves.iter().enumerate() {
         // Estimates of every curve would be a thicket.
-        let here = lab.current_slot().is_some_and(|slot| curve.cells.contains(&slot.cell));
-        for expected in [&curve.low, &curve.high].into_iter().filter(|_| here) {
-            let faint =
-                Series { style: look.style(Role::Dim), ..Series::new(look, at, "", expected) };
-            series.extend(
-                expected.iter().any(|point| point.y.is_finite()).then(|| faint.draw(Draw::Dashed)),
-            );
+        let is_current = lab.current_slot().is_some_and(|slot| curve.cells.contains(&slot.cell));
+        let estimates = if is_current { vec![&curve.low, &curve.high] } else { Vec::new() };
+        for estimate in estimates {
+            if estimate.iter().any(|point| point.y.is_finite()) {
+                let style = look.style(Role::Dim);
+                let faint = Series { style, ..Series::new(look, at, "", estimate) };
+                series.push(faint.draw(Draw::Dashed));
+            }
         }
         series.push(Series::new(look, at, &curve.name, &curve.points).draw(Draw::LineAndMarkers));
     }
@@ -99,7 +100,7 @@ fn with_chart<R>(lab: &Lab, look: &Look, curves: &Curves, then: impl FnOnce(&Cha
 }
 
 /// Draws the values at the cursor, one line per curve.
-fn read_out(lab: &Lab, look: &Look, curves: &Curves, area: Rect, buf: &mut Buffer) {
+fn draw_values(lab: &Lab, look: &Look, curves: &Curves, area: Rect, buf: &mut Buffer) {
     let Some(slot) = lab.current_slot() else { return };
     let Some(x) = curves.x(&slot.cell) else { return };
     let at = if curves.axis == "bytes" {

@@ -15,14 +15,17 @@ pub fn draw(look: &Look, lab: &Lab, area: Rect, buf: &mut Buffer) {
     let mut line: Vec<Span> = Vec::new();
     for part in parts(look, lab) {
         let gap = if line.is_empty() { 0 } else { 2 };
-        let width = |spans: &[Span]| spans.iter().map(Span::width).sum::<usize>();
-        if width(&line) + gap + width(&part) > usize::from(area.width) {
+        if total_width(&line) + gap + total_width(&part) > usize::from(area.width) {
             continue;
         }
         line.push(Span::raw(" ".repeat(gap)));
         line.extend(part);
     }
     pane::line(Line::from(line), 0, area, buf);
+}
+
+fn total_width(spans: &[Span]) -> usize {
+    spans.iter().map(Span::width).sum()
 }
 
 fn parts(look: &Look, lab: &Lab) -> Vec<Vec<Span<'static>>> {

@@ -38,7 +38,8 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
         .items
         .iter()
         .filter_map(|item| if let Item::Probe(id) = item { Some(id.as_str()) } else { None });
-    let (on, count) = (lab.choice.count(all.clone()), all.count());
+    let on = lab.choice.count(all.clone());
+    let count = all.count();
     let of = if area.width < 22 { "/" } else { " of " };
     let inner = pane::frame(look, "Probes", &format!("{on}{of}{count}"), focused, area, buf);
     if shows_filter(lab) {
@@ -79,8 +80,8 @@ fn item_line(
         Item::Group(group) => {
             let probes = lab.sheet.probes_of(row, &lab.infos);
             let on = lab.choice.count(probes.iter().copied());
-            let (name, count) =
-                (group.map_or("other", |group| group.name()), format!("{on} of {}", probes.len()));
+            let name = group.map_or("other", |group| group.name());
+            let count = format!("{on} of {}", probes.len());
             let pad = " ".repeat(width.saturating_sub(name.len() + count.len() + 3));
             Line::from(vec![
                 Span::styled(format!(" {name}"), look.style(Role::Title)),

@@ -231,9 +231,8 @@ fn toggle_item(
     let effective = setup.effective_settings();
     let now = effective.text(row.name).unwrap_or_default();
     let on = now.split(',').any(|name| name == item);
-    if let Some(why) =
-        objection::check_value(row.name, item, &setup.constraints(&effective)).filter(|_| !on)
-    {
+    let why = objection::check_value(row.name, item, &setup.constraints(&effective));
+    if let (false, Some(why)) = (on, why) {
         return refuse(ctx, why);
     }
     let chosen: Vec<&str> = items
@@ -355,8 +354,8 @@ pub fn take_preset(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<
 
 /// Saves the current choices as a preset.
 pub fn save_preset(setup: &Setup, id: &str) -> Result<Vec<Effect>, String> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-    if id.is_empty() || id.len() > 40 || !id.chars().all(plain) {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    if id.is_empty() || id.len() > 40 || !id.chars().all(is_allowed) {
         return Err("use 1 to 40 lowercase letters, digits, - and _, e.g. my-disk".into());
     }
     if PRESETS.iter().any(|(name, _)| *name == id) {

@@ -73,9 +73,10 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
         ctx.fail(why);
         return Vec::new();
     }
-    let (path, folder) = (browser.path(row).map(Path::to_path_buf), browser.folder(row).is_some());
+    let path = browser.path(row).map(Path::to_path_buf);
+    let is_folder = browser.folder(row).is_some();
     match path {
-        Some(dir) if folder => {
+        Some(dir) if is_folder => {
             ctx.note(format!(
                 "the scratch file will be created in {}",
                 crate::text::show_path(&dir)

@@ -28,7 +28,7 @@ pub fn hit(
     let inner = places.inner(pane)?;
     let effective = setup.effective_settings();
     let scene = Scene::new(setup, ctx, &effective);
-    let row = at.y.checked_sub(inner.y).filter(|_| inner.contains(at)).map(usize::from);
+    let row = inner.contains(at).then(|| usize::from(at.y - inner.y));
     match pane {
         Pane::Target => target::hit(&scene, inner, row?),
         Pane::Backends => backends::hit(&scene, inner, row?),
