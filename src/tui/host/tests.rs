@@ -65,15 +65,28 @@ fn screen(model: &Model) -> String {
 
 fn target(devices: serde_json::Value) -> TargetFacts {
     let facts = serde_json::json!({
-        "path": "/home/user/file.iso", "kind": "file", "size": 1 << 30, "fs": "ext4", "mount_point": "/home", "devices": devices,
+        "path": "/home/user/file.iso",
+        "kind": "file",
+        "size": 1 << 30,
+        "fs": "ext4",
+        "mount_point": "/home",
+        "devices": devices,
     });
     serde_json::from_value(facts).unwrap()
 }
 
 fn device(name: &str, depth: usize, kind: &str) -> serde_json::Value {
     let queued = (kind == "disk").then_some("mq-deadline");
-    serde_json::json!({ "name": name, "kind": kind, "major": 8, "minor": 0, "depth": depth, "size": 1u64 << 30, "scheduler": queued,
-        "rotational": queued.map(|_| false) })
+    serde_json::json!({
+        "name": name,
+        "kind": kind,
+        "major": 8,
+        "minor": 0,
+        "depth": depth,
+        "size": 1u64 << 30,
+        "scheduler": queued,
+        "rotational": queued.map(|_| false),
+    })
 }
 
 fn draw_diagram(look: &Look, devices: serde_json::Value) -> String {
@@ -182,7 +195,10 @@ fn the_report_is_copied_and_facts_are_requested_except_during_a_run() {
     let mut model = model(1);
     let copied = keys(&mut model, "y");
     assert!(
-        matches!(&copied[..], [Effect::Copy(text)] if text.contains("bench") && text.contains("remedy 0")),
+        matches!(
+            &copied[..],
+            [Effect::Copy(text)] if text.contains("bench") && text.contains("remedy 0")
+        ),
         "{copied:?}"
     );
     assert_eq!(keys(&mut model, "26"), [Effect::Host]);

@@ -186,7 +186,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_sequence_of_moves_yields_a_range_that_parses(low in 0u32..28, high in 0u32..28, moves in proptest::collection::vec(0u8..6, 0..60)) {
+        fn every_sequence_of_moves_yields_a_range_that_parses(
+            low in 0u32..28,
+            high in 0u32..28,
+            moves in proptest::collection::vec(0u8..6, 0..60),
+        ) {
             let mut band = Band { low: 1 << low.min(high), high: 1 << low.max(high), factor: 2 };
             for step in moves {
                 let next = match step {

@@ -77,7 +77,11 @@ fn groups_and_probes_are_toggled_and_the_bars_follow() {
     );
     assert_eq!(
         stage.keys("y").take(),
-        [Effect::Copy("iotui --batch /data/ubuntu.iso -p lab --probe loop,call,syscall,fork,memory,network,files".into())]
+        [Effect::Copy(
+            "iotui --batch /data/ubuntu.iso -p lab \
+             --probe loop,call,syscall,fork,memory,network,files"
+                .into()
+        )]
     );
     // Without a probe of files, no file is named.
     stage.keys("G<space>k<space>y");
@@ -197,7 +201,10 @@ fn available_probes_are_requested_for_the_named_host() {
     let settings = Settings { remote: Some("lab-7:80".parse().unwrap()), ..Settings::default() };
     stage.model.lab.choose(crate::plan::preset("lab").unwrap(), settings);
     let effects = stage.keys("15").take();
-    let named = |effect: &Effect| matches!(effect, Effect::Lab { remote: Some(remote), .. } if remote.host == "lab-7");
+    let named = |effect: &Effect| match effect {
+        Effect::Lab { remote: Some(remote), .. } => remote.host == "lab-7",
+        _ => false,
+    };
     assert!(effects.iter().any(named), "{effects:?}");
 }
 

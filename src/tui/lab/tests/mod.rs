@@ -24,7 +24,8 @@ const fn info(id: &'static str, group: Group, title: &'static str) -> ProbeInfo 
         group,
         title,
         about: "one line about it",
-        doc: "A paragraph: what it does and why, what is subtracted, and how the number is to be read beside the others.",
+        doc: "A paragraph: what it does and why, what is subtracted, and how the number is to be \
+              read beside the others.",
         makes_files: false,
         params: &[],
     }

@@ -111,6 +111,14 @@ fn answer_plan(model: &mut Model) -> Vec<Effect> {
     )
 }
 
+/// Returns whether the text field shows an error with `text`.
+fn shows_error(model: &Model, text: &str) -> bool {
+    match model.popups.last() {
+        Some(Popup::Line { error: Some(why), .. }) => why.contains(text),
+        _ => false,
+    }
+}
+
 fn command_of(model: &Model) -> String {
     model.setup.command()
 }
@@ -251,9 +259,11 @@ fn few_plan_requests_are_in_flight_and_the_last_is_answered() {
         )
     };
     let next = answer(&mut model, 2);
-    assert!(
-        matches!(&next[..], [Effect::Propose(question)] if question.number == 7 && question.settings.text("threads").as_deref() == Some("64"))
-    );
+    assert!(matches!(
+        &next[..],
+        [Effect::Propose(question)] if question.number == 7
+            && question.settings.text("threads").as_deref() == Some("64")
+    ));
     assert!(answer(&mut model, 3).is_empty() && model.setup.is_waiting());
     answer_plan(&mut model);
     assert!(!model.setup.is_waiting());
@@ -299,9 +309,7 @@ fn presets_are_saved_and_taken() {
     answer_plan(&mut model);
     keys(&mut model, "<tab><tab>jl");
     assert!(keys(&mut model, "wQuick!<enter>").is_empty());
-    assert!(
-        matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("lowercase letters"))
-    );
+    assert!(shows_error(&model, "lowercase letters"));
     let effects = keys(&mut model, "<ctrl-u>mine<enter>");
     let Some(Effect::SavePreset { id, question }) = effects.first() else { panic!("{effects:?}") };
     assert_eq!(
@@ -321,13 +329,9 @@ fn invalid_typed_values_stay_open() {
     let mut model = model(None);
     answer_plan(&mut model);
     keys(&mut model, "<tab>i<ctrl-u>reed<enter>");
-    assert!(
-        matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("did you mean read"))
-    );
+    assert!(shows_error(&model, "did you mean read"));
     keys(&mut model, "<esc><tab><tab>i<ctrl-u>8m..1k<enter>");
-    assert!(
-        matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("backwards"))
-    );
+    assert!(shows_error(&model, "backwards"));
     keys(&mut model, "<esc>");
     assert_eq!(command_of(&model), "iotui --batch");
 }
@@ -361,8 +365,7 @@ fn choices_are_remembered() {
         (named.settings.op, named.settings.trials, named.browser.dir.as_path()),
         (None, Some(3), Path::new("/else"))
     );
-    // Of a preset that is listed, its name and the changes are kept; of another one all that it
-    // says.
+    // A listed preset is remembered by its name and the changes, another one by all its settings.
     let mut listed = model_of(&["measure"]);
     listed.setup.preset = built_in("measure").unwrap();
     listed.setup.settings.set("trials", "2").unwrap();

@@ -34,9 +34,10 @@ fn clicks_focus_select_and_toggle() {
     click_at(&mut model, body, Position::new(at.x + 3, at.y - 1));
     assert!(command_of(&model).contains("..128m"), "{}", command_of(&model));
     let at = find(&model, "$ iotui");
-    assert!(
-        matches!(&click_at(&mut model, body, at)[..], [Effect::Copy(text)] if text.starts_with("iotui --batch"))
-    );
+    assert!(matches!(
+        &click_at(&mut model, body, at)[..],
+        [Effect::Copy(text)] if text.starts_with("iotui --batch")
+    ));
 }
 
 #[test]
