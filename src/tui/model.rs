@@ -138,7 +138,10 @@ impl Model {
 
     /// The picture changes without a key: time is shown, or a message goes away by itself.
     pub fn ticks(&self) -> bool {
-        self.running() || !self.toasts.is_empty() || self.leaving.is_some() || self.setup.waits()
+        self.running()
+            || !self.toasts.is_empty()
+            || self.leaving.is_some()
+            || self.setup.is_waiting()
     }
 
     /// What the normal screen says at the end.

@@ -8,11 +8,11 @@ use crossterm::event::MouseEvent;
 use super::compare::Compared;
 use super::export::{Export, Outcome};
 use super::keys::Key;
-use super::lab::{Here, Other};
+use super::lab::{LocalProbes, MarkedSession};
 use super::question::Question;
 use super::remember::Remembered;
 use super::session_view::{Preview, SessionView};
-use super::setup::{Listing, Seen};
+use super::setup::{Inspection, Listing};
 use crate::engine::Proposed;
 use crate::host::Host;
 use crate::plan::{Plan, Preset, ProbeSet, Remote};
@@ -59,7 +59,7 @@ pub enum Msg {
     Doctor(Vec<Warning>),
     Listed(Listing),
     /// Facts about the file under the cursor.
-    Seen(Seen),
+    Seen(Inspection),
     /// The plan of the settings with this number.
     Proposed {
         number: u64,
@@ -87,14 +87,14 @@ pub enum Msg {
         unsaved: Option<String>,
     },
     /// What probes can be measured here.
-    Lab(Box<Here>),
+    Lab(Box<LocalProbes>),
     /// The plan of the probes that are chosen, by the number of its question.
     LabPlanned {
         number: u64,
         result: Result<Box<Plan>, String>,
     },
     /// A session whose figures are to be marked on the bars.
-    MarkedOnLab(Result<Box<Other>, String>),
+    MarkedOnLab(Result<Box<MarkedSession>, String>),
     Opened(Result<Box<SessionView>, String>),
     /// What was done in the intervals of the trials of the cell that was asked for; none where that
     /// cannot be read.

@@ -137,7 +137,7 @@ fn answer() -> impl Strategy<Value = Msg> {
         made(|| Msg::Again(Ok(Box::new(lab::tests::plan())))),
         made(|| Msg::Opened(Ok(Box::new(lab::tests::shown())))),
         made(|| Msg::Lab(Box::new(lab::tests::here()))),
-        made(|| Msg::MarkedOnLab(Ok(Box::new(lab::Other::of(
+        made(|| Msg::MarkedOnLab(Ok(Box::new(lab::MarkedSession::from_session(
             &lab::tests::session(),
             "mine".into()
         ))))),
@@ -252,8 +252,8 @@ fn stages() -> Vec<(&'static str, Stage)> {
 fn set_up(stage: &mut Stage) {
     let preset = stage.model.setup.preset.clone();
     let setup = Setup::new(Some("/data/ubuntu.iso".into()), None, preset, Settings::default());
-    stage.model.setup = setup.remembering(&Remembered::default(), Path::new("/data"), false);
-    stage.model.setup.first();
+    stage.model.setup = setup.with_remembered(&Remembered::default(), Path::new("/data"), false);
+    stage.model.setup.start();
     let mut listing = setup::tests::listing("/data");
     let file = Entry {
         path: "/data/ubuntu.iso".into(),

@@ -1,4 +1,4 @@
-//! Which panes there are, and where: three on a wide screen, one that scrolls on a narrow one.
+//! The panes and their positions: three on a wide screen, one that scrolls on a narrow one.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
@@ -9,34 +9,34 @@ use crate::report::host::{of_host, of_target};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
-/// From here on machine and target stand side by side.
-const WIDE: u16 = 110;
+/// Columns from which machine and target are side by side.
+const MIN_WIDE: u16 = 110;
 
-/// One pane.
+/// A pane with its lines.
 #[derive(Debug)]
-pub struct Part {
+pub struct HostPane {
     pub title: &'static str,
     pub right: String,
     pub area: Rect,
     pub lines: Vec<Line<'static>>,
-    /// Where its parts begin, if it holds several.
+    /// First lines of its sections, if it has several.
     pub starts: Vec<usize>,
 }
 
-impl Part {
-    /// Lines that are seen at once.
+impl HostPane {
+    /// Returns the number of visible lines.
     pub fn page(&self) -> usize {
         usize::from(self.area.height.saturating_sub(2)).max(1)
     }
 
-    /// The first line of the last page.
+    /// Returns the first line of the last page.
     pub fn last(&self) -> usize {
         self.lines.len().saturating_sub(self.page())
     }
 }
 
-/// The panes with their lines.
-pub fn parts(state: &HostScreen, look: &Look, body: Rect) -> Vec<Part> {
+/// Builds the panes with their lines.
+pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
     let findings = state.findings();
     let room = |width: u16| usize::from(width.saturating_sub(3));
     let count = match findings.len() {
@@ -44,34 +44,39 @@ pub fn parts(state: &HostScreen, look: &Look, body: Rect) -> Vec<Part> {
         1 => "1 finding".into(),
         n => format!("{n} findings"),
     };
-    let part =
-        |title, area, lines| Part { title, right: String::new(), area, lines, starts: Vec::new() };
-    if body.width >= WIDE {
+    let part = |title, area, lines| HostPane {
+        title,
+        right: String::new(),
+        area,
+        lines,
+        starts: Vec::new(),
+    };
+    if body.width >= MIN_WIDE {
         let [left, right] =
             Layout::horizontal([Constraint::Percentage(50), Constraint::Min(0)]).areas(body);
-        let target = headless(target(state, look, room(right.width)));
+        let target = without_heading(target_lines(state, look, room(right.width)));
         let doctor = findings::describe(look, findings, room(right.width));
-        // The target gets what it needs, unless the doctor would be left with too little.
-        let wanted = target.len() as u16 + 2;
-        let least = (doctor.len() as u16 + 2).min(body.height * 2 / 5);
+        // The target gets the rows it needs, but leaves the doctor a minimum.
+        let preferred = target.len() as u16 + 2;
+        let min_doctor = (doctor.len() as u16 + 2).min(body.height * 2 / 5);
         let [above, below] = Layout::vertical([
-            Constraint::Max(wanted.min(body.height - least)),
+            Constraint::Max(preferred.min(body.height - min_doctor)),
             Constraint::Min(0),
         ])
         .areas(right);
         return vec![
-            part("Machine", left, headless(machine(state, look, room(left.width)))),
+            part("Machine", left, without_heading(machine_lines(state, look, room(left.width)))),
             part("Target", above, target),
-            Part { right: count, ..part("Doctor", below, doctor) },
+            HostPane { right: count, ..part("Doctor", below, doctor) },
         ];
     }
     let width = room(body.width);
     let mut lines = Vec::new();
     let mut starts = Vec::new();
-    for (title, own) in [
-        (None, machine(state, look, width)),
-        // The facts of a target have its title.
-        (state.target.is_none().then_some("Target"), target(state, look, width)),
+    for (title, section) in [
+        (None, machine_lines(state, look, width)),
+        // The facts of a target start with their own heading.
+        (state.target.is_none().then_some("Target"), target_lines(state, look, width)),
         (Some("Doctor"), findings::describe(look, findings, width)),
     ] {
         if !lines.is_empty() {
@@ -79,28 +84,28 @@ pub fn parts(state: &HostScreen, look: &Look, body: Rect) -> Vec<Part> {
         }
         starts.push(lines.len());
         lines.extend(title.map(|title| facts::heading(look, title)));
-        lines.extend(own);
+        lines.extend(section);
     }
-    vec![Part { right: count, starts, ..part("Host", body, lines) }]
+    vec![HostPane { right: count, starts, ..part("Host", body, lines) }]
 }
 
-/// Without its first title, which the frame says.
-fn headless(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
+/// Removes the first heading, which repeats the frame's title.
+fn without_heading(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
     if lines.len() > 1 {
         lines.remove(0);
     }
     lines
 }
 
-fn machine(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
+fn machine_lines(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
     match &state.host {
-        Some(host) => facts::lines(look, &of_host(host), width),
-        None => vec![Line::styled(" looking ...", look.style(Role::Dim))],
+        Some(host) => facts::item_lines(look, &of_host(host), width),
+        None => vec![Line::styled(" inspecting...", look.style(Role::Dim))],
     }
 }
 
-/// The facts of what Setup has chosen, and the way from the file down to the disk.
-fn target(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
+/// Returns the facts of the target chosen on Setup, and the path from the file down to the disk.
+fn target_lines(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
     let Some(target) = &state.target else {
         let text = "no target yet: choose a file on Setup (1)";
         return pane::wrap(text, width)
@@ -108,9 +113,9 @@ fn target(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
             .map(|part| Line::styled(format!(" {part}"), look.style(Role::Dim)))
             .collect();
     };
-    let mut lines = facts::lines(look, &of_target(target), width);
+    let mut lines = facts::item_lines(look, &of_target(target), width);
     lines.push(Line::default());
     lines.push(facts::heading(look, "From the file down to the disk"));
-    lines.extend(diagram::lines(look, target, width));
+    lines.extend(diagram::draw_lines(look, target, width));
     lines
 }

@@ -1,11 +1,11 @@
-//! Host: what this machine and this target are, and what the doctor finds.
+//! Host: facts about this machine and the target, and the findings of the doctor.
 //!
 //! | what | where |
 //! |---|---|
-//! | what is known, and which pane scrolls | [`state`] |
-//! | what keys, clicks and messages do | [`update`] |
-//! | which panes there are, and where | [`layout`] |
-//! | the picture: rows and tables, the way from the file down to the disk | [`view`] |
+//! | facts, and scroll positions | [`state`] |
+//! | keys, clicks and messages | [`update`] |
+//! | panes and their positions | [`layout`] |
+//! | drawing: rows and tables, the path from the file down to the disk | [`view`] |
 
 mod layout;
 mod state;

@@ -1,4 +1,4 @@
-//! What is known of the machine and the target, and what is seen of it.
+//! State of Host: facts about the machine and the target, and the scroll positions.
 
 use crate::host::{Host, TargetFacts};
 use crate::record::Warning;
@@ -6,20 +6,20 @@ use crate::record::Warning;
 #[derive(Debug, Default)]
 pub struct HostScreen {
     pub host: Option<Box<Host>>,
-    /// What the doctor finds without a plan.
+    /// Findings of the doctor without a plan.
     pub general: Vec<Warning>,
-    /// What Setup has chosen.
+    /// The target chosen on Setup.
     pub target: Option<TargetFacts>,
-    /// What the doctor finds with the plan of Setup, once there is one.
+    /// Findings of the doctor with the plan of Setup, once there is one.
     pub planned: Option<Vec<Warning>>,
-    /// The pane that scrolls, where there is more than one.
+    /// The pane that scrolls.
     pub focus: usize,
-    /// The first line that is seen, of each pane.
+    /// The first visible line of each pane.
     pub scroll: [usize; 3],
 }
 
 impl HostScreen {
-    /// What the doctor finds: with the plan of Setup where there is one.
+    /// Returns the findings of the doctor, with the plan of Setup if there is one.
     pub fn findings(&self) -> &[Warning] {
         self.planned.as_deref().unwrap_or(&self.general)
     }

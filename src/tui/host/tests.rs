@@ -65,32 +65,45 @@ fn screen(model: &Model) -> String {
 
 fn target(devices: serde_json::Value) -> TargetFacts {
     let facts = serde_json::json!({
-        "path": "/home/user/file.iso", "kind": "file", "size": 1 << 30, "fs": "ext4", "mount_point": "/home", "devices": devices,
+        "path": "/home/user/file.iso",
+        "kind": "file",
+        "size": 1 << 30,
+        "fs": "ext4",
+        "mount_point": "/home",
+        "devices": devices,
     });
     serde_json::from_value(facts).unwrap()
 }
 
 fn device(name: &str, depth: usize, kind: &str) -> serde_json::Value {
     let queued = (kind == "disk").then_some("mq-deadline");
-    serde_json::json!({ "name": name, "kind": kind, "major": 8, "minor": 0, "depth": depth, "size": 1u64 << 30, "scheduler": queued,
-        "rotational": queued.map(|_| false) })
+    serde_json::json!({
+        "name": name,
+        "kind": kind,
+        "major": 8,
+        "minor": 0,
+        "depth": depth,
+        "size": 1u64 << 30,
+        "scheduler": queued,
+        "rotational": queued.map(|_| false),
+    })
 }
 
-fn drawn(look: &Look, devices: serde_json::Value) -> String {
-    diagram::lines(look, &target(devices), 60)
+fn draw_diagram(look: &Look, devices: serde_json::Value) -> String {
+    diagram::draw_lines(look, &target(devices), 60)
         .iter()
         .map(|line| line.to_string()[1..].trim_end().to_string() + "\n")
         .collect()
 }
 
 #[test]
-fn the_way_from_the_file_down_to_the_disks() {
+fn the_path_leads_from_the_file_down_to_the_disks() {
     let chain = serde_json::json!([
         device("dm-0", 0, "mapper"),
         device("sda2", 1, "partition"),
         device("sda", 2, "disk")
     ]);
-    insta::assert_snapshot!(drawn(&Look::default(), chain), @"
+    insta::assert_snapshot!(draw_diagram(&Look::default(), chain), @"
     ● file.iso  file, 1 GiB
     │
     ● ext4  file system, mounted at /home
@@ -111,7 +124,7 @@ fn the_way_from_the_file_down_to_the_disks() {
         device("sdb", 2, "disk"),
     ]);
     let ascii = Look { glyphs: Glyphs::Ascii, ..Look::default() };
-    insta::assert_snapshot!(drawn(&ascii, mirror), @"
+    insta::assert_snapshot!(draw_diagram(&ascii, mirror), @"
     o file.iso  file, 1 GiB
     |
     o ext4  file system, mounted at /home
@@ -131,11 +144,11 @@ fn the_way_from_the_file_down_to_the_disks() {
     ");
     let odd =
         serde_json::json!([device("a", 5, "disk"), device("b", 0, "loop"), device("c", 9, "disk")]);
-    assert!(drawn(&ascii, odd).contains("o c"));
+    assert!(draw_diagram(&ascii, odd).contains("o c"));
 }
 
 #[test]
-fn a_narrow_screen_scrolls_and_tab_goes_from_part_to_part() {
+fn a_narrow_screen_scrolls_and_tab_goes_from_section_to_section() {
     let mut model = model(12);
     assert!(screen(&model).contains("Machine") && screen(&model).contains("bench"));
     for (step, seen, gone) in [
@@ -157,7 +170,7 @@ fn a_narrow_screen_scrolls_and_tab_goes_from_part_to_part() {
 }
 
 #[test]
-fn a_wide_screen_has_panes_that_scroll_alone() {
+fn a_wide_screen_has_panes_that_scroll_separately() {
     let mut model = model(30);
     model.size = (120, 40);
     keys(&mut model, "<tab><tab>G");
@@ -178,11 +191,14 @@ fn a_wide_screen_has_panes_that_scroll_alone() {
 }
 
 #[test]
-fn the_report_is_copied_and_facts_are_asked_for_but_not_beside_a_run() {
+fn the_report_is_copied_and_facts_are_requested_except_during_a_run() {
     let mut model = model(1);
     let copied = keys(&mut model, "y");
     assert!(
-        matches!(&copied[..], [Effect::Copy(text)] if text.contains("bench") && text.contains("remedy 0")),
+        matches!(
+            &copied[..],
+            [Effect::Copy(text)] if text.contains("bench") && text.contains("remedy 0")
+        ),
         "{copied:?}"
     );
     assert_eq!(keys(&mut model, "26"), [Effect::Host]);

@@ -1,8 +1,8 @@
-//! What keys, clicks and messages do on Host.
+//! Keys, clicks and messages of Host.
 
 use ratatui::layout::{Position, Rect};
 
-use super::layout::{Part, parts};
+use super::layout::{HostPane, panes};
 use super::state::HostScreen;
 use crate::host::TargetFacts;
 use crate::record::Warning;
@@ -19,21 +19,21 @@ pub fn act(state: &mut HostScreen, ctx: &mut Context, action: Action) -> Vec<Eff
             .map(|host| report::host::text(host, state.target.as_ref(), state.findings()));
         return report.map(Effect::Copy).into_iter().collect();
     }
-    let parts = parts(state, ctx.look, ctx.body());
-    let count = parts.len().max(1);
+    let panes = panes(state, ctx.look, ctx.body());
+    let count = panes.len().max(1);
     let at = state.focus.min(count - 1);
-    let Some(part) = parts.get(at) else { return Vec::new() };
+    let Some(pane) = panes.get(at) else { return Vec::new() };
     match action {
         Action::NextPane | Action::Right if count > 1 => state.focus = (at + 1) % count,
         Action::PreviousPane | Action::Left if count > 1 => state.focus = (at + count - 1) % count,
-        _ => state.scroll[at] = scroll(part, state.scroll[at].min(part.last()), action),
+        _ => state.scroll[at] = scroll(pane, state.scroll[at].min(pane.last()), action),
     }
     Vec::new()
 }
 
-/// The first line to be seen after a key.
-fn scroll(part: &Part, at: usize, action: Action) -> usize {
-    let page = part.page();
+/// Returns the first visible line after a key.
+fn scroll(pane: &HostPane, at: usize, action: Action) -> usize {
+    let page = pane.page();
     let next = match action {
         Action::Up => at.saturating_sub(1),
         Action::Down => at + 1,
@@ -42,17 +42,17 @@ fn scroll(part: &Part, at: usize, action: Action) -> usize {
         Action::HalfUp => at.saturating_sub(page.div_ceil(2)),
         Action::HalfDown => at + page.div_ceil(2),
         Action::Top => 0,
-        Action::Bottom => part.last(),
-        // All in one pane: from part to part.
+        Action::Bottom => pane.last(),
+        // With a single pane, go from section to section.
         Action::NextPane | Action::Right => {
-            part.starts.iter().copied().find(|start| *start > at && at < part.last()).unwrap_or(0)
+            pane.starts.iter().copied().find(|start| *start > at && at < pane.last()).unwrap_or(0)
         }
         Action::PreviousPane | Action::Left => {
-            part.starts.iter().copied().rfind(|start| *start < at).unwrap_or(part.last())
+            pane.starts.iter().copied().rfind(|start| *start < at).unwrap_or(pane.last())
         }
         _ => at,
     };
-    next.min(part.last())
+    next.min(pane.last())
 }
 
 pub fn handle_message(state: &mut HostScreen, _: &mut Context, msg: Msg) -> Vec<Effect> {
@@ -64,7 +64,7 @@ pub fn handle_message(state: &mut HostScreen, _: &mut Context, msg: Msg) -> Vec<
     Vec::new()
 }
 
-/// Takes in what was found out for the plan of Setup.
+/// Takes the facts and findings for the plan of Setup.
 pub fn show_plan(
     state: &mut HostScreen,
     target: Option<&TargetFacts>,
@@ -74,16 +74,16 @@ pub fn show_plan(
     state.planned = findings.map(Into::into);
 }
 
-/// Asks for what the screen shows: for nothing while a run is measured, if it is known already.
+/// Requests the facts; nothing during a run if they are known.
 pub fn enter(state: &HostScreen, ctx: &Context) -> Vec<Effect> {
     if ctx.is_running() && state.host.is_some() { Vec::new() } else { vec![Effect::Host] }
 }
 
-/// A click gives a pane the focus.
+/// Focuses the pane at a click.
 pub fn click(state: &mut HostScreen, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
-    if let Some(part) = parts(state, ctx.look, body).iter().position(|part| part.area.contains(at))
+    if let Some(pane) = panes(state, ctx.look, body).iter().position(|pane| pane.area.contains(at))
     {
-        state.focus = part;
+        state.focus = pane;
     }
     Vec::new()
 }

@@ -1,56 +1,57 @@
-//! Which probes are chosen, and how that is said to the planner and on a command line.
+//! The selected probes, as settings for the planner and for a command line.
 
 use std::collections::BTreeSet;
 
 use crate::plan::{Group, Preset, ProbeInfo, ProbeSet, Remote, Settings, named_probes};
 
-/// A preset with what was said over it, and the probes that these name.
+/// A preset with overrides, and the probes that they name.
 #[derive(Debug, Clone)]
 pub struct Choice {
     pub preset: Preset,
-    /// What was said beside the preset; which probes is kept in `on`.
-    said: Settings,
+    /// Settings over the preset; the probes are in `on`.
+    overrides: Settings,
     on: BTreeSet<String>,
 }
 
 impl Choice {
-    /// What no known probe is named by is every probe.
-    pub fn new(preset: Preset, mut said: Settings, infos: &[&'static ProbeInfo]) -> Choice {
-        let words = said.probe.take().or_else(|| preset.settings.probe.clone()).unwrap_or_default();
-        let mut choice = Choice { preset, said, on: BTreeSet::new() };
-        choice.on = ids(&words, infos)
+    /// Selects the probes of the overrides or the preset; all if the names are unknown.
+    pub fn new(preset: Preset, mut overrides: Settings, infos: &[&'static ProbeInfo]) -> Choice {
+        let words =
+            overrides.probe.take().or_else(|| preset.settings.probe.clone()).unwrap_or_default();
+        let mut choice = Choice { preset, overrides, on: BTreeSet::new() };
+        choice.on = resolve_ids(&words, infos)
             .unwrap_or_else(|| infos.iter().map(|info| info.id.to_string()).collect());
         choice
     }
 
-    /// The other machine of the network probes.
+    /// Returns the other host of the network probes.
     pub fn remote(&self) -> Option<&Remote> {
-        self.said.remote.as_ref().or(self.preset.settings.remote.as_ref())
+        self.overrides.remote.as_ref().or(self.preset.settings.remote.as_ref())
     }
 
-    /// The values that were chosen for parameters.
+    /// Returns the chosen values of parameters.
     pub fn sets(&self) -> Option<Vec<ProbeSet>> {
-        self.said.clone().or(&self.preset.settings).sets
+        self.overrides.clone().or(&self.preset.settings).sets
     }
 
-    /// These values for the parameters of a probe, in place of what was said of it alone.
-    pub fn put_values(&mut self, info: &ProbeInfo, said: Vec<ProbeSet>) {
+    /// Replaces the values chosen for this probe alone.
+    pub fn put_values(&mut self, info: &ProbeInfo, values: Vec<ProbeSet>) {
         let mut sets = self.sets().unwrap_or_default();
         sets.retain(|set| set.probe.as_deref() != Some(info.id));
-        sets.extend(said);
-        self.said.sets = Some(sets).filter(|sets| !sets.is_empty());
+        sets.extend(values);
+        self.overrides.sets = Some(sets).filter(|sets| !sets.is_empty());
     }
 
     pub fn is_on(&self, id: &str) -> bool {
         self.on.contains(id)
     }
 
-    /// How many of these are on.
+    /// Counts the selected ones among these.
     pub fn count<'a>(&self, ids: impl Iterator<Item = &'a str>) -> usize {
         ids.filter(|id| self.on.contains(*id)).count()
     }
 
-    /// Switches all of these on, or off where all are on.
+    /// Selects all of these, or deselects them if all are selected.
     pub fn toggle(&mut self, ids: &[&str]) {
         let off = ids.iter().all(|id| self.on.contains(*id));
         for id in ids {
@@ -62,56 +63,58 @@ impl Choice {
         }
     }
 
-    /// Exactly these are on: the probes of a session.
-    pub fn only<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
+    /// Selects exactly these: the probes of a session.
+    pub fn select_only<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
         self.on = ids.map(String::from).collect();
     }
 
-    /// The settings over the preset, which name the probes where they are not those of the preset;
-    /// `None`: nothing that can be run is chosen.
+    /// Returns the settings over the preset, naming the probes if they differ from the preset's;
+    /// `None` if no known probe is selected.
     pub fn settings(&self, infos: &[&'static ProbeInfo]) -> Option<Settings> {
-        let words = words(&self.on, infos);
-        let own = self.preset.settings.probe.as_deref().and_then(|words| ids(words, infos));
-        let wanted = ids(&words, infos).filter(|ids| !ids.is_empty())?;
-        let probe = (own.as_ref() != Some(&wanted)).then_some(words);
-        let sets = self.sets_of(&wanted, infos);
-        Some(Settings { probe, sets, ..self.said.clone() })
+        let words = shortest_names(&self.on, infos);
+        let from_preset =
+            self.preset.settings.probe.as_deref().and_then(|words| resolve_ids(words, infos));
+        let ids = resolve_ids(&words, infos).filter(|ids| !ids.is_empty())?;
+        let probe = (from_preset.as_ref() != Some(&ids)).then_some(words);
+        let sets = self.relevant_sets(&ids, infos);
+        Some(Settings { probe, sets, ..self.overrides.clone() })
     }
 
-    /// What was said of parameters, but for those of probes that were switched off here; what no
-    /// probe has is told by the planner.
-    fn sets_of(
+    /// Returns the values of parameters without those of deselected probes. Values that no probe
+    /// takes stay, so that the planner reports them.
+    fn relevant_sets(
         &self,
         on: &BTreeSet<String>,
         infos: &[&'static ProbeInfo],
     ) -> Option<Vec<ProbeSet>> {
-        let kept = |set: &&ProbeSet| {
+        let is_relevant = |set: &&ProbeSet| {
             let mut of = infos.iter().filter(|info| set.fits(info)).peekable();
             of.peek().is_none() || of.any(|info| on.contains(info.id))
         };
-        let sets: Vec<ProbeSet> = self.said.sets.iter().flatten().filter(kept).cloned().collect();
+        let sets: Vec<ProbeSet> =
+            self.overrides.sets.iter().flatten().filter(is_relevant).cloned().collect();
         (!sets.is_empty()).then_some(sets)
     }
 }
 
-fn ids(words: &[String], infos: &[&'static ProbeInfo]) -> Option<BTreeSet<String>> {
+fn resolve_ids(words: &[String], infos: &[&'static ProbeInfo]) -> Option<BTreeSet<String>> {
     let named = named_probes(words, infos).ok()?;
     Some(named.into_iter().map(|info| info.id.to_string()).collect())
 }
 
-/// The fewest words for these probes: `all`, groups, ids.
-fn words(on: &BTreeSet<String>, infos: &[&'static ProbeInfo]) -> Vec<String> {
+/// Returns the fewest names for these probes: `all`, groups, ids.
+fn shortest_names(on: &BTreeSet<String>, infos: &[&'static ProbeInfo]) -> Vec<String> {
     if infos.iter().all(|info| on.contains(info.id)) {
         return vec!["all".into()];
     }
     let mut words = Vec::new();
     for group in Group::ALL {
-        let own: Vec<&str> =
+        let members: Vec<&str> =
             infos.iter().filter(|info| info.group == *group).map(|info| info.id).collect();
-        if own.len() > 1 && own.iter().all(|id| on.contains(*id)) {
+        if members.len() > 1 && members.iter().all(|id| on.contains(*id)) {
             words.push(group.name().to_string());
         } else {
-            words.extend(own.into_iter().filter(|id| on.contains(*id)).map(String::from));
+            words.extend(members.into_iter().filter(|id| on.contains(*id)).map(String::from));
         }
     }
     words
@@ -123,43 +126,49 @@ mod tests {
     use crate::plan::preset;
     use crate::tui::lab::tests::INFOS;
 
-    fn choice(preset_id: &str, probe: Option<&str>) -> Choice {
-        let mut said =
+    fn choice_of(preset_id: &str, probe: Option<&str>) -> Choice {
+        let mut settings =
             Settings { budget: Some(std::time::Duration::from_secs(5)), ..Settings::default() };
         if let Some(text) = probe {
-            said.set("probe", text).unwrap();
+            settings.set("probe", text).unwrap();
         }
-        Choice::new(preset(preset_id).unwrap(), said, INFOS)
+        Choice::new(preset(preset_id).unwrap(), settings, INFOS)
     }
 
-    fn said(choice: &Choice) -> Option<String> {
+    fn settings_of(choice: &Choice) -> Option<String> {
         choice.settings(INFOS).map(|settings| settings.argv().join(" "))
     }
 
     #[test]
-    fn only_what_differs_from_the_preset_is_said() {
-        assert_eq!(said(&choice("lab", None)).unwrap(), "--budget 5s");
-        assert_eq!(said(&choice("lab/cpu", None)).unwrap(), "--budget 5s");
-        assert!(choice("lab/cpu", None).is_on("fork") && !choice("lab/cpu", None).is_on("rtt"));
-        let mut own = choice("lab", Some("cpu,rtt"));
-        assert!(said(&own).unwrap().contains("--probe cpu,rtt"), "{:?}", said(&own));
-        own.toggle(&["fork"]);
-        assert!(said(&own).unwrap().contains("--probe clock,loop,call,syscall,rtt"));
-        own.toggle(&["fork", "rtt"]);
+    fn only_differences_from_the_preset_become_settings() {
+        assert_eq!(settings_of(&choice_of("lab", None)).unwrap(), "--budget 5s");
+        assert_eq!(settings_of(&choice_of("lab/cpu", None)).unwrap(), "--budget 5s");
         assert!(
-            said(&own).unwrap().contains("--probe cpu,rtt"),
+            choice_of("lab/cpu", None).is_on("fork") && !choice_of("lab/cpu", None).is_on("rtt")
+        );
+        let mut choice = choice_of("lab", Some("cpu,rtt"));
+        assert!(
+            settings_of(&choice).unwrap().contains("--probe cpu,rtt"),
+            "{:?}",
+            settings_of(&choice)
+        );
+        choice.toggle(&["fork"]);
+        assert!(settings_of(&choice).unwrap().contains("--probe clock,loop,call,syscall,rtt"));
+        choice.toggle(&["fork", "rtt"]);
+        assert!(
+            settings_of(&choice).unwrap().contains("--probe cpu,rtt"),
             "one of them was off: both are on"
         );
-        own.only(["teleport"].into_iter());
-        assert_eq!(said(&own), None);
-        own.only(INFOS.iter().map(|info| info.id));
-        assert_eq!(said(&own).unwrap(), "--budget 5s");
+        choice.select_only(["teleport"].into_iter());
+        assert_eq!(settings_of(&choice), None);
+        choice.select_only(INFOS.iter().map(|info| info.id));
+        assert_eq!(settings_of(&choice).unwrap(), "--budget 5s");
     }
 
     #[test]
     fn values_of_parameters_stay_with_the_probes_that_take_them() {
         let infos = crate::probe::infos();
-        let mut said = Settings::default();
+        let mut settings = Settings::default();
         [
             ("probe", "contention,latency"),
             ("set", "processes=1..3+1"),
@@ -167,26 +176,30 @@ mod tests {
             ("set", "typo=1"),
         ]
         .iter()
-        .for_each(|(name, text)| said.set(name, text).unwrap());
-        let mut own = Choice::new(preset("lab").unwrap(), said, &infos);
-        let line = |own: &Choice| own.settings(&infos).unwrap().argv().join(" ");
+        .for_each(|(name, text)| settings.set(name, text).unwrap());
+        let mut choice = Choice::new(preset("lab").unwrap(), settings, &infos);
+        let line = |choice: &Choice| choice.settings(&infos).unwrap().argv().join(" ");
         assert!(
-            line(&own).ends_with("--set processes=1..3+1 --set latency.stride=64 --set typo=1"),
+            line(&choice).ends_with("--set processes=1..3+1 --set latency.stride=64 --set typo=1"),
             "{}",
-            line(&own)
+            line(&choice)
         );
-        own.toggle(&["latency"]);
-        assert!(line(&own).ends_with("--set processes=1..3+1 --set typo=1"), "{}", line(&own));
+        choice.toggle(&["latency"]);
+        assert!(
+            line(&choice).ends_with("--set processes=1..3+1 --set typo=1"),
+            "{}",
+            line(&choice)
+        );
     }
 
     #[test]
-    fn what_is_said_reads_back() {
-        let mut own = choice("lab", None);
+    fn settings_read_back_to_the_same_selection() {
+        let mut choice = choice_of("lab", None);
         for id in ["call", "rtt", "latency", "fsync"] {
-            own.toggle(&[id]);
-            let settings = own.settings(INFOS).unwrap();
-            let back = Choice::new(own.preset.clone(), settings, INFOS);
-            assert_eq!(back.on, own.on);
+            choice.toggle(&[id]);
+            let settings = choice.settings(INFOS).unwrap();
+            let back = Choice::new(choice.preset.clone(), settings, INFOS);
+            assert_eq!(back.on, choice.on);
         }
     }
 }

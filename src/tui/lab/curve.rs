@@ -1,5 +1,5 @@
-//! A probe as curves: over the parameter that is a number and varies, one curve for each of the
-//! others.
+//! The results of a probe as curves over the numeric parameter that varies, one curve for each
+//! combination of the other parameters.
 
 use crate::analysis::{ProbeCurve, ProbeCurves, ProbeResult, Step};
 use crate::plan::ProbeCell;
@@ -10,13 +10,13 @@ use crate::tui::plot::Point;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// What its cells share and others do not: `stride 64`.
+    /// The parameters that distinguish it from the other curves: `stride 64`.
     pub name: String,
     /// Ascending in x.
     pub points: Vec<Point>,
     pub low: Vec<Point>,
     pub high: Vec<Point>,
-    /// Of each point.
+    /// The cell of each point.
     pub cells: Vec<ProbeCell>,
 }
 
@@ -29,15 +29,15 @@ pub struct Curves {
 }
 
 impl Curves {
-    /// The curves of a probe, in the first unit of its values that has some; `None` where nothing
-    /// varies along an axis.
-    pub fn of(probe: &str, results: &[ProbeResult]) -> Option<Curves> {
+    /// Builds the curves of a probe in the first unit that has any; `None` if no parameter varies
+    /// along an axis.
+    pub fn from_results(probe: &str, results: &[ProbeResult]) -> Option<Curves> {
         let all = ProbeCurves::of(probe, results)?;
-        let curves = all.curves.iter().map(|own| curve(own, &all, results)).collect();
+        let curves = all.curves.iter().map(|curve| build_curve(curve, &all, results)).collect();
         Some(Curves { probe: probe.into(), unit: all.unit, axis: all.axis, curves })
     }
 
-    /// Every place that a curve has a point at, ascending.
+    /// Returns every x of the points, ascending.
     pub fn xs(&self) -> Vec<f64> {
         let mut xs: Vec<f64> =
             self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
@@ -46,13 +46,13 @@ impl Curves {
         xs
     }
 
-    /// The curve and the point of a cell.
-    fn place(&self, cell: &ProbeCell) -> Option<(usize, usize)> {
-        let point = |curve: &Curve| curve.cells.iter().position(|own| own == cell);
+    /// Returns the indexes of the curve and the point of a cell.
+    fn position(&self, cell: &ProbeCell) -> Option<(usize, usize)> {
+        let point = |curve: &Curve| curve.cells.iter().position(|other| other == cell);
         self.curves.iter().enumerate().find_map(|(at, curve)| Some((at, point(curve)?)))
     }
 
-    /// The cell of a curve that is nearest to a place of the axis.
+    /// Returns the cell of a curve that is nearest to `x`.
     fn nearest(&self, curve: usize, x: f64) -> Option<&ProbeCell> {
         let curve = self.curves.get(curve)?;
         let away = |point: &Point| (point.x.max(1.0).ln() - x.max(1.0).ln()).abs();
@@ -61,21 +61,21 @@ impl Curves {
         curve.cells.get(at)
     }
 
-    /// The cell that is seen first: that one where it is on a curve, else the first of all.
-    pub fn first(&self, cell: &ProbeCell) -> Option<&ProbeCell> {
-        let (curve, point) = self.place(cell).unwrap_or((0, 0));
+    /// Returns the cell to start at: the given one if it is on a curve, else the first.
+    pub fn start_cell(&self, cell: &ProbeCell) -> Option<&ProbeCell> {
+        let (curve, point) = self.position(cell).unwrap_or((0, 0));
         self.curves.get(curve)?.cells.get(point)
     }
 
-    /// The place of a cell on the axis.
+    /// Returns the x of a cell.
     pub fn x(&self, cell: &ProbeCell) -> Option<f64> {
-        let (curve, point) = self.place(cell)?;
+        let (curve, point) = self.position(cell)?;
         self.curves.get(curve)?.points.get(point).map(|point| point.x)
     }
 
-    /// From a cell along its curve, or to the same place of the next one.
-    pub fn moved(&self, cell: &ProbeCell, action: Action) -> Option<&ProbeCell> {
-        let (curve, point) = self.place(cell)?;
+    /// Returns the cell that a key leads to: along the curve, or at the same x of the next curve.
+    pub fn cell_after(&self, cell: &ProbeCell, action: Action) -> Option<&ProbeCell> {
+        let (curve, point) = self.position(cell)?;
         match action {
             Action::Up | Action::Down => {
                 self.nearest(moved(curve, self.curves.len(), action, 1), self.x(cell)?)
@@ -83,23 +83,24 @@ impl Curves {
             _ => self
                 .curves
                 .get(curve)
-                .and_then(|own| own.cells.get(moved(point, own.cells.len(), action, 5))),
+                .and_then(|curve| curve.cells.get(moved(point, curve.cells.len(), action, 5))),
         }
     }
 
-    /// The cell at a place of the axis, on the curve of another one.
-    pub fn at(&self, cell: &ProbeCell, x: f64) -> Option<&ProbeCell> {
-        self.nearest(self.place(cell)?.0, x)
+    /// Returns the cell at `x` on the curve of another cell.
+    pub fn cell_at(&self, cell: &ProbeCell, x: f64) -> Option<&ProbeCell> {
+        self.nearest(self.position(cell)?.0, x)
     }
 
-    /// The level stretches of this probe's curve.
+    /// Returns the plateaus of this probe's curve.
     pub fn steps<'a>(&self, all: &'a [Step]) -> Vec<&'a Step> {
         all.iter().filter(|step| step.probe == self.probe).collect()
     }
 }
 
-fn curve(own: &ProbeCurve, all: &ProbeCurves, results: &[ProbeResult]) -> Curve {
-    let results: Vec<&ProbeResult> = own.results.iter().filter_map(|at| results.get(*at)).collect();
+fn build_curve(source: &ProbeCurve, all: &ProbeCurves, results: &[ProbeResult]) -> Curve {
+    let results: Vec<&ProbeResult> =
+        source.results.iter().filter_map(|at| results.get(*at)).collect();
     let x = |result: &ProbeResult| all.at(&result.cell);
     let point = |result: &&ProbeResult| {
         let summary = result.value?.summary;
@@ -113,7 +114,7 @@ fn curve(own: &ProbeCurve, all: &ProbeCurves, results: &[ProbeResult]) -> Curve 
             .collect()
     };
     Curve {
-        name: own.name.clone(),
+        name: source.name.clone(),
         points: results.iter().filter_map(point).collect(),
         low: expected(|estimate| estimate.low),
         high: expected(|estimate| estimate.high),
@@ -128,9 +129,9 @@ mod tests {
     use crate::tui::lab::tests::session;
 
     #[test]
-    fn a_curve_for_each_of_the_other_parameters() {
+    fn builds_a_curve_for_each_of_the_other_parameters() {
         let results = probes(&session());
-        let latency = Curves::of("latency", &results).unwrap();
+        let latency = Curves::from_results("latency", &results).unwrap();
         assert_eq!((latency.axis.as_str(), latency.unit), ("bytes", Unit::Nanos));
         assert_eq!(
             latency.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(),
@@ -151,28 +152,28 @@ mod tests {
             (Action::Up, &one[3]),
             (Action::Bottom, &one[14]),
         ] {
-            assert_eq!(latency.moved(&one[3], action), Some(to), "{action:?}");
+            assert_eq!(latency.cell_after(&one[3], action), Some(to), "{action:?}");
         }
         assert_eq!(
-            (latency.at(&two[0], 40_000.0), latency.at(&two[0], f64::NAN)),
+            (latency.cell_at(&two[0], 40_000.0), latency.cell_at(&two[0], f64::NAN)),
             (Some(&two[3]), Some(&two[0]))
         );
-        assert_eq!(latency.first(&ProbeCell::new("latency", [])), Some(&one[0]));
-        let call = Curves::of("call", &results).unwrap();
+        assert_eq!(latency.start_cell(&ProbeCell::new("latency", [])), Some(&one[0]));
+        let call = Curves::from_results("call", &results).unwrap();
         assert_eq!((call.axis.as_str(), call.xs()), ("arguments", vec![0.0, 1.0, 2.0, 3.0]));
         for none in ["loop", "clock", "rtt", "fsync", "teleport"] {
-            assert_eq!(Curves::of(none, &results), None, "{none}");
+            assert_eq!(Curves::from_results(none, &results), None, "{none}");
         }
     }
 
     #[test]
-    fn a_size_has_the_curve_of_the_times_beside_it() {
+    fn a_cell_in_bytes_shares_the_curves_of_the_times() {
         let mut results = probes(&session());
         let size = results.iter().position(|result| result.cell.probe == "latency").unwrap();
         (results[size].unit, results[size].cell) =
             (Some(Unit::Bytes), ProbeCell::new("latency", []));
-        let latency = Curves::of("latency", &results).unwrap();
+        let latency = Curves::from_results("latency", &results).unwrap();
         assert_eq!((latency.axis.as_str(), latency.unit), ("bytes", Unit::Nanos));
-        assert_eq!(latency.first(&results[size].cell), Some(&latency.curves[0].cells[0]));
+        assert_eq!(latency.start_cell(&results[size].cell), Some(&latency.curves[0].cells[0]));
     }
 }

@@ -1,5 +1,5 @@
-//! What the bars are made from: what can be measured here, what a session measured, what others
-//! reach.
+//! The data of the bars: probes available on this machine, results of a session, values of marked
+//! sessions.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,32 +13,32 @@ use crate::record::Unit;
 use crate::session::{Reference, Session};
 use crate::tui::session_name;
 
-/// What the shell found out for this screen.
+/// Probes of this machine, and the references, as the shell found them.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Here {
-    /// Probe by probe, in the order of the registry.
+pub struct LocalProbes {
+    /// Cells by probe, in the order of the registry.
     pub cells: Vec<Offer>,
-    /// References that know probes.
-    pub others: Vec<Other>,
+    /// References with probe results.
+    pub others: Vec<MarkedSession>,
 }
 
-/// A session or a reference that is marked on the bars.
+/// A session or reference that is marked on the bars.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Other {
+pub struct MarkedSession {
     pub id: String,
     pub name: String,
-    /// What is said of it in lists.
+    /// Its description in lists.
     pub about: String,
     pub values: HashMap<ProbeCell, (Unit, f64)>,
 }
 
-impl Other {
-    /// The medians of a session's probes.
-    pub fn of(session: &Session, about: String) -> Other {
+impl MarkedSession {
+    /// Takes the medians of a session's probes.
+    pub fn from_session(session: &Session, about: String) -> MarkedSession {
         let value =
             |probe: ProbeResult| Some((probe.cell, (probe.unit?, probe.value?.summary.median)));
         let values = analysis::probes(session).into_iter().filter_map(value).collect();
-        Other {
+        MarkedSession {
             id: session.id.clone(),
             name: session_name::of_session(session).into(),
             about,
@@ -46,40 +46,45 @@ impl Other {
         }
     }
 
-    /// The references that measured probes.
-    pub fn references(all: &[Reference]) -> Vec<Other> {
-        let known =
-            all.iter().map(|reference| Other::of(reference.session(), reference.machine.clone()));
-        known.filter(|other| !other.values.is_empty()).collect()
+    /// Returns the references with probe results.
+    pub fn from_references(all: &[Reference]) -> Vec<MarkedSession> {
+        let sessions = all.iter().map(|reference| {
+            MarkedSession::from_session(reference.session(), reference.machine.clone())
+        });
+        sessions.filter(|other| !other.values.is_empty()).collect()
     }
 
-    /// Its value for a cell, where that has the unit of the bar.
+    /// Returns its value for a cell, if it has the unit of the bar.
     pub fn value(&self, cell: &ProbeCell, unit: Unit) -> Option<f64> {
-        self.values.get(cell).filter(|(own, _)| *own == unit).map(|(_, value)| *value)
+        self.values.get(cell).filter(|(other, _)| *other == unit).map(|(_, value)| *value)
     }
 }
 
-/// A session that is shown, or that grows.
+/// The session that is shown, finished or running.
 #[derive(Debug, Default)]
 pub struct Data {
     pub results: Vec<ProbeResult>,
     pub skipped: Vec<Skipped<ProbeCell>>,
     /// Every cell of the plan, so that they have their places before they are measured.
     pub planned: Vec<ProbeCell>,
-    /// The whole of it; `None` while it grows.
+    /// The finished session; `None` while it runs.
     pub session: Option<Arc<Session>>,
     pub path: Option<PathBuf>,
-    /// Its name and when it was.
+    /// Its name and time.
     pub title: String,
-    /// Nanoseconds of a cycle of that machine.
+    /// Nanoseconds per CPU cycle of its machine.
     pub cycle: Option<f64>,
-    /// The steps of its staircases.
+    /// The plateaus of its curves.
     pub steps: Vec<Step>,
 }
 
 impl Data {
-    /// A session that is over.
-    pub fn whole(session: Session, results: Vec<ProbeResult>, path: Option<PathBuf>) -> Data {
+    /// Shows a finished session.
+    pub fn from_session(
+        session: Session,
+        results: Vec<ProbeResult>,
+        path: Option<PathBuf>,
+    ) -> Data {
         let skipped = analysis::skipped_probes(&session);
         let title = match session.reference {
             Some(_) => session.id.clone(),
@@ -89,11 +94,11 @@ impl Data {
                 session_name::format_time(&session.created)
             ),
         };
-        Data { skipped, title, path, ..Data::growing(&session, results) }.keep(session)
+        Data { skipped, title, path, ..Data::from_run(&session, results) }.with_session(session)
     }
 
-    /// A session as far as it is; what it did not reach is not skipped yet.
-    pub fn growing(session: &Session, results: Vec<ProbeResult>) -> Data {
+    /// Shows a running session; cells it has not reached are not skipped yet.
+    pub fn from_run(session: &Session, results: Vec<ProbeResult>) -> Data {
         let steps = analysis::steps(&results, &session.host);
         Data {
             results,
@@ -105,7 +110,7 @@ impl Data {
         }
     }
 
-    fn keep(self, session: Session) -> Data {
+    fn with_session(self, session: Session) -> Data {
         Data { session: Some(Arc::new(session)), ..self }
     }
 

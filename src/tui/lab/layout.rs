@@ -1,4 +1,4 @@
-//! Where the panes are, by the room there is, and what a click can hit.
+//! Positions of the panes by screen size, and the targets of a click.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -12,8 +12,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// Wide: side by side. Else the explanation stands below; where there is no room for it, it
-    /// takes the place of the bars while it has the focus.
+    /// Places the panes side by side on a wide screen. Else the explanation is below the bars, or
+    /// replaces them while it has the focus if there is no room below.
     pub fn new(body: Rect, focus: Pane) -> Places {
         let wide = body.width >= 150;
         let list = match body.width {
@@ -44,32 +44,32 @@ impl Places {
     }
 }
 
-/// What a place on the screen is.
+/// The target of a click.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Hit {
-    /// An item of the list; `mark`: its box.
+    /// An item of the list; `mark`: its checkbox.
     Item {
         item: usize,
         mark: bool,
     },
     Slot(usize),
-    /// A place along the axis of the curve.
+    /// A position on the axis of the curve.
     X(f64),
     Pane(Pane),
 }
 
-/// What is inside of a frame, without a column at either side.
+/// Returns the inside of a frame without its outer columns.
 pub fn inside(inner: Rect) -> Rect {
     Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height)
 }
 
-/// The frame's inside, as [`pane::frame`](crate::tui::view::pane::frame) gives it.
+/// Returns the inside of a frame, as [`pane::frame`](crate::tui::view::pane::frame) does.
 pub fn within(area: Rect) -> Rect {
     Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height.saturating_sub(2))
 }
 
-/// The rows above the list and the bars that a filter takes.
-pub fn filtering(lab: &Lab) -> bool {
+/// Returns whether a filter takes a row above the list.
+pub fn shows_filter(lab: &Lab) -> bool {
     lab.typing || !lab.filter.value().is_empty()
 }
 

@@ -1,34 +1,34 @@
-//! Others on the bars: references and sessions whose figures are marked beside those that are
-//! shown.
+//! References and sessions whose values are marked on the bars of the session that is shown.
 
-use super::data::Other;
+use super::data::MarkedSession;
 use super::state::Lab;
 use crate::tui::msg::Effect;
 use crate::tui::session_name;
 
-/// One that can be marked.
+/// A session or reference that can be marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub id: String,
     pub name: String,
     pub about: String,
-    /// Its place among the others, which is its sign; `None`: its figures are not loaded yet.
+    /// Its index, which determines its sign; `None` until its values are loaded.
     pub at: Option<usize>,
     pub on: bool,
 }
 
-/// References first, then the user's sessions; but for the one that is shown.
-pub fn rows(lab: &Lab) -> Vec<Entry> {
-    let loaded = lab.here.others.iter().chain(&lab.own).enumerate();
-    let entry = |(at, other): (usize, &Other)| Entry {
+/// Returns the references, then the user's sessions, without the one that is shown.
+pub fn entries(lab: &Lab) -> Vec<Entry> {
+    let loaded = lab.local.others.iter().chain(&lab.marked).enumerate();
+    let entry = |(at, other): (usize, &MarkedSession)| Entry {
         id: other.id.clone(),
         name: other.name.clone(),
         about: other.about.clone(),
         at: Some(at),
-        on: !lab.off.contains(&other.id),
+        on: !lab.hidden.contains(&other.id),
     };
-    let known = |id: &str| lab.here.others.iter().chain(&lab.own).any(|other| other.id == id);
-    let kept = lab.kept.iter().filter(|listed| !known(&listed.id)).map(|listed| Entry {
+    let is_loaded =
+        |id: &str| lab.local.others.iter().chain(&lab.marked).any(|other| other.id == id);
+    let unloaded = lab.saved.iter().filter(|listed| !is_loaded(&listed.id)).map(|listed| Entry {
         id: listed.id.clone(),
         name: session_name::of_listed(listed).into(),
         about: format!(
@@ -39,30 +39,34 @@ pub fn rows(lab: &Lab) -> Vec<Entry> {
         at: None,
         on: false,
     });
-    loaded.map(entry).chain(kept).filter(|entry| Some(entry.id.as_str()) != lab.data.id()).collect()
+    loaded
+        .map(entry)
+        .chain(unloaded)
+        .filter(|entry| Some(entry.id.as_str()) != lab.data.id())
+        .collect()
 }
 
-/// Whether there is anything to be marked.
-pub fn any(lab: &Lab) -> bool {
-    !rows(lab).is_empty()
+/// Returns whether anything can be marked.
+pub fn has_entries(lab: &Lab) -> bool {
+    !entries(lab).is_empty()
 }
 
-/// Marks the entry, or takes its marks away.
+/// Toggles the marks of an entry, loading its values first if needed.
 pub fn choose(lab: &mut Lab, at: usize) -> Vec<Effect> {
-    let Some(entry) = rows(lab).into_iter().nth(at) else { return Vec::new() };
+    let Some(entry) = entries(lab).into_iter().nth(at) else { return Vec::new() };
     match (entry.at, entry.on) {
         (None, _) => return vec![Effect::MarkOnLab(entry.id)],
-        (Some(_), true) => drop(lab.off.insert(entry.id)),
-        (Some(_), false) => drop(lab.off.remove(&entry.id)),
+        (Some(_), true) => drop(lab.hidden.insert(entry.id)),
+        (Some(_), false) => drop(lab.hidden.remove(&entry.id)),
     }
     Vec::new()
 }
 
-/// The figures of a session came.
-pub fn add(lab: &mut Lab, other: Other) {
-    lab.off.remove(&other.id);
-    match lab.own.iter_mut().find(|own| own.id == other.id) {
-        Some(own) => *own = other,
-        None => lab.own.push(other),
+/// Adds the values of a session.
+pub fn add(lab: &mut Lab, other: MarkedSession) {
+    lab.hidden.remove(&other.id);
+    match lab.marked.iter_mut().find(|marked| marked.id == other.id) {
+        Some(marked) => *marked = other,
+        None => lab.marked.push(other),
     }
 }

@@ -1,14 +1,14 @@
-//! Lab: the operating system's own costs, as bars on one scale from a cycle to a second.
+//! Lab: the operating system's own costs, as bars on one scale from a CPU cycle to a second.
 //!
 //! | what | where |
 //! |---|---|
-//! | which probes are chosen | [`choice`] |
-//! | what can be measured here, what was measured, what others reach | [`data`], [`marks`] |
-//! | the list and the bars, made from these | [`rows`], [`scale`], [`curve`] |
-//! | what is under the cursor | [`state`] |
-//! | what keys, clicks and messages do | [`update`] |
-//! | where the panes are | [`layout`] |
-//! | the picture | [`view`] |
+//! | the selected probes | [`choice`] |
+//! | available probes, results, values of other sessions | [`data`], [`marks`] |
+//! | the list and the bars built from them | [`rows`], [`scale`], [`curve`] |
+//! | cursors and panes | [`state`] |
+//! | keys, clicks and messages | [`update`] |
+//! | positions of the panes | [`layout`] |
+//! | drawing | [`view`] |
 
 mod choice;
 mod curve;
@@ -24,8 +24,8 @@ mod view;
 #[cfg(test)]
 pub(super) mod tests;
 
-pub use data::{Here, Other};
-pub use marks::{choose as choose_mark, rows as mark_rows};
+pub use data::{LocalProbes, MarkedSession};
+pub use marks::{choose as choose_mark, entries as mark_entries};
 pub use state::Lab;
 pub use update::{
     act, back, begin, click, enter, field, field_changed, grow, handle_message, is_offered,

@@ -1,18 +1,18 @@
-//! The scales of the bars: one for all times, one for each kind of value that is no time.
+//! The scales of the bars: one for all times, one for each other unit.
 
 use crate::record::Unit;
 
-/// From `low` to `high`, even in the logarithm.
+/// A logarithmic scale from `low` to `high`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     low: f64,
     high: f64,
 }
 
-/// 0.3 ns, a cycle, to 1 s.
+/// From 0.3 ns, about a CPU cycle, to 1 s.
 pub const TIMES: Scale = Scale { low: 0.3, high: 1e9 };
 
-/// Powers of ten nanoseconds, with their names; those of every third are the units.
+/// Powers of ten in nanoseconds, with their names; every third is a unit.
 pub const DECADES: [(f64, &str); 10] = [
     (1.0, "1ns"),
     (10.0, "10ns"),
@@ -26,20 +26,19 @@ pub const DECADES: [(f64, &str); 10] = [
     (1e9, "1s"),
 ];
 
-/// The scale of a unit.
-pub fn of(unit: Unit) -> Scale {
-    match unit {
-        Unit::Nanos => TIMES,
-        // A slow network to the caches of a large machine.
-        Unit::BytesPerSecond => Scale { low: 1e6, high: 1e12 },
-        Unit::PerSecond => Scale { low: 1.0, high: 1e10 },
-        Unit::Bytes => Scale { low: 1024.0, high: (1u64 << 40) as f64 },
-    }
-}
-
 impl Scale {
-    /// Where a value stands, 0 to 1; what is beyond the ends stands at them. NaN for what is no
-    /// number or below 0.
+    /// Returns the scale of a unit.
+    pub fn for_unit(unit: Unit) -> Scale {
+        match unit {
+            Unit::Nanos => TIMES,
+            // From a slow network to the caches of a large machine.
+            Unit::BytesPerSecond => Scale { low: 1e6, high: 1e12 },
+            Unit::PerSecond => Scale { low: 1.0, high: 1e10 },
+            Unit::Bytes => Scale { low: 1024.0, high: (1u64 << 40) as f64 },
+        }
+    }
+
+    /// Returns the position of a value, clamped to 0..=1; NaN for NaN and negative values.
     pub fn share(self, value: f64) -> f64 {
         if value.is_nan() || value < 0.0 {
             return f64::NAN;
@@ -53,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_decade_is_as_wide_and_ends_hold() {
+    fn decades_are_equally_wide_and_values_are_clamped() {
         assert_eq!(
             [TIMES.share(0.3), TIMES.share(1e9), TIMES.share(0.0), TIMES.share(1e30)],
             [0.0, 1.0, 0.0, 1.0]
@@ -64,6 +63,6 @@ mod tests {
             .collect();
         assert!(steps.iter().all(|step| (step - steps[0]).abs() < 1e-12), "{steps:?}");
         assert!(TIMES.share(f64::NAN).is_nan() && TIMES.share(-1.0).is_nan());
-        assert_eq!(of(Unit::Bytes).share((1u64 << 25) as f64), 0.5);
+        assert_eq!(Scale::for_unit(Unit::Bytes).share((1u64 << 25) as f64), 0.5);
     }
 }

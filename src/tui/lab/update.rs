@@ -1,4 +1,4 @@
-//! What keys, clicks and messages do on Lab.
+//! Keys, clicks and messages of Lab.
 
 use std::path::PathBuf;
 
@@ -22,28 +22,29 @@ use crate::tui::screen::Screen;
 use crate::tui::session_name;
 use crate::tui::session_view::SessionView;
 
-/// Asks for what can be measured with the target of Setup: for nothing while something is measured,
-/// which it would disturb.
+/// Requests the probes available with the target of Setup; nothing during a run, which that would
+/// disturb.
 pub fn enter(lab: &Lab, ctx: &Context, file: Option<PathBuf>, dir: Option<PathBuf>) -> Vec<Effect> {
     if ctx.is_running() {
         return Vec::new();
     }
-    let (remote, sets) = (lab.choice.remote().cloned(), lab.choice.sets());
+    let remote = lab.choice.remote().cloned();
+    let sets = lab.choice.sets();
     vec![Effect::Lab { file, dir, remote, sets }]
 }
 
-/// The filter, while it is typed.
+/// Returns the filter while it has the focus.
 pub fn field(lab: &mut Lab) -> Option<&mut Input> {
     if lab.typing { Some(&mut lab.filter) } else { None }
 }
 
-/// The filter has changed.
+/// Rebuilds the list after a change of the filter.
 pub fn field_changed(lab: &mut Lab, _: &mut Context) -> Vec<Effect> {
     lab.arrange();
     Vec::new()
 }
 
-/// Goes back from an opened curve or a filter; false where there is neither.
+/// Closes a curve or the filter; returns false if neither is open.
 pub fn back(lab: &mut Lab) -> bool {
     if lab.open {
         lab.open = false;
@@ -77,39 +78,39 @@ pub fn act(lab: &mut Lab, ctx: &mut Context, action: Action) -> Vec<Effect> {
             ctx.popups.push(Popup::Marks { cursor: 0 });
             return vec![Effect::Sessions];
         }
-        Action::Edit => ask_values(lab, ctx),
+        Action::Edit => edit_parameters(lab, ctx),
         Action::Copy => copy(lab, ctx),
-        Action::Export | Action::SaveAs | Action::Mark => of_session(lab, ctx, action),
-        Action::NextPane => focus(lab, 1),
-        Action::PreviousPane => focus(lab, Pane::ALL.len() - 1),
+        Action::Export | Action::SaveAs | Action::Mark => act_on_session(lab, ctx, action),
+        Action::NextPane => cycle_focus(lab, 1),
+        Action::PreviousPane => cycle_focus(lab, Pane::ALL.len() - 1),
         Action::Filter => lab.typing = true,
         Action::Back => drop(back(lab)),
         Action::Enter if lab.typing => lab.typing = false,
-        _ => in_pane(lab, ctx, action),
+        _ => act_in_pane(lab, ctx, action),
     }
     Vec::new()
 }
 
-fn focus(lab: &mut Lab, by: usize) {
+fn cycle_focus(lab: &mut Lab, by: usize) {
     lab.typing = false;
-    lab.pane = lab.pane.further(by);
+    lab.pane = lab.pane.cycle(by);
 }
 
-/// Asks for the plan of what is chosen; its answer starts the run.
+/// Requests the plan of the selected probes; its answer starts the run.
 fn run(lab: &mut Lab, ctx: &mut Context) {
     if ctx.is_running() {
         return ctx.request(Request::RefuseRun);
     }
     let Some(probes) = chosen_probes(lab) else {
         let key = key_of(Action::Toggle, Screen::Lab);
-        return ctx.note(format!("no probe is chosen: {key} switches the one under the cursor on"));
+        return ctx.note(format!("no probe is selected: {key} selects the one under the cursor"));
     };
     lab.number += 1;
-    lab.awaited = true;
+    lab.starts_when_planned = true;
     ctx.request(Request::PlanProbes { number: lab.number, probes });
 }
 
-/// What is chosen, as the planner takes it; `None`: nothing that can be run.
+/// Returns the selection for the planner; `None` if nothing can be run.
 fn chosen_probes(lab: &Lab) -> Option<Box<ProbeChoice>> {
     let settings = lab.choice.settings(&lab.infos)?;
     let needs_target =
@@ -118,38 +119,39 @@ fn chosen_probes(lab: &Lab) -> Option<Box<ProbeChoice>> {
     Some(Box::new(ProbeChoice { preset, settings, needs_target }))
 }
 
-/// Copies the command line that measures the same without a screen.
+/// Copies the command line of the same run.
 fn copy(lab: &Lab, ctx: &mut Context) {
     match chosen_probes(lab) {
         Some(probes) => ctx.request(Request::CopyProbes(probes)),
-        None => ctx.note("no probe is chosen: there is no command line"),
+        None => ctx.note("no probe is selected: there is no command to copy"),
     }
 }
 
-/// What is done with the session that is shown.
-fn of_session(lab: &Lab, ctx: &mut Context, action: Action) {
+/// Exports, names or marks the session that is shown.
+fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
     let data = &lab.data;
     let Some(session) = data.session.clone() else {
         let why = if ctx.measures_probes() {
-            "the run goes on: wait until it is over"
+            "the run is in progress: wait until it ends"
         } else {
-            "nothing was measured yet"
+            "nothing has been measured yet"
         };
         return ctx.note(why);
     };
-    let (id, kept) = (session.id.clone(), data.path.is_some());
+    let id = session.id.clone();
+    let has_file = data.path.is_some();
     match action {
         Action::Export => {
             let name = session_name::of_session(&session).to_string();
             ctx.popups.push(Popup::Export(Box::new(Form::session(What::Shown(session), &name))));
         }
         Action::Mark => {
-            let is_saved = kept || session.reference.is_some();
+            let is_saved = has_file || session.reference.is_some();
             ctx.request(Request::MarkSession { id, is_saved });
         }
-        _ if !kept => ctx.fail("this session is not kept: there is nothing to name"),
+        _ if !has_file => ctx.fail("this session is not saved, so it cannot be named"),
         _ => {
-            let hint = "a name by which this session is found again";
+            let hint = "a name to find this session by";
             ctx.popups.push(Popup::line(
                 "Name this session",
                 hint,
@@ -160,25 +162,28 @@ fn of_session(lab: &Lab, ctx: &mut Context, action: Action) {
     }
 }
 
-fn in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
+fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
     let page = view::page(lab, ctx.body());
-    let most = view::most_scroll(lab, ctx.look, ctx.body());
+    let max_scroll = view::max_scroll(lab, ctx.look, ctx.body());
     match (lab.pane, action) {
         (_, Action::Toggle) => {
-            let (pane, probe) = (lab.pane, lab.probe().map(String::from));
-            let of_item: Vec<String> =
-                lab.sheet.probes_of(lab.item, &lab.infos).into_iter().map(String::from).collect();
-            let ids = if pane == Pane::Probes { of_item } else { probe.into_iter().collect() };
+            let ids: Vec<String> = if lab.pane == Pane::Probes {
+                lab.sheet.probes_of(lab.item, &lab.infos).into_iter().map(String::from).collect()
+            } else {
+                lab.probe().map(String::from).into_iter().collect()
+            };
             lab.choice.toggle(&ids.iter().map(String::as_str).collect::<Vec<_>>());
             lab.arrange();
         }
         (_, Action::Enter) => open_curve(lab, ctx),
-        (Pane::About, _) => lab.scroll = moved(lab.scroll.min(most), most + 1, action, page),
+        (Pane::About, _) => {
+            lab.scroll = moved(lab.scroll.min(max_scroll), max_scroll + 1, action, page)
+        }
         (Pane::Bars, _) if lab.open => {
             let next = lab
                 .curves()
-                .zip(lab.current())
-                .and_then(|(curves, slot)| curves.moved(&slot.cell, action).cloned());
+                .zip(lab.current_slot())
+                .and_then(|(curves, slot)| curves.cell_after(&slot.cell, action).cloned());
             lab.go_to_cell(next);
         }
         (Pane::Probes, Action::Right) => lab.pane = Pane::Bars,
@@ -199,7 +204,7 @@ fn in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
     }
 }
 
-/// Opens the curve of the probe, or closes it.
+/// Opens or closes the curve of the probe.
 fn open_curve(lab: &mut Lab, ctx: &mut Context) {
     if lab.open {
         lab.open = false;
@@ -207,69 +212,72 @@ fn open_curve(lab: &mut Lab, ctx: &mut Context) {
     }
     match lab.curves() {
         Some(curves) => {
-            let first = lab.current().and_then(|slot| curves.first(&slot.cell).cloned());
+            let first = lab.current_slot().and_then(|slot| curves.start_cell(&slot.cell).cloned());
             lab.go_to_cell(first);
-            (lab.open, lab.pane) = (true, Pane::Bars);
+            lab.open = true;
+            lab.pane = Pane::Bars;
         }
         None if lab.pane == Pane::Probes => lab.pane = Pane::Bars,
-        None => ctx.note("this probe has no curve: nothing of it varies along an axis, or it is not measured yet"),
+        None => ctx.note(
+            "this probe has no curve: no numeric parameter varies, or it has not been measured yet",
+        ),
     }
 }
 
-/// Asks for the values of the probe under the cursor.
-fn ask_values(lab: &Lab, ctx: &mut Context) {
+/// Opens a field for the parameters of the probe under the cursor.
+fn edit_parameters(lab: &Lab, ctx: &mut Context) {
     let Some(info) = lab.probe().and_then(|id| lab.info(id)) else {
-        return ctx.note("put the cursor on a probe to choose its values");
+        return ctx.note("move the cursor to a probe to set its parameters");
     };
     if info.params.is_empty() {
-        return ctx.note(format!("{} has no values to choose", info.id));
+        return ctx.note(format!("{} has no parameters to set", info.id));
     }
     let ranges: Vec<String> =
         info.params.iter().map(|param| format!("{} {}", param.name, param.range())).collect();
     let hint = format!(
-        "as {0}=FROM..TO or {0}=A,B; {1}; empty: the usual",
+        "{0}=FROM..TO or {0}=A,B; {1}; leave empty for the defaults",
         info.params[0].name,
         ranges.join(", ")
     );
     let sets = lab.choice.sets().unwrap_or_default();
-    let said = info.params.iter().filter_map(|param| set_of(&sets, info.id, param.name));
-    let known: Vec<String> = said.map(|set| format!("{}={}", set.name, set.values)).collect();
+    let sets = info.params.iter().filter_map(|param| set_of(&sets, info.id, param.name));
+    let values: Vec<String> = sets.map(|set| format!("{}={}", set.name, set.values)).collect();
     ctx.popups.push(Popup::line(
-        format!("Values of {}", info.id),
+        format!("Parameters of {}", info.id),
         hint,
-        known.join(" "),
+        values.join(" "),
         Purpose::Values(info.id),
     ));
 }
 
-/// Takes the values of a probe, as `--set` takes them; what was said of it before is gone.
+/// Sets the parameters of a probe, in the form of `--set`, replacing earlier values.
 ///
 /// # Errors
-/// The text names no parameter of the probe, or a value that it does not have.
+/// The text names a parameter that the probe does not have, or a value out of range.
 pub fn set_values(
     lab: &mut Lab,
     ctx: &mut Context,
     id: &str,
     text: &str,
 ) -> Result<Vec<Effect>, String> {
-    let Some(info) = lab.info(id) else { return Err(format!("there is no probe {id}")) };
+    let Some(info) = lab.info(id) else { return Err(format!("unknown probe {id}")) };
     let parse = |word: &str| {
         word.parse::<ProbeSet>()
             .map(|set| ProbeSet { probe: set.probe.or_else(|| Some(id.into())), ..set })
     };
-    let said: Vec<ProbeSet> = text
+    let values: Vec<ProbeSet> = text
         .split_whitespace()
         .map(parse)
         .collect::<Result<_, _>>()
         .map_err(|error| error.to_string())?;
-    check_sets(&said, &[info]).map_err(|error| error.to_string())?;
-    lab.choice.put_values(info, said);
+    check_sets(&values, &[info]).map_err(|error| error.to_string())?;
+    lab.choice.put_values(info, values);
     lab.arrange();
     ctx.request(Request::InspectProbes);
     Ok(Vec::new())
 }
 
-/// A click: a box switches, a row selects, a row that is selected opens its curve.
+/// Handles a click: on a checkbox toggles, on a row selects, on a selected row opens its curve.
 pub fn click(lab: &mut Lab, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
     let hit = view::hit(lab, &ctx.view(), body, at);
     lab.typing = false;
@@ -277,7 +285,7 @@ pub fn click(lab: &mut Lab, ctx: &mut Context, body: Rect, at: Position) -> Vec<
         Some(Hit::Item { item, mark }) => {
             lab.pane = Pane::Probes;
             lab.go_to_item(item);
-            // A pause is not what a click on a box means.
+            // A click on a checkbox must not pause the run.
             if mark && !ctx.measures_probes() {
                 return act(lab, ctx, Action::Toggle);
             }
@@ -293,8 +301,8 @@ pub fn click(lab: &mut Lab, ctx: &mut Context, body: Rect, at: Position) -> Vec<
             lab.pane = Pane::Bars;
             let cell = lab
                 .curves()
-                .zip(lab.current())
-                .and_then(|(curves, slot)| curves.at(&slot.cell, x).cloned());
+                .zip(lab.current_slot())
+                .and_then(|(curves, slot)| curves.cell_at(&slot.cell, x).cloned());
             lab.go_to_cell(cell);
         }
         Some(Hit::Pane(pane)) => lab.pane = pane,
@@ -305,14 +313,14 @@ pub fn click(lab: &mut Lab, ctx: &mut Context, body: Rect, at: Position) -> Vec<
 
 pub fn handle_message(lab: &mut Lab, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
     match msg {
-        Msg::Lab(here) => {
-            lab.here = *here;
+        Msg::Lab(local) => {
+            lab.local = *local;
             lab.arrange();
         }
         Msg::MarkedOnLab(Ok(other)) => marks::add(lab, *other),
         Msg::MarkedOnLab(Err(why)) => ctx.fail(why),
         Msg::LabPlanned { number, result }
-            if number == lab.number && std::mem::take(&mut lab.awaited) =>
+            if number == lab.number && std::mem::take(&mut lab.starts_when_planned) =>
         {
             match result {
                 Ok(plan) => ctx.request(Request::Start((*plan).into())),
@@ -324,17 +332,17 @@ pub fn handle_message(lab: &mut Lab, ctx: &mut Context, msg: Msg) -> Vec<Effect>
     Vec::new()
 }
 
-/// The sessions that are kept.
+/// Takes the list of saved sessions.
 pub fn list_sessions(lab: &mut Lab, listed: &[Listed]) {
-    lab.kept = listed.iter().filter(|listed| listed.probes > 0).cloned().collect();
+    lab.saved = listed.iter().filter(|listed| listed.probes > 0).cloned().collect();
 }
 
-/// A plan is about to run: where it measures probes, its cells take their places.
+/// Prepares for a run: lists the cells of the plan if it has probes.
 pub fn begin(lab: &mut Lab, plan: &Plan) {
     if plan.probes.is_empty() {
         return;
     }
-    lab.choice.only(
+    lab.choice.select_only(
         plan.probes
             .iter()
             .chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell))
@@ -349,9 +357,9 @@ pub fn begin(lab: &mut Lab, plan: &Plan) {
     lab.arrange();
 }
 
-/// Shows what the run has measured until now.
+/// Shows what the run has measured so far.
 pub fn grow(lab: &mut Lab, session: &Session) {
-    lab.data = Data::growing(session, analysis::probes(session));
+    lab.data = Data::from_run(session, analysis::probes(session));
     lab.arrange();
 }
 
@@ -359,22 +367,22 @@ pub fn grow(lab: &mut Lab, session: &Session) {
 pub fn show(lab: &mut Lab, shown: &SessionView) {
     let plan = &shown.session.plan;
     let cells = plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
-    lab.choice.only(cells.map(|cell| cell.probe.as_str()));
-    lab.data = Data::whole(shown.session.clone(), shown.probes.clone(), shown.path.clone());
+    lab.choice.select_only(cells.map(|cell| cell.probe.as_str()));
+    lab.data = Data::from_session(shown.session.clone(), shown.probes.clone(), shown.path.clone());
     lab.arrange();
 }
 
-/// The shown session has another name.
+/// Renames the session that is shown.
 pub fn rename(lab: &mut Lab, id: &str, name: &str) {
     let data = &mut lab.data;
     let Some(session) = data.session.as_ref().filter(|session| session.id == id) else { return };
     let mut session = session::Session::clone(session);
     session.name = name.into();
-    *data = Data::whole(session, std::mem::take(&mut data.results), data.path.take());
+    *data = Data::from_session(session, std::mem::take(&mut data.results), data.path.take());
     lab.arrange();
 }
 
-/// Whether an action does something now.
+/// Returns whether an action has an effect now.
 pub fn is_offered(lab: &Lab, run: Option<&RunStatus>, action: Action) -> bool {
     let measures_probes = run.is_some_and(RunStatus::measures_probes);
     match action {
@@ -382,7 +390,7 @@ pub fn is_offered(lab: &Lab, run: Option<&RunStatus>, action: Action) -> bool {
         Action::Stop | Action::Skip => measures_probes,
         Action::Export | Action::SaveAs | Action::Mark => lab.data.session.is_some(),
         Action::Enter => lab.typing || lab.open || lab.curves().is_some(),
-        Action::Compare => marks::any(lab),
+        Action::Compare => marks::has_entries(lab),
         Action::Edit => {
             !measures_probes
                 && lab

@@ -1,4 +1,4 @@
-//! The target pane's state: a folder, its entries, a filter, and what was found out about files.
+//! State of the target pane: a folder, its entries, a filter, and facts about files.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use crate::host::TargetFacts;
 use crate::sys::mounts::Space;
 use crate::tui::remember::MOST_RECENT;
 
-/// What an entry of a folder is.
+/// The kind of a folder entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Folder,
     File,
-    /// A block device; its size is not told by its name.
+    /// A block device; its size is known only after an inspection.
     Device,
-    /// A pipe, a socket, a terminal.
+    /// A pipe, socket or terminal.
     Other,
 }
 
@@ -26,19 +26,16 @@ pub struct Entry {
     pub name: String,
     pub kind: Kind,
     pub size: u64,
-    /// This user may read it.
+    /// Whether this user may read it.
     pub readable: bool,
 }
 
 impl Entry {
-    /// Why it is no target, if it is none.
+    /// Returns why the entry cannot be a target.
     pub fn objection(&self) -> Option<String> {
         match self.kind {
             _ if !self.readable => Some(format!("{}: permission denied", self.name)),
-            Kind::Other => Some(format!(
-                "{} is no file: iotui measures regular files and block devices",
-                self.name
-            )),
+            Kind::Other => Some(format!("{} is not a regular file or a block device", self.name)),
             Kind::File if self.size == 0 => {
                 Some(format!("{} is empty: there is nothing to measure", self.name))
             }
@@ -47,134 +44,140 @@ impl Entry {
     }
 }
 
-/// The file system that a folder is on.
+/// The file system of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ground {
+pub struct FileSystem {
     pub fs: String,
     pub space: Option<Space>,
 }
 
-/// What a folder holds.
+/// The contents of a folder.
 #[derive(Debug)]
 pub struct Listing {
     pub dir: PathBuf,
-    pub ground: Ground,
+    pub file_system: FileSystem,
     pub result: Result<Vec<Entry>, String>,
 }
 
-/// What was found out about a file.
+/// Facts about a file.
 #[derive(Debug)]
-pub struct Seen {
+pub struct Inspection {
     pub path: PathBuf,
     pub result: Result<Box<TargetFacts>, String>,
 }
 
-/// A line of the list.
+/// A row of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
     Scratch,
     Recent(usize),
-    /// The folder of the last time.
+    /// The folder that was open when iotui last ended.
     Last,
     Parent,
     Entry(usize),
 }
 
-/// Recent targets that are seen without a filter.
-const FEW: usize = 3;
-/// Files looked at at the same time: one that hangs holds up no other.
-const LOOKS: usize = 3;
+/// Number of recent targets shown without a filter.
+const SHORT_RECENT: usize = 3;
+/// Largest number of concurrent inspections, so that a file that hangs delays no other.
+const MAX_INSPECTIONS: usize = 3;
 
 #[derive(Debug, Default)]
 pub struct Browser {
-    /// Where iotui was started: what relative paths begin with.
+    /// The working directory, which relative paths start from.
     pub start: PathBuf,
     pub dir: PathBuf,
     /// The folder that is being read.
-    pub going: Option<PathBuf>,
+    pub loading: Option<PathBuf>,
     pub entries: Vec<Entry>,
-    pub ground: Ground,
+    pub file_system: FileSystem,
     pub error: Option<String>,
     pub filter: Option<Input>,
-    /// The filter has the focus.
+    /// Whether the filter has the focus.
     pub typing: bool,
     pub hidden: bool,
     pub cursor: usize,
     pub rows: Vec<Row>,
     pub recent: Vec<PathBuf>,
-    pub last: Option<PathBuf>,
+    pub last_folder: Option<PathBuf>,
     pub facts: HashMap<PathBuf, Result<Box<TargetFacts>, String>>,
-    looking: Vec<PathBuf>,
+    inspecting: Vec<PathBuf>,
 }
 
 impl Browser {
     pub fn new(dir: PathBuf) -> Browser {
         let mut browser = Browser { dir, ..Browser::default() };
-        browser.sort();
+        browser.build_rows();
         browser
     }
 
-    /// Makes the rows anew; the cursor stays on what it was on, where that is still there.
-    pub fn sort(&mut self) {
+    /// Rebuilds the rows; the cursor stays on its row if that still exists.
+    pub fn build_rows(&mut self) {
         let before = self.row();
-        let wanted = self.filter.as_ref().map(|f| f.value().to_lowercase()).unwrap_or_default();
-        let filtered = !wanted.is_empty();
-        let has = |name: &str| name.to_lowercase().contains(&wanted);
+        let needle = self.filter.as_ref().map(|f| f.value().to_lowercase()).unwrap_or_default();
+        let filtered = !needle.is_empty();
+        let matches = |name: &str| name.to_lowercase().contains(&needle);
         let mut rows = Vec::new();
-        if has("scratch file") {
+        if matches("scratch file") {
             rows.push(Row::Scratch);
         }
-        let most = if filtered { MOST_RECENT } else { FEW };
-        let seen =
-            |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && has(&entry.name);
-        // A file of this folder stands in the list once.
-        let below =
-            |path: &PathBuf| self.entries.iter().any(|entry| entry.path == *path && seen(entry));
-        let recent = (0..self.recent.len())
-            .filter(|at| has(&self.recent[*at].to_string_lossy()) && !below(&self.recent[*at]));
-        rows.extend(recent.take(most).map(Row::Recent));
+        let max_recent = if filtered { MOST_RECENT } else { SHORT_RECENT };
+        let is_visible =
+            |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && matches(&entry.name);
+        // A recent file that this folder lists is not shown twice.
+        let is_listed = |path: &PathBuf| {
+            self.entries.iter().any(|entry| entry.path == *path && is_visible(entry))
+        };
+        let recent = (0..self.recent.len()).filter(|at| {
+            matches(&self.recent[*at].to_string_lossy()) && !is_listed(&self.recent[*at])
+        });
+        rows.extend(recent.take(max_recent).map(Row::Recent));
         if !filtered {
-            rows.extend(self.last.as_ref().filter(|last| **last != self.dir).map(|_| Row::Last));
+            rows.extend(
+                self.last_folder.as_ref().filter(|last| **last != self.dir).map(|_| Row::Last),
+            );
             rows.extend(self.dir.parent().map(|_| Row::Parent));
         }
-        rows.extend((0..self.entries.len()).filter(|at| seen(&self.entries[*at])).map(Row::Entry));
+        rows.extend(
+            (0..self.entries.len()).filter(|at| is_visible(&self.entries[*at])).map(Row::Entry),
+        );
         self.rows = rows;
-        let same = before.and_then(|row| self.rows.iter().position(|own| *own == row));
-        self.cursor = same.unwrap_or(self.cursor).min(self.rows.len().saturating_sub(1));
+        let position = before.and_then(|row| self.rows.iter().position(|other| *other == row));
+        self.cursor = position.unwrap_or(self.cursor).min(self.rows.len().saturating_sub(1));
     }
 
     pub fn row(&self) -> Option<Row> {
         self.rows.get(self.cursor).copied()
     }
 
-    /// The path of a row; `None` for the scratch file.
+    /// Returns the path of a row; `None` for the scratch file.
     pub fn path(&self, row: Row) -> Option<&Path> {
         match row {
             Row::Scratch => None,
             Row::Recent(at) => self.recent.get(at).map(PathBuf::as_path),
-            Row::Last => self.last.as_deref(),
+            Row::Last => self.last_folder.as_deref(),
             Row::Parent => self.dir.parent(),
             Row::Entry(at) => self.entries.get(at).map(|entry| entry.path.as_path()),
         }
     }
 
-    /// The folder that a row is.
+    /// Returns the path of a row if it is a folder.
     pub fn folder(&self, row: Row) -> Option<&Path> {
-        let is = match row {
+        let is_folder = match row {
             Row::Last | Row::Parent => true,
             Row::Entry(at) => self.entries.get(at).is_some_and(|entry| entry.kind == Kind::Folder),
             Row::Scratch | Row::Recent(_) => false,
         };
-        self.path(row).filter(|_| is)
+        if is_folder { self.path(row) } else { None }
     }
 
-    /// The file under the cursor.
+    /// Returns the file under the cursor.
     pub fn file(&self) -> Option<&Path> {
         let row = self.row()?;
         if self.folder(row).is_some() { None } else { self.path(row) }
     }
 
-    /// Why the row under the cursor is no target.
+    /// Returns why the row under the cursor cannot be a target.
     pub fn objection(&self) -> Option<String> {
         match self.row()? {
             Row::Entry(at) => self.entries.get(at)?.objection(),
@@ -186,62 +189,63 @@ impl Browser {
         }
     }
 
-    /// Takes in what a folder holds; false where it was not asked for any more.
-    pub fn listed(&mut self, listing: Listing) -> bool {
-        if self.going.as_ref() != Some(&listing.dir) {
+    /// Takes the contents of a folder; returns false if they are no longer awaited.
+    pub fn accept_listing(&mut self, listing: Listing) -> bool {
+        if self.loading.as_ref() != Some(&listing.dir) {
             return false;
         }
-        self.going = None;
+        self.loading = None;
         match listing.result {
             Ok(entries) => {
                 let from = (listing.dir != self.dir).then(|| self.dir.clone());
                 self.entries = entries;
                 self.dir = listing.dir;
-                self.ground = listing.ground;
+                self.file_system = listing.file_system;
                 self.error = None;
                 self.facts.clear();
-                self.sort();
-                self.enter(from.as_deref());
+                self.build_rows();
+                self.place_cursor(from.as_deref());
             }
             Err(why) => self.error = Some(why),
         }
         true
     }
 
-    /// After a change of the folder: on the one that was left, else on the first entry.
-    fn enter(&mut self, from: Option<&Path>) {
+    /// Places the cursor after a change of folder: on the folder that was left, else on the first
+    /// entry.
+    fn place_cursor(&mut self, from: Option<&Path>) {
         let Some(from) = from else { return };
-        let on = |row: &Row| matches!(row, Row::Entry(_)) && self.path(*row) == Some(from);
-        let first = |row: &Row| matches!(row, Row::Entry(_) | Row::Parent);
-        let at = self.rows.iter().position(on).or_else(|| {
-            let own = self.rows.iter().position(|row| matches!(row, Row::Entry(_)));
-            own.or_else(|| self.rows.iter().position(first))
+        let is_from = |row: &Row| matches!(row, Row::Entry(_)) && self.path(*row) == Some(from);
+        let is_start = |row: &Row| matches!(row, Row::Entry(_) | Row::Parent);
+        let at = self.rows.iter().position(is_from).or_else(|| {
+            let entry = self.rows.iter().position(|row| matches!(row, Row::Entry(_)));
+            entry.or_else(|| self.rows.iter().position(is_start))
         });
         self.cursor = at.unwrap_or(0);
     }
 
-    pub fn seen(&mut self, seen: Seen) {
-        self.looking.retain(|path| *path != seen.path);
-        self.facts.insert(seen.path, seen.result);
+    pub fn accept_inspection(&mut self, inspection: Inspection) {
+        self.inspecting.retain(|path| *path != inspection.path);
+        self.facts.insert(inspection.path, inspection.result);
     }
 
-    /// The file to look at now: that under the cursor, where it is not known yet.
-    pub fn look(&mut self) -> Option<PathBuf> {
+    /// Returns the file to inspect next: the one under the cursor, if its facts are unknown.
+    pub fn next_inspection(&mut self) -> Option<PathBuf> {
         let path = self.file()?.to_path_buf();
-        let known = self.facts.contains_key(&path) || self.looking.contains(&path);
-        if known || self.looking.len() >= LOOKS || self.objection().is_some() {
+        let is_known = self.facts.contains_key(&path) || self.inspecting.contains(&path);
+        if is_known || self.inspecting.len() >= MAX_INSPECTIONS || self.objection().is_some() {
             return None;
         }
-        self.looking.push(path.clone());
+        self.inspecting.push(path.clone());
         Some(path)
     }
 
-    /// A target was used: it is the newest of the recent ones.
-    pub fn used(&mut self, path: &Path) {
-        self.recent.retain(|own| own != path);
+    /// Records a used target as the most recent one.
+    pub fn add_recent(&mut self, path: &Path) {
+        self.recent.retain(|other| other != path);
         self.recent.insert(0, path.into());
         self.recent.truncate(MOST_RECENT);
-        self.sort();
+        self.build_rows();
     }
 }
 

@@ -1,5 +1,4 @@
-//! What is chosen as a command line: `iotui --batch FILE -b pread -s 4k`, to be copied into a
-//! shell.
+//! The current choices as a command line for a shell: `iotui --batch FILE -b pread -s 4k`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -7,10 +6,10 @@ use std::path::Path;
 
 use crate::plan::{Preset, Settings};
 
-/// Names that the command line takes for a subcommand.
+/// File names that the command line would take for a subcommand.
 const COMMANDS: &[&str] = &["sessions", "host", "serve", "help"];
 
-/// The line for a target and settings over a preset.
+/// Builds the command line for a target and for settings over a preset.
 pub fn build_command(
     file: Option<&Path>,
     dir: Option<&Path>,
@@ -21,7 +20,7 @@ pub fn build_command(
     if let Some(file) = file {
         words.push(quote(as_file(file).as_os_str()));
     }
-    if let Some(dir) = dir.filter(|_| file.is_none()) {
+    if let (None, Some(dir)) = (file, dir) {
         words.extend(["--dir".into(), quote(dir.as_os_str())]);
     }
     if preset.id != "quick" {
@@ -31,15 +30,15 @@ pub fn build_command(
     words.join(" ")
 }
 
-/// A name that is no option and no subcommand.
+/// Prefixes a file name that would be taken for an option or subcommand.
 fn as_file(file: &Path) -> std::path::PathBuf {
     let bytes = file.as_os_str().as_bytes();
-    let taken =
+    let is_reserved =
         bytes.first() == Some(&b'-') || COMMANDS.iter().any(|name| name.as_bytes() == bytes);
-    if taken { Path::new(".").join(file) } else { file.into() }
+    if is_reserved { Path::new(".").join(file) } else { file.into() }
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word for a shell.
 pub fn quote(word: &OsStr) -> String {
     let bytes = word.as_bytes();
     let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_./:=+,%@".contains(b);
@@ -48,7 +47,7 @@ pub fn quote(word: &OsStr) -> String {
     }
     match word.to_str().filter(|text| !text.chars().any(char::is_control)) {
         Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
-        // Bytes that are no text, or would be lost on the way to a shell.
+        // Not UTF-8, or with control characters that a shell's input would lose.
         None => {
             let escaped = bytes.iter().map(|b| match b {
                 b'\'' | b'\\' => format!("\\{}", char::from(*b)),
@@ -68,8 +67,8 @@ mod tests {
     use super::*;
     use crate::plan::{ValueKind, preset};
 
-    /// The words of a line, as a shell makes them: plain, '...' with \' between, and $'...'.
-    fn words(line: &str) -> Vec<OsString> {
+    /// Splits a line as a shell does: plain words, '...' with \' between, and $'...'.
+    fn split_words(line: &str) -> Vec<OsString> {
         let (mut words, mut word, mut some) = (Vec::new(), Vec::new(), false);
         let bytes = line.as_bytes();
         let mut at = 0;
@@ -120,14 +119,14 @@ mod tests {
         words
     }
 
-    /// File, folder, preset and settings that a line says.
-    fn read(line: &str) -> (Option<OsString>, Option<OsString>, String, Settings) {
-        let mut words = words(line).into_iter().skip(2);
+    /// Parses the file, folder, preset and settings of a line.
+    fn parse_line(line: &str) -> (Option<OsString>, Option<OsString>, String, Settings) {
+        let mut words = split_words(line).into_iter().skip(2);
         let (mut file, mut dir, mut named, mut settings) =
             (None, None, "quick".to_string(), Settings::default());
         while let Some(word) = words.next() {
             let text = word.to_string_lossy().into_owned();
-            let (name, given) = text
+            let (name, value) = text
                 .split_once('=')
                 .map_or((text.as_str(), None), |(name, value)| (name, Some(value)));
             let by_name = |s: &&crate::plan::Setting| {
@@ -136,7 +135,7 @@ mod tests {
             match Settings::ALL.iter().find(by_name) {
                 Some(setting) => {
                     let value = if setting.kind == ValueKind::Switch {
-                        given.unwrap_or("yes").into()
+                        value.unwrap_or("yes").into()
                     } else {
                         words.next().unwrap().into_string().unwrap()
                     };
@@ -150,7 +149,7 @@ mod tests {
         (file, dir, named, settings)
     }
 
-    fn said(pairs: &[(&str, &str)]) -> Settings {
+    fn settings_of(pairs: &[(&str, &str)]) -> Settings {
         let mut settings = Settings::default();
         for (name, text) in pairs {
             settings.set(name, text).unwrap();
@@ -160,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_line_reads_back_to_the_same_choices() {
-        let all = said(&[
+        let all = settings_of(&[
             ("backend", "read,stdio+buf=64k"),
             ("block-size", "1k..8m*4"),
             ("pattern", "stride:3"),
@@ -169,26 +168,35 @@ mod tests {
         for (name, preset_id, settings) in [
             (&b"big.iso"[..], "quick", Settings::default()),
             (b"a b'c\"$x`y", "raw", all.clone()),
-            (b"-dash", "quick", said(&[("direct", "true"), ("trials", "3"), ("budget", "90s")])),
+            (
+                b"-dash",
+                "quick",
+                settings_of(&[("direct", "true"), ("trials", "3"), ("budget", "90s")]),
+            ),
             (
                 b"new\nline\\",
                 "quick",
-                said(&[("xor", "true"), ("seed", "7"), ("trial-time", "1s..2s")]),
+                settings_of(&[("xor", "true"), ("seed", "7"), ("trial-time", "1s..2s")]),
             ),
             (
                 b"\xff\xfe'",
                 "raw",
-                said(&[("threads", "1,2,4"), ("depth", "1..32"), ("size", "1m"), ("count", "0")]),
+                settings_of(&[
+                    ("threads", "1,2,4"),
+                    ("depth", "1..32"),
+                    ("size", "1m"),
+                    ("count", "0"),
+                ]),
             ),
             (b"host", "quick", all.clone()),
-            (b"*?~", "quick", said(&[("op", "write"), ("sync", "end")])),
+            (b"*?~", "quick", settings_of(&[("op", "write"), ("sync", "end")])),
         ] {
             let preset = preset(preset_id).unwrap();
-            let own = OsString::from_vec(name.to_vec());
-            let text = build_command(Some(Path::new(&own)), None, &preset, &settings);
-            let (file, dir, named, back) = read(&text);
+            let name = OsString::from_vec(name.to_vec());
+            let text = build_command(Some(Path::new(&name)), None, &preset, &settings);
+            let (file, dir, named, back) = parse_line(&text);
             let file = file.unwrap();
-            assert_eq!(Path::new(&file).file_name(), Some(own.as_os_str()), "{text}");
+            assert_eq!(Path::new(&file).file_name(), Some(name.as_os_str()), "{text}");
             assert!(
                 !file.as_bytes().starts_with(b"-") && file != *"host" && !text.contains('\n'),
                 "{text}"
@@ -196,7 +204,7 @@ mod tests {
             assert_eq!((dir, named.as_str(), &back), (None, preset_id, &settings), "{text}");
         }
         let text = build_command(None, Some("/tmp/a b".as_ref()), &preset("quick").unwrap(), &all);
-        assert_eq!(read(&text).1, Some("/tmp/a b".into()));
+        assert_eq!(parse_line(&text).1, Some("/tmp/a b".into()));
         assert!(
             text.starts_with("iotui --batch --dir '/tmp/a b' -b read,stdio+buf=64k -s '1k..8m*4'"),
             "{text}"
@@ -204,12 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_that_a_preset_sets_can_be_taken_back() {
-        let mut own = preset("raw").unwrap();
-        own.settings.set("direct", "true").unwrap();
-        let settings = said(&[("direct", "false"), ("block-size", "4k")]);
-        let text = build_command(None, None, &own, &settings);
-        let (_, _, named, back) = read(&text);
+    fn a_switch_of_a_preset_can_be_turned_off() {
+        let mut raw = preset("raw").unwrap();
+        raw.settings.set("direct", "true").unwrap();
+        let settings = settings_of(&[("direct", "false"), ("block-size", "4k")]);
+        let text = build_command(None, None, &raw, &settings);
+        let (_, _, named, back) = parse_line(&text);
         assert_eq!((named.as_str(), &back), ("raw", &settings), "{text}");
         assert!(text.contains("--direct=no"), "{text}");
     }

@@ -1,13 +1,13 @@
-//! Where the panes of Setup are, and what a click can hit.
+//! Positions of the panes of Setup, and the targets of a click.
 
 use ratatui::layout::{Position, Rect};
 
 use super::state::{Pane, Setup};
 
-/// Narrower screens show the target or the backends, not both.
-const NARROW: u16 = 76;
+/// Columns below which the target and the backends share a pane.
+const MIN_THREE_PANES: u16 = 76;
 
-/// Where the panes are.
+/// Positions of the panes and the hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     pub panes: Vec<(Pane, Rect)>,
@@ -19,9 +19,9 @@ impl Places {
         self.panes.iter().find(|(_, area)| area.contains(at)).map(|(pane, _)| *pane)
     }
 
-    /// The inside of a pane.
+    /// Returns the inside of a pane.
     pub fn inner(&self, pane: Pane) -> Option<Rect> {
-        let area = self.panes.iter().find(|(own, _)| *own == pane).map(|(_, area)| *area)?;
+        let area = self.panes.iter().find(|(other, _)| *other == pane).map(|(_, area)| *area)?;
         Some(Rect::new(
             area.x + 1,
             area.y + 1,
@@ -31,13 +31,13 @@ impl Places {
     }
 }
 
-/// Where everything goes on a body of this size.
+/// Lays out a body of this size.
 pub fn places(body: Rect, setup: &Setup) -> Places {
     let hint = u16::from(body.height >= 14);
     let blocks = if body.height >= 20 { 4 } else { 3 };
     let plan = (body.height / 3).clamp(5, 15).min(body.height);
     let top = body.height.saturating_sub(hint + blocks + plan);
-    let mut panes = across(Rect { height: top, ..body }, setup);
+    let mut panes = upper_panes(Rect { height: top, ..body }, setup);
     let mut at = body.y + top;
     for (pane, height) in [(Pane::Blocks, blocks), (Pane::Plan, plan)] {
         panes.push((pane, Rect::new(body.x, at, body.width, height)));
@@ -46,14 +46,14 @@ pub fn places(body: Rect, setup: &Setup) -> Places {
     Places { panes, hint: Rect::new(body.x, at, body.width, hint) }
 }
 
-/// The upper panes beside each other.
-fn across(area: Rect, setup: &Setup) -> Vec<(Pane, Rect)> {
+/// Places the upper panes side by side.
+fn upper_panes(area: Rect, setup: &Setup) -> Vec<(Pane, Rect)> {
     let wide = area.width;
     let cut = |x: u16, width: u16| Rect { x: area.x + x, width, ..area };
-    if wide < NARROW {
+    if wide < MIN_THREE_PANES {
         let what = (wide / 2 + 2).max(31).min(wide);
         let left = if setup.focus == Pane::Backends { Pane::Backends } else { Pane::Target };
-        return vec![(left, cut(0, wide - what)), (Pane::What, cut(wide - what, what))];
+        return vec![(left, cut(0, wide - what)), (Pane::Workload, cut(wide - what, what))];
     }
     let what = (wide * 38 / 100).clamp(34, 60);
     let backends = if wide < 100 { 18 } else { (wide * 28 / 100).clamp(18, 60) };
@@ -61,11 +61,11 @@ fn across(area: Rect, setup: &Setup) -> Vec<(Pane, Rect)> {
     vec![
         (Pane::Target, cut(0, target)),
         (Pane::Backends, cut(target, backends)),
-        (Pane::What, cut(target + backends, what)),
+        (Pane::Workload, cut(target + backends, what)),
     ]
 }
 
-/// What a click met.
+/// The target of a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {
     Row(usize),

@@ -1,13 +1,13 @@
-//! Setup: which file, what to do with it, and the plan that comes of it.
+//! Setup: the target, the workload, and the resulting plan.
 //!
 //! | what | where |
 //! |---|---|
-//! | what is chosen, where the cursor is, the plan | [`state`], [`browser`] |
-//! | what keys, clicks and messages do | [`update`] |
+//! | choices, cursors, the plan | [`state`], [`browser`] |
+//! | keys, clicks and messages | [`update`] |
 //! | settings as rows, their steps, block sizes as a band | [`rows`], [`step`], [`slider`] |
-//! | what makes no sense together, the command line | [`objection`], [`command_line`] |
-//! | where the panes are | [`layout`] |
-//! | the picture | [`view`] |
+//! | conflicts between choices, the command line | [`objection`], [`command_line`] |
+//! | positions of the panes | [`layout`] |
+//! | drawing | [`view`] |
 
 mod browser;
 mod command_line;
@@ -23,7 +23,7 @@ mod view;
 #[cfg(test)]
 pub(super) mod tests;
 
-pub use browser::{Browser, Entry, Ground, Kind, Listing, Seen};
+pub use browser::{Browser, Entry, FileSystem, Inspection, Kind, Listing};
 pub use command_line::build_command;
 pub use state::{Pane, Planning, Setup};
 pub use update::{

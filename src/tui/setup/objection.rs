@@ -1,30 +1,29 @@
-//! Why a choice makes no sense with the others: pure, for what is greyed and for what a key
-//! refuses.
+//! Reasons why a choice conflicts with the others, for greying items and for refusing keys. Pure.
 
 use crate::plan::{Cache, Choice, Info, Moves, Op, Pattern, Settings, Sync, Writes};
 use crate::sys::direct::DirectSupport;
 use crate::units::show_bytes;
 
-/// What choices are judged against.
+/// The choices and facts that a choice is checked against.
 #[derive(Debug, Clone)]
-pub struct Given<'a> {
-    /// With all gaps filled, as the plan will take them.
+pub struct Constraints<'a> {
+    /// The effective settings, with all gaps filled as the plan will fill them.
     pub settings: &'a Settings,
-    /// The backends were chosen; else they follow the operation.
-    pub named: bool,
+    /// Whether backends were chosen; otherwise they follow the operation.
+    pub explicit_backends: bool,
     pub infos: &'a [&'static Info],
-    /// Backends that cannot be had here, and why.
+    /// Backends that are unavailable on this machine, and why.
     pub unavailable: &'a [(&'static str, String)],
-    /// The target is a file that is there already: it is never written.
+    /// Whether the target is an existing file, which iotui never writes.
     pub exists: bool,
-    /// Bytes of the target, where they are known.
+    /// Size of the target in bytes, if known.
     pub size: Option<u64>,
     pub direct: Option<DirectSupport>,
 }
 
-impl Given<'_> {
-    /// The records of the backends that are chosen.
-    pub fn chosen(&self) -> Vec<&'static Info> {
+impl Constraints<'_> {
+    /// Returns the records of the selected backends.
+    pub fn selected_backends(&self) -> Vec<&'static Info> {
         let choices = self
             .settings
             .backend
@@ -45,214 +44,235 @@ impl Given<'_> {
         self.settings.direct == Some(true)
     }
 
-    /// The names of the chosen backends, for a reason.
-    fn names(&self) -> String {
-        let names: Vec<&str> = self.chosen().iter().map(|info| info.id).collect();
+    /// Returns the names of the selected backends, shortened to fit a reason.
+    fn backend_names(&self) -> String {
+        let names: Vec<&str> = self.selected_backends().iter().map(|info| info.id).collect();
         match names.len() {
             0..=3 => names.join(", "),
             more => format!("{}, {} and {} more", names[0], names[1], more - 2),
         }
     }
 
-    /// All chosen backends move no bytes.
-    fn moves_nothing(&self) -> bool {
-        let chosen = self.chosen();
+    /// Returns whether no selected backend transfers data.
+    fn transfers_nothing(&self) -> bool {
+        let chosen = self.selected_backends();
         self.op() == Op::Seek
             || (!chosen.is_empty() && chosen.iter().all(|info| info.moves() == Moves::Nothing))
     }
 
-    /// No chosen backend hands data to the program.
-    fn hands_over_nothing(&self) -> bool {
-        let chosen = self.chosen();
+    /// Returns whether no selected backend makes the data visible to the program.
+    fn hides_data(&self) -> bool {
+        let chosen = self.selected_backends();
         !chosen.is_empty() && chosen.iter().all(|info| info.moves() != Moves::Data)
     }
 
-    /// The bytes of the target that are used at most.
+    /// Returns the largest number of bytes of the target that are accessed.
     pub fn span(&self) -> Option<u64> {
-        let said = self.settings.size.as_ref().and_then(|range| range.values.iter().copied().max());
-        match (self.size, said) {
-            (Some(size), Some(said)) if self.exists => Some(size.min(said)),
-            (size, said) => said.or(size),
+        let requested =
+            self.settings.size.as_ref().and_then(|range| range.values.iter().copied().max());
+        match (self.size, requested) {
+            (Some(size), Some(requested)) if self.exists => Some(size.min(requested)),
+            (size, requested) => requested.or(size),
         }
     }
 }
 
-/// Against a backend beside the other choices.
-pub fn backend(info: &Info, given: &Given) -> Option<String> {
-    let op = given.op();
+/// Returns why a backend conflicts with the other choices.
+pub fn check_backend(info: &Info, constraints: &Constraints) -> Option<String> {
+    let op = constraints.op();
     if !info.ops.contains(&op) && info.ops != [Op::Seek] {
         return Some(format!("{} cannot {op}", info.id));
     }
-    if let Some((_, why)) = given.unavailable.iter().find(|(id, _)| *id == info.id) {
+    if let Some((_, why)) = constraints.unavailable.iter().find(|(id, _)| *id == info.id) {
         return Some(format!("unavailable: {why}"));
     }
-    if given.is_direct() && !info.direct && info.moves_bytes() {
-        return Some(format!("{} cannot do direct I/O: switch Direct off", info.id));
+    if constraints.is_direct() && !info.direct && info.moves_bytes() {
+        return Some(format!("{} does not support direct I/O: turn Direct I/O off", info.id));
     }
-    let least = given
+    let min = constraints
         .settings
         .depth
         .as_ref()
         .and_then(|range| range.values.iter().copied().min())
         .unwrap_or(1);
-    (least > u64::from(info.max_depth())).then(|| match info.max_depth() {
-        1 => format!("{} is synchronous, one operation at a time: set Depth to 1", info.id),
-        most => format!("{} goes to depth {most}", info.id),
+    (min > u64::from(info.max_depth())).then(|| match info.max_depth() {
+        1 => format!("{} is synchronous, one operation at a time: set Queue depth to 1", info.id),
+        max => format!("{} supports a queue depth of at most {max}", info.id),
     })
 }
 
-/// Against one value of a setting beside the other choices.
-pub fn value(name: &str, text: &str, given: &Given) -> Option<String> {
+/// Returns why a value of a setting conflicts with the other choices.
+pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<String> {
     match name {
-        "op" => op(text.parse().ok()?, given),
-        "cache" => cache(text.parse().ok()?, given),
-        "direct" if text == "true" => direct(given),
-        "xor" if text == "true" && given.moves_nothing() => {
-            Some("no data is moved: there is nothing to fold".into())
+        "op" => check_op(text.parse().ok()?, constraints),
+        "cache" => check_cache(text.parse().ok()?, constraints),
+        "direct" if text == "true" => check_direct(constraints),
+        "xor" if text == "true" && constraints.transfers_nothing() => {
+            Some("no data is transferred: there is nothing to XOR".into())
         }
-        "xor" if text == "true" && given.hands_over_nothing() => Some(format!(
-            "{}: no data reaches the program, so there is nothing to fold",
-            given.names()
+        "xor" if text == "true" && constraints.hides_data() => Some(format!(
+            "{}: no data reaches the program, so there is nothing to XOR",
+            constraints.backend_names()
         )),
-        "sync" if text != Sync::None.name() && given.op() != Op::Write => {
-            Some("sync is for writes: set Operation to write".into())
+        "sync" if text != Sync::None.name() && constraints.op() != Op::Write => {
+            Some("Sync applies only to writes: set Operation to write".into())
         }
-        "mix" | "writes" if given.exists => {
-            Some("iotui writes only to files that it makes itself: choose the scratch file".into())
+        "mix" | "writes" if constraints.exists => {
+            Some("iotui writes only to files it creates: choose the scratch file".into())
         }
-        "writes" if text == Writes::Append.name() => appends(given),
-        "depth" => depth(text, given),
-        "size" => size(text, given),
-        "count" => count(text, given),
+        "writes" if text == Writes::Append.name() => check_append(constraints),
+        "depth" => check_depth(text, constraints),
+        "size" => check_size(text, constraints),
+        "count" => check_count(text, constraints),
         _ => None,
     }
 }
 
-/// Against the value that a setting has now; of several, only what holds for all.
-pub fn now(name: &str, given: &Given) -> Option<String> {
-    let text = given.settings.text(name)?;
+/// Returns why the current value of a setting conflicts with the other choices. A list of values
+/// conflicts only if all of them do.
+pub fn check_current(name: &str, constraints: &Constraints) -> Option<String> {
+    let text = constraints.settings.text(name)?;
     let parts: Vec<&str> =
         if matches!(name, "cache" | "writes") { text.split(',').collect() } else { vec![&text] };
     let mut reasons: Vec<Option<String>> =
-        parts.into_iter().map(|part| value(name, part, given)).collect();
+        parts.into_iter().map(|part| check_value(name, part, constraints)).collect();
     if reasons.iter().all(Option::is_some) { reasons.pop().flatten() } else { None }
 }
 
-/// Against a block size.
-pub fn block(bytes: u64, given: &Given) -> Option<String> {
+/// Returns why a block size conflicts with the other choices.
+pub fn check_block(bytes: u64, constraints: &Constraints) -> Option<String> {
     if bytes > crate::plan::Job::MAX_BLOCK {
-        return Some(format!("one call moves at most {}", show_bytes(crate::plan::Job::MAX_BLOCK)));
-    }
-    if let Some(span) = given.span().filter(|span| bytes > *span) {
         return Some(format!(
-            "a block of {} is larger than the {} that are used",
+            "one call transfers at most {}",
+            show_bytes(crate::plan::Job::MAX_BLOCK)
+        ));
+    }
+    if let Some(span) = constraints.span().filter(|span| bytes > *span) {
+        return Some(format!(
+            "a block of {} is larger than the {} in use",
             show_bytes(bytes),
             show_bytes(span)
         ));
     }
-    let Some(DirectSupport::Known(align)) = given.direct.filter(|_| given.is_direct()) else {
+    let Some(DirectSupport::Known(align)) = constraints.direct else { return None };
+    if !constraints.is_direct() {
         return None;
-    };
+    }
     let align = u64::from(align.offset.max(align.mem)).max(1);
     (!bytes.is_multiple_of(align))
-        .then(|| format!("direct I/O needs multiples of {} here", show_bytes(align)))
+        .then(|| format!("direct I/O requires multiples of {} here", show_bytes(align)))
 }
 
-fn op(op: Op, given: &Given) -> Option<String> {
-    if op == Op::Write && given.exists {
-        return Some(
-            "iotui writes only to files that it makes itself: choose the scratch file".into(),
-        );
+fn check_op(op: Op, constraints: &Constraints) -> Option<String> {
+    if op == Op::Write && constraints.exists {
+        return Some("iotui writes only to files it creates: choose the scratch file".into());
     }
-    let chosen = given.chosen();
-    let able =
-        chosen.iter().any(|info| info.ops.contains(&op)) || chosen.is_empty() || !given.named;
-    (!able).then(|| format!("{} cannot {op}: choose a backend that can", given.names()))
+    let chosen = constraints.selected_backends();
+    let able = chosen.iter().any(|info| info.ops.contains(&op))
+        || chosen.is_empty()
+        || !constraints.explicit_backends;
+    (!able)
+        .then(|| format!("{} cannot {op}: choose a backend that can", constraints.backend_names()))
 }
 
-fn cache(cache: Cache, given: &Given) -> Option<String> {
-    if cache == Cache::Warm && given.is_direct() {
-        return Some("direct I/O does not read the cache: warm makes no sense".into());
+fn check_cache(cache: Cache, constraints: &Constraints) -> Option<String> {
+    if cache == Cache::Warm && constraints.is_direct() {
+        return Some("direct I/O bypasses the page cache: warm has no effect".into());
     }
-    (cache != Cache::AsIs && given.moves_nothing())
-        .then(|| "no data is moved: the cache does not matter".into())
+    (cache != Cache::AsIs && constraints.transfers_nothing())
+        .then(|| "no data is transferred: the page cache has no effect".into())
 }
 
-fn direct(given: &Given) -> Option<String> {
-    let chosen = given.chosen();
-    if given.direct == Some(DirectSupport::Refused) {
-        return Some("the file system of the target refuses direct I/O".into());
+fn check_direct(constraints: &Constraints) -> Option<String> {
+    let chosen = constraints.selected_backends();
+    if constraints.direct == Some(DirectSupport::Refused) {
+        return Some("the target's file system does not support direct I/O".into());
     }
-    if given.settings.cache.as_deref() == Some(&[Cache::Warm]) {
-        return Some("direct I/O does not read the cache: take warm away first".into());
+    if constraints.settings.cache.as_deref() == Some(&[Cache::Warm]) {
+        return Some("direct I/O bypasses the page cache: deselect warm first".into());
     }
     let able = chosen.is_empty() || chosen.iter().any(|info| info.direct);
-    (!able).then(|| format!("{} cannot do direct I/O", given.names()))
-}
-
-/// Against writing to a file that is empty at first and grows in order.
-fn appends(given: &Given) -> Option<String> {
-    let chosen = given.chosen();
-    let settings = given.settings;
-    let one = |range: &Option<crate::plan::Range>| {
-        range.as_ref().is_none_or(|range| range.values.contains(&1))
-    };
-    match () {
-        () if given.named && !chosen.is_empty() && !chosen.iter().any(|info| info.appends) => {
-            Some(format!("{} cannot make a file longer: choose pread", given.names()))
-        }
-        () if settings.mix.is_some() => {
-            Some("an empty file has nothing to read: take the mix away first".into())
-        }
-        () if settings.pattern.is_some_and(|pattern| pattern != Pattern::Seq) => {
-            Some("blocks come in their order: set Pattern to seq".into())
-        }
-        () if !one(&settings.threads) => {
-            Some("one block follows the other: set Threads to 1".into())
-        }
-        () if !one(&settings.depth) => Some("one block follows the other: set Depth to 1".into()),
-        () => None,
-    }
-}
-
-fn depth(text: &str, given: &Given) -> Option<String> {
-    let least = numbers(text).min()?;
-    let most =
-        given.chosen().iter().map(|info| u64::from(info.max_depth())).max().unwrap_or(u64::MAX);
-    (least > most).then(|| match most {
-        1 => {
-            format!("{} one operation at a time: choose uring", verb(&given.names(), "does", "do"))
-        }
-        _ => format!("{} to depth {most}", verb(&given.names(), "goes", "go")),
+    (!able).then(|| {
+        let who = with_verb(&constraints.backend_names(), "does", "do");
+        format!("{who} not support direct I/O")
     })
 }
 
-fn size(text: &str, given: &Given) -> Option<String> {
-    let file = given.size.filter(|_| given.exists)?;
-    let least = crate::plan::Range::parse(text, crate::plan::RangeOf::Bytes)
+/// Returns why a file cannot be written by appending.
+fn check_append(constraints: &Constraints) -> Option<String> {
+    let chosen = constraints.selected_backends();
+    let settings = constraints.settings;
+    let reason = if constraints.explicit_backends
+        && !chosen.is_empty()
+        && !chosen.iter().any(|info| info.appends)
+    {
+        return Some(format!("{} cannot extend a file: choose pread", constraints.backend_names()));
+    } else if settings.mix.is_some() {
+        "an empty file has nothing to read: clear Read share first"
+    } else if settings.pattern.is_some_and(|pattern| pattern != Pattern::Seq) {
+        "appends are sequential: set Pattern to seq"
+    } else if !allows_one(settings.threads.as_ref()) {
+        "appends run one at a time: set Threads to 1"
+    } else if !allows_one(settings.depth.as_ref()) {
+        "appends run one at a time: set Queue depth to 1"
+    } else {
+        return None;
+    };
+    Some(reason.into())
+}
+
+fn allows_one(range: Option<&crate::plan::Range>) -> bool {
+    range.is_none_or(|range| range.values.contains(&1))
+}
+
+fn check_depth(text: &str, constraints: &Constraints) -> Option<String> {
+    let min = parse_counts(text).min()?;
+    let max = constraints
+        .selected_backends()
+        .iter()
+        .map(|info| u64::from(info.max_depth()))
+        .max()
+        .unwrap_or(u64::MAX);
+    (min > max).then(|| match max {
+        1 => {
+            format!(
+                "{} one operation at a time: choose uring",
+                with_verb(&constraints.backend_names(), "runs", "run")
+            )
+        }
+        _ => format!(
+            "{} a queue depth of at most {max}",
+            with_verb(&constraints.backend_names(), "supports", "support")
+        ),
+    })
+}
+
+fn check_size(text: &str, constraints: &Constraints) -> Option<String> {
+    let file = if constraints.exists { constraints.size? } else { return None };
+    let min = crate::plan::Range::parse(text, crate::plan::RangeOf::Bytes)
         .ok()?
         .values
         .into_iter()
         .min()?;
-    (least > file)
-        .then(|| format!("{} is more than the {} of the file", show_bytes(least), show_bytes(file)))
+    (min > file).then(|| format!("{} exceeds the file size, {}", show_bytes(min), show_bytes(file)))
 }
 
-fn count(text: &str, given: &Given) -> Option<String> {
-    let (least, span) = (numbers(text).min()?, given.span()?);
-    let block = given.settings.block_size.as_ref()?.values.iter().copied().min()?.max(1);
-    (least > span.div_ceil(block))
-        .then(|| format!("so many blocks end beyond the {} that are used", show_bytes(span)))
+fn check_count(text: &str, constraints: &Constraints) -> Option<String> {
+    let min = parse_counts(text).min()?;
+    let span = constraints.span()?;
+    let block = constraints.settings.block_size.as_ref()?.values.iter().copied().min()?.max(1);
+    (min > span.div_ceil(block))
+        .then(|| format!("that many blocks exceed the {} in use", show_bytes(span)))
 }
 
-fn numbers(text: &str) -> impl Iterator<Item = u64> {
+fn parse_counts(text: &str) -> impl Iterator<Item = u64> {
     crate::plan::Range::parse(text, crate::plan::RangeOf::Count)
         .map(|range| range.values)
         .unwrap_or_default()
         .into_iter()
 }
 
-fn verb(names: &str, one: &str, many: &str) -> String {
+fn with_verb(names: &str, one: &str, many: &str) -> String {
     format!("{names} {}", if names.contains(", ") { many } else { one })
 }
 
@@ -263,27 +283,28 @@ mod tests {
     use crate::experiment::usual;
     use crate::sys::direct::DirectAlign;
 
-    /// `name=text` pairs as said.
-    fn settings(said: &str) -> Settings {
+    /// Parses `name=text` pairs.
+    fn settings(given: &str) -> Settings {
         let mut settings = Settings::default();
-        for (name, text) in said.split_whitespace().filter_map(|pair| pair.split_once('=')) {
+        for (name, text) in given.split_whitespace().filter_map(|pair| pair.split_once('=')) {
             settings.set(name, text).unwrap();
         }
         settings
     }
 
-    fn against(said: &str, exists: bool, what: &str) -> Option<String> {
-        let (infos, said) = (infos(), settings(said));
-        let settings = usual(&said, &infos);
+    fn objection_to(given: &str, exists: bool, what: &str) -> Option<String> {
+        let infos = infos();
+        let given = settings(given);
+        let settings = usual(&given, &infos);
         let missing = "not installed: apt-get install fio";
         let unavailable = [
             ("uring", "EPERM, kernel.io_uring_disabled=2".to_string()),
             ("fio", missing.to_string()),
         ];
         let align = DirectAlign { mem: 4, offset: 512, read_offset: None };
-        let given = Given {
+        let constraints = Constraints {
             settings: &settings,
-            named: said.backend.is_some(),
+            explicit_backends: given.backend.is_some(),
             infos: &infos,
             unavailable: if exists { &[] } else { &unavailable },
             exists,
@@ -292,52 +313,52 @@ mod tests {
         };
         match what.split_once('=') {
             Some(("backend", id)) => {
-                backend(infos.iter().find(|info| info.id == id).unwrap(), &given)
+                check_backend(infos.iter().find(|info| info.id == id).unwrap(), &constraints)
             }
-            Some(("block", text)) => block(text.parse().unwrap(), &given),
-            Some((name, text)) => value(name, text, &given),
-            None => now(what, &given),
+            Some(("block", text)) => check_block(text.parse().unwrap(), &constraints),
+            Some((name, text)) => check_value(name, text, &constraints),
+            None => check_current(what, &constraints),
         }
     }
 
     #[test]
-    fn what_makes_no_sense_together_has_a_reason() {
-        for (said, exists, what, wanted) in [
-            ("", true, "op=write", "only to files that it makes itself"),
+    fn conflicting_choices_have_a_reason() {
+        for (given, exists, what, expected) in [
+            ("", true, "op=write", "only to files it creates"),
             ("backend=mmap", false, "op=write", "mmap cannot write"),
             ("backend=read", false, "op=seek", "read cannot seek"),
-            ("backend=read,pread", false, "depth=32", "read, pread do one operation at a time"),
+            ("backend=read,pread", false, "depth=32", "read, pread run one operation at a time"),
             ("backend=read depth=8,32", true, "depth", "one operation at a time"),
-            ("backend=uring", true, "depth=8192", "to depth 4096"),
-            ("direct=true", true, "cache=warm", "does not read the cache"),
-            ("cache=warm", true, "direct=true", "take warm away"),
-            ("backend=mmap", true, "direct=true", "mmap cannot do direct"),
-            ("", true, "sync=end", "for writes"),
-            ("sync=each", true, "sync", "for writes"),
-            ("op=seek", true, "xor=true", "nothing to fold"),
-            ("backend=seek", true, "cache=cold", "does not matter"),
-            ("", true, "size=2m", "more than the 1 MiB"),
-            ("block-size=4k", true, "count=257", "beyond the 1 MiB"),
+            ("backend=uring", true, "depth=8192", "a queue depth of at most 4096"),
+            ("direct=true", true, "cache=warm", "bypasses the page cache"),
+            ("cache=warm", true, "direct=true", "deselect warm"),
+            ("backend=mmap", true, "direct=true", "mmap does not support direct I/O"),
+            ("", true, "sync=end", "only to writes"),
+            ("sync=each", true, "sync", "only to writes"),
+            ("op=seek", true, "xor=true", "nothing to XOR"),
+            ("backend=seek", true, "cache=cold", "has no effect"),
+            ("", true, "size=2m", "exceeds the file size, 1 MiB"),
+            ("block-size=4k", true, "count=257", "exceed the 1 MiB in use"),
             ("", true, "block=2097152", "larger than the 1 MiB"),
             ("size=4k", true, "block=8192", "larger than the 4 KiB"),
             ("direct=true", true, "block=100", "multiples of 512 B"),
-            ("direct=true", true, "backend=mmap", "switch Direct off"),
+            ("direct=true", true, "backend=mmap", "turn Direct I/O off"),
             ("depth=32", true, "backend=read", "synchronous"),
             ("op=write", false, "backend=mmap", "mmap cannot write"),
             ("", false, "backend=uring", "unavailable: EPERM"),
             ("", false, "backend=fio", "unavailable: not installed: apt-get install fio"),
             ("op=write", false, "backend=dd", "dd cannot write"),
-            ("backend=dd,fio", true, "xor=true", "nothing to fold"),
+            ("backend=dd,fio", true, "xor=true", "nothing to XOR"),
         ] {
-            let reason = against(said, exists, what)
-                .unwrap_or_else(|| panic!("{said} {what}: no objection"));
-            assert!(reason.contains(wanted), "{said} {what}: {reason}");
+            let reason = objection_to(given, exists, what)
+                .unwrap_or_else(|| panic!("{given} {what}: no objection"));
+            assert!(reason.contains(expected), "{given} {what}: {reason}");
         }
     }
 
     #[test]
-    fn what_makes_sense_has_none() {
-        for (said, exists, what) in [
+    fn compatible_choices_have_no_reason() {
+        for (given, exists, what) in [
             ("", false, "op=write"),
             ("", true, "op=seek"),
             ("", true, "depth=32"),
@@ -358,7 +379,7 @@ mod tests {
             ("", true, "backend=fio"),
             ("backend=dd,pread", true, "xor=true"),
         ] {
-            assert_eq!(against(said, exists, what), None, "{said} {what}");
+            assert_eq!(objection_to(given, exists, what), None, "{given} {what}");
         }
     }
 }

@@ -1,20 +1,20 @@
-//! The rows of "What to do": made from [`Settings::ALL`], so that a new setting has its row.
+//! The rows of the workload pane, built from [`Settings::ALL`] so that a new setting has a row.
 
 use std::sync::LazyLock;
 
-use super::objection::{self, Given};
+use super::objection::{self, Constraints};
 use crate::plan::{Plan, Setting, Settings, ValueKind};
 use crate::units::short_time;
 
-/// What is chosen most stands first; all others follow in the order of the help.
+/// The settings changed most often; all others follow in the order of the help.
 const FIRST: &[&str] = &[
     "op", "pattern", "cache", "threads", "depth", "direct", "xor", "trials", "budget", "size",
     "count", "sync",
 ];
-/// These have a pane of their own, or a screen.
+/// Settings that have a pane or screen of their own.
 const ELSEWHERE: &[&str] = &["backend", "block-size", "probe", "set"];
 
-/// Every row, in order.
+/// All rows in order.
 pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {
     let rank = |s: &&Setting| FIRST.iter().position(|name| *name == s.name).unwrap_or(FIRST.len());
     let mut rows: Vec<&Setting> =
@@ -23,7 +23,7 @@ pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {
     rows
 });
 
-/// Columns that the titles take, with the space around them.
+/// Columns of the titles, with the space around them.
 pub static TITLE_COLUMNS: LazyLock<usize> =
     LazyLock::new(|| ROWS.iter().map(|row| row.title.len()).max().unwrap_or(0) + 2);
 
@@ -31,25 +31,25 @@ pub static TITLE_COLUMNS: LazyLock<usize> =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// One of these texts.
-    One(Vec<&'static str>),
-    /// Some of these texts.
-    Some(Vec<&'static str>),
-    /// A number or text: steps, or typed.
+    OneOf(Vec<&'static str>),
+    /// Any of these texts.
+    SomeOf(Vec<&'static str>),
+    /// A number or text, changed in steps or typed.
     Text,
 }
 
-/// How the row of a setting is changed.
+/// Returns how the row of a setting is changed.
 pub fn kind(setting: &Setting) -> Kind {
     match setting.kind {
-        ValueKind::Switch => Kind::One(vec!["false", "true"]),
-        ValueKind::OneOf(names) | ValueKind::OneOfOr(names, _) => Kind::One(names.to_vec()),
-        ValueKind::SomeOf(names) => Kind::Some(names.to_vec()),
+        ValueKind::Switch => Kind::OneOf(vec!["false", "true"]),
+        ValueKind::OneOf(names) | ValueKind::OneOfOr(names, _) => Kind::OneOf(names.to_vec()),
+        ValueKind::SomeOf(names) => Kind::SomeOf(names.to_vec()),
         ValueKind::Form(_) | ValueKind::Forms(_) => Kind::Text,
     }
 }
 
-/// What stands for a value on the screen.
-pub fn shown(text: &str) -> &str {
+/// Returns the text shown for a value.
+pub fn display_value(text: &str) -> &str {
     match text {
         "true" => "yes",
         "false" => "no",
@@ -57,13 +57,13 @@ pub fn shown(text: &str) -> &str {
     }
 }
 
-/// What a row shows where no value is given and the plan decides.
-pub fn default(setting: &Setting, given: &Given, plan: Option<&Plan>) -> String {
+/// Returns the text of a row that has no value, so that the plan decides.
+pub fn default_text(setting: &Setting, constraints: &Constraints, plan: Option<&Plan>) -> String {
     match setting.name {
         "trials" => "until precise".into(),
         "count" => "by trial time".into(),
-        "size" if given.exists => "whole file".into(),
-        "size" => given.size.map_or("512m".into(), crate::units::short_bytes),
+        "size" if constraints.exists => "whole file".into(),
+        "size" => constraints.size.map_or("512m".into(), crate::units::short_bytes),
         "budget" => short_time(Plan::BUDGET),
         "trial-time" => plan.map_or("300ms".into(), |plan| short_time(plan.trial_time.low)),
         _ => setting.default.into(),
@@ -73,7 +73,7 @@ pub fn default(setting: &Setting, given: &Given, plan: Option<&Plan>) -> String 
 /// A piece of a row's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// What a click or a key chooses.
+    /// The item that a click or key chooses.
     pub item: Option<&'static str>,
     pub text: String,
     pub on: bool,
@@ -81,41 +81,43 @@ pub struct Part {
     pub why: Option<String>,
 }
 
-/// The value of a row in pieces; `room` decides whether all of several choices are seen.
+/// Returns the value of a row in pieces: all items if they fit in `room` columns, else the chosen
+/// one.
 pub fn parts(
     setting: &'static Setting,
-    given: &Given,
+    constraints: &Constraints,
     plan: Option<&Plan>,
     room: usize,
     check: [&str; 2],
 ) -> Vec<Part> {
-    let text = given.settings.text(setting.name);
-    let why = |item: &str| objection::value(setting.name, item, given);
+    let text = constraints.settings.text(setting.name);
+    let why = |item: &str| objection::check_value(setting.name, item, constraints);
     match kind(setting) {
-        Kind::One(items) => {
+        Kind::OneOf(items) => {
             let now = text.unwrap_or_default();
-            let one = |item: &'static str, around: bool| {
-                let own = if around {
-                    format!("‹{}›", shown(item))
+            let part = |item: &'static str, is_current: bool| {
+                let text = if is_current {
+                    format!("‹{}›", display_value(item))
                 } else {
-                    format!(" {} ", shown(item))
+                    format!(" {} ", display_value(item))
                 };
-                Part { item: Some(item), text: own, on: around, why: why(item) }
+                Part { item: Some(item), text, on: is_current, why: why(item) }
             };
-            let all: Vec<Part> = items.iter().map(|item| one(item, *item == now)).collect();
+            let all: Vec<Part> = items.iter().map(|item| part(item, *item == now)).collect();
             if !items.contains(&now.as_str()) {
-                let own = if now.is_empty() { default(setting, given, plan) } else { now };
+                let text =
+                    if now.is_empty() { default_text(setting, constraints, plan) } else { now };
                 return vec![Part {
-                    item: None, text: format!("‹{own}›"), on: true, why: None
+                    item: None, text: format!("‹{text}›"), on: true, why: None
                 }];
             }
             let fits = all.iter().map(|part| part.text.chars().count()).sum::<usize>() <= room;
             if fits { all } else { all.into_iter().filter(|part| part.on).collect() }
         }
-        Kind::Some(items) => {
+        Kind::SomeOf(items) => {
             let now: Vec<&str> =
                 text.as_deref().map(|t| t.split(',').collect()).unwrap_or_default();
-            let one = |item: &&'static str| {
+            let part = |item: &&'static str| {
                 let on = now.contains(item);
                 Part {
                     item: Some(item),
@@ -124,16 +126,16 @@ pub fn parts(
                     why: why(item),
                 }
             };
-            items.iter().map(one).collect()
+            items.iter().map(part).collect()
         }
         Kind::Text => {
             let on = text.is_some();
-            let own = text.unwrap_or_else(|| default(setting, given, plan));
+            let text = text.unwrap_or_else(|| default_text(setting, constraints, plan));
             vec![Part {
                 item: None,
-                text: format!(" {own} "),
+                text: format!(" {text} "),
                 on,
-                why: objection::now(setting.name, given),
+                why: objection::check_current(setting.name, constraints),
             }]
         }
     }
@@ -143,19 +145,19 @@ pub fn parts(
 mod tests {
     use super::*;
 
-    fn of(name: &str) -> Kind {
+    fn kind_of(name: &str) -> Kind {
         kind(Settings::ALL.iter().find(|s| s.name == name).unwrap())
     }
 
     #[test]
     fn a_row_is_changed_by_the_kind_of_its_setting() {
-        assert_eq!(of("op"), Kind::One(vec!["read", "write", "seek"]));
-        assert_eq!(of("pattern"), Kind::One(vec!["seq", "random", "reverse"]));
-        assert_eq!(of("cache"), Kind::Some(vec!["cold", "warm", "asis"]));
-        assert_eq!(of("direct"), Kind::One(vec!["false", "true"]));
+        assert_eq!(kind_of("op"), Kind::OneOf(vec!["read", "write", "seek"]));
+        assert_eq!(kind_of("pattern"), Kind::OneOf(vec!["seq", "random", "reverse"]));
+        assert_eq!(kind_of("cache"), Kind::SomeOf(vec!["cold", "warm", "asis"]));
+        assert_eq!(kind_of("direct"), Kind::OneOf(vec!["false", "true"]));
         for name in ["threads", "depth", "size", "count", "trials", "budget", "trial-time", "seed"]
         {
-            assert_eq!(of(name), Kind::Text, "{name}");
+            assert_eq!(kind_of(name), Kind::Text, "{name}");
         }
     }
 

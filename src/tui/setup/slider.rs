@@ -1,15 +1,15 @@
-//! Block sizes as a band on a scale of powers of two: 1 B to 128 MiB.
+//! Block sizes as a band on a scale of powers of two from 1 B to 128 MiB.
 
 use crate::plan::Range;
 use crate::units::{parse_bytes, parse_count, short_bytes};
 
-/// The scale ends at 2 to this power.
-pub const TOP: u32 = 27;
-const MOST: u64 = 1 << TOP;
-/// From one size to the next at most.
-const WIDEST: u64 = 1 << 10;
+/// Power of two at the end of the scale.
+pub const MAX_POWER: u32 = 27;
+const MAX_SIZE: u64 = 1 << MAX_POWER;
+/// Largest factor between neighbouring sizes.
+const MAX_FACTOR: u64 = 1 << 10;
 
-/// The end that left and right move.
+/// The end that the left and right keys move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum End {
     Low,
@@ -26,7 +26,7 @@ impl End {
     }
 }
 
-/// `low..high*factor`.
+/// A range `low..high*factor`, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Band {
     pub low: u64,
@@ -35,20 +35,20 @@ pub struct Band {
 }
 
 impl Band {
-    /// As it was written, or the band that its values fill.
-    pub fn of(range: &Range) -> Band {
-        written(&range.text).unwrap_or_else(|| {
+    /// Reads the band from the text of a range, or covers its values if the text is not a band.
+    pub fn from_range(range: &Range) -> Band {
+        parse_band(&range.text).unwrap_or_else(|| {
             let (low, high) = (range.values.iter().min(), range.values.iter().max());
             Band {
                 low: low.copied().unwrap_or(1).max(1),
                 high: high.copied().unwrap_or(1).max(1),
-                factor: factor(&range.values),
+                factor: common_factor(&range.values),
             }
         })
     }
 
-    /// As a RANGE of the command line.
-    pub fn text(&self) -> String {
+    /// Returns the band as a RANGE of the command line.
+    pub fn to_text(&self) -> String {
         let (low, high) = (short_bytes(self.low), short_bytes(self.high));
         match self.factor {
             _ if self.low == self.high => low,
@@ -57,34 +57,35 @@ impl Band {
         }
     }
 
-    /// One end a power of two further; `None` where it cannot go on.
-    pub fn moved(self, end: End, right: bool) -> Option<Band> {
-        let moved = match end {
+    /// Moves an end to the next power of two; `None` if it cannot move.
+    pub fn move_end(self, end: End, right: bool) -> Option<Band> {
+        let band = match end {
             End::Low => Band { low: step(self.low, right), ..self },
             End::High => Band { high: step(self.high, right), ..self },
         };
-        (moved != self && moved.low <= moved.high).then_some(moved)
+        (band != self && band.low <= band.high).then_some(band)
     }
 
-    /// An end put to a place of the scale; it stops at the other one.
-    pub fn put(self, end: End, power: u32) -> Band {
-        let place = 1 << power.min(TOP);
+    /// Moves an end to a power of two, stopping at the other end.
+    pub fn set_end(self, end: End, power: u32) -> Band {
+        let size = 1 << power.min(MAX_POWER);
         match end {
-            End::Low => Band { low: self.high.min(place), ..self },
-            End::High => Band { high: self.low.max(place), ..self },
+            End::Low => Band { low: self.high.min(size), ..self },
+            End::High => Band { high: self.low.max(size), ..self },
         }
     }
 
-    /// More or fewer sizes between the ends.
+    /// Doubles or halves the factor between sizes; `None` outside the limits.
     pub fn spread(self, wider: bool) -> Option<Band> {
         let factor = if wider { self.factor.saturating_mul(2) } else { self.factor / 2 };
-        (2..=WIDEST).contains(&factor).then_some(Band { factor, ..self })
+        (2..=MAX_FACTOR).contains(&factor).then_some(Band { factor, ..self })
     }
 
-    /// The end that is nearer to a place of the scale.
-    pub fn nearer(&self, power: f64) -> End {
-        let away = |value: u64| (place(value) - power).abs();
-        if away(self.low) < away(self.high) || (self.low == self.high && power < place(self.low)) {
+    /// Returns the end nearer to a position on the scale.
+    pub fn nearest_end(&self, power: f64) -> End {
+        let away = |value: u64| (position(value) - power).abs();
+        if away(self.low) < away(self.high) || (self.low == self.high && power < position(self.low))
+        {
             End::Low
         } else {
             End::High
@@ -92,37 +93,44 @@ impl Band {
     }
 }
 
-/// Where a size lies on the scale, as a power of two.
-pub fn place(value: u64) -> f64 {
-    (value.max(1) as f64).log2().clamp(0.0, TOP.into())
+/// Returns the position of a size on the scale, as a power of two.
+pub fn position(value: u64) -> f64 {
+    (value.max(1) as f64).log2().clamp(0.0, MAX_POWER.into())
 }
 
 fn step(value: u64, right: bool) -> u64 {
-    match right {
-        true if value >= MOST => value,
-        true => (value + 1).next_power_of_two(),
-        false if value > MOST => MOST,
-        false if value.is_power_of_two() => (value / 2).max(1),
-        false => value.next_power_of_two() / 2,
+    if right && value >= MAX_SIZE {
+        value
+    } else if right {
+        (value + 1).next_power_of_two()
+    } else if value > MAX_SIZE {
+        MAX_SIZE
+    } else if value.is_power_of_two() {
+        (value / 2).max(1)
+    } else {
+        value.next_power_of_two() / 2
     }
 }
 
-fn written(text: &str) -> Option<Band> {
-    let (low, rest) = text.split_once("..").filter(|_| !text.contains([',', '+']))?;
+fn parse_band(text: &str) -> Option<Band> {
+    if text.contains([',', '+']) {
+        return None;
+    }
+    let (low, rest) = text.split_once("..")?;
     let (high, factor) =
         rest.split_once('*').map_or((rest, Ok(2)), |(high, factor)| (high, parse_count(factor)));
     Some(Band { low: parse_bytes(low).ok()?, high: parse_bytes(high).ok()?, factor: factor.ok()? })
         .filter(|band| band.low > 0)
 }
 
-/// The power of two from each value to the next, where it is the same for all; else 2.
-fn factor(values: &[u64]) -> u64 {
+/// Returns the power of two between neighbouring values if it is the same for all, else 2.
+fn common_factor(values: &[u64]) -> u64 {
     let first = match values {
         [a, b, ..] if *a > 0 && b > a && b.is_multiple_of(*a) => b / a,
         _ => return 2,
     };
     let even = values.windows(2).all(|pair| pair[0].checked_mul(first) == Some(pair[1]));
-    if even && first.is_power_of_two() && (2..=WIDEST).contains(&first) { first } else { 2 }
+    if even && first.is_power_of_two() && (2..=MAX_FACTOR).contains(&first) { first } else { 2 }
 }
 
 #[cfg(test)]
@@ -132,11 +140,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn band(text: &str) -> Band {
-        Band::of(&Range::parse(text, RangeOf::Bytes).unwrap())
+        Band::from_range(&Range::parse(text, RangeOf::Bytes).unwrap())
     }
 
     #[test]
-    fn a_band_keeps_what_was_written() {
+    fn a_band_keeps_the_text_of_its_range() {
         for (text, shown) in [
             ("4k", "4k"),
             ("1k..8m", "1k..8m"),
@@ -146,7 +154,7 @@ mod tests {
             ("1..9+2", "1..9"),
             ("3k..8k", "3k..8k"),
         ] {
-            assert_eq!(band(text).text(), shown, "{text}");
+            assert_eq!(band(text).to_text(), shown, "{text}");
         }
     }
 
@@ -165,33 +173,37 @@ mod tests {
             ("1m..1g", End::High, false, Some("1m..128m")),
         ] {
             assert_eq!(
-                band(text).moved(end, right).map(|b| b.text()).as_deref(),
+                band(text).move_end(end, right).map(|b| b.to_text()).as_deref(),
                 wanted,
                 "{text} {end:?} {right}"
             );
         }
-        assert_eq!(band("4k..1m").spread(true).map(|b| b.text()).as_deref(), Some("4k..1m*4"));
+        assert_eq!(band("4k..1m").spread(true).map(|b| b.to_text()).as_deref(), Some("4k..1m*4"));
         assert_eq!(band("4k..1m").spread(false), None);
-        assert_eq!(band("4k..1m").put(End::High, 5).text(), "4k");
-        assert_eq!(band("4k..1m").nearer(13.0), End::Low);
+        assert_eq!(band("4k..1m").set_end(End::High, 5).to_text(), "4k");
+        assert_eq!(band("4k..1m").nearest_end(13.0), End::Low);
     }
 
     proptest! {
         #[test]
-        fn every_way_leads_to_a_range_that_parses(low in 0u32..28, high in 0u32..28, moves in proptest::collection::vec(0u8..6, 0..60)) {
+        fn every_sequence_of_moves_yields_a_range_that_parses(
+            low in 0u32..28,
+            high in 0u32..28,
+            moves in proptest::collection::vec(0u8..6, 0..60),
+        ) {
             let mut band = Band { low: 1 << low.min(high), high: 1 << low.max(high), factor: 2 };
-            for way in moves {
-                let next = match way {
-                    0 => band.moved(End::Low, false),
-                    1 => band.moved(End::Low, true),
-                    2 => band.moved(End::High, false),
-                    3 => band.moved(End::High, true),
+            for step in moves {
+                let next = match step {
+                    0 => band.move_end(End::Low, false),
+                    1 => band.move_end(End::Low, true),
+                    2 => band.move_end(End::High, false),
+                    3 => band.move_end(End::High, true),
                     4 => band.spread(true),
                     _ => band.spread(false),
                 };
                 band = next.unwrap_or(band);
-                let range = Range::parse(&band.text(), RangeOf::Bytes).unwrap();
-                prop_assert!(range.values.iter().all(|v| (1..=MOST).contains(v)));
+                let range = Range::parse(&band.to_text(), RangeOf::Bytes).unwrap();
+                prop_assert!(range.values.iter().all(|v| (1..=MAX_SIZE).contains(v)));
             }
         }
     }

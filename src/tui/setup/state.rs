@@ -1,11 +1,11 @@
-//! What Setup knows: the choices, where the cursor is, and the plan that was made of the choices.
+//! State of Setup: the choices, the cursors, and the plan made from the choices.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::browser::{Browser, Row};
 use super::command_line::build_command;
-use super::objection::Given;
+use super::objection::Constraints;
 use super::slider::{Band, End};
 use crate::engine::{self, Proposed};
 use crate::experiment::usual;
@@ -18,73 +18,73 @@ use crate::tui::remember::Remembered;
 use crate::tui::theme::Look;
 use crate::units::show_bytes;
 
-/// The panes, in the order of Tab.
+/// The panes, in Tab order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pane {
     Target,
     Backends,
-    What,
+    Workload,
     Blocks,
     Plan,
 }
 
 impl Pane {
     pub const ALL: &'static [Pane] =
-        &[Pane::Target, Pane::Backends, Pane::What, Pane::Blocks, Pane::Plan];
+        &[Pane::Target, Pane::Backends, Pane::Workload, Pane::Blocks, Pane::Plan];
 
-    /// The pane so many further; they come round.
-    pub fn further(self, by: usize) -> Pane {
+    /// Returns the pane `by` places further, wrapping around.
+    pub fn cycle(self, by: usize) -> Pane {
         let at = Pane::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
         Pane::ALL[(at + by) % Pane::ALL.len()]
     }
 }
 
-/// Questions for a plan under way at the same time; the last one always follows.
-const ASKED: usize = 2;
-/// A plan that takes longer is waited for visibly.
-const SOON: Duration = Duration::from_millis(250);
+/// Largest number of plan requests in flight; the newest is sent when one is answered.
+const MAX_PENDING: usize = 2;
+/// Time after which the screen shows that it is planning.
+const LATE_AFTER: Duration = Duration::from_millis(250);
 
-/// The plan of the choices, and the way to it.
+/// The plan of the choices, and the requests for it.
 #[derive(Debug, Default)]
 pub struct Planning {
-    /// Of the newest question.
+    /// Number of the newest request.
     pub number: u64,
     answered: u64,
-    sent: Vec<u64>,
+    pending: Vec<u64>,
     pub since: Duration,
     pub proposed: Option<Result<Box<Proposed>, String>>,
     pub findings: Option<Vec<Warning>>,
-    /// What it is expected to give; empty where no fact tells.
+    /// Expected result of the plan; empty if no estimate is possible.
     pub expected: String,
     pub unavailable: Vec<(&'static str, String)>,
-    /// `r` was pressed before the plan was there.
-    pub eager: bool,
+    /// Starts the run when the plan arrives: `r` was pressed before.
+    pub run_when_ready: bool,
 }
 
 impl Planning {
-    /// The newest question has its answer.
-    pub fn settled(&self) -> bool {
+    /// Returns whether the newest request has been answered.
+    pub fn is_settled(&self) -> bool {
         self.answered == self.number && self.proposed.is_some()
     }
 
-    /// The answer is late.
-    pub fn late(&self, now: Duration) -> bool {
-        !self.settled() && now.saturating_sub(self.since) >= SOON
+    /// Returns whether the answer has been pending for a visible time.
+    pub fn is_late(&self, now: Duration) -> bool {
+        !self.is_settled() && now.saturating_sub(self.since) >= LATE_AFTER
     }
 
-    /// What was planned last; maybe of choices that have changed since.
-    pub fn last(&self) -> Option<&Proposed> {
+    /// Returns the last plan, which may be of choices that have changed since.
+    pub fn last_proposal(&self) -> Option<&Proposed> {
         self.proposed.as_ref()?.as_ref().ok().map(|proposed| &**proposed)
     }
 
-    /// An answer came; whether it is that to the newest question.
-    pub fn take(
+    /// Takes an answer; returns whether it answers the newest request.
+    pub fn accept_answer(
         &mut self,
         number: u64,
         result: Result<Box<Proposed>, String>,
         findings: Vec<Warning>,
     ) -> bool {
-        self.sent.retain(|sent| *sent != number);
+        self.pending.retain(|sent| *sent != number);
         if number != self.number {
             return false;
         }
@@ -102,22 +102,22 @@ impl Planning {
 pub struct Setup {
     pub file: Option<PathBuf>,
     pub dir: Option<PathBuf>,
-    /// Only what the user said; the preset fills the gaps.
+    /// Only what the user chose; the preset fills the gaps.
     pub settings: Settings,
     pub preset: Preset,
     pub focus: Pane,
     pub browser: Browser,
-    /// Cursors: a backend, a row of what to do, a box of that row.
+    /// Cursors: a backend, a row of the workload, an item of that row.
     pub backend: usize,
     pub row: usize,
     pub mark: usize,
-    /// The end of the slider that moves.
+    /// The end of the slider that the keys move.
     pub end: End,
     pub scroll: usize,
     pub planning: Planning,
-    /// The target is known to be there.
+    /// Whether the target is known to exist.
     pub exists: bool,
-    /// Something was changed that is not remembered yet.
+    /// Whether changes have not been remembered yet.
     pub dirty: bool,
     pub log_y: bool,
     pub infos: Vec<&'static Info>,
@@ -151,23 +151,24 @@ impl Setup {
         }
     }
 
-    /// With what was kept of the last time; `here` is the folder that is shown.
-    pub fn remembering(mut self, remembered: &Remembered, here: &Path, fresh: bool) -> Setup {
-        let own = self
+    /// Applies what was remembered from the last session of the program; `here` is the folder to
+    /// show.
+    pub fn with_remembered(mut self, remembered: &Remembered, here: &Path, fresh: bool) -> Setup {
+        let parent = self
             .file
             .as_deref()
             .and_then(Path::parent)
             .map(|parent| here.join(parent).components().collect());
-        self.browser = Browser::new(own.unwrap_or_else(|| here.into()));
+        self.browser = Browser::new(parent.unwrap_or_else(|| here.into()));
         self.browser.start = here.into();
         self.browser.recent.clone_from(&remembered.recent);
-        self.browser.last.clone_from(&remembered.folder);
-        self.browser.sort();
+        self.browser.last_folder.clone_from(&remembered.folder);
+        self.browser.build_rows();
         self.log_y = remembered.log_y;
         if fresh {
             self.settings = remembered.settings.clone();
             if self.file.is_some() {
-                // A named file is there to be read.
+                // A file on the command line is there to be read.
                 self.settings.unset("op");
                 self.settings.unset("sync");
                 self.settings.unset("mix");
@@ -176,40 +177,42 @@ impl Setup {
         self
     }
 
-    /// What is asked for before the first key.
-    pub fn first(&mut self) -> Vec<Effect> {
-        self.browser.going = Some(self.browser.dir.clone());
+    /// Returns the effects that fill the screen before the first key.
+    pub fn start(&mut self) -> Vec<Effect> {
+        self.browser.loading = Some(self.browser.dir.clone());
         let mut effects = vec![Effect::List(self.browser.dir.clone())];
-        effects.extend(self.ask());
+        effects.extend(self.request_plan());
         effects
     }
 
-    /// After a change: asks for the plan anew.
+    /// Requests a new plan after a change.
     pub fn replan(&mut self, now: Duration) -> Vec<Effect> {
-        if self.planning.settled() {
+        if self.planning.is_settled() {
             self.planning.since = now;
         }
         self.scroll = 0;
         self.dirty = true;
-        self.ask().into_iter().collect()
+        self.request_plan().into_iter().collect()
     }
 
-    /// Gives a pane the focus.
+    /// Moves the focus to a pane.
     pub fn focus_on(&mut self, pane: Pane) {
         self.focus = pane;
         self.browser.typing = false;
     }
 
-    /// What is chosen as a command line.
+    /// Returns the command line for the current choices.
     pub fn command(&self) -> String {
         build_command(self.file.as_deref(), self.dir.as_deref(), &self.preset, &self.settings)
     }
 
-    /// The target for the first line: what has no room loses its front, so the name stands last.
+    /// Describes the target for the header. The name comes last, as text that does not fit is cut
+    /// from the front.
     pub fn describe_target(&self, look: &Look) -> String {
-        let settled = self.planning.settled();
-        let facts = self.facts().filter(|_| settled);
-        let size = self.plan().filter(|_| settled).map(|plan| show_bytes(plan.target.size()));
+        let settled = self.planning.is_settled();
+        let facts = if settled { self.facts() } else { None };
+        let plan = if settled { self.plan() } else { None };
+        let size = plan.map(|plan| show_bytes(plan.target.size()));
         let name = match &self.file {
             Some(path) => path
                 .file_name()
@@ -223,9 +226,9 @@ impl Setup {
         on.into_iter().chain(size).chain([name]).collect::<Vec<_>>().join(dot)
     }
 
-    /// Keeps what is chosen for the next time.
+    /// Remembers the current choices for the next start.
     pub fn remember(&self, presets: &[Preset], look: &Look) -> Effect {
-        // A preset that no list has cannot be found again: then what it says is kept.
+        // A preset that is not listed cannot be found again, so its settings are remembered.
         let listed = presets.contains(&self.preset);
         let mut settings = if listed {
             self.settings.clone()
@@ -245,63 +248,63 @@ impl Setup {
         }))
     }
 
-    /// What is known about the chosen target.
+    /// Returns the facts about the chosen target.
     pub fn facts(&self) -> Option<&TargetFacts> {
-        self.planning.last().map(|proposed| &proposed.facts)
+        self.planning.last_proposal().map(|proposed| &proposed.facts)
     }
 
     pub fn findings(&self) -> Option<&[Warning]> {
         self.planning.findings.as_deref()
     }
 
-    /// The answer to the newest question is not there yet.
-    pub fn waits(&self) -> bool {
-        self.planning.number > 0 && !self.planning.settled()
+    /// Returns whether the newest plan request is unanswered.
+    pub fn is_waiting(&self) -> bool {
+        self.planning.number > 0 && !self.planning.is_settled()
     }
 
-    /// Asks for the plan of what is chosen now; later where enough is asked already.
-    pub fn ask(&mut self) -> Option<Effect> {
+    /// Requests a plan of the current choices, now or when an earlier request has been answered.
+    pub fn request_plan(&mut self) -> Option<Effect> {
         self.planning.number += 1;
         self.planning.answered = 0;
-        self.send()
+        self.send_pending()
     }
 
-    /// Sends the newest question, unless it was sent or too many are under way.
-    pub fn send(&mut self) -> Option<Effect> {
+    /// Sends the newest request, unless it was sent or too many are in flight.
+    pub fn send_pending(&mut self) -> Option<Effect> {
         let planning = &mut self.planning;
-        if planning.settled()
-            || planning.sent.contains(&planning.number)
-            || planning.sent.len() >= ASKED
+        if planning.is_settled()
+            || planning.pending.contains(&planning.number)
+            || planning.pending.len() >= MAX_PENDING
         {
             return None;
         }
-        planning.sent.push(planning.number);
+        planning.pending.push(planning.number);
         Some(Effect::Propose(Box::new(self.question())))
     }
 
-    /// Another target: what still waits for the old one is waited for no more.
-    pub fn forget_sent(&mut self) {
-        self.planning.sent.clear();
+    /// Stops waiting for requests about the previous target.
+    pub fn forget_pending(&mut self) {
+        self.planning.pending.clear();
     }
 
     pub fn question(&self) -> Question {
         Question {
             number: self.planning.number,
             file: self.file.clone(),
-            dir: self.dir.clone().filter(|_| self.file.is_none()),
+            dir: if self.file.is_none() { self.dir.clone() } else { None },
             preset: self.preset.clone(),
             settings: self.settings.clone(),
         }
     }
 
-    /// What counts, with all gaps filled.
-    pub fn counts(&self) -> Settings {
+    /// Returns the settings that apply, with all gaps filled.
+    pub fn effective_settings(&self) -> Settings {
         usual(&self.settings.clone().or(&self.preset.settings), &self.infos)
     }
 
-    /// What the sweeps of the preset say of a setting that was not said over them: each value once,
-    /// `-` where one leaves it open.
-    pub fn by_sweep(&self, name: &str) -> Option<String> {
+    /// Returns the distinct values of a setting in the preset's sweeps, `-` where one leaves it
+    /// open; `None` if the user overrides it or no sweep sets it.
+    pub fn sweep_values(&self, name: &str) -> Option<String> {
         let sweeps = &self.preset.sweeps;
         if self.settings.text(name).is_some()
             || sweeps.iter().all(|sweep| sweep.text(name).is_none())
@@ -318,49 +321,50 @@ impl Setup {
         Some(values.join(" / "))
     }
 
-    /// `3 sweeps: --op read -s 1m; ...`; empty where the preset is one.
-    pub fn sweeps(&self) -> String {
+    /// Describes the sweeps of the preset, `3 sweeps: --op read ...`; empty for a single one.
+    pub fn describe_sweeps(&self) -> String {
         let sweeps = self.preset.over(&self.settings).sweeps;
-        let own = |sweep: &Settings| {
-            if sweep.argv().is_empty() { "as above".into() } else { sweep.argv().join(" ") }
+        let describe = |sweep: &Settings| {
+            if sweep.argv().is_empty() {
+                "the settings above".into()
+            } else {
+                sweep.argv().join(" ")
+            }
         };
-        let mut told: Vec<String> = Vec::new();
-        for text in sweeps.iter().map(own) {
-            if !told.contains(&text) {
-                told.push(text);
+        let mut distinct: Vec<String> = Vec::new();
+        for text in sweeps.iter().map(describe) {
+            if !distinct.contains(&text) {
+                distinct.push(text);
             }
         }
-        if told.len() < 2 {
+        if distinct.len() < 2 {
             String::new()
         } else {
-            format!("{} sweeps: {}", told.len(), told.join("; "))
+            format!("{} sweeps: {}", distinct.len(), distinct.join("; "))
         }
     }
 
-    /// What choices are judged against; `counts` from [`Setup::counts`].
-    pub fn given<'a>(&'a self, counts: &'a Settings) -> Given<'a> {
-        let facts = self
-            .planning
-            .last()
-            .map(|proposed| &proposed.facts)
-            .filter(|_| self.is_planned_target());
-        let spec = self.plan().map(|plan| plan.target.size()).filter(|_| self.is_planned_target());
-        Given {
-            settings: counts,
-            named: self.settings.backend.is_some() || self.preset.settings.backend.is_some(),
+    /// Returns what choices are checked against; `effective` from [`Setup::effective_settings`].
+    pub fn constraints<'a>(&'a self, effective: &'a Settings) -> Constraints<'a> {
+        let proposed = if self.is_planned_target() { self.planning.last_proposal() } else { None };
+        let planned_size = proposed.map(|proposed| proposed.plan.target.size());
+        Constraints {
+            settings: effective,
+            explicit_backends: self.settings.backend.is_some()
+                || self.preset.settings.backend.is_some(),
             infos: &self.infos,
             unavailable: &self.planning.unavailable,
             exists: self.exists && self.file.is_some(),
-            size: spec.or_else(|| self.seen_size()),
-            direct: facts.and_then(|facts| facts.direct),
+            size: planned_size.or_else(|| self.browsed_size()),
+            direct: proposed.and_then(|proposed| proposed.facts.direct),
         }
     }
 
     pub fn plan(&self) -> Option<&Plan> {
-        self.planning.last().map(|proposed| &proposed.plan)
+        self.planning.last_proposal().map(|proposed| &proposed.plan)
     }
 
-    /// The last plan is for the target that is chosen now.
+    /// Returns whether the last plan is for the current target.
     fn is_planned_target(&self) -> bool {
         match (self.plan().map(|plan| &plan.target), &self.file) {
             (Some(TargetSpec::Scratch { .. }), None) => true,
@@ -371,26 +375,26 @@ impl Setup {
         }
     }
 
-    fn seen_size(&self) -> Option<u64> {
-        self.browser.facts.get(&self.whole_path()?)?.as_ref().ok().map(|facts| facts.size)
+    fn browsed_size(&self) -> Option<u64> {
+        self.browser.facts.get(&self.absolute_path()?)?.as_ref().ok().map(|facts| facts.size)
     }
 
-    /// The path of the target from the root on.
-    pub fn whole_path(&self) -> Option<PathBuf> {
+    /// Returns the absolute path of the target.
+    pub fn absolute_path(&self) -> Option<PathBuf> {
         self.file.as_ref().map(|file| self.browser.start.join(file))
     }
 
-    /// Whether a row of the browser is the chosen target.
+    /// Returns whether a row of the browser is the current target.
     pub fn is_target(&self, row: Row) -> bool {
-        match (self.whole_path(), row) {
+        match (self.absolute_path(), row) {
             (None, Row::Scratch) => true,
             (Some(file), Row::Recent(_) | Row::Entry(_)) => self.browser.path(row) == Some(&file),
             _ => false,
         }
     }
 
-    /// The block sizes as a band.
-    pub fn band(&self, counts: &Settings) -> Option<Band> {
-        counts.block_size.as_ref().map(Band::of)
+    /// Returns the block sizes as a band.
+    pub fn band(&self, effective: &Settings) -> Option<Band> {
+        effective.block_size.as_ref().map(Band::from_range)
     }
 }

@@ -1,16 +1,16 @@
-//! One step to a larger or smaller value of a setting that is a number.
+//! Steps to a larger or smaller value of a numeric setting.
 
 use std::time::Duration;
 
 use crate::plan::{Range, RangeOf};
 use crate::units::{parse_time, short_bytes, short_time};
 
-/// What a step leads to.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     To(String),
-    /// Back to what is decided by itself.
-    Unsaid,
+    /// Clears the value, so that the default applies.
+    Unset,
     Stay,
 }
 
@@ -36,19 +36,23 @@ const BUDGETS: &[u64] = &[
 ];
 const TRIAL_TIMES: &[u64] = &[1, 3, 10, 30, 100, 300, 1_000, 3_000, 5_000, 10_000, 15_000, 30_000];
 
-/// A step from `text`, or from nothing said; `usual` is what then counts.
+/// Returns the step from `text`, or from `usual` (the value that applies) if none is set.
 pub fn step(name: &str, text: Option<&str>, usual: Option<&str>, up: bool) -> Step {
     let from = text.or(usual);
     match name {
-        "threads" => doubled(from, (1, crate::plan::Job::MAX_THREADS.into()), up, RangeOf::Count),
-        "depth" => doubled(from, (1, crate::plan::Job::MAX_DEPTH.into()), up, RangeOf::Count),
-        "size" => doubled(from, (4 << 10, 1 << 50), up, RangeOf::Bytes),
-        "trials" => along(TRIALS, counted(from, up), up, u64_text),
-        "count" => along(COUNTS, counted(from, up), up, short_bytes),
-        "budget" => along(BUDGETS, timed(from, up), up, millis),
-        "trial-time" => along(TRIAL_TIMES, timed(from, up), up, millis),
-        "seed" => match (counted(from, up), up) {
-            (None | Some(0), false) => Step::Unsaid,
+        "threads" => {
+            step_by_doubling(from, (1, crate::plan::Job::MAX_THREADS.into()), up, RangeOf::Count)
+        }
+        "depth" => {
+            step_by_doubling(from, (1, crate::plan::Job::MAX_DEPTH.into()), up, RangeOf::Count)
+        }
+        "size" => step_by_doubling(from, (4 << 10, 1 << 50), up, RangeOf::Bytes),
+        "trials" => step_along(TRIALS, parse_count_end(from, up), up, show_number),
+        "count" => step_along(COUNTS, parse_count_end(from, up), up, short_bytes),
+        "budget" => step_along(BUDGETS, parse_time_end(from, up), up, show_millis),
+        "trial-time" => step_along(TRIAL_TIMES, parse_time_end(from, up), up, show_millis),
+        "seed" => match (parse_count_end(from, up), up) {
+            (None | Some(0), false) => Step::Unset,
             (Some(seed), false) => Step::To((seed - 1).to_string()),
             (seed, true) => Step::To(seed.map_or(0, |s| s + 1).to_string()),
         },
@@ -56,37 +60,39 @@ pub fn step(name: &str, text: Option<&str>, usual: Option<&str>, up: bool) -> St
     }
 }
 
-fn u64_text(value: u64) -> String {
+fn show_number(value: u64) -> String {
     value.to_string()
 }
 
-fn millis(value: u64) -> String {
+fn show_millis(value: u64) -> String {
     short_time(Duration::from_millis(value))
 }
 
-/// The end of a range from which a step goes on.
-fn end(values: &[u64], up: bool) -> Option<u64> {
+/// Returns the end of a range that a step starts from.
+fn range_end(values: &[u64], up: bool) -> Option<u64> {
     if up { values.iter().copied().max() } else { values.iter().copied().min() }
 }
 
-fn counted(text: Option<&str>, up: bool) -> Option<u64> {
-    end(&Range::parse(text?, RangeOf::Count).ok()?.values, up)
+fn parse_count_end(text: Option<&str>, up: bool) -> Option<u64> {
+    range_end(&Range::parse(text?, RangeOf::Count).ok()?.values, up)
 }
 
-fn timed(text: Option<&str>, up: bool) -> Option<u64> {
+fn parse_time_end(text: Option<&str>, up: bool) -> Option<u64> {
     let text = text?;
     let (low, high) = text.split_once("..").unwrap_or((text, text));
     let time = parse_time(if up { high } else { low }).ok()?;
     Some(time.as_millis() as u64)
 }
 
-fn doubled(text: Option<&str>, (low, high): (u64, u64), up: bool, of: RangeOf) -> Step {
+fn step_by_doubling(text: Option<&str>, (low, high): (u64, u64), up: bool, of: RangeOf) -> Step {
     let Some(range) = text.and_then(|text| Range::parse(text, of).ok()) else { return Step::Stay };
-    let Some(from) = end(&range.values, up) else { return Step::Stay };
-    let next = match up {
-        true => (from + 1).checked_next_power_of_two().unwrap_or(high),
-        false if from.is_power_of_two() => from / 2,
-        false => from.next_power_of_two() / 2,
+    let Some(from) = range_end(&range.values, up) else { return Step::Stay };
+    let next = if up {
+        (from + 1).checked_next_power_of_two().unwrap_or(high)
+    } else if from.is_power_of_two() {
+        from / 2
+    } else {
+        from.next_power_of_two() / 2
     };
     let next = next.clamp(low, high);
     let same = range.is_single() && next == from;
@@ -97,8 +103,8 @@ fn doubled(text: Option<&str>, (low, high): (u64, u64), up: bool, of: RangeOf) -
     }
 }
 
-/// The next of a list of values; below its first, nothing is said.
-fn along(list: &[u64], from: Option<u64>, up: bool, show: fn(u64) -> String) -> Step {
+/// Returns the next value of a list; a step below the first clears the setting.
+fn step_along(list: &[u64], from: Option<u64>, up: bool, show: fn(u64) -> String) -> Step {
     let next = match (from, up) {
         (None, true) => list.first(),
         (None, false) => return Step::Stay,
@@ -108,7 +114,7 @@ fn along(list: &[u64], from: Option<u64>, up: bool, show: fn(u64) -> String) -> 
     match next {
         Some(next) => Step::To(show(*next)),
         None if up => Step::Stay,
-        None => Step::Unsaid,
+        None => Step::Unset,
     }
 }
 
@@ -118,7 +124,7 @@ mod tests {
     use crate::plan::Settings;
 
     #[test]
-    fn steps_are_what_a_person_would_try_next() {
+    fn steps_go_to_the_values_a_person_would_try_next() {
         let to = |text: &str| Step::To(text.into());
         for (name, text, up, wanted) in [
             ("threads", Some("1"), true, to("2")),
@@ -131,7 +137,7 @@ mod tests {
             ("depth", Some("4096"), true, Step::Stay),
             ("trials", None, true, to("1")),
             ("trials", None, false, Step::Stay),
-            ("trials", Some("1"), false, Step::Unsaid),
+            ("trials", Some("1"), false, Step::Unset),
             ("trials", Some("4"), true, to("5")),
             ("count", None, true, to("0")),
             ("count", Some("0"), true, to("1")),
@@ -143,7 +149,7 @@ mod tests {
             ("size", Some("512m"), true, to("1g")),
             ("size", Some("512m"), false, to("256m")),
             ("seed", None, true, to("0")),
-            ("seed", Some("0"), false, Step::Unsaid),
+            ("seed", Some("0"), false, Step::Unset),
             ("nothing", Some("1"), true, Step::Stay),
         ] {
             assert_eq!(step(name, text, None, up), wanted, "{name} {text:?} {up}");

@@ -14,13 +14,13 @@ use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::runner;
 use crate::session::{self, Listed, Session};
 use crate::sys::{fd, mounts};
-use crate::tui::lab::{Here, Other};
+use crate::tui::lab::{LocalProbes, MarkedSession};
 use crate::tui::msg::Msg;
 use crate::tui::question::Question;
 use crate::tui::session_name;
 use crate::tui::session_view::Preview;
 use crate::tui::session_view::SessionView;
-use crate::tui::setup::{Entry, Ground, Kind, Listing, Seen};
+use crate::tui::setup::{Entry, FileSystem, Inspection, Kind, Listing};
 use crate::userdata;
 
 /// The entries of a folder: folders first, then by name.
@@ -42,7 +42,7 @@ pub fn list(dir: PathBuf) -> Listing {
         .as_ref()
         .and_then(|folder| mounts::space(folder).ok())
         .filter(|space| space.total > 0);
-    Listing { dir, ground: Ground { fs, space }, result }
+    Listing { dir, file_system: FileSystem { fs, space }, result }
 }
 
 fn known(path: PathBuf) -> Option<Entry> {
@@ -73,11 +73,11 @@ pub fn course(path: PathBuf, cell: u32) -> Msg {
 }
 
 /// Facts about a file: size, file system, what is cached, what is stored.
-pub fn facts(path: PathBuf) -> Seen {
+pub fn facts(path: PathBuf) -> Inspection {
     let result = fd::open_named(&path)
         .map(|file| Box::new(TargetFacts::inspect(&file, &path, TargetKind::File)))
         .map_err(|error| error.to_string());
-    Seen { path, result }
+    Inspection { path, result }
 }
 
 fn proposal(question: &Question) -> Proposal<'_> {
@@ -96,10 +96,10 @@ pub fn lab(
     dir: Option<&Path>,
     remote: Option<&Remote>,
     sets: Option<&[ProbeSet]>,
-) -> Here {
-    Here {
+) -> LocalProbes {
+    LocalProbes {
         cells: list_offers(file, dir, remote, sets),
-        others: Other::references(session::references()),
+        others: MarkedSession::from_references(session::references()),
     }
 }
 
@@ -112,9 +112,12 @@ pub fn plan_lab(question: &Question) -> Msg {
 }
 
 /// The figures of a session, for its marks on the bars.
-pub fn other(id: &str) -> Result<Other, String> {
+pub fn other(id: &str) -> Result<MarkedSession, String> {
     load(id).map(|session| {
-        Other::of(&session, format!("{} UTC", session_name::format_time(&session.created)))
+        MarkedSession::from_session(
+            &session,
+            format!("{} UTC", session_name::format_time(&session.created)),
+        )
     })
 }
 

@@ -112,13 +112,13 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let (base, lost) =
         if fresh { last_preset(&remembered, &presets, base, file.is_some()) } else { (base, None) };
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    let setup = Setup::new(file, dir, base, settings).remembering(&remembered, &here, fresh);
+    let setup = Setup::new(file, dir, base, settings).with_remembered(&remembered, &here, fresh);
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
     if let Some(why) = lost {
         model.toasts.failed(model.now, why);
     }
     let mut first = vec![Effect::Host];
-    first.extend(model.setup.first());
+    first.extend(model.setup.start());
     if let Some((preset, said)) = probes {
         model.lab.choose(preset, said);
         first.extend(go(&mut model, super::screen::Screen::Lab));

@@ -48,7 +48,7 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     let screen = model.screen;
     let action = keymap::action(key, screen);
     let (presets, most) = (model.presets.len(), view::popup::furthest(model));
-    let marks = lab::mark_rows(&model.lab).len();
+    let marks = lab::mark_entries(&model.lab).len();
     let Some(top) = model.popups.last_mut() else { return Vec::new() };
     let closes =
         key.code == KeyCode::Esc || (top.field().is_none() && action == Some(Action::Quit));

@@ -11,7 +11,7 @@ use crate::tui::theme::Role;
 
 pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
-    let rows = lab::mark_rows(&model.lab);
+    let rows = lab::mark_entries(&model.lab);
     let inner = window::opened(
         look,
         "Marked on the bars",

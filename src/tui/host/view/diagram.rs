@@ -1,4 +1,4 @@
-//! The way of the bytes: file, file system, mapped devices and partitions, disks.
+//! The I/O path: file, file system, mapped devices and partitions, disks.
 
 use ratatui::text::{Line, Span};
 
@@ -9,7 +9,7 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units::show_bytes;
 
-/// One station of the way.
+/// A station of the I/O path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Node {
     depth: usize,
@@ -18,7 +18,7 @@ struct Node {
     more: Vec<String>,
 }
 
-fn nodes(target: &TargetFacts) -> Vec<Node> {
+fn build_nodes(target: &TargetFacts) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut push = |depth, name: &str, what: String| {
         nodes.push(Node { depth, name: name.into(), what, more: Vec::new() })
@@ -26,7 +26,7 @@ fn nodes(target: &TargetFacts) -> Vec<Node> {
     let name = target.path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(&target.path);
     let mut depth = 0;
     match target.kind {
-        // Its device is the first station.
+        // A device as target is listed among the devices.
         TargetKind::Device => {}
         TargetKind::Scratch => push(0, "scratch file", String::new()),
         TargetKind::File => push(0, name, format!("file, {}", show_bytes(target.size))),
@@ -44,13 +44,14 @@ fn nodes(target: &TargetFacts) -> Vec<Node> {
     }
     if target.devices.is_empty() {
         let source = target.source.clone().unwrap_or_default();
-        match () {
-            () if target.memory => push(depth, "memory", "no disk is below".into()),
-            () if target.network => push(depth, "another machine", source),
-            () if target.fuse => {
-                push(depth, "a program", "it serves the file system (FUSE)".into())
-            }
-            () => push(depth, "?", "the system does not tell what is below".into()),
+        if target.memory {
+            push(depth, "memory", "no disk below".into());
+        } else if target.network {
+            push(depth, "another machine", source);
+        } else if target.fuse {
+            push(depth, "program", "serves the file system (FUSE)".into());
+        } else {
+            push(depth, "?", "the system does not report what is below".into());
         }
     }
     nodes.extend(target.devices.iter().map(|device| {
@@ -64,36 +65,41 @@ fn parent(nodes: &[Node], at: usize) -> Option<usize> {
     (0..at).rev().find(|above| nodes[*above].depth < nodes[at].depth)
 }
 
-/// Another node of the same parent comes later.
-fn has_later(nodes: &[Node], at: usize) -> bool {
+/// Returns whether a node of the same parent follows.
+fn has_later_sibling(nodes: &[Node], at: usize) -> bool {
     (at + 1..nodes.len()).any(|other| parent(nodes, other) == parent(nodes, at))
 }
 
-/// It is one of several below its parent: then it has a branch of its own.
-fn branches(nodes: &[Node], at: usize) -> bool {
+/// Returns whether the node is one of several below its parent, so that it has a branch.
+fn has_siblings(nodes: &[Node], at: usize) -> bool {
     (0..nodes.len()).any(|other| other != at && parent(nodes, other) == parent(nodes, at))
 }
 
-/// What stands to the left of a node's further lines, without its own trunk.
-fn left(look: &Look, nodes: &[Node], at: usize) -> String {
-    let above = parent(nodes, at).map_or(String::new(), |above| left(look, nodes, above));
-    match branches(nodes, at) {
-        false => above,
-        true if has_later(nodes, at) => above + look.glyph("│  ", "|  "),
-        true => above + "   ",
+/// Returns what is to the left of a node's further lines, without its own trunk.
+fn trunk_before(look: &Look, nodes: &[Node], at: usize) -> String {
+    let above = parent(nodes, at).map_or(String::new(), |above| trunk_before(look, nodes, above));
+    if !has_siblings(nodes, at) {
+        above
+    } else if has_later_sibling(nodes, at) {
+        above + look.glyph("│  ", "|  ")
+    } else {
+        above + "   "
     }
 }
 
-pub fn lines(look: &Look, target: &TargetFacts, width: usize) -> Vec<Line<'static>> {
-    let nodes = nodes(target);
+pub fn draw_lines(look: &Look, target: &TargetFacts, width: usize) -> Vec<Line<'static>> {
+    let nodes = build_nodes(target);
     let border = look.style(Role::Border);
     let mut lines = Vec::new();
     for (at, node) in nodes.iter().enumerate() {
-        let above = parent(&nodes, at).map_or(String::new(), |above| left(look, &nodes, above));
-        let branch = match branches(&nodes, at) {
-            false => "",
-            true if has_later(&nodes, at) => look.glyph("├─ ", "|- "),
-            true => look.glyph("└─ ", "`- "),
+        let above =
+            parent(&nodes, at).map_or(String::new(), |above| trunk_before(look, &nodes, above));
+        let branch = if !has_siblings(&nodes, at) {
+            ""
+        } else if has_later_sibling(&nodes, at) {
+            look.glyph("├─ ", "|- ")
+        } else {
+            look.glyph("└─ ", "`- ")
         };
         let indent = format!(" {above}{branch}");
         let room = width.saturating_sub(pane::width(&indent) + 4);
@@ -112,7 +118,7 @@ pub fn lines(look: &Look, target: &TargetFacts, width: usize) -> Vec<Line<'stati
         let below = (at + 1..nodes.len()).any(|other| parent(&nodes, other) == Some(at));
         let trunk = format!(
             " {}{}",
-            left(look, &nodes, at),
+            trunk_before(look, &nodes, at),
             if below { look.glyph("│ ", "| ") } else { "  " }
         );
         for more in &node.more {

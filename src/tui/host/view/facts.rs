@@ -7,19 +7,19 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
 /// Columns before a value.
-const LABEL: usize = 15;
+const LABEL_COLUMNS: usize = 15;
 
 const UNITS: &[&str] = &[
     "B", "KiB", "MiB", "GiB", "TiB", "PiB", "B/s", "KiB/s", "MiB/s", "GiB/s", "ns", "GHz", "%",
     "CPUs", "GT/s",
 ];
 
-/// A title above rows.
+/// Returns a heading above rows.
 pub fn heading(look: &Look, title: &str) -> Line<'static> {
     Line::styled(format!(" {title}"), look.style(Role::Title))
 }
 
-pub fn lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
+pub fn item_lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for item in items {
         match item {
@@ -29,28 +29,30 @@ pub fn lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
                 }
                 lines.push(heading(look, title));
             }
-            Item::Row { label, value } => row(look, label, value, width, &mut lines),
-            Item::Table { align, rows } => table(look, align, rows, &mut lines),
+            Item::Row { label, value } => push_row(look, label, value, width, &mut lines),
+            Item::Table { align, rows } => push_table(look, align, rows, &mut lines),
         }
     }
     lines
 }
 
-fn row(look: &Look, label: &str, value: &str, width: usize, lines: &mut Vec<Line<'static>>) {
-    let room = width.saturating_sub(LABEL);
-    // A path keeps the name of its file.
+fn push_row(look: &Look, label: &str, value: &str, width: usize, lines: &mut Vec<Line<'static>>) {
+    let room = width.saturating_sub(LABEL_COLUMNS);
+    // A path is cut at the front, so that the file name stays.
     let parts =
         if label == "path" { vec![pane::fit_front(value, room)] } else { pane::wrap(value, room) };
     for (at, part) in parts.into_iter().enumerate() {
         let label = if at == 0 { label } else { "" };
-        let mut spans =
-            vec![Span::styled(format!(" {label:<pad$}", pad = LABEL - 1), look.style(Role::Dim))];
+        let mut spans = vec![Span::styled(
+            format!(" {label:<pad$}", pad = LABEL_COLUMNS - 1),
+            look.style(Role::Dim),
+        )];
         spans.extend(figures(look, &part, Role::Text));
         lines.push(Line::from(spans));
     }
 }
 
-fn table(look: &Look, align: &[Align], rows: &[Vec<String>], lines: &mut Vec<Line<'static>>) {
+fn push_table(look: &Look, align: &[Align], rows: &[Vec<String>], lines: &mut Vec<Line<'static>>) {
     let widths = widths(rows);
     for (at, row) in rows.iter().enumerate() {
         let mut spans = vec![Span::raw(" ")];
@@ -75,17 +77,19 @@ fn table(look: &Look, align: &[Align], rows: &[Vec<String>], lines: &mut Vec<Lin
     }
 }
 
-/// A text whose numbers are bright and their units dim.
+/// Returns a text with bright numbers and dim units.
 pub fn figures(look: &Look, text: &str, rest: Role) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut after_number = false;
     for word in text.split_inclusive(' ') {
         let bare = word.trim_end_matches([' ', ',', ';', ')']);
         let number = bare.trim_start_matches('<').starts_with(|c: char| c.is_ascii_digit());
-        let role = match () {
-            () if number => Role::Number,
-            () if after_number && UNITS.contains(&bare) => Role::Dim,
-            () => rest,
+        let role = if number {
+            Role::Number
+        } else if after_number && UNITS.contains(&bare) {
+            Role::Dim
+        } else {
+            rest
         };
         after_number = number;
         spans.push(Span::styled(bare.to_string(), look.style(role)));

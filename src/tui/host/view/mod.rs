@@ -1,4 +1,4 @@
-//! The picture of Host.
+//! Drawing of Host.
 
 pub mod diagram;
 pub mod facts;
@@ -6,20 +6,27 @@ pub mod facts;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::layout::parts;
+use super::layout::panes;
 use super::state::HostScreen;
 use crate::tui::context::ViewContext;
 use crate::tui::view::pane;
 
 pub fn draw(state: &HostScreen, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
-    let parts = parts(state, ctx.look, area);
-    let focus = state.focus.min(parts.len().saturating_sub(1));
-    for (at, part) in parts.into_iter().enumerate() {
-        let inner = pane::frame(ctx.look, part.title, &part.right, at == focus, part.area, buf);
-        let first = state.scroll[at].min(part.last());
-        pane::scrollbar(ctx.look, first, part.lines.len(), inner, buf);
+    let panes = panes(state, ctx.look, area);
+    let focus = state.focus.min(panes.len().saturating_sub(1));
+    for (at, host_pane) in panes.into_iter().enumerate() {
+        let inner = pane::frame(
+            ctx.look,
+            host_pane.title,
+            &host_pane.right,
+            at == focus,
+            host_pane.area,
+            buf,
+        );
+        let first = state.scroll[at].min(host_pane.last());
+        pane::scrollbar(ctx.look, first, host_pane.lines.len(), inner, buf);
         for (row, line) in
-            part.lines.into_iter().skip(first).take(usize::from(inner.height)).enumerate()
+            host_pane.lines.into_iter().skip(first).take(usize::from(inner.height)).enumerate()
         {
             pane::line(line, row as u16, inner, buf);
         }

@@ -1,4 +1,4 @@
-//! Keys: what is chosen, run, steered and opened.
+//! Keys: select, run, steer and open.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use crate::tui::testing::{self, Stage};
 use crate::tui::update;
 
 fn question(stage: &mut Stage) -> crate::tui::question::Question {
-    let asked = stage.take().into_iter().find_map(|effect| {
+    let question = stage.take().into_iter().find_map(|effect| {
         if let Effect::PlanLab(question) = effect { Some(*question) } else { None }
     });
-    asked.expect("a plan is asked for")
+    question.expect("a plan is requested")
 }
 
-fn said(stage: &Stage) -> String {
+fn toasts(stage: &Stage) -> String {
     stage.model.toasts.iter().map(|toast| toast.text.clone()).collect::<Vec<_>>().join("; ")
 }
 
-/// A run of the probes of the tests, begun.
+/// A started run of the tests' probes.
 fn running() -> Stage {
     let mut stage = stage();
     stage.keys("r");
@@ -54,7 +54,7 @@ fn progress(stage: &mut Stage, probe: u32) {
 }
 
 #[test]
-fn groups_and_probes_are_switched_and_the_bars_follow() {
+fn groups_and_probes_are_toggled_and_the_bars_follow() {
     let mut stage = stage();
     let bars = |stage: &Stage| stage.model.lab.sheet.slots.len();
     let all = bars(&stage);
@@ -69,17 +69,21 @@ fn groups_and_probes_are_switched_and_the_bars_follow() {
     stage.keys("r");
     assert_eq!(question(&mut stage).settings.probe, None, "the preset names all");
     stage.keys("j<space>r");
-    let asked = question(&mut stage);
-    assert_eq!(asked.preset.id, "lab");
+    let request = question(&mut stage);
+    assert_eq!(request.preset.id, "lab");
     assert_eq!(
-        asked.settings.text("probe").unwrap(),
+        request.settings.text("probe").unwrap(),
         "loop,call,syscall,fork,memory,network,files"
     );
     assert_eq!(
         stage.keys("y").take(),
-        [Effect::Copy("iotui --batch /data/ubuntu.iso -p lab --probe loop,call,syscall,fork,memory,network,files".into())]
+        [Effect::Copy(
+            "iotui --batch /data/ubuntu.iso -p lab \
+             --probe loop,call,syscall,fork,memory,network,files"
+                .into()
+        )]
     );
-    // Without a probe of files there is no file to be named.
+    // Without a probe of files, no file is named.
     stage.keys("G<space>k<space>y");
     assert_eq!(
         stage.take(),
@@ -88,12 +92,12 @@ fn groups_and_probes_are_switched_and_the_bars_follow() {
 }
 
 #[test]
-fn nothing_chosen_is_told_and_nothing_is_asked() {
+fn an_empty_selection_is_reported_and_requests_nothing() {
     let mut stage = stage();
-    stage.model.lab.choice.only(std::iter::empty());
+    stage.model.lab.choice.select_only(std::iter::empty());
     stage.model.lab.arrange();
     stage.keys("ry");
-    assert!(said(&stage).contains("no probe is chosen: space switches"), "{}", said(&stage));
+    assert!(toasts(&stage).contains("no probe is selected: space selects"), "{}", toasts(&stage));
     assert!(
         !stage.take().iter().any(|effect| matches!(effect, Effect::PlanLab(_) | Effect::Copy(_)))
     );
@@ -129,7 +133,7 @@ fn list_and_bars_move_together() {
     let mut stage = opened();
     stage.keys("jjjj");
     assert_eq!(stage.model.lab.probe(), Some("syscall"));
-    assert_eq!(stage.model.lab.current().unwrap().cell.probe, "syscall");
+    assert_eq!(stage.model.lab.current_slot().unwrap().cell.probe, "syscall");
     stage.keys("<tab>");
     assert_eq!(stage.model.lab.pane, Pane::Bars);
     stage.keys("G");
@@ -141,7 +145,7 @@ fn list_and_bars_move_together() {
 }
 
 #[test]
-fn a_run_is_shown_here_as_it_goes_and_steered() {
+fn a_run_is_shown_and_steered_as_it_progresses() {
     let mut stage = running();
     assert_eq!(stage.model.screen, Screen::Lab);
     assert!(stage.take().iter().any(|effect| matches!(effect, Effect::Start { .. })));
@@ -161,14 +165,14 @@ fn a_run_is_shown_here_as_it_goes_and_steered() {
     assert_eq!(stage.keys("<space>").take(), [Effect::Pause(true)]);
     assert_eq!(stage.keys("<space>").take(), [Effect::Pause(false)]);
     assert_eq!(stage.keys("s").take(), [Effect::Skip]);
-    assert_eq!(stage.keys("s").take(), [], "it is asked once");
+    assert_eq!(stage.keys("s").take(), [], "it is requested once");
     progress(&mut stage, 4);
     assert!(stage.keys("s").take().contains(&Effect::Skip));
     assert_eq!(stage.keys("x").take(), [Effect::Stop]);
 }
 
 #[test]
-fn a_run_that_is_over_stays_here_whole() {
+fn a_finished_run_stays_on_the_screen() {
     let mut stage = running();
     for cell in 0..4 {
         for round in 1..=5 {
@@ -185,29 +189,32 @@ fn a_run_that_is_over_stays_here_whole() {
         stage.model.farewell()
     );
     assert!(stage.take().iter().any(|effect| matches!(effect, Effect::Lab { .. })));
-    // Who looks at something else is not led away.
+    // The end of a run does not switch away from another screen.
     let mut stage = running();
     stage.keys("6").tell(Msg::Over { error: None, unsaved: None });
     assert_eq!(stage.model.screen, Screen::Host);
 }
 
 #[test]
-fn what_is_offered_is_asked_of_the_machine_that_was_named() {
+fn available_probes_are_requested_for_the_named_host() {
     let mut stage = stage();
-    let said = Settings { remote: Some("lab-7:80".parse().unwrap()), ..Settings::default() };
-    stage.model.lab.choose(crate::plan::preset("lab").unwrap(), said);
-    let asked = stage.keys("15").take();
-    let named = |effect: &Effect| matches!(effect, Effect::Lab { remote: Some(remote), .. } if remote.host == "lab-7");
-    assert!(asked.iter().any(named), "{asked:?}");
+    let settings = Settings { remote: Some("lab-7:80".parse().unwrap()), ..Settings::default() };
+    stage.model.lab.choose(crate::plan::preset("lab").unwrap(), settings);
+    let effects = stage.keys("15").take();
+    let named = |effect: &Effect| match effect {
+        Effect::Lab { remote: Some(remote), .. } => remote.host == "lab-7",
+        _ => false,
+    };
+    assert!(effects.iter().any(named), "{effects:?}");
 }
 
 #[test]
-fn the_cursor_begins_at_what_was_chosen() {
+fn the_cursor_starts_at_the_selection() {
     let mut stage = stage();
     let mut choose = |probes: &str| {
-        let mut said = Settings::default();
-        said.set("probe", probes).unwrap();
-        stage.model.lab.choose(crate::plan::preset("lab").unwrap(), said);
+        let mut settings = Settings::default();
+        settings.set("probe", probes).unwrap();
+        stage.model.lab.choose(crate::plan::preset("lab").unwrap(), settings);
         stage.model.lab.probe().map(String::from)
     };
     assert_eq!(choose("fsync").as_deref(), Some("fsync"));
@@ -221,9 +228,9 @@ fn files_and_probes_do_not_run_at_the_same_time() {
     update::run::start(&mut stage.model, Arc::new(testing::plan()));
     stage.keys("5r");
     assert!(
-        said(&stage).contains("a run of files goes on: stop it first (x on Live)"),
+        toasts(&stage).contains("a run of files goes on: stop it first (x on Live)"),
         "{}",
-        said(&stage)
+        toasts(&stage)
     );
     assert!(
         !stage
@@ -238,9 +245,9 @@ fn files_and_probes_do_not_run_at_the_same_time() {
     stage.take();
     update::run::start(&mut stage.model, Arc::new(testing::plan()));
     assert!(
-        said(&stage).contains("a run of probes goes on: stop it first (x on Lab)"),
+        toasts(&stage).contains("a run of probes goes on: stop it first (x on Lab)"),
         "{}",
-        said(&stage)
+        toasts(&stage)
     );
     stage.keys("q");
     assert!(matches!(stage.model.popups.last(), Some(Popup::Question { .. })));
@@ -254,7 +261,7 @@ fn a_plan_that_is_late_or_refused_starts_nothing() {
     stage.tell(Msg::LabPlanned { number: number + 1, result: Ok(Box::new(plan())) });
     assert!(!stage.model.running());
     stage.tell(Msg::LabPlanned { number, result: Err("rtt: no far end".into()) });
-    assert!(!stage.model.running() && said(&stage).contains("no far end"));
+    assert!(!stage.model.running() && toasts(&stage).contains("no far end"));
     stage.tell(Msg::LabPlanned { number, result: Ok(Box::new(plan())) });
     assert!(!stage.model.running(), "it was answered");
 }
@@ -269,8 +276,9 @@ fn enter_opens_a_curve_where_there_is_one() {
     assert!(stage.model.lab.open);
     let curves = stage.model.lab.curves().unwrap();
     assert_eq!((curves.curves.len(), curves.axis.as_str(), curves.xs().len()), (2, "bytes", 15));
-    let labels =
-        |keys: &str, stage: &mut Stage| stage.keys(keys).model.lab.current().unwrap().label.clone();
+    let labels = |keys: &str, stage: &mut Stage| {
+        stage.keys(keys).model.lab.current_slot().unwrap().label.clone()
+    };
     assert_eq!(labels("", &mut stage), "16 KiB, stride 64");
     assert_eq!(
         (labels("l", &mut stage), labels("j", &mut stage)),
@@ -302,10 +310,12 @@ fn presets_of_probes_lead_here_and_those_of_files_to_setup() {
 }
 
 #[test]
-fn what_is_shown_is_exported_named_and_marked() {
+fn the_shown_session_is_exported_named_and_marked() {
     let mut stage = stage();
     stage.keys("e");
-    assert!(stage.model.popups.is_empty() && said(&stage).contains("nothing was measured yet"));
+    assert!(
+        stage.model.popups.is_empty() && toasts(&stage).contains("nothing has been measured yet")
+    );
     let mut stage = opened();
     stage.keys("e");
     assert!(matches!(stage.model.popups.last(), Some(Popup::Export(form)) if form.name == "mine"));
@@ -317,17 +327,17 @@ fn what_is_shown_is_exported_named_and_marked() {
 }
 
 #[test]
-fn values_of_a_probe_are_typed_held_against_it_and_measured() {
+fn parameters_of_a_probe_are_typed_checked_and_measured() {
     let mut stage = stage();
     stage.model.lab = Lab::new(preset("lab").unwrap());
     stage.keys("5i");
-    assert!(said(&stage).contains("put the cursor on a probe"), "{}", said(&stage));
+    assert!(toasts(&stage).contains("move the cursor to a probe"), "{}", toasts(&stage));
     let item = stage.model.lab.sheet.item_of("contention").unwrap();
     stage.model.lab.go_to_item(item);
     stage.keys("i");
     let picture = stage.picture(80, 24);
     assert!(
-        picture.contains("Values of contention") && picture.contains("processes 1 to"),
+        picture.contains("Parameters of contention") && picture.contains("processes 1 to"),
         "{picture}"
     );
     stage.keys("processes=0<enter>");
@@ -357,7 +367,7 @@ fn values_of_a_probe_are_typed_held_against_it_and_measured() {
             .join(" ")
             .ends_with("--set contention.processes=1..3+1")
     );
-    // What was chosen can be changed, and given back.
+    // Values can be edited, and cleared.
     stage.keys("i");
     assert!(stage.picture(80, 24).contains("processes=1..3+1"));
     stage.keys("<ctrl-u><enter>r");

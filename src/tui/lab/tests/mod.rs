@@ -1,5 +1,5 @@
-//! Lab as a person meets it: keys in, pictures and effects out. Its probes are of the tests' own,
-//! for those of iotui grow.
+//! Lab as a user meets it: keys in, pictures and effects out. The tests have their own probes, as
+//! iotui's change.
 
 mod keys;
 mod pictures;
@@ -8,7 +8,7 @@ mod sessions;
 use std::time::Duration;
 
 use super::choice::Choice;
-use super::data::{Here, Other};
+use super::data::{LocalProbes, MarkedSession};
 use super::state::Lab;
 use crate::engine::Offer;
 use crate::plan::{Group, Plan, ProbeCell, ProbeInfo, Settings, Skipped, TargetSpec, preset};
@@ -24,7 +24,8 @@ const fn info(id: &'static str, group: Group, title: &'static str) -> ProbeInfo 
         group,
         title,
         about: "one line about it",
-        doc: "A paragraph: what it does and why, what is subtracted, and how the number is to be read beside the others.",
+        doc: "A paragraph: what it does and why, what is subtracted, and how the number is to be \
+              read beside the others.",
         makes_files: false,
         params: &[],
     }
@@ -45,12 +46,15 @@ pub const INFOS: &[&ProbeInfo] = &[
     &info("fsync", Group::Files, "flushing a file"),
 ];
 
-/// A lab that knows these probes.
+/// A lab with these probes.
 pub fn lab() -> Lab {
-    Lab::of(INFOS.to_vec(), Choice::new(preset("lab").unwrap(), Settings::default(), INFOS))
+    Lab::with_choice(
+        INFOS.to_vec(),
+        Choice::new(preset("lab").unwrap(), Settings::default(), INFOS),
+    )
 }
 
-/// Cells with their values and units: some of each kind.
+/// Cells with their units and values, some of each kind.
 fn figures() -> Vec<(ProbeCell, Unit, f64)> {
     let mut all = vec![
         (ProbeCell::new("clock", [("source", "counter".into())]), Unit::Nanos, 9.2),
@@ -165,7 +169,7 @@ pub fn findings(cell: u32) -> ProbeFindings {
     }
 }
 
-/// Every cell measured but the last one, which failed.
+/// A session in which every cell was measured but the last, which failed.
 pub fn session() -> Session {
     let plan = plan();
     let cells = plan.probes.len() as u32;
@@ -190,8 +194,8 @@ pub fn shown() -> SessionView {
     )
 }
 
-/// What this machine offers: all of it, but for what needs a far end; and the references.
-pub fn here() -> Here {
+/// What this machine offers, all but the cells that need another host; and the references.
+pub fn here() -> LocalProbes {
     let offer = |(cell, unit, value)| Offer {
         estimate: Some(estimate(unit, value)),
         cell,
@@ -207,10 +211,10 @@ pub fn here() -> Here {
     let parts =
         ["setup", "teardown"].map(|part| ProbeCell::new("connect", [("part", part.into())]));
     let cells = figures().into_iter().map(offer).chain(parts.map(remote)).collect();
-    Here { cells, others: Other::references(session::references()) }
+    LocalProbes { cells, others: MarkedSession::from_references(session::references()) }
 }
 
-/// Lab on the screen, with what can be measured here.
+/// Lab on the screen, with the available probes.
 fn stage() -> Stage {
     let mut stage = Stage::new();
     stage.keys("5").tell(Msg::Lab(Box::new(here())));
@@ -218,7 +222,7 @@ fn stage() -> Stage {
     stage
 }
 
-/// A session of probes, opened.
+/// An opened session of probes.
 fn opened() -> Stage {
     let mut stage = stage();
     stage.tell(Msg::Opened(Ok(Box::new(shown()))));

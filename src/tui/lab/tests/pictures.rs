@@ -1,4 +1,4 @@
-//! What Lab looks like.
+//! Pictures of Lab.
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
@@ -28,10 +28,10 @@ fn bars_at_every_size() {
 }
 
 #[test]
-fn before_anything_is_measured_there_are_expectations() {
+fn estimates_are_shown_before_anything_is_measured() {
     insta::assert_snapshot!("before", stage().snapshot(80, 24));
     let mut empty = Stage::new();
-    assert!(empty.keys("5").picture(80, 24).contains("finding out what can be measured here"));
+    assert!(empty.keys("5").picture(80, 24).contains("checking which probes are available"));
 }
 
 #[test]
@@ -40,12 +40,12 @@ fn a_curve_by_size() {
 }
 
 #[test]
-fn others_to_be_marked() {
+fn sessions_to_mark() {
     insta::assert_snapshot!("marks", opened().keys("c").snapshot(80, 24));
 }
 
 #[test]
-fn plain_terminals_show_all_of_it() {
+fn plain_terminals_show_everything() {
     for mut stage in [opened(), latency()] {
         stage.model.look =
             Look { glyphs: Glyphs::Ascii, colours: Colours::None, ..Look::default() };
@@ -59,7 +59,7 @@ fn click(stage: &mut Stage, column: u16, row: u16) {
     stage.tell(Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
 }
 
-/// Where a text stands on the screen.
+/// Returns the position of a text on the screen.
 fn find(stage: &Stage, text: &str) -> (u16, u16) {
     let picture = stage.picture(120, 40);
     let row = picture
@@ -85,15 +85,15 @@ fn clicks_select_switch_and_open() {
     let (column, row) = find(&stage, "arguments 2");
     click(&mut stage, column, row);
     assert_eq!((stage.model.lab.pane, stage.model.lab.probe()), (Pane::Bars, Some("call")));
-    // The list moves with its cursor.
+    // The list scrolls with its cursor.
     let (column, row) = (column, find(&stage, "arguments 2").1);
     click(&mut stage, column, row);
     assert!(stage.model.lab.open, "a second click opens its curve");
     let (column, row) = find(&stage, "└");
     click(&mut stage, column + 2, row - 2);
-    assert_eq!(stage.model.lab.current().unwrap().label, "arguments 0");
-    // What is told below the plot is no place of its axis.
+    assert_eq!(stage.model.lab.current_slot().unwrap().label, "arguments 0");
+    // The lines below the plot are not on its axis.
     let (column, row) = find(&stage, "at arguments 0");
     click(&mut stage, column + 60, row);
-    assert_eq!(stage.model.lab.current().unwrap().label, "arguments 0");
+    assert_eq!(stage.model.lab.current_slot().unwrap().label, "arguments 0");
 }

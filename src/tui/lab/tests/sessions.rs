@@ -3,7 +3,7 @@
 use super::{opened, session, shown, stage};
 use crate::record::Unit;
 use crate::session::{Listed, State, reference};
-use crate::tui::lab::Other;
+use crate::tui::lab::MarkedSession;
 use crate::tui::lab::marks;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::screen::Screen;
@@ -40,7 +40,7 @@ fn a_session_of_both_shows_on_both() {
 }
 
 #[test]
-fn a_reference_is_shown_with_probes_that_are_not_known_here() {
+fn a_reference_is_shown_with_its_unknown_probes() {
     let mut stage = stage();
     let xeon = reference("xeon-os").unwrap().session().clone();
     stage.tell(Msg::Opened(Ok(Box::new(SessionView::of(xeon, None)))));
@@ -50,16 +50,16 @@ fn a_reference_is_shown_with_probes_that_are_not_known_here() {
         ("xeon-os", 0),
         "it is no mark on its own bars"
     );
-    // Of the tests' probes none is called `thread`.
+    // None of the tests' probes is called `thread`.
     assert!(lab.sheet.slots.iter().any(|slot| slot.cell.probe == "thread"));
     let at = lab.sheet.item_of("thread").unwrap();
     stage.model.lab.go_to_item(at);
     let picture = stage.picture(120, 40);
-    assert!(picture.contains("other") && picture.contains("does not know the probe"), "{picture}");
+    assert!(picture.contains("other") && picture.contains("does not know this probe"), "{picture}");
 }
 
 #[test]
-fn others_are_marked_where_they_know_the_cell() {
+fn sessions_are_marked_where_they_have_the_cell() {
     let mut stage = opened();
     let marked = |stage: &testing::Stage| {
         stage.model.lab.others().map(|(_, other)| other.id.clone()).collect::<Vec<_>>()
@@ -88,7 +88,7 @@ fn others_are_marked_where_they_know_the_cell() {
         listed(&session().id, 40),
     ])));
     let names: Vec<String> =
-        marks::rows(&stage.model.lab).into_iter().map(|entry| entry.id).collect();
+        marks::entries(&stage.model.lab).into_iter().map(|entry| entry.id).collect();
     assert_eq!(
         names,
         ["xeon-os", "before"],
@@ -101,13 +101,16 @@ fn others_are_marked_where_they_know_the_cell() {
     let mut other = session();
     other.id = "before".into();
     other.probe_trials.iter_mut().for_each(|trial| trial.value *= 40.0);
-    stage.tell(Msg::MarkedOnLab(Ok(Box::new(Other::of(&other, "yesterday".into())))));
+    stage.tell(Msg::MarkedOnLab(Ok(Box::new(MarkedSession::from_session(
+        &other,
+        "yesterday".into(),
+    )))));
     assert_eq!(marked(&stage), ["xeon-os", "before"]);
     let syscall = session().plan.probes[3].clone();
-    let value = stage.model.lab.own[0].value(&syscall, Unit::Nanos).unwrap();
+    let value = stage.model.lab.marked[0].value(&syscall, Unit::Nanos).unwrap();
     assert!((value / 93.0 / 40.0 - 1.0).abs() < 0.1, "{value}");
     assert_eq!(
-        stage.model.lab.own[0].value(&syscall, Unit::Bytes),
+        stage.model.lab.marked[0].value(&syscall, Unit::Bytes),
         None,
         "another unit is another thing"
     );

@@ -1,5 +1,5 @@
-//! The explanation of what is under the cursor: what it measures and why, what was expected, what
-//! came out.
+//! The explanation of the row under the cursor: what it measures and why, the estimate, and the
+//! result.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -16,7 +16,7 @@ use crate::tui::view::{findings, pane};
 use crate::units;
 
 /// Columns of the names of figures.
-const NAMES: usize = 10;
+const NAME_COLUMNS: usize = 10;
 
 pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     let title = match (lab.probe(), lab.sheet.items.get(lab.item)) {
@@ -26,8 +26,9 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     };
     let inner = pane::frame(look, &title, "", lab.pane == Pane::About, area, buf);
     let columns = columns(lab, inside(inner));
-    let texts = texts(lab, look, &columns);
-    let (count, height) = (longest(&texts), usize::from(inner.height));
+    let texts = build_texts(lab, look, &columns);
+    let count = max_lines(&texts);
+    let height = usize::from(inner.height);
     let first = lab.scroll.min(count.saturating_sub(height));
     for (lines, column) in texts.into_iter().zip(columns) {
         for (row, line) in lines.into_iter().skip(first).take(height).enumerate() {
@@ -37,41 +38,40 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     pane::scrollbar(look, first, count, inner, buf);
 }
 
-pub fn most_scroll(lab: &Lab, look: &Look, area: Rect) -> usize {
+pub fn max_scroll(lab: &Lab, look: &Look, area: Rect) -> usize {
     let columns = columns(lab, inside(within(area)));
-    longest(&texts(lab, look, &columns))
+    max_lines(&build_texts(lab, look, &columns))
         .saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
 }
 
-/// Figures of a probe at the left and words at the right where there is room for both, else all
-/// below each other.
+/// Returns two columns, figures left and text right, if both fit; else one.
 fn columns(lab: &Lab, text: Rect) -> Vec<Rect> {
     const FIGURES: u16 = 46;
-    match lab.probe().is_some() && text.width >= 2 * FIGURES {
-        true => Layout::horizontal([Constraint::Length(FIGURES), Constraint::Min(0)])
-            .spacing(3)
-            .split(text)
-            .to_vec(),
-        false => vec![text],
+    if lab.probe().is_none() || text.width < 2 * FIGURES {
+        return vec![text];
     }
+    Layout::horizontal([Constraint::Length(FIGURES), Constraint::Min(0)])
+        .spacing(3)
+        .split(text)
+        .to_vec()
 }
 
 type Lines = Vec<Line<'static>>;
 
-fn longest(texts: &[Lines]) -> usize {
+fn max_lines(texts: &[Lines]) -> usize {
     texts.iter().map(Vec::len).max().unwrap_or(0)
 }
 
-/// The lines of each column.
-fn texts(lab: &Lab, look: &Look, columns: &[Rect]) -> Vec<Lines> {
+/// Builds the lines of each column.
+fn build_texts(lab: &Lab, look: &Look, columns: &[Rect]) -> Vec<Lines> {
     let text = |column: &Rect| Text { look, width: usize::from(column.width), lines: Vec::new() };
     let mut texts: Vec<Text> = columns.iter().map(text).collect();
     let last = texts.len().saturating_sub(1);
     match lab.probe() {
         None => texts.iter_mut().take(1).for_each(|text| text.group(lab)),
         Some(id) => {
-            let slot = lab.current().filter(|slot| slot.cell.probe == id);
-            // What was measured is read again and again, what it means once.
+            let slot = lab.current_slot().filter(|slot| slot.cell.probe == id);
+            // Figures come first: they are read again and again, the explanation once.
             if let (Some(text), Some(slot)) = (texts.first_mut(), slot) {
                 text.cell(lab, slot);
             }
@@ -79,14 +79,14 @@ fn texts(lab: &Lab, look: &Look, columns: &[Rect]) -> Vec<Lines> {
                 text.probe(lab, id);
             }
             if let (Some(text), Some(slot)) = (texts.get_mut(last), slot) {
-                text.grounds(lab, slot);
+                text.evidence(lab, slot);
             }
         }
     }
     texts.into_iter().map(|text| text.lines).collect()
 }
 
-/// Lines of text, as they grow.
+/// A column of text under construction.
 struct Text<'a> {
     look: &'a Look,
     width: usize,
@@ -106,7 +106,7 @@ impl Text<'_> {
             .extend(pane::wrap(text, self.width).into_iter().map(|part| Line::styled(part, style)));
     }
 
-    /// A paragraph behind a sign.
+    /// Adds a paragraph behind a sign.
     fn item(&mut self, sign: &str, text: &str, role: Role) {
         for (row, part) in pane::wrap(text, self.width.saturating_sub(2)).into_iter().enumerate() {
             let head = if row == 0 { format!("{sign} ") } else { "  ".into() };
@@ -118,11 +118,11 @@ impl Text<'_> {
         }
     }
 
-    /// `value 3.41 ns 3.39 to 3.45 ns`: name dim, figure bright; the rest where there is room, else
-    /// below.
+    /// Adds a figure, as in `value 3.41 ns 3.39 to 3.45 ns`: name dim, number bright; the rest on
+    /// the same line if it fits, else below.
     fn figure(&mut self, name: Span<'static>, shown: &str, rest: &str) {
         let (number, unit) = shown.split_once(' ').unwrap_or((shown, ""));
-        let pad = " ".repeat(NAMES.saturating_sub(name.width()));
+        let pad = " ".repeat(NAME_COLUMNS.saturating_sub(name.width()));
         let mut parts = vec![name, Span::raw(pad)];
         parts.push(Span::styled(format!("{number:>6}"), self.look.style(Role::Number)));
         parts.push(Span::styled(format!(" {unit:<5}"), self.look.style(Role::Dim)));
@@ -133,12 +133,12 @@ impl Text<'_> {
             return self.lines.push(Line::from(parts));
         }
         self.lines.push(Line::from(parts));
-        let below = pane::wrap(rest, self.width.saturating_sub(NAMES + 1));
+        let below = pane::wrap(rest, self.width.saturating_sub(NAME_COLUMNS + 1));
         let style = self.look.style(Role::Text);
         self.lines.extend(
             below
                 .into_iter()
-                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAMES + 1)), style)),
+                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAME_COLUMNS + 1)), style)),
         );
     }
 
@@ -161,25 +161,26 @@ impl Text<'_> {
         self.gap();
         let Some(info) = lab.info(id) else {
             return self.say(
-                "This iotui does not know the probe: the figures are those of the session.",
+                "This version of iotui does not know this probe; its values come from the session.",
                 Role::Dim,
             );
         };
         self.say(info.title, Role::Title);
         self.say(info.doc, Role::Text);
-        let cell_says =
-            lab.current().is_some_and(|slot| slot.cell.probe == id && lab.refused(slot).is_some());
-        if let Some(why) = lab.missing(id).filter(|_| !cell_says) {
+        let cell_is_refused = lab
+            .current_slot()
+            .is_some_and(|slot| slot.cell.probe == id && lab.refusal(slot).is_some());
+        if let (false, Some(why)) = (cell_is_refused, lab.unavailable_reason(id)) {
             self.gap();
             self.item(
                 self.look.glyph("✖", "X"),
-                &format!("not to be had here: {why}"),
+                &format!("unavailable here: {why}"),
                 Role::Misleading,
             );
         }
     }
 
-    /// The figures of a cell.
+    /// Adds the figures of a cell.
     fn cell(&mut self, lab: &Lab, slot: &Slot) {
         let parameters = slot.cell.parameters();
         if !parameters.is_empty() {
@@ -189,12 +190,8 @@ impl Text<'_> {
         if let Some(error) = result.and_then(|result| result.error.as_ref()) {
             self.item(self.look.glyph("✖", "X"), error, Role::Wrong);
         }
-        if let Some(why) = lab.refused(slot) {
-            self.item(
-                self.look.glyph("✖", "X"),
-                &format!("not to be had: {why}"),
-                Role::Misleading,
-            );
+        if let Some(why) = lab.refusal(slot) {
+            self.item(self.look.glyph("✖", "X"), &format!("unavailable: {why}"), Role::Misleading);
         }
         if let Some(result) = result {
             self.value(lab, result);
@@ -206,12 +203,14 @@ impl Text<'_> {
         for (at, other) in lab.others() {
             if let Some(value) = other.value(&slot.cell, slot.unit) {
                 let (symbol, style) = sign(self.look, at);
-                let own = result.and_then(|result| result.value).map(|of| of.summary.median);
-                let ratio = own
-                    .filter(|own| *own > 0.0 && value > 0.0)
-                    .map_or(String::new(), |own| times(value / own));
-                let name =
-                    Span::styled(format!("{symbol} {}", pane::fit(&other.name, NAMES - 3)), style);
+                let median = result.and_then(|result| result.value).map(|of| of.summary.median);
+                let ratio = median
+                    .filter(|median| *median > 0.0 && value > 0.0)
+                    .map_or(String::new(), |median| show_ratio(value / median));
+                let name = Span::styled(
+                    format!("{symbol} {}", pane::fit(&other.name, NAME_COLUMNS - 3)),
+                    style,
+                );
                 self.figure(name, &slot.unit.show(value), &ratio);
             }
         }
@@ -220,8 +219,8 @@ impl Text<'_> {
     fn value(&mut self, lab: &Lab, result: &ProbeResult) {
         let (Some(value), Some(unit)) = (result.value, result.unit) else { return };
         let s = value.summary;
-        // The cycles of a figure are told by the session; those of mean and spread follow from the
-        // same clock.
+        // The session reports the cycles of the median; those of mean and deviation follow from
+        // the same clock.
         let cycle = result
             .cycles
             .filter(|cycles| *cycles > 0.0)
@@ -247,12 +246,13 @@ impl Text<'_> {
         }
         let outliers = match result.outliers().len() {
             0 => String::new(),
-            count => format!("{count} stand apart"),
+            1 => "1 outlier".into(),
+            count => format!("{count} outliers"),
         };
         self.figure(self.name("batches"), &result.counted().len().to_string(), &outliers);
     }
 
-    /// What was expected, why, and how far off that is.
+    /// Adds the estimate, its reason, and how far off it is.
     fn estimate(&mut self, slot: &Slot, result: Option<&ProbeResult>, of: &Estimate) {
         let rest = if of.low == of.high {
             String::new()
@@ -263,20 +263,20 @@ impl Text<'_> {
         if let Some(value) =
             result.and_then(|result| result.value).map(|value| value.summary.median)
         {
-            let (ratio, said) = against(value, of);
-            self.figure(self.name("/ estimate"), &ratio, said);
+            let (ratio, verdict) = compare_with_estimate(value, of);
+            self.figure(self.name("/ estimate"), &ratio, verdict);
         }
         let style = self.look.style(Role::Dim);
-        let reason = pane::wrap(&of.reason, self.width.saturating_sub(NAMES + 1));
+        let reason = pane::wrap(&of.reason, self.width.saturating_sub(NAME_COLUMNS + 1));
         self.lines.extend(
             reason
                 .into_iter()
-                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAMES + 1)), style)),
+                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAME_COLUMNS + 1)), style)),
         );
     }
 
-    /// What was taken out, what counters prove, what is to be known about the figure.
-    fn grounds(&mut self, lab: &Lab, slot: &Slot) {
+    /// Adds what was subtracted, what counters prove, and the warnings.
+    fn evidence(&mut self, lab: &Lab, slot: &Slot) {
         let Some(result) = lab.result(slot) else { return };
         if !result.evidence.is_empty() {
             self.gap();
@@ -292,19 +292,22 @@ impl Text<'_> {
     }
 }
 
-/// The value over the nearer end of what was expected, or over all of it where it lies within.
-fn against(value: f64, of: &Estimate) -> (String, &'static str) {
+/// Compares a value with the nearer end of its estimate.
+fn compare_with_estimate(value: f64, of: &Estimate) -> (String, &'static str) {
     let ratio = |end: f64| if end > 0.0 { units::column::figure(value / end) } else { "-".into() };
-    match () {
-        () if value > of.high => (ratio(of.high), "above it"),
-        () if value < of.low => (ratio(of.low), "below it"),
-        () if of.low == of.high => (ratio(of.low), "as expected"),
-        () => ("1".into(), "within it"),
+    if value > of.high {
+        (ratio(of.high), "above")
+    } else if value < of.low {
+        (ratio(of.low), "below")
+    } else if of.low == of.high {
+        (ratio(of.low), "as expected")
+    } else {
+        ("1".into(), "within")
     }
 }
 
-/// How many times what is shown: `7.71x`.
-fn times(ratio: f64) -> String {
+/// Returns a ratio to the value that is shown: `7.71x this`.
+fn show_ratio(ratio: f64) -> String {
     format!("{}x this", units::column::figure(ratio))
 }
 
@@ -313,12 +316,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_held_against_the_nearer_end_of_what_was_expected() {
+    fn a_value_is_compared_with_the_nearer_end_of_its_estimate() {
         let of = |low, high| Estimate { low, high, reason: String::new() };
-        assert_eq!(against(30.0, &of(10.0, 15.0)), ("2.00".into(), "above it"));
-        assert_eq!(against(5.0, &of(10.0, 15.0)), ("0.50".into(), "below it"));
-        assert_eq!(against(12.0, &of(10.0, 15.0)).1, "within it");
-        assert_eq!(against(10.0, &of(10.0, 10.0)), ("1.00".into(), "as expected"));
-        assert_eq!(against(1.0, &of(0.0, 0.0)).0, "-");
+        assert_eq!(compare_with_estimate(30.0, &of(10.0, 15.0)), ("2.00".into(), "above"));
+        assert_eq!(compare_with_estimate(5.0, &of(10.0, 15.0)), ("0.50".into(), "below"));
+        assert_eq!(compare_with_estimate(12.0, &of(10.0, 15.0)).1, "within");
+        assert_eq!(compare_with_estimate(10.0, &of(10.0, 10.0)), ("1.00".into(), "as expected"));
+        assert_eq!(compare_with_estimate(1.0, &of(0.0, 0.0)).0, "-");
     }
 }

@@ -1,5 +1,5 @@
-//! The bars: a cell per row, its median on the scale, what was expected of it, and where others
-//! are.
+//! The bars: one row per cell, with its median on the scale, the estimate, and the values of marked
+//! sessions.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -14,19 +14,19 @@ use crate::record::{Severity, Unit};
 use crate::tui::context::{RunStatus, ViewContext};
 use crate::tui::lab::layout::{Hit, inside, within};
 use crate::tui::lab::rows::{Row, Slot};
-use crate::tui::lab::scale::{self, DECADES, TIMES};
+use crate::tui::lab::scale::{DECADES, Scale, TIMES};
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::plot::{Mark, Track, column};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
-/// Columns of a figure, of its unit, of a sign behind them.
+/// Columns of a number, of its unit, and of the sign behind them.
 const FIGURE: u16 = 5;
 const UNIT: u16 = 5;
 const SIGN: u16 = 2;
 
-/// The columns and rows of the pane.
-struct Laid {
+/// Positions of the columns and rows of the pane.
+struct BarLayout {
     head: Option<Rect>,
     axis: Rect,
     rows: Rect,
@@ -35,9 +35,9 @@ struct Laid {
     bar: u16,
 }
 
-impl Laid {
-    /// `with_progress`: a row above the bars says how far the run is.
-    fn new(lab: &Lab, with_progress: bool, area: Rect) -> Laid {
+impl BarLayout {
+    /// Lays out the pane; `with_progress`: a row above the bars shows the progress of the run.
+    fn new(lab: &Lab, with_progress: bool, area: Rect) -> BarLayout {
         let inner = inside(within(area));
         let head = u16::from(with_progress && inner.height > 4);
         let legend = u16::from(inner.height > 7);
@@ -58,10 +58,11 @@ impl Laid {
             .max()
             .unwrap_or(0);
         // A narrow bar needs the columns more than its label does.
-        let most = if inner.width < 50 { inner.width / 3 } else { (inner.width * 2 / 5).min(26) };
-        let label = longest.clamp(8, most.max(8));
+        let max_label =
+            if inner.width < 50 { inner.width / 3 } else { (inner.width * 2 / 5).min(26) };
+        let label = longest.clamp(8, max_label.max(8));
         let bar = inner.width.saturating_sub(label + 1 + FIGURE + UNIT + SIGN + 2);
-        Laid {
+        BarLayout {
             head: (head > 0).then(|| row(0, 1)),
             axis: Rect::new(
                 inner.x + label + 1,
@@ -86,11 +87,11 @@ impl Laid {
 }
 
 pub fn hit(lab: &Lab, ctx: &ViewContext, area: Rect, at: Position) -> Option<Hit> {
-    let laid = Laid::new(lab, ctx.measures_probes(), area);
-    if !laid.rows.contains(at) {
+    let layout = BarLayout::new(lab, ctx.measures_probes(), area);
+    if !layout.rows.contains(at) {
         return None;
     }
-    match lab.sheet.rows.get(laid.first(lab) + usize::from(at.y - laid.rows.y))? {
+    match lab.sheet.rows.get(layout.first(lab) + usize::from(at.y - layout.rows.y))? {
         Row::Slot(slot) => Some(Hit::Slot(*slot)),
         Row::Head(id) => {
             lab.sheet.slots.iter().position(|slot| slot.cell.probe == *id).map(Hit::Slot)
@@ -110,46 +111,45 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let right = format!("{measured} of {}", lab.sheet.slots.len());
     let title = pane::fit(title, usize::from(area.width).saturating_sub(pane::width(&right) + 8));
     pane::frame(look, &title, &right, lab.pane == Pane::Bars, area, buf);
-    let laid = Laid::new(lab, ctx.measures_probes(), area);
-    if let (Some(head), Some(run)) = (laid.head, ctx.run) {
+    let layout = BarLayout::new(lab, ctx.measures_probes(), area);
+    if let (Some(head), Some(run)) = (layout.head, ctx.run) {
         progress::draw(look, run, head, buf);
     }
     if lab.sheet.slots.is_empty() {
-        return empty(lab, ctx, laid.rows, buf);
+        return draw_empty(lab, ctx, layout.rows, buf);
     }
-    axis(look, laid.axis, buf);
-    let first = laid.first(lab);
+    draw_axis(look, layout.axis, buf);
+    let first = layout.first(lab);
     let running = ctx.run.and_then(RunStatus::probe_cell);
     for (at, row) in
-        lab.sheet.rows.iter().skip(first).take(usize::from(laid.rows.height)).enumerate()
+        lab.sheet.rows.iter().skip(first).take(usize::from(layout.rows.height)).enumerate()
     {
-        let place = Rect::new(laid.rows.x, laid.rows.y + at as u16, laid.rows.width, 1);
+        let place = Rect::new(layout.rows.x, layout.rows.y + at as u16, layout.rows.width, 1);
         match row {
-            Row::Head(id) => head(look, lab, id, &laid, place, buf),
+            Row::Head(id) => draw_head(look, lab, id, &layout, place, buf),
             Row::Slot(index) => {
                 if let Some(slot) = lab.sheet.slots.get(*index) {
-                    one(look, lab, slot, &laid, place, (running, *index == lab.slot), buf);
+                    draw_cell(look, lab, slot, &layout, place, (running, *index == lab.slot), buf);
                 }
             }
         }
     }
-    let rows = Rect::new(laid.rows.x, laid.rows.y, laid.rows.width + 1, laid.rows.height);
+    let rows = Rect::new(layout.rows.x, layout.rows.y, layout.rows.width + 1, layout.rows.height);
     pane::scrollbar(look, first, lab.sheet.rows.len(), rows, buf);
-    if let Some(area) = laid.legend {
+    if let Some(area) = layout.legend {
         legend::draw(look, lab, area, buf);
     }
 }
 
-fn empty(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
-    let text = match () {
-        () if !lab.filter.value().is_empty() => "nothing that is on is like that",
-        () if lab.here.cells.is_empty() && ctx.run.is_some() => {
-            "what can be measured here is found out after the run"
-        }
-        () if lab.here.cells.is_empty() && lab.data.planned.is_empty() => {
-            "finding out what can be measured here ..."
-        }
-        () => "no probe is on: space switches the one under the cursor on",
+fn draw_empty(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+    let text = if !lab.filter.value().is_empty() {
+        "no selected probe matches the filter"
+    } else if lab.local.cells.is_empty() && ctx.run.is_some() {
+        "available probes are checked after the run"
+    } else if lab.local.cells.is_empty() && lab.data.planned.is_empty() {
+        "checking which probes are available..."
+    } else {
+        "no probe is selected: space selects the one under the cursor"
     };
     pane::line(
         Line::styled(text, ctx.look.style(Role::Dim)).centered(),
@@ -159,8 +159,8 @@ fn empty(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     );
 }
 
-/// The powers of ten above the bars, as many as there is room for.
-fn axis(look: &Look, area: Rect, buf: &mut Buffer) {
+/// Draws the powers of ten above the bars, as many as fit.
+fn draw_axis(look: &Look, area: Rect, buf: &mut Buffer) {
     let mut free = area.x;
     let dense = area.width >= 60;
     for (at, (value, name)) in DECADES.iter().enumerate() {
@@ -179,13 +179,13 @@ fn axis(look: &Look, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The name of a probe above its cells.
-fn head(look: &Look, lab: &Lab, id: &str, laid: &Laid, place: Rect, buf: &mut Buffer) {
+/// Draws the name of a probe above its cells.
+fn draw_head(look: &Look, lab: &Lab, id: &str, layout: &BarLayout, place: Rect, buf: &mut Buffer) {
     let title = lab.info(id).map_or("", |info| info.title);
     let room = usize::from(place.width);
     let name = pane::fit(id, room);
     let rest = room.saturating_sub(pane::width(&name) + 2);
-    let title = if pane::width(&name) + 2 > usize::from(laid.label) && title == id {
+    let title = if pane::width(&name) + 2 > usize::from(layout.label) && title == id {
         String::new()
     } else {
         pane::fit_words(title, rest)
@@ -197,36 +197,39 @@ fn head(look: &Look, lab: &Lab, id: &str, laid: &Laid, place: Rect, buf: &mut Bu
     Line::from(parts).render(place, buf);
 }
 
-/// One cell.
-fn one(
+/// Draws one cell.
+fn draw_cell(
     look: &Look,
     lab: &Lab,
     slot: &Slot,
-    laid: &Laid,
+    layout: &BarLayout,
     place: Rect,
     (running, here): (Option<&ProbeCell>, bool),
     buf: &mut Buffer,
 ) {
     let result = lab.result(slot);
-    let refused = lab.refused(slot).is_some();
+    let refused = lab.refusal(slot).is_some();
     let runs = running == Some(&slot.cell);
-    let alone = slot.label == slot.cell.probe;
-    let role = match () {
-        () if runs => Role::Good,
-        () if refused => Role::Off,
-        () if alone => Role::Title,
-        () => Role::Text,
+    let is_single = slot.label == slot.cell.probe;
+    let role = if runs {
+        Role::Good
+    } else if refused {
+        Role::Off
+    } else if is_single {
+        Role::Title
+    } else {
+        Role::Text
     };
-    let indent = match (runs, alone) {
+    let indent = match (runs, is_single) {
         (true, _) => look.glyph("▸", ">"),
         (false, true) => "",
         (false, false) => " ",
     };
-    let label = pane::fit(&format!("{indent}{}", slot.label), usize::from(laid.label));
+    let label = pane::fit(&format!("{indent}{}", slot.label), usize::from(layout.label));
     buf.set_string(place.x, place.y, label, look.style(role));
-    let bar = Rect::new(place.x + laid.label + 1, place.y, laid.bar, 1);
-    track(look, lab, slot, result, runs).render(look, bar, buf);
-    figure(
+    let bar = Rect::new(place.x + layout.label + 1, place.y, layout.bar, 1);
+    build_track(look, lab, slot, result, runs).render(look, bar, buf);
+    draw_figure(
         look,
         result,
         refused,
@@ -234,17 +237,17 @@ fn one(
         buf,
     );
     if here {
-        cursor(look, lab.pane == Pane::Bars, Rect { width: laid.label, ..place }, buf);
+        draw_cursor(look, lab.pane == Pane::Bars, Rect { width: layout.label, ..place }, buf);
     }
 }
 
-/// The label of the cursor's row is lit; without the focus it is only marked.
-fn cursor(look: &Look, focused: bool, area: Rect, buf: &mut Buffer) {
+/// Highlights the label of the cursor's row, less strongly without the focus.
+fn draw_cursor(look: &Look, focused: bool, area: Rect, buf: &mut Buffer) {
     let style = if focused { look.style(Role::Selected) } else { look.style(Role::Focus) };
     buf.set_style(area, style);
 }
 
-fn track(
+fn build_track(
     look: &Look,
     lab: &Lab,
     slot: &Slot,
@@ -259,7 +262,7 @@ fn track(
             .filter(|share| *share < 1.0)
             .collect()
     });
-    let at = |value: f64| scale::of(slot.unit).share(value);
+    let at = |value: f64| Scale::for_unit(slot.unit).share(value);
     let value = result.and_then(|result| result.value).map(|value| value.summary);
     let bar =
         value.map(|s| (at(s.median), (s.low.map_or(f64::NAN, at), s.high.map_or(f64::NAN, at))));
@@ -273,8 +276,14 @@ fn track(
     Track { bar, style, expected, marks: marks.collect(), grid: if time { &GRID } else { &[] } }
 }
 
-/// `3.41 ns`, numbers and units below each other; then the gravest sign.
-fn figure(look: &Look, result: Option<&ProbeResult>, refused: bool, area: Rect, buf: &mut Buffer) {
+/// Draws a value (`3.41 ns`) with aligned numbers and units, then its most severe sign.
+fn draw_figure(
+    look: &Look,
+    result: Option<&ProbeResult>,
+    refused: bool,
+    area: Rect,
+    buf: &mut Buffer,
+) {
     let shown = result
         .and_then(|result| Some((result.unit?, result.value?)))
         .map(|(unit, value)| unit.show(value.summary.median));
@@ -285,7 +294,7 @@ fn figure(look: &Look, result: Option<&ProbeResult>, refused: bool, area: Rect, 
             (number.to_string(), unit.to_string(), Role::Number)
         }
         (None, true, _) => ("failed".into(), String::new(), Role::Wrong),
-        (None, false, true) => ("not here".into(), String::new(), Role::Off),
+        (None, false, true) => ("n/a".into(), String::new(), Role::Off),
         (None, false, false) => ("-".into(), String::new(), Role::Dim),
     };
     let worst =
@@ -299,9 +308,9 @@ fn figure(look: &Look, result: Option<&ProbeResult>, refused: bool, area: Rect, 
     let unit_pad = " ".repeat(usize::from(UNIT).saturating_sub(pane::width(&unit)));
     let mut parts = vec![Span::styled(format!("{pad}{number}"), look.style(role))];
     parts.push(Span::styled(format!(" {unit}{unit_pad} "), look.style(Role::Dim)));
-    parts.extend(worst.filter(|_| shown.is_some()).map(|severity| {
+    if let (Some(severity), true) = (worst, shown.is_some()) {
         let (role, sign) = findings::severity(look, severity);
-        Span::styled(sign.to_string(), look.style(role))
-    }));
+        parts.push(Span::styled(sign.to_string(), look.style(role)));
+    }
     Line::from(parts).render(area.intersection(buf.area), buf);
 }

@@ -1,4 +1,4 @@
-//! The curves of one probe, over the parameter that varies.
+//! The curves of one probe over the parameter that varies.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::signs::sign;
 use crate::record::Unit;
 use crate::tui::lab::curve::Curves;
-use crate::tui::lab::data::Other;
+use crate::tui::lab::data::MarkedSession;
 use crate::tui::lab::layout::{Hit, inside, within};
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
@@ -25,10 +25,10 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     let inner = inside(pane::frame(look, &title, &by, lab.pane != Pane::About, area, buf));
     let (plot, below) = parts(inner, &curves);
     with_chart(lab, look, &curves, |chart| chart.render(plot, buf));
-    read_out(lab, look, &curves, below, buf);
+    draw_values(lab, look, &curves, below, buf);
 }
 
-/// The plot, and the values at the cursor below it.
+/// Splits the pane into the plot and the values at the cursor below it.
 fn parts(inner: Rect, curves: &Curves) -> (Rect, Rect) {
     let below = (curves.curves.len() as u16 + 1).min(inner.height / 3);
     let plot = Rect { height: inner.height - below, ..inner };
@@ -42,36 +42,37 @@ pub fn hit(lab: &Lab, look: &Look, area: Rect, at: Position) -> Option<Hit> {
         .then(|| with_chart(lab, look, &curves, |chart| chart.x_at(plot, at.x)).map(Hit::X))?
 }
 
-fn place(axis: &str, x: f64) -> String {
+fn show_place(axis: &str, x: f64) -> String {
     if axis == "bytes" { units::show_bytes(x.round() as u64) } else { format!("{x:.0}") }
 }
 
-/// What others measured at the places of the curves.
-fn points_of_others(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
-    let of = |other: &Other| -> Vec<Point> {
+/// Returns the values of marked sessions at the points of the curves.
+fn marked_points(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
+    let points_of = |other: &MarkedSession| -> Vec<Point> {
         let each = curves.curves.iter().flat_map(|curve| curve.cells.iter().zip(&curve.points));
         each.filter_map(|(cell, point)| Some(Point::new(point.x, other.value(cell, curves.unit)?)))
             .collect()
     };
     lab.others()
-        .map(|(at, other)| (at, of(other)))
+        .map(|(at, other)| (at, points_of(other)))
         .filter(|(_, points)| !points.is_empty())
         .collect()
 }
 
-/// The chart as it is drawn, for drawing and for the mouse.
+/// Builds the chart for drawing and for the mouse.
 fn with_chart<R>(lab: &Lab, look: &Look, curves: &Curves, then: impl FnOnce(&Chart) -> R) -> R {
-    let others = points_of_others(lab, curves);
+    let others = marked_points(lab, curves);
     let mut series = Vec::new();
     for (at, curve) in curves.curves.iter().enumerate() {
-        // That of every curve would be a thicket.
-        let here = lab.current().is_some_and(|slot| curve.cells.contains(&slot.cell));
-        for expected in [&curve.low, &curve.high].into_iter().filter(|_| here) {
-            let faint =
-                Series { style: look.style(Role::Dim), ..Series::new(look, at, "", expected) };
-            series.extend(
-                expected.iter().any(|point| point.y.is_finite()).then(|| faint.draw(Draw::Dashed)),
-            );
+        // Estimates of every curve would be a thicket.
+        let is_current = lab.current_slot().is_some_and(|slot| curve.cells.contains(&slot.cell));
+        let estimates = if is_current { vec![&curve.low, &curve.high] } else { Vec::new() };
+        for estimate in estimates {
+            if estimate.iter().any(|point| point.y.is_finite()) {
+                let style = look.style(Role::Dim);
+                let faint = Series { style, ..Series::new(look, at, "", estimate) };
+                series.push(faint.draw(Draw::Dashed));
+            }
         }
         series.push(Series::new(look, at, &curve.name, &curve.points).draw(Draw::LineAndMarkers));
     }
@@ -88,24 +89,24 @@ fn with_chart<R>(lab: &Lab, look: &Look, curves: &Curves, then: impl FnOnce(&Cha
         .iter()
         .map(|step| Rule { at: step.nanos, label: &step.name, style: look.style(Role::Rule) })
         .collect();
-    let show_x = |x: f64| place(&curves.axis, x);
+    let show_x = |x: f64| show_place(&curves.axis, x);
     let show_y = |y: f64| curves.unit.show(y);
     let positive = curves.xs().first().is_some_and(|x| *x > 0.0);
     let x = Axis::new(if positive { Scale::Log2 } else { Scale::Linear }, &show_x);
     let y = Axis::new(if curves.unit == Unit::Nanos { Scale::Log10 } else { Scale::Log2 }, &show_y);
     let chart =
         Chart::new(look, x, y, &series).rules(&rules).bands(true).names(curves.curves.len() > 1);
-    then(&chart.cursor(lab.current().and_then(|slot| curves.x(&slot.cell))))
+    then(&chart.cursor(lab.current_slot().and_then(|slot| curves.x(&slot.cell))))
 }
 
-/// The values at the cursor, a line for each curve.
-fn read_out(lab: &Lab, look: &Look, curves: &Curves, area: Rect, buf: &mut Buffer) {
-    let Some(slot) = lab.current() else { return };
+/// Draws the values at the cursor, one line per curve.
+fn draw_values(lab: &Lab, look: &Look, curves: &Curves, area: Rect, buf: &mut Buffer) {
+    let Some(slot) = lab.current_slot() else { return };
     let Some(x) = curves.x(&slot.cell) else { return };
     let at = if curves.axis == "bytes" {
-        place("bytes", x)
+        show_place("bytes", x)
     } else {
-        format!("{} {}", curves.axis, place("", x))
+        format!("{} {}", curves.axis, show_place("", x))
     };
     pane::line(Line::styled(format!("at {at}"), look.style(Role::Title)), 0, area, buf);
     for (row, (index, curve)) in curves.curves.iter().enumerate().enumerate() {

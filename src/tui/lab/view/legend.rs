@@ -1,4 +1,4 @@
-//! What the signs on the bars mean, in one line.
+//! The meaning of the signs on the bars, in one line.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,19 +10,22 @@ use crate::tui::lab::state::Lab;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// Only what is to be seen, as much of it as there is room for.
+/// Draws the entries for signs that are visible, as many as fit.
 pub fn draw(look: &Look, lab: &Lab, area: Rect, buf: &mut Buffer) {
     let mut line: Vec<Span> = Vec::new();
     for part in parts(look, lab) {
         let gap = if line.is_empty() { 0 } else { 2 };
-        let width = |spans: &[Span]| spans.iter().map(Span::width).sum::<usize>();
-        if width(&line) + gap + width(&part) > usize::from(area.width) {
+        if total_width(&line) + gap + total_width(&part) > usize::from(area.width) {
             continue;
         }
         line.push(Span::raw(" ".repeat(gap)));
         line.extend(part);
     }
     pane::line(Line::from(line), 0, area, buf);
+}
+
+fn total_width(spans: &[Span]) -> usize {
+    spans.iter().map(Span::width).sum()
 }
 
 fn parts(look: &Look, lab: &Lab) -> Vec<Vec<Span<'static>>> {

@@ -1,27 +1,27 @@
-//! The list of groups and probes: what is on, what is not to be had here.
+//! The list of groups and probes, with those that are selected and those that are unavailable.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::tui::context::{RunStatus, ViewContext};
-use crate::tui::lab::layout::{Hit, filtering, within};
+use crate::tui::lab::layout::{Hit, shows_filter, within};
 use crate::tui::lab::rows::Item;
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// Columns before the name of a probe: where it runs, its box, and what a click on the box hits.
+/// Columns before the name of a probe: the running sign and the checkbox. A click on them toggles.
 const BOX: u16 = 4;
 
-/// The rows below the filter, where there is one.
-fn rows(inner: Rect, lab: &Lab) -> Rect {
-    let above = u16::from(filtering(lab)).min(inner.height);
+/// Returns the rows below the filter.
+fn list_area(inner: Rect, lab: &Lab) -> Rect {
+    let above = u16::from(shows_filter(lab)).min(inner.height);
     Rect::new(inner.x, inner.y + above, inner.width, inner.height - above)
 }
 
 pub fn hit(lab: &Lab, area: Rect, at: Position) -> Option<Hit> {
-    let rows = rows(within(area), lab);
+    let rows = list_area(within(area), lab);
     if !rows.contains(at) {
         return None;
     }
@@ -38,21 +38,22 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
         .items
         .iter()
         .filter_map(|item| if let Item::Probe(id) = item { Some(id.as_str()) } else { None });
-    let (on, count) = (lab.choice.count(all.clone()), all.count());
+    let on = lab.choice.count(all.clone());
+    let count = all.count();
     let of = if area.width < 22 { "/" } else { " of " };
     let inner = pane::frame(look, "Probes", &format!("{on}{of}{count}"), focused, area, buf);
-    if filtering(lab) {
+    if shows_filter(lab) {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
         let field =
             Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
         pane::field(look, &lab.filter, lab.typing, field, buf);
     }
-    let rows = rows(inner, lab);
+    let rows = list_area(inner, lab);
     let first = pane::first_row(lab.item, lab.sheet.items.len(), usize::from(rows.height));
     let running = ctx.run.and_then(RunStatus::probe_cell).map(|cell| cell.probe.as_str());
     for (row, item) in lab.sheet.items.iter().enumerate().skip(first).take(usize::from(rows.height))
     {
-        let text = line(look, lab, row, item, running, usize::from(rows.width));
+        let text = item_line(look, lab, row, item, running, usize::from(rows.width));
         let at = (row - first) as u16;
         if row == lab.item && focused {
             pane::line(pane::lit(look, text), at, rows, buf);
@@ -62,12 +63,12 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
         }
     }
     if lab.sheet.items.is_empty() {
-        pane::line(Line::styled(" no probe is like that", look.style(Role::Dim)), 0, rows, buf);
+        pane::line(Line::styled(" no probe matches", look.style(Role::Dim)), 0, rows, buf);
     }
     pane::scrollbar(look, first, lab.sheet.items.len(), rows, buf);
 }
 
-fn line(
+fn item_line(
     look: &Look,
     lab: &Lab,
     row: usize,
@@ -79,8 +80,8 @@ fn line(
         Item::Group(group) => {
             let probes = lab.sheet.probes_of(row, &lab.infos);
             let on = lab.choice.count(probes.iter().copied());
-            let (name, count) =
-                (group.map_or("other", |group| group.name()), format!("{on} of {}", probes.len()));
+            let name = group.map_or("other", |group| group.name());
+            let count = format!("{on} of {}", probes.len());
             let pad = " ".repeat(width.saturating_sub(name.len() + count.len() + 3));
             Line::from(vec![
                 Span::styled(format!(" {name}"), look.style(Role::Title)),
@@ -88,7 +89,7 @@ fn line(
             ])
         }
         Item::Probe(id) => {
-            let missing = lab.missing(id).is_some() || lab.info(id).is_none();
+            let missing = lab.unavailable_reason(id).is_some() || lab.info(id).is_none();
             let on = lab.choice.is_on(id);
             let (mark, role) = match (missing, on) {
                 (true, true) => (look.glyph("✓", "x"), Role::Off),

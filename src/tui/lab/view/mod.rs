@@ -1,4 +1,4 @@
-//! The picture of Lab: the list, the bars or a curve, the explanation.
+//! Drawing of Lab: the list, the bars or a curve, the explanation.
 
 mod about;
 mod bars;
@@ -22,9 +22,10 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     let places = Places::new(body, lab.pane);
     list::draw(lab, ctx, places.list, buf);
     if let Some(area) = places.bars {
-        match lab.open {
-            true => chart::draw(lab, ctx.look, area, buf),
-            false => bars::draw(lab, ctx, area, buf),
+        if lab.open {
+            chart::draw(lab, ctx.look, area, buf);
+        } else {
+            bars::draw(lab, ctx, area, buf);
         }
     }
     if let Some(area) = places.about {
@@ -32,7 +33,7 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The rows that a page of the pane with the focus has.
+/// Returns the rows of a page of the focused pane.
 pub fn page(lab: &Lab, body: Rect) -> usize {
     let places = Places::new(body, lab.pane);
     let area = match lab.pane {
@@ -43,25 +44,25 @@ pub fn page(lab: &Lab, body: Rect) -> usize {
     usize::from(area.height.saturating_sub(4)).max(1)
 }
 
-/// How far the explanation scrolls.
-pub fn most_scroll(lab: &Lab, look: &Look, body: Rect) -> usize {
+/// Returns the last scroll position of the explanation.
+pub fn max_scroll(lab: &Lab, look: &Look, body: Rect) -> usize {
     let places = Places::new(body, lab.pane);
-    places.about.map_or(0, |area| about::most_scroll(lab, look, area))
+    places.about.map_or(0, |area| about::max_scroll(lab, look, area))
 }
 
-/// What is at a place.
+/// Returns what is at a position.
 pub fn hit(lab: &Lab, ctx: &ViewContext, body: Rect, at: Position) -> Option<Hit> {
     let places = Places::new(body, lab.pane);
     if places.list.contains(at) {
         return Some(list::hit(lab, places.list, at).unwrap_or(Hit::Pane(Pane::Probes)));
     }
     if let Some(area) = places.bars.filter(|area| area.contains(at)) {
-        let found = if lab.open {
+        let hit = if lab.open {
             chart::hit(lab, ctx.look, area, at)
         } else {
             bars::hit(lab, ctx, area, at)
         };
-        return Some(found.unwrap_or(Hit::Pane(Pane::Bars)));
+        return Some(hit.unwrap_or(Hit::Pane(Pane::Bars)));
     }
     places.about.filter(|area| area.contains(at)).map(|_| Hit::Pane(Pane::About))
 }

@@ -1,4 +1,4 @@
-//! How far the run is, above the bars.
+//! The progress of the run, above the bars.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,15 +9,15 @@ use crate::tui::live;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// What is measured, a bar, the percent and what is left.
+/// Draws the current cell, a bar, the percentage and the time left.
 pub fn draw(look: &Look, run: &RunStatus, area: Rect, buf: &mut Buffer) {
     let (percent, left) = run.progress.clone().unwrap_or_default();
-    let told = run.state.clone();
-    let steady = told.starts_with("running");
+    let state = run.state.clone();
+    let steady = state.starts_with("running");
     let what = match (steady, run.probe_cell()) {
         (true, Some(cell)) => cell.label(),
         (true, None) => "starting".into(),
-        (false, _) => told,
+        (false, _) => state,
     };
     let right = format!(" {percent:>3} %  {left}");
     let room = usize::from(area.width).saturating_sub(pane::width(&right));

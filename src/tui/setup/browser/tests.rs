@@ -8,7 +8,7 @@ pub fn entry(dir: &str, name: &str, kind: Kind, size: u64) -> Entry {
 
 fn browser() -> Browser {
     let mut browser = Browser::new("/data".into());
-    browser.going = Some("/data".into());
+    browser.loading = Some("/data".into());
     let names = [
         ("sub", Kind::Folder, 0),
         (".hidden", Kind::File, 5),
@@ -17,7 +17,11 @@ fn browser() -> Browser {
     ];
     let result =
         Ok(names.iter().map(|(name, kind, size)| entry("/data", name, *kind, *size)).collect());
-    assert!(browser.listed(Listing { dir: "/data".into(), ground: Ground::default(), result }));
+    assert!(browser.accept_listing(Listing {
+        dir: "/data".into(),
+        file_system: FileSystem::default(),
+        result
+    }));
     browser
 }
 
@@ -29,37 +33,42 @@ fn rows_follow_filter_and_hidden_files() {
         [Row::Scratch, Row::Parent, Row::Entry(0), Row::Entry(2), Row::Entry(3)]
     );
     browser.hidden = true;
-    browser.sort();
+    browser.build_rows();
     assert_eq!(browser.rows.len(), 6);
     browser.filter = Some(Input::new("BIN".into()));
-    browser.sort();
+    browser.build_rows();
     assert_eq!(browser.rows, [Row::Entry(2)]);
     assert_eq!(browser.file(), Some(Path::new("/data/a.bin")));
     browser.filter = Some(Input::new("nothing".into()));
-    browser.sort();
+    browser.build_rows();
     assert_eq!((browser.row(), browser.file()), (None, None));
 }
 
 #[test]
-fn an_answer_that_nobody_waits_for_changes_nothing() {
+fn a_listing_that_is_no_longer_awaited_changes_nothing() {
     let mut browser = browser();
-    let late = Listing { dir: "/slow".into(), ground: Ground::default(), result: Ok(Vec::new()) };
-    assert!(!browser.listed(late) && browser.entries.len() == 4);
-    browser.going = Some("/gone".into());
+    let late =
+        Listing { dir: "/slow".into(), file_system: FileSystem::default(), result: Ok(Vec::new()) };
+    assert!(!browser.accept_listing(late) && browser.entries.len() == 4);
+    browser.loading = Some("/gone".into());
     let error = Listing {
         dir: "/gone".into(),
-        ground: Ground::default(),
+        file_system: FileSystem::default(),
         result: Err("/gone: no such folder".into()),
     };
-    assert!(browser.listed(error) && browser.dir == Path::new("/data") && browser.error.is_some());
+    assert!(
+        browser.accept_listing(error)
+            && browser.dir == Path::new("/data")
+            && browser.error.is_some()
+    );
 }
 
 #[test]
-fn going_up_puts_the_cursor_on_what_was_left() {
+fn going_up_puts_the_cursor_on_the_folder_that_was_left() {
     let mut browser = browser();
-    browser.going = Some("/".into());
+    browser.loading = Some("/".into());
     let result = Ok(vec![entry("/", "bin", Kind::Folder, 0), entry("/", "data", Kind::Folder, 0)]);
-    browser.listed(Listing { dir: "/".into(), ground: Ground::default(), result });
+    browser.accept_listing(Listing { dir: "/".into(), file_system: FileSystem::default(), result });
     assert_eq!(browser.row().and_then(|row| browser.folder(row)), Some(Path::new("/data")));
 }
 
@@ -67,24 +76,25 @@ fn going_up_puts_the_cursor_on_what_was_left() {
 fn recent_targets_are_few_and_newest_first() {
     let mut browser = browser();
     for n in 0..12 {
-        browser.used(Path::new(&format!("/x/{n}")));
+        browser.add_recent(Path::new(&format!("/x/{n}")));
     }
-    browser.used(Path::new("/x/5"));
+    browser.add_recent(Path::new("/x/5"));
     assert_eq!(browser.recent.len(), MOST_RECENT);
     assert_eq!(browser.recent[..2], [PathBuf::from("/x/5"), "/x/11".into()]);
     assert_eq!(browser.rows[1..5], [Row::Recent(0), Row::Recent(1), Row::Recent(2), Row::Parent]);
 }
 
 #[test]
-fn a_file_is_looked_at_once_and_few_at_a_time() {
+fn a_file_is_inspected_once_and_few_at_a_time() {
     let mut browser = browser();
-    assert_eq!(browser.look(), None);
+    assert_eq!(browser.next_inspection(), None);
     browser.cursor = 3;
-    assert_eq!(browser.look(), Some("/data/a.bin".into()));
-    assert_eq!(browser.look(), None);
-    browser.seen(Seen { path: "/data/a.bin".into(), result: Err("gone".into()) });
-    assert_eq!(browser.look(), None);
+    assert_eq!(browser.next_inspection(), Some("/data/a.bin".into()));
+    assert_eq!(browser.next_inspection(), None);
+    browser
+        .accept_inspection(Inspection { path: "/data/a.bin".into(), result: Err("gone".into()) });
+    assert_eq!(browser.next_inspection(), None);
     browser.cursor = 4;
     assert!(browser.objection().unwrap().contains("empty"));
-    assert_eq!(browser.look(), None);
+    assert_eq!(browser.next_inspection(), None);
 }

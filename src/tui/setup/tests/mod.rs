@@ -1,6 +1,6 @@
-//! Setup as a person uses it: keys in, effects and choices out.
+//! Setup as a user meets it: keys in, effects and choices out.
 
-mod seen;
+mod pictures;
 
 use std::path::{Path, PathBuf};
 
@@ -27,13 +27,13 @@ fn model(file: Option<&str>) -> Model {
         PRESETS.iter().map(|(id, text)| Preset::parse(id, text).unwrap()).collect();
     let setup =
         Setup::new(file.map(PathBuf::from), None, built_in("quick").unwrap(), Settings::default());
-    let setup = setup.remembering(&Remembered::default(), Path::new("/data"), false);
+    let setup = setup.with_remembered(&Remembered::default(), Path::new("/data"), false);
     let mut model = Model::new(Look::default(), presets, setup);
-    let effects = model.setup.first();
+    let effects = model.setup.start();
     assert!(
         matches!(&effects[..], [Effect::List(dir), Effect::Propose(_)] if dir == Path::new("/data"))
     );
-    say(&mut model, Msg::Listed(listing("/data")));
+    send(&mut model, Msg::Listed(listing("/data")));
     model
 }
 
@@ -61,22 +61,22 @@ pub fn listing(dir: &str) -> Listing {
     ];
     Listing {
         dir: dir.into(),
-        ground: Ground { fs: "ext4".into(), space: None },
+        file_system: FileSystem { fs: "ext4".into(), space: None },
         result: Ok(entries),
     }
 }
 
-fn say(model: &mut Model, msg: Msg) -> Vec<Effect> {
+fn send(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let now = model.now;
     update(model, now, msg)
 }
 
 fn keys(model: &mut Model, text: &str) -> Vec<Effect> {
-    script(text).into_iter().flat_map(|key| say(model, Msg::Key(key))).collect()
+    script(text).into_iter().flat_map(|key| send(model, Msg::Key(key))).collect()
 }
 
 /// Answers the newest question with a plan of its settings.
-fn planned(model: &mut Model) -> Vec<Effect> {
+fn answer_plan(model: &mut Model) -> Vec<Effect> {
     let setup = &model.setup;
     let target = match &setup.file {
         Some(path) if setup.settings.op == Some(Op::Write) => {
@@ -100,7 +100,7 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         instead: None,
     };
     let number = setup.planning.number;
-    say(
+    send(
         model,
         Msg::Proposed {
             number,
@@ -111,7 +111,15 @@ fn planned(model: &mut Model) -> Vec<Effect> {
     )
 }
 
-fn line_of(model: &Model) -> String {
+/// Returns whether the text field shows an error with `text`.
+fn shows_error(model: &Model, text: &str) -> bool {
+    match model.popups.last() {
+        Some(Popup::Line { error: Some(why), .. }) => why.contains(text),
+        _ => false,
+    }
+}
+
+fn command_of(model: &Model) -> String {
     model.setup.command()
 }
 
@@ -135,7 +143,7 @@ fn keys_become_a_command_line() {
         ("<tab>jj<space>", "iotui --batch -b read,pread,mmap,uring"),
         ("<tab>j<space>jjj<enter>", "iotui --batch -b uring"),
         ("<tab>i<ctrl-u>stdio+buf=64k,null<enter>", "iotui --batch -b stdio+buf=64k,null"),
-        // What to do.
+        // Workload.
         ("<tab><tab>l", "iotui --batch --op write"),
         ("<tab><tab><space><space>", "iotui --batch --op seek"),
         ("<tab><tab><space><space><space>", "iotui --batch --op read"),
@@ -167,9 +175,9 @@ fn keys_become_a_command_line() {
         ("pjjj<enter><tab><tab>jjl<space>", "iotui --batch -p raw -c cold,warm"),
     ] {
         let mut model = model(None);
-        planned(&mut model);
+        answer_plan(&mut model);
         keys(&mut model, script);
-        assert_eq!(line_of(&model), wanted, "{script}");
+        assert_eq!(command_of(&model), wanted, "{script}");
         assert!(model.popups.is_empty(), "{script}");
     }
 }
@@ -179,7 +187,7 @@ fn a_file_on_the_command_line_runs_with_one_key() {
     let mut model = model(Some("a.bin"));
     assert_eq!(model.setup.focus, Pane::Plan);
     assert!(keys(&mut model, "r").is_empty(), "the plan is not there yet");
-    let effects = planned(&mut model);
+    let effects = answer_plan(&mut model);
     assert!(
         effects.iter().any(|e| matches!(e, Effect::Start { .. })) && model.screen == Screen::Live
     );
@@ -194,53 +202,53 @@ fn a_file_on_the_command_line_runs_with_one_key() {
 }
 
 #[test]
-fn what_is_refused_says_why_and_changes_nothing() {
+fn a_refused_choice_shows_why_and_changes_nothing() {
     for (script, reason, unwanted) in [
-        ("jjj<enter><tab><tab>l", "writes only to files that it makes itself", "write"),
-        ("jjjjj<enter>", "is no file", "pipe"),
+        ("jjj<enter><tab><tab>l", "writes only to files it creates", "write"),
+        ("jjjjj<enter>", "is not a regular file", "pipe"),
         ("<tab>jjjjjj<space><space>", "unavailable: EPERM", "uring"),
         ("<tab>jjjjjj<space><tab>jjjjl", "one operation at a time", "-q"),
-        ("<tab><tab>jjjjjl<tab><tab><tab><tab>jjj<space>", "cannot do direct I/O", "stdio"),
-        ("<tab><tab>jj<space>jjjl", "take warm away first", "--direct"),
-        ("<tab><tab>jjjjjjjjjjjl", "sync is for writes", "--sync"),
+        ("<tab><tab>jjjjjl<tab><tab><tab><tab>jjj<space>", "does not support direct I/O", "stdio"),
+        ("<tab><tab>jj<space>jjjl", "deselect warm first", "--direct"),
+        ("<tab><tab>jjjjjjjjjjjl", "Sync applies only to writes", "--sync"),
     ] {
         let mut model = model(None);
-        planned(&mut model);
+        answer_plan(&mut model);
         for key in crate::tui::keys::script(script) {
-            say(&mut model, Msg::Key(key));
-            planned(&mut model);
+            send(&mut model, Msg::Key(key));
+            answer_plan(&mut model);
         }
-        let said: Vec<&str> = model.toasts.iter().map(|t| t.text.as_str()).collect();
-        assert!(said.iter().any(|text| text.contains(reason)), "{script}: {said:?}");
-        assert!(!line_of(&model).contains(unwanted), "{script}: {}", line_of(&model));
+        let toasts: Vec<&str> = model.toasts.iter().map(|t| t.text.as_str()).collect();
+        assert!(toasts.iter().any(|text| text.contains(reason)), "{script}: {toasts:?}");
+        assert!(!command_of(&model).contains(unwanted), "{script}: {}", command_of(&model));
     }
 }
 
 #[test]
 fn writes_end_with_their_sync() {
     let mut model = model(None);
-    planned(&mut model);
+    answer_plan(&mut model);
     keys(&mut model, "<tab><tab>l");
-    planned(&mut model);
+    answer_plan(&mut model);
     keys(&mut model, "jjjjjjjjjjjl");
-    assert_eq!(line_of(&model), "iotui --batch --op write --sync end");
+    assert_eq!(command_of(&model), "iotui --batch --op write --sync end");
     keys(&mut model, "gh");
-    assert_eq!(line_of(&model), "iotui --batch --op read");
+    assert_eq!(command_of(&model), "iotui --batch --op read");
 }
 
 #[test]
-fn few_questions_are_under_way_and_the_last_is_answered() {
+fn few_plan_requests_are_in_flight_and_the_last_is_answered() {
     let mut model = model(None);
-    planned(&mut model);
-    let asked: Vec<u64> = keys(&mut model, "<tab><tab>jjjllllll")
+    answer_plan(&mut model);
+    let numbers: Vec<u64> = keys(&mut model, "<tab><tab>jjjllllll")
         .into_iter()
         .filter_map(|effect| {
             if let Effect::Propose(question) = effect { Some(question.number) } else { None }
         })
         .collect();
-    assert_eq!(asked, [2, 3]);
+    assert_eq!(numbers, [2, 3]);
     let answer = |model: &mut Model, number| {
-        say(
+        send(
             model,
             Msg::Proposed {
                 number,
@@ -251,12 +259,14 @@ fn few_questions_are_under_way_and_the_last_is_answered() {
         )
     };
     let next = answer(&mut model, 2);
-    assert!(
-        matches!(&next[..], [Effect::Propose(question)] if question.number == 7 && question.settings.text("threads").as_deref() == Some("64"))
-    );
-    assert!(answer(&mut model, 3).is_empty() && model.setup.waits());
-    planned(&mut model);
-    assert!(!model.setup.waits());
+    assert!(matches!(
+        &next[..],
+        [Effect::Propose(question)] if question.number == 7
+            && question.settings.text("threads").as_deref() == Some("64")
+    ));
+    assert!(answer(&mut model, 3).is_empty() && model.setup.is_waiting());
+    answer_plan(&mut model);
+    assert!(!model.setup.is_waiting());
     // Another target does not wait for what hangs.
     keys(&mut model, "hhh");
     let effects = keys(&mut model, "<shift-tab><shift-tab>jjj<enter>");
@@ -266,27 +276,27 @@ fn few_questions_are_under_way_and_the_last_is_answered() {
 }
 
 #[test]
-fn folders_are_asked_for_and_never_waited_for() {
+fn listing_a_folder_does_not_block() {
     let mut model = model(None);
     assert_eq!(keys(&mut model, "jjl"), [Effect::List("/data/sub".into())]);
     assert_eq!(keys(&mut model, "h"), [Effect::List("/".into())]);
-    assert!(say(&mut model, Msg::Listed(listing("/data/sub"))).is_empty());
+    assert!(send(&mut model, Msg::Listed(listing("/data/sub"))).is_empty());
     assert_eq!(model.setup.browser.dir, Path::new("/data"));
-    say(&mut model, Msg::Listed(listing("/")));
+    send(&mut model, Msg::Listed(listing("/")));
     assert_eq!(model.setup.browser.dir, Path::new("/"));
     // Facts only of the file under the cursor.
     let effects = keys(&mut model, "g/a.b");
     assert_eq!(effects, [Effect::Look("/a.bin".into())]);
-    let seen = Seen {
+    let seen = Inspection {
         path: "/a.bin".into(),
         result: Ok(Box::new(TargetFacts { size: 77, fs: "xfs".into(), ..TargetFacts::default() })),
     };
-    say(&mut model, Msg::Seen(seen));
+    send(&mut model, Msg::Seen(seen));
     assert!(picture(&model, 120, 40).contains("xfs"));
 }
 
 #[test]
-fn the_cursor_starts_on_the_named_file_and_a_new_look_is_taken_later() {
+fn the_cursor_starts_on_the_named_file_and_the_folder_is_listed_again_later() {
     let mut model = model(Some("b.iso"));
     assert_eq!(model.setup.browser.file(), Some(Path::new("/data/b.iso")));
     let effects = keys(&mut model, "21");
@@ -296,12 +306,10 @@ fn the_cursor_starts_on_the_named_file_and_a_new_look_is_taken_later() {
 #[test]
 fn presets_are_saved_and_taken() {
     let mut model = model(None);
-    planned(&mut model);
+    answer_plan(&mut model);
     keys(&mut model, "<tab><tab>jl");
     assert!(keys(&mut model, "wQuick!<enter>").is_empty());
-    assert!(
-        matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("small letters"))
-    );
+    assert!(shows_error(&model, "lowercase letters"));
     let effects = keys(&mut model, "<ctrl-u>mine<enter>");
     let Some(Effect::SavePreset { id, question }) = effects.first() else { panic!("{effects:?}") };
     assert_eq!(
@@ -311,29 +319,25 @@ fn presets_are_saved_and_taken() {
     let mut saved = built_in("quick").unwrap();
     saved.id = "mine".into();
     saved.settings.set("pattern", "random").unwrap();
-    say(&mut model, Msg::PresetSaved(Ok(Box::new(saved))));
-    assert_eq!(line_of(&model), "iotui --batch -p mine");
+    send(&mut model, Msg::PresetSaved(Ok(Box::new(saved))));
+    assert_eq!(command_of(&model), "iotui --batch -p mine");
     assert!(model.presets.iter().any(|preset| preset.id == "mine"));
 }
 
 #[test]
-fn typed_values_that_are_wrong_stay_open() {
+fn invalid_typed_values_stay_open() {
     let mut model = model(None);
-    planned(&mut model);
+    answer_plan(&mut model);
     keys(&mut model, "<tab>i<ctrl-u>reed<enter>");
-    assert!(
-        matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("did you mean read"))
-    );
+    assert!(shows_error(&model, "did you mean read"));
     keys(&mut model, "<esc><tab><tab>i<ctrl-u>8m..1k<enter>");
-    assert!(
-        matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("backwards"))
-    );
+    assert!(shows_error(&model, "backwards"));
     keys(&mut model, "<esc>");
-    assert_eq!(line_of(&model), "iotui --batch");
+    assert_eq!(command_of(&model), "iotui --batch");
 }
 
 #[test]
-fn what_was_chosen_is_remembered() {
+fn choices_are_remembered() {
     let mut settings = Settings::default();
     settings.set("op", "write").unwrap();
     settings.set("trials", "3").unwrap();
@@ -352,7 +356,7 @@ fn what_was_chosen_is_remembered() {
             built_in("quick").unwrap(),
             Settings::default(),
         );
-        setup.remembering(&kept, Path::new("/here"), fresh)
+        setup.with_remembered(&kept, Path::new("/here"), fresh)
     };
     assert_eq!(setup(None, true).settings, kept.settings);
     assert_eq!(setup(None, false).settings, Settings::default());
@@ -361,8 +365,7 @@ fn what_was_chosen_is_remembered() {
         (named.settings.op, named.settings.trials, named.browser.dir.as_path()),
         (None, Some(3), Path::new("/else"))
     );
-    // Of a preset that is listed, its name and the changes are kept; of another one all that it
-    // says.
+    // A listed preset is remembered by its name and the changes, another one by all its settings.
     let mut listed = model_of(&["measure"]);
     listed.setup.preset = built_in("measure").unwrap();
     listed.setup.settings.set("trials", "2").unwrap();

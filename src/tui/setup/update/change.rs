@@ -1,4 +1,4 @@
-//! Changes to the settings: a box, a step, a typed text; each asks for a new plan.
+//! Changes to the settings: a checkbox, a step, typed text. Each requests a new plan.
 
 use super::pick;
 use crate::plan::{Backends, Choice, Op, PRESETS, Preset, Setting, Settings, Sync};
@@ -12,25 +12,28 @@ use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::setup::step::{Step, step};
 use crate::units::short_time;
 
-/// The name under which a path is typed.
+/// The name under which a target path is typed.
 pub const FILE: &str = "FILE";
 
-/// Says why a choice makes no sense, and leaves it.
+/// Shows why a choice is refused, and changes nothing.
 fn refuse(ctx: &mut Context, why: String) -> Vec<Effect> {
     ctx.note(why);
     Vec::new()
 }
 
-/// Sets one setting; what it makes senseless by itself goes with it.
+/// Sets one setting, and clears those that only apply to its previous value.
 fn set(
     setup: &mut Setup,
     ctx: &mut Context,
     name: &str,
     text: &str,
 ) -> Result<Vec<Effect>, String> {
-    if setup.by_sweep(name).is_some() {
+    if setup.sweep_values(name).is_some() {
         let count = setup.preset.sweeps.len();
-        ctx.note(format!("{name} {text} is said for all {count} sweeps of the preset; type nothing to take it back"));
+        ctx.note(format!(
+            "{name} {text} now applies to all {count} sweeps of the preset; \
+             clear it to restore their values"
+        ));
     }
     let settings = &mut setup.settings;
     settings.set(name, text).map_err(|error| error.to_string())?;
@@ -40,13 +43,13 @@ fn set(
     {
         settings.sync = None;
     }
-    // No is said only where the preset says yes.
+    // `no` matters only where the preset says `yes`.
     if settings.text(name).as_deref() == Some("false")
         && setup.preset.parts().iter().all(|part| part.text(name).is_none())
     {
         settings.unset(name);
     }
-    // A mix both reads and writes.
+    // A mix reads and writes, so it is a write operation.
     match name {
         "op" if settings.op != Some(Op::Write) => (settings.mix, settings.writes) = (None, None),
         "mix" | "writes" => settings.op = Some(Op::Write),
@@ -60,10 +63,10 @@ fn unset(setup: &mut Setup, ctx: &mut Context, name: &str) -> Vec<Effect> {
     setup.replan(ctx.now)
 }
 
-/// Sets one setting unless that makes no sense.
+/// Sets one setting unless it conflicts with the others.
 fn choose(setup: &mut Setup, ctx: &mut Context, name: &str, text: &str) -> Vec<Effect> {
-    let counts = setup.counts();
-    if let Some(why) = objection::value(name, text, &setup.given(&counts)) {
+    let effective = setup.effective_settings();
+    if let Some(why) = objection::check_value(name, text, &setup.constraints(&effective)) {
         return refuse(ctx, why);
     }
     match set(setup, ctx, name, text) {
@@ -72,16 +75,16 @@ fn choose(setup: &mut Setup, ctx: &mut Context, name: &str, text: &str) -> Vec<E
     }
 }
 
-/// Ticks or unticks a backend.
+/// Selects or deselects a backend.
 pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Effect> {
     let Some(info) = setup.infos.get(at).copied() else { return Vec::new() };
-    let counts = setup.counts();
-    let given = setup.given(&counts);
+    let effective = setup.effective_settings();
+    let constraints = setup.constraints(&effective);
     let mut list =
-        counts.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(&setup.infos));
+        effective.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(&setup.infos));
     if list.iter().any(|choice| choice.id == info.id) {
         list.retain(|choice| choice.id != info.id);
-    } else if let Some(why) = objection::backend(info, &given) {
+    } else if let Some(why) = objection::check_backend(info, &constraints) {
         return refuse(ctx, why);
     } else {
         list.push(Choice::plain(info.id));
@@ -91,50 +94,50 @@ pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Ef
     setup.replan(ctx.now)
 }
 
-/// Left or right on a row.
+/// Handles left and right on a row.
 pub fn step_row(
     setup: &mut Setup,
     ctx: &mut Context,
     row: &'static Setting,
     up: bool,
 ) -> Vec<Effect> {
-    let counts = setup.counts();
-    let text = counts.text(row.name);
+    let effective = setup.effective_settings();
+    let text = effective.text(row.name);
     match rows::kind(row) {
-        Kind::One(items) => step_along(setup, ctx, row, &items, text.as_deref(), up),
-        Kind::Some(items) => {
+        Kind::OneOf(items) => step_to_item(setup, ctx, row, &items, text.as_deref(), up),
+        Kind::SomeOf(items) => {
             let mark = setup.mark;
             setup.mark = if up { (mark + 1).min(items.len() - 1) } else { mark.saturating_sub(1) };
             Vec::new()
         }
         Kind::Text => {
-            let usual = usual(setup, row.name);
-            match step(row.name, text.as_deref(), usual.as_deref(), up) {
+            let origin = step_origin(setup, row.name);
+            match step(row.name, text.as_deref(), origin.as_deref(), up) {
                 Step::To(next) => choose(setup, ctx, row.name, &next),
-                Step::Unsaid if setup.preset.settings.text(row.name).is_none() => {
+                Step::Unset if setup.preset.settings.text(row.name).is_none() => {
                     unset(setup, ctx, row.name)
                 }
-                Step::Unsaid | Step::Stay => Vec::new(),
+                Step::Unset | Step::Stay => Vec::new(),
             }
         }
     }
 }
 
-/// What counts where nothing is said, to step from.
-fn usual(setup: &Setup, name: &str) -> Option<String> {
+/// Returns the value to step from where none is set.
+fn step_origin(setup: &Setup, name: &str) -> Option<String> {
     match name {
         "budget" => Some(short_time(crate::plan::Plan::BUDGET)),
         "trial-time" => setup.plan().map(|plan| short_time(plan.trial_time.low)),
         "size" => {
-            let counts = setup.counts();
-            setup.given(&counts).size.map(crate::units::short_bytes)
+            let effective = setup.effective_settings();
+            setup.constraints(&effective).size.map(crate::units::short_bytes)
         }
         _ => None,
     }
 }
 
-/// To the next item that makes sense; the reason where there is none.
-fn step_along(
+/// Steps to the next item that does not conflict, or shows why there is none.
+fn step_to_item(
     setup: &mut Setup,
     ctx: &mut Context,
     row: &'static Setting,
@@ -142,20 +145,20 @@ fn step_along(
     now: Option<&str>,
     up: bool,
 ) -> Vec<Effect> {
-    let counts = setup.counts();
-    let given = setup.given(&counts);
+    let effective = setup.effective_settings();
+    let constraints = setup.constraints(&effective);
     let at = items.iter().position(|item| Some(*item) == now);
-    let ways: Vec<&'static str> = match (at, up) {
+    let candidates: Vec<&'static str> = match (at, up) {
         (Some(at), true) => items[at + 1..].to_vec(),
         (Some(at), false) => items[..at].iter().rev().copied().collect(),
         (None, true) => items.to_vec(),
         (None, false) => items.iter().rev().copied().collect(),
     };
     let mut first = None;
-    for item in ways {
-        match objection::value(row.name, item, &given) {
+    for item in candidates {
+        match objection::check_value(row.name, item, &constraints) {
             None => {
-                // What was skipped is told.
+                // Explain why an item was skipped.
                 first.into_iter().for_each(|why: String| ctx.note(why));
                 return choose(setup, ctx, row.name, item);
             }
@@ -165,20 +168,20 @@ fn step_along(
     first.map(|why| refuse(ctx, why)).unwrap_or_default()
 }
 
-/// Space on a row: the next of several, round and round; the marked box; a number is typed.
+/// Handles Space on a row: cycles through the items, toggles a checkbox, or opens the text field.
 pub fn toggle_row(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -> Vec<Effect> {
     match rows::kind(row) {
-        Kind::One(items) => {
-            let now = setup.counts().text(row.name);
+        Kind::OneOf(items) => {
+            let now = setup.effective_settings().text(row.name);
             let at = items.iter().position(|item| Some(*item) == now.as_deref());
             let last = at.is_some_and(|at| at + 1 == items.len());
             if last {
-                step_along(setup, ctx, row, &items, None, true)
+                step_to_item(setup, ctx, row, &items, None, true)
             } else {
-                step_round(setup, ctx, row, &items, now.as_deref())
+                step_wrapping(setup, ctx, row, &items, now.as_deref())
             }
         }
-        Kind::Some(items) => match items.get(setup.mark).copied() {
+        Kind::SomeOf(items) => match items.get(setup.mark).copied() {
             Some(item) => toggle_item(setup, ctx, row, &items, item),
             None => Vec::new(),
         },
@@ -186,32 +189,32 @@ pub fn toggle_row(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -
     }
 }
 
-fn step_round(
+fn step_wrapping(
     setup: &mut Setup,
     ctx: &mut Context,
     row: &'static Setting,
     items: &[&'static str],
     now: Option<&str>,
 ) -> Vec<Effect> {
-    let effects = step_along(setup, ctx, row, items, now, true);
-    let moved = setup.counts().text(row.name).as_deref() != now;
+    let effects = step_to_item(setup, ctx, row, items, now, true);
+    let moved = setup.effective_settings().text(row.name).as_deref() != now;
     if moved || items.len() < 3 || items.first().copied() == now {
         effects
     } else {
-        step_along(setup, ctx, row, items, None, true)
+        step_to_item(setup, ctx, row, items, None, true)
     }
 }
 
-/// A click on, or the key for, one item of a row.
-pub fn take_item(
+/// Chooses one item of a row, by click or key.
+pub fn choose_item(
     setup: &mut Setup,
     ctx: &mut Context,
     row: &'static Setting,
     item: &'static str,
 ) -> Vec<Effect> {
     match rows::kind(row) {
-        Kind::Some(items) => {
-            setup.mark = items.iter().position(|own| *own == item).unwrap_or(0);
+        Kind::SomeOf(items) => {
+            setup.mark = items.iter().position(|other| *other == item).unwrap_or(0);
             toggle_item(setup, ctx, row, &items, item)
         }
         _ => choose(setup, ctx, row.name, item),
@@ -225,19 +228,23 @@ fn toggle_item(
     items: &[&'static str],
     item: &str,
 ) -> Vec<Effect> {
-    let counts = setup.counts();
-    let now = counts.text(row.name).unwrap_or_default();
-    let on = now.split(',').any(|own| own == item);
-    if let Some(why) = objection::value(row.name, item, &setup.given(&counts)).filter(|_| !on) {
+    let effective = setup.effective_settings();
+    let now = effective.text(row.name).unwrap_or_default();
+    let on = now.split(',').any(|name| name == item);
+    let why = objection::check_value(row.name, item, &setup.constraints(&effective));
+    if let (false, Some(why)) = (on, why) {
         return refuse(ctx, why);
     }
     let chosen: Vec<&str> = items
         .iter()
         .copied()
-        .filter(|own| (*own == item) != now.split(',').any(|n| n == *own))
+        .filter(|name| (**name == *item) != now.split(',').any(|n| n == *name))
         .collect();
     if chosen.is_empty() {
-        return refuse(ctx, format!("at least one: choose another before {item} goes"));
+        return refuse(
+            ctx,
+            format!("at least one is required: select another before deselecting {item}"),
+        );
     }
     set(setup, ctx, row.name, &chosen.join(",")).unwrap_or_default()
 }
@@ -250,18 +257,17 @@ pub fn edit(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             let now = now.unwrap_or_else(|| {
                 format!("{}/", setup.browser.dir.to_string_lossy()).replace("//", "/")
             });
-            let hint =
-                "a file or block device; with the operation write a file that does not exist yet";
+            let hint = "a file or block device; for writes, a file that does not exist yet";
             ctx.popups.push(Popup::line("Target", hint, now, Purpose::Setting(FILE)));
             return Vec::new();
         }
         Pane::Backends => "backend",
         Pane::Blocks => "block-size",
-        Pane::What => ROWS.get(setup.row).map_or("op", |row| row.name),
+        Pane::Workload => ROWS.get(setup.row).map_or("op", |row| row.name),
         Pane::Plan => return Vec::new(),
     };
     if let Some(setting) = Settings::ALL.iter().find(|s| s.name == name) {
-        let now = setup.counts().text(name).unwrap_or_default();
+        let now = setup.effective_settings().text(name).unwrap_or_default();
         let form = setting.kind.placeholder().unwrap_or_else(|| "yes|no".into());
         let title = format!("--{name} {form}");
         ctx.popups.push(Popup::line(
@@ -274,7 +280,7 @@ pub fn edit(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A typed value; empty takes back what was said.
+/// Sets a typed value; empty text restores the preset's.
 pub fn set_text(
     setup: &mut Setup,
     ctx: &mut Context,
@@ -283,11 +289,11 @@ pub fn set_text(
 ) -> Result<Vec<Effect>, String> {
     if name == FILE {
         if text.is_empty() {
-            return Ok(pick::target(setup, ctx, None, None));
+            return Ok(pick::set_target(setup, ctx, None, None));
         }
         let path = setup.browser.dir.join(text);
-        let effects = pick::target(setup, ctx, Some(path), None);
-        // It may be new: the plan says.
+        let effects = pick::set_target(setup, ctx, Some(path), None);
+        // Whether it exists is known with the plan.
         setup.exists = false;
         return Ok(effects);
     }
@@ -295,14 +301,14 @@ pub fn set_text(
         return Ok(unset(setup, ctx, name));
     }
     if name == "backend" {
-        let mut tried = Settings::default();
-        tried.set(name, text).map_err(|error| error.to_string())?;
-        check_backends(&tried, &setup.infos)?;
+        let mut parsed = Settings::default();
+        parsed.set(name, text).map_err(|error| error.to_string())?;
+        check_backends(&parsed, &setup.infos)?;
     }
     set(setup, ctx, name, text)
 }
 
-/// The names and options of backends are in the registry.
+/// Checks the names and options of backends against the registry.
 fn check_backends(settings: &Settings, infos: &[&'static crate::plan::Info]) -> Result<(), String> {
     let Some(Backends::These(list)) = &settings.backend else { return Ok(()) };
     for choice in list {
@@ -315,45 +321,45 @@ fn check_backends(settings: &Settings, infos: &[&'static crate::plan::Info]) -> 
     Ok(())
 }
 
-/// Left and right on the slider move an end.
+/// Moves the active end of the slider.
 pub fn slide(setup: &mut Setup, ctx: &mut Context, right: bool) -> Vec<Effect> {
     let end = setup.end;
-    change_band(setup, ctx, |band| band.moved(end, right))
+    change_band(setup, ctx, |band| band.move_end(end, right))
 }
 
-/// More or fewer sizes between the ends.
+/// Changes the number of sizes between the ends.
 pub fn spread(setup: &mut Setup, ctx: &mut Context, wider: bool) -> Vec<Effect> {
     change_band(setup, ctx, |band| band.spread(wider))
 }
 
-/// Changes the band, where there is one and it changes.
+/// Applies a change to the band of block sizes, if there is one.
 pub fn change_band(
     setup: &mut Setup,
     ctx: &mut Context,
     change: impl FnOnce(Band) -> Option<Band>,
 ) -> Vec<Effect> {
-    let counts = setup.counts();
-    match setup.band(&counts).and_then(change) {
-        Some(band) => set(setup, ctx, "block-size", &band.text()).unwrap_or_default(),
+    let effective = setup.effective_settings();
+    match setup.band(&effective).and_then(change) {
+        Some(band) => set(setup, ctx, "block-size", &band.to_text()).unwrap_or_default(),
         None => Vec::new(),
     }
 }
 
-/// Takes a preset as it is.
+/// Takes a preset, dropping all changes.
 pub fn take_preset(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effect> {
     setup.preset = preset;
     setup.settings = Settings::default();
     setup.replan(ctx.now)
 }
 
-/// Keeps what is chosen under a name.
+/// Saves the current choices as a preset.
 pub fn save_preset(setup: &Setup, id: &str) -> Result<Vec<Effect>, String> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-    if id.is_empty() || id.len() > 40 || !id.chars().all(plain) {
-        return Err("a name of small letters, digits and -, at most 40: my-disk".into());
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    if id.is_empty() || id.len() > 40 || !id.chars().all(is_allowed) {
+        return Err("use 1 to 40 lowercase letters, digits, - and _, e.g. my-disk".into());
     }
-    if PRESETS.iter().any(|(own, _)| *own == id) {
-        return Err(format!("{id} comes with iotui: take another name"));
+    if PRESETS.iter().any(|(name, _)| *name == id) {
+        return Err(format!("{id} is a built-in preset: choose another name"));
     }
     Ok(vec![Effect::SavePreset { id: id.into(), question: Box::new(setup.question()) }])
 }

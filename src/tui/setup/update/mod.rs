@@ -1,4 +1,4 @@
-//! What keys, clicks and messages do on Setup.
+//! Keys, clicks and messages of Setup.
 
 mod change;
 mod mouse;
@@ -24,48 +24,48 @@ use crate::tui::setup::{slider, view};
 pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
         Action::Run => return run(setup, ctx),
-        Action::NextPane => setup.focus_on(setup.focus.further(1)),
-        Action::PreviousPane => setup.focus_on(setup.focus.further(Pane::ALL.len() - 1)),
+        Action::NextPane => setup.focus_on(setup.focus.cycle(1)),
+        Action::PreviousPane => setup.focus_on(setup.focus.cycle(Pane::ALL.len() - 1)),
         Action::Preset => {
             let cursor =
                 ctx.presets.iter().position(|preset| preset.id == setup.preset.id).unwrap_or(0);
             ctx.popups.push(Popup::Presets { cursor });
         }
         Action::SaveAs => {
-            let hint = "a name; iotui --preset NAME takes it, and p here";
+            let hint = "a name for iotui --preset NAME and for p here";
             ctx.popups.push(Popup::line("Save as a preset", hint, "", Purpose::Preset));
         }
         Action::Copy => return copy(setup),
-        Action::Filter => filter(setup),
+        Action::Filter => open_filter(setup),
         Action::Hidden => {
             setup.browser.hidden = !setup.browser.hidden;
-            setup.browser.sort();
+            setup.browser.build_rows();
         }
         Action::Edit => return change::edit(setup, ctx),
         Action::Back => drop(back(setup)),
-        _ => return in_pane(setup, ctx, action),
+        _ => return act_in_pane(setup, ctx, action),
     }
     Vec::new()
 }
 
-fn filter(setup: &mut Setup) {
+fn open_filter(setup: &mut Setup) {
     setup.focus_on(Pane::Target);
     setup.browser.filter.get_or_insert_with(Input::default);
     setup.browser.typing = true;
 }
 
-fn in_pane(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn act_in_pane(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match setup.focus {
-        Pane::Target => browse(setup, ctx, action),
-        Pane::Backends => backends(setup, ctx, action),
-        Pane::What => what(setup, ctx, action),
-        Pane::Blocks => blocks(setup, ctx, action),
-        Pane::Plan => plan(setup, ctx, action),
+        Pane::Target => act_on_target(setup, ctx, action),
+        Pane::Backends => act_on_backends(setup, ctx, action),
+        Pane::Workload => act_on_workload(setup, ctx, action),
+        Pane::Blocks => act_on_blocks(setup, ctx, action),
+        Pane::Plan => act_on_plan(setup, ctx, action),
     }
 }
 
-/// Enter takes what the filter found, and shows all files again.
-fn browse(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+/// Handles keys of the target pane. Enter chooses the match and closes the filter.
+fn act_on_target(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let ends = action == Action::Enter && setup.browser.typing;
     let effects = pick::act(setup, ctx, action);
     if ends {
@@ -74,7 +74,7 @@ fn browse(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     effects
 }
 
-/// A cursor moved in a list.
+/// Returns the cursor after a movement key; `None` for other keys.
 fn move_cursor(cursor: usize, rows: usize, page: usize, action: Action) -> Option<usize> {
     let last = rows.saturating_sub(1);
     Some(match action {
@@ -90,7 +90,7 @@ fn move_cursor(cursor: usize, rows: usize, page: usize, action: Action) -> Optio
     })
 }
 
-fn backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let at = setup.backend;
     if let Some(next) = move_cursor(at, setup.infos.len(), 8, action) {
         setup.backend = next;
@@ -102,7 +102,7 @@ fn backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect>
     }
 }
 
-fn what(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn act_on_workload(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let at = setup.row;
     if let Some(next) = move_cursor(at, ROWS.len(), 8, action) {
         setup.row = next;
@@ -118,15 +118,17 @@ fn what(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     }
 }
 
-fn blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn act_on_blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let end = setup.end;
     match action {
         Action::Left => change::slide(setup, ctx, false),
         Action::Right => change::slide(setup, ctx, true),
         Action::Up => change::spread(setup, ctx, true),
         Action::Down => change::spread(setup, ctx, false),
-        Action::Top => change::change_band(setup, ctx, |band| Some(band.put(end, 0))),
-        Action::Bottom => change::change_band(setup, ctx, |band| Some(band.put(end, slider::TOP))),
+        Action::Top => change::change_band(setup, ctx, |band| Some(band.set_end(end, 0))),
+        Action::Bottom => {
+            change::change_band(setup, ctx, |band| Some(band.set_end(end, slider::MAX_POWER)))
+        }
         Action::Toggle | Action::Enter => {
             setup.end = end.other();
             Vec::new()
@@ -135,7 +137,7 @@ fn blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     }
 }
 
-fn plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+fn act_on_plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let rows = view::plan_rows(setup, &ctx.view(), ctx.body());
     if let Some(next) = move_cursor(setup.scroll, rows, 5, action) {
         setup.scroll = next;
@@ -147,39 +149,39 @@ fn plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     }
 }
 
-/// Setup is shown again: files and caches may have changed meanwhile.
+/// Refreshes Setup when it is shown again: files and caches may have changed.
 pub fn enter(setup: &mut Setup) -> Vec<Effect> {
-    setup.browser.going = Some(setup.browser.dir.clone());
+    setup.browser.loading = Some(setup.browser.dir.clone());
     let list = Effect::List(setup.browser.dir.clone());
-    std::iter::once(list).chain(setup.ask()).collect()
+    std::iter::once(list).chain(setup.request_plan()).collect()
 }
 
 pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Proposed { number, result, findings, expected } => {
-            let newest = setup.planning.take(number, result, findings);
+            let newest = setup.planning.accept_answer(number, result, findings);
             if newest {
                 setup.planning.expected = expected;
                 return take_plan(setup, ctx);
             }
-            setup.send().into_iter().collect()
+            setup.send_pending().into_iter().collect()
         }
         Msg::Listed(listing) => {
             let first = setup.browser.entries.is_empty();
-            if !setup.browser.listed(listing) {
+            if !setup.browser.accept_listing(listing) {
                 return Vec::new();
             }
             if first {
-                pick::find(setup);
+                pick::find_target(setup);
             }
-            pick::look(setup)
+            pick::inspect_cursor(setup)
         }
-        Msg::Seen(seen) => {
-            setup.browser.seen(seen);
-            pick::look(setup)
+        Msg::Seen(inspection) => {
+            setup.browser.accept_inspection(inspection);
+            pick::inspect_cursor(setup)
         }
         Msg::PresetSaved(Ok(preset)) => {
-            ctx.succeed(format!("saved as the preset {}", preset.id));
+            ctx.succeed(format!("saved as preset {}", preset.id));
             let mut effects = change::take_preset(setup, ctx, *preset);
             effects.push(setup.remember(ctx.presets, ctx.look));
             effects
@@ -192,7 +194,7 @@ pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Eff
     }
 }
 
-/// The plan of the newest choices is there.
+/// Takes over the plan of the newest choices.
 fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     if let Some(spec) = setup.plan().map(|plan| &plan.target) {
         setup.exists = matches!(spec, TargetSpec::File { .. });
@@ -201,31 +203,31 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     if std::mem::take(&mut setup.dirty) {
         effects.push(setup.remember(ctx.presets, ctx.look));
     }
-    if std::mem::take(&mut setup.planning.eager) {
+    if std::mem::take(&mut setup.planning.run_when_ready) {
         effects.extend(run(setup, ctx));
     }
     effects
 }
 
-/// The filter, while it has the focus.
+/// Returns the filter while it has the focus.
 pub fn field(setup: &mut Setup) -> Option<&mut Input> {
     let browser = &mut setup.browser;
     if browser.typing { browser.filter.as_mut() } else { None }
 }
 
-/// The filter has changed.
+/// Rebuilds the list after a change of the filter.
 pub fn field_changed(setup: &mut Setup, _: &mut Context) -> Vec<Effect> {
     let browser = &mut setup.browser;
-    browser.sort();
+    browser.build_rows();
     browser.cursor = 0;
-    pick::look(setup)
+    pick::inspect_cursor(setup)
 }
 
-/// Takes the filter away; false where there is none.
+/// Closes the filter; returns false if there is none.
 pub fn back(setup: &mut Setup) -> bool {
     let browser = &mut setup.browser;
     browser.typing = false;
     let had = browser.filter.take().is_some();
-    browser.sort();
+    browser.build_rows();
     had
 }

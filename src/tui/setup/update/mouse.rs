@@ -1,4 +1,4 @@
-//! What a click does on Setup: focus, select, toggle.
+//! Clicks on Setup: focus, select, toggle.
 
 use ratatui::layout::{Position, Rect};
 
@@ -20,7 +20,7 @@ pub fn click(setup: &mut Setup, ctx: &mut Context, body: Rect, at: Position) -> 
         Some(Hit::Row(row)) => {
             let again = setup.browser.cursor == row;
             setup.browser.cursor = row;
-            if again { pick::act(setup, ctx, Action::Enter) } else { pick::look(setup) }
+            if again { pick::act(setup, ctx, Action::Enter) } else { pick::inspect_cursor(setup) }
         }
         Some(Hit::Backend(row)) => {
             setup.backend = row;
@@ -30,17 +30,17 @@ pub fn click(setup: &mut Setup, ctx: &mut Context, body: Rect, at: Position) -> 
             setup.row = row;
             setup.mark = 0;
             match (ROWS.get(row), item) {
-                (Some(setting), Some(item)) => change::take_item(setup, ctx, setting, item),
+                (Some(setting), Some(item)) => change::choose_item(setup, ctx, setting, item),
                 _ => Vec::new(),
             }
         }
         Some(Hit::Power(power)) => {
-            let counts = setup.counts();
-            if let Some(band) = setup.band(&counts) {
-                setup.end = band.nearer(f64::from(power));
+            let effective = setup.effective_settings();
+            if let Some(band) = setup.band(&effective) {
+                setup.end = band.nearest_end(f64::from(power));
             }
             let end = setup.end;
-            change::change_band(setup, ctx, |band| Some(band.put(end, power)))
+            change::change_band(setup, ctx, |band| Some(band.set_end(end, power)))
         }
         Some(Hit::Run) => run(setup, ctx),
         Some(Hit::Copy) => copy(setup),

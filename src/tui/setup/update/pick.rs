@@ -1,4 +1,4 @@
-//! The target pane's keys: go through folders, pick a file, or the scratch file.
+//! Keys of the target pane: browse folders, choose a file or the scratch file.
 
 use std::path::{Path, PathBuf};
 
@@ -22,50 +22,50 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
         Action::PageDown => browser.cursor = (cursor + page).min(last),
         Action::HalfUp => browser.cursor = cursor.saturating_sub(page / 2),
         Action::HalfDown => browser.cursor = (cursor + page / 2).min(last),
-        Action::Left => return up(setup),
+        Action::Left => return open_parent(setup),
         Action::Right => return open(setup, ctx, false),
         Action::Enter => return open(setup, ctx, true),
         Action::Toggle => return choose(setup, ctx),
         _ => return Vec::new(),
     }
-    look(setup)
+    inspect_cursor(setup)
 }
 
-/// Asks for facts about the file under the cursor.
-pub fn look(setup: &mut Setup) -> Vec<Effect> {
-    setup.browser.look().map(Effect::Look).into_iter().collect()
+/// Requests facts about the file under the cursor.
+pub fn inspect_cursor(setup: &mut Setup) -> Vec<Effect> {
+    setup.browser.next_inspection().map(Effect::Look).into_iter().collect()
 }
 
-/// Reads a folder.
-fn go(setup: &mut Setup, dir: PathBuf) -> Vec<Effect> {
+/// Requests the contents of a folder.
+fn open_folder(setup: &mut Setup, dir: PathBuf) -> Vec<Effect> {
     let browser = &mut setup.browser;
     browser.filter = None;
     browser.typing = false;
     browser.error = None;
-    browser.going = Some(dir.clone());
-    browser.sort();
+    browser.loading = Some(dir.clone());
+    browser.build_rows();
     vec![Effect::List(dir)]
 }
 
-fn up(setup: &mut Setup) -> Vec<Effect> {
+fn open_parent(setup: &mut Setup) -> Vec<Effect> {
     match setup.browser.dir.parent().map(Path::to_path_buf) {
-        Some(parent) => go(setup, parent),
+        Some(parent) => open_folder(setup, parent),
         None => Vec::new(),
     }
 }
 
-/// Into the folder under the cursor; a file is picked where that is asked for.
+/// Opens the folder under the cursor; chooses a file only if `pick` is set.
 fn open(setup: &mut Setup, ctx: &mut Context, pick: bool) -> Vec<Effect> {
     let browser = &setup.browser;
     let folder = browser.row().and_then(|row| browser.folder(row)).map(Path::to_path_buf);
     match folder {
-        Some(dir) => go(setup, dir),
+        Some(dir) => open_folder(setup, dir),
         None if pick => choose(setup, ctx),
         None => Vec::new(),
     }
 }
 
-/// Takes what is under the cursor as the target; a folder takes the scratch file.
+/// Chooses the row under the cursor as the target; on a folder, the scratch file in it.
 fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     let browser = &setup.browser;
     let Some(row) = browser.row() else { return Vec::new() };
@@ -73,22 +73,26 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
         ctx.fail(why);
         return Vec::new();
     }
-    let (path, folder) = (browser.path(row).map(Path::to_path_buf), browser.folder(row).is_some());
+    let path = browser.path(row).map(Path::to_path_buf);
+    let is_folder = browser.folder(row).is_some();
     match path {
-        Some(dir) if folder => {
-            ctx.note(format!("the scratch file goes to {}", crate::text::show_path(&dir)));
-            target(setup, ctx, None, Some(dir))
+        Some(dir) if is_folder => {
+            ctx.note(format!(
+                "the scratch file will be created in {}",
+                crate::text::show_path(&dir)
+            ));
+            set_target(setup, ctx, None, Some(dir))
         }
         None => {
             let dir = setup.dir.clone();
-            target(setup, ctx, None, dir)
+            set_target(setup, ctx, None, dir)
         }
-        file => target(setup, ctx, file, None),
+        file => set_target(setup, ctx, file, None),
     }
 }
 
-/// A target that is there, or the scratch file.
-pub fn target(
+/// Sets an existing file as the target, or the scratch file.
+pub fn set_target(
     setup: &mut Setup,
     ctx: &mut Context,
     file: Option<PathBuf>,
@@ -97,14 +101,14 @@ pub fn target(
     setup.exists = file.is_some();
     setup.file = file;
     setup.dir = dir;
-    setup.forget_sent();
+    setup.forget_pending();
     let mut effects = setup.replan(ctx.now);
-    effects.extend(look(setup));
+    effects.extend(inspect_cursor(setup));
     effects
 }
 
-/// Puts the cursor on the target, where the list has it.
-pub fn find(setup: &mut Setup) {
+/// Moves the cursor to the target if the list shows it.
+pub fn find_target(setup: &mut Setup) {
     let at = setup
         .browser
         .rows

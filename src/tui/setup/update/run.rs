@@ -1,19 +1,19 @@
-//! Runs what is chosen, or copies the command line that does.
+//! Runs the plan, or copies its command line.
 
 use crate::tui::context::{Context, Request};
 use crate::tui::msg::Effect;
 use crate::tui::setup::state::Setup;
 
 pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
-    if !setup.planning.settled() {
-        setup.planning.eager = true;
+    if !setup.planning.is_settled() {
+        setup.planning.run_when_ready = true;
         return Vec::new();
     }
     match &setup.planning.proposed {
         Some(Ok(proposed)) => {
             let plan = proposed.plan.clone();
-            if let (Some(path), false) = (setup.whole_path(), ctx.is_running()) {
-                setup.browser.used(&path);
+            if let (Some(path), false) = (setup.absolute_path(), ctx.is_running()) {
+                setup.browser.add_recent(&path);
             }
             ctx.request(Request::Start(plan.into()));
             Vec::new()
@@ -27,7 +27,7 @@ pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     }
 }
 
-/// The same as a command line, to the clipboard.
+/// Copies the command line to the clipboard.
 pub fn copy(setup: &Setup) -> Vec<Effect> {
     vec![Effect::Copy(setup.command())]
 }

@@ -1,4 +1,4 @@
-//! The backends pane: boxes to tick, greyed where they make no sense.
+//! The backends pane: checkboxes, greyed where they conflict with other choices.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,36 +12,42 @@ use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 
-fn first(scene: &Scene, height: u16) -> usize {
+fn first_visible(scene: &Scene, height: u16) -> usize {
     pane::first_row(scene.setup.backend, scene.setup.infos.len(), usize::from(height))
 }
 
 pub fn hit(scene: &Scene, inner: Rect, row: usize) -> Option<Hit> {
-    let at = first(scene, inner.height) + row;
+    let at = first_visible(scene, inner.height) + row;
     (at < scene.setup.infos.len()).then_some(Hit::Backend(at))
 }
 
-/// The name of a backend as chosen, with its options; `None` where it is not.
-pub fn chosen(scene: &Scene, info: &Info) -> Option<String> {
-    if scene.setup.by_sweep("backend").is_some() {
-        let mut all = scene.setup.preset.sweeps.iter().filter_map(|sweep| sweep.backend.as_ref());
-        let has = |own: &Backends| matches!(own, Backends::These(list) if list.iter().any(|choice| choice.id == info.id));
-        return all.any(|own| *own == Backends::All || has(own)).then(|| info.id.into());
+/// Returns the name of a selected backend with its options; `None` if it is not selected.
+pub fn selected_name(scene: &Scene, info: &Info) -> Option<String> {
+    if scene.setup.sweep_values("backend").is_some() {
+        let mut by_sweep =
+            scene.setup.preset.sweeps.iter().filter_map(|sweep| sweep.backend.as_ref());
+        let includes = |backends: &Backends| match backends {
+            Backends::These(list) => list.iter().any(|choice| choice.id == info.id),
+            _ => false,
+        };
+        return by_sweep
+            .any(|backends| *backends == Backends::All || includes(backends))
+            .then(|| info.id.into());
     }
-    let choices = scene.counts.backend.as_ref()?.choices(&scene.setup.infos);
-    let own: Vec<String> =
+    let choices = scene.effective.backend.as_ref()?.choices(&scene.setup.infos);
+    let names: Vec<String> =
         choices.iter().filter(|choice| choice.id == info.id).map(ToString::to_string).collect();
-    (!own.is_empty()).then(|| own.join(","))
+    (!names.is_empty()).then(|| names.join(","))
 }
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let infos = &scene.setup.infos;
-    let count = infos.iter().filter(|info| chosen(scene, info).is_some()).count();
+    let count = infos.iter().filter(|info| selected_name(scene, info).is_some()).count();
     let inner = scene.frame(
         Pane::Backends,
         "Backends",
-        &if scene.setup.by_sweep("backend").is_some() {
-            "by sweep".into()
+        &if scene.setup.sweep_values("backend").is_some() {
+            "per sweep".into()
         } else if area.width < 24 {
             count.to_string()
         } else {
@@ -50,41 +56,42 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         area,
         buf,
     );
-    let first = first(scene, inner.height);
+    let first = first_visible(scene, inner.height);
     let names = infos
         .iter()
-        .map(|info| pane::width(&chosen(scene, info).unwrap_or_else(|| info.id.into())))
+        .map(|info| pane::width(&selected_name(scene, info).unwrap_or_else(|| info.id.into())))
         .max()
         .unwrap_or(0);
     let names = names.min(usize::from(inner.width).saturating_sub(4));
     for (line, (at, info)) in
         infos.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
     {
-        let text = row(scene, info, names, usize::from(inner.width));
-        match at == scene.setup.backend && scene.focused(Pane::Backends) {
-            true => scene.bar(text, line as u16, inner, buf),
-            false => pane::line(text, line as u16, inner, buf),
+        let text = row_line(scene, info, names, usize::from(inner.width));
+        if at == scene.setup.backend && scene.focused(Pane::Backends) {
+            scene.bar(text, line as u16, inner, buf);
+        } else {
+            pane::line(text, line as u16, inner, buf);
         }
     }
     pane::scrollbar(scene.look, first, infos.len(), inner, buf);
     let below = infos.len() as u16 + 1;
     if let Some(info) = infos.get(scene.setup.backend).filter(|_| inner.height > below + 2) {
         let rest = Rect { y: inner.y + below, height: inner.height - below, ..inner };
-        about(scene, info, rest, buf);
+        draw_about(scene, info, rest, buf);
     }
 }
 
-fn row(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'static> {
-    let why = objection::backend(info, &scene.given);
-    let own = chosen(scene, info);
+fn row_line(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'static> {
+    let why = objection::check_backend(info, &scene.constraints);
+    let selected = selected_name(scene, info);
     let [on, off] = scene.checks();
-    let (mark, mark_role) = if own.is_some() { (on, Role::Good) } else { (off, Role::Dim) };
-    let role = match (&why, &own) {
+    let (mark, mark_role) = if selected.is_some() { (on, Role::Good) } else { (off, Role::Dim) };
+    let role = match (&why, &selected) {
         (Some(_), _) => Role::Off,
         (None, Some(_)) => Role::Number,
         (None, None) => Role::Text,
     };
-    let name = pane::fit(&own.unwrap_or_else(|| info.id.into()), names);
+    let name = pane::fit(&selected.unwrap_or_else(|| info.id.into()), names);
     let gap = " ".repeat(names + 2 - pane::width(&name).min(names));
     let room = width.saturating_sub(names + 5);
     let beside = if room < 7 {
@@ -100,13 +107,13 @@ fn row(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'static> 
     ])
 }
 
-/// What the backend under the cursor is.
-fn about(scene: &Scene, info: &Info, area: Rect, buf: &mut Buffer) {
+/// Draws the description of the backend under the cursor.
+fn draw_about(scene: &Scene, info: &Info, area: Rect, buf: &mut Buffer) {
     let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
     pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);
     let columns = usize::from(area.width.saturating_sub(3));
     let mut lines = Vec::new();
-    if let Some(why) = objection::backend(info, &scene.given) {
+    if let Some(why) = objection::check_backend(info, &scene.constraints) {
         lines.extend(pane::wrap(&why, columns).into_iter().map(|part| (part, Role::Misleading)));
     }
     lines.extend(pane::wrap(info.doc, columns).into_iter().map(|part| (part, Role::Dim)));

@@ -5,37 +5,37 @@ use ratatui::layout::Rect;
 
 use super::scene::Scene;
 use crate::tui::setup::objection;
-use crate::tui::setup::slider::{End, TOP, place};
+use crate::tui::setup::slider::{End, MAX_POWER, position};
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 use crate::units::short_bytes;
 
-/// The columns of the rail.
+/// Returns the first column and the width of the rail.
 fn rail(inner: Rect) -> (u16, u16) {
     (inner.x + 1, inner.width.saturating_sub(2).max(2))
 }
 
 fn column(inner: Rect, power: f64) -> u16 {
     let (x, width) = rail(inner);
-    x + (power / f64::from(TOP) * f64::from(width - 1)).round() as u16
+    x + (power / f64::from(MAX_POWER) * f64::from(width - 1)).round() as u16
 }
 
-/// The power of two at a column.
-pub fn power(inner: Rect, at: u16) -> u32 {
+/// Returns the power of two at a column.
+pub fn power_at(inner: Rect, at: u16) -> u32 {
     let (x, width) = rail(inner);
     let along = f64::from(at.saturating_sub(x).min(width - 1)) / f64::from(width - 1);
-    (along * f64::from(TOP)).round() as u32
+    (along * f64::from(MAX_POWER)).round() as u32
 }
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
-    let by_sweep = scene.setup.by_sweep("block-size");
-    let (text, count) = match &scene.counts.block_size {
+    let sweep_values = scene.setup.sweep_values("block-size");
+    let (text, count) = match &scene.effective.block_size {
         Some(range) => (range.text.clone(), range.values.len()),
         None => (String::new(), 0),
     };
-    let right = match by_sweep {
-        Some(values) => format!("by sweep: {values}"),
+    let right = match sweep_values {
+        Some(values) => format!("per sweep: {values}"),
         None => {
             format!("{text}{}{count} {}", scene.dot(), if count == 1 { "size" } else { "sizes" })
         }
@@ -44,9 +44,9 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     if inner.height == 0 || inner.width < 20 {
         return;
     }
-    line(scene, inner, buf);
+    draw_rail(scene, inner, buf);
     if inner.height > 1 {
-        scale(scene, inner, buf);
+        draw_scale(scene, inner, buf);
     }
 }
 
@@ -54,13 +54,13 @@ fn put(buf: &mut Buffer, x: u16, y: u16, text: &str, style: ratatui::style::Styl
     buf.set_string(x, y, text, style);
 }
 
-fn line(scene: &Scene, inner: Rect, buf: &mut Buffer) {
+fn draw_rail(scene: &Scene, inner: Rect, buf: &mut Buffer) {
     let (x, width) = rail(inner);
     let y = inner.y;
     let (thin, thick) = (scene.look.glyph("─", "-"), scene.look.glyph("━", "="));
     put(buf, x, y, &thin.repeat(usize::from(width)), scene.style(Role::Border));
-    let Some(band) = scene.setup.band(scene.counts) else { return };
-    let (low, high) = (column(inner, place(band.low)), column(inner, place(band.high)));
+    let Some(band) = scene.setup.band(scene.effective) else { return };
+    let (low, high) = (column(inner, position(band.low)), column(inner, position(band.high)));
     let focused = scene.focused(Pane::Blocks);
     let role = if focused { Role::Focus } else { Role::Text };
     for at in low..=high {
@@ -69,14 +69,14 @@ fn line(scene: &Scene, inner: Rect, buf: &mut Buffer) {
     for (at, mark) in [(low, scene.look.glyph("┣", "[")), (high, scene.look.glyph("┫", "]"))] {
         put(buf, at, y, mark, scene.style(role));
     }
-    for value in scene.counts.block_size.iter().flat_map(|range| &range.values) {
-        let bad = objection::block(*value, &scene.given).is_some();
+    for value in scene.effective.block_size.iter().flat_map(|range| &range.values) {
+        let bad = objection::check_block(*value, &scene.constraints).is_some();
         let (mark, role) = if bad {
             (scene.look.glyph("○", "."), Role::Off)
         } else {
             (scene.look.glyph("●", "o"), Role::Number)
         };
-        put(buf, column(inner, place(*value)), y, mark, scene.style(role));
+        put(buf, column(inner, position(*value)), y, mark, scene.style(role));
     }
     if focused {
         let at = if scene.setup.end == End::Low { low } else { high };
@@ -84,9 +84,9 @@ fn line(scene: &Scene, inner: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Names of sizes below the rail, those of the band bright.
-fn scale(scene: &Scene, inner: Rect, buf: &mut Buffer) {
-    let band = scene.setup.band(scene.counts);
+/// Draws the names of sizes below the rail, bright within the band.
+fn draw_scale(scene: &Scene, inner: Rect, buf: &mut Buffer) {
+    let band = scene.setup.band(scene.effective);
     let every = if inner.width >= 150 {
         1
     } else if inner.width >= 100 {
@@ -95,7 +95,7 @@ fn scale(scene: &Scene, inner: Rect, buf: &mut Buffer) {
         4
     };
     let mut free = inner.x;
-    for power in (0..=TOP).filter(|power| power % every == 0 || *power == TOP) {
+    for power in (0..=MAX_POWER).filter(|power| power % every == 0 || *power == MAX_POWER) {
         let text = short_bytes(1 << power);
         let width = pane::width(&text) as u16;
         let middle = column(inner, power.into());

@@ -1,4 +1,4 @@
-//! The line below the panes: what is under the cursor, or why it makes no sense.
+//! The line below the panes: help for the row under the cursor, or why it conflicts.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,13 +17,13 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         return;
     }
     let (why, text) = match scene.setup.focus {
-        Pane::Target => of_target(scene),
-        Pane::Backends => of_backend(scene),
-        Pane::What => of_row(scene),
-        Pane::Blocks => of_blocks(scene),
+        Pane::Target => target_hint(scene),
+        Pane::Backends => backend_hint(scene),
+        Pane::Workload => row_hint(scene),
+        Pane::Blocks => blocks_hint(scene),
         Pane::Plan => (
             None,
-            "enter run · y copy the line · w keep as a preset · d all findings with their remedies"
+            "enter run · y copy the command · w save as preset · d all findings and remedies"
                 .into(),
         ),
     };
@@ -45,11 +45,11 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     pane::line(line, 0, area, buf);
 }
 
-type Said = (Option<String>, String);
+type Hint = (Option<String>, String);
 
-fn of_target(scene: &Scene) -> Said {
+fn target_hint(scene: &Scene) -> Hint {
     let browser = &scene.setup.browser;
-    let facts: Vec<String> = target::known(scene)
+    let facts: Vec<String> = target::facts_at_cursor(scene)
         .into_iter()
         .map(|(name, value)| match name {
             "stored" | "free" => format!("{value} {name}"),
@@ -66,36 +66,40 @@ fn of_target(scene: &Scene) -> Said {
     (browser.objection(), format!("{keys}{facts}"))
 }
 
-fn of_backend(scene: &Scene) -> Said {
+fn backend_hint(scene: &Scene) -> Hint {
     match scene.setup.infos.get(scene.setup.backend) {
-        Some(info) => {
-            (objection::backend(info, &scene.given), format!("{}: {}", info.title, info.about))
-        }
+        Some(info) => (
+            objection::check_backend(info, &scene.constraints),
+            format!("{}: {}", info.title, info.about),
+        ),
         None => (None, String::new()),
     }
 }
 
-fn of_row(scene: &Scene) -> Said {
+fn row_hint(scene: &Scene) -> Hint {
     let Some(row) = ROWS.get(scene.setup.row) else { return (None, String::new()) };
     let why = match rows::kind(row) {
-        Kind::Some(items) => items
+        Kind::SomeOf(items) => items
             .get(scene.setup.mark)
-            .and_then(|item| objection::value(row.name, item, &scene.given)),
-        Kind::One(items) => objection::now(row.name, &scene.given).or_else(|| {
-            // What is greyed is explained before it is tried.
-            items.iter().find_map(|item| {
-                objection::value(row.name, item, &scene.given)
-                    .map(|why| format!("{}: {why}", rows::shown(item)))
+            .and_then(|item| objection::check_value(row.name, item, &scene.constraints)),
+        Kind::OneOf(items) => {
+            objection::check_current(row.name, &scene.constraints).or_else(|| {
+                // Explain greyed items before they are tried.
+                items.iter().find_map(|item| {
+                    objection::check_value(row.name, item, &scene.constraints)
+                        .map(|why| format!("{}: {why}", rows::display_value(item)))
+                })
             })
-        }),
-        Kind::Text => objection::now(row.name, &scene.given),
+        }
+        Kind::Text => objection::check_current(row.name, &scene.constraints),
     };
     (why, row.help())
 }
 
-fn of_blocks(scene: &Scene) -> Said {
-    let values = scene.counts.block_size.iter().flat_map(|range| &range.values);
-    let why = values.rev().find_map(|value| objection::block(*value, &scene.given));
-    let keys = "left right move the marked end · space the other end · up down fewer or more sizes · i type";
+fn blocks_hint(scene: &Scene) -> Hint {
+    let values = scene.effective.block_size.iter().flat_map(|range| &range.values);
+    let why = values.rev().find_map(|value| objection::check_block(*value, &scene.constraints));
+    let keys =
+        "left/right move the marked end · space other end · up/down fewer or more sizes · i type";
     (why, keys.into())
 }

@@ -1,4 +1,4 @@
-//! The picture of Setup.
+//! Drawing of Setup.
 
 mod backends;
 mod blocks;
@@ -6,7 +6,7 @@ mod hint;
 mod plan;
 mod scene;
 mod target;
-mod what;
+mod workload;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -17,7 +17,7 @@ use super::layout::{Hit, Places, places};
 use super::state::{Pane, Setup};
 use crate::tui::context::ViewContext;
 
-/// What is at a place in a pane.
+/// Returns what is at a position in a pane.
 pub fn hit(
     setup: &Setup,
     ctx: &ViewContext,
@@ -26,34 +26,34 @@ pub fn hit(
     at: Position,
 ) -> Option<Hit> {
     let inner = places.inner(pane)?;
-    let counts = setup.counts();
-    let scene = Scene::new(setup, ctx, &counts);
-    let row = at.y.checked_sub(inner.y).filter(|_| inner.contains(at)).map(usize::from);
+    let effective = setup.effective_settings();
+    let scene = Scene::new(setup, ctx, &effective);
+    let row = inner.contains(at).then(|| usize::from(at.y - inner.y));
     match pane {
         Pane::Target => target::hit(&scene, inner, row?),
         Pane::Backends => backends::hit(&scene, inner, row?),
-        Pane::What => what::hit(&scene, inner, row?, usize::from(at.x - inner.x)),
-        Pane::Blocks => row.map(|_| Hit::Power(blocks::power(inner, at.x))),
+        Pane::Workload => workload::hit(&scene, inner, row?, usize::from(at.x - inner.x)),
+        Pane::Blocks => row.map(|_| Hit::Power(blocks::power_at(inner, at.x))),
         Pane::Plan => plan::hit(&scene, inner, at),
     }
 }
 
-/// Lines of the plan that scroll.
+/// Returns the number of scroll positions of the plan.
 pub fn plan_rows(setup: &Setup, ctx: &ViewContext, body: Rect) -> usize {
-    let counts = setup.counts();
+    let effective = setup.effective_settings();
     let inner = places(body, setup).inner(Pane::Plan);
-    inner.map_or(0, |inner| plan::scrolls(&Scene::new(setup, ctx, &counts), inner))
+    inner.map_or(0, |inner| plan::scroll_positions(&Scene::new(setup, ctx, &effective), inner))
 }
 
 pub fn draw(setup: &Setup, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
-    let counts = setup.counts();
-    let scene = Scene::new(setup, ctx, &counts);
+    let effective = setup.effective_settings();
+    let scene = Scene::new(setup, ctx, &effective);
     let places = places(area, setup);
     for (pane, area) in &places.panes {
         match pane {
             Pane::Target => target::draw(&scene, *area, buf),
             Pane::Backends => backends::draw(&scene, *area, buf),
-            Pane::What => what::draw(&scene, *area, buf),
+            Pane::Workload => workload::draw(&scene, *area, buf),
             Pane::Blocks => blocks::draw(&scene, *area, buf),
             Pane::Plan => plan::draw(&scene, *area, buf),
         }

@@ -12,17 +12,17 @@ use crate::engine::{Proposed, predict_missed};
 use crate::experiment::estimate;
 use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::Warning;
-use crate::text::{Replacement, safe, show_path as named};
+use crate::text::{Replacement, safe, show_path};
 use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::{findings, pane};
 use crate::units::{show_bytes, show_wait};
 
-/// Lines of the command that are scene at most.
+/// Returns the command line in as many lines as the pane can show.
 fn command_lines(scene: &Scene, inner: Rect) -> Vec<String> {
     let columns = usize::from(inner.width.saturating_sub(4)).max(10);
-    let most = if inner.height >= 9 { 3 } else { usize::from(inner.height >= 5) + 1 };
+    let max = if inner.height >= 9 { 3 } else { usize::from(inner.height >= 5) + 1 };
     let text = scene.setup.command();
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -34,24 +34,24 @@ fn command_lines(scene: &Scene, inner: Rect) -> Vec<String> {
             _ => lines.push(word.into()),
         }
     }
-    if lines.len() > most {
-        let rest = lines.split_off(most - 1).join(" ");
+    if lines.len() > max {
+        let rest = lines.split_off(max - 1).join(" ");
         lines.push(pane::fit(&rest, columns));
     }
     lines
 }
 
-/// The part that scrolls, and the command below it.
+/// Splits the pane into the part that scrolls and the command below it.
 fn split(scene: &Scene, inner: Rect) -> (Rect, Rect) {
     let below = (command_lines(scene, inner).len() as u16).min(inner.height);
     let above = inner.height - below;
     (Rect { height: above, ..inner }, Rect { y: inner.y + above, height: below, ..inner })
 }
 
-/// Positions of the part that scrolls.
-pub fn scrolls(scene: &Scene, inner: Rect) -> usize {
+/// Returns the number of scroll positions.
+pub fn scroll_positions(scene: &Scene, inner: Rect) -> usize {
     let (above, _) = split(scene, inner);
-    let lines = lines(scene, usize::from(above.width)).len();
+    let lines = plan_lines(scene, usize::from(above.width)).len();
     lines.saturating_sub(usize::from(above.height)) + 1
 }
 
@@ -63,7 +63,7 @@ pub fn hit(scene: &Scene, inner: Rect, at: Position) -> Option<Hit> {
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let planning = &scene.setup.planning;
-    let late = planning.late(scene.ctx.now);
+    let late = planning.is_late(scene.ctx.now);
     let right = match &planning.proposed {
         _ if late => "planning...".to_string(),
         Some(Ok(_)) => format!("{} r run", scene.look.glyph("▶", ">")),
@@ -71,7 +71,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     };
     let inner = scene.frame(Pane::Plan, "Plan", &right, area, buf);
     let (above, below) = split(scene, inner);
-    let lines = lines(scene, usize::from(above.width));
+    let lines = plan_lines(scene, usize::from(above.width));
     let count = lines.len();
     let first = scene.setup.scroll.min(count.saturating_sub(usize::from(above.height)));
     for (row, line) in lines.into_iter().skip(first).take(usize::from(above.height)).enumerate() {
@@ -92,7 +92,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     copy_key(scene, below, buf);
 }
 
-/// `y copy` at the end of the command, where there is room.
+/// Draws `y copy` at the end of the command if it fits.
 fn copy_key(scene: &Scene, below: Rect, buf: &mut Buffer) {
     let Some(last) = below.height.checked_sub(1) else { return };
     let x = below.right().saturating_sub(8);
@@ -104,16 +104,16 @@ fn copy_key(scene: &Scene, below: Rect, buf: &mut Buffer) {
     }
 }
 
-/// All that is to be known before a run.
-fn lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
+/// Returns everything to know before a run.
+fn plan_lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(3);
     match &scene.setup.planning.proposed {
         None => vec![Line::styled(" planning...", scene.style(Role::Dim))],
         Some(Err(why)) => {
-            wrapped(scene, scene.look.glyph("✖", "X"), Role::Wrong, why, Role::Text, room)
+            wrap_with_sign(scene, scene.look.glyph("✖", "X"), Role::Wrong, why, Role::Text, room)
         }
         Some(Ok(proposed)) => {
-            let mut lines = vec![counts(scene, &proposed.plan)];
+            let mut lines = vec![summary_line(scene, &proposed.plan)];
             push_what_runs(scene, proposed, room, &mut lines);
             push_findings(scene, room, &mut lines);
             lines
@@ -121,25 +121,25 @@ fn lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
     }
 }
 
-/// The target, what is varied on it, and what of it there is no time or no way for.
+/// Adds the target, the sweeps, what is skipped, and the expected result.
 fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut Vec<Line<'static>>) {
     let mut push = |sign: &str, sign_role: Role, text: &str, role: Role| {
-        lines.extend(wrapped(scene, sign, sign_role, text, role, room));
+        lines.extend(wrap_with_sign(scene, sign, sign_role, text, role, room));
     };
     let note = scene.look.glyph("●", "*");
-    push(" ", Role::Dim, &target(proposed, &scene.setup.browser.start), Role::Text);
-    let sweeps = scene.setup.sweeps();
+    push(" ", Role::Dim, &describe_target(proposed, &scene.setup.browser.start), Role::Text);
+    let sweeps = scene.setup.describe_sweeps();
     if !sweeps.is_empty() {
         push(scene.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim);
     }
     if let Some(instead) = &proposed.instead {
         push(note, Role::Note, &safe(instead, Replacement::Mark), Role::Text);
     }
-    for (count, reason) in left_out(&proposed.plan) {
+    for (count, reason) in count_skipped(&proposed.plan) {
         push(
             scene.look.glyph("○", "-"),
             Role::Dim,
-            &format!("{count} left out: {reason}"),
+            &format!("{count} skipped: {reason}"),
             Role::Dim,
         );
     }
@@ -152,14 +152,14 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
     }
 }
 
-/// What is wrong here, and what helps.
+/// Adds the findings of the doctor with their remedies, most severe first.
 fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
     let arrow = scene.look.glyph("→", ">");
-    for finding in by_weight(scene.setup.findings().unwrap_or_default()) {
+    for finding in sort_by_severity(scene.setup.findings().unwrap_or_default()) {
         let (role, sign) = findings::severity(scene.look, finding.severity);
-        lines.extend(wrapped(scene, sign, role, &finding.message, Role::Text, room));
+        lines.extend(wrap_with_sign(scene, sign, role, &finding.message, Role::Text, room));
         if !finding.remedy.is_empty() {
-            lines.extend(wrapped(
+            lines.extend(wrap_with_sign(
                 scene,
                 "",
                 role,
@@ -171,8 +171,8 @@ fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
     }
 }
 
-/// A sign and a text on as many lines as it takes.
-fn wrapped(
+/// Wraps a text behind a sign.
+fn wrap_with_sign(
     scene: &Scene,
     sign: &str,
     sign_role: Role,
@@ -194,8 +194,8 @@ fn wrapped(
     pane::wrap(text, room).into_iter().enumerate().map(line).collect()
 }
 
-/// Cells, rounds, time, memory.
-fn counts(scene: &Scene, plan: &Plan) -> Line<'static> {
+/// Returns the line of cells, rounds, time and memory.
+fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
     let cells = plan.cells.len();
     let memory = plan
         .cells
@@ -204,53 +204,58 @@ fn counts(scene: &Scene, plan: &Plan) -> Line<'static> {
         .max()
         .unwrap_or(0);
     let mut spans = vec![Span::raw(" ")];
-    let mut say = |number: String, text: &str| {
+    let mut push = |number: String, text: &str| {
         spans.push(Span::styled(number, scene.style(Role::Number)));
         spans.push(Span::styled(text.to_string(), scene.style(Role::Dim)));
     };
-    say(cells.to_string(), if cells == 1 { " cell" } else { " cells" });
+    push(cells.to_string(), if cells == 1 { " cell" } else { " cells" });
     match plan.trials {
-        Some(n) => say(
+        Some(n) => push(
             format!(" {} {n}", scene.look.glyph("×", "x")),
             if n == 1 { " trial" } else { " trials" },
         ),
-        None => say(String::new(), ", in rounds until it is sure"),
+        None => push(String::new(), ", in rounds until precise"),
     }
     let dot = scene.dot();
     let time = estimate(plan);
-    say(String::new(), &format!("{dot}{} ", if time < plan.budget { "about" } else { "at most" }));
-    say(show_wait(time), dot);
-    say(show_bytes(memory), " of memory");
+    push(String::new(), &format!("{dot}{} ", if time < plan.budget { "about" } else { "at most" }));
+    push(show_wait(time), dot);
+    push(show_bytes(memory), " of memory");
     Line::from(spans)
 }
 
-/// What is read and written, and what that leaves.
-fn target(proposed: &Proposed, start: &Path) -> String {
+/// Describes what is read and written, and the space that leaves.
+fn describe_target(proposed: &Proposed, start: &Path) -> String {
     let plan = &proposed.plan;
     let size = show_bytes(plan.target.size());
     let left =
         proposed.facts.space.map(|space| show_bytes(space.available.saturating_sub(plan.stored())));
     let left = left.map(|left| format!("; leaves {left} free")).unwrap_or_default();
-    let again = trials(plan).unwrap_or_default();
-    let most = if plan.only_appends() { "up to " } else { "" };
+    let rewrites = describe_rewrites(plan).unwrap_or_default();
+    let up_to = if plan.only_appends() { "up to " } else { "" };
     match &plan.target {
         TargetSpec::None => "needs no file".into(),
-        TargetSpec::File { path, .. } => format!("reads {}, {size}; writes nothing", named(path)),
+        TargetSpec::File { path, .. } => {
+            format!("reads {}, {size}; writes nothing", show_path(path))
+        }
         TargetSpec::Scratch { dir, .. } => {
-            let whole: PathBuf = start.join(dir).components().collect();
+            let path: PathBuf = start.join(dir).components().collect();
             format!(
-                "writes {most}{size} to a scratch file in {}{again}, removed afterwards{left}",
-                named(&whole)
+                "writes {up_to}{size} to a scratch file in {}{rewrites}, removed afterwards{left}",
+                show_path(&path)
             )
         }
         TargetSpec::New { path, .. } => {
-            format!("writes {most}{size} to the new file {}{again}, which stays{left}", named(path))
+            format!(
+                "writes {up_to}{size} to the new file {}{rewrites}, which is kept{left}",
+                show_path(path)
+            )
         }
     }
 }
 
-/// What the trials of a write run write over it.
-fn trials(plan: &Plan) -> Option<String> {
+/// Describes how trials that write overwrite the file.
+fn describe_rewrites(plan: &Plan) -> Option<String> {
     let writes = plan.cells.iter().filter(|cell| cell.op == Op::Write);
     let each: Option<u64> = writes
         .map(|cell| {
@@ -263,27 +268,29 @@ fn trials(plan: &Plan) -> Option<String> {
         return None;
     }
     if plan.only_appends() {
-        return Some(", empty before each pass".into());
+        return Some(", emptied before each pass".into());
     }
     if plan.cells.iter().any(Job::appends) {
-        return Some(", then over it and as much to one that is empty before each pass".into());
+        return Some(
+            ", then overwrites it and writes as much to a file emptied before each pass".into(),
+        );
     }
-    // A round to warm up comes first.
+    // One more for the warm-up round.
     let rounds = plan.trials.map(|n| u64::from(n) + 1);
     Some(match (each, rounds) {
         (Some(each), Some(rounds)) => {
-            format!(", then about {} over it in trials", show_bytes(each.saturating_mul(rounds)))
+            format!(", then overwrites about {} in trials", show_bytes(each.saturating_mul(rounds)))
         }
-        (Some(each), None) => format!(", then {} over it in each round", show_bytes(each)),
-        _ => format!(", then over it for at most {}", show_wait(plan.budget)),
+        (Some(each), None) => format!(", then overwrites {} in each round", show_bytes(each)),
+        _ => format!(", then overwrites it for at most {}", show_wait(plan.budget)),
     })
 }
 
-/// How many combinations are left out for each reason.
-fn left_out(plan: &Plan) -> Vec<(usize, String)> {
+/// Counts the skipped combinations by reason.
+fn count_skipped(plan: &Plan) -> Vec<(usize, String)> {
     let mut reasons: Vec<(usize, String)> = Vec::new();
     for skipped in &plan.skipped {
-        match reasons.iter_mut().find(|(_, own)| *own == skipped.reason) {
+        match reasons.iter_mut().find(|(_, reason)| *reason == skipped.reason) {
             Some((count, _)) => *count += 1,
             None => reasons.push((1, skipped.reason.clone())),
         }
@@ -291,7 +298,7 @@ fn left_out(plan: &Plan) -> Vec<(usize, String)> {
     reasons
 }
 
-fn by_weight(findings: &[Warning]) -> Vec<&Warning> {
+fn sort_by_severity(findings: &[Warning]) -> Vec<&Warning> {
     let mut sorted: Vec<&Warning> = findings.iter().collect();
     sorted.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     sorted

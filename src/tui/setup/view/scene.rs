@@ -1,4 +1,4 @@
-//! What the panes of Setup are drawn from.
+//! Data that the panes of Setup are drawn from.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -7,23 +7,23 @@ use ratatui::text::Line;
 
 use crate::plan::Settings;
 use crate::tui::context::ViewContext;
-use crate::tui::setup::objection::Given;
+use crate::tui::setup::objection::Constraints;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// What the panes are drawn from.
+/// Data that the panes are drawn from.
 pub struct Scene<'a> {
     pub ctx: &'a ViewContext<'a>,
     pub setup: &'a Setup,
     pub look: &'a Look,
-    pub counts: &'a Settings,
-    pub given: Given<'a>,
+    pub effective: &'a Settings,
+    pub constraints: Constraints<'a>,
 }
 
 impl<'a> Scene<'a> {
-    pub fn new(setup: &'a Setup, ctx: &'a ViewContext<'a>, counts: &'a Settings) -> Scene<'a> {
-        Scene { ctx, setup, look: ctx.look, counts, given: setup.given(counts) }
+    pub fn new(setup: &'a Setup, ctx: &'a ViewContext<'a>, effective: &'a Settings) -> Scene<'a> {
+        Scene { ctx, setup, look: ctx.look, effective, constraints: setup.constraints(effective) }
     }
 
     pub fn style(&self, role: Role) -> Style {
@@ -34,7 +34,7 @@ impl<'a> Scene<'a> {
         self.setup.focus == pane && !self.ctx.is_covered
     }
 
-    /// Ticked and not.
+    /// Returns the signs for selected and not selected.
     pub fn checks(&self) -> [&'static str; 2] {
         [self.look.glyph("✓", "x"), self.look.glyph("·", ".")]
     }
@@ -43,7 +43,7 @@ impl<'a> Scene<'a> {
         self.look.glyph(" · ", " - ")
     }
 
-    /// A row under the cursor: one colour, so that it reads as one bar.
+    /// Draws the row under the cursor in one colour, so that it reads as a bar.
     pub fn bar(&self, line: Line<'static>, row: u16, area: Rect, buf: &mut Buffer) {
         pane::line(line.to_string(), row, area, buf);
         pane::select(self.style(Role::Selected), row, area, buf);

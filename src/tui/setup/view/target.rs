@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use crate::host::TargetFacts;
-use crate::text::{Replacement, safe, show_path as named};
+use crate::text::{Replacement, safe, show_path};
 use crate::tui::setup::browser::{Kind, Row};
 use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::Pane;
@@ -14,7 +14,7 @@ use crate::tui::theme::Role;
 use crate::tui::view::pane;
 use crate::units::{show_bytes, show_share};
 
-/// Where the filter, the list and the facts are.
+/// Positions of the filter, the list and the facts.
 struct Parts {
     filter: Option<Rect>,
     list: Rect,
@@ -32,7 +32,7 @@ fn parts(scene: &Scene, inner: Rect) -> Parts {
     }
 }
 
-fn first(scene: &Scene, list: Rect) -> usize {
+fn first_visible(scene: &Scene, list: Rect) -> usize {
     let browser = &scene.setup.browser;
     pane::first_row(browser.cursor, browser.rows.len(), usize::from(list.height))
 }
@@ -42,16 +42,16 @@ pub fn hit(scene: &Scene, inner: Rect, row: usize) -> Option<Hit> {
     let at = (usize::from(inner.y) + row)
         .checked_sub(usize::from(list.y))
         .filter(|row| *row < usize::from(list.height))?;
-    let at = first(scene, list) + at;
+    let at = first_visible(scene, list) + at;
     (at < scene.setup.browser.rows.len()).then_some(Hit::Row(at))
 }
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let browser = &scene.setup.browser;
-    let going = browser.going.as_ref().filter(|going| **going != browser.dir);
-    let dir = match going {
-        Some(going) => format!("{} ...", named(going)),
-        None => named(&browser.dir),
+    let loading = browser.loading.as_ref().filter(|loading| **loading != browser.dir);
+    let dir = match loading {
+        Some(loading) => format!("{} ...", show_path(loading)),
+        None => show_path(&browser.dir),
     };
     let inner = scene.frame(Pane::Target, "Target", &dir, area, buf);
     let parts = parts(scene, inner);
@@ -66,25 +66,26 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         );
     }
     let list = parts.list;
-    let first = first(scene, list);
+    let first = first_visible(scene, list);
     for (line, at) in (first..browser.rows.len()).take(usize::from(list.height)).enumerate() {
-        let text = row(scene, browser.rows[at], usize::from(list.width));
-        match at == browser.cursor && scene.focused(Pane::Target) {
-            true => scene.bar(text, line as u16, list, buf),
-            false => pane::line(text, line as u16, list, buf),
+        let text = row_line(scene, browser.rows[at], usize::from(list.width));
+        if at == browser.cursor && scene.focused(Pane::Target) {
+            scene.bar(text, line as u16, list, buf);
+        } else {
+            pane::line(text, line as u16, list, buf);
         }
     }
     pane::scrollbar(scene.look, first, browser.rows.len(), list, buf);
     let used = browser.rows.len() as u16;
-    let said = match (&browser.error, &browser.going) {
+    let message = match (&browser.error, &browser.loading) {
         (Some(why), _) => Some((why.clone(), Role::Wrong)),
         (None, Some(_)) if browser.entries.is_empty() => {
             Some(("reading the folder...".into(), Role::Dim))
         }
-        _ if browser.rows.is_empty() => Some(("nothing is called that".into(), Role::Dim)),
+        _ if browser.rows.is_empty() => Some(("no file matches".into(), Role::Dim)),
         _ => None,
     };
-    if let Some((text, role)) = said {
+    if let Some((text, role)) = message {
         let at = used.min(list.height.saturating_sub(1));
         pane::line(
             Line::styled(
@@ -96,17 +97,17 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
             buf,
         );
     }
-    facts(scene, parts.facts, buf);
+    draw_facts(scene, parts.facts, buf);
 }
 
-/// Mark, name, size and what is known.
-fn row(scene: &Scene, row: Row, width: usize) -> Line<'static> {
+/// Returns the line of a row: mark, name, size and note.
+fn row_line(scene: &Scene, row: Row, width: usize) -> Line<'static> {
     let setup = scene.setup;
-    let (name, size, note, mut role) = said(scene, row);
+    let (name, size, note, mut role) = describe_row(scene, row);
     let on = setup.is_target(row);
     let mark = if on { scene.look.glyph("▸", ">") } else { " " };
-    let noted = width >= 38;
-    let room = width.saturating_sub(3 + 9 + if noted { 12 } else { 1 });
+    let has_note = width >= 38;
+    let room = width.saturating_sub(3 + 9 + if has_note { 12 } else { 1 });
     if on {
         role = Role::Number;
     }
@@ -120,15 +121,15 @@ fn row(scene: &Scene, row: Row, width: usize) -> Line<'static> {
         Span::styled(format!(" {mark} "), scene.style(Role::Focus)),
         Span::styled(name + &gap, scene.style(role)),
     ];
-    spans.extend(quantity(scene, &format!("{size:>9}"), role == Role::Off));
-    if noted {
+    spans.extend(quantity_spans(scene, &format!("{size:>9}"), role == Role::Off));
+    if has_note {
         spans.push(Span::styled(format!("  {note:<10}"), scene.style(Role::Dim)));
     }
     Line::from(spans)
 }
 
-/// A number with its unit dim.
-fn quantity(scene: &Scene, text: &str, off: bool) -> Vec<Span<'static>> {
+/// Returns a number with its unit dimmed.
+fn quantity_spans(scene: &Scene, text: &str, off: bool) -> Vec<Span<'static>> {
     let at = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
     let role = if off { Role::Off } else { Role::Text };
@@ -139,17 +140,17 @@ fn quantity(scene: &Scene, text: &str, off: bool) -> Vec<Span<'static>> {
     ]
 }
 
-/// Name, size, note and role of a row.
-fn said(scene: &Scene, row: Row) -> (String, String, String, Role) {
+/// Returns the name, size, note and role of a row.
+fn describe_row(scene: &Scene, row: Row) -> (String, String, String, Role) {
     let setup = scene.setup;
     let browser = &setup.browser;
     let clean = |text: String| safe(&text, Replacement::Mark);
     match row {
         Row::Scratch => {
             let size = if setup.file.is_none() {
-                scene.given.span()
+                scene.constraints.span()
             } else {
-                scene.counts.size.as_ref().and_then(|s| s.values.iter().max().copied())
+                scene.effective.size.as_ref().and_then(|s| s.values.iter().max().copied())
             };
             ("scratch file".into(), show_bytes(size.unwrap_or(512 << 20)), "new".into(), Role::Text)
         }
@@ -170,7 +171,7 @@ fn said(scene: &Scene, row: Row) -> (String, String, String, Role) {
             )
         }
         Row::Last => (
-            format!("{}/", browser.path(row).map(named).unwrap_or_default()),
+            format!("{}/", browser.path(row).map(show_path).unwrap_or_default()),
             String::new(),
             "last".into(),
             Role::Dim,
@@ -178,10 +179,10 @@ fn said(scene: &Scene, row: Row) -> (String, String, String, Role) {
         Row::Parent => ("../".into(), String::new(), String::new(), Role::Dim),
         Row::Entry(at) => {
             let entry = &browser.entries[at];
-            let known = browser.facts.get(&entry.path).and_then(|facts| facts.as_ref().ok());
-            let size = known.map_or(entry.size, |facts| facts.size);
+            let facts = browser.facts.get(&entry.path).and_then(|facts| facts.as_ref().ok());
+            let size = facts.map_or(entry.size, |facts| facts.size);
             let role = if entry.objection().is_some() { Role::Off } else { Role::Text };
-            let note = known.map(|facts| short_note(facts)).unwrap_or_default();
+            let note = facts.map(|facts| short_note(facts)).unwrap_or_default();
             match entry.kind {
                 Kind::Folder => {
                     (format!("{}/", entry.name), String::new(), String::new(), Role::Dim)
@@ -193,7 +194,7 @@ fn said(scene: &Scene, row: Row) -> (String, String, String, Role) {
                     note,
                     role,
                 ),
-                Kind::Other => (entry.name.clone(), String::new(), "no file".into(), role),
+                Kind::Other => (entry.name.clone(), String::new(), "not a file".into(), role),
             }
         }
     }
@@ -207,29 +208,26 @@ fn short_note(facts: &TargetFacts) -> String {
     }
 }
 
-/// Facts of the row under the cursor: name and value.
-pub fn known(scene: &Scene) -> Vec<(&'static str, String)> {
+/// Returns names and values of the facts about the row under the cursor.
+pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
     let browser = &scene.setup.browser;
     let Some(row) = browser.row() else { return Vec::new() };
     let facts = browser
         .path(row)
         .and_then(|path| browser.facts.get(path))
         .and_then(|facts| facts.as_ref().ok());
-    let mut known = Vec::new();
+    let mut shown = Vec::new();
     match facts {
         Some(facts) => {
             let on = facts.device_line();
             let on = if on.is_empty() { facts.source.clone().unwrap_or_default() } else { on };
             let fs = if facts.fs.is_empty() { on } else { format!("{} on {on}", facts.fs) };
-            known.push(("on", fs));
+            shown.push(("on", fs));
             if let Some(resident) = facts.resident {
-                known.push((
-                    "in memory",
-                    format!("{} in the page cache", show_share(resident.share)),
-                ));
+                shown.push(("cached", format!("{} in the page cache", show_share(resident.share))));
             }
             if let Some(holes) = facts.hole_share() {
-                known.push((
+                shown.push((
                     "stored",
                     if holes == 0.0 {
                         "all of it".into()
@@ -238,29 +236,31 @@ pub fn known(scene: &Scene) -> Vec<(&'static str, String)> {
                     },
                 ));
             }
-            known.extend(facts.space.map(|space| ("free", show_bytes(space.available))));
+            shown.extend(facts.space.map(|space| ("free", show_bytes(space.available))));
         }
         None => {
             if matches!(row, Row::Scratch) {
-                known.push(("made of", "random data, removed after the run".into()));
+                shown.push(("contents", "random data, removed after the run".into()));
             }
-            if !browser.ground.fs.is_empty() {
-                known.push(("on", browser.ground.fs.clone()));
+            if !browser.file_system.fs.is_empty() {
+                shown.push(("on", browser.file_system.fs.clone()));
             }
-            known.extend(browser.ground.space.map(|space| ("free", show_bytes(space.available))));
+            shown.extend(
+                browser.file_system.space.map(|space| ("free", show_bytes(space.available))),
+            );
         }
     }
-    known
+    shown
 }
 
-/// The facts below the list, where there is room.
-fn facts(scene: &Scene, area: Rect, buf: &mut Buffer) {
+/// Draws the facts below the list, if there is room.
+fn draw_facts(scene: &Scene, area: Rect, buf: &mut Buffer) {
     if area.height == 0 {
         return;
     }
     let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
     pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);
-    for (row, (name, value)) in known(scene).into_iter().enumerate() {
+    for (row, (name, value)) in facts_at_cursor(scene).into_iter().enumerate() {
         let room = usize::from(area.width).saturating_sub(13);
         let value = pane::fit(&value, room);
         let parts = vec![

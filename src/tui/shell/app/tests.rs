@@ -184,7 +184,7 @@ fn the_null_backend_runs_from_the_key_to_its_results() {
             host: Default::default(),
             trials: 0,
         };
-        let first: Vec<Effect> = model.setup.ask().into_iter().collect();
+        let first: Vec<Effect> = model.setup.request_plan().into_iter().collect();
         let mut app = App::new(&mut terminal, &mut model, &mut real);
         let script = async {
             press(&keys, "r");

@@ -1,4 +1,4 @@
-//! What is seen and clicked.
+//! Pictures and clicks.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::tui::update::requests::with_screens;
 #[test]
 fn clicks_focus_select_and_toggle() {
     let mut model = model(None);
-    planned(&mut model);
+    answer_plan(&mut model);
     model.size = (100, 30);
     let body = view::areas(model.size).body;
     let find = |model: &Model, text: &str| {
@@ -29,26 +29,27 @@ fn clicks_focus_select_and_toggle() {
     let at = find(&model, "warm");
     click_at(&mut model, body, at);
     assert_eq!(model.setup.settings.cache, Some(vec![Cache::Cold]));
-    assert_eq!(line_of(&model), "iotui --batch /data/a.bin -b read,pread,mmap,uring -c cold");
+    assert_eq!(command_of(&model), "iotui --batch /data/a.bin -b read,pread,mmap,uring -c cold");
     let at = find(&model, "128m");
     click_at(&mut model, body, Position::new(at.x + 3, at.y - 1));
-    assert!(line_of(&model).contains("..128m"), "{}", line_of(&model));
+    assert!(command_of(&model).contains("..128m"), "{}", command_of(&model));
     let at = find(&model, "$ iotui");
-    assert!(
-        matches!(&click_at(&mut model, body, at)[..], [Effect::Copy(text)] if text.starts_with("iotui --batch"))
-    );
+    assert!(matches!(
+        &click_at(&mut model, body, at)[..],
+        [Effect::Copy(text)] if text.starts_with("iotui --batch")
+    ));
 }
 
 #[test]
-fn pictures_hold_what_matters_at_every_size() {
+fn pictures_show_the_essentials_at_every_size() {
     for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
         let mut model = model(Some("/data/a.bin"));
         model.size = (columns, rows);
-        planned(&mut model);
+        answer_plan(&mut model);
         let text = picture(&model, columns, rows);
         for wanted in [
             "Target",
-            "What to do",
+            "Workload",
             "Block size",
             "Plan",
             "r run",
@@ -66,19 +67,19 @@ fn pictures_hold_what_matters_at_every_size() {
 }
 
 #[test]
-fn a_late_plan_says_so_and_a_quick_one_does_not_flicker() {
+fn a_late_plan_is_announced_and_a_quick_one_does_not_flicker() {
     let mut model = model(None);
-    planned(&mut model);
+    answer_plan(&mut model);
     keys(&mut model, "<tab><tab>jl");
     assert!(model.ticks() && !picture(&model, 80, 24).contains("planning"));
     update(&mut model, Duration::from_millis(300), Msg::Tick);
     assert!(picture(&model, 80, 24).contains("planning"));
-    planned(&mut model);
+    answer_plan(&mut model);
     assert!(!picture(&model, 80, 24).contains("planning") && !model.ticks());
 }
 
 #[test]
-fn the_plan_tells_what_is_expected_of_it() {
+fn the_plan_shows_its_expected_result() {
     let mut model = model(Some("/data/a.bin"));
     let expected = || "expected: 1.00 GiB/s by the 1.00 GiB/s that the vendor names".to_string();
     let number = model.setup.planning.number;
@@ -88,9 +89,9 @@ fn the_plan_tells_what_is_expected_of_it() {
         findings: Vec::new(),
         expected: expected(),
     };
-    say(&mut model, late);
-    planned(&mut model);
-    assert!(!picture(&model, 120, 40).contains("expected"), "that of another question");
+    send(&mut model, late);
+    answer_plan(&mut model);
+    assert!(!picture(&model, 120, 40).contains("expected"), "the answer to another request");
     model.setup.planning.expected = expected();
     assert!(
         picture(&model, 120, 40).contains("expected: 1.00 GiB/s by the 1.00 GiB/s"),
@@ -100,35 +101,35 @@ fn the_plan_tells_what_is_expected_of_it() {
 }
 
 #[test]
-fn what_the_sweeps_of_a_preset_set_is_shown_as_theirs() {
+fn settings_of_sweeps_are_shown_per_sweep() {
     let mut model = model(Some("/data/a.bin"));
     take(&mut model, built_in("peak").unwrap());
-    planned(&mut model);
+    answer_plan(&mut model);
     let seen = picture(&model, 200, 60);
     assert!(
-        seen.contains("by sweep: read / write") && seen.contains("by sweep: 8 / 32 / -"),
+        seen.contains("per sweep: read / write") && seen.contains("per sweep: 8 / 32 / -"),
         "{seen}"
     );
     assert!(
-        seen.contains("by sweep: 1m / 128k / 4k")
+        seen.contains("per sweep: 1m / 128k / 4k")
             && seen.contains("8 sweeps: -s 1m --op read -q 8;"),
         "{seen}"
     );
-    // Said over them it is said for all, and told.
+    // An override applies to all sweeps, with a note.
     set(&mut model, "depth", "4").unwrap();
-    planned(&mut model);
+    answer_plan(&mut model);
     let seen = picture(&model, 200, 60);
     assert!(
-        seen.contains("depth 4 is said for all 8 sweeps") && !seen.contains("by sweep: 8"),
+        seen.contains("depth 4 now applies to all 8 sweeps") && !seen.contains("per sweep: 8"),
         "{seen}"
     );
-    assert!(line_of(&model).ends_with("-p peak -q 4"), "{}", line_of(&model));
-    // A switch of the preset is taken back, and can be said again.
+    assert!(command_of(&model).ends_with("-p peak -q 4"), "{}", command_of(&model));
+    // A switch of the preset can be turned off.
     set(&mut model, "direct", "no").unwrap();
-    assert!(line_of(&model).ends_with("-q 4 --direct=no"), "{}", line_of(&model));
+    assert!(command_of(&model).ends_with("-q 4 --direct=no"), "{}", command_of(&model));
     take(&mut model, built_in("random").unwrap());
-    planned(&mut model);
-    assert!(picture(&model, 200, 60).contains("by sweep"));
+    answer_plan(&mut model);
+    assert!(picture(&model, 200, 60).contains("per sweep"));
 }
 
 fn take(model: &mut Model, preset: Preset) {

@@ -1,4 +1,4 @@
-//! The pane of what to do: a row per setting.
+//! The workload pane: one row per setting.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,22 +13,22 @@ use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 
-fn first(scene: &Scene, height: u16) -> usize {
+fn first_visible(scene: &Scene, height: u16) -> usize {
     pane::first_row(scene.setup.row, ROWS.len(), usize::from(height))
 }
 
 fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
-    if let Some(values) = scene.setup.by_sweep(row.name) {
+    if let Some(values) = scene.setup.sweep_values(row.name) {
         return vec![Part {
             item: None,
-            text: format!(" by sweep: {values} "),
+            text: format!(" per sweep: {values} "),
             on: true,
             why: None,
         }];
     }
     rows::parts(
         row,
-        &scene.given,
+        &scene.constraints,
         scene.setup.plan(),
         width.saturating_sub(*TITLE_COLUMNS),
         scene.checks(),
@@ -36,7 +36,7 @@ fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
 }
 
 pub fn hit(scene: &Scene, inner: Rect, row: usize, column: usize) -> Option<Hit> {
-    let at = first(scene, inner.height) + row;
+    let at = first_visible(scene, inner.height) + row;
     let setting = ROWS.get(at)?;
     let mut left = *TITLE_COLUMNS;
     for part in parts(scene, setting, usize::from(inner.width)) {
@@ -52,24 +52,29 @@ pub fn hit(scene: &Scene, inner: Rect, row: usize, column: usize) -> Option<Hit>
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let setup = scene.setup;
     let changed = if setup.settings == crate::plan::Settings::default() { "" } else { ", changed" };
-    let inner =
-        scene.frame(Pane::What, "What to do", &format!("{}{changed}", setup.preset.id), area, buf);
-    let first = first(scene, inner.height);
+    let inner = scene.frame(
+        Pane::Workload,
+        "Workload",
+        &format!("{}{changed}", setup.preset.id),
+        area,
+        buf,
+    );
+    let first = first_visible(scene, inner.height);
     for (line, (at, row)) in
         ROWS.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
     {
-        let here = at == setup.row && scene.focused(Pane::What);
-        pane::line(one(scene, row, here, usize::from(inner.width)), line as u16, inner, buf);
+        let here = at == setup.row && scene.focused(Pane::Workload);
+        pane::line(row_line(scene, row, here, usize::from(inner.width)), line as u16, inner, buf);
     }
     pane::scrollbar(scene.look, first, ROWS.len(), inner, buf);
     let below = ROWS.len() as u16 + 1;
     if inner.height > below + 2 {
-        about(scene, Rect { y: inner.y + below, height: inner.height - below, ..inner }, buf);
+        draw_about(scene, Rect { y: inner.y + below, height: inner.height - below, ..inner }, buf);
     }
 }
 
-/// What the preset is for.
-fn about(scene: &Scene, area: Rect, buf: &mut Buffer) {
+/// Draws what the preset is for.
+fn draw_about(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
     pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);
     let preset = &scene.setup.preset;
@@ -85,27 +90,33 @@ fn about(scene: &Scene, area: Rect, buf: &mut Buffer) {
     }
 }
 
-fn one(scene: &Scene, row: &'static Setting, here: bool, width: usize) -> Line<'static> {
+fn row_line(scene: &Scene, row: &'static Setting, here: bool, width: usize) -> Line<'static> {
     let label = format!(" {} ", row.title);
     let gap = " ".repeat((*TITLE_COLUMNS).saturating_sub(pane::width(&label)));
     let mut spans = vec![
         Span::styled(label, scene.style(if here { Role::Selected } else { Role::Dim })),
         Span::raw(gap),
     ];
-    let said = row.text(&scene.setup.settings).is_some();
-    let boxes = matches!(rows::kind(row), Kind::Some(_));
+    let is_set = row.text(&scene.setup.settings).is_some();
+    let boxes = matches!(rows::kind(row), Kind::SomeOf(_));
     for (at, part) in parts(scene, row, width).into_iter().enumerate() {
         let marked = here && boxes && at == scene.setup.mark;
-        spans.extend(piece(scene, &part, said, marked, here && part.item.is_none()));
+        spans.extend(part_spans(scene, &part, is_set, marked, here && part.item.is_none()));
     }
     Line::from(spans)
 }
 
-fn piece(scene: &Scene, part: &Part, said: bool, marked: bool, arrows: bool) -> Vec<Span<'static>> {
+fn part_spans(
+    scene: &Scene,
+    part: &Part,
+    is_set: bool,
+    marked: bool,
+    arrows: bool,
+) -> Vec<Span<'static>> {
     let role = match (&part.why, part.on) {
         (Some(_), true) => Role::Misleading,
         (Some(_), false) => Role::Off,
-        (None, true) if said => Role::Number,
+        (None, true) if is_set => Role::Number,
         (None, true) => Role::Text,
         (None, false) => Role::Dim,
     };
@@ -123,14 +134,15 @@ fn piece(scene: &Scene, part: &Part, said: bool, marked: bool, arrows: bool) -> 
             Span::styled(right, key),
         ];
     }
-    match part.on && text.len() > 2 && part.item.is_some() && !marked {
-        true => framed(scene, &text, style),
-        false => vec![Span::styled(text, style)],
+    if part.on && text.len() > 2 && part.item.is_some() && !marked {
+        frame_item(scene, &text, style)
+    } else {
+        vec![Span::styled(text, style)]
     }
 }
 
-/// The chosen item with its marks in the accent.
-fn framed(scene: &Scene, text: &str, style: Style) -> Vec<Span<'static>> {
+/// Returns the chosen item with its brackets in the accent colour.
+fn frame_item(scene: &Scene, text: &str, style: Style) -> Vec<Span<'static>> {
     let mut letters = text.chars();
     let (first, last) = (letters.next().unwrap_or(' '), letters.next_back().unwrap_or(' '));
     let key = scene.style(Role::Focus);
