@@ -144,7 +144,7 @@ impl Out {
     pub fn refuse_terminal(&self, format: &Format) -> anyhow::Result<()> {
         if format.binary && self.output.is_none() && io::stdout().is_terminal() {
             anyhow::bail!(
-                "{0} is binary: give a file, as in -o run.{1}, or pipe it",
+                "{0} is binary: write it to a file with -o run.{1}, or pipe it",
                 format.id,
                 format.extension
             );

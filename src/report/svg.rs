@@ -17,7 +17,7 @@ use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "svg",
-    about: "a picture: every curve with its intervals, latencies below",
+    about: "a picture of every curve with its intervals, latencies below",
     extension: "svg",
     binary: false,
     write,

@@ -14,7 +14,7 @@ use crate::report::table::below::safe;
 
 pub const FORMAT: ComparisonFormat = ComparisonFormat {
     id: "markdown",
-    about: "sum, cells and differences, for a pull request",
+    about: "summary, cells and differences, for a pull request",
     extension: "md",
     write,
 };
@@ -33,7 +33,7 @@ fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Resul
     for other in &comparison.others {
         writeln!(
             out,
-            "\n### {} against A\n\n**{}**",
+            "\n### {} compared with A\n\n**{}**",
             text(&other.side.letter),
             text(&other.said())
         )?;
@@ -95,14 +95,14 @@ fn differences(
     if differences.is_empty() {
         return writeln!(
             out,
-            "\nA and {} have settings, host, kernel, file and warnings in common.",
+            "\nA and {} have the same settings, host, kernel, file and warnings.",
             escaped(letter)
         );
     }
     writeln!(
         out,
         "\n{}\n{}",
-        line(["What differs", "", "A", letter].map(escaped).to_vec()),
+        line(["Difference", "", "A", letter].map(escaped).to_vec()),
         line(vec!["---".into(); 4])
     )?;
     for Difference { about, what, base, other } in differences {

@@ -16,7 +16,7 @@ pub const LISTED: usize = 20;
 
 pub const FORMAT: ComparisonFormat = ComparisonFormat {
     id: "table",
-    about: "aligned columns for people, with what else differs",
+    about: "aligned columns for people, with other differences",
     extension: "txt",
     write,
 };
@@ -63,10 +63,10 @@ fn versus(page: &mut Page, versus: &Versus) {
 fn differences(page: &mut Page, differences: &[Difference], letter: &str) {
     if differences.is_empty() {
         return page.plain(&format!(
-            "A and {letter} have settings, host, kernel, file and warnings in common."
+            "A and {letter} have the same settings, host, kernel, file and warnings."
         ));
     }
-    page.plain(&format!("What differs between A and {letter}:"));
+    page.plain(&format!("Differences between A and {letter}:"));
     let wide = differences
         .iter()
         .map(|d| text::width(&mark(d)))
@@ -123,7 +123,7 @@ pub fn unjudged<Pair>(
         .map(of)
         .filter(|(outcome, ..)| matches!(outcome, Outcome::Wrong | Outcome::Failed))
     {
-        let why = reason.unwrap_or("a side has no figure");
+        let why = reason.unwrap_or("one side has no figure");
         match told.iter_mut().find(|(known, reason, _)| *known == outcome && *reason == why) {
             Some((.., having)) => having.push(label),
             None => told.push((outcome, why, vec![label])),
@@ -186,8 +186,7 @@ pub fn partnerless<Cell>(
     });
     let more = alone.len().saturating_sub(LISTED);
     told.chain(
-        (more > 0).then(|| {
-            (String::new(), format!("and {more} more cells that only one of them measured"))
-        }),
+        (more > 0)
+            .then(|| (String::new(), format!("and {more} more cells that only one side measured"))),
     )
 }

@@ -59,7 +59,7 @@ pub static PARTS: [Part; 14] = [
         |j| {
             format!(
                 "CPU caches {}",
-                if j.cpu_cache == CpuCache::Flush { "emptied" } else { "kept" }
+                if j.cpu_cache == CpuCache::Flush { "flushed" } else { "kept" }
             )
         },
         |a, b| a.cpu_cache = b.cpu_cache,

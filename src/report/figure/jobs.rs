@@ -198,7 +198,7 @@ impl Wanted<'_> {
             metric: self.metric,
             title: format!("{} by {}", self.title, axis.title()),
             about: if self.metric == Metric::Latency {
-                "p50, the line up to p99"
+                "p50, with a line up to p99"
             } else {
                 about(points(&panels))
             },

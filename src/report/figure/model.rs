@@ -33,9 +33,9 @@ pub struct Key {
 pub fn about<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> &'static str {
     let expected = points.clone().any(|point| point.expected.is_some());
     match (points.clone().any(|point| point.span.0 < point.span.2), expected) {
-        (true, true) => "median and 95 % interval; shaded: what was expected",
+        (true, true) => "median and 95 % interval; shaded: the expected range",
         (true, false) => "median and 95 % interval",
-        (false, true) => "median; shaded: what was expected",
+        (false, true) => "median; shaded: the expected range",
         (false, false) => "median",
     }
 }

@@ -23,7 +23,7 @@ use crate::units;
 
 pub const FORMAT: Format = Format {
     id: "fio",
-    about: "a job file with which fio repeats the plan",
+    about: "a fio job file that repeats the plan",
     extension: "fio",
     binary: false,
     write,
@@ -34,11 +34,11 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let target = Target::of(&plan.target);
     comment(
         out,
-        "A plan of iotui as jobs of fio, one after the other: fio --readonly FILE, or without --readonly where it writes.",
+        "An iotui plan as fio jobs, one after the other: fio --readonly FILE, or without --readonly if jobs write.",
     )?;
     comment(
         out,
-        "Every job runs once; iotui ran its cells several times, in random order, and proved where the bytes came from.",
+        "Each job runs once; iotui ran its cells several times, in random order, and verified where the bytes came from.",
     )?;
     writeln!(out, "[global]")?;
     for line in target.lines() {
@@ -62,7 +62,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     }
     for probe in &plan.probes {
         writeln!(out)?;
-        comment(out, &format!("probe {}: fio has no job of it", probe.label()))?;
+        comment(out, &format!("probe {}: fio has no such job", probe.label()))?;
     }
     for skipped in &plan.skipped {
         writeln!(out)?;

@@ -30,7 +30,7 @@ pub fn lines(number: usize, job: &Job, target: &Target, trial_time: Duration) ->
     let label = job.label();
     let left_out = |why: &str| vec![Line::Comment(format!("{label}: {why}"))];
     if !target.may(job.op) {
-        return left_out("left out, it would write a file that was there before");
+        return left_out("skipped, it would write to an existing file");
     }
     let mut section = Section::default();
     if let Err(why) = engine(&mut section, job) {
@@ -58,7 +58,7 @@ pub fn lines(number: usize, job: &Job, target: &Target, trial_time: Duration) ->
 /// fio has no engine that does what the backend does: why.
 fn engine(section: &mut Section, job: &Job) -> Result<(), &'static str> {
     if job.op == Op::Seek {
-        return Err("fio has no job of calls that move nothing");
+        return Err("fio has no job for calls that move no data");
     }
     match info(&job.backend).map(|info| info.fio) {
         Some(Fio::Engine(engine)) => backend(section, &engine, job),
@@ -72,7 +72,7 @@ fn engine(section: &mut Section, job: &Job) -> Result<(), &'static str> {
     section.set("direct", u8::from(job.direct));
     section.set("iodepth", job.depth);
     if job.xor {
-        section.say("fio does not fold the data into an XOR");
+        section.say("fio does not compute the XOR of the data");
     }
     Ok(())
 }
@@ -84,7 +84,7 @@ fn backend(section: &mut Section, engine: &FioEngine, job: &Job) {
         match engine.options.iter().find(|known| known.option == option) {
             Some(FioOption { assignment: Some(("ioengine", other)), .. }) => name = other,
             Some(FioOption { assignment, .. }) => options.extend(*assignment),
-            None => section.say(format!("no option of fio: +{option}")),
+            None => section.say(format!("fio has no equivalent of +{option}")),
         }
     }
     section.set("ioengine", name);
@@ -110,16 +110,14 @@ fn order(section: &mut Section, job: &Job) {
         Pattern::Reverse => format!("{kind}:-{}", block.saturating_mul(2)),
         Pattern::Stride(n) => {
             section.say(
-                "fio strides over the file once and again over the same blocks; iotui visits all",
+                "fio strides over the file and then revisits the same blocks; iotui visits all blocks",
             );
             format!("{kind}:{}", block.saturating_mul(n.saturating_sub(1)))
         }
     };
     section.set("rw", rw);
     if job.appends() {
-        section.say(
-            "iotui writes to an empty file that grows; fio may set the size of its file first",
-        );
+        section.say("iotui appends to an empty file; fio may set the size of its file first");
     }
     if let Some(mix) = job.mix {
         section.set("rwmixread", mix.min(100));
@@ -160,9 +158,7 @@ fn amount(section: &mut Section, job: &Job, trial_time: Duration) {
 fn caches(section: &mut Section, job: &Job) {
     section.set("invalidate", u8::from(job.cache == Cache::Cold));
     match job.cache {
-        Cache::Cold => {
-            section.say("fio asks for an empty page cache and does not check that it is")
-        }
+        Cache::Cold => section.say("fio drops the page cache but does not verify that it is empty"),
         Cache::Warm if job.op == Op::Read => section.set("pre_read", 1),
         Cache::Warm | Cache::AsIs => {}
     }

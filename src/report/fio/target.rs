@@ -31,7 +31,7 @@ impl Target {
             },
             TargetSpec::Scratch { dir, size, .. } => {
                 let comment = format!(
-                    "iotui made a scratch file of {} and removed it: remove this one too.",
+                    "iotui created a scratch file of {} and removed it: remove this one too.",
                     units::show_bytes(*size)
                 );
                 Target { path: dir.join("iotui-fio.tmp"), writable: true, comments: vec![comment] }
@@ -43,7 +43,7 @@ impl Target {
                 Target {
                     path: name.into(),
                     writable: true,
-                    comments: vec!["A new file beside the one that iotui wrote.".into()],
+                    comments: vec!["A new file next to the one that iotui wrote.".into()],
                 }
             }
         }
@@ -59,7 +59,7 @@ impl Target {
         let name = filename(&self.path).unwrap_or_else(|| {
             let name = self.path.display();
             lines.push(Line::Comment(format!(
-                "fio cannot be told this name: {name}. Make a link to it under the name below."
+                "A job file cannot contain this name: {name}. Create a link to it with the name below."
             )));
             NEUTRAL.into()
         });

@@ -25,7 +25,7 @@ use crate::stats::Summary;
 
 pub const FORMAT: Format = Format {
     id: "gbench",
-    about: "JSON of Google Benchmark, for compare.py and trackers",
+    about: "Google Benchmark JSON, for compare.py and benchmark trackers",
     extension: "json",
     binary: false,
     write,
@@ -101,7 +101,11 @@ fn context(session: &Session, probes: &[ProbeResult], names: &Names, failed: &[S
         .filter_map(|probe| Some((probe, probe.value?)))
         .filter(|(probe, _)| probe.unit == Some(Unit::Bytes));
     skipped.extend(sizes.map(|(probe, value)| {
-        format!("{}: {} bytes, which is no time", probed::name(&probe.cell), value.summary.median)
+        format!(
+            "{}: {} bytes, a size and not a time",
+            probed::name(&probe.cell),
+            value.summary.median
+        )
     }));
     json!({
         "date": text::clean(&session.created),
@@ -200,7 +204,7 @@ fn counted(result: &CellResult) -> Result<Vec<&Trial>, &str> {
         .collect();
     match result.error.as_deref() {
         Some(why) => Err(why),
-        None if trials.is_empty() => Err("no operation was done"),
+        None if trials.is_empty() => Err("no operation completed"),
         None => Ok(trials),
     }
 }

@@ -99,8 +99,8 @@ fn queue(device: &BlockDevice) -> String {
         device
             .read_ahead_kb
             .and_then(|kb| kb.checked_mul(1024))
-            .map(|bytes| format!("read-ahead {}", show_bytes(bytes))),
-        device.nr_requests.map(|n| format!("queue of {n}")),
+            .map(|bytes| format!("readahead {}", show_bytes(bytes))),
+        device.nr_requests.map(|n| format!("{n} requests")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -62,17 +62,17 @@ fn machine(items: &mut Items, host: &Host) {
     items.row("name", &host.name);
     items.row("system", &host.os);
     items.row("kernel", &format!("Linux {} on {}", host.kernel, host.architecture));
-    items.row("hypervisor", host.virtualisation.as_deref().unwrap_or("none seen"));
+    items.row("hypervisor", host.virtualisation.as_deref().unwrap_or("none detected"));
     items.row(
         "container",
-        &host.container.as_ref().map(|name| format!("{name}, by its traces")).unwrap_or_default(),
+        &host.container.as_ref().map(|name| format!("{name} (inferred)")).unwrap_or_default(),
     );
     let now = &host.conditions;
     let parts = [
         now.load.map(|load| format!("load {load:.2}")),
-        now.io_pressure.map(|share| format!("waiting for I/O {}", show_share(share))),
-        now.steal.map(|share| format!("stolen since boot {}", show_share(share))),
-        now.on_battery.map(|on| if on { "on battery".into() } else { "on mains".into() }),
+        now.io_pressure.map(|share| format!("I/O pressure {}", show_share(share))),
+        now.steal.map(|share| format!("steal time {} since boot", show_share(share))),
+        now.on_battery.map(|on| if on { "on battery".into() } else { "on AC power".into() }),
     ];
     items.row("now", &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
 }
@@ -85,7 +85,7 @@ fn cpu(items: &mut Items, host: &Host) {
         "model",
         &format!("{}{vendor}", if cpu.model.is_empty() { "unknown" } else { &cpu.model }),
     );
-    let by = if host.virtualisation.is_some() { " (as the hypervisor says)" } else { "" };
+    let by = if host.virtualisation.is_some() { " (as reported by the hypervisor)" } else { "" };
     items.row("CPUs", &format!("{}{by}", cpus(cpu)));
     items.row(
         "one cycle",
@@ -93,12 +93,12 @@ fn cpu(items: &mut Items, host: &Host) {
             Some(nanos) => {
                 format!("{nanos:.3} ns = {} GHz ({})", three_digits(1.0 / nanos), cpu.cycle_source)
             }
-            None => "not known".into(),
+            None => "unknown".into(),
         },
     );
     items.row(
         "governor",
-        cpu.governor.as_deref().unwrap_or("none: the frequency is not this system's to steer"),
+        cpu.governor.as_deref().unwrap_or("none: this system does not control the frequency"),
     );
     items.row("instructions", &cpu.simd.join(" "));
     items.row(
@@ -112,14 +112,14 @@ fn cpu(items: &mut Items, host: &Host) {
         &if slow.is_empty() {
             String::new()
         } else {
-            format!("at system calls: {}", slow.join(", "))
+            format!("slowing system calls: {}", slow.join(", "))
         },
     );
     items.row(
         "io_uring",
         match host.io_uring_disabled {
             None | Some(0) => "allowed",
-            Some(1) => "for privileged users and one group",
+            Some(1) => "restricted to privileged users and one group",
             Some(_) => "disabled",
         },
     );
@@ -154,7 +154,7 @@ fn caches(items: &mut Items, caches: &[CacheLevel]) {
     let rows = caches.iter().map(|cache| {
         let size = if cache.size == 0 { "-".into() } else { show_bytes(cache.size) };
         let shared = match cache.sharers() {
-            1 => "each CPU its own".to_string(),
+            1 => "one per CPU".to_string(),
             n => format!("by {n} CPUs ({})", cache.shared_with),
         };
         vec![cache.name(), size, number(cache.ways), number(cache.sets), number(cache.line), shared]
@@ -183,7 +183,7 @@ fn memory(items: &mut Items, memory: &Memory) {
     let huge = match (&memory.huge_pages, memory.huge_page) {
         (Some(setting), Some(size)) => format!("huge {} ({setting})", show_bytes(size)),
         (Some(setting), None) => format!("huge ({setting})"),
-        (None, _) => "no huge ones".into(),
+        (None, _) => "no huge pages".into(),
     };
     items.row("pages", &format!("{}, {huge}", show_bytes(memory.page_size)));
     items.row("NUMA nodes", &memory.nodes.to_string());
@@ -275,9 +275,9 @@ fn target(items: &mut Items, target: &TargetFacts) {
     items.row("direct I/O", &direct(target));
     items.row(
         "access time",
-        target
-            .noatime
-            .map_or("", |noatime| if noatime { "left alone" } else { "updated by reading" }),
+        target.noatime.map_or("", |noatime| {
+            if noatime { "not updated by reads" } else { "updated by reads" }
+        }),
     );
     items.row(
         "cached now",
@@ -297,17 +297,17 @@ fn target(items: &mut Items, target: &TargetFacts) {
 fn direct(target: &TargetFacts) -> String {
     match target.direct {
         _ if target.direct_is_real() == Some(false) && target.memory => {
-            "taken and ignored: memory".into()
+            "accepted and ignored: the file is in memory".into()
         }
         Some(DirectSupport::Known(align)) => {
             let read = align
                 .read_offset
                 .map(|read| format!(" ({read} B when reading)"))
                 .unwrap_or_default();
-            format!("yes; offsets in steps of {} B{read}, buffers of {} B", align.offset, align.mem)
+            format!("yes; offsets aligned to {} B{read}, buffers to {} B", align.offset, align.mem)
         }
-        Some(DirectSupport::Refused) => "refused on this file".into(),
-        Some(DirectSupport::Unknown) => "the file system does not say".into(),
+        Some(DirectSupport::Refused) => "not supported for this file".into(),
+        Some(DirectSupport::Unknown) => "not reported by the file system".into(),
         None => String::new(),
     }
 }
@@ -315,7 +315,7 @@ fn direct(target: &TargetFacts) -> String {
 fn resident(now: Resident) -> String {
     let how = match now.method {
         Method::Cachestat => "counted",
-        Method::Mincore => "counted through a mapping",
+        Method::Mincore => "counted with mincore",
         Method::Sampled => "estimated from 256 pages",
     };
     format!("{} in the page cache ({how})", show_share(now.share))
@@ -323,23 +323,23 @@ fn resident(now: Resident) -> String {
 
 fn stored(target: &TargetFacts, found: Stored) -> String {
     if found.method == ExtentMethod::Assumed {
-        return "not told; taken for all of it".into();
+        return "not reported; assumed to be fully allocated".into();
     }
     let share = 1.0 - target.hole_share().unwrap_or(0.0);
     let extents = format!("{} extent{}", found.extents, if found.extents == 1 { "" } else { "s" });
-    format!("{} of it, in {extents} ({})", show_share(share), method_name(found.method))
+    format!("{} of the file, in {extents} ({})", show_share(share), method_name(found.method))
 }
 
 fn doctor(page: &mut Page, findings: &[Warning]) {
     page.section("Doctor");
     if findings.is_empty() {
-        page.paragraph(2, 2, "nothing here would disturb a measurement");
+        page.paragraph(2, 2, "nothing found that would disturb a measurement");
     }
     for finding in findings {
         page.paragraph(2, 4, &format!("{}: {}", finding.severity.name(), finding.id));
         page.paragraph(4, 4, &finding.message);
-        page.paragraph(4, 13, &format!("because  {}", finding.evidence));
-        page.paragraph(4, 13, &format!("do       {}", finding.remedy));
+        page.paragraph(4, 13, &format!("evidence {}", finding.evidence));
+        page.paragraph(4, 13, &format!("remedy   {}", finding.remedy));
     }
 }
 

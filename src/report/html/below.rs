@@ -21,11 +21,11 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     )?;
     for (index, Finding { warning, cells: having }) in page.findings.0.iter().enumerate() {
         let (name, about) = match warning.severity {
-            Severity::Wrong => ("wrong", "wrong: the number is not what it says it is"),
+            Severity::Wrong => ("wrong", "wrong: the number is not what its label says"),
             Severity::Misleading => {
-                ("misleading", "misleading: the number is right and easily misread")
+                ("misleading", "misleading: the number is right but easily misread")
             }
-            Severity::Note => ("note", "note: the number stands"),
+            Severity::Note => ("note", "note: the number is valid"),
         };
         let mark = match warning.severity {
             Severity::Note => "note".into(),
@@ -43,7 +43,7 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
             xml(&warning.id),
             xml(&cells)
         )?;
-        let evidence = if having.len() > 1 { "Evidence, in the first" } else { "Evidence" };
+        let evidence = if having.len() > 1 { "Evidence (first cell)" } else { "Evidence" };
         for (label, body) in [(evidence, &warning.evidence), ("Remedy", &warning.remedy)] {
             if !body.trim().is_empty() {
                 writeln!(out, "<dt>{label}</dt><dd>{}</dd>", xml(&sentence(body)))?;
@@ -106,7 +106,7 @@ pub fn notes(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(
         out,
-        "<footer>\n<p>Measured and written by iotui {}. This page is whole: it loads nothing, and holds every trial as JSON \
+        "<footer>\n<p>Measured and written by iotui {}. This page is self-contained: it loads nothing and holds every trial as JSON \
          (<code>#iotui-data</code>, as <code>--format json</code> writes it).</p>\n</footer>",
         env!("CARGO_PKG_VERSION")
     )

@@ -160,8 +160,11 @@ impl Chart<'_> {
             )
         })?;
         let names: Vec<&str> = self.series.iter().map(|series| series.name).collect();
-        let label =
-            xml(&format!("{}: {}. The table below has the figures.", self.title, names.join(", ")));
+        let label = xml(&format!(
+            "{}: {}. The table below lists the figures.",
+            self.title,
+            names.join(", ")
+        ));
         writeln!(out, "</svg>\n<svg class=\"area\" role=\"img\" aria-label=\"{label}\">")?;
         self.grid(out)?;
         for series in &self.series {

@@ -26,7 +26,7 @@ use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "html",
-    about: "a page with charts to read out and a table that sorts, in one file",
+    about: "one self-contained page with interactive charts and a sortable table",
     extension: "html",
     binary: false,
     write,

@@ -28,7 +28,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     list("about-probes", "About the probes", &lines, out)?;
     let mut lines = Lines { look: &page.look, lines: Vec::new() };
     probed::estimates(&mut lines, &page.probes, true);
-    list("estimates", "What was expected, and why", &lines, out)
+    list("estimates", "Estimates and their reasons", &lines, out)
 }
 
 /// Small tables of what only some sessions have.

@@ -48,13 +48,12 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
             series.push(Series { index, mark, name, color, line, joined: false, band: None, dots });
         }
     }
-    let thin = if every > 1 { format!("; one of {every} is drawn") } else { String::new() };
-    let short =
-        if all.iter().any(|at| at.trial.short) { "; a hollow one was cut short" } else { "" };
+    let thin = if every > 1 { format!("; 1 in {every} is drawn") } else { String::new() };
+    let short = if all.iter().any(|at| at.trial.short) { "; hollow: cut short" } else { "" };
     Some(Chart {
         id: "time".into(),
         title: "Trials over time".into(),
-        about: format!("each against the median of its cell, logarithmic{short}{thin}"),
+        about: format!("each relative to the median of its cell, logarithmic{short}{thin}"),
         across: seconds(last)
             .into_iter()
             .map(|(value, label)| Tick { at: across(value), label, strong: false })
@@ -146,7 +145,7 @@ fn says(at: &At) -> Vec<String> {
         Some(_) => show_rate(at.trial.throughput()),
         None => format!("{}/s", show_count(at.trial.operations())),
     };
-    let mut lines = vec![at.result.cell.label(), format!("{rate}, {:.2} of the median", at.share)];
+    let mut lines = vec![at.result.cell.label(), format!("{rate}, {:.2} x the median", at.share)];
     lines.push(format!(
         "round {}, {:.1} s into the run, took {}",
         at.trial.round,

@@ -28,7 +28,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         fastest(best, out)?;
     }
     if let Some(cost) = &page.answer.cold_cost {
-        let what = format!("warm against cold; cold is {}", show_rate(cost.throughput));
+        let what = format!("warm relative to cold; cold reaches {}", show_rate(cost.throughput));
         tile(out, "", "Cold costs", &format!("{} x", times(cost.ratio)), &what)?;
     }
     trust(page, out)?;
@@ -67,7 +67,7 @@ fn fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
         0 => String::new(),
         n => {
             let said =
-                if best.alike.len() == n { "no difference to" } else { "cannot be told from" };
+                if best.alike.len() == n { "no difference from" } else { "indistinguishable from" };
             format!("; {said} {n} {}", if n == 1 { "other" } else { "others" })
         }
     };
@@ -97,8 +97,8 @@ fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let skipped = page.skipped.len() + analysis::skipped_probes(page.session).len();
     let (all, sound) = (all.len(), all.len() - failed - wrong - misleading);
     let parts = [
-        (wrong, "✖", "not what the number says it is"),
-        (misleading, "▲", "easily misread"),
+        (wrong, "✖", "wrong"),
+        (misleading, "▲", "misleading"),
         (failed, "✖", "failed"),
         (skipped, "–", "not measured"),
     ];
@@ -113,7 +113,7 @@ fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         ["sound", "misleading"][usize::from(misleading > 0)]
     };
     let about = if told.is_empty() {
-        "nothing was found that takes from the figures".into()
+        "no reason was found to doubt a result".into()
     } else {
         told.join(", ")
     };

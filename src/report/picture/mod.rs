@@ -271,23 +271,23 @@ pub fn notes(session: &Session, groups: &[Group]) -> String {
             .any(|curve| own(group, curve.key) && curve.points.iter().any(|point| point.wrong))
     };
     let mut notes: Vec<String> = Vec::new();
-    notes.extend(dashed.then(|| "A dashed line is cold.".into()));
+    notes.extend(dashed.then(|| "Dashed lines are cold.".into()));
     notes.extend(
         figures()
             .any(|figure| figure.means && !figure.again)
-            .then(|| "A thin line of dashes is the mean of its curve.".into()),
+            .then(|| "A thin dashed line is the mean of its curve.".into()),
     );
     notes.extend(
         (groups.iter().any(warned) || rows().any(|row| row.point.wrong))
-            .then(|| "A hollow mark is warned to be wrong.".into()),
+            .then(|| "Hollow marks have a warning that they are wrong.".into()),
     );
     notes.extend(
-        rows().any(|row| row.point.expected.is_some()).then(|| "Grey: what was expected.".into()),
+        rows().any(|row| row.point.expected.is_some()).then(|| "Grey: the expected range.".into()),
     );
     notes.extend(
         rows()
             .any(|row| !row.reported.is_empty())
-            .then(|| "A hollow diamond: what a reference reported.".into()),
+            .then(|| "Hollow diamond: a value that a reference machine reported.".into()),
     );
     notes.extend(session.reference.map(|machine| format!("As reported from {machine}.")));
     let expected: Vec<analysis::Estimated> = figures()

@@ -78,7 +78,7 @@ pub fn warnings(page: &mut Page, findings: &Findings, rows: usize) {
         );
         let mut body = String::new();
         if !warning.evidence.is_empty() {
-            let whose = if having.len() > 1 { ", in the first" } else { "" };
+            let whose = if having.len() > 1 { " (first cell)" } else { "" };
             body = format!("Evidence{whose}: {} ", sentence(&warning.evidence));
         }
         if !warning.remedy.is_empty() {
@@ -143,10 +143,7 @@ pub fn cut(page: &mut Page, rows: &[&CellResult]) {
         page.paragraph(
             "cut short: ",
             Style::Dim,
-            &format!(
-                "{} — a trial was stopped before its end.",
-                cells(cut.into_iter(), rows.len())
-            ),
+            &format!("{} — a trial was stopped early.", cells(cut.into_iter(), rows.len())),
         );
     }
 }
@@ -155,11 +152,9 @@ pub fn cut(page: &mut Page, rows: &[&CellResult]) {
 pub fn ending(page: &mut Page, session: &Session) {
     let said = match session.end {
         Some(End::Interrupted) | None => {
-            Some("The run was stopped before its end: above is what was measured until then.")
+            Some("The run was stopped early: the results above are from before that.")
         }
-        Some(End::Failed) => {
-            Some("The run failed before its end: above is what was measured until then.")
-        }
+        Some(End::Failed) => Some("The run failed: the results above are from before that."),
         Some(End::Finished | End::Budget | End::Goal) => None,
     };
     page.gap();
@@ -221,10 +216,10 @@ pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let wanted = units::short_time(session.plan.trial_time.low);
     let body = match took.as_slice() {
         [] => return,
-        [(nanos, job)] => format!("{} took the whole file, in {}", job.label(), time(*nanos)),
+        [(nanos, job)] => format!("{} covered the whole file in {}", job.label(), time(*nanos)),
         [(least, first), .., (most, last)] => {
             format!(
-                "{} cells took the whole file, in {} ({}) to {} ({})",
+                "{} cells covered the whole file, in {} ({}) to {} ({})",
                 took.len(),
                 time(*least),
                 first.label(),
@@ -237,7 +232,7 @@ pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     page.paragraph(
         "whole file: ",
         Style::Dim,
-        &format!("{body}, less than the trial time of {wanted}; trials repeat it, and each cold pass is prepared first."),
+        &format!("{body}, less than the trial time of {wanted}; trials repeat the pass, and each cold pass is prepared first."),
     );
 }
 
@@ -260,11 +255,11 @@ pub fn folded(page: &mut Page, rows: &[&CellResult]) {
     let bytes = units::show_bytes;
     let body = match least == most {
         true => format!(
-            "of {}, and which part of the file that is depends on the order, the threads and the block size.",
+            "of {}; which part of the file that is depends on the pattern, the threads and the block size.",
             bytes(*least)
         ),
         false => format!(
-            "of {} ({}) to {} ({}): a trial that ends before the file covers a part of it.",
+            "of {} ({}) to {} ({}): a trial that ends early covers only part of the file.",
             bytes(*least),
             first.label(),
             bytes(*most),
@@ -272,7 +267,11 @@ pub fn folded(page: &mut Page, rows: &[&CellResult]) {
         ),
     };
     page.gap();
-    page.paragraph("XOR: ", Style::Dim, &format!("{body} With -n 0 all cover the whole."));
+    page.paragraph(
+        "XOR: ",
+        Style::Dim,
+        &format!("{body} With -n 0 every cell covers the whole file."),
+    );
 }
 
 /// Cells whose bytes end within a 32-bit word: what their XOR takes for the rest of it.
@@ -287,7 +286,7 @@ pub fn padded(page: &mut Page, rows: &[&CellResult]) {
         "XOR: ",
         Style::Dim,
         &format!(
-            "{bytes} bytes are no multiple of 4: zeros fill the last word, which has {} of them.",
+            "{bytes} bytes are not a multiple of 4: the last word has {} of them and is padded with zeros.",
             bytes % 4
         ),
     );

@@ -17,7 +17,7 @@ pub fn conditions(
     vec![
         ("target", target(session)),
         ("host", session.host.summary().line()),
-        ("far", session.far().map(HostSummary::line).unwrap_or_default()),
+        ("remote", session.far().map(HostSummary::line).unwrap_or_default()),
         ("by", session.programs().join(", ")),
         ("run", run(session, rows)),
         ("cells", axes::constants(rows, tight)),
@@ -51,7 +51,7 @@ fn target(session: &Session) -> String {
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}, {size}", dir.display()),
         TargetSpec::File { path, size: 0 } => path.display().to_string(),
         TargetSpec::File { path, .. } => format!("{}, {size}", path.display()),
-        TargetSpec::New { path, .. } => format!("{}, {size}, made by this run", path.display()),
+        TargetSpec::New { path, .. } => format!("{}, {size}, created by this run", path.display()),
         TargetSpec::None => String::new(),
     };
     let (fs, device) = session
@@ -77,7 +77,7 @@ fn run(session: &Session, rows: &[&CellResult]) -> String {
     let of_probes = probes.iter().filter(|p| p.error.is_none()).map(|p| p.trials.len());
     let counts = rows.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len()).chain(of_probes);
     let trials = match (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0)) {
-        (_, 0) => "no trial".into(),
+        (_, 0) => "no trials".into(),
         (1, 1) => "1 trial of each cell".into(),
         (least, most) if least == most => format!("{most} trials of each cell"),
         (least, most) => format!("{least} to {most} trials of each cell"),
@@ -103,9 +103,9 @@ fn run(session: &Session, rows: &[&CellResult]) -> String {
 /// Why there are so many trials and not more.
 fn ended(end: Option<End>, plan: &Plan) -> &'static str {
     match end {
-        Some(End::Finished) if plan.trials.is_some() => "as asked",
-        Some(End::Finished) => "all done",
-        Some(End::Budget) => "the budget ended it",
+        Some(End::Finished) if plan.trials.is_some() => "as requested",
+        Some(End::Finished) => "all trials done",
+        Some(End::Budget) => "budget used up",
         Some(End::Goal) => "every interval is narrow enough",
         Some(End::Failed) => "failed",
         Some(End::Interrupted) | None => "interrupted",

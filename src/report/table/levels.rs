@@ -36,7 +36,7 @@ pub fn levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extr
             known.iter().map(|level| level.dropped.name().into()).collect(),
         ),
         Column::words(
-            "which is",
+            "details",
             1,
             known.iter().map(|level| about(level.dropped).into()).collect(),
         ),
@@ -67,15 +67,15 @@ fn text(session: &Session, known: &[&Level]) -> String {
     let bytes = known.iter().map(|level| level.bytes).max().unwrap_or(0);
     let count = known.iter().map(|level| level.readings.len()).max().unwrap_or(0);
     let mut text = format!(
-        "{count} readings of {} each in turns, medians: open(2), the first read of 4 KiB with what the kernel reads ahead, and all of it \
-         from the opening on, with read(2) of 1 MiB. drop_caches 1 drops the page cache of all files, 2 directory entries and inodes, 3 both; \
-         after 2 the blocks that inodes are stored in may still be cached, after 3 they come from the disk too. Dirty pages survive all \
-         three, since they are the only copy of what was written: sync(2) comes first",
+        "medians of {count} readings of {} per level, taken in turn: open(2), the first read of 4 KiB with its readahead, and \
+         the whole file including open(2), in reads of 1 MiB. drop_caches 1 drops the page cache of all files, 2 dentries and inodes, \
+         3 both; after 2 the blocks that hold the inodes may still be cached, after 3 they come from the disk too. Dirty pages survive \
+         all three, since they are the only copy of the data: sync(2) runs first",
         show_bytes(bytes)
     );
     for level in &session.levels {
         if let Some(reason) = &level.reason {
-            let what = if level.readings.is_empty() { "Left out" } else { "Not read again" };
+            let what = if level.readings.is_empty() { "Skipped" } else { "Not read again" };
             text +=
                 &format!(". {what}: {}: {}", level.dropped.name(), reason.trim_end_matches('.'));
         }
@@ -103,7 +103,7 @@ mod tests {
         let extra = levels(&session, &[], Rates::default()).unwrap();
         assert!(
             extra.rows == 1
-                && extra.text.ends_with("Not read again: data: EIO. Left out: meta: EIO"),
+                && extra.text.ends_with("Not read again: data: EIO. Skipped: meta: EIO"),
             "{}",
             extra.text
         );

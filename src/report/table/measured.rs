@@ -39,7 +39,7 @@ pub fn measured(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Ext
     columns.push(Column::numbers("time", name, 0, align_with(&times, factor, four_digits)));
     let low = session.plan.trial_time.low;
     let mut text = format!(
-        "each row is one trial; to repeat it, give its block size and its count, as in -s {} -n {}: it takes the time beside them",
+        "each row is one trial; to repeat one, use its block size and count, as in -s {} -n {}: it takes the time in its row",
         short_bytes(last.row.cell.block),
         last.count
     );
@@ -60,7 +60,7 @@ pub fn measured(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Ext
             format!("{} of {} rows", ended.len(), found.len())
         };
         text += &format!(
-            ". In {whose} the file ended first: its {size} take less than {}, and a file of {} would last so long",
+            ". In {whose} the file ended first: its {size} take less than {}; a file of {} would last that long",
             short_time(low),
             show_bytes(need)
         );

@@ -204,7 +204,7 @@ pub fn estimates(page: &mut Page, probes: &[ProbeResult], all: bool) {
         page.paragraph(
             "estimates: ",
             Style::Dim,
-            "their reasons stand on the Lab screen, in markdown, html and json.",
+            "the Lab screen and the markdown, html and json formats show their reasons.",
         );
     }
     for (reason, labels) in by_reason(told().filter(|_| all)) {

@@ -50,7 +50,7 @@ fn table(
         all.iter().map(|(title, values)| Column::numbers(title, name, 0, align(values, factor))),
     );
     let text = format!(
-        "the {asked} trials of each cell in the order of the rounds, and their mean; - is a trial that was cut short or never ran"
+        "the {asked} trials of each cell in round order, and their mean; - is a trial that was cut short or never ran"
     );
     Some(Extra { id, title, columns, rows: rows.len(), text })
 }

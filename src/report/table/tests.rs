@@ -55,9 +55,7 @@ fn the_xor_of_a_part_is_told_from_that_of_the_whole() {
         ),
         "{said}"
     );
-    assert!(
-        set(5, 256 << 20, 2).starts_with("XOR: of 256 MiB, and which part of the file that is")
-    );
+    assert!(set(5, 256 << 20, 2).starts_with("XOR: of 256 MiB; which part of the file that is"));
     assert_eq!(set(5, 256 << 20, 1), "");
 }
 
@@ -81,7 +79,7 @@ fn the_zeros_that_fill_the_last_word_of_an_xor_are_told() {
     assert_eq!(said(1_000_000), None);
     assert_eq!(
         said(1_000_003).unwrap(),
-        "XOR: 1000003 bytes are no multiple of 4: zeros fill the last word, which has 3"
+        "XOR: 1000003 bytes are not a multiple of 4: the last word has 3 of them and is"
     );
 }
 

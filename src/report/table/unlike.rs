@@ -42,7 +42,7 @@ impl Passes {
             "one pass".into()
         };
         format!(
-            "{}: {times} after each mapping, {} faults a pass",
+            "{}: {times} per mapping, {} faults per pass",
             job.label(),
             show_count(self.faults).trim()
         )
@@ -78,13 +78,16 @@ pub fn unlike(page: &mut Page, rows: &[&CellResult]) {
         })
         .collect();
     let Some(first) = told.first() else { return };
-    let more =
-        if told.len() > 1 { format!(" So are {} pairs.", told.len()) } else { String::new() };
+    let more = if told.len() > 1 {
+        format!(" This holds for {} pairs.", told.len())
+    } else {
+        String::new()
+    };
     page.gap();
     page.paragraph(
         "page faults: ",
         Style::Dim,
-        &format!("{first}. A part of the difference between the two is these faults.{more}"),
+        &format!("{first}. These faults are part of the difference between the two.{more}"),
     );
 }
 
@@ -125,9 +128,9 @@ mod tests {
     fn mappings_that_serve_more_passes_on_one_side_are_told_with_both_counts() {
         assert_eq!(
             told([3, 3, 1600], [40, 1, 40 * 4]),
-            "page faults: mmap 4 KiB warm: 40 passes after each mapping, 160 faults a pass; \
-             mmap 4 KiB cold: one pass after each mapping, 1.60 k faults a pass. \
-             A part of the difference between the two is these faults."
+            "page faults: mmap 4 KiB warm: 40 passes per mapping, 160 faults per pass; \
+             mmap 4 KiB cold: one pass per mapping, 1.60 k faults per pass. \
+             These faults are part of the difference between the two."
         );
         assert_eq!(told([3, 3, 1600], [40, 40, 160]), "", "as many mappings for as many passes");
         assert_eq!(told([3, 3, 40], [40, 1, 1]), "", "few faults");

@@ -37,9 +37,9 @@ pub fn written(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra>
         figures("rate", rates.units(), &device_rate),
         super::grid::Column::numbers("still dirty", "", 0, left),
     ]);
-    let text = "until the page cache had all (the last write returned), and until the device said that it has all (fdatasync, O_DSYNC or \
-                direct I/O); - where nothing waited for it, or it was gone around. Still dirty is what was yet to be written when the \
-                clock stopped. Medians of the trials";
+    let text = "time until the page cache had all data (the last write returned), and until the device reported that it had all \
+                (fdatasync, O_DSYNC or direct I/O); - where nothing waited for the device, or the page cache was bypassed. Still \
+                dirty: what was not yet written back when the clock stopped. Medians of the trials";
     Some(Extra { id: "writes", title: "Writes", columns, rows: kept.len(), text: text.into() })
 }
 
