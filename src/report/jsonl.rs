@@ -38,7 +38,7 @@ struct Line<'a> {
 
 /// The last line.
 #[derive(Serialize)]
-struct Last<'a> {
+struct EndLine<'a> {
     kind: &'static str,
     schema: &'a str,
     session: Option<&'a str>,
@@ -47,7 +47,7 @@ struct Last<'a> {
 }
 
 /// The keys of `item` but those of `without`.
-fn keys(item: &impl Serialize, without: &[&str]) -> io::Result<Map<String, Value>> {
+fn object_without(item: &impl Serialize, without: &[&str]) -> io::Result<Map<String, Value>> {
     match serde_json::to_value(item)? {
         Value::Object(mut map) => {
             map.retain(|key, _| !without.contains(&key.as_str()));
@@ -60,13 +60,13 @@ fn keys(item: &impl Serialize, without: &[&str]) -> io::Result<Map<String, Value
 /// The line of one trial, without its line end: written as soon as the trial is done.
 pub fn trial_line(plan: &Plan, trial: &Trial) -> io::Result<String> {
     let cell = plan.cells.get(trial.cell as usize).map(CellOf::Job);
-    text(&Line { kind: "trial", cell, rest: keys(trial, &["cell"])? })
+    to_line(&Line { kind: "trial", cell, rest: object_without(trial, &["cell"])? })
 }
 
 /// [`trial_line`] of a probe.
 pub fn probe_line(plan: &Plan, trial: &ProbeTrial) -> io::Result<String> {
     let cell = plan.probes.get(trial.cell as usize).map(CellOf::Probe);
-    text(&Line { kind: "trial", cell, rest: keys(trial, &["cell"])? })
+    to_line(&Line { kind: "trial", cell, rest: object_without(trial, &["cell"])? })
 }
 
 /// Everything after the trials: results, what was skipped, the end.
@@ -74,20 +74,28 @@ pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
     let Document { schema, session: id, results, skipped, answer, .. } =
         analysis::document(session);
     for row in &results {
-        line(
+        write_line(
             out,
-            &Line { kind: "result", cell: Some(row.cell()), rest: keys(row, &["cell", "trials"])? },
+            &Line {
+                kind: "result",
+                cell: Some(row.cell()),
+                rest: object_without(row, &["cell", "trials"])?,
+            },
         )?;
     }
     for skipped in &skipped {
-        line(
+        write_line(
             out,
-            &Line { kind: "skipped", cell: Some(skipped.cell()), rest: keys(skipped, &["cell"])? },
+            &Line {
+                kind: "skipped",
+                cell: Some(skipped.cell()),
+                rest: object_without(skipped, &["cell"])?,
+            },
         )?;
     }
-    line(
+    write_line(
         out,
-        &Last {
+        &EndLine {
             kind: "end",
             schema,
             session: id,
@@ -97,13 +105,13 @@ pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-fn text(line: &impl Serialize) -> io::Result<String> {
+fn to_line(line: &impl Serialize) -> io::Result<String> {
     let mut text = Vec::new();
     compact(line, &mut text)?;
     String::from_utf8(text).map_err(io::Error::other)
 }
 
-fn line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
+fn write_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
     compact(line, out)?;
     writeln!(out)
 }

@@ -1,13 +1,13 @@
 //! The table as Markdown, ready to paste: conditions, table, warnings, gaps, the answer.
 //!
-//! What GitHub's Markdown reads as more than text is escaped, wherever it came from.
+//! What GitHub's Markdown reads as more than text is escape, wherever it came from.
 
 use std::io::{self, Write};
 
 use super::table::{
     axes, below, columns, conditions, extras, findings::Findings, grid::Column, probed, unlike,
 };
-use super::text::capital;
+use super::text::capitalize;
 use super::{Format, Look, sparks};
 use crate::analysis;
 use crate::session::Session;
@@ -27,24 +27,24 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     // No line of Markdown is broken by its width.
     let look = Look { width: usize::MAX / 2, color: false, ..*look };
     for (what, paragraphs) in conditions::done(session) {
-        writeln!(out, "## {}\n", escaped(&what))?;
-        paragraphs.iter().try_for_each(|text| writeln!(out, "{}\n", escaped(text)))?;
+        writeln!(out, "## {}\n", escape(&what))?;
+        paragraphs.iter().try_for_each(|text| writeln!(out, "{}\n", escape(text)))?;
     }
     for (label, body) in conditions::conditions(session, &rows, false) {
         if !body.is_empty() {
-            writeln!(out, "- **{label}**: {}", escaped(&below::safe(&body, &look)))?;
+            writeln!(out, "- **{label}**: {}", escape(&below::safe(&body, &look)))?;
         }
     }
     writeln!(out)?;
     if !rows.is_empty() {
-        table(&columns::columns(&rows, &findings, &look, false), rows.len(), out)?;
+        write_table(&columns::columns(&rows, &findings, &look, false), rows.len(), out)?;
         writeln!(out)?;
     }
     if !probes.is_empty() {
-        table(&probed::columns(&probes, &look), probes.len(), out)?;
+        write_table(&probed::columns(&probes, &look), probes.len(), out)?;
         writeln!(out)?;
     }
-    let chart = sparks::lines(session, &results);
+    let chart = sparks::build_lines(session, &results);
     if !chart.is_empty() {
         // Between fences nothing is more than text.
         let safe: Vec<String> =
@@ -53,8 +53,8 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     }
     for extra in extras(session, &rows, &look) {
         writeln!(out, "**{}**\n", extra.title)?;
-        table(&extra.columns, extra.rows, out)?;
-        writeln!(out, "\n{}\n", escaped(&capital(&below::sentence(&extra.text))))?;
+        write_table(&extra.columns, extra.rows, out)?;
+        writeln!(out, "\n{}\n", escape(&capitalize(&below::sentence(&extra.text))))?;
     }
     let mut page = below::Page { look: &look, lines: Vec::new() };
     below::warnings(&mut page, &findings, rows.len());
@@ -71,7 +71,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     writeln!(
         out,
         "**Answer**: {}",
-        escaped(&below::safe(&analysis::answer_with(session, &results, &probes).text, &look))
+        escape(&below::safe(&analysis::answer_with(session, &results, &probes).text, &look))
     )
 }
 
@@ -80,15 +80,15 @@ fn write_list(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
     for line in lines.iter().filter(|line| !line.is_empty()) {
         // What is indented belongs to the line before.
         let start = if line.starts_with(' ') { "  " } else { "- " };
-        writeln!(out, "{start}{}", escaped(line.trim()))?;
+        writeln!(out, "{start}{}", escape(line.trim()))?;
     }
     if lines.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
 /// A table of these columns, with a line of titles and units above.
-pub fn table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
     let title = |column: &Column| {
-        escaped(
+        escape(
             format!(
                 "{} {}",
                 column.title,
@@ -97,31 +97,31 @@ pub fn table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result
             .trim(),
         )
     };
-    writeln!(out, "{}", line(columns.iter().map(title).collect()))?;
+    writeln!(out, "{}", format_row(columns.iter().map(title).collect()))?;
     writeln!(
         out,
         "{}",
-        line(columns.iter().map(|c| if c.right { "---:" } else { "---" }.into()).collect())
+        format_row(columns.iter().map(|c| if c.right { "---:" } else { "---" }.into()).collect())
     )?;
     for row in 0..rows {
         let text = |column: &Column| -> String {
             column.cells.get(row).into_iter().flatten().map(|(_, piece)| piece.as_str()).collect()
         };
         let cell = |column: &Column| {
-            escaped(&text(column).split_whitespace().collect::<Vec<_>>().join(" "))
+            escape(&text(column).split_whitespace().collect::<Vec<_>>().join(" "))
         };
-        writeln!(out, "{}", line(columns.iter().map(cell).collect()))?;
+        writeln!(out, "{}", format_row(columns.iter().map(cell).collect()))?;
     }
     Ok(())
 }
 
-/// One line of a table; its cells are escaped.
-pub fn line(cells: Vec<String>) -> String {
+/// One line of a table; its cells are escape.
+pub fn format_row(cells: Vec<String>) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
 /// `text` as nothing but text, at the start of a line too.
-pub fn escaped(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     let mut before = ' ';
@@ -218,11 +218,11 @@ mod tests {
     #[test]
     fn hostile_text_is_text() {
         assert_eq!(
-            escaped("a|b <i>&amp; `c` *d* _e_ f_g [h](i)"),
+            escape("a|b <i>&amp; `c` *d* _e_ f_g [h](i)"),
             "a\\|b \\<i\\>\\&amp; \\`c\\` \\*d\\* \\_e\\_ f_g \\[h\\](i)"
         );
         assert_eq!(
-            [escaped("# a"), escaped("1. a"), escaped("- a"), escaped("-"), escaped("1.5")],
+            [escape("# a"), escape("1. a"), escape("- a"), escape("-"), escape("1.5")],
             ["\\# a", "1\\. a", "\\- a", "-", "1.5"]
         );
     }

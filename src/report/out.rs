@@ -100,16 +100,16 @@ impl TypedValueParser for Ids {
 /// An error that is not wrong usage: the program exits with this code.
 #[derive(Debug, thiserror::Error)]
 #[error("{1}")]
-pub struct Failed(pub u8, pub String);
+pub struct Failure(pub u8, pub String);
 
 /// One line to stderr; that nobody reads it is no reason to fail.
-pub fn say(line: impl std::fmt::Display) {
+pub fn print_message(line: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{}", safe_lines(&line.to_string(), Replacement::Escape));
 }
 
 /// Exit 1 with this message.
-pub fn failed(error: impl std::fmt::Display) -> anyhow::Error {
-    Failed(1, error.to_string()).into()
+pub fn failure(error: impl std::fmt::Display) -> anyhow::Error {
+    Failure(1, error.to_string()).into()
 }
 
 impl Out {
@@ -120,16 +120,16 @@ impl Out {
         let dumb = std::env::var("TERM").is_ok_and(|t| t == "dumb");
         Look {
             width: if terminal {
-                columns()
+                terminal_columns()
             } else {
-                said_columns(std::env::var("COLUMNS").ok().as_deref())
+                parse_columns(std::env::var("COLUMNS").ok().as_deref())
             },
             color: match self.color {
                 When::Always => true,
                 When::Never => false,
                 When::Auto => terminal && !set("NO_COLOR") && !dumb,
             },
-            ascii: self.ascii || ascii_only(&|name| std::env::var(name).ok()),
+            ascii: self.ascii || is_ascii_only(&|name| std::env::var(name).ok()),
             unit: self.shown.unit,
             scale: self.shown.scale,
         }
@@ -137,7 +137,7 @@ impl Out {
 
     /// The format that was asked for.
     pub fn format(&self) -> anyhow::Result<&'static Format> {
-        super::format(&self.format).context(FORMAT_OPTION)
+        super::find_format(&self.format).context(FORMAT_OPTION)
     }
 
     /// Refuses a format that is no text where it would reach a terminal.
@@ -155,10 +155,10 @@ impl Out {
     /// Writes data to `-o` atomically, else to stdout. A reader that left early is no error.
     pub fn write(&self, data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
         match &self.output {
-            Some(path) => to_file(path, data).map_err(failed),
+            Some(path) => to_file(path, data).map_err(failure),
             None => {
                 let mut stdout = io::BufWriter::new(stdout()?);
-                unread_is_fine(data(&mut stdout).and_then(|()| stdout.flush()))
+                ignore_broken_pipe(data(&mut stdout).and_then(|()| stdout.flush()))
             }
         }
     }
@@ -171,7 +171,7 @@ impl Out {
         }
     }
 
-    /// Text, with nothing in it that steers a terminal; JSON where `--format json` was said; other
+    /// Text, with nothing in it that steers a terminal; JSON where `--format json` was reported; other
     /// formats are for results only.
     pub fn text_or_json(
         &self,
@@ -196,49 +196,49 @@ impl Out {
 
 /// stdout, to be written without std, which tells no error where it is closed.
 pub fn stdout() -> anyhow::Result<File> {
-    stdout::open().map_err(|error| unwritten(&error))
+    stdout::open().map_err(|error| stdout_error(&error))
 }
 
 /// That a reader left early is no failure.
-pub fn unread_is_fine(written: io::Result<()>) -> anyhow::Result<()> {
+pub fn ignore_broken_pipe(written: io::Result<()>) -> anyhow::Result<()> {
     match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(&error)),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(stdout_error(&error)),
         _ => Ok(()),
     }
 }
 
-fn unwritten(error: &io::Error) -> anyhow::Error {
-    failed(format!("cannot write to stdout: {error}"))
+fn stdout_error(error: &io::Error) -> anyhow::Error {
+    failure(format!("cannot write to stdout: {error}"))
 }
 
 /// A report narrower than this is hard to read.
-const NARROWEST: usize = 40;
+const MIN_COLUMNS: usize = 40;
 
 /// Of the terminal; one that says 0, as a serial line does, counts as 80 wide.
-fn columns() -> usize {
-    let said = crossterm::terminal::window_size()
+fn terminal_columns() -> usize {
+    let reported = crossterm::terminal::window_size()
         .ok()
         .map(|size| usize::from(size.columns))
         .filter(|columns| *columns > 0);
-    said.map_or(80, |columns| columns.max(NARROWEST))
+    reported.map_or(80, |columns| columns.max(MIN_COLUMNS))
 }
 
 /// The width that COLUMNS asks for, where no terminal says it; else 80.
-fn said_columns(variable: Option<&str>) -> usize {
-    let said =
+fn parse_columns(variable: Option<&str>) -> usize {
+    let reported =
         variable.and_then(|text| text.trim().parse::<u16>().ok()).filter(|columns| *columns > 0);
-    said.map_or(80, |columns| usize::from(columns).max(NARROWEST))
+    reported.map_or(80, |columns| usize::from(columns).max(MIN_COLUMNS))
 }
 
 /// A locale that says it is not UTF-8, or the console of Linux; a locale that says nothing is taken
 /// to be able to.
-pub fn ascii_only(env: &dyn Fn(&str) -> Option<String>) -> bool {
+pub fn is_ascii_only(env: &dyn Fn(&str) -> Option<String>) -> bool {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let said = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| set(name));
+    let reported = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| set(name));
     let names_another =
         |l: &str| l.contains('.') && !l.to_lowercase().replace('-', "").contains("utf8");
     set("TERM").as_deref() == Some("linux")
-        || said.is_some_and(|l| matches!(l.as_str(), "C" | "POSIX") || names_another(&l))
+        || reported.is_some_and(|l| matches!(l.as_str(), "C" | "POSIX") || names_another(&l))
 }
 
 #[cfg(test)]
@@ -257,7 +257,7 @@ mod tests {
             Some(" 132 "),
             Some("20"),
         ]
-        .map(said_columns);
+        .map(parse_columns);
         assert_eq!(widths, [80, 80, 80, 80, 80, 80, 132, 40]);
     }
 }

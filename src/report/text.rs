@@ -47,8 +47,8 @@ pub fn ascii(text: &str) -> String {
 }
 
 /// `text` with spaces after it to `to` columns.
-pub fn left(text: &str, to: usize) -> String {
-    format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
+pub fn pad_right(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 /// The words of `text` in lines of at most `most` columns; a longer word is broken.
@@ -83,7 +83,7 @@ pub fn wrap_where(text: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
 }
 
 /// A text that stands by itself begins with a capital.
-pub fn capital(text: &str) -> String {
+pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().collect::<String>() + letters.as_str()

@@ -8,7 +8,7 @@ use crate::report::table::below::Page;
 use crate::report::table::grid::Style;
 
 /// The ruling as lines.
-pub fn ruling(ruling: &Ruling, look: &Look) -> String {
+pub fn ruling_text(ruling: &Ruling, look: &Look) -> String {
     let mut page = Page { look, lines: Vec::new() };
     for pair in ruling.slower.iter().take(LISTED) {
         let ratio = pair.ratio.map_or(String::new(), |ratio| match ratio.interval() {

@@ -8,7 +8,7 @@ use super::{ComparisonFormat, columns};
 use crate::analysis::{Comparison, Difference, Versus};
 use crate::plan::{Job, ProbeCell};
 use crate::report::Look;
-use crate::report::markdown::{escaped, line, table};
+use crate::report::markdown::{escape, format_row, write_table};
 use crate::report::table::axes;
 use crate::report::table::below::safe;
 
@@ -20,7 +20,7 @@ pub const FORMAT: ComparisonFormat = ComparisonFormat {
 };
 
 fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let text = |body: &str| escaped(&safe(body, look));
+    let text = |body: &str| escape(&safe(body, look));
     let sides =
         std::iter::once(&comparison.base).chain(comparison.others.iter().map(|other| &other.side));
     let sides: Vec<String> =
@@ -43,7 +43,7 @@ fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Resul
 }
 
 fn versus(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let text = |body: &str| escaped(&safe(body, look));
+    let text = |body: &str| escape(&safe(body, look));
     let pairs = sorted(&versus.cells).0;
     if !pairs.is_empty() {
         let constants =
@@ -57,14 +57,14 @@ fn versus(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Result<()> {
             .filter(|c| c.rank != columns::DRAWN)
             .collect();
         writeln!(out)?;
-        table(&columns, pairs.len(), out)?;
+        write_table(&columns, pairs.len(), out)?;
     }
     differences(&versus.differences, &versus.side.letter, look, out)?;
     if !versus.probes.is_empty() {
         let columns = columns::probed(&versus.probes, &versus.side.letter, look);
         let columns: Vec<_> = columns.into_iter().filter(|c| c.rank != columns::DRAWN).collect();
         writeln!(out)?;
-        table(&columns, versus.probes.len(), out)?;
+        write_table(&columns, versus.probes.len(), out)?;
     }
     let of_jobs =
         unjudged(&versus.cells, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label()));
@@ -96,21 +96,21 @@ fn differences(
         return writeln!(
             out,
             "\nA and {} have the same settings, host, kernel, file and warnings.",
-            escaped(letter)
+            escape(letter)
         );
     }
     writeln!(
         out,
         "\n{}\n{}",
-        line(["Difference", "", "A", letter].map(escaped).to_vec()),
-        line(vec!["---".into(); 4])
+        format_row(["Difference", "", "A", letter].map(escape).to_vec()),
+        format_row(vec!["---".into(); 4])
     )?;
     for Difference { about, what, base, other } in differences {
         writeln!(
             out,
             "{}",
-            line(
-                [about, what.as_str(), base, other].map(|part| escaped(&safe(part, look))).to_vec()
+            format_row(
+                [about, what.as_str(), base, other].map(|part| escape(&safe(part, look))).to_vec()
             )
         )?;
     }

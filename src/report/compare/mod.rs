@@ -11,9 +11,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use columns::columns as compared_columns;
+pub use columns::columns as comparison_columns;
 pub use format::ComparisonFormat;
-pub use gate::ruling;
+pub use gate::ruling_text;
 
 use super::Look;
 use crate::analysis::Comparison;
@@ -34,7 +34,7 @@ pub fn comparison_text(comparison: &Comparison, look: &Look) -> String {
 ///
 /// # Errors
 /// There is none of that name.
-pub fn comparison_format(id: &str) -> Result<&'static ComparisonFormat, Unknown> {
+pub fn find_comparison_format(id: &str) -> Result<&'static ComparisonFormat, Unknown> {
     COMPARISONS
         .iter()
         .find(|f| f.id == id)

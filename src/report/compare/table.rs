@@ -75,7 +75,7 @@ fn differences(page: &mut Page, differences: &[Difference], letter: &str) {
         .min(page.look.width / 2);
     for difference in differences {
         let body = format!("{} | {}", difference.base, difference.other);
-        page.paragraph(&text::left(&mark(difference), wide), Style::Dim, &body);
+        page.paragraph(&text::pad_right(&mark(difference), wide), Style::Dim, &body);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::analysis::{ProbeCurves, ProbeResult};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
 use crate::report::Look;
-use crate::report::text::capital;
+use crate::report::text::capitalize;
 use crate::units::column::{PER_SECOND, TIME, Unit as Shown};
 use crate::units::{self, ticks};
 
@@ -148,7 +148,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     let across = Across::new(by.to_string(), log, places.into_iter(), move |at| {
         if sizes { units::show_bytes(at as u64) } else { ticks::label(at) }
     });
-    let title = format!("{} by {by}", capital(&all.title));
+    let title = format!("{} by {by}", capitalize(&all.title));
     let figure = Figure {
         metric: Metric::Value,
         title: title.clone(),

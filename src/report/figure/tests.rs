@@ -253,7 +253,7 @@ fn counts_on_one_axis_are_all_decimal_or_all_binary() {
 fn on_a_logarithmic_axis_a_single_figure_is_a_dot_and_no_bar() {
     let page = |look: &Look| {
         let mut svg = Vec::new();
-        (crate::report::format("svg").unwrap().write)(&sample::lab(), look, &mut svg).unwrap();
+        (crate::report::find_format("svg").unwrap().write)(&sample::lab(), look, &mut svg).unwrap();
         String::from_utf8(svg).unwrap()
     };
     // A bar is a polygon in the colour of the first curve.

@@ -5,7 +5,7 @@ mod layout;
 
 use serde::Serialize;
 
-pub use crate::report::host::devices::{Words, words};
+pub use crate::report::host::devices::{DeviceText, describe_device};
 pub use crate::report::host::layout::{Align, Item, widths};
 
 use crate::host::{
@@ -30,34 +30,34 @@ pub struct Report<'a> {
 /// The report in 80 columns, ended by a newline, without trailing spaces.
 pub fn text(host: &Host, target: Option<&TargetFacts>, findings: &[Warning]) -> String {
     let mut page = Page::default();
-    page.items(&of_host(host));
+    page.items(&host_items(host));
     if let Some(target) = target {
-        page.items(&of_target(target));
+        page.items(&target_items(target));
         devices::tree(&mut page, &target.devices);
     }
-    doctor(&mut page, findings);
+    add_findings(&mut page, findings);
     page.text()
 }
 
 /// The facts of a machine.
-pub fn of_host(host: &Host) -> Vec<Item> {
+pub fn host_items(host: &Host) -> Vec<Item> {
     let mut items = Items::default();
-    machine(&mut items, host);
-    cpu(&mut items, host);
-    caches(&mut items, &host.caches);
-    memory(&mut items, &host.memory);
-    network(&mut items, &host.network);
+    add_machine(&mut items, host);
+    add_cpu(&mut items, host);
+    add_caches(&mut items, &host.caches);
+    add_memory(&mut items, &host.memory);
+    add_network(&mut items, &host.network);
     items.list()
 }
 
 /// The facts of a target, without the devices below it.
-pub fn of_target(facts: &TargetFacts) -> Vec<Item> {
+pub fn target_items(facts: &TargetFacts) -> Vec<Item> {
     let mut items = Items::default();
-    target(&mut items, facts);
+    add_target(&mut items, facts);
     items.list()
 }
 
-fn machine(items: &mut Items, host: &Host) {
+fn add_machine(items: &mut Items, host: &Host) {
     items.section("Machine");
     items.row("name", &host.name);
     items.row("system", &host.os);
@@ -77,7 +77,7 @@ fn machine(items: &mut Items, host: &Host) {
     items.row("now", &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
 }
 
-fn cpu(items: &mut Items, host: &Host) {
+fn add_cpu(items: &mut Items, host: &Host) {
     let cpu = &host.cpu;
     items.section("CPU");
     let vendor = if cpu.vendor.is_empty() { String::new() } else { format!(" ({})", cpu.vendor) };
@@ -86,7 +86,7 @@ fn cpu(items: &mut Items, host: &Host) {
         &format!("{}{vendor}", if cpu.model.is_empty() { "unknown" } else { &cpu.model }),
     );
     let by = if host.virtualisation.is_some() { " (as reported by the hypervisor)" } else { "" };
-    items.row("CPUs", &format!("{}{by}", cpus(cpu)));
+    items.row("CPUs", &format!("{}{by}", describe_cpus(cpu)));
     items.row(
         "one cycle",
         &match cpu.cycle_nanos {
@@ -125,7 +125,7 @@ fn cpu(items: &mut Items, host: &Host) {
     );
 }
 
-fn cpus(cpu: &Cpu) -> String {
+fn describe_cpus(cpu: &Cpu) -> String {
     let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut text = format!(
         "{} online, {}, {}",
@@ -145,7 +145,7 @@ fn cpus(cpu: &Cpu) -> String {
     text
 }
 
-fn caches(items: &mut Items, caches: &[CacheLevel]) {
+fn add_caches(items: &mut Items, caches: &[CacheLevel]) {
     if caches.is_empty() {
         return;
     }
@@ -167,7 +167,7 @@ fn caches(items: &mut Items, caches: &[CacheLevel]) {
     );
 }
 
-fn memory(items: &mut Items, memory: &Memory) {
+fn add_memory(items: &mut Items, memory: &Memory) {
     items.section("Memory");
     items.row(
         "size",
@@ -208,7 +208,7 @@ fn memory(items: &mut Items, memory: &Memory) {
     );
 }
 
-fn network(items: &mut Items, cards: &[NetworkCard]) {
+fn add_network(items: &mut Items, cards: &[NetworkCard]) {
     if cards.is_empty() {
         return;
     }
@@ -237,7 +237,7 @@ fn network(items: &mut Items, cards: &[NetworkCard]) {
     );
 }
 
-fn target(items: &mut Items, target: &TargetFacts) {
+fn add_target(items: &mut Items, target: &TargetFacts) {
     items.section("Target");
     items.row("path", &target.path);
     let kind = match target.kind {
@@ -272,7 +272,7 @@ fn target(items: &mut Items, target: &TargetFacts) {
             ),
         );
     }
-    items.row("direct I/O", &direct(target));
+    items.row("direct I/O", &describe_direct(target));
     items.row(
         "access time",
         target.noatime.map_or("", |noatime| {
@@ -281,9 +281,16 @@ fn target(items: &mut Items, target: &TargetFacts) {
     );
     items.row(
         "cached now",
-        &target.resident.map(resident).or(target.resident_error.clone()).unwrap_or_default(),
+        &target
+            .resident
+            .map(describe_residency)
+            .or(target.resident_error.clone())
+            .unwrap_or_default(),
     );
-    items.row("stored", &target.stored.map(|found| stored(target, found)).unwrap_or_default());
+    items.row(
+        "stored",
+        &target.stored.map(|found| describe_extents(target, found)).unwrap_or_default(),
+    );
     items.row("compression", target.compresses.as_deref().unwrap_or(""));
     items.row(
         "entropy",
@@ -294,7 +301,7 @@ fn target(items: &mut Items, target: &TargetFacts) {
     );
 }
 
-fn direct(target: &TargetFacts) -> String {
+fn describe_direct(target: &TargetFacts) -> String {
     match target.direct {
         _ if target.direct_is_real() == Some(false) && target.memory => {
             "accepted and ignored: the file is in memory".into()
@@ -312,7 +319,7 @@ fn direct(target: &TargetFacts) -> String {
     }
 }
 
-fn resident(now: Resident) -> String {
+fn describe_residency(now: Resident) -> String {
     let how = match now.method {
         Method::Cachestat => "counted",
         Method::Mincore => "counted with mincore",
@@ -321,7 +328,7 @@ fn resident(now: Resident) -> String {
     format!("{} in the page cache ({how})", show_share(now.share))
 }
 
-fn stored(target: &TargetFacts, found: Stored) -> String {
+fn describe_extents(target: &TargetFacts, found: Stored) -> String {
     if found.method == ExtentMethod::Assumed {
         return "not reported; assumed to be fully allocated".into();
     }
@@ -330,7 +337,7 @@ fn stored(target: &TargetFacts, found: Stored) -> String {
     format!("{} of the file, in {extents} ({})", show_share(share), method_name(found.method))
 }
 
-fn doctor(page: &mut Page, findings: &[Warning]) {
+fn add_findings(page: &mut Page, findings: &[Warning]) {
     page.section("Doctor");
     if findings.is_empty() {
         page.paragraph(2, 2, "nothing found that would disturb a measurement");

@@ -10,7 +10,7 @@ use crate::report::table::below;
 use crate::report::table::below::Page as Lines;
 use crate::report::table::grid::{Cell, Column, Style};
 use crate::report::table::{extras as tables, probed};
-use crate::report::text::{capital, xml};
+use crate::report::text::{capitalize, xml};
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if !page.probes.is_empty() {
@@ -40,7 +40,7 @@ pub fn extras(page: &Page, out: &mut dyn Write) -> io::Result<()> {
             extra.title,
             &extra.columns,
             extra.rows,
-            &capital(&below::sentence(&extra.text)),
+            &capitalize(&below::sentence(&extra.text)),
             out,
         )
     })

@@ -146,7 +146,7 @@ pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         row(out, label, &body)?;
     }
     writeln!(out, "</dl>\n<details>\n<summary>The machine</summary>\n<dl>")?;
-    for item in report::host::of_host(&page.session.host) {
+    for item in report::host::host_items(&page.session.host) {
         match item {
             Item::Row { label, value } => row(out, label, &value)?,
             Item::Section(title) => {

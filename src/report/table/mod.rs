@@ -69,7 +69,7 @@ fn page(
     let above = conditions::conditions(session, &rows, tight);
     let wide = above.iter().map(|(label, _)| label.len()).max().unwrap_or(0) + 2;
     for (label, body) in above {
-        page.paragraph(&text::left(label, wide), Style::Dim, &body);
+        page.paragraph(&text::pad_right(label, wide), Style::Dim, &body);
     }
     page.gap();
     if !rows.is_empty() {

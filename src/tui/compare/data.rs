@@ -5,7 +5,7 @@ use crate::analysis::{Comparison, Kept, Pair, Versus, compare_with};
 use crate::plan::Job;
 use crate::report::table::axes;
 use crate::report::table::grid::Column;
-use crate::report::{Look, compared_columns};
+use crate::report::{Look, comparison_columns};
 use crate::session::Session;
 use crate::tui::session_name;
 use crate::tui::session_view::SessionView;
@@ -124,7 +124,7 @@ impl Sheet {
             let made = if pairs.is_empty() {
                 Vec::new()
             } else {
-                compared_columns(&pairs, &versus.side.letter, &look)
+                comparison_columns(&pairs, &versus.side.letter, &look)
             };
             made.into_iter().map(sized).collect()
         };

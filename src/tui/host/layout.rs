@@ -5,7 +5,7 @@ use ratatui::text::Line;
 
 use super::state::HostScreen;
 use super::view::{diagram, facts};
-use crate::report::host::{of_host, of_target};
+use crate::report::host::{host_items, target_items};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
@@ -94,7 +94,7 @@ fn headless(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
 
 fn machine(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
     match &state.host {
-        Some(host) => facts::lines(look, &of_host(host), width),
+        Some(host) => facts::lines(look, &host_items(host), width),
         None => vec![Line::styled(" looking ...", look.style(Role::Dim))],
     }
 }
@@ -108,7 +108,7 @@ fn target(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
             .map(|part| Line::styled(format!(" {part}"), look.style(Role::Dim)))
             .collect();
     };
-    let mut lines = facts::lines(look, &of_target(target), width);
+    let mut lines = facts::lines(look, &target_items(target), width);
     lines.push(Line::default());
     lines.push(facts::heading(look, "From the file down to the disk"));
     lines.extend(diagram::lines(look, target, width));

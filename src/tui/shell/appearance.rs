@@ -1,7 +1,7 @@
 //! What this terminal can show, from the environment and the options.
 
 use crate::plan::{Unknown, nearest};
-use crate::report::{Shown, When, ascii_only};
+use crate::report::{Shown, When, is_ascii_only};
 use crate::tui::theme::{Colours, Glyphs, Look, THEMES, Theme};
 
 /// The look for these options in an environment.
@@ -22,7 +22,7 @@ pub fn look(
         }
         _ => depth(&set),
     };
-    let glyphs = if ascii || ascii_only(env) { Glyphs::Ascii } else { Glyphs::Unicode };
+    let glyphs = if ascii || is_ascii_only(env) { Glyphs::Ascii } else { Glyphs::Unicode };
     Look { theme, colours, glyphs, unit: shown.unit, scale: shown.scale }
 }
 
