@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::table::runs::MOST;
+use super::table::runs::MAX_RUNS;
 use super::{Format, Look, text};
 use crate::analysis;
 use crate::analysis::{CellResult, LatencyOf, ProbeResult, SummaryOf};
@@ -212,15 +212,15 @@ fn trial_columns() -> Vec<Column> {
             number(trial_of_round(r, round).filter(|t| t.bytes > 0).map(Trial::throughput))
         }
     };
-    let took = (1..=MOST).map(|round| job(&format!("trial_{round}_seconds"), seconds(round)));
+    let took = (1..=MAX_RUNS).map(|round| job(&format!("trial_{round}_seconds"), seconds(round)));
     let rates =
-        (1..=MOST).map(|round| job(&format!("trial_{round}_bytes_per_second"), rate(round)));
+        (1..=MAX_RUNS).map(|round| job(&format!("trial_{round}_bytes_per_second"), rate(round)));
     took.chain(rates).collect()
 }
 
 /// The trial of that round, where there are so few that each has a column.
 fn trial_of_round(result: &CellResult, round: u32) -> Option<&Trial> {
-    let few = result.trials.iter().all(|trial| trial.round <= MOST);
+    let few = result.trials.iter().all(|trial| trial.round <= MAX_RUNS);
     result
         .trials
         .iter()

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use super::table::{
-    axes, below, columns, conditions, extras, findings::Findings, grid::Column, probed, unlike,
+    axes, below, columns, conditions, extras, findings::Findings, grid::Column, page_faults, probes,
 };
 use super::text::capitalize;
 use super::{Format, Look, sparks};
@@ -22,11 +22,11 @@ pub const FORMAT: Format = Format {
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
-    let (rows, _) = axes::ordered(&results);
-    let findings = Findings::of(&rows);
+    let (rows, _) = axes::sort_rows(&results);
+    let findings = Findings::from_rows(&rows);
     // No line of Markdown is broken by its width.
     let look = Look { width: usize::MAX / 2, color: false, ..*look };
-    for (what, paragraphs) in conditions::done(session) {
+    for (what, paragraphs) in conditions::preset_descriptions(session) {
         writeln!(out, "## {}\n", escape(&what))?;
         paragraphs.iter().try_for_each(|text| writeln!(out, "{}\n", escape(text)))?;
     }
@@ -41,7 +41,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out)?;
     }
     if !probes.is_empty() {
-        write_table(&probed::columns(&probes, &look), probes.len(), out)?;
+        write_table(&probes::columns(&probes, &look), probes.len(), out)?;
         writeln!(out)?;
     }
     let chart = sparks::build_lines(session, &results);
@@ -54,19 +54,19 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     for extra in extras(session, &rows, &look) {
         writeln!(out, "**{}**\n", extra.title)?;
         write_table(&extra.columns, extra.rows, out)?;
-        writeln!(out, "\n{}\n", escape(&capitalize(&below::sentence(&extra.text))))?;
+        writeln!(out, "\n{}\n", escape(&capitalize(&below::end_sentence(&extra.text))))?;
     }
     let mut page = below::Page { look: &look, lines: Vec::new() };
-    below::warnings(&mut page, &findings, rows.len());
-    below::missing(&mut page, &rows, &analysis::skipped(session));
-    probed::below(&mut page, &probes, &analysis::skipped_probes(session));
-    probed::estimates(&mut page, &probes, true);
-    below::whole(&mut page, session, &rows);
-    unlike::unlike(&mut page, &rows);
-    below::folded(&mut page, &rows);
-    below::ending(&mut page, session);
-    below::expected(&mut page, session, &rows);
-    below::why(&mut page, session, &rows);
+    below::add_warnings(&mut page, &findings, rows.len());
+    below::add_missing(&mut page, &rows, &analysis::skipped(session));
+    probes::add_notes(&mut page, &probes, &analysis::skipped_probes(session));
+    probes::add_estimates(&mut page, &probes, true);
+    below::add_whole_file(&mut page, session, &rows);
+    page_faults::add_page_faults(&mut page, &rows);
+    below::add_xor_coverage(&mut page, &rows);
+    below::add_ending(&mut page, session);
+    below::add_expected(&mut page, session, &rows);
+    below::add_why(&mut page, session, &rows);
     write_list(&page.lines, out)?;
     writeln!(
         out,

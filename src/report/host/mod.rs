@@ -240,11 +240,7 @@ fn add_network(items: &mut Items, cards: &[NetworkCard]) {
 fn add_target(items: &mut Items, target: &TargetFacts) {
     items.section("Target");
     items.row("path", &target.path);
-    let kind = match target.kind {
-        TargetKind::File => "file",
-        TargetKind::Device => "block device",
-        TargetKind::Scratch => "scratch file",
-    };
+    let kind = kind_name(target.kind);
     // A scratch file that is not made yet has no size.
     items.row(
         "size",
@@ -299,6 +295,14 @@ fn add_target(items: &mut Items, target: &TargetFacts) {
             .map(|bits| format!("{bits:.2} bits per byte (sampled)"))
             .unwrap_or_default(),
     );
+}
+
+fn kind_name(kind: TargetKind) -> &'static str {
+    match kind {
+        TargetKind::File => "file",
+        TargetKind::Device => "block device",
+        TargetKind::Scratch => "scratch file",
+    }
 }
 
 fn describe_direct(target: &TargetFacts) -> String {

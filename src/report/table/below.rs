@@ -51,7 +51,7 @@ pub fn safe(body: &str, look: &Look) -> String {
 }
 
 /// `read 4 KiB cold, and 5 more`, or `every cell`.
-pub fn cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all: usize) -> String {
+pub fn describe_cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all: usize) -> String {
     let count = jobs.len();
     match (jobs.next(), count) {
         (None, _) => String::new(),
@@ -61,16 +61,16 @@ pub fn cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all: usize) -
     }
 }
 
-pub fn warnings(page: &mut Page, findings: &Findings, rows: usize) {
+pub fn add_warnings(page: &mut Page, findings: &Findings, rows: usize) {
     page.gap();
-    for (i, Finding { warning, cells: having }) in findings.0.iter().enumerate() {
+    for (i, Finding { warning, cells: affected }) in findings.0.iter().enumerate() {
         let (mark, style) = sign(warning.severity, page.look.ascii);
         let mark = if warning.severity == Severity::Note {
             mark.into()
         } else {
             format!("{mark}{} ", i + 1)
         };
-        let cells = cells(having.iter().map(|r| &r.cell), rows);
+        let cells = describe_cells(affected.iter().map(|r| &r.cell), rows);
         page.paragraph(
             &mark,
             style,
@@ -78,18 +78,18 @@ pub fn warnings(page: &mut Page, findings: &Findings, rows: usize) {
         );
         let mut body = String::new();
         if !warning.evidence.is_empty() {
-            let whose = if having.len() > 1 { " (first cell)" } else { "" };
-            body = format!("Evidence{whose}: {} ", sentence(&warning.evidence));
+            let whose = if affected.len() > 1 { " (first cell)" } else { "" };
+            body = format!("Evidence{whose}: {} ", end_sentence(&warning.evidence));
         }
         if !warning.remedy.is_empty() {
-            body += &format!("Remedy: {}", sentence(&warning.remedy));
+            body += &format!("Remedy: {}", end_sentence(&warning.remedy));
         }
         page.paragraph(&" ".repeat(text::width(&mark)), Style::Plain, &body);
     }
 }
 
 /// With its full stop.
-pub fn sentence(body: &str) -> String {
+pub fn end_sentence(body: &str) -> String {
     let body = body.trim();
     if body.is_empty() || body.ends_with(['.', '!', '?']) {
         body.into()
@@ -99,58 +99,69 @@ pub fn sentence(body: &str) -> String {
 }
 
 /// Texts with what they apply to, equal texts together.
-pub fn merged<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Vec<T>)> {
-    let mut merged: Vec<(&str, Vec<T>)> = Vec::new();
+pub fn group_by_text<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Vec<T>)> {
+    let mut groups: Vec<(&str, Vec<T>)> = Vec::new();
     for (text, item) in items {
-        match merged.iter_mut().find(|(known, _)| *known == text) {
+        match groups.iter_mut().find(|(known, _)| *known == text) {
             Some((_, items)) => items.push(item),
-            None => merged.push((text, vec![item])),
+            None => groups.push((text, vec![item])),
         }
     }
-    merged
+    groups
 }
 
 /// Cells that failed, that were skipped, and trials that were cut.
-pub fn missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
+pub fn add_missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
     page.gap();
     let failed = rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell)));
     let (mark, red) = sign(Severity::Wrong, page.look.ascii);
-    for (error, jobs) in merged(failed) {
+    for (error, jobs) in group_by_text(failed) {
         page.paragraph(
             &format!("{mark}failed: "),
             red,
-            &format!("{} — {}", cells(jobs.iter().copied(), rows.len()), sentence(error)),
+            &format!(
+                "{} — {}",
+                describe_cells(jobs.iter().copied(), rows.len()),
+                end_sentence(error)
+            ),
         );
     }
-    for (reason, jobs) in merged(skipped.iter().map(|s| (s.reason.as_str(), &s.cell))) {
+    for (reason, jobs) in group_by_text(skipped.iter().map(|s| (s.reason.as_str(), &s.cell))) {
         page.paragraph(
             "skipped: ",
             Style::Dim,
-            &format!("{} — {}", cells(jobs.iter().copied(), usize::MAX), sentence(reason)),
+            &format!(
+                "{} — {}",
+                describe_cells(jobs.iter().copied(), usize::MAX),
+                end_sentence(reason)
+            ),
         );
     }
-    cut(page, rows);
+    add_cut(page, rows);
 }
 
 /// Cells with a trial that was stopped before its end.
-pub fn cut(page: &mut Page, rows: &[&CellResult]) {
+pub fn add_cut(page: &mut Page, rows: &[&CellResult]) {
     // The warning of that name says it already.
-    let untold = |row: &&&CellResult| {
+    let is_unreported = |row: &&&CellResult| {
         row.trials.iter().any(|t| t.short) && !row.warnings.iter().any(|w| w.id == "cut")
     };
-    let cut: Vec<&Job> = rows.iter().filter(untold).map(|row| &row.cell).collect();
+    let cut: Vec<&Job> = rows.iter().filter(is_unreported).map(|row| &row.cell).collect();
     if !cut.is_empty() {
         page.paragraph(
             "cut short: ",
             Style::Dim,
-            &format!("{} — a trial was stopped early.", cells(cut.into_iter(), rows.len())),
+            &format!(
+                "{} — a trial was stopped early.",
+                describe_cells(cut.into_iter(), rows.len())
+            ),
         );
     }
 }
 
 /// How the run ended, where that says something about the figures, and what it noted.
-pub fn ending(page: &mut Page, session: &Session) {
-    let said = match session.end {
+pub fn add_ending(page: &mut Page, session: &Session) {
+    let text = match session.end {
         Some(End::Interrupted) | None => {
             Some("The run was stopped early: the results above are from before that.")
         }
@@ -158,20 +169,20 @@ pub fn ending(page: &mut Page, session: &Session) {
         Some(End::Finished | End::Budget | End::Goal) => None,
     };
     page.gap();
-    if let Some(said) = said {
-        page.plain(said);
+    if let Some(text) = text {
+        page.plain(text);
     }
     for note in &session.notes {
-        page.paragraph("note: ", Style::Dim, &sentence(note));
+        page.paragraph("note: ", Style::Dim, &end_sentence(note));
     }
 }
 
 /// What an operation costs on each curve, and what limits the cells.
-pub fn why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let results: Vec<CellResult> = rows.iter().map(|row| (*row).clone()).collect();
     let why = analysis::why(&results, &Bounds::of(session));
     page.gap();
-    for curve in why.costs.iter().take(CURVES) {
+    for curve in why.costs.iter().take(MAX_COST_CURVES) {
         page.paragraph("cost: ", Style::Dim, &format!("{}: {}.", curve.name, curve.text));
     }
     let mut limits: Vec<(&Limited, Vec<&Job>)> = Vec::new();
@@ -188,26 +199,29 @@ pub fn why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
         page.paragraph(
             "limit: ",
             Style::Dim,
-            &format!("{name} in {}{whose}{figures}.", cells(jobs.iter().copied(), rows.len())),
+            &format!(
+                "{name} in {}{whose}{figures}.",
+                describe_cells(jobs.iter().copied(), rows.len())
+            ),
         );
     }
 }
 
-/// What facts said of the cells before they ran.
-pub fn expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
-    let said = analysis::expected(session, rows.iter().copied());
-    if let Some((name, said)) = said.split_once(": ") {
+/// What facts text of the cells before they ran.
+pub fn add_expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+    let text = analysis::expected(session, rows.iter().copied());
+    if let Some((name, text)) = text.split_once(": ") {
         page.gap();
-        page.paragraph(&format!("{name}: "), Style::Dim, &format!("{said}."));
+        page.paragraph(&format!("{name}: "), Style::Dim, &format!("{text}."));
     }
 }
 
 /// Curves whose costs are told.
-const CURVES: usize = 8;
+const MAX_COST_CURVES: usize = 8;
 
 /// Cells whose trial is the whole file, since it ended before the trial time: how long one pass
 /// took.
-pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let mut took: Vec<(f64, &Job)> =
         rows.iter().filter_map(|row| Some((pass_nanos(row)?, &row.cell))).collect();
     took.retain(|(nanos, _)| *nanos < session.plan.trial_time.low.as_nanos() as f64);
@@ -238,7 +252,7 @@ pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
 
 /// Cells that read another part of the same span than others: their XOR differs though the file is
 /// the same.
-pub fn folded(page: &mut Page, rows: &[&CellResult]) {
+pub fn add_xor_coverage(page: &mut Page, rows: &[&CellResult]) {
     let read = rows.iter().filter(|row| row.cell.op == Op::Read);
     let of =
         |row: &&CellResult| row.trials.iter().find_map(|t| Some((t.evidence.unique_bytes, t.xor?)));
@@ -275,7 +289,7 @@ pub fn folded(page: &mut Page, rows: &[&CellResult]) {
 }
 
 /// Cells whose bytes end within a 32-bit word: what their XOR takes for the rest of it.
-pub fn padded(page: &mut Page, rows: &[&CellResult]) {
+pub fn add_xor_padding(page: &mut Page, rows: &[&CellResult]) {
     let folded = rows.iter().flat_map(|row| row.trials.iter().filter(|trial| trial.xor.is_some()));
     let Some(bytes) = folded.map(|trial| trial.evidence.unique_bytes).find(|bytes| bytes % 4 != 0)
     else {

@@ -15,18 +15,18 @@ pub fn conditions(
     tight: bool,
 ) -> Vec<(&'static str, String)> {
     vec![
-        ("target", target(session)),
+        ("target", describe_target(session)),
         ("host", session.host.summary().line()),
         ("remote", session.far().map(HostSummary::line).unwrap_or_default()),
         ("by", session.programs().join(", ")),
-        ("run", run(session, rows)),
+        ("run", describe_run(session, rows)),
         ("cells", axes::constants(rows, tight)),
     ]
 }
 
 /// What was done: each preset that comes with iotui, but the default, as its name with what it is,
 /// and its paragraphs.
-pub fn done(session: &Session) -> Vec<(String, Vec<String>)> {
+pub fn preset_descriptions(session: &Session) -> Vec<(String, Vec<String>)> {
     let known = session
         .plan
         .presets
@@ -44,7 +44,7 @@ pub fn done(session: &Session) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-fn target(session: &Session) -> String {
+fn describe_target(session: &Session) -> String {
     let target = &session.plan.target;
     let size = units::show_bytes(target.size());
     let file = match target {
@@ -59,17 +59,17 @@ fn target(session: &Session) -> String {
         .as_ref()
         .map(|g| (g.target.fs.clone(), g.target.device.clone()))
         .unwrap_or_default();
-    joined([
+    join_nonempty([
         file,
         [fs, device].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" on "),
     ])
 }
 
-fn joined(parts: impl IntoIterator<Item = String>) -> String {
+fn join_nonempty(parts: impl IntoIterator<Item = String>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-fn run(session: &Session, rows: &[&CellResult]) -> String {
+fn describe_run(session: &Session, rows: &[&CellResult]) -> String {
     let plan = &session.plan;
     let name =
         if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") };
@@ -84,16 +84,16 @@ fn run(session: &Session, rows: &[&CellResult]) -> String {
     };
     let cold = if plan.cold.is_data() { String::new() } else { format!("cold {}", plan.cold) };
     match session.reference {
-        Some(_) => joined([
+        Some(_) => join_nonempty([
             "as reported".into(),
             trials.replace("trial", "figure"),
             session.created.clone(),
         ]),
-        None => joined([
+        None => join_nonempty([
             name,
             trials,
             cold,
-            ended(session.end, plan).into(),
+            describe_end(session.end, plan).into(),
             format!("seed {}", plan.seed),
             session.created.clone(),
         ]),
@@ -101,7 +101,7 @@ fn run(session: &Session, rows: &[&CellResult]) -> String {
 }
 
 /// Why there are so many trials and not more.
-fn ended(end: Option<End>, plan: &Plan) -> &'static str {
+fn describe_end(end: Option<End>, plan: &Plan) -> &'static str {
     match end {
         Some(End::Finished) if plan.trials.is_some() => "as requested",
         Some(End::Finished) => "all trials done",

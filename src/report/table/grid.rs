@@ -63,9 +63,9 @@ impl Column {
     }
 
     /// One cell in its column; the space that ends a line is left out.
-    fn place(&self, cell: &Cell, width: usize, last: bool, color: bool) -> String {
-        let wide: usize = cell.iter().map(|(_, text)| text::width(text)).sum();
-        let space = " ".repeat(width.saturating_sub(wide));
+    fn format_cell(&self, cell: &Cell, width: usize, last: bool, color: bool) -> String {
+        let cell_width: usize = cell.iter().map(|(_, text)| text::width(text)).sum();
+        let space = " ".repeat(width.saturating_sub(cell_width));
         let painted: String = cell.iter().map(|(style, text)| paint(*style, text, color)).collect();
         match (self.right, last) {
             (true, _) => space + &painted,
@@ -78,23 +78,23 @@ impl Column {
 /// Spaces between columns.
 const GAP: usize = 2;
 
-fn total<'a>(columns: impl Iterator<Item = &'a Column>, gap: usize) -> usize {
+fn total_width<'a>(columns: impl Iterator<Item = &'a Column>, gap: usize) -> usize {
     columns.map(|c| c.width() + gap).sum::<usize>().saturating_sub(gap)
 }
 
 /// Whether all columns fit `width`.
 pub fn all_fit(columns: &[Column], width: usize) -> bool {
-    total(columns.iter(), GAP) <= width
+    total_width(columns.iter(), GAP) <= width
 }
 
 /// Whether the columns of rank 0 and 1 fit `width`.
 pub fn fits(columns: &[Column], width: usize) -> bool {
-    total(columns.iter().filter(|c| c.rank <= 1), GAP) <= width
+    total_width(columns.iter().filter(|c| c.rank <= 1), GAP) <= width
 }
 
 /// Whether all columns fit `width` with less space between them.
 pub fn squeezes(columns: &[Column], width: usize) -> bool {
-    total(columns.iter(), 1) <= width
+    total_width(columns.iter(), 1) <= width
 }
 
 /// The columns that fit `width`: those of rank 0 in any case, then rank by rank what still has
@@ -110,7 +110,7 @@ pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
         let there = || columns.iter().filter(|c| kept.contains(&c.rank));
         let supported =
             |c: &Column| c.needs.is_empty() || there().any(|other| other.title == c.needs);
-        if total(there(), gap) > width || !there().all(supported) {
+        if total_width(there(), gap) > width || !there().all(supported) {
             kept.pop();
         }
     }
@@ -120,13 +120,14 @@ pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
 
 /// Two lines of titles and units, then a line per row, with an empty one before each row of
 /// `breaks`.
-pub fn lines(columns: &[Column], breaks: &[bool], width: usize, color: bool) -> Vec<String> {
-    let gap = " ".repeat(if total(columns.iter(), GAP) <= width { GAP } else { 1 });
+pub fn format_lines(columns: &[Column], breaks: &[bool], width: usize, color: bool) -> Vec<String> {
+    let gap = " ".repeat(if total_width(columns.iter(), GAP) <= width { GAP } else { 1 });
     let widths: Vec<usize> = columns.iter().map(Column::width).collect();
     let line = |cell: &dyn Fn(&Column) -> Cell| -> String {
         let texts = columns.iter().zip(&widths).enumerate();
-        let placed: Vec<String> =
-            texts.map(|(i, (c, w))| c.place(&cell(c), *w, i + 1 == columns.len(), color)).collect();
+        let placed: Vec<String> = texts
+            .map(|(i, (c, w))| c.format_cell(&cell(c), *w, i + 1 == columns.len(), color))
+            .collect();
         placed.join(&gap).trim_end().to_string()
     };
     let mut lines = vec![

@@ -1,7 +1,7 @@
 //! The table of the cache-drop levels: what dropping more costs the opening, the first read and the
 //! whole reading.
 
-use super::extra::{Extra, figures};
+use super::extra::{Extra, number_column};
 use super::grid::Column;
 use crate::analysis::CellResult;
 use crate::record::{DropLevel, Level, Reading};
@@ -11,7 +11,7 @@ use crate::units::column::TIME;
 use crate::units::{Rates, show_bytes};
 
 /// The table of a session that asked for it; `None` of others.
-pub fn levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extra> {
+pub fn build_levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extra> {
     let known: Vec<&Level> =
         session.levels.iter().filter(|level| !level.readings.is_empty()).collect();
     if session.levels.is_empty() {
@@ -40,10 +40,10 @@ pub fn levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extr
             1,
             known.iter().map(|level| about(level.dropped).into()).collect(),
         ),
-        figures("open", TIME, &of(|reading| reading.open)),
-        figures("first read", TIME, &of(|reading| reading.first)),
-        figures("whole read", TIME, &whole),
-        figures("rate", rates.units(), &rate.collect::<Vec<_>>()),
+        number_column("open", TIME, &of(|reading| reading.open)),
+        number_column("first read", TIME, &of(|reading| reading.first)),
+        number_column("whole read", TIME, &whole),
+        number_column("rate", rates.units(), &rate.collect::<Vec<_>>()),
     ];
     Some(Extra {
         id: "levels",
@@ -100,7 +100,7 @@ mod tests {
         let mut session = sample::quick();
         session.levels =
             vec![level(DropLevel::Data, vec![reading]), level(DropLevel::Meta, Vec::new())];
-        let extra = levels(&session, &[], Rates::default()).unwrap();
+        let extra = build_levels(&session, &[], Rates::default()).unwrap();
         assert!(
             extra.rows == 1
                 && extra.text.ends_with("Not read again: data: EIO. Skipped: meta: EIO"),

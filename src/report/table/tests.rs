@@ -271,7 +271,7 @@ proptest! {
         let cells: Vec<String> = cells.iter().map(|cell| text::clean(cell)).collect();
         let (rows, marks) = (vec![false; cells.len()], vec!["|".to_string(); cells.len()]);
         let columns = [Column { right, ..Column::words("name", 0, cells) }, Column::words("|", 0, marks)];
-        let lines = grid::lines(&columns, &rows, 80, false);
+        let lines = grid::format_lines(&columns, &rows, 80, false);
         let places: Vec<usize> = lines.iter().filter_map(|l| l.rfind('|').map(|at| text::width(&l[..at]))).collect();
         prop_assert!(places.len() > rows.len());
         prop_assert!(places.windows(2).all(|p| p[0] == p[1]), "{lines:#?}");

@@ -116,7 +116,7 @@ impl Compared {
 impl Sheet {
     fn of(versus: &Versus, look: &Look) -> Sheet {
         let jobs: Vec<&Job> = versus.cells.iter().map(|pair| &pair.cell).collect();
-        let (order, breaks) = axes::order_of(&jobs);
+        let (order, breaks) = axes::sort_order_of(&jobs);
         let pairs: Vec<&Pair> = order.iter().map(|at| &versus.cells[*at]).collect();
         let columns = |width| {
             // Without cells there are no titles either.
