@@ -1,8 +1,8 @@
-//! A session without what tells whose it is: host name, user, folders, file names and what the user
-//! named.
+//! A session without private names: host name, user, folders, file names and names that the user
+//! chose.
 //!
 //! Structured fields are emptied or get a neutral word. In free text every known name is replace_name,
-//! and so is every path that is none of the kernel's own.
+//! and so is every path outside /proc and /sys.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::plan::{Param, Plan, Presets, TargetSpec};
 use crate::record::{Note, Preparation, ProbeFindings, Trial, Verdict, Warning};
 use crate::session::Session;
 
-/// Words that may not appear, with what stands for them; the longest first.
+/// Names that must not appear, with their replacements; the longest first.
 pub struct PrivateNames(Vec<(String, &'static str)>);
 
-/// Folders that every machine has, and where network probes go: they tell nothing.
+/// Folders that every machine has, and destinations of network probes: they identify nobody.
 const COMMON: [&str; 16] = [
     "data", "home", "tmp", "var", "mnt", "srv", "media", "opt", "usr", "root", "run", "dev",
     "file", ".", "remote", "loopback",
@@ -47,7 +47,7 @@ impl PrivateNames {
         PrivateNames(names)
     }
 
-    /// Free text without any of them.
+    /// Replaces the names in free text.
     fn anonymize_text(&self, text: &str) -> String {
         let known = self
             .0
@@ -79,7 +79,7 @@ impl PrivateNames {
         verdict.warnings.iter_mut().for_each(|warning| self.anonymize_warning(warning));
     }
 
-    /// A parameter of a probe may be an address of the user's.
+    /// Hides a parameter of a probe that is an address.
     fn anonymize_param(&self, value: &mut Param) {
         if let Param::Text(text) = value {
             let address = text.parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok();
@@ -131,7 +131,7 @@ impl PrivateNames {
     }
 }
 
-/// The session without them. What was measured stays as it is.
+/// Returns the session without private names. Measurements stay as they are.
 pub fn anonymize(session: &Session) -> Session {
     let names = PrivateNames::new(&session.host, &session.plan);
     let mut out = session.clone();
@@ -175,7 +175,7 @@ pub fn anonymize(session: &Session) -> Session {
     out
 }
 
-/// A device that the kernel named, not a user (`vg-anna`) nor a server (`host:/export`).
+/// Returns whether the kernel named the device, not a user (`vg-anna`) or a server (`host:/export`).
 fn is_kernel_name(device: &str) -> bool {
     let known =
         ["sd", "vd", "xvd", "nvme", "mmcblk", "md", "dm-", "loop", "sr", "ram", "zram", "nbd"];
@@ -199,7 +199,7 @@ fn replace_name(text: &str, name: &str, word: &str) -> String {
     out + rest
 }
 
-/// A path in a word of a text, from its first `/`; those of the kernel stay.
+/// Replaces a path in a word, from its first `/`; paths in /proc and /sys stay.
 fn hide_path(word: &str) -> String {
     let Some(at) = word.find('/').filter(|at| !word[..*at].ends_with(char::is_alphanumeric)) else {
         return word.into();

@@ -1,7 +1,7 @@
 //! One row per cell with fixed columns, units in their names, for spreadsheets and data frames.
 //!
-//! Quoted as RFC 4180 has it, one line per row, ended by LF. Unknown is empty. New columns come at
-//! the end, so old positions stay.
+//! Quoted as in RFC 4180, one line per row, ended by LF. Unknown values are empty. New columns go to
+//! the end, so that existing positions stay.
 
 use std::io::{self, Write};
 
@@ -23,7 +23,7 @@ pub const FORMAT: Format = Format {
     write,
 };
 
-/// What a row is made from.
+/// The data of a row.
 struct Row<'a> {
     session: &'a Session,
     subject: Subject<'a>,
@@ -98,8 +98,8 @@ impl Field {
     }
 }
 
-/// Quoted where it must be; a text that a spreadsheet would run as a formula starts with an
-/// apostrophe.
+/// Quotes `text` where necessary; one that a spreadsheet would run as a formula gets an
+/// apostrophe in front.
 fn quote(mut text: String) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
         text.insert(0, '\'');
@@ -143,7 +143,7 @@ fn probe(name: &str, get: impl Fn(&ProbeResult) -> Field + 'static) -> Column {
     )
 }
 
-/// Name and value of every column in one place, so that they cannot drift apart.
+/// Returns every column with its name and value.
 fn columns() -> Vec<Column> {
     let mut columns = job_columns();
     columns.extend([
@@ -202,7 +202,7 @@ fn columns() -> Vec<Column> {
     columns
 }
 
-/// The trials one by one: first how long each took, then its rate.
+/// Returns the columns of the single trials: their times, then their rates.
 fn trial_columns() -> Vec<Column> {
     let seconds = |round| {
         move |r: &CellResult| number(trial_of_round(r, round).map(|t| t.nanos as f64 / 1e9))
@@ -218,7 +218,7 @@ fn trial_columns() -> Vec<Column> {
     took.chain(rates).collect()
 }
 
-/// The trial of that round, where there are so few that each has a column.
+/// Returns the trial of a round, if there are few enough for each to have a column.
 fn trial_of_round(result: &CellResult, round: u32) -> Option<&Trial> {
     let few = result.trials.iter().all(|trial| trial.round <= MAX_RUNS);
     result
@@ -306,7 +306,7 @@ fn latency_columns() -> Vec<Column> {
     parts.into_iter().map(named_column).collect()
 }
 
-/// The value of a probe is in its own unit, which has a column.
+/// Returns the columns of probes. A value is in its own unit, which has a column.
 fn probe_columns() -> Vec<Column> {
     let mut columns = vec![
         probe("probe", |p| text_field(&p.cell.probe)),
@@ -348,7 +348,7 @@ fn probe_columns() -> Vec<Column> {
     columns
 }
 
-/// The XOR of the data, where every trial that folded it found the same.
+/// Returns the XOR of the data if all trials that computed it agree.
 fn data_xor(result: &CellResult) -> Field {
     let mut values = result.trials.iter().filter_map(|t| t.xor);
     match values.next() {

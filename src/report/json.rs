@@ -1,4 +1,4 @@
-//! The whole session as one JSON document, for programs and for keeping.
+//! The whole session as one JSON document, for programs and archives.
 
 use std::io::{self, Write};
 

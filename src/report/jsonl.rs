@@ -1,10 +1,10 @@
-//! JSON Lines: one object per trial as it ends, then what they say, so a script can follow a run.
+//! JSON Lines: one object per trial as it ends, then the results, so a script can follow a run.
 //!
 //! In this order: `{"kind":"trial","cell":{..},"round",..}` with the keys of a trial in the `json`
 //! format, its cell written out; per cell `{"kind":"result","cell":{..},..}` with the keys of a
 //! result but its trials, which are the lines above; `{"kind":"skipped","cell","reason"}`; last
-//! `{"kind":"end","schema","session","reason","answer"}`. Without the last line the text is not
-//! whole.
+//! `{"kind":"end","schema","session","reason","answer"}`. Without the last line the output is
+//! incomplete.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ pub const FORMAT: Format = Format {
     write,
 };
 
-/// One line: its kind, its cell, and the keys of what it tells.
+/// One line: its kind, its cell, and the keys of its object.
 #[derive(Serialize)]
 struct Line<'a> {
     kind: &'static str,
@@ -46,7 +46,7 @@ struct EndLine<'a> {
     answer: &'a analysis::Answer,
 }
 
-/// The keys of `item` but those of `without`.
+/// Serialises `item` without the keys in `without`.
 fn object_without(item: &impl Serialize, without: &[&str]) -> io::Result<Map<String, Value>> {
     match serde_json::to_value(item)? {
         Value::Object(mut map) => {
@@ -57,7 +57,7 @@ fn object_without(item: &impl Serialize, without: &[&str]) -> io::Result<Map<Str
     }
 }
 
-/// The line of one trial, without its line end: written as soon as the trial is done.
+/// Returns the line of one trial, without a line feed, to be written as soon as the trial ends.
 pub fn trial_line(plan: &Plan, trial: &Trial) -> io::Result<String> {
     let cell = plan.cells.get(trial.cell as usize).map(CellOf::Job);
     to_line(&Line { kind: "trial", cell, rest: object_without(trial, &["cell"])? })
@@ -69,7 +69,7 @@ pub fn probe_line(plan: &Plan, trial: &ProbeTrial) -> io::Result<String> {
     to_line(&Line { kind: "trial", cell, rest: object_without(trial, &["cell"])? })
 }
 
-/// Everything after the trials: results, what was skipped, the end.
+/// Writes everything after the trials: results, skipped cells, the end.
 pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
     let Document { schema, session: id, results, skipped, answer, .. } =
         analysis::document(session);

@@ -75,7 +75,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     )
 }
 
-/// The lines as a list.
+/// Writes the lines as a list.
 fn write_list(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
     for line in lines.iter().filter(|line| !line.is_empty()) {
         // What is indented belongs to the line before.
@@ -85,7 +85,7 @@ fn write_list(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
     if lines.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
-/// A table of these columns, with a line of titles and units above.
+/// Writes a table of these columns, with titles and units in its head.
 pub fn write_table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
     let title = |column: &Column| {
         escape(
@@ -120,7 +120,7 @@ pub fn format_row(cells: Vec<String>) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// `text` as nothing but text, at the start of a line too.
+/// Escapes `text` for Markdown, at the start of a line too.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let digits = text.chars().take_while(char::is_ascii_digit).count();

@@ -35,7 +35,7 @@ pub use compare::{
 pub use format::Format;
 pub use look::{Look, Spread};
 pub use out::{
-    FORMAT_OPTION, Failure, HEADING as OUTPUT, Ids, Out, Shown, When, comparisons, failure,
+    DisplayArgs, FORMAT_OPTION, Failure, HEADING as OUTPUT, Ids, Out, When, comparisons, failure,
     formats, ignore_broken_pipe, is_ascii_only, print_message, stdout,
 };
 
@@ -62,7 +62,7 @@ pub static FORMATS: &[Format] = &[
 /// The id of the format whose trials are written as they end.
 pub const JSONL: &str = jsonl::FORMAT.id;
 
-/// The format of that name.
+/// Returns the format with this id.
 pub fn find_format(id: &str) -> Result<&'static Format, Unknown> {
     FORMATS
         .iter()

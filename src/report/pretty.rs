@@ -1,7 +1,7 @@
-//! JSON for people's terminals too: what would steer one is escaped. Indented it is written fast: a
+//! JSON that is safe on terminals: control characters are escaped. Indented output is fast: a
 //! session of 100,000 trials has seven million lines of it.
 //!
-//! Else the same text as serde_json itself makes, in fewer and larger pieces.
+//! Otherwise the same text as serde_json writes, in fewer and larger chunks.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use serde_json::ser::{Formatter, Serializer};
 
 use crate::text::write_json;
 
-/// Bytes that are collected before they are written on.
+/// Bytes that are collected before they are written.
 const CHUNK_BYTES: usize = 64 << 10;
 /// A line feed and the deepest usual indentation.
 const INDENT: &[u8; 33] = b"\n                                ";

@@ -1,4 +1,4 @@
-//! A chart of plain characters, for text that holds no picture: a line of bars for each curve, all
+//! A chart of plain characters, for text without pictures: a line of bars for each curve, all
 //! of a figure on one scale.
 
 use super::Look;
@@ -11,7 +11,7 @@ use crate::units::{show_count, show_rate};
 /// Heights of a bar; the estimates are dotted.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The lines of the charts, each with a line that says what it is; none where nothing varies along
+/// Builds the lines of the charts, each below a caption; none where nothing varies along
 /// an axis.
 pub fn build_lines(session: &Session, results: &[CellResult]) -> Vec<String> {
     let groups = figure::groups(session, results, &[], &Look::default());

@@ -4,26 +4,26 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::text::{Replacement, safe};
 
-/// Columns that `text` takes on a terminal.
+/// Returns the columns that `text` takes on a terminal.
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// `text` with everything escaped that could do more than stand there: names and paths are not
-/// ours.
+/// Escapes everything in `text` that could control a terminal: names and paths may come from
+/// anyone.
 pub fn clean(text: &str) -> String {
     safe(text, Replacement::Escape)
 }
 
-/// `text` for a place between tags or inside an attribute of XML or HTML; XML has no characters
-/// that are none.
+/// Escapes `text` for XML and HTML, between tags or in an attribute; drops the noncharacters that
+/// XML does not allow.
 pub fn xml(text: &str) -> String {
     let text: String =
         clean(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// `text` in ASCII only: a twin where there is one, else the character's escape.
+/// Converts `text` to ASCII: a similar character where there is one, else an escape.
 pub fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -46,17 +46,17 @@ pub fn ascii(text: &str) -> String {
     out
 }
 
-/// `text` with spaces after it to `to` columns.
+/// Pads `text` with spaces on the right to `columns` columns.
 pub fn pad_right(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// The words of `text` in lines of at most `most` columns; a longer word is broken.
+/// Wraps `text` into lines of at most `most` columns; a longer word is broken.
 pub fn wrap(text: &str, most: usize) -> Vec<String> {
     wrap_where(text, |line| width(line) <= most)
 }
 
-/// The words of `text` in lines that fit; a word that fits no line is broken, at least one
+/// Wraps `text` into lines that fit; a word that fits no line is broken, at least one
 /// character to a line.
 pub fn wrap_where(text: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
     let mut lines = Vec::new();
@@ -82,7 +82,7 @@ pub fn wrap_where(text: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
     lines
 }
 
-/// A text that stands by itself begins with a capital.
+/// Makes the first letter a capital.
 pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {

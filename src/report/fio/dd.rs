@@ -1,4 +1,4 @@
-//! The line of `dd` that does what a cell does, where there is one: read(2) or write(2), in order,
+//! The `dd` command equivalent to a cell, if there is one: read(2) or write(2), in order,
 //! one thread.
 
 use super::target::Target;
@@ -6,7 +6,7 @@ use crate::engine::info;
 use crate::plan::{Cache, Fio, Job, Op, Pattern, Sync};
 use crate::report::text;
 
-/// For a shell.
+/// Returns the shell command.
 pub fn command(job: &Job, target: &Target) -> Option<String> {
     let is_plain = job.threads == 1
         && job.depth == 1
@@ -45,7 +45,7 @@ pub fn command(job: &Job, target: &Target) -> Option<String> {
     })
 }
 
-/// Whether it is done by read(2) and write(2): those are the engine `sync` of fio.
+/// Returns whether the backend uses read(2) and write(2), which fio's engine `sync` does.
 fn uses_sync_engine(job: &Job) -> bool {
     let Some(Fio::Engine(engine)) = info(&job.backend).map(|info| info.fio) else { return false };
     let implied = |option: &str| {
@@ -59,7 +59,7 @@ fn format_flags(name: &str, flags: &[(&str, bool)]) -> String {
     if set.is_empty() { String::new() } else { format!(" {name}={}", set.join(",")) }
 }
 
-/// The name as one word of a shell; `None` where the line would not show it as it is.
+/// Quotes the path for a shell; `None` if it has characters that would be escaped on display.
 fn shell_quote(target: &Target) -> Option<String> {
     let name = target.path.to_str().filter(|name| text::clean(name) == **name)?;
     // A name that begins with a dash would be read as an option by cat.

@@ -1,7 +1,7 @@
 //! A job file for fio that repeats the plan: one section per cell, one after the other.
 //!
-//! What fio cannot say is a comment at its section, and so is the line of `dd` that does the same,
-//! where there is one. Running it changes no file of the user's: a file that was read must exist,
+//! What fio cannot express is a comment at its section, and so is the equivalent `dd` command,
+//! if there is one. Running it changes no file of the user: a file that was read must exist,
 //! and what is written goes to a new name.
 
 mod dd;
@@ -73,7 +73,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What iotui found for the cell.
+/// Describes iotui's result for the cell.
 fn describe_result(result: &CellResult) -> String {
     let rate = match (&result.error, result.throughput, result.operations) {
         (Some(error), ..) => format!("failed: {error}"),

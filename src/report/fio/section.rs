@@ -9,7 +9,7 @@ use crate::engine::info;
 use crate::plan::{Cache, Fio, FioEngine, FioOption, Job, Op, Pattern, Sync, foreign_engine};
 use crate::units;
 
-/// What a section is made of: options, and comments on what they do not say.
+/// A section: its options, and comments on what they cannot express.
 #[derive(Default)]
 struct Section {
     options: Vec<String>,
@@ -26,7 +26,7 @@ impl Section {
     }
 }
 
-/// The lines of a cell; only comments where fio has nothing like it.
+/// Builds the lines of a cell; only comments if fio has no equivalent.
 pub fn build_lines(number: usize, job: &Job, target: &Target, trial_time: Duration) -> Vec<Line> {
     let label = job.label();
     let skip = |why: &str| vec![Line::Comment(format!("{label}: {why}"))];
@@ -55,10 +55,10 @@ pub fn build_lines(number: usize, job: &Job, target: &Target, trial_time: Durati
     lines
 }
 
-/// Writes the engine, its options and what it is given.
+/// Sets the engine, its options, block size and depth.
 ///
 /// # Errors
-/// fio has no engine that does what the backend does: why.
+/// Returns the reason if fio has no equivalent engine.
 fn set_engine(section: &mut Section, job: &Job) -> Result<(), &'static str> {
     if job.op == Op::Seek {
         return Err("fio has no job for calls that move no data");
@@ -136,7 +136,7 @@ fn set_pattern(section: &mut Section, job: &Job) {
     }
 }
 
-/// How much of the file, by how many threads, how often.
+/// Sets size, threads and number of operations.
 fn set_amount(section: &mut Section, job: &Job, trial_time: Duration) {
     let threads = u64::from(job.threads.max(1));
     section.set("numjobs", threads);

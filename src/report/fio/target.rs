@@ -1,4 +1,4 @@
-//! The file of a job file: which name fio is given, and what may happen to it.
+//! The target of a job file: its name for fio, and whether it may be written.
 
 use std::path::{Path, PathBuf};
 
@@ -6,16 +6,16 @@ use super::line::Line;
 use crate::plan::{Op, TargetSpec};
 use crate::units;
 
-/// The target as fio is told it.
+/// The target as fio uses it.
 pub struct Target {
-    /// As it is; what `dd` is given.
+    /// The unescaped path, as `dd` takes it.
     pub path: PathBuf,
-    /// fio may make and write it.
+    /// Whether fio may create and write it.
     pub writable: bool,
     comments: Vec<String>,
 }
 
-/// What stands for a name that cannot be written into a job file.
+/// Replaces a name that cannot be written into a job file.
 const FALLBACK_NAME: &str = "iotui-target";
 
 impl Target {
@@ -71,7 +71,7 @@ impl Target {
     }
 }
 
-/// The path as fio's parser reads it back: `:` separates names, `;` and `#` begin comments, `$` a
+/// Escapes a path for fio's parser: `:` separates names, `;` and `#` begin comments, `$` a
 /// variable, quotes vanish.
 fn fio_filename(path: &Path) -> Option<String> {
     let text = path.to_str()?;

@@ -2,7 +2,7 @@
 //! read it.
 //!
 //! One entry per counted trial and, from two on, their mean, median and standard deviation; times
-//! are those of one operation, over all threads. A cell that failed or was not measured is told in
+//! are those of one operation, over all threads. A cell that failed or was not measured is listed in
 //! the context only: an entry of 0 ns, as Google Benchmark writes for one that failed, is read as
 //! the fastest ever by trackers, and takes the overall mean from `compare.py`.
 
@@ -50,7 +50,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// What a name must say beyond the job's usual parts, for no two cells to have the same.
+/// The optional parts of a name that are needed to make the names of all cells unique.
 struct Names {
     span: bool,
     count: bool,
@@ -197,7 +197,7 @@ struct Aggregate {
     aggregate_unit: &'static str,
 }
 
-/// The trials that the figures are made from, or why there are none.
+/// Returns the trials that count, or why there are none.
 fn counted_trials(result: &CellResult) -> Result<Vec<&Trial>, &str> {
     let trials: Vec<&Trial> = result
         .counted()
@@ -244,7 +244,7 @@ fn push_entries(
     }
 }
 
-/// Where most bytes came from is not told here; what takes from the figure is.
+/// Lists the warnings that are more severe than a note.
 fn severity_label(warnings: &[Warning]) -> String {
     let grave = warnings.iter().filter(|w| w.severity > Severity::Note);
     text::clean(
@@ -252,7 +252,7 @@ fn severity_label(warnings: &[Warning]) -> String {
     )
 }
 
-/// Nanoseconds of one operation.
+/// Returns the nanoseconds per operation.
 fn real_time(trial: &Trial) -> f64 {
     trial.nanos as f64 / trial.ops as f64
 }

@@ -15,8 +15,8 @@ pub fn name(cell: &ProbeCell) -> String {
     text::clean(&format!("probe:{}{}", cell.probe, params.collect::<String>()))
 }
 
-/// The entries of a probe; one that failed is told in `failed`. A rate is the time of one byte or
-/// operation; a size is no time, and has no entry.
+/// Adds the entries of a probe, or its error to `failed`. A rate is the time of one byte or
+/// operation; a size is not a time and has no entry.
 pub fn push_entries(
     list: &mut Vec<Value>,
     failed: &mut Vec<String>,
@@ -70,7 +70,7 @@ pub fn push_entries(
     }
 }
 
-/// The time is that of whoever waits: how much of it a processor was used is not known.
+/// Sets the elapsed time; the CPU time is unknown and set to the same.
 fn with_time(entry: Entry, time: f64, unit: Unit) -> Entry {
     let bytes_per_second = (unit == Unit::BytesPerSecond).then_some(1e9 / time);
     Entry {

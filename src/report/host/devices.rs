@@ -5,7 +5,7 @@ use crate::sys::block::{BlockDevice, Kind};
 use crate::text::{Replacement, safe};
 use crate::units::{show_bytes, show_rate};
 
-/// Two lines per device: what it is, and how its queue works.
+/// Adds two lines per device: what it is, and how its queue works.
 pub(super) fn tree(page: &mut Page, devices: &[BlockDevice]) {
     if devices.is_empty() {
         return;
@@ -56,13 +56,13 @@ fn trunk(devices: &[BlockDevice], i: usize) -> String {
     branches + if has_child { "│ " } else { "  " }
 }
 
-/// What is said of a device.
+/// The description of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceText {
     pub name: String,
     /// Its kind, model and size.
     pub what: String,
-    /// How its queue works, and the way to it.
+    /// Its queue and its link.
     pub more: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ fn describe_path(device: &BlockDevice) -> String {
     [turns, blocks, link].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// A disk may be named by an attacker.
+/// Replaces control characters: an attacker may have named the disk.
 fn clean(text: &str) -> String {
     safe(text, Replacement::Mark)
 }

@@ -39,7 +39,7 @@ pub fn text(host: &Host, target: Option<&TargetFacts>, findings: &[Warning]) -> 
     page.text()
 }
 
-/// The facts of a machine.
+/// Returns the facts of a machine.
 pub fn host_items(host: &Host) -> Vec<Item> {
     let mut items = Items::default();
     add_machine(&mut items, host);
@@ -50,7 +50,7 @@ pub fn host_items(host: &Host) -> Vec<Item> {
     items.list()
 }
 
-/// The facts of a target, without the devices below it.
+/// Returns the facts of a target, without the devices below it.
 pub fn target_items(facts: &TargetFacts) -> Vec<Item> {
     let mut items = Items::default();
     add_target(&mut items, facts);

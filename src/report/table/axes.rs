@@ -1,4 +1,4 @@
-//! What tells the cells of one session apart: the columns of a table on its left, and the order of
+//! What distinguishes the cells of a session: the left columns of a table, and the order of
 //! its rows.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What stands under the table: warnings, failures, what was left out, how it ended, and the answer
+//! The text below the table: warnings, failures, skipped cells, how the run ended, and the answer
 //! in words.
 
 use super::findings::{Finding, Findings, sign};
@@ -44,7 +44,7 @@ impl Page<'_> {
     }
 }
 
-/// Text that can be shown there and does nothing else.
+/// Makes text safe for the destination.
 pub fn safe(body: &str, look: &Look) -> String {
     let body = text::clean(body);
     if look.ascii { text::ascii(&body) } else { body }
@@ -88,7 +88,7 @@ pub fn add_warnings(page: &mut Page, findings: &Findings, rows: usize) {
     }
 }
 
-/// With its full stop.
+/// Ends the text with a full stop unless it has one.
 pub fn end_sentence(body: &str) -> String {
     let body = body.trim();
     if body.is_empty() || body.ends_with(['.', '!', '?']) {
@@ -98,7 +98,7 @@ pub fn end_sentence(body: &str) -> String {
     }
 }
 
-/// Texts with what they apply to, equal texts together.
+/// Groups items by text, in order of first appearance.
 pub fn group_by_text<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Vec<T>)> {
     let mut groups: Vec<(&str, Vec<T>)> = Vec::new();
     for (text, item) in items {
@@ -110,7 +110,7 @@ pub fn group_by_text<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&
     groups
 }
 
-/// Cells that failed, that were skipped, and trials that were cut.
+/// Adds failed cells, skipped cells, and cut trials.
 pub fn add_missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
     page.gap();
     let failed = rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell)));
@@ -140,7 +140,7 @@ pub fn add_missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
     add_cut(page, rows);
 }
 
-/// Cells with a trial that was stopped before its end.
+/// Adds the cells with a trial that was stopped early.
 pub fn add_cut(page: &mut Page, rows: &[&CellResult]) {
     // The warning of that name says it already.
     let is_unreported = |row: &&&CellResult| {
@@ -159,7 +159,7 @@ pub fn add_cut(page: &mut Page, rows: &[&CellResult]) {
     }
 }
 
-/// How the run ended, where that says something about the figures, and what it noted.
+/// Adds how the run ended if that affects the figures, and its notes.
 pub fn add_ending(page: &mut Page, session: &Session) {
     let text = match session.end {
         Some(End::Interrupted) | None => {
@@ -177,7 +177,7 @@ pub fn add_ending(page: &mut Page, session: &Session) {
     }
 }
 
-/// What an operation costs on each curve, and what limits the cells.
+/// Adds the cost of an operation on each curve, and the limits of the cells.
 pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let results: Vec<CellResult> = rows.iter().map(|row| (*row).clone()).collect();
     let why = analysis::why(&results, &Bounds::of(session));
@@ -216,11 +216,11 @@ pub fn add_expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     }
 }
 
-/// Curves whose costs are told.
+/// More curves have no cost line.
 const MAX_COST_CURVES: usize = 8;
 
-/// Cells whose trial is the whole file, since it ended before the trial time: how long one pass
-/// took.
+/// Adds the cells whose trial is the whole file, since it ended before the trial time: how long one
+/// pass took.
 pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let mut took: Vec<(f64, &Job)> =
         rows.iter().filter_map(|row| Some((pass_nanos(row)?, &row.cell))).collect();
@@ -250,7 +250,7 @@ pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) 
     );
 }
 
-/// Cells that read another part of the same span than others: their XOR differs though the file is
+/// Adds the cells that read different parts of the same span: their XOR differs though the file is
 /// the same.
 pub fn add_xor_coverage(page: &mut Page, rows: &[&CellResult]) {
     let read = rows.iter().filter(|row| row.cell.op == Op::Read);
@@ -288,7 +288,7 @@ pub fn add_xor_coverage(page: &mut Page, rows: &[&CellResult]) {
     );
 }
 
-/// Cells whose bytes end within a 32-bit word: what their XOR takes for the rest of it.
+/// Adds how the XOR pads cells whose bytes end within a 32-bit word.
 pub fn add_xor_padding(page: &mut Page, rows: &[&CellResult]) {
     let folded = rows.iter().flat_map(|row| row.trials.iter().filter(|trial| trial.xor.is_some()));
     let Some(bytes) = folded.map(|trial| trial.evidence.unique_bytes).find(|bytes| bytes % 4 != 0)

@@ -1,4 +1,4 @@
-//! What stands above the table: target, machine, run, and what all cells have in common.
+//! The text above the table: target, machine, run, and what all cells have in common.
 
 use super::axes;
 use crate::analysis;
@@ -8,7 +8,7 @@ use crate::record::{End, HostSummary};
 use crate::session::Session;
 use crate::units;
 
-/// Labels with their lines, unknown parts left out.
+/// Returns labels with their lines, without unknown parts.
 pub fn conditions(
     session: &Session,
     rows: &[&CellResult],
@@ -100,7 +100,7 @@ fn describe_run(session: &Session, rows: &[&CellResult]) -> String {
     }
 }
 
-/// Why there are so many trials and not more.
+/// Describes why there are no more trials.
 fn describe_end(end: Option<End>, plan: &Plan) -> &'static str {
     match end {
         Some(End::Finished) if plan.trials.is_some() => "as requested",

@@ -96,21 +96,32 @@ fn page(
         page.gap();
         page.paragraph(&format!("{}: ", extra.id), Style::Dim, &below::end_sentence(&extra.text));
     }
-    below::add_warnings(&mut page, &findings, rows.len());
-    below::add_missing(&mut page, &rows, &analysis::skipped(session));
-    probes::add_notes(&mut page, probes, &analysis::skipped_probes(session));
-    probes::add_estimates(&mut page, probes, false);
-    below::add_whole_file(&mut page, session, &rows);
-    page_faults::add_page_faults(&mut page, &rows);
-    below::add_xor_coverage(&mut page, &rows);
-    below::add_xor_padding(&mut page, &rows);
-    below::add_ending(&mut page, session);
-    below::add_expected(&mut page, session, &rows);
-    below::add_why(&mut page, session, &rows);
+    add_notes(&mut page, session, &rows, probes, &findings);
     page.gap();
     page.plain(answer);
     while page.lines.last().is_some_and(String::is_empty) {
         page.lines.pop();
     }
     page.lines
+}
+
+/// Adds everything between the tables and the answer.
+fn add_notes(
+    page: &mut Page,
+    session: &Session,
+    rows: &[&CellResult],
+    probes: &[ProbeResult],
+    findings: &Findings,
+) {
+    below::add_warnings(page, findings, rows.len());
+    below::add_missing(page, rows, &analysis::skipped(session));
+    probes::add_notes(page, probes, &analysis::skipped_probes(session));
+    probes::add_estimates(page, probes, false);
+    below::add_whole_file(page, session, rows);
+    page_faults::add_page_faults(page, rows);
+    below::add_xor_coverage(page, rows);
+    below::add_xor_padding(page, rows);
+    below::add_ending(page, session);
+    below::add_expected(page, session, rows);
+    below::add_why(page, session, rows);
 }

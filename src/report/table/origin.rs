@@ -1,4 +1,4 @@
-//! Where the bytes came from, in a word and a number.
+//! Where the bytes came from, as a word and a share.
 
 use crate::analysis::CellResult;
 use crate::plan::Op;

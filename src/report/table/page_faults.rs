@@ -49,16 +49,16 @@ impl Passes {
     }
 }
 
-/// Fewer are a few microseconds: a program's own start has as many.
+/// Fewer faults cost a few microseconds: starting a program causes as many.
 const MIN_FAULTS: f64 = 100.0;
 
-/// Whether so different a number of faults can be seen in a figure.
+/// Returns whether the difference in faults can affect a result.
 fn differ(one: &Passes, other: &Passes) -> bool {
     let (least, most) = (one.faults.min(other.faults), one.faults.max(other.faults));
     one.per_mapping != other.per_mapping && most - least >= MIN_FAULTS && most > 1.1 * least
 }
 
-/// What a job is compared with: itself with the caches empty.
+/// Returns the jobs that a job is compared with: itself with empty caches.
 fn twins(job: &Job) -> Vec<Job> {
     let cold = (job.cache == Cache::Warm).then(|| Job { cache: Cache::Cold, ..job.clone() });
     let flushed = (job.cpu_cache == CpuCache::Keep)
@@ -66,7 +66,7 @@ fn twins(job: &Job) -> Vec<Job> {
     cold.into_iter().chain(flushed).collect()
 }
 
-/// Tells the first such pair with both counts, and how many there are.
+/// Adds the first such pair with both counts, and the number of pairs.
 pub fn add_page_faults(page: &mut Page, rows: &[&CellResult]) {
     let pairs: Vec<String> = rows
         .iter()

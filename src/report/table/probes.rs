@@ -60,7 +60,7 @@ pub(super) fn mark_column(probes: &[ProbeResult], look: &Look) -> Column {
     }
 }
 
-/// Names and words of other machines are made harmless.
+/// Makes the cells safe: names may come from other machines.
 pub(super) fn make_safe(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
     for (_, piece) in columns.iter_mut().flat_map(|column| column.cells.iter_mut()).flatten() {
         *piece = safe(piece, look);
@@ -198,7 +198,7 @@ fn group_by_reason<'a>(
     all
 }
 
-/// Why each figure was expected as it was; where `all` is not wanted, where that stands.
+/// Adds the reasons of all estimates, or unless `all` where to find them.
 pub fn add_estimates(page: &mut Page, probes: &[ProbeResult], all: bool) {
     let reasons = || {
         probes.iter().filter_map(|probe| {

@@ -146,7 +146,7 @@ mod tests {
             "M/s"
         );
         let in_mb = build_runs(&session, &rows, "MB/s".parse().unwrap()).unwrap();
-        assert_eq!(in_mb.columns.last().unwrap().unit, "MB/s", "the unit that was trial_count for");
+        assert_eq!(in_mb.columns.last().unwrap().unit, "MB/s", "the requested unit");
         session.plan.trials = Some(MAX_RUNS + 1);
         assert!(build_runs(&session, &rows, auto).is_none());
     }

@@ -33,7 +33,7 @@ use super::setup::Setup;
 use super::theme::THEMES;
 use super::update::go;
 use crate::plan::{Op, Preset, Presets, Settings};
-use crate::report::{Shown, When, print_message};
+use crate::report::{DisplayArgs, When, print_message};
 use crate::text::clean_text;
 
 /// The options of the full screen.
@@ -61,7 +61,7 @@ pub struct Asked {
     pub color: When,
     pub ascii: bool,
     /// The unit of throughput and the scale of plots.
-    pub shown: Shown,
+    pub shown: DisplayArgs,
     pub presets: Presets,
 }
 
