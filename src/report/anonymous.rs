@@ -1,7 +1,7 @@
 //! A session without private names: host name, user, folders, file names and names that the user
 //! chose.
 //!
-//! Structured fields are emptied or get a neutral word. In free text every known name is replace_name,
+//! Structured fields are cleared or get a neutral word. In free text every known name is replaced,
 //! and so is every path outside /proc and /sys.
 
 use std::net::{IpAddr, SocketAddr};
@@ -175,7 +175,7 @@ pub fn anonymize(session: &Session) -> Session {
     out
 }
 
-/// Returns whether the kernel named the device, not a user (`vg-anna`) or a server (`host:/export`).
+/// Returns whether the kernel named the device, not a user (`vg-anna`) or server (`host:/export`).
 fn is_kernel_name(device: &str) -> bool {
     let known =
         ["sd", "vd", "xvd", "nvme", "mmcblk", "md", "dm-", "loop", "sr", "ram", "zram", "nbd"];
@@ -183,7 +183,7 @@ fn is_kernel_name(device: &str) -> bool {
         && device.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// `name` as a whole word, replace_name everywhere.
+/// Replaces `name` wherever it is a whole word.
 fn replace_name(text: &str, name: &str, word: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,6 +1,6 @@
 //! One row per cell with fixed columns, units in their names, for spreadsheets and data frames.
 //!
-//! Quoted as in RFC 4180, one line per row, ended by LF. Unknown values are empty. New columns go to
+//! Quoted as in RFC 4180, one line per row, ended by LF. Unknown is empty. New columns go to
 //! the end, so that existing positions stay.
 
 use std::io::{self, Write};
@@ -177,7 +177,7 @@ fn columns() -> Vec<Column> {
         }),
         job("write_device_median_nanoseconds", move |r| median(r.written.and_then(|w| w.device))),
         job("write_left_median_bytes", |r| number(r.written.and_then(|w| w.left))),
-        // Subject a trial in the middle: repeats x count operations, so many bytes in so many seconds.
+        // Of the median trial: repeats x count operations, their bytes and seconds.
         job("repeats", |r| r.work().map_or(Field::Empty, |work| integer(work.repeats))),
         job("bytes", |r| number(r.work().map(|work| work.bytes))),
         job("seconds", |r| number(r.work().map(|work| work.nanos / 1e9))),

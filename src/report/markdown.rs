@@ -1,6 +1,6 @@
 //! The table as Markdown, ready to paste: conditions, table, warnings, gaps, the answer.
 //!
-//! What GitHub's Markdown reads as more than text is escape, wherever it came from.
+//! Whatever GitHub's Markdown would interpret is escaped, wherever it came from.
 
 use std::io::{self, Write};
 
@@ -115,7 +115,7 @@ pub fn write_table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::
     Ok(())
 }
 
-/// One line of a table; its cells are escape.
+/// Joins escaped cells to a line of a table.
 pub fn format_row(cells: Vec<String>) -> String {
     format!("| {} |", cells.join(" | "))
 }

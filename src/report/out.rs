@@ -171,7 +171,7 @@ impl Out {
         }
     }
 
-    /// Text, with nothing in it that steers a terminal; JSON where `--format json` was reported; other
+    /// Writes escaped text, or JSON with `--format json`; other
     /// formats are for results only.
     pub fn text_or_json(
         &self,

@@ -3,12 +3,12 @@
 use crate::analysis::times;
 use crate::stats::Ratio;
 
-/// Columns of a bar, and where there is room for more; odd, so that 1 has one of its own.
+/// Columns of a bar, narrow and wide; odd, so that 1 is in the middle.
 const WIDTH: usize = 9;
 const WIDE: usize = 21;
-/// A line from here on has room for more.
+/// Lines at least this wide have wide bars.
 const WIDE_FROM: usize = 110;
-/// The scale ends between these ratios: neither is noise made large, nor does one extreme flatten
+/// Range of the scale's end: noise is not magnified, and one extreme does not flatten
 /// the rest.
 const END_RANGE: (f64, f64) = (1.05, 8.0);
 
@@ -37,7 +37,7 @@ impl Scale {
         format!("{low}{}{high}", " ".repeat(space))
     }
 
-    /// The column of a ratio, and whether it lies outside.
+    /// Returns the column of a ratio, and whether it is off the scale.
     fn place(&self, ratio: f64) -> (usize, bool) {
         let half = (self.width / 2) as f64;
         let at = ratio.ln() / self.end.ln();

@@ -50,7 +50,7 @@ pub fn probe_columns(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Colu
     make_safe(columns, look)
 }
 
-/// The ratio, its interval in figures and as a bar, and what it means.
+/// Returns the ratio, its interval as numbers and as a bar, and the outcome.
 fn ratio_columns(
     ratios: &[Option<Ratio>],
     outcomes: &[Outcome],
@@ -74,7 +74,7 @@ fn ratio_columns(
 
 fn make_safe(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
     for column in &mut columns {
-        // Bars are made for the place they are shown on.
+        // Bars are already drawn for the destination.
         if column.rank != DRAWN {
             column.cells.iter_mut().flatten().for_each(|(_, piece)| *piece = safe(piece, look));
         }
@@ -95,7 +95,7 @@ fn style(outcome: Outcome) -> Style {
     }
 }
 
-/// Both medians in one unit, or each with its own where some cells move no bytes.
+/// Returns both medians in one unit, or each with its own if some cells move no bytes.
 fn medians(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let sides: [fn(&Pair) -> Option<SummaryOf>; 2] = [|pair| pair.base, |pair| pair.other];
     let all: Vec<SummaryOf> =

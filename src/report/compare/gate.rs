@@ -7,7 +7,7 @@ use crate::report::Look;
 use crate::report::table::below::Page;
 use crate::report::table::grid::Style;
 
-/// The ruling as lines.
+/// Returns the ruling as lines.
 pub fn ruling_text(ruling: &Ruling, look: &Look) -> String {
     let mut page = Page { look, lines: Vec::new() };
     for pair in ruling.slower.iter().take(MAX_LISTED) {

@@ -11,7 +11,7 @@ use crate::report::table::below::Page;
 use crate::report::table::grid::{self, Style};
 use crate::report::{Look, text};
 
-/// Cells without a partner that are listed; the rest is counted.
+/// Lines of a list; the rest is counted.
 pub const MAX_LISTED: usize = 20;
 
 pub const FORMAT: ComparisonFormat = ComparisonFormat {
@@ -33,7 +33,7 @@ fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Resul
     page.lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// What a session is called, when it ran and where.
+/// Describes a session: its name, when and where it ran.
 pub fn describe_side(side: &Side) -> String {
     let name = if side.name.is_empty() { String::new() } else { format!("{} ", side.name) };
     let session =
@@ -85,7 +85,7 @@ fn mark(difference: &Difference) -> String {
     format!("  {:<8}  {}  ", difference.about, difference.what)
 }
 
-/// Rows so that a curve reads downwards, and before which of them a gap helps.
+/// Sorts rows so that a curve reads downwards; returns also which of them follow a gap.
 pub fn sort_pairs(pairs: &[Pair]) -> (Vec<&Pair>, Vec<bool>) {
     let (order, breaks) =
         axes::sort_order_of(&pairs.iter().map(|pair| &pair.cell).collect::<Vec<_>>());
@@ -114,8 +114,8 @@ fn add_reasons(page: &mut Page, groups: Vec<(Outcome, String, &str)>) {
     }
 }
 
-/// Why pairs are not judged, equal reasons together: the outcome, the cells, the reason. `of` says
-/// the three of a pair.
+/// Groups the pairs without a verdict by reason: the outcome, the cells, the reason. `of` returns
+/// the three for a pair.
 pub fn group_unjudged<Pair>(
     pairs: &[Pair],
     of: fn(&Pair) -> (Outcome, Option<&str>, String),
@@ -181,7 +181,7 @@ fn add_unmatched<Cell>(page: &mut Page, alone: &[Alone<Cell>], label: fn(&Cell) 
         .for_each(|(mark, body)| page.paragraph(mark.as_str(), Style::Dim, &body));
 }
 
-/// The cells without a partner, as many as are listed: whose they are, and which.
+/// Describes the cells without a partner, up to [`MAX_LISTED`]: the side, and the cell.
 pub fn describe_unmatched<Cell>(
     alone: &[Alone<Cell>],
     label: fn(&Cell) -> String,

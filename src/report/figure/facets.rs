@@ -1,13 +1,13 @@
-//! Which curves share a panel: a handful of ways can be told apart, more go to panels side by side.
+//! Which curves share a panel: a few can be told apart, more go to panels side by side.
 
 use std::collections::HashSet;
 
 use crate::plan::{Cache, CpuCache, Job, Op};
 use crate::units;
 
-/// Ways, each with a colour of its own, that one panel shows.
+/// Colours in one panel.
 const MAX_COLORS: usize = 8;
-/// Curves of one panel: those of a way, cold and warm, have one colour.
+/// Curves in one panel: cold and warm share a colour.
 const MAX_CURVES: usize = 16;
 /// Panels of one figure.
 const MAX_PANELS: usize = 24;
@@ -27,7 +27,7 @@ const fn part(cost: usize, word: fn(&Job) -> String, level: fn(&mut Job, &Job)) 
     Part { word, level, cost }
 }
 
-/// In the order in which a name has them; what is last is left out first where a name needs it not.
+/// In the order of a name; the last is dropped first if a name does not need it.
 pub static PARTS: [Part; 14] = [
     part(12, |j| j.backend.to_string(), |a, b| a.backend = b.backend.clone()),
     part(
@@ -74,7 +74,7 @@ pub static PARTS: [Part; 14] = [
     ),
 ];
 
-/// The place of the page cache in [`PARTS`]: it is told by the dashes of a line.
+/// The index of the page cache in [`PARTS`]; dashed lines show it.
 const CACHE: usize = 1;
 /// That of the block size.
 const BLOCK: usize = 2;
@@ -87,7 +87,7 @@ fn count(job: &Job) -> String {
     }
 }
 
-/// The parts in which these jobs differ.
+/// Returns the parts in which these jobs differ.
 fn varying_parts(jobs: &[Job]) -> Vec<usize> {
     let differ =
         |part: &Part| jobs.windows(2).any(|two| (part.word)(&two[0]) != (part.word)(&two[1]));
@@ -98,12 +98,12 @@ fn words(job: &Job, parts: &[usize]) -> Vec<String> {
     parts.iter().map(|part| (PARTS[*part].word)(job)).filter(|word| !word.is_empty()).collect()
 }
 
-/// The name of each job among the others: the backend, and what else it takes to tell them apart.
+/// Returns the name of each job: the backend, and whatever distinguishes it from the others.
 pub fn names(jobs: &[Job]) -> Vec<String> {
     build_names(jobs, &[])
 }
 
-/// The same with the block size, for cells that stand on no axis.
+/// Returns names with the block size, for cells on no axis.
 pub fn full_names(jobs: &[Job]) -> Vec<String> {
     build_names(jobs, &[BLOCK])
 }
@@ -115,7 +115,7 @@ fn build_names(jobs: &[Job], always: &[usize]) -> Vec<String> {
     let count =
         |parts: &[usize]| jobs.iter().map(|job| words(job, parts)).collect::<HashSet<_>>().len();
     let needed = count(&parts);
-    // What the others say already, as the operation of a backend that has only one.
+    // Drop what other parts imply, such as the operation of a backend that has only one.
     for part in (2..PARTS.len()).rev().filter(|part| !always.contains(part)) {
         let without: Vec<usize> = parts.iter().copied().filter(|other| *other != part).collect();
         if without.len() < parts.len() && count(&without) == needed {
@@ -138,7 +138,7 @@ fn build_names(jobs: &[Job], always: &[usize]) -> Vec<String> {
     jobs.iter().map(name).collect()
 }
 
-/// A job with these parts as those of another.
+/// Copies these parts from `like` to the job.
 fn equalize(job: &Job, parts: &[usize], like: &Job) -> Job {
     let mut job = job.clone();
     parts.iter().for_each(|part| (PARTS[*part].level)(&mut job, like));
@@ -178,7 +178,7 @@ pub fn split(jobs: &[Job]) -> Split {
     Split { panel, titles, jobs: jobs.iter().map(|job| equalize(job, &parts, &jobs[0])).collect() }
 }
 
-/// One after the other, a handful on each panel.
+/// Splits in order, a few curves to a panel.
 fn split_in_order(jobs: &[Job]) -> Split {
     let panel: Vec<usize> = (0..jobs.len()).map(|at| at / MAX_COLORS).collect();
     let count = panel.last().map_or(0, |last| last + 1);
@@ -189,7 +189,7 @@ fn split_in_order(jobs: &[Job]) -> Split {
     }
 }
 
-/// The place of a text in a list that it is added to where it is new.
+/// Returns the index of a text in a list, after adding it if it is new.
 pub fn index_or_insert(list: &mut Vec<String>, text: String) -> usize {
     list.iter().position(|known| *known == text).unwrap_or_else(|| {
         list.push(text);
@@ -203,7 +203,7 @@ fn fits(jobs: &[Job]) -> bool {
     ways.len() <= MAX_COLORS && jobs.len() <= MAX_CURVES
 }
 
-/// One, two or three of these.
+/// Returns all subsets of one to three parts.
 fn subsets(parts: &[usize]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
     for (at, first) in parts.iter().enumerate() {
@@ -216,7 +216,7 @@ fn subsets(parts: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// How many panels a split by these parts has; `None` where one would still be too full, or they
+/// Returns the number of panels of a split by these parts; `None` if one would be too full, or they
 /// would be too many.
 fn count_panels(jobs: &[Job], parts: &[usize]) -> Option<usize> {
     let mut titles: Vec<String> = Vec::new();

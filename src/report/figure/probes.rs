@@ -79,8 +79,8 @@ fn point(result: &ProbeResult, of: usize, at: f64) -> Option<Point> {
     is_drawable(&span).then_some(Point { at, span, expected, wrong, of })
 }
 
-/// Adds what others reported, in the colour of nobody: after the curves, so that their keys come
-/// last. Returns who they are.
+/// Adds reported values, in a neutral colour: after the curves, so that their keys come
+/// last. Returns their names.
 fn add_marks(panels: &mut [Panel], curves: usize, results: &[ProbeResult]) -> Vec<String> {
     let mut reporters = Vec::new();
     for panel in panels {
@@ -124,7 +124,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
         panel.curves.push(Curve { key: keys.len() - 1, points });
     }
     let reporters = add_marks(&mut panels, keys.len(), results);
-    // A name only where something has to be told from it.
+    // A curve needs a name only beside others.
     let unnamed = keys.iter_mut().filter(|key| key.name.is_empty() && !reporters.is_empty());
     unnamed.for_each(|key| key.name = "this run".into());
     keys.extend(reporters.iter().enumerate().map(|(at, name)| Key {

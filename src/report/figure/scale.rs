@@ -6,7 +6,7 @@ use crate::report::Spread;
 use crate::units::column::{self, Unit};
 use crate::units::ticks;
 
-/// Values above this ratio are drawn on a logarithmic scale, the others from 0.
+/// Values that differ by a larger ratio are drawn on a logarithmic scale, others from 0.
 const MAX_LINEAR_RATIO: f64 = 20.0;
 /// An interval that reaches further than this beyond the values is cut: it would press them flat.
 const MAX_INTERVAL_REACH: f64 = 1.5;

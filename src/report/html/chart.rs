@@ -26,7 +26,7 @@ pub struct Band {
     pub haze: f64,
 }
 
-/// The scale that a press turns to.
+/// The alternative scale, shown after a click.
 pub struct OtherScale {
     pub about: String,
     pub up: Vec<Tick>,

@@ -1,8 +1,8 @@
 //! The charts: every figure of the session with its legend, bars of what has no curve, and every
 //! trial over time.
 //!
-//! A press turns a chart from a linear to a logarithmic scale and back: the other scale's places
-//! stand beside the own ones.
+//! A click switches a chart between a linear and a logarithmic scale: the other scale's positions
+//! are stored beside the current ones.
 
 use std::io::{self, Write};
 
@@ -69,7 +69,7 @@ fn unique_estimates(group: &Group) -> Vec<&Estimated> {
     lines
 }
 
-/// How many series a group has: its curves, its estimates, and one for all of its bars.
+/// Counts the series of a group: its curves, its estimates, and one for all of its bars.
 pub fn count_series(group: &Group) -> usize {
     group.keys.len() + unique_estimates(group).len() + usize::from(group.bars.is_some())
 }
@@ -152,7 +152,7 @@ fn ticks(scale: &Scale) -> Vec<Tick> {
 }
 
 impl<'a> PanelChart<'a> {
-    /// The scale that a press turns to.
+    /// The alternative scale, shown after a click.
     fn other(&self) -> Option<Scale> {
         let curves = self
             .figure
@@ -304,7 +304,7 @@ impl<'a> PanelChart<'a> {
     }
 }
 
-/// The read-out of a probe's cell.
+/// Returns the read-out of a probe's cell.
 fn describe_probe(probe: &ProbeResult) -> Vec<String> {
     let mut lines = vec![probe.cell.label()];
     let Some((unit, value)) = probe.unit.zip(probe.value) else { return lines };
@@ -331,7 +331,7 @@ fn describe_probe(probe: &ProbeResult) -> Vec<String> {
     lines
 }
 
-/// What has no curve: its name, a bar, its value.
+/// Writes what has no curve: its name, a bar, its value.
 fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
     if page.groups.len() == 1 {
         writeln!(out, "<h3 class=\"group\">{}</h3>", xml(&bars.title))?;
@@ -383,7 +383,7 @@ fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</dl>")
 }
 
-/// The read-out of a cell: what it is, every figure with its unit, where the bytes came from.
+/// Returns the read-out of a cell: its label, every figure with its unit, the source of its bytes.
 pub fn describe_cell(page: &Page, of: usize) -> Vec<String> {
     let Some(result) = page.results.get(of) else { return Vec::new() };
     let mut lines = vec![result.cell.label()];

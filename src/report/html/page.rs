@@ -58,7 +58,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// What the page is called: the session's name, or what it is of.
+    /// Returns the title of the page: the session's name or id.
     pub fn name(&self) -> &str {
         [self.session.name.as_str(), self.session.id.as_str(), "a run"]
             .into_iter()

@@ -9,7 +9,7 @@ use crate::record::Trial;
 use crate::report::figure::{COLORS, Metric};
 use crate::units::{self, show_count, show_nanos, show_rate};
 
-/// Trials that are drawn; of more, evenly spread ones.
+/// More trials are thinned out evenly.
 const MAX_TRIALS: usize = 3000;
 
 /// One trial: when it began, in seconds, its share of the cell's median, and where it belongs.
@@ -130,7 +130,7 @@ fn trial_points<'a>(page: &'a Page) -> Vec<TrialPoint<'a>> {
             }
         }
     }
-    // A session that does not say when has its rounds at least.
+    // Sessions without start times have rounds.
     if all.iter().all(|at| at.seconds == 0.0) {
         all.iter_mut().for_each(|at| at.seconds = at.trial.round.into());
     }

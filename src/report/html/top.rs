@@ -78,7 +78,7 @@ fn write_fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
     write_tile(out, class, &title, &figure, &about)
 }
 
-/// How many results can be taken as they are.
+/// Writes how many results have no warning.
 fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     // What failed after its first trials has warnings too, and is one result all the same.
     let jobs = page.rows.iter().map(|row| (row.error.is_some(), &row.warnings));
@@ -120,7 +120,7 @@ fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     write_tile(out, class, "Results without a warning", &format!("{sound} of {all}"), &about)
 }
 
-/// What the presets of this run do.
+/// Writes what the presets of this run do.
 pub fn presets(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let descriptions = conditions::preset_descriptions(page.session);
     if descriptions.is_empty() {
@@ -136,7 +136,7 @@ pub fn presets(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</section>")
 }
 
-/// Everything that was held constant, and the machine.
+/// Writes everything that was constant, and the machine.
 pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,

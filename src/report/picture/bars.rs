@@ -141,7 +141,7 @@ fn rectangle(left: f64, right: f64, middle: f64, thick: f64) -> Vec<(f64, f64)> 
     vec![(left, top), (right, top), (right, bottom), (left, bottom)]
 }
 
-/// A text that is too long loses its end.
+/// Truncates a text that is too long.
 fn truncate(text: &str, most: f64) -> String {
     let mut text = text.to_string();
     if width(&text, TEXT, false) <= most + 0.5 {

@@ -25,7 +25,7 @@ const ROOM: f64 = WIDTH - 2.0 * EDGE;
 /// Between panels side by side.
 const GAP: f64 = 28.0;
 
-/// Everything of a session that can be drawn.
+/// Draws everything of a session that can be drawn.
 pub fn scene(session: &Session, look: &Look) -> Scene {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
     let groups = figure::groups(session, &results, &probes, look);
@@ -177,7 +177,7 @@ fn draw_legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f6
     y + 20.0
 }
 
-/// Columns in which so many panels stand.
+/// Returns the number of columns for this many panels.
 fn column_count(panels: usize) -> usize {
     match panels {
         0 | 1 => 1,
@@ -261,7 +261,7 @@ fn draw_footer(
     y
 }
 
-/// What the lines and marks of these figures mean that no legend says.
+/// Explains the lines and marks that no legend explains.
 pub fn notes(session: &Session, groups: &[Group]) -> String {
     let figures = || groups.iter().flat_map(|group| &group.figures);
     let dashed = groups.iter().flat_map(|group| &group.keys).any(|key| key.line == Line::Dashed);

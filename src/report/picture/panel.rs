@@ -170,7 +170,7 @@ impl PanelDrawing<'_> {
     }
 }
 
-/// A point in words: `read cold, 4 KiB: 2.71 GiB/s`.
+/// Describes a point: `read cold, 4 KiB: 2.71 GiB/s`.
 pub fn describe_point(figure: &Figure, name: &str, point: &Point) -> String {
     let place = (figure.across.show)(point.at);
     let name = if name.is_empty() { place } else { format!("{name}, {place}") };
@@ -194,7 +194,7 @@ fn show_span(figure: &Figure, (low, middle, high): Span) -> String {
     }
 }
 
-/// How wide the labels up an axis are.
+/// Returns the width of the labels on the vertical axis.
 pub fn label_width(figure: &Figure) -> f64 {
     figure.scale.ticks.iter().map(|(_, label)| font::width(label, SMALL, false)).fold(0.0, f64::max)
 }

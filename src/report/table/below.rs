@@ -207,7 +207,7 @@ pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     }
 }
 
-/// What facts text of the cells before they ran.
+/// Adds what was expected of the cells before they ran.
 pub fn add_expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let text = analysis::expected(session, rows.iter().copied());
     if let Some((name, text)) = text.split_once(": ") {

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::report::{Look, sample};
 
-    /// What is pairs of cold and warm cells with so many passes, parts and faults in each trial.
+    /// The note on cold and warm cells with these passes, parts and faults in each trial.
     fn note(cold: [u64; 3], warm: [u64; 3]) -> String {
         let mut session = sample::session(vec![
             sample::job("mmap", 4096, Cache::Cold),

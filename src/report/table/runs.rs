@@ -1,4 +1,4 @@
-//! The trials of each cell one by one, where a few were trial_count for: as a lab report prints its four
+//! The trials of each cell one by one, if a few were requested: as a lab report prints its four
 //! executions and their mean.
 
 use super::extra::{Extra, distinguishing_columns};
