@@ -60,10 +60,12 @@ impl Scale {
                 bar[self.width - 1] = if beyond { '>' } else { bar[self.width - 1] };
             }
             let (at, outside) = self.place(ratio.ratio);
-            bar[at] = match outside {
-                true if ratio.ratio < 1.0 => '<',
-                true => '>',
-                false => middle,
+            bar[at] = if !outside {
+                middle
+            } else if ratio.ratio < 1.0 {
+                '<'
+            } else {
+                '>'
             };
         }
         bar.into_iter().collect()

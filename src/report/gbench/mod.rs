@@ -2,8 +2,8 @@
 //! read it.
 //!
 //! One entry per counted trial and, from two on, their mean, median and standard deviation; times
-//! are those of one operation, over all threads. A cell that failed or was not measured is listed in
-//! the context only: an entry of 0 ns, as Google Benchmark writes for one that failed, is read as
+//! are those of one operation, over all threads. A cell that failed or was not measured is listed
+//! in the context only: an entry of 0 ns, as Google Benchmark writes for one that failed, is read as
 //! the fastest ever by trackers, and takes the overall mean from `compare.py`.
 
 mod probes;

@@ -349,16 +349,17 @@ fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
         }
         let (to, wrong) = (at(row.point.span.1), if row.point.wrong { " wrong" } else { "" });
         // As in pictures: on a logarithmic axis there is no 0 for a bar to begin at.
-        match bars.scale.log {
-            true => writeln!(
+        if bars.scale.log {
+            writeln!(
                 out,
                 "<svg class=\"value{wrong}\" x=\"{to:.2}%\" y=\"50%\" overflow=\"visible\"><path d=\"{}\"/></svg>",
                 mark(0)
-            )?,
-            false => writeln!(
+            )?;
+        } else {
+            writeln!(
                 out,
                 "<rect class=\"value{wrong}\" y=\"20%\" width=\"{to:.2}%\" height=\"60%\"/>"
-            )?,
+            )?;
         }
         if let Some((low, high)) = row.point.expected {
             let (low, high) = (at(low), at(high));

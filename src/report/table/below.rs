@@ -267,18 +267,19 @@ pub fn add_xor_coverage(page: &mut Page, rows: &[&CellResult]) {
         return;
     };
     let bytes = units::show_bytes;
-    let body = match least == most {
-        true => format!(
+    let body = if least == most {
+        format!(
             "of {}; which part of the file that is depends on the pattern, the threads and the block size.",
             bytes(*least)
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "of {} ({}) to {} ({}): a trial that ends early covers only part of the file.",
             bytes(*least),
             first.label(),
             bytes(*most),
             last.label()
-        ),
+        )
     };
     page.gap();
     page.paragraph(

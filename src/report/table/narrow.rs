@@ -45,9 +45,10 @@ fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
     }
     let mut known = probes.iter().flat_map(|p| &p.reference).map(|known| known.session.as_str());
     if let Some(first) = known.next() {
-        columns.push(match known.all(|name| name == first) {
-            true => Column { right: true, ..words(first, 2, &figure) },
-            false => words("reference", 2, &reference),
+        columns.push(if known.all(|name| name == first) {
+            Column { right: true, ..words(first, 2, &figure) }
+        } else {
+            words("reference", 2, &reference)
         });
     }
     columns.push(mark_column(probes, look));

@@ -15,9 +15,10 @@ use crate::units::column::{figure, short_figure};
 /// The table of probes: in full where there is room for all of it, else short.
 pub fn format_lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
     let columns = columns(probes, look);
-    match grid::all_fit(&columns, look.width) {
-        true => grid::format_lines(&columns, &vec![false; probes.len()], look.width, look.color),
-        false => narrow::lines(probes, look),
+    if grid::all_fit(&columns, look.width) {
+        grid::format_lines(&columns, &vec![false; probes.len()], look.width, look.color)
+    } else {
+        narrow::lines(probes, look)
     }
 }
 
