@@ -36,8 +36,8 @@ fn done(code: anyhow::Result<u8>) -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             // One line, whatever is in the names of files.
-            report::say(format!("iotui: {}", text::clean_text(&causes(&error))));
-            ExitCode::from(error.downcast_ref::<report::Failed>().map_or(USAGE, |f| f.0))
+            report::print_message(format!("iotui: {}", text::clean_text(&causes(&error))));
+            ExitCode::from(error.downcast_ref::<report::Failure>().map_or(USAGE, |f| f.0))
         }
     }
 }
@@ -54,7 +54,7 @@ fn causes(error: &anyhow::Error) -> String {
 /// Help and version are data and must arrive.
 fn print(help: &clap::Error) -> anyhow::Result<()> {
     report::stdout()?;
-    report::unread_is_fine(help.print().and_then(|()| io::stdout().flush()))
+    report::ignore_broken_pipe(help.print().and_then(|()| io::stdout().flush()))
 }
 
 fn dispatch(asked: Asked) -> anyhow::Result<u8> {
@@ -74,7 +74,7 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
 fn measure(cli: Cli, settings: Settings, headless_only: Option<String>) -> anyhow::Result<u8> {
     if let Some((limit, left)) = memory_limit::narrow_space() {
         let [limit, left, least] = [limit, left, memory_limit::MIN_ADDRESS_SPACE].map(show_bytes);
-        return Err(report::failed(format!(
+        return Err(report::failure(format!(
             "the address-space limit (ulimit -v, {limit}) leaves {left}, but a run needs {least}"
         )));
     }

@@ -75,7 +75,7 @@ fn the_plan_of_the_baseline_is_run_and_compared_below_the_table() {
     assert!(
         table.starts_with("target ")
             && (below.contains("B against A:") || below.contains("B and A:"))
-            && below.contains("What differs between A and B"),
+            && below.contains("Differences between A and B"),
         "{stdout}"
     );
     assert!(

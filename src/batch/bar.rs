@@ -82,7 +82,7 @@ impl Bar {
 
     /// A line for the user, above the bar.
     pub fn say(&self, line: &str) {
-        self.bar.suspend(|| report::say(line));
+        self.bar.suspend(|| report::print_message(line));
     }
 
     pub fn clear(&self) {

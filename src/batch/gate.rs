@@ -9,7 +9,7 @@ use crate::analysis;
 use crate::analysis::{Comparison, Ruling};
 use crate::experiment::{OtherCells, describes};
 use crate::plan::{Plan, Presets, Settings};
-use crate::report::{self, Look, say};
+use crate::report::{self, Look, print_message};
 use crate::runner;
 use crate::session;
 use crate::session::Session;
@@ -70,7 +70,7 @@ impl Gate {
             .iter()
             .map(|d| format!("{} {}: {} | {}", d.about, d.what, d.base, d.other))
             .collect();
-        say(format!(
+        print_message(format!(
             "iotui: this is not the machine of the baseline, which may explain differences: {}",
             told.join("; ")
         ));
@@ -92,7 +92,7 @@ impl Gate {
 
 fn shown(args: &Args, sessions: [&Session; 2]) -> [Session; 2] {
     sessions
-        .map(|session| if args.anonymous { report::anonymous(session) } else { session.clone() })
+        .map(|session| if args.anonymous { report::anonymize(session) } else { session.clone() })
 }
 
 /// A run beside its baseline.
@@ -111,10 +111,10 @@ impl Held {
     pub fn tell(&self, args: &Args) {
         let look = Look { width: 80, color: false, ..args.out.look() };
         match &self.ruling {
-            _ if !args.quiet => say(self.text(&look).trim_end()),
+            _ if !args.quiet => print_message(self.text(&look).trim_end()),
             // With --quiet only a run that does not pass is reported.
             Some(ruling) if ruling.is_open() || !ruling.slower.is_empty() => {
-                say(format!("iotui: {}", ruling.text()))
+                print_message(format!("iotui: {}", ruling.text()))
             }
             _ => {}
         }
@@ -128,7 +128,7 @@ impl Held {
         let ruling = self
             .ruling
             .as_ref()
-            .map_or(String::new(), |ruling| format!("\n{}", report::ruling(ruling, look)));
+            .map_or(String::new(), |ruling| format!("\n{}", report::ruling_text(ruling, look)));
         format!("\n{comparison}{ruling}")
     }
 }

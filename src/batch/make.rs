@@ -7,7 +7,7 @@ use super::gate::{self, Gate};
 use crate::engine::{Proposal, ProposeError, propose};
 use crate::experiment::PlanError;
 use crate::plan::{Plan, Presets, ProbeCell, Settings};
-use crate::report::{failed, say};
+use crate::report::{failure, print_message};
 use crate::runner;
 use crate::runner::AgainError;
 use crate::session;
@@ -37,8 +37,8 @@ pub(super) fn plan(
 
 /// The session that was named.
 pub(super) fn session(text: &str) -> anyhow::Result<Session> {
-    let path = session::folder().and_then(|dir| session::find(&dir, text)).map_err(failed)?;
-    session::load(&path).map_err(failed)
+    let path = session::folder().and_then(|dir| session::find(&dir, text)).map_err(failure)?;
+    session::load(&path).map_err(failure)
 }
 
 fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
@@ -47,7 +47,7 @@ fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<
     let proposed = propose(&Proposal { file, dir, keep: args.keep, presets: &presets, settings });
     let proposed = proposed.map_err(named)?;
     if let Some(instead) = proposed.instead.filter(|_| !args.quiet) {
-        say(format!("iotui: {}", text::clean_text(&instead)));
+        print_message(format!("iotui: {}", text::clean_text(&instead)));
     }
     Ok(proposed.plan)
 }

@@ -22,7 +22,7 @@ use crate::engine::{Control, OpenTarget, locate};
 use crate::host::Host;
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
-use crate::report::{self, Format, say};
+use crate::report::{self, Format, print_message};
 use crate::runner;
 use crate::session::{Recorder, Session};
 use crate::sys::{leftovers, signals};
@@ -41,7 +41,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     for broken in
         presets.broken().iter().filter(|broken| !args.quiet && !args.preset.contains(&broken.id))
     {
-        say(format!("iotui: your preset {} is ignored: {}", broken.id, broken.why));
+        print_message(format!("iotui: your preset {} is ignored: {}", broken.id, broken.why));
     }
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
     let (plan, gate) = planning::within(budget, || make::plan(args, settings, presets))?;
@@ -53,7 +53,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     }
     if args.dry_run {
         let shown = if args.anonymous {
-            report::Names::of(&Host::collect(), &plan).plan(&plan)
+            report::PrivateNames::new(&Host::collect(), &plan).anonymize_plan(&plan)
         } else {
             Plan::clone(&plan)
         };
@@ -88,7 +88,7 @@ fn tell_left(args: &Args) {
     leftovers::take_notes()
         .iter()
         .filter(|_| !args.quiet)
-        .for_each(|line| say(format!("iotui: {}", text::clean_text(line))));
+        .for_each(|line| print_message(format!("iotui: {}", text::clean_text(line))));
 }
 
 /// What is left when the engine is done.
@@ -129,7 +129,7 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
     match runner::recorder(args.save.as_deref(), host, plan) {
         Ok(recorder) => {
             if recorder.renamed() && !args.quiet {
-                say(format!(
+                print_message(format!(
                     "iotui: that name is in use: this session is named {}",
                     recorder.name()
                 ));
@@ -139,7 +139,7 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
         // What was asked for by name must be kept; otherwise the run is worth more than its file.
         Err(error) if args.save.is_some() => Err(error.into()),
         Err(error) => {
-            say(format!("iotui: this run is not saved: {error}"));
+            print_message(format!("iotui: this run is not saved: {error}"));
             Ok(None)
         }
     }
@@ -170,7 +170,7 @@ fn kept(
                 } else {
                     "this run is not saved"
                 };
-                say(format!("iotui: {what}: {why}"));
+                print_message(format!("iotui: {what}: {why}"));
                 unkept = args.save.is_some();
             }
             None if !args.quiet => saved = Some(format!("saved   {path}")),
@@ -195,30 +195,33 @@ fn finish(
     let (saved, unkept) = kept(args, &mut session, recorder, reason);
     if session.trials.is_empty() && session.probe_trials.is_empty() && error.is_some() {
         let code = signal.map_or(1, |s| 128 + s as u8);
-        return Err(report::Failed(code, error.unwrap_or_default()).into());
+        return Err(report::Failure(code, error.unwrap_or_default()).into());
     }
     if let Some(error) = &error {
-        say(format!("iotui: {error}"));
+        print_message(format!("iotui: {error}"));
     }
     let table = format.id == report::FORMATS[0].id;
     // The table tells them; the others have no place for them.
     if !table && !args.quiet {
-        session.notes.iter().for_each(|note| say(format!("iotui: {}", text::clean_text(note))));
+        session
+            .notes
+            .iter()
+            .for_each(|note| print_message(format!("iotui: {}", text::clean_text(note))));
     }
     let held = gate.map(|gate| gate.hold(args, &session));
-    let session = if args.anonymous { report::anonymous(&session) } else { session };
+    let session = if args.anonymous { report::anonymize(&session) } else { session };
     write(args, format, &session, held.as_ref().filter(|_| table))?;
     if let Some(held) = held.as_ref().filter(|_| !table) {
         held.tell(args);
     }
     // Last, where the eye is when the run is over; nothing to complain about where nobody reads it.
     if let Some(saved) = saved {
-        say(saved);
+        print_message(saved);
     }
     // What was asked for by its name is part of the run: a file that keeps it, another machine.
     let unmet = session.plan.unmet();
     if let Some(why) = unmet {
-        say(format!("iotui: --remote: {}", text::clean_text(why)));
+        print_message(format!("iotui: --remote: {}", text::clean_text(why)));
     }
     let failed = unkept || unmet.is_some() || error.is_some() || session.has_failed_cell();
     let wrong = args.strict && session.worst() == Some(Severity::Wrong);

@@ -7,7 +7,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::engine::Watchdog;
-use crate::report::say;
+use crate::report::print_message;
 
 /// What `plan` makes. Where that outlasts the budget in a system call, this process ends here:
 /// nothing was measured or written yet.
@@ -21,7 +21,7 @@ pub(super) fn within<T>(budget: Duration, plan: impl FnOnce() -> T) -> T {
     // Without this thread a call that hangs is ended by a signal only.
     let _ = Builder::new().name("budget".into()).stack_size(256 << 10).spawn(move || {
         if let Some(why) = watching.wait(|| false) {
-            say(format!("iotui: {why}"));
+            print_message(format!("iotui: {why}"));
             exit(1);
         }
     });

@@ -21,16 +21,16 @@ const PATIENCE: Duration = Duration::from_millis(1100);
 /// What a script that follows the run is told of an event.
 fn line(
     session: &Session,
-    names: Option<&report::Names>,
+    names: Option<&report::PrivateNames>,
     event: &Event,
 ) -> Option<io::Result<String>> {
     let line = match (event, names) {
         (Event::Trial { trial, .. }, Some(names)) => {
-            jsonl::trial_line(&session.plan, &names.trial(trial))
+            jsonl::trial_line(&session.plan, &names.anonymize_trial(trial))
         }
         (Event::Trial { trial, .. }, None) => jsonl::trial_line(&session.plan, trial),
         (Event::Probe { trial }, Some(names)) => {
-            jsonl::probe_line(&names.plan(&session.plan), trial)
+            jsonl::probe_line(&names.anonymize_plan(&session.plan), trial)
         }
         (Event::Probe { trial }, None) => jsonl::probe_line(&session.plan, trial),
         _ => return None,
@@ -53,7 +53,7 @@ pub(super) fn until_over(
     } else {
         None
     };
-    let names = args.anonymous.then(|| report::Names::of(&session.host, &session.plan));
+    let names = args.anonymous.then(|| report::PrivateNames::new(&session.host, &session.plan));
     let mut since: Option<Instant> = None;
     let mut error = None;
     loop {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::report::{COMPARISONS, OUTPUT, Out, Shown, When, comparisons, formats};
+use crate::report::{COMPARISONS, DisplayArgs, OUTPUT, Out, When, comparisons, formats};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Lists {
@@ -88,7 +88,7 @@ pub struct ExportTo {
     pub ascii: bool,
 
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: DisplayArgs,
 }
 
 /// Where a comparison goes, and as what.
@@ -111,5 +111,5 @@ pub struct CompareTo {
     pub color: When,
 
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: DisplayArgs,
 }

@@ -14,7 +14,7 @@ use crate::plan::Remote;
 use crate::probe::net::{
     ClientEvent, Limits, MIN_SECRET_CHARS, SECRET_VARIABLE, SaltedKey, Secret, Server,
 };
-use crate::report::{failed, say};
+use crate::report::{failure, print_message};
 use crate::sys::signals;
 
 /// Where it listens, and who may come.
@@ -79,21 +79,21 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
     } else {
         "for programs on this machine"
     };
-    let salted = secret.as_ref().map(SaltedKey::new).transpose().map_err(failed)?;
+    let salted = secret.as_ref().map(SaltedKey::new).transpose().map_err(failure)?;
     let server = Server::new(listeners, salted, Limits::default(), &Host::collect().summary())
-        .map_err(failed)?;
+        .map_err(failure)?;
     // That nobody reads it is no reason not to serve.
     let _ = std::io::stdout()
         .write_all(addresses.concat().as_bytes())
         .and_then(|()| std::io::stdout().flush());
     if !args.quiet {
-        say(format!("iotui: listening {known}; stop with Ctrl-C or SIGTERM"));
+        print_message(format!("iotui: listening {known}; stop with Ctrl-C or SIGTERM"));
     }
     let book = Book::new(args.quiet);
     let stop = || signals::stop_flag().load(std::sync::atomic::Ordering::Acquire);
-    server.run(&stop, None, &|from, what| book.note(from.ip(), what)).map_err(failed)?;
+    server.run(&stop, None, &|from, what| book.note(from.ip(), what)).map_err(failure)?;
     if !args.quiet {
-        say(format!("iotui: stopped after {} connections", server.accepted()));
+        print_message(format!("iotui: stopped after {} connections", server.accepted()));
     }
     Ok(signals::pending().map_or(0, |signal| 128 + signal as u8))
 }
@@ -102,7 +102,7 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
 fn listeners(named: Option<SocketAddr>) -> anyhow::Result<Vec<TcpListener>> {
     let bind = |address: SocketAddr| {
         TcpListener::bind(address)
-            .map_err(|error| failed(format!("cannot listen on {address}: {error}")))
+            .map_err(|error| failure(format!("cannot listen on {address}: {error}")))
     };
     if let Some(address) = named {
         return Ok(vec![bind(address)?]);
@@ -142,7 +142,7 @@ impl Book {
     fn note(&self, from: IpAddr, what: ClientEvent) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = seen.line(from, what, Instant::now()).filter(|_| !self.quiet) {
-            say(format!("iotui: {line}"));
+            print_message(format!("iotui: {line}"));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{CompareTo, ExportTo, Sessions};
 use anyhow::Context;
 
 use crate::analysis;
-use crate::report::{self, Out, When, failed, say};
+use crate::report::{self, Out, When, failure, print_message};
 use crate::runner;
 use crate::session::{self, Listed, Session, SessionError};
 use crate::text::table::{Align, Cell, lay_out};
@@ -20,7 +20,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
     let dir = session::folder()?;
     match what {
         Sessions::List { out } => {
-            let all = session::list(&dir).map_err(failed)?;
+            let all = session::list(&dir).map_err(failure)?;
             out.text_or_json(|| table(&all, &dir), &all)?;
         }
         Sessions::Show { session, anonymous, out } => show_one(&dir, session, *anonymous, out)?,
@@ -40,25 +40,25 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
         }
         Sessions::Rename { session, name } => {
             let path = session::find(&dir, session).map_err(unknown)?;
-            let got = session::rename(&dir, &path, name).map_err(failed)?;
+            let got = session::rename(&dir, &path, name).map_err(failure)?;
             // Not a number that was asked for: one that was added.
             let taken = if session::checked_name(name).is_ok_and(|asked| asked != got) {
                 "that name is in use: "
             } else {
                 ""
             };
-            say(format!("{taken}now named {got}"));
+            print_message(format!("{taken}now named {got}"));
         }
         Sessions::Delete { session } => {
             let path = session::find(&dir, session).map_err(unknown)?;
-            session::delete(&dir, &path).map_err(failed)?;
-            say(format!("deleted {}", show_path(&path)));
+            session::delete(&dir, &path).map_err(failure)?;
+            print_message(format!("deleted {}", show_path(&path)));
         }
         Sessions::Import { file } => {
-            let imported = session::import(&dir, file).map_err(failed)?;
+            let imported = session::import(&dir, file).map_err(failure)?;
             let name =
                 if imported.renamed { format!(", named {}", imported.name) } else { String::new() };
-            say(format!("imported as {}{name}", imported.id));
+            print_message(format!("imported as {}{name}", imported.id));
         }
     }
     Ok(0)
@@ -67,8 +67,8 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
 fn show_one(dir: &Path, text: &str, anonymous: bool, out: &Out) -> anyhow::Result<()> {
     let format = out.format()?;
     out.refuse_terminal(format)?;
-    let (session, _) = session::open(dir, text).map_err(failed)?;
-    let session = if anonymous { report::anonymous(&session) } else { session };
+    let (session, _) = session::open(dir, text).map_err(failure)?;
+    let session = if anonymous { report::anonymize(&session) } else { session };
     out.write(|to| (format.write)(&session, &out.look(), to))
 }
 
@@ -86,12 +86,12 @@ fn compare<'a>(
         color: *color,
         shown: *shown,
     };
-    let format = report::comparison_format(format).context(report::FORMAT_OPTION)?;
-    let one = |text: &String| Ok(session::open(dir, text).map_err(failed)?.0);
+    let format = report::find_comparison_format(format).context(report::FORMAT_OPTION)?;
+    let one = |text: &String| Ok(session::open(dir, text).map_err(failure)?.0);
     let mut sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;
     let kept = runner::kept(dir, &sessions.iter().collect::<Vec<_>>());
     if anonymous {
-        sessions.iter_mut().for_each(|session| *session = report::anonymous(session));
+        sessions.iter_mut().for_each(|session| *session = report::anonymize(session));
     }
     let Some(comparison) = analysis::compare_with(&sessions, &kept) else { return Ok(()) };
     out.write(|to| (format.write)(&comparison, &out.look(), to))
@@ -99,7 +99,7 @@ fn compare<'a>(
 
 /// Reports a session that cannot be found or opened; the exit code is 1.
 fn unknown(error: SessionError) -> anyhow::Error {
-    failed(error)
+    failure(error)
 }
 
 fn table(all: &[Listed], dir: &Path) -> String {

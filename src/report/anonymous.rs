@@ -1,8 +1,8 @@
-//! A session without what tells whose it is: host name, user, folders, file names and what the user
-//! named.
+//! A session without private names: host name, user, folders, file names and names that the user
+//! chose.
 //!
-//! Structured fields are emptied or get a neutral word. In free text every known name is replaced,
-//! and so is every path that is none of the kernel's own.
+//! Structured fields are cleared or get a neutral word. In free text every known name is replaced,
+//! and so is every path outside /proc and /sys.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -13,17 +13,17 @@ use crate::plan::{Param, Plan, Presets, TargetSpec};
 use crate::record::{Note, Preparation, ProbeFindings, Trial, Verdict, Warning};
 use crate::session::Session;
 
-/// Words that may not appear, with what stands for them; the longest first.
-pub struct Names(Vec<(String, &'static str)>);
+/// Names that must not appear, with their replacements; the longest first.
+pub struct PrivateNames(Vec<(String, &'static str)>);
 
-/// Folders that every machine has, and where network probes go: they tell nothing.
+/// Folders that every machine has, and destinations of network probes: they identify nobody.
 const COMMON: [&str; 16] = [
     "data", "home", "tmp", "var", "mnt", "srv", "media", "opt", "usr", "root", "run", "dev",
     "file", ".", "remote", "loopback",
 ];
 
-impl Names {
-    pub fn of(host: &Host, plan: &Plan) -> Names {
+impl PrivateNames {
+    pub fn new(host: &Host, plan: &Plan) -> PrivateNames {
         let path = match &plan.target {
             TargetSpec::Scratch { dir, .. } => dir.as_path(),
             TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path.as_path(),
@@ -44,65 +44,67 @@ impl Names {
             !matches!(name.as_str(), "" | "/") && !COMMON.contains(&name.trim_matches('/'))
         });
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-        Names(names)
+        PrivateNames(names)
     }
 
-    /// Free text without any of them.
-    fn text(&self, text: &str) -> String {
-        let known =
-            self.0.iter().fold(text.to_string(), |text, (name, word)| replaced(&text, name, word));
-        let words: Vec<String> = known.split(' ').map(without_path).collect();
+    /// Replaces the names in free text.
+    fn anonymize_text(&self, text: &str) -> String {
+        let known = self
+            .0
+            .iter()
+            .fold(text.to_string(), |text, (name, word)| replace_name(&text, name, word));
+        let words: Vec<String> = known.split(' ').map(hide_path).collect();
         words.join(" ")
     }
 
-    fn in_place(&self, text: &mut String) {
-        *text = self.text(text);
+    fn anonymize_in_place(&self, text: &mut String) {
+        *text = self.anonymize_text(text);
     }
 
-    pub fn trial(&self, trial: &Trial) -> Trial {
+    pub fn anonymize_trial(&self, trial: &Trial) -> Trial {
         let mut trial = trial.clone();
         if let Some(Preparation::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
             mapped_by.iter_mut().for_each(|by| *by = "a program".into());
         }
         for note in &mut trial.evidence.notes {
             if let Note::UringPlain(why) | Note::FileChanged(why) = note {
-                self.in_place(why);
+                self.anonymize_in_place(why);
             }
         }
         trial
     }
 
-    fn verdict(&self, verdict: &mut Verdict) {
-        self.in_place(&mut verdict.source_reason);
-        verdict.warnings.iter_mut().for_each(|warning| self.warning(warning));
+    fn anonymize_verdict(&self, verdict: &mut Verdict) {
+        self.anonymize_in_place(&mut verdict.source_reason);
+        verdict.warnings.iter_mut().for_each(|warning| self.anonymize_warning(warning));
     }
 
-    /// A parameter of a probe may be an address of the user's.
-    fn param(&self, value: &mut Param) {
+    /// Hides a parameter of a probe that is an address.
+    fn anonymize_param(&self, value: &mut Param) {
         if let Param::Text(text) = value {
             let address = text.parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok();
-            *text = if address { "ADDRESS".into() } else { self.text(text) };
+            *text = if address { "ADDRESS".into() } else { self.anonymize_text(text) };
         }
     }
 
-    fn findings(&self, findings: &mut ProbeFindings) {
-        findings.warnings.iter_mut().for_each(|warning| self.warning(warning));
-        findings.evidence.iter_mut().for_each(|text| self.in_place(text));
+    fn anonymize_findings(&self, findings: &mut ProbeFindings) {
+        findings.warnings.iter_mut().for_each(|warning| self.anonymize_warning(warning));
+        findings.evidence.iter_mut().for_each(|text| self.anonymize_in_place(text));
         findings.far.iter_mut().for_each(|far| far.name = String::new());
         findings
             .error
             .iter_mut()
             .chain(findings.estimate.as_mut().map(|of| &mut of.reason))
-            .for_each(|text| self.in_place(text));
+            .for_each(|text| self.anonymize_in_place(text));
     }
 
-    fn warning(&self, warning: &mut Warning) {
+    fn anonymize_warning(&self, warning: &mut Warning) {
         [&mut warning.message, &mut warning.evidence, &mut warning.remedy]
             .into_iter()
-            .for_each(|text| self.in_place(text));
+            .for_each(|text| self.anonymize_in_place(text));
     }
 
-    pub fn plan(&self, plan: &Plan) -> Plan {
+    pub fn anonymize_plan(&self, plan: &Plan) -> Plan {
         let mut plan = plan.clone();
         match &mut plan.target {
             TargetSpec::Scratch { dir, .. } => *dir = ".".into(),
@@ -115,21 +117,23 @@ impl Names {
             .iter_mut()
             .filter(|id| !Presets::is_built_in(id))
             .for_each(|id| *id = "own".into());
-        plan.skipped.iter_mut().for_each(|skipped| self.in_place(&mut skipped.reason));
-        plan.skipped_probes.iter_mut().for_each(|skipped| self.in_place(&mut skipped.reason));
+        plan.skipped.iter_mut().for_each(|skipped| self.anonymize_in_place(&mut skipped.reason));
+        plan.skipped_probes
+            .iter_mut()
+            .for_each(|skipped| self.anonymize_in_place(&mut skipped.reason));
         let skipped = plan.skipped_probes.iter_mut().map(|skipped| &mut skipped.cell);
         plan.probes
             .iter_mut()
             .chain(skipped)
             .flat_map(|cell| cell.params.values_mut())
-            .for_each(|value| self.param(value));
+            .for_each(|value| self.anonymize_param(value));
         plan
     }
 }
 
-/// The session without them. What was measured stays as it is.
-pub fn anonymous(session: &Session) -> Session {
-    let names = Names::of(&session.host, &session.plan);
+/// Returns the session without private names. Measurements stay as they are.
+pub fn anonymize(session: &Session) -> Session {
+    let names = PrivateNames::new(&session.host, &session.plan);
     let mut out = session.clone();
     // The id ends in the name of the file: what is left of it is the time.
     out.id = session
@@ -140,37 +144,47 @@ pub fn anonymous(session: &Session) -> Session {
         .trim_end_matches('-')
         .into();
     out.name = "anonymous".into();
-    out.plan = names.plan(&session.plan);
+    out.plan = names.anonymize_plan(&session.plan);
     (out.host.name, out.host.boot_id) = (String::new(), String::new());
-    [&mut out.host.kernel, &mut out.host.os].into_iter().for_each(|text| names.in_place(text));
+    [&mut out.host.kernel, &mut out.host.os]
+        .into_iter()
+        .for_each(|text| names.anonymize_in_place(text));
     out.host.network.iter_mut().for_each(|card| card.name = "card".into());
     if let Some(grounds) = &mut out.grounds
-        && !is_kernels(&grounds.target.device)
+        && !is_kernel_name(&grounds.target.device)
     {
         grounds.target.device = String::new();
     }
-    out.trials = session.trials.iter().map(|trial| Arc::new(names.trial(trial))).collect();
-    out.verdicts.iter_mut().flatten().for_each(|verdict| names.verdict(Arc::make_mut(verdict)));
-    out.probe_findings.iter_mut().for_each(|findings| names.findings(findings));
+    out.trials =
+        session.trials.iter().map(|trial| Arc::new(names.anonymize_trial(trial))).collect();
+    out.verdicts
+        .iter_mut()
+        .flatten()
+        .for_each(|verdict| names.anonymize_verdict(Arc::make_mut(verdict)));
+    out.probe_findings.iter_mut().for_each(|findings| names.anonymize_findings(findings));
     let whys = out
         .picks
         .iter_mut()
         .flat_map(|pick| pick.left_out.iter_mut().map(|out| &mut out.why).chain([&mut pick.why]));
-    whys.for_each(|text| names.in_place(text));
-    out.errors.iter_mut().flatten().chain(&mut out.notes).for_each(|text| names.in_place(text));
+    whys.for_each(|text| names.anonymize_in_place(text));
+    out.errors
+        .iter_mut()
+        .flatten()
+        .chain(&mut out.notes)
+        .for_each(|text| names.anonymize_in_place(text));
     out
 }
 
-/// A device that the kernel named, not a user (`vg-anna`) nor a server (`host:/export`).
-fn is_kernels(device: &str) -> bool {
+/// Returns whether the kernel named the device, not a user (`vg-anna`) or server (`host:/export`).
+fn is_kernel_name(device: &str) -> bool {
     let known =
         ["sd", "vd", "xvd", "nvme", "mmcblk", "md", "dm-", "loop", "sr", "ram", "zram", "nbd"];
     known.iter().any(|start| device.strip_prefix(start).is_some_and(|rest| rest.len() <= 8))
         && device.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// `name` as a whole word, replaced everywhere.
-fn replaced(text: &str, name: &str, word: &str) -> String {
+/// Replaces `name` wherever it is a whole word.
+fn replace_name(text: &str, name: &str, word: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut before = None;
@@ -185,8 +199,8 @@ fn replaced(text: &str, name: &str, word: &str) -> String {
     out + rest
 }
 
-/// A path in a word of a text, from its first `/`; those of the kernel stay.
-fn without_path(word: &str) -> String {
+/// Replaces a path in a word, from its first `/`; paths in /proc and /sys stay.
+fn hide_path(word: &str) -> String {
     let Some(at) = word.find('/').filter(|at| !word[..*at].ends_with(char::is_alphanumeric)) else {
         return word.into();
     };

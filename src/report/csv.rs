@@ -1,11 +1,11 @@
 //! One row per cell with fixed columns, units in their names, for spreadsheets and data frames.
 //!
-//! Quoted as RFC 4180 has it, one line per row, ended by LF. Unknown is empty. New columns come at
-//! the end, so old positions stay.
+//! Quoted as in RFC 4180, one line per row, ended by LF. Unknown is empty. New columns go to
+//! the end, so that existing positions stay.
 
 use std::io::{self, Write};
 
-use super::table::runs::MOST;
+use super::table::runs::MAX_RUNS;
 use super::{Format, Look, text};
 use crate::analysis;
 use crate::analysis::{CellResult, LatencyOf, ProbeResult, SummaryOf};
@@ -23,14 +23,14 @@ pub const FORMAT: Format = Format {
     write,
 };
 
-/// What a row is made from.
+/// The data of a row.
 struct Row<'a> {
     session: &'a Session,
-    of: Of<'a>,
+    subject: Subject<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum Of<'a> {
+enum Subject<'a> {
     Job(&'a CellResult),
     Probe(&'a ProbeResult),
 }
@@ -50,9 +50,9 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let columns = columns();
     writeln!(out, "{}", columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(","))?;
     let (results, probes) = (analysis::results(session), analysis::probes(session));
-    for of in results.iter().map(Of::Job).chain(probes.iter().map(Of::Probe)) {
-        let row = Row { session, of };
-        let fields: Vec<String> = columns.iter().map(|c| (c.get)(&row).quoted()).collect();
+    for subject in results.iter().map(Subject::Job).chain(probes.iter().map(Subject::Probe)) {
+        let row = Row { session, subject };
+        let fields: Vec<String> = columns.iter().map(|c| (c.get)(&row).into_quoted()).collect();
         writeln!(out, "{}", fields.join(","))?;
     }
     Ok(())
@@ -60,47 +60,47 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
 
 impl Row<'_> {
     fn trials(&self) -> usize {
-        match self.of {
-            Of::Job(result) => result.trials.len(),
-            Of::Probe(result) => result.trials.len(),
+        match self.subject {
+            Subject::Job(result) => result.trials.len(),
+            Subject::Probe(result) => result.trials.len(),
         }
     }
 
     fn short_trials(&self) -> usize {
-        match self.of {
-            Of::Job(result) => result.trials.iter().filter(|t| t.short).count(),
-            Of::Probe(result) => result.trials.iter().filter(|t| t.short).count(),
+        match self.subject {
+            Subject::Job(result) => result.trials.iter().filter(|t| t.short).count(),
+            Subject::Probe(result) => result.trials.iter().filter(|t| t.short).count(),
         }
     }
 
     fn warnings(&self) -> &[Warning] {
-        match self.of {
-            Of::Job(result) => &result.warnings,
-            Of::Probe(result) => &result.warnings,
+        match self.subject {
+            Subject::Job(result) => &result.warnings,
+            Subject::Probe(result) => &result.warnings,
         }
     }
 
     fn error(&self) -> Option<&String> {
-        match self.of {
-            Of::Job(result) => result.error.as_ref(),
-            Of::Probe(result) => result.error.as_ref(),
+        match self.subject {
+            Subject::Job(result) => result.error.as_ref(),
+            Subject::Probe(result) => result.error.as_ref(),
         }
     }
 }
 
 impl Field {
-    fn quoted(self) -> String {
+    fn into_quoted(self) -> String {
         match self {
             Field::Empty => String::new(),
             Field::Number(text) => text,
-            Field::Text(text) => quoted(text),
+            Field::Text(text) => quote(text),
         }
     }
 }
 
-/// Quoted where it must be; a text that a spreadsheet would run as a formula starts with an
-/// apostrophe.
-fn quoted(mut text: String) -> String {
+/// Quotes `text` where necessary; one that a spreadsheet would run as a formula gets an
+/// apostrophe in front.
+fn quote(mut text: String) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
         text.insert(0, '\'');
     }
@@ -115,11 +115,11 @@ fn number(value: Option<f64>) -> Field {
     value.filter(|v| v.is_finite()).map_or(Field::Empty, |v| Field::Number(v.to_string()))
 }
 
-fn whole(value: impl Into<u64>) -> Field {
+fn integer(value: impl Into<u64>) -> Field {
     Field::Number(value.into().to_string())
 }
 
-fn words(value: impl ToString) -> Field {
+fn text_field(value: impl ToString) -> Field {
     Field::Text(text::clean(&value.to_string()))
 }
 
@@ -129,20 +129,26 @@ fn column(name: &str, get: impl Fn(&Row) -> Field + 'static) -> Column {
 
 /// A column that only jobs have.
 fn job(name: &str, get: impl Fn(&CellResult) -> Field + 'static) -> Column {
-    column(name, move |r| if let Of::Job(result) = r.of { get(result) } else { Field::Empty })
+    column(
+        name,
+        move |r| if let Subject::Job(result) = r.subject { get(result) } else { Field::Empty },
+    )
 }
 
 /// A column that only probes have.
 fn probe(name: &str, get: impl Fn(&ProbeResult) -> Field + 'static) -> Column {
-    column(name, move |r| if let Of::Probe(result) = r.of { get(result) } else { Field::Empty })
+    column(
+        name,
+        move |r| if let Subject::Probe(result) = r.subject { get(result) } else { Field::Empty },
+    )
 }
 
-/// Name and value of every column in one place, so that they cannot drift apart.
+/// Returns every column with its name and value.
 fn columns() -> Vec<Column> {
     let mut columns = job_columns();
     columns.extend([
-        column("trials", |r| whole(r.trials() as u64)),
-        column("short_trials", |r| whole(r.short_trials() as u64)),
+        column("trials", |r| integer(r.trials() as u64)),
+        column("short_trials", |r| integer(r.short_trials() as u64)),
         job("data_xor", data_xor),
     ]);
     columns.extend(summary_columns("throughput", "bytes_per_second", |r| r.throughput));
@@ -152,12 +158,16 @@ fn columns() -> Vec<Column> {
     columns.extend(source_columns());
     columns.extend([
         column("severity", |r| {
-            r.warnings().iter().map(|w| w.severity).max().map_or(Field::Empty, |s| words(s.name()))
+            r.warnings()
+                .iter()
+                .map(|w| w.severity)
+                .max()
+                .map_or(Field::Empty, |s| text_field(s.name()))
         }),
         column("warnings", |r| {
-            words(r.warnings().iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" "))
+            text_field(r.warnings().iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" "))
         }),
-        column("error", |r| r.error().map_or(Field::Empty, words)),
+        column("error", |r| r.error().map_or(Field::Empty, text_field)),
     ]);
     columns.extend(probe_columns());
     let median = |of: Option<SummaryOf>| number(of.map(|of| of.summary.median));
@@ -167,8 +177,8 @@ fn columns() -> Vec<Column> {
         }),
         job("write_device_median_nanoseconds", move |r| median(r.written.and_then(|w| w.device))),
         job("write_left_median_bytes", |r| number(r.written.and_then(|w| w.left))),
-        // Of a trial in the middle: repeats x count operations, so many bytes in so many seconds.
-        job("repeats", |r| r.work().map_or(Field::Empty, |work| whole(work.repeats))),
+        // Of the median trial: repeats x count operations, their bytes and seconds.
+        job("repeats", |r| r.work().map_or(Field::Empty, |work| integer(work.repeats))),
         job("bytes", |r| number(r.work().map(|work| work.bytes))),
         job("seconds", |r| number(r.work().map(|work| work.nanos / 1e9))),
     ]);
@@ -176,7 +186,7 @@ fn columns() -> Vec<Column> {
     columns.extend([
         job("level_change", |r| {
             r.level_change.as_ref().map_or(Field::Empty, |c| {
-                words(if c.kind == Kind::Step { "step" } else { "drift" })
+                text_field(if c.kind == Kind::Step { "step" } else { "drift" })
             })
         }),
         job("level_first_median", |r| {
@@ -185,27 +195,32 @@ fn columns() -> Vec<Column> {
         job("level_last_median", |r| {
             number(r.level_change.as_ref().map(|c| c.first_and_last().1.summary.median))
         }),
-        job("writes", |r| if r.cell.op == Op::Write { words(r.cell.writes) } else { Field::Empty }),
+        job("writes", |r| {
+            if r.cell.op == Op::Write { text_field(r.cell.writes) } else { Field::Empty }
+        }),
     ]);
     columns
 }
 
-/// The trials one by one: first how long each took, then its rate.
+/// Returns the columns of the single trials: their times, then their rates.
 fn trial_columns() -> Vec<Column> {
-    let seconds =
-        |round| move |r: &CellResult| number(trial(r, round).map(|t| t.nanos as f64 / 1e9));
-    let rate = |round| {
-        move |r: &CellResult| number(trial(r, round).filter(|t| t.bytes > 0).map(Trial::throughput))
+    let seconds = |round| {
+        move |r: &CellResult| number(trial_of_round(r, round).map(|t| t.nanos as f64 / 1e9))
     };
-    let took = (1..=MOST).map(|round| job(&format!("trial_{round}_seconds"), seconds(round)));
+    let rate = |round| {
+        move |r: &CellResult| {
+            number(trial_of_round(r, round).filter(|t| t.bytes > 0).map(Trial::throughput))
+        }
+    };
+    let took = (1..=MAX_RUNS).map(|round| job(&format!("trial_{round}_seconds"), seconds(round)));
     let rates =
-        (1..=MOST).map(|round| job(&format!("trial_{round}_bytes_per_second"), rate(round)));
+        (1..=MAX_RUNS).map(|round| job(&format!("trial_{round}_bytes_per_second"), rate(round)));
     took.chain(rates).collect()
 }
 
-/// The trial of that round, where there are so few that each has a column.
-fn trial(result: &CellResult, round: u32) -> Option<&Trial> {
-    let few = result.trials.iter().all(|trial| trial.round <= MOST);
+/// Returns the trial of a round, if there are few enough for each to have a column.
+fn trial_of_round(result: &CellResult, round: u32) -> Option<&Trial> {
+    let few = result.trials.iter().all(|trial| trial.round <= MAX_RUNS);
     result
         .trials
         .iter()
@@ -216,24 +231,24 @@ fn trial(result: &CellResult, round: u32) -> Option<&Trial> {
 fn job_columns() -> Vec<Column> {
     let of = |name: &str, get: fn(&Job) -> Field| job(name, move |r| get(&r.cell));
     vec![
-        column("session", |r| words(&r.session.id)),
-        of("backend", |j| words(&j.backend)),
-        of("op", |j| words(j.op)),
-        of("pattern", |j| words(j.pattern)),
-        of("block_bytes", |j| whole(j.block)),
+        column("session", |r| text_field(&r.session.id)),
+        of("backend", |j| text_field(&j.backend)),
+        of("op", |j| text_field(j.op)),
+        of("pattern", |j| text_field(j.pattern)),
+        of("block_bytes", |j| integer(j.block)),
         // 0 is one pass, as asked; what was calibrated is what calibration found.
         job("count", |r| {
-            r.cell.count.or(r.work().map(|work| work.count)).map_or(Field::Empty, whole)
+            r.cell.count.or(r.work().map(|work| work.count)).map_or(Field::Empty, integer)
         }),
-        of("span_bytes", |j| whole(j.span)),
-        of("threads", |j| whole(j.threads)),
-        of("depth", |j| whole(j.depth)),
-        of("cache", |j| words(j.cache)),
-        of("direct", |j| words(j.direct)),
-        of("xor", |j| words(j.xor)),
-        of("sync", |j| words(j.sync)),
-        of("mix_read_percent", |j| j.mix.map_or(Field::Empty, whole)),
-        of("cpu_cache", |j| words(j.cpu_cache)),
+        of("span_bytes", |j| integer(j.span)),
+        of("threads", |j| integer(j.threads)),
+        of("depth", |j| integer(j.depth)),
+        of("cache", |j| text_field(j.cache)),
+        of("direct", |j| text_field(j.direct)),
+        of("xor", |j| text_field(j.xor)),
+        of("sync", |j| text_field(j.sync)),
+        of("mix_read_percent", |j| j.mix.map_or(Field::Empty, integer)),
+        of("cpu_cache", |j| text_field(j.cpu_cache)),
     ]
 }
 
@@ -245,10 +260,10 @@ fn summary_columns(
     unit: &str,
     of: fn(&CellResult) -> Option<SummaryOf>,
 ) -> Vec<Column> {
-    let named = |(stat, get): Part<Summary>| {
+    let named_column = |(stat, get): Part<Summary>| {
         job(&format!("{what}_{stat}_{unit}"), move |r| number(of(r).and_then(|s| get(&s.summary))))
     };
-    stats().into_iter().map(named).collect()
+    stats().into_iter().map(named_column).collect()
 }
 
 fn stats() -> [Part<Summary>; 7] {
@@ -269,7 +284,7 @@ fn source_columns() -> [Column; 6] {
         job("source_page_cache", |r| number(r.source.map(|s| s.page_cache))),
         job("source_hole", |r| number(r.source.map(|s| s.hole))),
         job("source_unknown", |r| number(r.source.map(|s| s.unknown))),
-        job("source_reason", |r| words(&r.source_reason)),
+        job("source_reason", |r| text_field(&r.source_reason)),
         job("amplification", |r| number(r.amplification)),
     ]
 }
@@ -283,20 +298,20 @@ fn latency_columns() -> Vec<Column> {
         ("p999", |l| l.p999),
         ("max", |l| Some(l.max)),
     ];
-    let named = |(part, get): Part<LatencyOf>| {
+    let named_column = |(part, get): Part<LatencyOf>| {
         job(&format!("latency_{part}_nanoseconds"), move |r| {
             number(r.latency.as_ref().and_then(get))
         })
     };
-    parts.into_iter().map(named).collect()
+    parts.into_iter().map(named_column).collect()
 }
 
-/// The value of a probe is in its own unit, which has a column.
+/// Returns the columns of probes. A value is in its own unit, which has a column.
 fn probe_columns() -> Vec<Column> {
     let mut columns = vec![
-        probe("probe", |p| words(&p.cell.probe)),
+        probe("probe", |p| text_field(&p.cell.probe)),
         probe("parameters", |p| {
-            words(
+            text_field(
                 p.cell
                     .params
                     .iter()
@@ -305,7 +320,7 @@ fn probe_columns() -> Vec<Column> {
                     .join(" "),
             )
         }),
-        probe("value_unit", |p| p.unit.map_or(Field::Empty, |unit| words(unit.name()))),
+        probe("value_unit", |p| p.unit.map_or(Field::Empty, |unit| text_field(unit.name()))),
     ];
     let stats = stats().into_iter().map(|(stat, get)| {
         probe(&format!("value_{stat}"), move |p| {
@@ -318,10 +333,10 @@ fn probe_columns() -> Vec<Column> {
         probe("estimate_low", |p| number(p.estimate.as_ref().map(|e| e.low))),
         probe("estimate_high", |p| number(p.estimate.as_ref().map(|e| e.high))),
         probe("estimate_reason", |p| {
-            p.estimate.as_ref().map_or(Field::Empty, |e| words(&e.reason))
+            p.estimate.as_ref().map_or(Field::Empty, |e| text_field(&e.reason))
         }),
         probe("reference", |p| {
-            words(
+            text_field(
                 p.reference
                     .iter()
                     .map(|r| format!("{}={}", r.session, r.value))
@@ -333,11 +348,11 @@ fn probe_columns() -> Vec<Column> {
     columns
 }
 
-/// The XOR of the data, where every trial that folded it found the same.
+/// Returns the XOR of the data if all trials that computed it agree.
 fn data_xor(result: &CellResult) -> Field {
     let mut values = result.trials.iter().filter_map(|t| t.xor);
     match values.next() {
-        Some(first) if values.all(|v| v == first) => words(first),
+        Some(first) if values.all(|v| v == first) => text_field(first),
         _ => Field::Empty,
     }
 }

@@ -1,18 +1,18 @@
-//! What a format of a report is.
+//! The description of a report format.
 
 use std::io::{self, Write};
 
 use super::Look;
 use crate::session::Session;
 
-/// One format: how it is asked for, and how it is written.
+/// A report format: its id for `--format`, and its writer.
 pub struct Format {
     pub id: &'static str,
     /// One line for lists and help.
     pub about: &'static str,
     /// Without the dot.
     pub extension: &'static str,
-    /// No text: nothing for a terminal.
+    /// Whether the output is not text and must not reach a terminal.
     pub binary: bool,
     pub write: fn(&Session, &Look, &mut dyn Write) -> io::Result<()>,
 }

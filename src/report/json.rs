@@ -1,4 +1,4 @@
-//! The whole session as one JSON document, for programs and for keeping.
+//! The whole session as one JSON document, for programs and archives.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "json",
-    about: "one document with every trial; assets/schema/iotui-1.schema.json describes it",
+    about: "one document with every trial, described by assets/schema/iotui-1.schema.json",
     extension: "json",
     binary: false,
     write,

@@ -1,10 +1,10 @@
-//! JSON Lines: one object per trial as it ends, then what they say, so a script can follow a run.
+//! JSON Lines: one object per trial as it ends, then the results, so a script can follow a run.
 //!
 //! In this order: `{"kind":"trial","cell":{..},"round",..}` with the keys of a trial in the `json`
 //! format, its cell written out; per cell `{"kind":"result","cell":{..},..}` with the keys of a
 //! result but its trials, which are the lines above; `{"kind":"skipped","cell","reason"}`; last
-//! `{"kind":"end","schema","session","reason","answer"}`. Without the last line the text is not
-//! whole.
+//! `{"kind":"end","schema","session","reason","answer"}`. Without the last line the output is
+//! incomplete.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ pub const FORMAT: Format = Format {
     write,
 };
 
-/// One line: its kind, its cell, and the keys of what it tells.
+/// One line: its kind, its cell, and the keys of its object.
 #[derive(Serialize)]
 struct Line<'a> {
     kind: &'static str,
@@ -38,7 +38,7 @@ struct Line<'a> {
 
 /// The last line.
 #[derive(Serialize)]
-struct Last<'a> {
+struct EndLine<'a> {
     kind: &'static str,
     schema: &'a str,
     session: Option<&'a str>,
@@ -46,8 +46,8 @@ struct Last<'a> {
     answer: &'a analysis::Answer,
 }
 
-/// The keys of `item` but those of `without`.
-fn keys(item: &impl Serialize, without: &[&str]) -> io::Result<Map<String, Value>> {
+/// Serialises `item` without the keys in `without`.
+fn object_without(item: &impl Serialize, without: &[&str]) -> io::Result<Map<String, Value>> {
     match serde_json::to_value(item)? {
         Value::Object(mut map) => {
             map.retain(|key, _| !without.contains(&key.as_str()));
@@ -57,37 +57,45 @@ fn keys(item: &impl Serialize, without: &[&str]) -> io::Result<Map<String, Value
     }
 }
 
-/// The line of one trial, without its line end: written as soon as the trial is done.
+/// Returns the line of one trial, without a line feed, to be written as soon as the trial ends.
 pub fn trial_line(plan: &Plan, trial: &Trial) -> io::Result<String> {
     let cell = plan.cells.get(trial.cell as usize).map(CellOf::Job);
-    text(&Line { kind: "trial", cell, rest: keys(trial, &["cell"])? })
+    to_line(&Line { kind: "trial", cell, rest: object_without(trial, &["cell"])? })
 }
 
 /// [`trial_line`] of a probe.
 pub fn probe_line(plan: &Plan, trial: &ProbeTrial) -> io::Result<String> {
     let cell = plan.probes.get(trial.cell as usize).map(CellOf::Probe);
-    text(&Line { kind: "trial", cell, rest: keys(trial, &["cell"])? })
+    to_line(&Line { kind: "trial", cell, rest: object_without(trial, &["cell"])? })
 }
 
-/// Everything after the trials: results, what was skipped, the end.
+/// Writes everything after the trials: results, skipped cells, the end.
 pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
     let Document { schema, session: id, results, skipped, answer, .. } =
         analysis::document(session);
     for row in &results {
-        line(
+        write_line(
             out,
-            &Line { kind: "result", cell: Some(row.cell()), rest: keys(row, &["cell", "trials"])? },
+            &Line {
+                kind: "result",
+                cell: Some(row.cell()),
+                rest: object_without(row, &["cell", "trials"])?,
+            },
         )?;
     }
     for skipped in &skipped {
-        line(
+        write_line(
             out,
-            &Line { kind: "skipped", cell: Some(skipped.cell()), rest: keys(skipped, &["cell"])? },
+            &Line {
+                kind: "skipped",
+                cell: Some(skipped.cell()),
+                rest: object_without(skipped, &["cell"])?,
+            },
         )?;
     }
-    line(
+    write_line(
         out,
-        &Last {
+        &EndLine {
             kind: "end",
             schema,
             session: id,
@@ -97,13 +105,13 @@ pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-fn text(line: &impl Serialize) -> io::Result<String> {
+fn to_line(line: &impl Serialize) -> io::Result<String> {
     let mut text = Vec::new();
     compact(line, &mut text)?;
     String::from_utf8(text).map_err(io::Error::other)
 }
 
-fn line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
+fn write_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
     compact(line, out)?;
     writeln!(out)
 }

@@ -1,4 +1,4 @@
-//! How a report is shown: what the place that it goes to can do.
+//! How a report is shown: the capabilities of its destination.
 
 use crate::units::Rates;
 
@@ -12,12 +12,12 @@ pub enum Spread {
     Log,
 }
 
-/// What the place that a report is shown on can do. Formats for machines ignore it.
+/// The capabilities of a report's destination. Machine-readable formats ignore it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
     /// Columns of the terminal; 80 when unknown.
     pub width: usize,
-    /// ANSI colours; nothing is told by colour alone.
+    /// ANSI colours; no information depends on colour alone.
     pub color: bool,
     /// Only ASCII characters.
     pub ascii: bool,

@@ -1,13 +1,13 @@
 //! The table as Markdown, ready to paste: conditions, table, warnings, gaps, the answer.
 //!
-//! What GitHub's Markdown reads as more than text is escaped, wherever it came from.
+//! Whatever GitHub's Markdown would interpret is escaped, wherever it came from.
 
 use std::io::{self, Write};
 
 use super::table::{
-    axes, below, columns, conditions, extras, findings::Findings, grid::Column, probed, unlike,
+    axes, below, columns, conditions, extras, findings::Findings, grid::Column, page_faults, probes,
 };
-use super::text::capital;
+use super::text::capitalize;
 use super::{Format, Look, sparks};
 use crate::analysis;
 use crate::session::Session;
@@ -22,29 +22,29 @@ pub const FORMAT: Format = Format {
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
-    let (rows, _) = axes::ordered(&results);
-    let findings = Findings::of(&rows);
+    let (rows, _) = axes::sort_rows(&results);
+    let findings = Findings::from_rows(&rows);
     // No line of Markdown is broken by its width.
     let look = Look { width: usize::MAX / 2, color: false, ..*look };
-    for (what, paragraphs) in conditions::done(session) {
-        writeln!(out, "## {}\n", escaped(&what))?;
-        paragraphs.iter().try_for_each(|text| writeln!(out, "{}\n", escaped(text)))?;
+    for (what, paragraphs) in conditions::preset_descriptions(session) {
+        writeln!(out, "## {}\n", escape(&what))?;
+        paragraphs.iter().try_for_each(|text| writeln!(out, "{}\n", escape(text)))?;
     }
     for (label, body) in conditions::conditions(session, &rows, false) {
         if !body.is_empty() {
-            writeln!(out, "- **{label}**: {}", escaped(&below::safe(&body, &look)))?;
+            writeln!(out, "- **{label}**: {}", escape(&below::safe(&body, &look)))?;
         }
     }
     writeln!(out)?;
     if !rows.is_empty() {
-        table(&columns::columns(&rows, &findings, &look, false), rows.len(), out)?;
+        write_table(&columns::columns(&rows, &findings, &look, false), rows.len(), out)?;
         writeln!(out)?;
     }
     if !probes.is_empty() {
-        table(&probed::columns(&probes, &look), probes.len(), out)?;
+        write_table(&probes::columns(&probes, &look), probes.len(), out)?;
         writeln!(out)?;
     }
-    let chart = sparks::lines(session, &results);
+    let chart = sparks::build_lines(session, &results);
     if !chart.is_empty() {
         // Between fences nothing is more than text.
         let safe: Vec<String> =
@@ -53,42 +53,42 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     }
     for extra in extras(session, &rows, &look) {
         writeln!(out, "**{}**\n", extra.title)?;
-        table(&extra.columns, extra.rows, out)?;
-        writeln!(out, "\n{}\n", escaped(&capital(&below::sentence(&extra.text))))?;
+        write_table(&extra.columns, extra.rows, out)?;
+        writeln!(out, "\n{}\n", escape(&capitalize(&below::end_sentence(&extra.text))))?;
     }
     let mut page = below::Page { look: &look, lines: Vec::new() };
-    below::warnings(&mut page, &findings, rows.len());
-    below::missing(&mut page, &rows, &analysis::skipped(session));
-    probed::below(&mut page, &probes, &analysis::skipped_probes(session));
-    probed::estimates(&mut page, &probes, true);
-    below::whole(&mut page, session, &rows);
-    unlike::unlike(&mut page, &rows);
-    below::folded(&mut page, &rows);
-    below::ending(&mut page, session);
-    below::expected(&mut page, session, &rows);
-    below::why(&mut page, session, &rows);
+    below::add_warnings(&mut page, &findings, rows.len());
+    below::add_missing(&mut page, &rows, &analysis::skipped(session));
+    probes::add_notes(&mut page, &probes, &analysis::skipped_probes(session));
+    probes::add_estimates(&mut page, &probes, true);
+    below::add_whole_file(&mut page, session, &rows);
+    page_faults::add_page_faults(&mut page, &rows);
+    below::add_xor_coverage(&mut page, &rows);
+    below::add_ending(&mut page, session);
+    below::add_expected(&mut page, session, &rows);
+    below::add_why(&mut page, session, &rows);
     write_list(&page.lines, out)?;
     writeln!(
         out,
         "**Answer**: {}",
-        escaped(&below::safe(&analysis::answer_with(session, &results, &probes).text, &look))
+        escape(&below::safe(&analysis::answer_with(session, &results, &probes).text, &look))
     )
 }
 
-/// The lines as a list.
+/// Writes the lines as a list.
 fn write_list(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
     for line in lines.iter().filter(|line| !line.is_empty()) {
         // What is indented belongs to the line before.
         let start = if line.starts_with(' ') { "  " } else { "- " };
-        writeln!(out, "{start}{}", escaped(line.trim()))?;
+        writeln!(out, "{start}{}", escape(line.trim()))?;
     }
     if lines.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
-/// A table of these columns, with a line of titles and units above.
-pub fn table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a table of these columns, with titles and units in its head.
+pub fn write_table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
     let title = |column: &Column| {
-        escaped(
+        escape(
             format!(
                 "{} {}",
                 column.title,
@@ -97,31 +97,31 @@ pub fn table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result
             .trim(),
         )
     };
-    writeln!(out, "{}", line(columns.iter().map(title).collect()))?;
+    writeln!(out, "{}", format_row(columns.iter().map(title).collect()))?;
     writeln!(
         out,
         "{}",
-        line(columns.iter().map(|c| if c.right { "---:" } else { "---" }.into()).collect())
+        format_row(columns.iter().map(|c| if c.right { "---:" } else { "---" }.into()).collect())
     )?;
     for row in 0..rows {
         let text = |column: &Column| -> String {
             column.cells.get(row).into_iter().flatten().map(|(_, piece)| piece.as_str()).collect()
         };
         let cell = |column: &Column| {
-            escaped(&text(column).split_whitespace().collect::<Vec<_>>().join(" "))
+            escape(&text(column).split_whitespace().collect::<Vec<_>>().join(" "))
         };
-        writeln!(out, "{}", line(columns.iter().map(cell).collect()))?;
+        writeln!(out, "{}", format_row(columns.iter().map(cell).collect()))?;
     }
     Ok(())
 }
 
-/// One line of a table; its cells are escaped.
-pub fn line(cells: Vec<String>) -> String {
+/// Joins escaped cells to a line of a table.
+pub fn format_row(cells: Vec<String>) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// `text` as nothing but text, at the start of a line too.
-pub fn escaped(text: &str) -> String {
+/// Escapes `text` for Markdown, at the start of a line too.
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     let mut before = ' ';
@@ -218,11 +218,11 @@ mod tests {
     #[test]
     fn hostile_text_is_text() {
         assert_eq!(
-            escaped("a|b <i>&amp; `c` *d* _e_ f_g [h](i)"),
+            escape("a|b <i>&amp; `c` *d* _e_ f_g [h](i)"),
             "a\\|b \\<i\\>\\&amp; \\`c\\` \\*d\\* \\_e\\_ f_g \\[h\\](i)"
         );
         assert_eq!(
-            [escaped("# a"), escaped("1. a"), escaped("- a"), escaped("-"), escaped("1.5")],
+            [escape("# a"), escape("1. a"), escape("- a"), escape("-"), escape("1.5")],
             ["\\# a", "1\\. a", "\\- a", "-", "1.5"]
         );
     }

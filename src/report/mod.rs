@@ -27,15 +27,16 @@ mod text;
 
 use crate::plan::{Unknown, nearest};
 
-pub use anonymous::{Names, anonymous};
+pub use anonymous::{PrivateNames, anonymize};
 pub use compare::{
-    COMPARISONS, ComparisonFormat, compared_columns, comparison_format, comparison_text, ruling,
+    COMPARISONS, ComparisonFormat, comparison_columns, comparison_text, find_comparison_format,
+    ruling_text,
 };
 pub use format::Format;
 pub use look::{Look, Spread};
 pub use out::{
-    FORMAT_OPTION, Failed, HEADING as OUTPUT, Ids, Out, Shown, When, ascii_only, comparisons,
-    failed, formats, say, stdout, unread_is_fine,
+    DisplayArgs, FORMAT_OPTION, Failure, HEADING as OUTPUT, Ids, Out, When, comparisons, failure,
+    formats, ignore_broken_pipe, is_ascii_only, print_message, stdout,
 };
 
 /// The JSON Schema of the `json` format, as users can download it.
@@ -61,8 +62,8 @@ pub static FORMATS: &[Format] = &[
 /// The id of the format whose trials are written as they end.
 pub const JSONL: &str = jsonl::FORMAT.id;
 
-/// The format of that name.
-pub fn format(id: &str) -> Result<&'static Format, Unknown> {
+/// Returns the format with this id.
+pub fn find_format(id: &str) -> Result<&'static Format, Unknown> {
     FORMATS
         .iter()
         .find(|f| f.id == id)

@@ -1,4 +1,4 @@
-//! Where data goes: stdout or a file, and what the place it is shown on can do.
+//! Where data goes (stdout or a file), and what its destination can show.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -42,12 +42,12 @@ pub struct Out {
     pub color: When,
 
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: DisplayArgs,
 }
 
 /// How figures are shown.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
-pub struct Shown {
+pub struct DisplayArgs {
     /// Unit of throughput on screen, in tables, HTML and pictures: auto, MiB/s, GiB/s .., MB/s,
     /// GB/s ..; machine-readable formats use B/s
     #[arg(long, value_name = "UNIT", default_value = "auto", help_heading = HEADING)]
@@ -65,8 +65,8 @@ pub enum When {
     Never,
 }
 
-/// Offers the ids of a registry to help and completion. What is no id is refused later, with the
-/// nearest one.
+/// Offers the ids of a registry to help and completion. An unknown id is rejected later, with the
+/// nearest one as a suggestion.
 #[derive(Debug, Clone, Copy)]
 pub struct Ids(fn() -> Vec<&'static str>);
 
@@ -100,51 +100,51 @@ impl TypedValueParser for Ids {
 /// An error that is not wrong usage: the program exits with this code.
 #[derive(Debug, thiserror::Error)]
 #[error("{1}")]
-pub struct Failed(pub u8, pub String);
+pub struct Failure(pub u8, pub String);
 
-/// One line to stderr; that nobody reads it is no reason to fail.
-pub fn say(line: impl std::fmt::Display) {
+/// Prints a line to stderr and ignores errors: an unread message is no reason to fail.
+pub fn print_message(line: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{}", safe_lines(&line.to_string(), Replacement::Escape));
 }
 
-/// Exit 1 with this message.
-pub fn failed(error: impl std::fmt::Display) -> anyhow::Error {
-    Failed(1, error.to_string()).into()
+/// Returns an error that exits with code 1 and this message.
+pub fn failure(error: impl std::fmt::Display) -> anyhow::Error {
+    Failure(1, error.to_string()).into()
 }
 
 impl Out {
-    /// What the place that data goes to can show.
+    /// Returns what the destination can show.
     pub fn look(&self) -> Look {
         let terminal = self.output.is_none() && io::stdout().is_terminal();
         let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
         let dumb = std::env::var("TERM").is_ok_and(|t| t == "dumb");
         Look {
             width: if terminal {
-                columns()
+                terminal_columns()
             } else {
-                said_columns(std::env::var("COLUMNS").ok().as_deref())
+                parse_columns(std::env::var("COLUMNS").ok().as_deref())
             },
             color: match self.color {
                 When::Always => true,
                 When::Never => false,
                 When::Auto => terminal && !set("NO_COLOR") && !dumb,
             },
-            ascii: self.ascii || ascii_only(&|name| std::env::var(name).ok()),
+            ascii: self.ascii || is_ascii_only(&|name| std::env::var(name).ok()),
             unit: self.shown.unit,
             scale: self.shown.scale,
         }
     }
 
-    /// The format that was asked for.
+    /// Returns the requested format.
     pub fn format(&self) -> anyhow::Result<&'static Format> {
-        super::format(&self.format).context(FORMAT_OPTION)
+        super::find_format(&self.format).context(FORMAT_OPTION)
     }
 
-    /// Refuses a format that is no text where it would reach a terminal.
+    /// Rejects a binary format that would be written to a terminal.
     pub fn refuse_terminal(&self, format: &Format) -> anyhow::Result<()> {
         if format.binary && self.output.is_none() && io::stdout().is_terminal() {
             anyhow::bail!(
-                "{0} is binary: give a file, as in -o run.{1}, or pipe it",
+                "{0} is binary: write it to a file with -o run.{1}, or pipe it",
                 format.id,
                 format.extension
             );
@@ -152,18 +152,18 @@ impl Out {
         Ok(())
     }
 
-    /// Writes data to `-o` atomically, else to stdout. A reader that left early is no error.
+    /// Writes data to `-o` atomically, else to stdout. A closed pipe is not an error.
     pub fn write(&self, data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
         match &self.output {
-            Some(path) => to_file(path, data).map_err(failed),
+            Some(path) => to_file(path, data).map_err(failure),
             None => {
                 let mut stdout = io::BufWriter::new(stdout()?);
-                unread_is_fine(data(&mut stdout).and_then(|()| stdout.flush()))
+                ignore_broken_pipe(data(&mut stdout).and_then(|()| stdout.flush()))
             }
         }
     }
 
-    /// Whether data could be written there: asked before a run.
+    /// Checks before a run that the output can be written.
     pub fn check(&self) -> anyhow::Result<()> {
         match &self.output {
             Some(path) => probe(path).context("--output"),
@@ -171,7 +171,7 @@ impl Out {
         }
     }
 
-    /// Text, with nothing in it that steers a terminal; JSON where `--format json` was said; other
+    /// Writes escaped text, or JSON with `--format json`; other
     /// formats are for results only.
     pub fn text_or_json(
         &self,
@@ -194,51 +194,51 @@ impl Out {
     }
 }
 
-/// stdout, to be written without std, which tells no error where it is closed.
+/// Opens stdout past std, which does not report an error if it is closed.
 pub fn stdout() -> anyhow::Result<File> {
-    stdout::open().map_err(|error| unwritten(&error))
+    stdout::open().map_err(|error| stdout_error(&error))
 }
 
-/// That a reader left early is no failure.
-pub fn unread_is_fine(written: io::Result<()>) -> anyhow::Result<()> {
+/// Turns a broken pipe into success: the reader closed it early.
+pub fn ignore_broken_pipe(written: io::Result<()>) -> anyhow::Result<()> {
     match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(&error)),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(stdout_error(&error)),
         _ => Ok(()),
     }
 }
 
-fn unwritten(error: &io::Error) -> anyhow::Error {
-    failed(format!("cannot write to stdout: {error}"))
+fn stdout_error(error: &io::Error) -> anyhow::Error {
+    failure(format!("cannot write to stdout: {error}"))
 }
 
-/// A report narrower than this is hard to read.
-const NARROWEST: usize = 40;
+/// Narrower reports are hard to read.
+const MIN_COLUMNS: usize = 40;
 
-/// Of the terminal; one that says 0, as a serial line does, counts as 80 wide.
-fn columns() -> usize {
-    let said = crossterm::terminal::window_size()
+/// Returns the width of the terminal; one that reports 0, as a serial line does, counts as 80.
+fn terminal_columns() -> usize {
+    let reported = crossterm::terminal::window_size()
         .ok()
         .map(|size| usize::from(size.columns))
         .filter(|columns| *columns > 0);
-    said.map_or(80, |columns| columns.max(NARROWEST))
+    reported.map_or(80, |columns| columns.max(MIN_COLUMNS))
 }
 
-/// The width that COLUMNS asks for, where no terminal says it; else 80.
-fn said_columns(variable: Option<&str>) -> usize {
-    let said =
+/// Parses the width in COLUMNS; 80 if it is missing or not a number.
+fn parse_columns(variable: Option<&str>) -> usize {
+    let reported =
         variable.and_then(|text| text.trim().parse::<u16>().ok()).filter(|columns| *columns > 0);
-    said.map_or(80, |columns| usize::from(columns).max(NARROWEST))
+    reported.map_or(80, |columns| usize::from(columns).max(MIN_COLUMNS))
 }
 
-/// A locale that says it is not UTF-8, or the console of Linux; a locale that says nothing is taken
-/// to be able to.
-pub fn ascii_only(env: &dyn Fn(&str) -> Option<String>) -> bool {
+/// Returns whether the locale is not UTF-8 or the terminal is the Linux console; a locale without
+/// an encoding counts as UTF-8.
+pub fn is_ascii_only(env: &dyn Fn(&str) -> Option<String>) -> bool {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let said = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| set(name));
+    let reported = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| set(name));
     let names_another =
         |l: &str| l.contains('.') && !l.to_lowercase().replace('-', "").contains("utf8");
     set("TERM").as_deref() == Some("linux")
-        || said.is_some_and(|l| matches!(l.as_str(), "C" | "POSIX") || names_another(&l))
+        || reported.is_some_and(|l| matches!(l.as_str(), "C" | "POSIX") || names_another(&l))
 }
 
 #[cfg(test)]
@@ -257,7 +257,7 @@ mod tests {
             Some(" 132 "),
             Some("20"),
         ]
-        .map(said_columns);
+        .map(parse_columns);
         assert_eq!(widths, [80, 80, 80, 80, 80, 80, 132, 40]);
     }
 }

@@ -16,24 +16,24 @@ use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "png",
-    about: "a picture in pixels for slides, as the svg; needs -o or a pipe",
+    about: "the svg picture in pixels, for slides; needs -o or a pipe",
     extension: "png",
     binary: true,
     write,
 };
 
 /// Pixels of one unit of the picture.
-const DENSE: f32 = 2.0;
+const PIXEL_RATIO: f32 = 2.0;
 /// Pixels up and down: beyond it the picture is less dense.
-const MOST: f32 = 16_000.0;
+const MAX_HEIGHT: f32 = 16_000.0;
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let scene = picture::scene(session, look);
-    let dense = DENSE.min(MOST / scene.height as f32);
+    let dense = PIXEL_RATIO.min(MAX_HEIGHT / scene.height as f32);
     let pixels = |length: f64| ((length as f32 * dense).ceil() as u32).max(1);
-    let no = || io::Error::other("the picture is too large to paint");
+    let too_large = || io::Error::other("the picture is too large to paint");
     let mut canvas = Canvas {
-        pixels: Pixmap::new(pixels(scene.width), pixels(scene.height)).ok_or_else(no)?,
+        pixels: Pixmap::new(pixels(scene.width), pixels(scene.height)).ok_or_else(too_large)?,
         dense,
     };
     canvas.pixels.fill(color(Ink::Back, 1.0));

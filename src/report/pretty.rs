@@ -1,7 +1,7 @@
-//! JSON for people's terminals too: what would steer one is escaped. Indented it is written fast: a
+//! JSON that is safe on terminals: control characters are escaped. Indented output is fast: a
 //! session of 100,000 trials has seven million lines of it.
 //!
-//! Else the same text as serde_json itself makes, in fewer and larger pieces.
+//! Otherwise the same text as serde_json writes, in fewer and larger chunks.
 
 use std::io::{self, Write};
 
@@ -10,24 +10,24 @@ use serde_json::ser::{Formatter, Serializer};
 
 use crate::text::write_json;
 
-/// Bytes that are collected before they are written on.
-const PIECE: usize = 64 << 10;
+/// Bytes that are collected before they are written.
+const CHUNK_BYTES: usize = 64 << 10;
 /// A line feed and the deepest usual indentation.
-const DEEP: &[u8; 33] = b"\n                                ";
+const INDENT: &[u8; 33] = b"\n                                ";
 
 /// Writes a value as indented JSON, without a line feed at its end.
 pub fn pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let mut pieces = Pieces { collected: Vec::with_capacity(PIECE), out };
-    value.serialize(&mut Serializer::with_formatter(&mut pieces, Indented::default()))?;
-    pieces.flush()
+    let mut chunks = ChunkedWriter { collected: Vec::with_capacity(CHUNK_BYTES), out };
+    value.serialize(&mut Serializer::with_formatter(&mut chunks, Indented::default()))?;
+    chunks.flush()
 }
 
-struct Pieces<'a> {
+struct ChunkedWriter<'a> {
     collected: Vec<u8>,
     out: &'a mut dyn Write,
 }
 
-impl Write for Pieces<'_> {
+impl Write for ChunkedWriter<'_> {
     #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_all(bytes).map(|()| bytes.len())
@@ -35,7 +35,7 @@ impl Write for Pieces<'_> {
 
     #[inline]
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.collected.len() + bytes.len() > PIECE {
+        if self.collected.len() + bytes.len() > CHUNK_BYTES {
             self.flush()?;
         }
         self.collected.extend_from_slice(bytes);
@@ -75,8 +75,8 @@ struct Indented {
 
 impl Indented {
     #[inline]
-    fn line<W: ?Sized + Write>(&self, out: &mut W) -> io::Result<()> {
-        match DEEP.get(..1 + 2 * self.level) {
+    fn start_line<W: ?Sized + Write>(&self, out: &mut W) -> io::Result<()> {
+        match INDENT.get(..1 + 2 * self.level) {
             Some(start) => out.write_all(start),
             None => {
                 out.write_all(b"\n")?;
@@ -94,17 +94,17 @@ impl Indented {
     fn close<W: ?Sized + Write>(&mut self, out: &mut W, bracket: &[u8]) -> io::Result<()> {
         self.level -= 1;
         if self.filled {
-            self.line(out)?;
+            self.start_line(out)?;
         }
         out.write_all(bracket)
     }
 
     #[inline]
-    fn item<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+    fn start_item<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
         if !first {
             out.write_all(b",")?;
         }
-        self.line(out)
+        self.start_line(out)
     }
 }
 
@@ -118,7 +118,7 @@ impl Formatter for Indented {
     }
 
     fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.item(out, first)
+        self.start_item(out, first)
     }
 
     fn end_array_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
@@ -136,7 +136,7 @@ impl Formatter for Indented {
 
     #[inline]
     fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.item(out, first)
+        self.start_item(out, first)
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! A chart of plain characters, for text that holds no picture: a line of bars for each curve, all
+//! A chart of plain characters, for text without pictures: a line of bars for each curve, all
 //! of a figure on one scale.
 
 use super::Look;
@@ -11,9 +11,9 @@ use crate::units::{show_count, show_rate};
 /// Heights of a bar; the estimates are dotted.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The lines of the charts, each with a line that says what it is; none where nothing varies along
+/// Builds the lines of the charts, each below a caption; none where nothing varies along
 /// an axis.
-pub fn lines(session: &Session, results: &[CellResult]) -> Vec<String> {
+pub fn build_lines(session: &Session, results: &[CellResult]) -> Vec<String> {
     let groups = figure::groups(session, results, &[], &Look::default());
     let shown = |group: &Group| {
         group
@@ -27,7 +27,7 @@ pub fn lines(session: &Session, results: &[CellResult]) -> Vec<String> {
         for figure in
             group.figures.iter().filter(|figure| !figure.again && figure.metric != Metric::Latency)
         {
-            lines.extend(chart(group, figure));
+            lines.extend(draw_chart(group, figure));
         }
     }
     lines
@@ -36,7 +36,7 @@ pub fn lines(session: &Session, results: &[CellResult]) -> Vec<String> {
 /// The values of one row along the axis.
 type Row = (String, Vec<(f64, f64)>);
 
-fn rows(group: &Group, panel: &Panel) -> Vec<Row> {
+fn collect_rows(group: &Group, panel: &Panel) -> Vec<Row> {
     let named = |name: &str| {
         if panel.title.is_empty() { name.to_string() } else { format!("{name}, {}", panel.title) }
     };
@@ -49,8 +49,9 @@ fn rows(group: &Group, panel: &Panel) -> Vec<Row> {
         .collect()
 }
 
-fn chart(group: &Group, figure: &Figure) -> Vec<String> {
-    let rows: Vec<Row> = figure.panels.iter().flat_map(|panel| rows(group, panel)).collect();
+fn draw_chart(group: &Group, figure: &Figure) -> Vec<String> {
+    let rows: Vec<Row> =
+        figure.panels.iter().flat_map(|panel| collect_rows(group, panel)).collect();
     let values = || {
         rows.iter()
             .flat_map(|(_, points)| points.iter().map(|(_, value)| *value))
@@ -82,13 +83,13 @@ fn chart(group: &Group, figure: &Figure) -> Vec<String> {
         show(high)
     )];
     for (name, points) in &rows {
-        let one = |at: &f64| {
+        let bar_at = |at: &f64| {
             points
                 .iter()
                 .find(|(place, value)| place == at && *value > 0.0)
                 .map_or(' ', |(_, value)| bar(*value))
         };
-        let bars: String = places.iter().map(one).collect();
+        let bars: String = places.iter().map(bar_at).collect();
         lines.push(format!("{name:<wide$}  {bars}").trim_end().to_string());
     }
     let expected: Vec<analysis::Estimated> =
@@ -107,7 +108,7 @@ mod tests {
     fn every_curve_is_a_line_of_bars_on_one_scale() {
         let session = sample::bounded(sample::quick());
         let results = analysis::results(&session);
-        let lines = lines(&session, &results);
+        let lines = build_lines(&session, &results);
         assert!(
             lines[0].starts_with("block size from 4 KiB to") && lines[0].ends_with("logarithmic"),
             "{lines:?}"
@@ -122,9 +123,9 @@ mod tests {
             "{lines:?}"
         );
         assert!(lines.iter().filter(|line| line.starts_with("read")).count() >= 2, "{lines:?}");
-        assert_eq!(super::lines(&session, &results[..1]), [""; 0], "a point is no curve");
+        assert_eq!(super::build_lines(&session, &results[..1]), [""; 0], "a point is no curve");
         for (name, session) in sample::all() {
-            let lines = super::lines(&session, &analysis::results(&session));
+            let lines = super::build_lines(&session, &analysis::results(&session));
             assert!(
                 lines.iter().all(|line| !line.contains("NaN") && !line.contains('\n')),
                 "{name}"

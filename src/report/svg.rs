@@ -17,7 +17,7 @@ use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "svg",
-    about: "a picture: every curve with its intervals, latencies below",
+    about: "a picture of every curve with its intervals, latencies below",
     extension: "svg",
     binary: false,
     write,
@@ -45,8 +45,8 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
 /// Fills and strokes by class, for the light and for the dark.
 fn style() -> String {
     let rules = |dark: bool| {
-        let rule = |(_, class, light, own): &(Ink, &str, &str, &str)| {
-            let color = if dark { own } else { light };
+        let rule = |(_, class, light, night): &(Ink, &str, &str, &str)| {
+            let color = if dark { night } else { light };
             format!(".{class}{{fill:{color}}}.{class}l{{stroke:{color}}}")
         };
         SCHEMES.iter().map(rule).collect::<String>()
@@ -90,18 +90,18 @@ fn points(points: &[(f64, f64)]) -> String {
 
 fn element(shape: &Shape) -> String {
     match shape {
-        Shape::Line { points: own, stroke: how } => {
-            format!("<polyline points=\"{}\" {}/>", points(own), stroke(how))
+        Shape::Line { points: line, stroke: how } => {
+            format!("<polyline points=\"{}\" {}/>", points(line), stroke(how))
         }
-        Shape::Area { points: own, ink: fill, opacity } => {
+        Shape::Area { points: line, ink: fill, opacity } => {
             format!(
                 "<polygon points=\"{}\" {} fill-opacity=\"{opacity}\"/>",
-                points(own),
+                points(line),
                 ink(*fill, "fill")
             )
         }
-        Shape::Mark { at: (x, y), mark, ink: own, hollow, says } => {
-            let (fill, line) = if *hollow { (Ink::Back, *own) } else { (*own, Ink::Back) };
+        Shape::Mark { at: (x, y), mark, ink: color, hollow, says } => {
+            let (fill, line) = if *hollow { (Ink::Back, *color) } else { (*color, Ink::Back) };
             let classes =
                 [fill.class().map(String::from), line.class().map(|class| format!("{class}l"))];
             let classes: Vec<String> = classes.into_iter().flatten().collect();
@@ -128,7 +128,7 @@ fn element(shape: &Shape) -> String {
                 }
             }
         }
-        Shape::Text { at: (x, y), text: body, ink: own, size, bold, anchor } => {
+        Shape::Text { at: (x, y), text: body, ink: color, size, bold, anchor } => {
             let anchor = match anchor {
                 Anchor::Start => "",
                 Anchor::Middle => " text-anchor=\"middle\"",
@@ -137,7 +137,7 @@ fn element(shape: &Shape) -> String {
             let weight = if *bold { " font-weight=\"600\"" } else { "" };
             format!(
                 "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\"{anchor}{weight} {}>{}</text>",
-                ink(*own, "fill"),
+                ink(*color, "fill"),
                 text::xml(body)
             )
         }

@@ -22,14 +22,14 @@ impl Write for Closed {
 #[test]
 fn every_format_is_listed_once_and_found_by_its_id() {
     for (i, known) in FORMATS.iter().enumerate() {
-        assert!(std::ptr::eq(format(known.id).unwrap(), &FORMATS[i]), "{}", known.id);
+        assert!(std::ptr::eq(find_format(known.id).unwrap(), &FORMATS[i]), "{}", known.id);
         assert!(
             !known.about.is_empty() && known.about.len() <= 80 && !known.extension.starts_with('.'),
             "{}",
             known.id
         );
     }
-    assert!(format("jason").err().unwrap().to_string().contains("did you mean json"));
+    assert!(find_format("jason").err().unwrap().to_string().contains("did you mean json"));
 }
 
 #[test]

@@ -1,23 +1,23 @@
 //! Text for people, and what of it may not reach a terminal or a page.
 
 use crate::text::{Replacement, safe};
-pub use crate::text::{pad as left, width, wrap, wrap_where};
+pub use crate::text::{pad_right, width, wrap, wrap_where};
 
-/// `text` with everything escaped that could do more than stand there: names and paths are not
-/// ours.
+/// Escapes everything in `text` that could control a terminal: names and paths may come from
+/// anyone.
 pub fn clean(text: &str) -> String {
     safe(text, Replacement::Escape)
 }
 
-/// `text` for a place between tags or inside an attribute of XML or HTML; XML has no characters
-/// that are none.
+/// Escapes `text` for XML and HTML, between tags or in an attribute; drops the noncharacters that
+/// XML does not allow.
 pub fn xml(text: &str) -> String {
     let text: String =
         clean(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// `text` in ASCII only: a twin where there is one, else the character's escape.
+/// Converts `text` to ASCII: a similar character where there is one, else an escape.
 pub fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -40,8 +40,8 @@ pub fn ascii(text: &str) -> String {
     out
 }
 
-/// A text that stands by itself begins with a capital.
-pub fn capital(text: &str) -> String {
+/// Makes the first letter a capital.
+pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().collect::<String>() + letters.as_str()

@@ -103,7 +103,7 @@ fn same(mut copy: Session, of: &Session) {
 
 /// Every report of a session, with names and without.
 fn shown(session: &Session) {
-    let anonymous = report::anonymous(session);
+    let anonymous = report::anonymize(session);
     for session in [session, &anonymous] {
         for format in FORMATS {
             for look in [Look::default(), Look { width: 40, ascii: true, ..Look::default() }] {

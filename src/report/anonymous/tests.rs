@@ -39,7 +39,7 @@ fn telling() -> Session {
 #[test]
 fn no_format_tells_whose_session_it_is() {
     let session = telling();
-    let hidden = anonymous(&session);
+    let hidden = anonymize(&session);
     for format in FORMATS.iter().filter(|format| !format.binary) {
         let show = |session: &Session| {
             let mut out = Vec::new();
@@ -50,7 +50,7 @@ fn no_format_tells_whose_session_it_is() {
         assert!(!text.to_lowercase().contains("secret"), "{}: {text}", format.id);
         assert_ne!(show(&session), text, "{}", format.id);
     }
-    assert_eq!(anonymous(&hidden), hidden);
+    assert_eq!(anonymize(&hidden), hidden);
     assert!(hidden.notes.last().unwrap().contains("see /proc/self/io"));
     assert_eq!(hidden.id, "20261121-093011");
     // Where a probe went is no name, and what the other machine is stays.
@@ -61,13 +61,18 @@ fn no_format_tells_whose_session_it_is() {
 #[test]
 fn what_was_measured_stays() {
     let session = sample::quick();
-    let hidden = anonymous(&session);
+    let hidden = anonymize(&session);
     assert_eq!(
         (&hidden.plan.cells, &hidden.trials, &hidden.verdicts),
         (&session.plan.cells, &session.trials, &session.verdicts)
     );
     assert_eq!(
-        (is_kernels("vda"), is_kernels("nvme0n1"), is_kernels("vg-anna"), is_kernels("nas:/x")),
+        (
+            is_kernel_name("vda"),
+            is_kernel_name("nvme0n1"),
+            is_kernel_name("vg-anna"),
+            is_kernel_name("nas:/x")
+        ),
         (true, true, false, false)
     );
 }

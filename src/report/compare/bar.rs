@@ -3,14 +3,14 @@
 use crate::analysis::times;
 use crate::stats::Ratio;
 
-/// Columns of a bar, and where there is room for more; odd, so that 1 has one of its own.
+/// Columns of a bar, narrow and wide; odd, so that 1 is in the middle.
 const WIDTH: usize = 9;
 const WIDE: usize = 21;
-/// A line from here on has room for more.
-const ROOMY: usize = 110;
-/// The scale ends between these ratios: neither is noise made large, nor does one extreme flatten
+/// Lines at least this wide have wide bars.
+const WIDE_FROM: usize = 110;
+/// Range of the scale's end: noise is not magnified, and one extreme does not flatten
 /// the rest.
-const ENDS: (f64, f64) = (1.05, 8.0);
+const END_RANGE: (f64, f64) = (1.05, 8.0);
 
 /// From 1 / `end` to `end`.
 pub struct Scale {
@@ -20,13 +20,13 @@ pub struct Scale {
 
 impl Scale {
     /// For these ratios, in lines of so many columns.
-    pub fn of(ratios: &[Option<Ratio>], columns: usize) -> Scale {
+    pub fn for_ratios(ratios: &[Option<Ratio>], columns: usize) -> Scale {
         let ends =
             ratios.iter().flatten().flat_map(|of| [Some(of.ratio), of.low, of.high]).flatten();
         let largest = ends.map(|end| end.ln().abs()).fold(0.0, f64::max);
         Scale {
-            end: largest.exp().clamp(ENDS.0, ENDS.1),
-            width: if columns >= ROOMY { WIDE } else { WIDTH },
+            end: largest.exp().clamp(END_RANGE.0, END_RANGE.1),
+            width: if columns >= WIDE_FROM { WIDE } else { WIDTH },
         }
     }
 
@@ -37,7 +37,7 @@ impl Scale {
         format!("{low}{}{high}", " ".repeat(space))
     }
 
-    /// The column of a ratio, and whether it lies outside.
+    /// Returns the column of a ratio, and whether it is off the scale.
     fn place(&self, ratio: f64) -> (usize, bool) {
         let half = (self.width / 2) as f64;
         let at = ratio.ln() / self.end.ln();
@@ -46,24 +46,26 @@ impl Scale {
 
     /// `  |--o--  `: the interval with its ratio, and where 1 is.
     pub fn bar(&self, ratio: Option<&Ratio>, ascii: bool) -> String {
-        let [one, line, middle] = if ascii { ['|', '-', 'o'] } else { ['│', '─', '●'] };
+        let [unity, line, middle] = if ascii { ['|', '-', 'o'] } else { ['│', '─', '●'] };
         let mut bar = vec![' '; self.width];
-        bar[self.width / 2] = one;
+        bar[self.width / 2] = unity;
         if let Some(ratio) = ratio {
             if let Some((low, high)) = ratio.interval() {
                 let ((from, before), (to, beyond)) = (self.place(low), self.place(high));
                 bar[from..=to.max(from)].fill(line);
                 // The line must not hide where 1 is: an interval that does not reach it may share
                 // its column.
-                bar[self.width / 2] = one;
+                bar[self.width / 2] = unity;
                 bar[0] = if before { '<' } else { bar[0] };
                 bar[self.width - 1] = if beyond { '>' } else { bar[self.width - 1] };
             }
             let (at, outside) = self.place(ratio.ratio);
-            bar[at] = match outside {
-                true if ratio.ratio < 1.0 => '<',
-                true => '>',
-                false => middle,
+            bar[at] = if !outside {
+                middle
+            } else if ratio.ratio < 1.0 {
+                '<'
+            } else {
+                '>'
             };
         }
         bar.into_iter().collect()

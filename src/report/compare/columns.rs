@@ -28,12 +28,12 @@ pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
         })
         .collect();
     columns.extend(medians(pairs, letter, look));
-    columns.extend(judged(&ratios, &outcomes, letter, look));
-    made_safe(columns, look)
+    columns.extend(ratio_columns(&ratios, &outcomes, letter, look));
+    make_safe(columns, look)
 }
 
 /// The columns of probes: each pair has its own unit.
-pub fn probed(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Column> {
+pub fn probe_columns(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Column> {
     let words = |title: &str, of: &dyn Fn(&ProbePair) -> String| {
         Column::words(title, 0, pairs.iter().map(of).collect())
     };
@@ -41,17 +41,17 @@ pub fn probed(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Column> {
     if pairs.iter().any(|pair| !pair.cell.params.is_empty()) {
         columns.push(words("parameters", &|pair| pair.cell.parameters()));
     }
-    let value = |of: Option<SummaryOf>| of.map_or("-".into(), own_unit);
+    let value = |of: Option<SummaryOf>| of.map_or("-".into(), show_value);
     columns.push(Column { right: true, rank: 3, ..words("A", &|pair| value(pair.base)) });
     columns.push(Column { right: true, rank: 3, ..words(letter, &|pair| value(pair.other)) });
     let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
     let outcomes: Vec<Outcome> = pairs.iter().map(|pair| pair.outcome).collect();
-    columns.extend(judged(&ratios, &outcomes, letter, look));
-    made_safe(columns, look)
+    columns.extend(ratio_columns(&ratios, &outcomes, letter, look));
+    make_safe(columns, look)
 }
 
-/// The ratio, its interval in figures and as a bar, and what it means.
-fn judged(
+/// Returns the ratio, its interval as numbers and as a bar, and the outcome.
+fn ratio_columns(
     ratios: &[Option<Ratio>],
     outcomes: &[Outcome],
     letter: &str,
@@ -60,7 +60,7 @@ fn judged(
     let of = |text: fn(&Ratio) -> String| {
         ratios.iter().map(|ratio| ratio.as_ref().map_or("-".into(), text)).collect()
     };
-    let scale = Scale::of(ratios, look.width);
+    let scale = Scale::for_ratios(ratios, look.width);
     let bars = ratios.iter().map(|ratio| scale.bar(ratio.as_ref(), look.ascii)).collect();
     let outcomes =
         outcomes.iter().map(|outcome| vec![(style(*outcome), outcome.name().into())]).collect();
@@ -72,9 +72,9 @@ fn judged(
     ]
 }
 
-fn made_safe(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
+fn make_safe(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
     for column in &mut columns {
-        // Bars are made for the place they are shown on.
+        // Bars are already drawn for the destination.
         if column.rank != DRAWN {
             column.cells.iter_mut().flatten().for_each(|(_, piece)| *piece = safe(piece, look));
         }
@@ -95,7 +95,7 @@ fn style(outcome: Outcome) -> Style {
     }
 }
 
-/// Both medians in one unit, or each with its own where some cells move no bytes.
+/// Returns both medians in one unit, or each with its own if some cells move no bytes.
 fn medians(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let sides: [fn(&Pair) -> Option<SummaryOf>; 2] = [|pair| pair.base, |pair| pair.other];
     let all: Vec<SummaryOf> =
@@ -113,12 +113,12 @@ fn medians(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
                 figures.map(|of| of.map(|of| of.summary.median)).collect();
             return Column::numbers(title, unit.1, 3, align(&values, unit.0));
         }
-        Column::numbers(title, "", 3, figures.map(|of| of.map_or("-".into(), own_unit)).collect())
+        Column::numbers(title, "", 3, figures.map(|of| of.map_or("-".into(), show_value)).collect())
     };
     ["A", letter].into_iter().zip(sides).map(column).collect()
 }
 
-fn own_unit(of: SummaryOf) -> String {
+fn show_value(of: SummaryOf) -> String {
     match of.unit {
         "B/s" => units::show_rate(of.summary.median),
         "ns" => units::show_nanos(of.summary.median),

@@ -1,11 +1,11 @@
-//! What a format of a comparison is.
+//! The description of a comparison format.
 
 use std::io::{self, Write};
 
 use crate::analysis::Comparison;
 use crate::report::Look;
 
-/// One format of a comparison: how it is asked for, and how it is written.
+/// A comparison format: its id for `--format`, and its writer.
 pub struct ComparisonFormat {
     pub id: &'static str,
     /// One line for lists and help.

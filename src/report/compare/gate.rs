@@ -1,16 +1,16 @@
 //! The ruling of a gate, for people: the cells that are slower, those without an answer, and the
 //! sum.
 
-use super::table::LISTED;
+use super::table::MAX_LISTED;
 use crate::analysis::{Ruling, times};
 use crate::report::Look;
 use crate::report::table::below::Page;
 use crate::report::table::grid::Style;
 
-/// The ruling as lines.
-pub fn ruling(ruling: &Ruling, look: &Look) -> String {
+/// Returns the ruling as lines.
+pub fn ruling_text(ruling: &Ruling, look: &Look) -> String {
     let mut page = Page { look, lines: Vec::new() };
-    for pair in ruling.slower.iter().take(LISTED) {
+    for pair in ruling.slower.iter().take(MAX_LISTED) {
         let ratio = pair.ratio.map_or(String::new(), |ratio| match ratio.interval() {
             Some((low, high)) => {
                 format!(" {}x [{}-{}]", times(ratio.ratio), times(low), times(high))
@@ -19,11 +19,11 @@ pub fn ruling(ruling: &Ruling, look: &Look) -> String {
         });
         page.paragraph("slower: ", Style::Yellow, &(pair.cell.label() + &ratio));
     }
-    for open in ruling.open.iter().take(LISTED) {
+    for open in ruling.open.iter().take(MAX_LISTED) {
         page.paragraph("not judged: ", Style::Red, &format!("{}: {}", open.cell.label(), open.why));
     }
-    let more =
-        ruling.slower.len().saturating_sub(LISTED) + ruling.open.len().saturating_sub(LISTED);
+    let more = ruling.slower.len().saturating_sub(MAX_LISTED)
+        + ruling.open.len().saturating_sub(MAX_LISTED);
     if more > 0 {
         page.plain(&format!("and {more} more"));
     }

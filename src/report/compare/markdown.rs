@@ -3,48 +3,49 @@
 
 use std::io::{self, Write};
 
-use super::table::{LISTED, about, partnerless, sorted, unjudged};
+use super::table::{MAX_LISTED, describe_side, describe_unmatched, group_unjudged, sort_pairs};
 use super::{ComparisonFormat, columns};
 use crate::analysis::{Comparison, Difference, Versus};
 use crate::plan::{Job, ProbeCell};
 use crate::report::Look;
-use crate::report::markdown::{escaped, line, table};
+use crate::report::markdown::{escape, format_row, write_table};
 use crate::report::table::axes;
 use crate::report::table::below::safe;
 
 pub const FORMAT: ComparisonFormat = ComparisonFormat {
     id: "markdown",
-    about: "sum, cells and differences, for a pull request",
+    about: "summary, cells and differences, for a pull request",
     extension: "md",
     write,
 };
 
 fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let text = |body: &str| escaped(&safe(body, look));
+    let text = |body: &str| escape(&safe(body, look));
     let sides =
         std::iter::once(&comparison.base).chain(comparison.others.iter().map(|other| &other.side));
-    let sides: Vec<String> =
-        sides.map(|side| format!("- **{}**: {}", text(&side.letter), text(&about(side)))).collect();
+    let sides: Vec<String> = sides
+        .map(|side| format!("- **{}**: {}", text(&side.letter), text(&describe_side(side))))
+        .collect();
     if let [other] = &comparison.others[..] {
         writeln!(out, "**{}**\n\n{}", text(&other.said()), sides.join("\n"))?;
-        return versus(other, look, out);
+        return write_comparison(other, look, out);
     }
     writeln!(out, "{}", sides.join("\n"))?;
     for other in &comparison.others {
         writeln!(
             out,
-            "\n### {} against A\n\n**{}**",
+            "\n### {} compared with A\n\n**{}**",
             text(&other.side.letter),
             text(&other.said())
         )?;
-        versus(other, look, out)?;
+        write_comparison(other, look, out)?;
     }
     Ok(())
 }
 
-fn versus(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let text = |body: &str| escaped(&safe(body, look));
-    let pairs = sorted(&versus.cells).0;
+fn write_comparison(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let text = |body: &str| escape(&safe(body, look));
+    let pairs = sort_pairs(&versus.cells).0;
     if !pairs.is_empty() {
         let constants =
             axes::constants_of(&pairs.iter().map(|pair| &pair.cell).collect::<Vec<_>>(), true);
@@ -57,26 +58,28 @@ fn versus(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Result<()> {
             .filter(|c| c.rank != columns::DRAWN)
             .collect();
         writeln!(out)?;
-        table(&columns, pairs.len(), out)?;
+        write_table(&columns, pairs.len(), out)?;
     }
-    differences(&versus.differences, &versus.side.letter, look, out)?;
+    write_differences(&versus.differences, &versus.side.letter, look, out)?;
     if !versus.probes.is_empty() {
-        let columns = columns::probed(&versus.probes, &versus.side.letter, look);
+        let columns = columns::probe_columns(&versus.probes, &versus.side.letter, look);
         let columns: Vec<_> = columns.into_iter().filter(|c| c.rank != columns::DRAWN).collect();
         writeln!(out)?;
-        table(&columns, versus.probes.len(), out)?;
+        write_table(&columns, versus.probes.len(), out)?;
     }
-    let of_jobs =
-        unjudged(&versus.cells, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label()));
-    let of_probes =
-        unjudged(&versus.probes, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label()));
+    let of_jobs = group_unjudged(&versus.cells, |pair| {
+        (pair.outcome, pair.reason.as_deref(), pair.cell.label())
+    });
+    let of_probes = group_unjudged(&versus.probes, |pair| {
+        (pair.outcome, pair.reason.as_deref(), pair.cell.label())
+    });
     let reasons = of_jobs
         .into_iter()
         .chain(of_probes)
         .map(|(outcome, cells, why)| format!("{}: {cells}: {why}", outcome.name()));
-    let alone = partnerless(&versus.alone, Job::label)
-        .chain(partnerless(&versus.probes_alone, ProbeCell::label));
-    let beside = versus.beside.iter().take(LISTED).map(|laid| laid.told(&versus.side.letter));
+    let alone = describe_unmatched(&versus.alone, Job::label)
+        .chain(describe_unmatched(&versus.probes_alone, ProbeCell::label));
+    let beside = versus.beside.iter().take(MAX_LISTED).map(|laid| laid.told(&versus.side.letter));
     let beside = beside.map(|(cell, both)| format!("not the same job: {cell}: {both}"));
     let lines: Vec<String> =
         reasons.chain(beside).chain(alone.map(|(whose, cell)| whose + &cell)).collect();
@@ -86,7 +89,7 @@ fn versus(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     lines.iter().try_for_each(|line| writeln!(out, "- {}", text(line)))
 }
 
-fn differences(
+fn write_differences(
     differences: &[Difference],
     letter: &str,
     look: &Look,
@@ -95,22 +98,22 @@ fn differences(
     if differences.is_empty() {
         return writeln!(
             out,
-            "\nA and {} have settings, host, kernel, file and warnings in common.",
-            escaped(letter)
+            "\nA and {} have the same settings, host, kernel, file and warnings.",
+            escape(letter)
         );
     }
     writeln!(
         out,
         "\n{}\n{}",
-        line(["What differs", "", "A", letter].map(escaped).to_vec()),
-        line(vec!["---".into(); 4])
+        format_row(["Difference", "", "A", letter].map(escape).to_vec()),
+        format_row(vec!["---".into(); 4])
     )?;
     for Difference { about, what, base, other } in differences {
         writeln!(
             out,
             "{}",
-            line(
-                [about, what.as_str(), base, other].map(|part| escaped(&safe(part, look))).to_vec()
+            format_row(
+                [about, what.as_str(), base, other].map(|part| escape(&safe(part, look))).to_vec()
             )
         )?;
     }

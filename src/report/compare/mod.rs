@@ -1,4 +1,4 @@
-//! Sessions against each other, in each format. A new one is one file and its entry in
+//! Comparisons of sessions, in each format. A new format is one file and its entry in
 //! [`COMPARISONS`].
 
 mod bar;
@@ -11,9 +11,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use columns::columns as compared_columns;
+pub use columns::columns as comparison_columns;
 pub use format::ComparisonFormat;
-pub use gate::ruling;
+pub use gate::ruling_text;
 
 use super::Look;
 use crate::analysis::Comparison;
@@ -22,19 +22,19 @@ use crate::plan::{Unknown, nearest};
 /// Every format of a comparison, in the order in which lists show them; the first is the default.
 pub static COMPARISONS: &[ComparisonFormat] = &[table::FORMAT, json::FORMAT, markdown::FORMAT];
 
-/// A comparison as people read it.
+/// Returns a comparison as a table.
 pub fn comparison_text(comparison: &Comparison, look: &Look) -> String {
     let mut out = Vec::new();
-    // Memory takes every byte.
+    // Writing to memory cannot fail.
     let _ = (COMPARISONS[0].write)(comparison, look, &mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The format of a comparison of that name.
+/// Returns the comparison format with this id.
 ///
 /// # Errors
-/// There is none of that name.
-pub fn comparison_format(id: &str) -> Result<&'static ComparisonFormat, Unknown> {
+/// The id is unknown.
+pub fn find_comparison_format(id: &str) -> Result<&'static ComparisonFormat, Unknown> {
     COMPARISONS
         .iter()
         .find(|f| f.id == id)

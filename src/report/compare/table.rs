@@ -11,12 +11,12 @@ use crate::report::table::below::Page;
 use crate::report::table::grid::{self, Style};
 use crate::report::{Look, text};
 
-/// Cells without a partner that are listed; the rest is counted.
-pub const LISTED: usize = 20;
+/// Lines of a list; the rest is counted.
+pub const MAX_LISTED: usize = 20;
 
 pub const FORMAT: ComparisonFormat = ComparisonFormat {
     id: "table",
-    about: "aligned columns for people, with what else differs",
+    about: "aligned columns for people, with other differences",
     extension: "txt",
     write,
 };
@@ -25,16 +25,16 @@ fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Resul
     let mut page = Page { look, lines: Vec::new() };
     let others = comparison.others.iter().map(|other| &other.side);
     for side in std::iter::once(&comparison.base).chain(others) {
-        page.paragraph(&format!("{}  ", side.letter), Style::Bold, &about(side));
+        page.paragraph(&format!("{}  ", side.letter), Style::Bold, &describe_side(side));
     }
     for other in &comparison.others {
-        versus(&mut page, other);
+        add_comparison(&mut page, other);
     }
     page.lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// What a session is called, when it ran and where.
-pub fn about(side: &Side) -> String {
+/// Describes a session: its name, when and where it ran.
+pub fn describe_side(side: &Side) -> String {
     let name = if side.name.is_empty() { String::new() } else { format!("{} ", side.name) };
     let session =
         if side.session.is_empty() { "not saved".into() } else { format!("({})", side.session) };
@@ -42,31 +42,33 @@ pub fn about(side: &Side) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-fn versus(page: &mut Page, versus: &Versus) {
+fn add_comparison(page: &mut Page, versus: &Versus) {
     page.gap();
-    differences(page, &versus.differences, &versus.side.letter);
+    add_differences(page, &versus.differences, &versus.side.letter);
     page.gap();
     if !versus.cells.is_empty() {
-        cells(page, versus);
+        add_cells(page, versus);
     }
-    reasons(
+    add_reasons(
         page,
-        unjudged(&versus.cells, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label())),
+        group_unjudged(&versus.cells, |pair| {
+            (pair.outcome, pair.reason.as_deref(), pair.cell.label())
+        }),
     );
-    beside(page, versus);
-    alone(page, &versus.alone, Job::label);
-    probes(page, versus);
+    add_different_jobs(page, versus);
+    add_unmatched(page, &versus.alone, Job::label);
+    add_probes(page, versus);
     page.gap();
     page.plain(&versus.said());
 }
 
-fn differences(page: &mut Page, differences: &[Difference], letter: &str) {
+fn add_differences(page: &mut Page, differences: &[Difference], letter: &str) {
     if differences.is_empty() {
         return page.plain(&format!(
-            "A and {letter} have settings, host, kernel, file and warnings in common."
+            "A and {letter} have the same settings, host, kernel, file and warnings."
         ));
     }
-    page.plain(&format!("What differs between A and {letter}:"));
+    page.plain(&format!("Differences between A and {letter}:"));
     let wide = differences
         .iter()
         .map(|d| text::width(&mark(d)))
@@ -75,7 +77,7 @@ fn differences(page: &mut Page, differences: &[Difference], letter: &str) {
         .min(page.look.width / 2);
     for difference in differences {
         let body = format!("{} | {}", difference.base, difference.other);
-        page.paragraph(&text::left(&mark(difference), wide), Style::Dim, &body);
+        page.paragraph(&text::pad_right(&mark(difference), wide), Style::Dim, &body);
     }
 }
 
@@ -83,15 +85,16 @@ fn mark(difference: &Difference) -> String {
     format!("  {:<8}  {}  ", difference.about, difference.what)
 }
 
-/// Rows so that a curve reads downwards, and before which of them a gap helps.
-pub fn sorted(pairs: &[Pair]) -> (Vec<&Pair>, Vec<bool>) {
-    let (order, breaks) = axes::order_of(&pairs.iter().map(|pair| &pair.cell).collect::<Vec<_>>());
+/// Sorts rows so that a curve reads downwards; returns also which of them follow a gap.
+pub fn sort_pairs(pairs: &[Pair]) -> (Vec<&Pair>, Vec<bool>) {
+    let (order, breaks) =
+        axes::sort_order_of(&pairs.iter().map(|pair| &pair.cell).collect::<Vec<_>>());
     (order.into_iter().map(|at| &pairs[at]).collect(), breaks)
 }
 
-fn cells(page: &mut Page, versus: &Versus) {
+fn add_cells(page: &mut Page, versus: &Versus) {
     let look = page.look;
-    let (pairs, breaks) = sorted(&versus.cells);
+    let (pairs, breaks) = sort_pairs(&versus.cells);
     let constants =
         axes::constants_of(&pairs.iter().map(|pair| &pair.cell).collect::<Vec<_>>(), true);
     if !constants.is_empty() {
@@ -101,93 +104,95 @@ fn cells(page: &mut Page, versus: &Versus) {
     let columns = columns::columns(&pairs, &versus.side.letter, look);
     let columns =
         if grid::squeezes(&columns, look.width) { columns } else { grid::fit(columns, look.width) };
-    page.lines.extend(grid::lines(&columns, &breaks, look.width, look.color));
+    page.lines.extend(grid::format_lines(&columns, &breaks, look.width, look.color));
 }
 
-fn reasons(page: &mut Page, unjudged: Vec<(Outcome, String, &str)>) {
+fn add_reasons(page: &mut Page, groups: Vec<(Outcome, String, &str)>) {
     page.gap();
-    for (outcome, cells, why) in unjudged {
+    for (outcome, cells, why) in groups {
         page.paragraph(&format!("{}: ", outcome.name()), Style::Red, &format!("{cells}: {why}"));
     }
 }
 
-/// Why pairs are not judged, equal reasons together: the outcome, the cells, the reason. `of` says
-/// the three of a pair.
-pub fn unjudged<Pair>(
+/// Groups the pairs without a verdict by reason: the outcome, the cells, the reason. `of` returns
+/// the three for a pair.
+pub fn group_unjudged<Pair>(
     pairs: &[Pair],
     of: fn(&Pair) -> (Outcome, Option<&str>, String),
 ) -> Vec<(Outcome, String, &str)> {
-    let mut told: Vec<(Outcome, &str, Vec<String>)> = Vec::new();
+    let mut groups: Vec<(Outcome, &str, Vec<String>)> = Vec::new();
     for (outcome, reason, label) in pairs
         .iter()
         .map(of)
         .filter(|(outcome, ..)| matches!(outcome, Outcome::Wrong | Outcome::Failed))
     {
-        let why = reason.unwrap_or("a side has no figure");
-        match told.iter_mut().find(|(known, reason, _)| *known == outcome && *reason == why) {
-            Some((.., having)) => having.push(label),
-            None => told.push((outcome, why, vec![label])),
+        let why = reason.unwrap_or("one side has no figure");
+        match groups.iter_mut().find(|(known, reason, _)| *known == outcome && *reason == why) {
+            Some((.., affected)) => affected.push(label),
+            None => groups.push((outcome, why, vec![label])),
         }
     }
-    let cells = |having: &[String]| {
-        let more = if having.len() > 1 {
-            format!(", and {} more", having.len() - 1)
+    let cells = |affected: &[String]| {
+        let more = if affected.len() > 1 {
+            format!(", and {} more", affected.len() - 1)
         } else {
             String::new()
         };
-        format!("{}{more}", having[0])
+        format!("{}{more}", affected[0])
     };
-    told.into_iter().map(|(outcome, why, having)| (outcome, cells(&having), why)).collect()
+    groups.into_iter().map(|(outcome, why, affected)| (outcome, cells(&affected), why)).collect()
 }
 
-fn probes(page: &mut Page, versus: &Versus) {
+fn add_probes(page: &mut Page, versus: &Versus) {
     if !versus.probes.is_empty() {
         page.gap();
         let columns = grid::fit(
-            columns::probed(&versus.probes, &versus.side.letter, page.look),
+            columns::probe_columns(&versus.probes, &versus.side.letter, page.look),
             page.look.width,
         );
-        page.lines.extend(grid::lines(
+        page.lines.extend(grid::format_lines(
             &columns,
             &vec![false; versus.probes.len()],
             page.look.width,
             page.look.color,
         ));
     }
-    reasons(
+    add_reasons(
         page,
-        unjudged(&versus.probes, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label())),
+        group_unjudged(&versus.probes, |pair| {
+            (pair.outcome, pair.reason.as_deref(), pair.cell.label())
+        }),
     );
-    alone(page, &versus.probes_alone, ProbeCell::label);
+    add_unmatched(page, &versus.probes_alone, ProbeCell::label);
 }
 
-fn beside(page: &mut Page, versus: &Versus) {
+fn add_different_jobs(page: &mut Page, versus: &Versus) {
     page.gap();
-    for (cell, both) in versus.beside.iter().take(LISTED).map(|laid| laid.told(&versus.side.letter))
+    for (cell, both) in
+        versus.beside.iter().take(MAX_LISTED).map(|laid| laid.told(&versus.side.letter))
     {
         page.paragraph("not the same job: ", Style::Dim, &format!("{cell}: {both}"));
     }
 }
 
-fn alone<Cell>(page: &mut Page, alone: &[Alone<Cell>], label: fn(&Cell) -> String) {
+fn add_unmatched<Cell>(page: &mut Page, alone: &[Alone<Cell>], label: fn(&Cell) -> String) {
     page.gap();
-    partnerless(alone, label)
+    describe_unmatched(alone, label)
         .for_each(|(mark, body)| page.paragraph(mark.as_str(), Style::Dim, &body));
 }
 
-/// The cells without a partner, as many as are listed: whose they are, and which.
-pub fn partnerless<Cell>(
+/// Describes the cells without a partner, up to [`MAX_LISTED`]: the side, and the cell.
+pub fn describe_unmatched<Cell>(
     alone: &[Alone<Cell>],
     label: fn(&Cell) -> String,
 ) -> impl Iterator<Item = (String, String)> {
-    let told = alone.iter().take(LISTED).map(move |cell| {
+    let listed = alone.iter().take(MAX_LISTED).map(move |cell| {
         let why = cell.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
         (format!("only in {}: ", cell.only_in), format!("{}{why}", label(&cell.cell)))
     });
-    let more = alone.len().saturating_sub(LISTED);
-    told.chain(
-        (more > 0).then(|| {
-            (String::new(), format!("and {more} more cells that only one of them measured"))
-        }),
+    let more = alone.len().saturating_sub(MAX_LISTED);
+    listed.chain(
+        (more > 0)
+            .then(|| (String::new(), format!("and {more} more cells that only one side measured"))),
     )
 }

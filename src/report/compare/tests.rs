@@ -26,7 +26,8 @@ fn changed() -> Session {
 
 fn written(sessions: &[Session], id: &str, look: Look) -> String {
     let mut out = Vec::new();
-    (comparison_format(id).unwrap().write)(&compare(sessions).unwrap(), &look, &mut out).unwrap();
+    (find_comparison_format(id).unwrap().write)(&compare(sessions).unwrap(), &look, &mut out)
+        .unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -74,7 +75,7 @@ fn any_sessions_fit_any_width() {
 fn every_format_is_listed_once_and_ends_its_last_line() {
     for (at, format) in COMPARISONS.iter().enumerate() {
         assert!(
-            std::ptr::eq(comparison_format(format.id).unwrap(), &COMPARISONS[at]),
+            std::ptr::eq(find_comparison_format(format.id).unwrap(), &COMPARISONS[at]),
             "{}",
             format.id
         );
@@ -97,7 +98,11 @@ fn every_format_is_listed_once_and_ends_its_last_line() {
         }
     }
     assert!(
-        comparison_format("markdwn").err().unwrap().to_string().contains("did you mean markdown")
+        find_comparison_format("markdwn")
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("did you mean markdown")
     );
 }
 

@@ -69,9 +69,9 @@ fn figures_are_exact_and_unknown_is_empty() {
 
 #[test]
 fn hostile_text_stays_one_field_and_is_no_formula() {
-    assert_eq!(quoted("=1+1".into()), "'=1+1");
-    assert_eq!(quoted("-2".into()), "'-2");
-    assert_eq!(quoted("a,\"b\"".into()), "\"a,\"\"b\"\"\"");
+    assert_eq!(quote("=1+1".into()), "'=1+1");
+    assert_eq!(quote("-2".into()), "'-2");
+    assert_eq!(quote("a,\"b\"".into()), "\"a,\"\"b\"\"\"");
     let mut session = sample::troubled();
     session.errors[11] = Some("=cmd|' /C calc'!A0,\"x\"\n\u{1b}[31m".into());
     let rows = read(&show(&session));

@@ -1,16 +1,16 @@
-//! Which curves share a panel: a handful of ways can be told apart, more go to panels side by side.
+//! Which curves share a panel: a few can be told apart, more go to panels side by side.
 
 use std::collections::HashSet;
 
 use crate::plan::{Cache, CpuCache, Job, Op};
 use crate::units;
 
-/// Ways, each with a colour of its own, that one panel shows.
-const WAYS: usize = 8;
-/// Curves of one panel: those of a way, cold and warm, have one colour.
-const CURVES: usize = 16;
+/// Colours in one panel.
+const MAX_COLORS: usize = 8;
+/// Curves in one panel: cold and warm share a colour.
+const MAX_CURVES: usize = 16;
 /// Panels of one figure.
-const PANELS: usize = 24;
+const MAX_PANELS: usize = 24;
 
 /// Something in which jobs differ.
 pub struct Part {
@@ -27,7 +27,7 @@ const fn part(cost: usize, word: fn(&Job) -> String, level: fn(&mut Job, &Job)) 
     Part { word, level, cost }
 }
 
-/// In the order in which a name has them; what is last is left out first where a name needs it not.
+/// In the order of a name; the last is dropped first if a name does not need it.
 pub static PARTS: [Part; 14] = [
     part(12, |j| j.backend.to_string(), |a, b| a.backend = b.backend.clone()),
     part(
@@ -59,7 +59,7 @@ pub static PARTS: [Part; 14] = [
         |j| {
             format!(
                 "CPU caches {}",
-                if j.cpu_cache == CpuCache::Flush { "emptied" } else { "kept" }
+                if j.cpu_cache == CpuCache::Flush { "flushed" } else { "kept" }
             )
         },
         |a, b| a.cpu_cache = b.cpu_cache,
@@ -74,7 +74,7 @@ pub static PARTS: [Part; 14] = [
     ),
 ];
 
-/// The place of the page cache in [`PARTS`]: it is told by the dashes of a line.
+/// The index of the page cache in [`PARTS`]; dashed lines show it.
 const CACHE: usize = 1;
 /// That of the block size.
 const BLOCK: usize = 2;
@@ -83,12 +83,12 @@ fn count(job: &Job) -> String {
     match job.count {
         None => "calibrated".into(),
         Some(0) => "one pass".into(),
-        Some(count) => format!("{} operations", super::jobs::counted(count as f64)),
+        Some(count) => format!("{} operations", super::jobs::show_binary_count(count as f64)),
     }
 }
 
-/// The parts in which these jobs differ.
-fn varying(jobs: &[Job]) -> Vec<usize> {
+/// Returns the parts in which these jobs differ.
+fn varying_parts(jobs: &[Job]) -> Vec<usize> {
     let differ =
         |part: &Part| jobs.windows(2).any(|two| (part.word)(&two[0]) != (part.word)(&two[1]));
     (0..PARTS.len()).filter(|at| differ(&PARTS[*at])).collect()
@@ -98,26 +98,26 @@ fn words(job: &Job, parts: &[usize]) -> Vec<String> {
     parts.iter().map(|part| (PARTS[*part].word)(job)).filter(|word| !word.is_empty()).collect()
 }
 
-/// The name of each job among the others: the backend, and what else it takes to tell them apart.
+/// Returns the name of each job: the backend, and whatever distinguishes it from the others.
 pub fn names(jobs: &[Job]) -> Vec<String> {
-    named(jobs, &[])
+    build_names(jobs, &[])
 }
 
-/// The same with the block size, for cells that stand on no axis.
+/// Returns names with the block size, for cells on no axis.
 pub fn full_names(jobs: &[Job]) -> Vec<String> {
-    named(jobs, &[BLOCK])
+    build_names(jobs, &[BLOCK])
 }
 
-fn named(jobs: &[Job], always: &[usize]) -> Vec<String> {
-    let mut parts = varying(jobs);
+fn build_names(jobs: &[Job], always: &[usize]) -> Vec<String> {
+    let mut parts = varying_parts(jobs);
     parts.extend(always.iter().filter(|part| !parts.contains(part)).copied().collect::<Vec<_>>());
     parts.sort_unstable();
     let count =
         |parts: &[usize]| jobs.iter().map(|job| words(job, parts)).collect::<HashSet<_>>().len();
     let needed = count(&parts);
-    // What the others say already, as the operation of a backend that has only one.
+    // Drop what other parts imply, such as the operation of a backend that has only one.
     for part in (2..PARTS.len()).rev().filter(|part| !always.contains(part)) {
-        let without: Vec<usize> = parts.iter().copied().filter(|own| *own != part).collect();
+        let without: Vec<usize> = parts.iter().copied().filter(|other| *other != part).collect();
         if without.len() < parts.len() && count(&without) == needed {
             parts = without;
         }
@@ -138,8 +138,8 @@ fn named(jobs: &[Job], always: &[usize]) -> Vec<String> {
     jobs.iter().map(name).collect()
 }
 
-/// A job with these parts as those of another.
-fn levelled(job: &Job, parts: &[usize], like: &Job) -> Job {
+/// Copies these parts from `like` to the job.
+fn equalize(job: &Job, parts: &[usize], like: &Job) -> Job {
     let mut job = job.clone();
     parts.iter().for_each(|part| (PARTS[*part].level)(&mut job, like));
     job
@@ -162,22 +162,25 @@ pub fn split(jobs: &[Job]) -> Split {
             jobs: jobs.to_vec(),
         };
     }
-    let own = varying(jobs);
-    let best = subsets(&own)
+    let parts = varying_parts(jobs);
+    let best = subsets(&parts)
         .into_iter()
-        .filter_map(|parts| Some((panels(jobs, &parts)?, parts)))
+        .filter_map(|parts| Some((count_panels(jobs, &parts)?, parts)))
         .min_by_key(|(count, parts)| {
             count + parts.iter().map(|part| PARTS[*part].cost).sum::<usize>() + parts.len()
         });
-    let Some((_, parts)) = best else { return in_turn(jobs) };
+    let Some((_, parts)) = best else { return split_in_order(jobs) };
     let mut titles: Vec<String> = Vec::new();
-    let panel = jobs.iter().map(|job| place(&mut titles, words(job, &parts).join(", "))).collect();
-    Split { panel, titles, jobs: jobs.iter().map(|job| levelled(job, &parts, &jobs[0])).collect() }
+    let panel = jobs
+        .iter()
+        .map(|job| index_or_insert(&mut titles, words(job, &parts).join(", ")))
+        .collect();
+    Split { panel, titles, jobs: jobs.iter().map(|job| equalize(job, &parts, &jobs[0])).collect() }
 }
 
-/// One after the other, a handful on each panel.
-fn in_turn(jobs: &[Job]) -> Split {
-    let panel: Vec<usize> = (0..jobs.len()).map(|at| at / WAYS).collect();
+/// Splits in order, a few curves to a panel.
+fn split_in_order(jobs: &[Job]) -> Split {
+    let panel: Vec<usize> = (0..jobs.len()).map(|at| at / MAX_COLORS).collect();
     let count = panel.last().map_or(0, |last| last + 1);
     Split {
         panel,
@@ -186,9 +189,9 @@ fn in_turn(jobs: &[Job]) -> Split {
     }
 }
 
-/// The place of a text in a list that it is added to where it is new.
-pub fn place(list: &mut Vec<String>, text: String) -> usize {
-    list.iter().position(|own| *own == text).unwrap_or_else(|| {
+/// Returns the index of a text in a list, after adding it if it is new.
+pub fn index_or_insert(list: &mut Vec<String>, text: String) -> usize {
+    list.iter().position(|known| *known == text).unwrap_or_else(|| {
         list.push(text);
         list.len() - 1
     })
@@ -197,10 +200,10 @@ pub fn place(list: &mut Vec<String>, text: String) -> usize {
 fn fits(jobs: &[Job]) -> bool {
     let ways: HashSet<Job> =
         jobs.iter().map(|job| Job { cache: Cache::AsIs, ..job.clone() }).collect();
-    ways.len() <= WAYS && jobs.len() <= CURVES
+    ways.len() <= MAX_COLORS && jobs.len() <= MAX_CURVES
 }
 
-/// One, two or three of these.
+/// Returns all subsets of one to three parts.
 fn subsets(parts: &[usize]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
     for (at, first) in parts.iter().enumerate() {
@@ -213,15 +216,15 @@ fn subsets(parts: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// How many panels a split by these parts has; `None` where one would still be too full, or they
+/// Returns the number of panels of a split by these parts; `None` if one would be too full, or they
 /// would be too many.
-fn panels(jobs: &[Job], parts: &[usize]) -> Option<usize> {
+fn count_panels(jobs: &[Job], parts: &[usize]) -> Option<usize> {
     let mut titles: Vec<String> = Vec::new();
     let mut on: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
-        let at = place(&mut titles, words(job, parts).join(", "));
+        let at = index_or_insert(&mut titles, words(job, parts).join(", "));
         on.resize_with(titles.len(), Vec::new);
         on[at].push(job.clone());
     }
-    (on.len() <= PANELS && on.iter().all(|jobs| fits(jobs))).then_some(on.len())
+    (on.len() <= MAX_PANELS && on.iter().all(|jobs| fits(jobs))).then_some(on.len())
 }

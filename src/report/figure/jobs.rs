@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::facets::{self, Split, place};
+use super::facets::{self, Split, index_or_insert};
 use super::model::{Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about};
-use super::scale::{Across, Scale, Span, drawable};
+use super::scale::{Across, Scale, Span, is_drawable};
 use crate::analysis;
 use crate::analysis::{Axis, Bounds, CellResult, Estimated, SummaryOf};
 use crate::plan::{Cache, Job};
@@ -17,8 +17,8 @@ use crate::units::{show_count, ticks};
 
 /// Estimates above what was measured by more than this would press it flat; on a logarithmic scale
 /// there is more room.
-const FAR: f64 = 2.0;
-const FAR_LOG: f64 = 10.0;
+const MAX_ESTIMATE_RATIO: f64 = 2.0;
+const MAX_ESTIMATE_RATIO_LOG: f64 = 10.0;
 
 /// The results that can be drawn, by their place.
 pub fn groups(session: &Session, results: &[CellResult], look: &Look) -> Vec<Group> {
@@ -26,7 +26,7 @@ pub fn groups(session: &Session, results: &[CellResult], look: &Look) -> Vec<Gro
         .filter(|of| results[*of].error.is_none() && results[*of].operations.is_some())
         .collect();
     let mut groups = Vec::new();
-    while let Some((axis, own)) = lines(results, &rest) {
+    while let Some((axis, own)) = longest_lines(results, &rest) {
         rest.retain(|of| !own.contains(of));
         groups.extend(group(session, results, axis, &own, look));
     }
@@ -36,13 +36,13 @@ pub fn groups(session: &Session, results: &[CellResult], look: &Look) -> Vec<Gro
 
 /// The axis along which most of these cells can be joined to curves, and those cells; `None` where
 /// no two can.
-fn lines(results: &[CellResult], of: &[usize]) -> Option<(Axis, HashSet<usize>)> {
+fn longest_lines(results: &[CellResult], of: &[usize]) -> Option<(Axis, HashSet<usize>)> {
     let along = |axis: Axis| {
         let mut lines: HashMap<Job, Vec<(u64, usize)>> = HashMap::new();
         for of in of {
             let cell = &results[*of].cell;
             if let Some(at) = axis.place(cell) {
-                lines.entry(line(axis, cell)).or_default().push((at, *of));
+                lines.entry(without_position(axis, cell)).or_default().push((at, *of));
             }
         }
         lines.retain(|_, points| points.iter().any(|point| point.0 != points[0].0));
@@ -64,7 +64,7 @@ fn lines(results: &[CellResult], of: &[usize]) -> Option<(Axis, HashSet<usize>)>
 
 /// The job without its place on the axis. Where the file is no longer than what is read of it, its
 /// size is no other thing than the count.
-fn line(axis: Axis, cell: &Job) -> Job {
+fn without_position(axis: Axis, cell: &Job) -> Job {
     let mut job = axis.without(cell);
     if axis == Axis::Count
         && cell.count.is_some_and(|count| count.checked_mul(cell.block) == Some(cell.span))
@@ -84,12 +84,12 @@ struct Curves {
 }
 
 impl Curves {
-    fn of(results: &[CellResult], axis: Axis, own: &HashSet<usize>) -> Curves {
+    fn new(results: &[CellResult], axis: Axis, own: &HashSet<usize>) -> Curves {
         let mut jobs: Vec<Job> = Vec::new();
         let mut known: HashMap<Job, usize> = HashMap::new();
         let mut cells: Vec<Vec<usize>> = Vec::new();
         for of in (0..results.len()).filter(|of| own.contains(of)) {
-            let job = line(axis, &results[of].cell);
+            let job = without_position(axis, &results[of].cell);
             let at = *known.entry(job.clone()).or_insert(jobs.len());
             if at == jobs.len() {
                 jobs.push(job);
@@ -109,8 +109,8 @@ impl Curves {
         );
         let (mut looks, mut shown, mut keys) = (Vec::new(), Vec::new(), Vec::new());
         let key = (0..jobs.len()).map(|at| {
-            let look = place(&mut looks, ways[at].clone());
-            let own = place(&mut shown, names[at].clone());
+            let look = index_or_insert(&mut looks, ways[at].clone());
+            let own = index_or_insert(&mut shown, names[at].clone());
             if own == keys.len() {
                 let line = if jobs[at].cache == Cache::Cold { Line::Dashed } else { Line::Solid };
                 keys.push(Key { name: names[at].clone(), look, line });
@@ -123,7 +123,7 @@ impl Curves {
 }
 
 /// One figure of a group, as it is asked for.
-struct Wanted<'a> {
+struct FigureSpec<'a> {
     metric: Metric,
     title: &'static str,
     units: &'static [Unit],
@@ -138,27 +138,28 @@ fn group(
     own: &HashSet<usize>,
     look: &Look,
 ) -> Option<Group> {
-    let curves = Curves::of(results, axis, own);
+    let curves = Curves::new(results, axis, own);
     let counts = axis == Axis::Count;
     let some = |value: &dyn Fn(&CellResult) -> Option<Span>| {
         own.iter().any(|of| value(&results[*of]).is_some())
     };
-    let rate = |result: &CellResult| result.throughput.map(span).filter(drawable);
-    let calls = |result: &CellResult| result.operations.map(span).filter(drawable);
+    let rate = |result: &CellResult| result.throughput.map(span).filter(is_drawable);
+    let calls = |result: &CellResult| result.operations.map(span).filter(is_drawable);
     let bare = |result: &CellResult| calls(result).filter(|_| result.throughput.is_none());
     let latency = |result: &CellResult| {
         let latency = result.latency?;
-        latency.p50.map(|p50| (p50, p50, latency.p99.unwrap_or(p50))).filter(drawable)
+        latency.p50.map(|p50| (p50, p50, latency.p99.unwrap_or(p50))).filter(is_drawable)
     };
-    let wanted = |metric, title, units, value, again| Wanted { metric, title, units, value, again };
+    let spec =
+        |metric, title, units, value, again| FigureSpec { metric, title, units, value, again };
     let (bytes, moves) = (look.unit.units(), some(&rate));
-    let throughput = wanted(Metric::Throughput, "Throughput", bytes, &rate, counts);
+    let throughput = spec(Metric::Throughput, "Throughput", bytes, &rate, counts);
     let all_calls =
-        wanted(Metric::Operations, "Calls per second", PER_SECOND, &calls, moves && !counts);
-    let bare_calls = wanted(Metric::Operations, "Calls per second", PER_SECOND, &bare, false);
-    let times = wanted(Metric::Latency, "Latency of one operation", TIME, &latency, false);
+        spec(Metric::Operations, "Calls per second", PER_SECOND, &calls, moves && !counts);
+    let bare_calls = spec(Metric::Operations, "Calls per second", PER_SECOND, &bare, false);
+    let times = spec(Metric::Latency, "Latency of one operation", TIME, &latency, false);
     // What moves no bytes has a figure of its own and takes none from the others.
-    let order: Vec<&Wanted> = match (counts, moves && some(&bare)) {
+    let order: Vec<&FigureSpec> = match (counts, moves && some(&bare)) {
         (true, _) => vec![&all_calls, &throughput, &times],
         (_, true) => vec![&throughput, &bare_calls, &all_calls, &times],
         _ => vec![&throughput, &all_calls, &times],
@@ -166,14 +167,14 @@ fn group(
     let bounds = Bounds::of(session);
     let figures: Vec<Figure> = order
         .into_iter()
-        .filter_map(|one| one.figure(results, axis, &curves, &bounds, look))
+        .filter_map(|spec| spec.build_figure(results, axis, &curves, &bounds, look))
         .collect();
     let title = figures.first()?.title.clone();
     Some(Group { title, keys: curves.keys, figures, bars: None })
 }
 
-impl Wanted<'_> {
-    fn figure(
+impl FigureSpec<'_> {
+    fn build_figure(
         &self,
         results: &[CellResult],
         axis: Axis,
@@ -182,15 +183,16 @@ impl Wanted<'_> {
         look: &Look,
     ) -> Option<Figure> {
         let (mut panels, cells) = self.make_panels(results, axis, curves);
-        let mut scale = Scale::of(points(&panels).map(|point| point.span), look.scale, self.units)?;
+        let mut scale =
+            Scale::for_values(points(&panels).map(|point| point.span), look.scale, self.units)?;
         if self.metric == Metric::Throughput {
-            let far = if scale.log { FAR_LOG } else { FAR };
+            let far = if scale.log { MAX_ESTIMATE_RATIO_LOG } else { MAX_ESTIMATE_RATIO };
             add_expected(&mut panels, &cells, axis, bounds, far);
             let lines =
                 panels.iter().flat_map(|panel| &panel.expected).flat_map(|line| &line.points);
             let lines = lines.map(|(_, rate)| (*rate, *rate, *rate));
             let all: Vec<Span> = points(&panels).map(|point| point.span).chain(lines).collect();
-            scale = Scale::of(all, look.scale, self.units)?;
+            scale = Scale::for_values(all, look.scale, self.units)?;
         }
         panels.retain(|panel| !panel.curves.is_empty());
         let places: Vec<f64> = points(&panels).map(|point| point.at).collect();
@@ -198,7 +200,7 @@ impl Wanted<'_> {
             metric: self.metric,
             title: format!("{} by {}", self.title, axis.title()),
             about: if self.metric == Metric::Latency {
-                "p50, the line up to p99"
+                "p50, with a line up to p99"
             } else {
                 about(points(&panels))
             },
@@ -271,9 +273,9 @@ fn across(axis: Axis, places: &[f64]) -> Across {
     let power = |at: &f64| (*at as u64).is_power_of_two();
     let even = matches!(axis, Axis::Threads | Axis::Depth) && !places.iter().all(power);
     // One system on the axis: beside 10,000,000 no 8 Mi.
-    let binary = places.iter().filter(|at| **at >= PREFIXED).all(power);
+    let binary = places.iter().filter(|at| **at >= MIN_PREFIXED).all(power);
     let show = move |at: f64| match axis {
-        Axis::Count if binary => counted(at),
+        Axis::Count if binary => show_binary_count(at),
         Axis::Count => decimal(at),
         _ => axis.tick(at),
     };
@@ -281,14 +283,14 @@ fn across(axis: Axis, places: &[f64]) -> Across {
 }
 
 /// From here on counts have prefixes.
-const PREFIXED: f64 = 8192.0;
+const MIN_PREFIXED: f64 = 8192.0;
 
 fn decimal(count: f64) -> String {
     if count < 100_000.0 { ticks::label(count) } else { show_count(count) }
 }
 
 /// A count: with a binary prefix where it is whole in it, as counts of blocks are.
-pub fn counted(count: f64) -> String {
+pub fn show_binary_count(count: f64) -> String {
     let whole = count as u64;
     match whole {
         _ if whole >= 1 << 20 && whole.is_multiple_of(1 << 20) => format!("{} Mi", whole >> 20),
@@ -309,13 +311,13 @@ fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<Group> {
               show: &dyn Fn(f64) -> String| {
         let bar = |(of, name): (&usize, &String)| {
             let result = &results[*of];
-            let span = value(result).map(span).filter(drawable)?;
+            let span = value(result).map(span).filter(is_drawable)?;
             let wrong = result.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
             let point = Point { at: 0.0, span, expected: None, wrong, of: *of };
             Some(Bar { label: name.clone(), point, show: show(span.1), reported: Vec::new() })
         };
         let rows: Vec<Bar> = rest.iter().zip(&names).filter_map(bar).collect();
-        let scale = Scale::of(rows.iter().map(|row| row.point.span), look.scale, units)?;
+        let scale = Scale::for_values(rows.iter().map(|row| row.point.span), look.scale, units)?;
         let bars = Some(Bars { title: title.into(), jobs: true, scale, rows });
         Some(Group { title: title.into(), keys: Vec::new(), figures: Vec::new(), bars })
     };

@@ -4,7 +4,7 @@ use super::scale::{Across, Scale, Span};
 use crate::analysis::Estimated;
 use crate::units::column::Unit;
 
-/// Told from each other, and at least 3:1 from the light and the dark background.
+/// Distinguishable, with a contrast of at least 3:1 to both backgrounds.
 pub const COLORS: [&str; 8] =
     ["#0b7fc4", "#d55e00", "#0a9270", "#c2569a", "#9a7400", "#7a6fe0", "#d0444f", "#5f7d8c"];
 
@@ -33,9 +33,9 @@ pub struct Key {
 pub fn about<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> &'static str {
     let expected = points.clone().any(|point| point.expected.is_some());
     match (points.clone().any(|point| point.span.0 < point.span.2), expected) {
-        (true, true) => "median and 95 % interval; shaded: what was expected",
+        (true, true) => "median and 95 % interval; shaded: the expected range",
         (true, false) => "median and 95 % interval",
-        (false, true) => "median; shaded: what was expected",
+        (false, true) => "median; shaded: the expected range",
         (false, false) => "median",
     }
 }
@@ -44,9 +44,9 @@ pub fn about<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> &'static st
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
     Solid,
-    /// Cold, so that colour tells the way alone.
+    /// Cold, so that colour identifies the backend.
     Dashed,
-    /// Marks only: what somebody reported.
+    /// Marks only: reported values.
     Marks,
 }
 
@@ -110,7 +110,7 @@ pub struct Point {
     /// What it was expected to be.
     pub expected: Option<(f64, f64)>,
     pub wrong: bool,
-    /// Which of the results it is.
+    /// The index of its result.
     pub of: usize,
 }
 
@@ -127,7 +127,7 @@ pub struct Bar {
     pub label: String,
     pub point: Point,
     pub show: String,
-    /// Who reported which value.
+    /// Reported values with their sources.
     pub reported: Vec<(String, f64)>,
 }
 

@@ -3,19 +3,19 @@
 
 use std::collections::HashSet;
 
-use super::facets::place;
+use super::facets::index_or_insert;
 use super::model::{Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about};
-use super::scale::{Across, Scale, Span, drawable};
+use super::scale::{Across, Scale, Span, is_drawable};
 use crate::analysis::{ProbeCurves, ProbeResult};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
 use crate::report::Look;
-use crate::report::text::capital;
+use crate::report::text::capitalize;
 use crate::units::column::{PER_SECOND, TIME, Unit as Shown};
 use crate::units::{self, ticks};
 
 /// Curves of one panel; more have panels of their own.
-const CURVES: usize = 8;
+const MAX_CURVES: usize = 8;
 
 const SIZE: &[Shown] = &[
     (1.0, "B"),
@@ -46,15 +46,15 @@ pub fn groups(results: &[ProbeResult], look: &Look) -> Vec<Group> {
         (Unit::PerSecond, "Rates"),
         (Unit::Bytes, "Sizes"),
     ] {
-        let own: Vec<usize> = (0..results.len())
+        let unplaced: Vec<usize> = (0..results.len())
             .filter(|of| !on_curves.contains(of) && results[*of].unit == Some(unit))
             .collect();
-        groups.extend(bars(results, &own, unit, title, look));
+        groups.extend(bars(results, &unplaced, unit, title, look));
     }
     groups
 }
 
-fn shown(unit: Unit, look: &Look) -> &'static [Shown] {
+fn units_of(unit: Unit, look: &Look) -> &'static [Shown] {
     match unit {
         Unit::Nanos => TIME,
         Unit::BytesPerSecond => look.unit.units(),
@@ -76,18 +76,18 @@ fn point(result: &ProbeResult, of: usize, at: f64) -> Option<Point> {
         .map(|estimate| (estimate.low, estimate.high))
         .filter(|(low, high)| *low > 0.0 && high.is_finite());
     let wrong = result.wrong().is_some();
-    drawable(&span).then_some(Point { at, span, expected, wrong, of })
+    is_drawable(&span).then_some(Point { at, span, expected, wrong, of })
 }
 
-/// Adds what others reported, in the colour of nobody: after the curves, so that their keys come
-/// last. Returns who they are.
+/// Adds reported values, in a neutral colour: after the curves, so that their keys come
+/// last. Returns their names.
 fn add_marks(panels: &mut [Panel], curves: usize, results: &[ProbeResult]) -> Vec<String> {
     let mut reporters = Vec::new();
     for panel in panels {
         let mut marks: Vec<Curve> = Vec::new();
         for known in panel.curves.iter().flat_map(|curve| &curve.points) {
             for other in &results[known.of].reference {
-                let key = curves + place(&mut reporters, other.session.clone());
+                let key = curves + index_or_insert(&mut reporters, other.session.clone());
                 let span = (other.value, other.value, other.value);
                 if !marks.iter().any(|curve| curve.key == key) {
                     marks.push(Curve { key, points: Vec::new() });
@@ -107,8 +107,8 @@ fn add_marks(panels: &mut [Panel], curves: usize, results: &[ProbeResult]) -> Ve
 fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Group> {
     let mut keys = Vec::new();
     let mut panels: Vec<Panel> = Vec::new();
-    for (index, own) in all.curves.iter().enumerate() {
-        let points: Vec<Point> = own
+    for (index, curve) in all.curves.iter().enumerate() {
+        let points: Vec<Point> = curve
             .results
             .iter()
             .filter_map(|of| point(&results[*of], *of, all.at(&results[*of].cell)))
@@ -116,15 +116,15 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
         if points.is_empty() {
             continue;
         }
-        if index % CURVES == 0 || panels.is_empty() {
+        if index % MAX_CURVES == 0 || panels.is_empty() {
             panels.push(Panel { title: String::new(), curves: Vec::new(), expected: Vec::new() });
         }
-        keys.push(Key { name: own.name.clone(), look: index % CURVES, line: Line::Solid });
+        keys.push(Key { name: curve.name.clone(), look: index % MAX_CURVES, line: Line::Solid });
         let panel = panels.last_mut()?;
         panel.curves.push(Curve { key: keys.len() - 1, points });
     }
     let reporters = add_marks(&mut panels, keys.len(), results);
-    // A name only where something has to be told from it.
+    // A curve needs a name only beside others.
     let unnamed = keys.iter_mut().filter(|key| key.name.is_empty() && !reporters.is_empty());
     unnamed.for_each(|key| key.name = "this run".into());
     keys.extend(reporters.iter().enumerate().map(|(at, name)| Key {
@@ -137,7 +137,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
         .flat_map(|point| [Some(point.span), point.expected.map(|(low, high)| (low, low, high))])
         .flatten()
         .collect();
-    let scale = Scale::of(spans, look.scale, shown(all.unit, look))?;
+    let scale = Scale::for_values(spans, look.scale, units_of(all.unit, look))?;
     let places: Vec<f64> = points().map(|point| point.at).collect();
     let (axis, sizes) = (all.axis.as_str(), all.axis == "bytes");
     // A handful of processes is counted, not doubled.
@@ -148,12 +148,12 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     let across = Across::new(by.to_string(), log, places.into_iter(), move |at| {
         if sizes { units::show_bytes(at as u64) } else { ticks::label(at) }
     });
-    let title = format!("{} by {by}", capital(&all.title));
+    let title = format!("{} by {by}", capitalize(&all.title));
     let figure = Figure {
         metric: Metric::Value,
         title: title.clone(),
         about: about(points()),
-        units: shown(all.unit, look),
+        units: units_of(all.unit, look),
         across,
         scale,
         means: false,
@@ -165,7 +165,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
 
 fn bars(
     results: &[ProbeResult],
-    own: &[usize],
+    indexes: &[usize],
     unit: Unit,
     title: &str,
     look: &Look,
@@ -182,13 +182,13 @@ fn bars(
             result.reference.iter().map(|known| (known.session.clone(), known.value)).collect();
         Some(Bar { label: label(&result.cell), point, show, reported })
     };
-    let rows: Vec<Bar> = own.iter().filter_map(bar).collect();
+    let rows: Vec<Bar> = indexes.iter().filter_map(bar).collect();
     let ends = |row: &Bar| {
         let reported = row.reported.iter().map(|(_, value)| (*value, *value, *value));
         let expected = row.point.expected.map(|(low, high)| (low, low, high));
         reported.chain(expected).chain([row.point.span]).collect::<Vec<_>>()
     };
-    let scale = Scale::of(rows.iter().flat_map(ends), look.scale, shown(unit, look))?;
+    let scale = Scale::for_values(rows.iter().flat_map(ends), look.scale, units_of(unit, look))?;
     let bars = Some(Bars { title: title.into(), jobs: false, scale, rows });
     Some(Group { title: title.into(), keys: Vec::new(), figures: Vec::new(), bars })
 }

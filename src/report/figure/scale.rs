@@ -6,14 +6,14 @@ use crate::report::Spread;
 use crate::units::column::{self, Unit};
 use crate::units::ticks;
 
-/// Values above this ratio are drawn on a logarithmic scale, the others from 0.
-const WIDE: f64 = 20.0;
+/// Values that differ by a larger ratio are drawn on a logarithmic scale, others from 0.
+const MAX_LINEAR_RATIO: f64 = 20.0;
 /// An interval that reaches further than this beyond the values is cut: it would press them flat.
-const FAR: f64 = 1.5;
+const MAX_INTERVAL_REACH: f64 = 1.5;
 /// Labels from here on are too long to be read: 100,000 ns.
-const LONG: f64 = 1e5;
+const MIN_LONG_LABEL: f64 = 1e5;
 /// Labels up an axis.
-const UP: usize = 7;
+const MAX_TICKS: usize = 7;
 
 /// The axis of the values.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,22 +30,22 @@ pub struct Scale {
 
 impl Scale {
     /// An axis that holds these values, with one unit for all of it; `None` where there are none.
-    pub fn of(
+    pub fn for_values(
         values: impl IntoIterator<Item = Span>,
         spread: Spread,
         units: &[Unit],
     ) -> Option<Scale> {
         let (mut low, mut high, mut top) = (f64::INFINITY, 0.0f64, 0.0f64);
-        for (_, middle, end) in values.into_iter().filter(drawable) {
+        for (_, middle, end) in values.into_iter().filter(is_drawable) {
             (low, high, top) = (low.min(middle), high.max(middle), top.max(end));
         }
         if !(low.is_finite() && high > 0.0) {
             return None;
         }
-        top = top.min(high * FAR).max(high);
+        top = top.min(high * MAX_INTERVAL_REACH).max(high);
         Some(match spread {
             Spread::Log => Scale::log(low, top, units),
-            Spread::Auto if high / low > WIDE => Scale::log(low, top, units),
+            Spread::Auto if high / low > MAX_LINEAR_RATIO => Scale::log(low, top, units),
             _ => Scale::linear(top, units),
         })
     }
@@ -53,8 +53,8 @@ impl Scale {
     /// From 0.
     fn linear(high: f64, units: &[Unit]) -> Scale {
         let (factor, unit) = column::unit_for(high, units);
-        let end = ticks::round_end(high / factor, UP - 1);
-        let ticks = ticks::linear(0.0, end, UP)
+        let end = ticks::round_end(high / factor, MAX_TICKS - 1);
+        let ticks = ticks::linear(0.0, end, MAX_TICKS)
             .into_iter()
             .map(|tick| (tick * factor, ticks::label(tick)))
             .collect();
@@ -68,19 +68,19 @@ impl Scale {
         let fine = |at: f64| ticks::within_decades(at / 20.0, at * 20.0, &[1.0, 2.0, 5.0]);
         let low = fine(low).into_iter().rfind(|tick| *tick <= low).unwrap_or(low);
         let high = fine(high).into_iter().find(|tick| *tick >= high).unwrap_or(high);
-        let shown = ticks::logarithmic(low, high, UP + 1);
+        let shown = ticks::logarithmic(low, high, MAX_TICKS + 1);
         let between = ticks::within_decades(low, high, &[1.0, 2.0, 5.0]);
         let minor =
             between.into_iter().filter(|tick| !shown.contains(tick)).map(|tick| tick * factor);
-        let minor = if shown.len() < 2 * UP { minor.collect() } else { Vec::new() };
+        let minor = if shown.len() < 2 * MAX_TICKS { minor.collect() } else { Vec::new() };
         // Nanoseconds up to a second: where decades stay decades in the next unit, each tick has
         // its own.
-        let own = units.len() > 1
+        let per_tick = units.len() > 1
             && units.windows(2).all(|two| two[1].0 == two[0].0 * 1000.0)
-            && shown.iter().any(|tick| *tick >= LONG);
+            && shown.iter().any(|tick| *tick >= MIN_LONG_LABEL);
         let label = |tick: f64| {
             let value = tick * factor;
-            match units.iter().rfind(|unit| value >= unit.0 * (1.0 - 1e-9)).filter(|_| own) {
+            match units.iter().rfind(|unit| value >= unit.0 * (1.0 - 1e-9)).filter(|_| per_tick) {
                 Some((factor, unit)) => format!("{} {unit}", ticks::label(value / factor)),
                 None => ticks::label(tick),
             }
@@ -90,7 +90,7 @@ impl Scale {
             low: low * factor,
             high: high * factor,
             log: true,
-            unit: if own { "" } else { unit },
+            unit: if per_tick { "" } else { unit },
             ticks,
             minor,
         }
@@ -106,7 +106,7 @@ impl Scale {
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
-    pub fn holds(&self, value: f64) -> bool {
+    pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
@@ -190,7 +190,7 @@ impl Across {
 pub type Span = (f64, f64, f64);
 
 /// Whether a value can stand on any scale.
-pub fn drawable(span: &Span) -> bool {
+pub fn is_drawable(span: &Span) -> bool {
     span.1 > 0.0 && [span.0, span.1, span.2].iter().all(|value| value.is_finite())
 }
 
@@ -202,7 +202,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(values: &[f64], spread: Spread, units: &[Unit]) -> Scale {
-        Scale::of(values.iter().map(|v| (*v, *v, *v)), spread, units).unwrap()
+        Scale::for_values(values.iter().map(|v| (*v, *v, *v)), spread, units).unwrap()
     }
 
     fn labels(scale: &Scale) -> Vec<&str> {
@@ -275,7 +275,7 @@ mod tests {
             let spread = [Spread::Auto, Spread::Linear, Spread::Log][spread];
             for units in [RATE, PER_SECOND, TIME] {
                 let scale = of(&values, spread, units);
-                prop_assert!(values.iter().all(|v| scale.holds(*v) || !scale.log && *v < scale.high), "{scale:?}");
+                prop_assert!(values.iter().all(|v| scale.contains(*v) || !scale.log && *v < scale.high), "{scale:?}");
                 prop_assert!(scale.ticks.iter().all(|(tick, _)| (0.0..=1.0).contains(&scale.share(*tick))), "{scale:?}");
                 prop_assert!(!scale.ticks.is_empty(), "{scale:?}");
             }

@@ -73,7 +73,7 @@ fn curves_that_are_too_many_for_one_panel_have_several_and_none_is_left_out() {
     let titles: Vec<&str> = figure.panels.iter().map(|panel| panel.title.as_str()).collect();
     assert_eq!(titles.len(), 6, "{titles:?}");
     assert!(
-        titles.contains(&"8 MiB, CPU caches emptied") && titles.contains(&"2 GiB, CPU caches kept"),
+        titles.contains(&"8 MiB, CPU caches flushed") && titles.contains(&"2 GiB, CPU caches kept"),
         "{titles:?}"
     );
     assert_eq!((points(figure), all.len()), (count, 1));
@@ -226,10 +226,10 @@ fn a_caption_says_what_is_drawn_and_no_more() {
     let caption = |points: &[Point]| about(points.iter());
     assert_eq!(caption(&[span(2.0, 2.0)]), "median");
     assert_eq!(caption(&[span(2.0, 2.0), span(1.9, 2.1)]), "median and 95 % interval");
-    assert_eq!(caption(&[expected(span(2.0, 2.0))]), "median; shaded: what was expected");
+    assert_eq!(caption(&[expected(span(2.0, 2.0))]), "median; shaded: the expected range");
     assert_eq!(
         caption(&[expected(span(1.9, 2.1))]),
-        "median and 95 % interval; shaded: what was expected"
+        "median and 95 % interval; shaded: the expected range"
     );
 }
 
@@ -253,7 +253,7 @@ fn counts_on_one_axis_are_all_decimal_or_all_binary() {
 fn on_a_logarithmic_axis_a_single_figure_is_a_dot_and_no_bar() {
     let page = |look: &Look| {
         let mut svg = Vec::new();
-        (crate::report::format("svg").unwrap().write)(&sample::lab(), look, &mut svg).unwrap();
+        (crate::report::find_format("svg").unwrap().write)(&sample::lab(), look, &mut svg).unwrap();
         String::from_utf8(svg).unwrap()
     };
     // A bar is a polygon in the colour of the first curve.

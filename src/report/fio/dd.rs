@@ -1,4 +1,4 @@
-//! The line of `dd` that does what a cell does, where there is one: read(2) or write(2), in order,
+//! The `dd` command equivalent to a cell, if there is one: read(2) or write(2), in order,
 //! one thread.
 
 use super::target::Target;
@@ -6,17 +6,17 @@ use crate::engine::info;
 use crate::plan::{Cache, Fio, Job, Op, Pattern, Sync};
 use crate::report::text;
 
-/// For a shell.
-pub fn line(job: &Job, target: &Target) -> Option<String> {
-    let alone = job.threads == 1
+/// Returns the shell command.
+pub fn command(job: &Job, target: &Target) -> Option<String> {
+    let is_plain = job.threads == 1
         && job.depth == 1
         && job.mix.is_none()
         && job.pattern == Pattern::Seq
         && !job.xor;
-    if !alone || !reads_and_writes(job) || !matches!(job.op, Op::Read | Op::Write) {
+    if !is_plain || !uses_sync_engine(job) || !matches!(job.op, Op::Read | Op::Write) {
         return None;
     }
-    let file = quoted(target)?;
+    let file = shell_quote(target)?;
     let blocks = job.blocks();
     let count = match job.count {
         Some(0) | None => blocks,
@@ -26,13 +26,15 @@ pub fn line(job: &Job, target: &Target) -> Option<String> {
     Some(match job.op {
         Op::Write => {
             let oflag =
-                flags("oflag", &[("direct", job.direct), ("dsync", job.sync == Sync::Each)]);
-            let conv =
-                flags("conv", &[("notrunc", !job.appends()), ("fdatasync", job.sync == Sync::End)]);
+                format_flags("oflag", &[("direct", job.direct), ("dsync", job.sync == Sync::Each)]);
+            let conv = format_flags(
+                "conv",
+                &[("notrunc", !job.appends()), ("fdatasync", job.sync == Sync::End)],
+            );
             format!("dd if=/dev/zero of={file} bs={block} count={count}{oflag}{conv}")
         }
         _ => {
-            let iflag = flags("iflag", &[("direct", job.direct)]);
+            let iflag = format_flags("iflag", &[("direct", job.direct)]);
             let read = format!("dd if={file} of=/dev/null bs={block} count={count}{iflag}");
             match job.cache {
                 Cache::Cold => format!("dd if={file} iflag=nocache count=0 && {read}"),
@@ -43,22 +45,22 @@ pub fn line(job: &Job, target: &Target) -> Option<String> {
     })
 }
 
-/// Whether it is done by read(2) and write(2): those are the engine `sync` of fio.
-fn reads_and_writes(job: &Job) -> bool {
+/// Returns whether the backend uses read(2) and write(2), which fio's engine `sync` does.
+fn uses_sync_engine(job: &Job) -> bool {
     let Some(Fio::Engine(engine)) = info(&job.backend).map(|info| info.fio) else { return false };
     let implied = |option: &str| {
-        engine.options.iter().any(|own| own.option == option && own.assignment.is_none())
+        engine.options.iter().any(|known| known.option == option && known.assignment.is_none())
     };
     engine.name == "sync" && job.backend.options.iter().all(|(option, _)| implied(option))
 }
 
-fn flags(name: &str, flags: &[(&str, bool)]) -> String {
+fn format_flags(name: &str, flags: &[(&str, bool)]) -> String {
     let set: Vec<&str> = flags.iter().filter(|(_, on)| *on).map(|(flag, _)| *flag).collect();
     if set.is_empty() { String::new() } else { format!(" {name}={}", set.join(",")) }
 }
 
-/// The name as one word of a shell; `None` where the line would not show it as it is.
-fn quoted(target: &Target) -> Option<String> {
+/// Quotes the path for a shell; `None` if it has characters that would be escaped on display.
+fn shell_quote(target: &Target) -> Option<String> {
     let name = target.path.to_str().filter(|name| text::clean(name) == **name)?;
     // A name that begins with a dash would be read as an option by cat.
     let name = if name.starts_with('-') { format!("./{name}") } else { name.into() };

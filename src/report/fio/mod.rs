@@ -1,10 +1,11 @@
 //! A job file for fio that repeats the plan: one section per cell, one after the other.
 //!
-//! What fio cannot say is a comment at its section, and so is the line of `dd` that does the same,
-//! where there is one. Running it changes no file of the user's: a file that was read must exist,
+//! What fio cannot express is a comment at its section, and so is the equivalent `dd` command,
+//! if there is one. Running it changes no file of the user: a file that was read must exist,
 //! and what is written goes to a new name.
 
 mod dd;
+mod line;
 #[cfg(test)]
 mod round_trip;
 mod section;
@@ -14,8 +15,9 @@ mod tests;
 
 use std::io::{self, Write};
 
+use self::line::write_comment;
 use self::target::Target;
-use super::{Format, Look, text};
+use super::{Format, Look};
 use crate::analysis;
 use crate::analysis::CellResult;
 use crate::session::Session;
@@ -23,7 +25,7 @@ use crate::units;
 
 pub const FORMAT: Format = Format {
     id: "fio",
-    about: "a job file with which fio repeats the plan",
+    about: "a fio job file that repeats the plan",
     extension: "fio",
     binary: false,
     write,
@@ -31,17 +33,17 @@ pub const FORMAT: Format = Format {
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let plan = &session.plan;
-    let target = Target::of(&plan.target);
-    comment(
+    let target = Target::from_spec(&plan.target);
+    write_comment(
         out,
-        "A plan of iotui as jobs of fio, one after the other: fio --readonly FILE, or without --readonly where it writes.",
+        "An iotui plan as fio jobs, one after the other: fio --readonly FILE, or without --readonly if jobs write.",
     )?;
-    comment(
+    write_comment(
         out,
-        "Every job runs once; iotui ran its cells several times, in random order, and proved where the bytes came from.",
+        "Each job runs once; iotui ran its cells several times, in random order, and verified where the bytes came from.",
     )?;
     writeln!(out, "[global]")?;
-    for line in target.lines() {
+    for line in target.to_lines() {
         line.write(out)?;
     }
     for option in ["thread=1", "group_reporting=1", "fallocate=none", "refill_buffers=1"] {
@@ -53,45 +55,26 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
         // A cell is in the plan once; one that was never reached has no result.
         let result = results.iter().find(|result| result.cell == *cell);
-        if let Some(line) = result.map(measured) {
-            comment(out, &line)?;
+        if let Some(line) = result.map(describe_result) {
+            write_comment(out, &line)?;
         }
-        for line in section::lines(index + 1, cell, &target, plan.trial_time.low) {
+        for line in section::build_lines(index + 1, cell, &target, plan.trial_time.low) {
             line.write(out)?;
         }
     }
     for probe in &plan.probes {
         writeln!(out)?;
-        comment(out, &format!("probe {}: fio has no job of it", probe.label()))?;
+        write_comment(out, &format!("probe {}: fio has no such job", probe.label()))?;
     }
     for skipped in &plan.skipped {
         writeln!(out)?;
-        comment(out, &format!("skipped: {}: {}", skipped.cell.label(), skipped.reason))?;
+        write_comment(out, &format!("skipped: {}: {}", skipped.cell.label(), skipped.reason))?;
     }
     Ok(())
 }
 
-/// One line of the file.
-enum Line {
-    Option(String),
-    Comment(String),
-}
-
-impl Line {
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        match self {
-            Line::Option(text) => writeln!(out, "{text}"),
-            Line::Comment(text) => comment(out, text),
-        }
-    }
-}
-
-fn comment(out: &mut dyn Write, line: &str) -> io::Result<()> {
-    writeln!(out, "; {}", text::clean(line))
-}
-
-/// What iotui found for the cell.
-fn measured(result: &CellResult) -> String {
+/// Describes iotui's result for the cell.
+fn describe_result(result: &CellResult) -> String {
     let rate = match (&result.error, result.throughput, result.operations) {
         (Some(error), ..) => format!("failed: {error}"),
         (_, Some(of), _) => units::show_rate(of.summary.median),

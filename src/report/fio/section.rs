@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use super::dd;
+use super::line::Line;
 use super::target::Target;
-use super::{Line, dd};
 use crate::engine::info;
 use crate::plan::{Cache, Fio, FioEngine, FioOption, Job, Op, Pattern, Sync, foreign_engine};
 use crate::units;
 
-/// What a section is made of: options, and comments on what they do not say.
+/// A section: its options, and comments on what they cannot express.
 #[derive(Default)]
 struct Section {
     options: Vec<String>,
@@ -20,31 +21,33 @@ impl Section {
         self.options.push(format!("{name}={}", value.to_string()));
     }
 
-    fn say(&mut self, comment: impl Into<String>) {
+    fn add_comment(&mut self, comment: impl Into<String>) {
         self.comments.push(comment.into());
     }
 }
 
-/// The lines of a cell; only comments where fio has nothing like it.
-pub fn lines(number: usize, job: &Job, target: &Target, trial_time: Duration) -> Vec<Line> {
+/// Builds the lines of a cell; only comments if fio has no equivalent.
+pub fn build_lines(number: usize, job: &Job, target: &Target, trial_time: Duration) -> Vec<Line> {
     let label = job.label();
-    let left_out = |why: &str| vec![Line::Comment(format!("{label}: {why}"))];
-    if !target.may(job.op) {
-        return left_out("left out, it would write a file that was there before");
+    let skip = |why: &str| vec![Line::Comment(format!("{label}: {why}"))];
+    if !target.allows(job.op) {
+        return skip("skipped, it would write to an existing file");
     }
     let mut section = Section::default();
-    if let Err(why) = engine(&mut section, job) {
-        return left_out(why);
+    if let Err(why) = set_engine(&mut section, job) {
+        return skip(why);
     }
-    order(&mut section, job);
-    amount(&mut section, job, trial_time);
-    caches(&mut section, job);
+    set_pattern(&mut section, job);
+    set_amount(&mut section, job, trial_time);
+    set_caches(&mut section, job);
     let name: String = label
         .chars()
         .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '+' | '=' | '.' | '-' | '_'))
         .collect();
-    let comments =
-        section.comments.into_iter().chain(dd::line(job, target).map(|line| format!("dd: {line}")));
+    let comments = section
+        .comments
+        .into_iter()
+        .chain(dd::command(job, target).map(|line| format!("dd: {line}")));
     let mut lines: Vec<Line> = comments.map(Line::Comment).collect();
     lines.push(Line::Option(format!("[{number} {name}]")));
     lines.extend(section.options.into_iter().map(Line::Option));
@@ -52,16 +55,16 @@ pub fn lines(number: usize, job: &Job, target: &Target, trial_time: Duration) ->
     lines
 }
 
-/// Writes the engine, its options and what it is given.
+/// Sets the engine, its options, block size and depth.
 ///
 /// # Errors
-/// fio has no engine that does what the backend does: why.
-fn engine(section: &mut Section, job: &Job) -> Result<(), &'static str> {
+/// Returns the reason if fio has no equivalent engine.
+fn set_engine(section: &mut Section, job: &Job) -> Result<(), &'static str> {
     if job.op == Op::Seek {
-        return Err("fio has no job of calls that move nothing");
+        return Err("fio has no job for calls that move no data");
     }
     match info(&job.backend).map(|info| info.fio) {
-        Some(Fio::Engine(engine)) => backend(section, &engine, job),
+        Some(Fio::Engine(engine)) => set_backend(section, &engine, job),
         Some(Fio::Unavailable(why)) => return Err(why),
         None => {
             let engine = foreign_engine(&job.backend.id);
@@ -72,31 +75,31 @@ fn engine(section: &mut Section, job: &Job) -> Result<(), &'static str> {
     section.set("direct", u8::from(job.direct));
     section.set("iodepth", job.depth);
     if job.xor {
-        section.say("fio does not fold the data into an XOR");
+        section.add_comment("fio does not compute the XOR of the data");
     }
     Ok(())
 }
 
-fn backend(section: &mut Section, engine: &FioEngine, job: &Job) {
+fn set_backend(section: &mut Section, engine: &FioEngine, job: &Job) {
     let mut name = engine.name;
     let mut options = Vec::new();
     for (option, _) in &job.backend.options {
         match engine.options.iter().find(|known| known.option == option) {
             Some(FioOption { assignment: Some(("ioengine", other)), .. }) => name = other,
             Some(FioOption { assignment, .. }) => options.extend(*assignment),
-            None => section.say(format!("no option of fio: +{option}")),
+            None => section.add_comment(format!("fio has no equivalent of +{option}")),
         }
     }
     section.set("ioengine", name);
     if !engine.note.is_empty() {
-        section.say(engine.note);
+        section.add_comment(engine.note);
     }
     for (option, value) in options {
         section.set(option, value);
     }
 }
 
-fn order(section: &mut Section, job: &Job) {
+fn set_pattern(section: &mut Section, job: &Job) {
     let kind = match (job.op, job.mix) {
         (_, Some(_)) => "rw",
         (Op::Write, None) => "write",
@@ -109,17 +112,16 @@ fn order(section: &mut Section, job: &Job) {
         // Added to the end of the block before.
         Pattern::Reverse => format!("{kind}:-{}", block.saturating_mul(2)),
         Pattern::Stride(n) => {
-            section.say(
-                "fio strides over the file once and again over the same blocks; iotui visits all",
+            section.add_comment(
+                "fio strides over the file and then revisits the same blocks; iotui visits all blocks",
             );
             format!("{kind}:{}", block.saturating_mul(n.saturating_sub(1)))
         }
     };
     section.set("rw", rw);
     if job.appends() {
-        section.say(
-            "iotui writes to an empty file that grows; fio may set the size of its file first",
-        );
+        section
+            .add_comment("iotui appends to an empty file; fio may set the size of its file first");
     }
     if let Some(mix) = job.mix {
         section.set("rwmixread", mix.min(100));
@@ -128,14 +130,14 @@ fn order(section: &mut Section, job: &Job) {
         Sync::None => {}
         Sync::End => {
             section.set("end_fsync", 1);
-            section.say("iotui ends with fdatasync, fio with fsync");
+            section.add_comment("iotui ends with fdatasync, fio with fsync");
         }
         Sync::Each => section.set("sync", "dsync"),
     }
 }
 
-/// How much of the file, by how many threads, how often.
-fn amount(section: &mut Section, job: &Job, trial_time: Duration) {
+/// Sets size, threads and number of operations.
+fn set_amount(section: &mut Section, job: &Job, trial_time: Duration) {
     let threads = u64::from(job.threads.max(1));
     section.set("numjobs", threads);
     let part = (job.blocks() / threads).max(1).saturating_mul(job.block);
@@ -157,11 +159,11 @@ fn amount(section: &mut Section, job: &Job, trial_time: Duration) {
     }
 }
 
-fn caches(section: &mut Section, job: &Job) {
+fn set_caches(section: &mut Section, job: &Job) {
     section.set("invalidate", u8::from(job.cache == Cache::Cold));
     match job.cache {
         Cache::Cold => {
-            section.say("fio asks for an empty page cache and does not check that it is")
+            section.add_comment("fio drops the page cache but does not verify that it is empty")
         }
         Cache::Warm if job.op == Op::Read => section.set("pre_read", 1),
         Cache::Warm | Cache::AsIs => {}

@@ -1,37 +1,37 @@
-//! The file of a job file: which name fio is given, and what may happen to it.
+//! The target of a job file: its name for fio, and whether it may be written.
 
 use std::path::{Path, PathBuf};
 
-use super::Line;
+use super::line::Line;
 use crate::plan::{Op, TargetSpec};
 use crate::units;
 
-/// The target as fio is told it.
+/// The target as fio uses it.
 pub struct Target {
-    /// As it is; what `dd` is given.
+    /// The unescaped path, as `dd` takes it.
     pub path: PathBuf,
-    /// fio may make and write it.
+    /// Whether fio may create and write it.
     pub writable: bool,
     comments: Vec<String>,
 }
 
-/// What stands for a name that cannot be written into a job file.
-const NEUTRAL: &str = "iotui-target";
+/// Replaces a name that cannot be written into a job file.
+const FALLBACK_NAME: &str = "iotui-target";
 
 impl Target {
-    pub fn of(spec: &TargetSpec) -> Target {
+    pub fn from_spec(spec: &TargetSpec) -> Target {
         match spec {
             TargetSpec::File { path, .. } => {
                 Target { path: path.clone(), writable: false, comments: Vec::new() }
             }
             TargetSpec::None => Target {
-                path: NEUTRAL.into(),
+                path: FALLBACK_NAME.into(),
                 writable: false,
                 comments: vec!["No file was measured.".into()],
             },
             TargetSpec::Scratch { dir, size, .. } => {
                 let comment = format!(
-                    "iotui made a scratch file of {} and removed it: remove this one too.",
+                    "iotui created a scratch file of {} and removed it: remove this one too.",
                     units::show_bytes(*size)
                 );
                 Target { path: dir.join("iotui-fio.tmp"), writable: true, comments: vec![comment] }
@@ -43,25 +43,25 @@ impl Target {
                 Target {
                     path: name.into(),
                     writable: true,
-                    comments: vec!["A new file beside the one that iotui wrote.".into()],
+                    comments: vec!["A new file next to the one that iotui wrote.".into()],
                 }
             }
         }
     }
 
     /// Whether a job with this operation may run on it.
-    pub fn may(&self, op: Op) -> bool {
+    pub fn allows(&self, op: Op) -> bool {
         self.writable || op != Op::Write
     }
 
-    pub fn lines(&self) -> Vec<Line> {
+    pub fn to_lines(&self) -> Vec<Line> {
         let mut lines: Vec<Line> = self.comments.iter().cloned().map(Line::Comment).collect();
-        let name = filename(&self.path).unwrap_or_else(|| {
+        let name = fio_filename(&self.path).unwrap_or_else(|| {
             let name = self.path.display();
             lines.push(Line::Comment(format!(
-                "fio cannot be told this name: {name}. Make a link to it under the name below."
+                "A job file cannot contain this name: {name}. Create a link to it with the name below."
             )));
-            NEUTRAL.into()
+            FALLBACK_NAME.into()
         });
         lines.push(Line::Option(format!("filename={name}")));
         if !self.writable {
@@ -71,9 +71,9 @@ impl Target {
     }
 }
 
-/// The path as fio's parser reads it back: `:` separates names, `;` and `#` begin comments, `$` a
+/// Escapes a path for fio's parser: `:` separates names, `;` and `#` begin comments, `$` a
 /// variable, quotes vanish.
-fn filename(path: &Path) -> Option<String> {
+fn fio_filename(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     let plain = |c: char| {
         c.is_alphanumeric()
@@ -82,9 +82,9 @@ fn filename(path: &Path) -> Option<String> {
                 '.' | '_' | '/' | '+' | '=' | '@' | ',' | '~' | '-' | ' ' | ':' | '(' | ')'
             )
     };
-    let whole =
+    let is_plain =
         !text.is_empty() && text.chars().all(plain) && text.trim() == text && text.len() < 4096;
-    whole.then(|| text.replace(':', "\\:"))
+    is_plain.then(|| text.replace(':', "\\:"))
 }
 
 #[cfg(test)]
@@ -94,25 +94,25 @@ mod tests {
     #[test]
     fn names_that_fio_reads_otherwise_are_not_given() {
         assert_eq!(
-            filename("/data/my file:1 (ü)".as_ref()).as_deref(),
+            fio_filename("/data/my file:1 (ü)".as_ref()).as_deref(),
             Some("/data/my file\\:1 (ü)")
         );
         for text in ["", " a", "a;b", "a#b", "${HOME}/a", "a\nb", "a\"b", "a\\b", "a\u{1b}b"] {
-            assert_eq!(filename(text.as_ref()), None, "{text:?}");
+            assert_eq!(fio_filename(text.as_ref()), None, "{text:?}");
         }
     }
 
     #[test]
     fn no_file_of_the_user_is_made_or_written() {
         let size = 4096;
-        let file = Target::of(&TargetSpec::File { path: "/data/a".into(), size });
-        assert!(!file.may(Op::Write) && file.may(Op::Read));
+        let file = Target::from_spec(&TargetSpec::File { path: "/data/a".into(), size });
+        assert!(!file.allows(Op::Write) && file.allows(Op::Read));
         assert!(
-            file.lines()
+            file.to_lines()
                 .iter()
                 .any(|line| matches!(line, Line::Option(text) if text == "allow_file_create=0"))
         );
-        let new = Target::of(&TargetSpec::New { path: "/data/a".into(), size });
-        assert!(new.may(Op::Write) && new.path == Path::new("/data/a.fio"));
+        let new = Target::from_spec(&TargetSpec::New { path: "/data/a".into(), size });
+        assert!(new.allows(Op::Write) && new.path == Path::new("/data/a.fio"));
     }
 }

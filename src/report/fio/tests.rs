@@ -65,7 +65,7 @@ fn a_cell_is_said_in_words_of_fio() {
         "{first:#?}"
     );
     assert!(options(&text, "[3 ").contains(&"rw=read:61440"));
-    assert!(text.contains("left out, it would write a file"));
+    assert!(text.contains("skipped, it would write to an existing file"));
     let text = show(&sample::quick());
     let (cold, warm) = (options(&text, "read 4 KiB cold"), options(&text, "uring 4 KiB warm"));
     assert!(

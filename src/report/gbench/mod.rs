@@ -2,11 +2,11 @@
 //! read it.
 //!
 //! One entry per counted trial and, from two on, their mean, median and standard deviation; times
-//! are those of one operation, over all threads. A cell that failed or was not measured is told in
-//! the context only: an entry of 0 ns, as Google Benchmark writes for one that failed, is read as
+//! are those of one operation, over all threads. A cell that failed or was not measured is listed
+//! in the context only: an entry of 0 ns, as Google Benchmark writes for one that failed, is read as
 //! the fastest ever by trackers, and takes the overall mean from `compare.py`.
 
-mod probed;
+mod probes;
 
 use std::io::{self, Write};
 
@@ -25,7 +25,7 @@ use crate::stats::Summary;
 
 pub const FORMAT: Format = Format {
     id: "gbench",
-    about: "JSON of Google Benchmark, for compare.py and trackers",
+    about: "Google Benchmark JSON, for compare.py and benchmark trackers",
     extension: "json",
     binary: false,
     write,
@@ -33,32 +33,31 @@ pub const FORMAT: Format = Format {
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = analysis::results(session);
-    let names = Names::of(&session.plan.cells);
+    let names = Names::for_cells(&session.plan.cells);
     let (mut benchmarks, mut failed) = (Vec::new(), Vec::new());
     for (family, result) in results.iter().enumerate() {
-        match counted(result) {
-            Ok(trials) => entries(&mut benchmarks, family, result, &trials, &names),
+        match counted_trials(result) {
+            Ok(trials) => push_entries(&mut benchmarks, family, result, &trials, &names),
             Err(why) => failed.push(format!("{}: {}", names.name(&result.cell), text::clean(why))),
         }
     }
     let probes = analysis::probes(session);
     for (index, probe) in probes.iter().enumerate() {
-        probed::entries(&mut benchmarks, &mut failed, results.len() + index, probe);
+        probes::push_entries(&mut benchmarks, &mut failed, results.len() + index, probe);
     }
-    let document =
-        json!({ "context": context(session, &probes, &names, &failed), "benchmarks": benchmarks });
+    let document = json!({ "context": build_context(session, &probes, &names, &failed), "benchmarks": benchmarks });
     pretty(&document, out)?;
     writeln!(out)
 }
 
-/// What a name must say beyond the job's usual parts, for no two cells to have the same.
+/// The optional parts of a name that are needed to make the names of all cells unique.
 struct Names {
     span: bool,
     count: bool,
 }
 
 impl Names {
-    fn of(cells: &[Job]) -> Names {
+    fn for_cells(cells: &[Job]) -> Names {
         let varies = |part: fn(&Job) -> u64| cells.iter().any(|cell| part(cell) != part(&cells[0]));
         Names { span: varies(|job| job.span), count: varies(|job| job.count.unwrap_or(u64::MAX)) }
     }
@@ -84,7 +83,12 @@ impl Names {
     }
 }
 
-fn context(session: &Session, probes: &[ProbeResult], names: &Names, failed: &[String]) -> Value {
+fn build_context(
+    session: &Session,
+    probes: &[ProbeResult],
+    names: &Names,
+    failed: &[String],
+) -> Value {
     let host: &Host = &session.host;
     let skipped = analysis::skipped(session);
     let mut skipped: Vec<String> = skipped
@@ -94,14 +98,18 @@ fn context(session: &Session, probes: &[ProbeResult], names: &Names, failed: &[S
     skipped.extend(
         analysis::skipped_probes(session)
             .iter()
-            .map(|s| format!("{}: {}", probed::name(&s.cell), text::clean(&s.reason))),
+            .map(|s| format!("{}: {}", probes::name(&s.cell), text::clean(&s.reason))),
     );
     let sizes = probes
         .iter()
         .filter_map(|probe| Some((probe, probe.value?)))
         .filter(|(probe, _)| probe.unit == Some(Unit::Bytes));
     skipped.extend(sizes.map(|(probe, value)| {
-        format!("{}: {} bytes, which is no time", probed::name(&probe.cell), value.summary.median)
+        format!(
+            "{}: {} bytes, a size and not a time",
+            probes::name(&probe.cell),
+            value.summary.median
+        )
     }));
     json!({
         "date": text::clean(&session.created),
@@ -110,7 +118,7 @@ fn context(session: &Session, probes: &[ProbeResult], names: &Names, failed: &[S
         "num_cpus": host.cpu.online.max(host.cpu.allowed),
         "mhz_per_cpu": host.cpu.mhz.unwrap_or(0.0).round(),
         "cpu_scaling_enabled": host.cpu.governor.as_ref().is_some_and(|governor| governor != "performance"),
-        "caches": host.caches.iter().map(cache).collect::<Vec<_>>(),
+        "caches": host.caches.iter().map(cache_json).collect::<Vec<_>>(),
         "load_avg": host.conditions.load.into_iter().collect::<Vec<f64>>(),
         "library_version": env!("CARGO_PKG_VERSION"),
         "library_build_type": if cfg!(debug_assertions) { "debug" } else { "release" },
@@ -120,7 +128,7 @@ fn context(session: &Session, probes: &[ProbeResult], names: &Names, failed: &[S
     })
 }
 
-fn cache(level: &CacheLevel) -> Value {
+fn cache_json(level: &CacheLevel) -> Value {
     json!({
         "type": text::clean(&level.kind),
         "level": level.level,
@@ -178,7 +186,7 @@ impl<'a> Entry<'a> {
             time_unit: "ns",
             bytes_per_second: None,
             items_per_second: 0.0,
-            label: label(warnings),
+            label: severity_label(warnings),
         }
     }
 }
@@ -189,8 +197,8 @@ struct Aggregate {
     aggregate_unit: &'static str,
 }
 
-/// The trials that the figures are made from, or why there are none.
-fn counted(result: &CellResult) -> Result<Vec<&Trial>, &str> {
+/// Returns the trials that count, or why there are none.
+fn counted_trials(result: &CellResult) -> Result<Vec<&Trial>, &str> {
     let trials: Vec<&Trial> = result
         .counted()
         .into_iter()
@@ -200,12 +208,12 @@ fn counted(result: &CellResult) -> Result<Vec<&Trial>, &str> {
         .collect();
     match result.error.as_deref() {
         Some(why) => Err(why),
-        None if trials.is_empty() => Err("no operation was done"),
+        None if trials.is_empty() => Err("no operation completed"),
         None => Ok(trials),
     }
 }
 
-fn entries(
+fn push_entries(
     list: &mut Vec<Value>,
     family: usize,
     result: &CellResult,
@@ -230,19 +238,21 @@ fn entries(
         list.extend(serde_json::to_value(entry));
     }
     if trials.len() > 1 {
-        list.extend(AGGREGATES.iter().filter_map(|of| aggregate(&plain, trials, result, *of)));
+        list.extend(
+            AGGREGATES.iter().filter_map(|of| build_aggregate(&plain, trials, result, *of)),
+        );
     }
 }
 
-/// Where most bytes came from is not told here; what takes from the figure is.
-fn label(warnings: &[Warning]) -> String {
+/// Lists the warnings that are more severe than a note.
+fn severity_label(warnings: &[Warning]) -> String {
     let grave = warnings.iter().filter(|w| w.severity > Severity::Note);
     text::clean(
         &grave.map(|w| format!("{}: {}", w.severity.name(), w.id)).collect::<Vec<_>>().join(", "),
     )
 }
 
-/// Nanoseconds of one operation.
+/// Returns the nanoseconds per operation.
 fn real_time(trial: &Trial) -> f64 {
     trial.nanos as f64 / trial.ops as f64
 }
@@ -255,7 +265,7 @@ type Statistic = (&'static str, fn(&Summary) -> f64);
 const AGGREGATES: [Statistic; 3] =
     [("mean", |s| s.mean), ("median", |s| s.median), ("stddev", |s| s.stddev)];
 
-fn aggregate(
+fn build_aggregate(
     plain: &Entry,
     trials: &[&Trial],
     result: &CellResult,

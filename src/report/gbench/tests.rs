@@ -61,13 +61,13 @@ fn every_entry_has_what_compare_py_and_trackers_read() {
 #[test]
 fn names_are_those_of_one_cell() {
     for (name, session) in sample::all() {
-        let names = Names::of(&session.plan.cells);
+        let names = Names::for_cells(&session.plan.cells);
         let all: HashSet<String> = session.plan.cells.iter().map(|cell| names.name(cell)).collect();
         assert_eq!(all.len(), session.plan.cells.len(), "{name}");
     }
     let axes = sample::axes();
     assert_eq!(
-        Names::of(&axes.plan.cells).name(&axes.plan.cells[0]),
+        Names::for_cells(&axes.plan.cells).name(&axes.plan.cells[0]),
         "uring+sqpoll+fixed/read/random/block:4096/depth:32/direct/span:536870912/threads:16"
     );
 }
@@ -90,7 +90,7 @@ fn the_median_is_the_time_of_one_operation() {
 #[test]
 fn failed_and_skipped_cells_are_told_and_have_no_entry() {
     let document = show(&sample::troubled());
-    let told = |key: &str| {
+    let listed = |key: &str| {
         document["context"][key]
             .as_array()
             .unwrap()
@@ -98,7 +98,7 @@ fn failed_and_skipped_cells_are_told_and_have_no_entry() {
             .map(|t| t.as_str().unwrap())
             .collect::<Vec<_>>()
     };
-    let (failed, skipped) = (told("failed"), told("skipped"));
+    let (failed, skipped) = (listed("failed"), listed("skipped"));
     assert!(
         failed.len() == 1
             && failed[0].starts_with("uring/read/seq/block:2097152/cold: io_uring: ENOMEM"),

@@ -5,7 +5,7 @@ use crate::sys::block::{BlockDevice, Kind};
 use crate::text::{Replacement, safe};
 use crate::units::{show_bytes, show_rate};
 
-/// Two lines per device: what it is, and how its queue works.
+/// Adds two lines per device: what it is, and how its queue works.
 pub(super) fn tree(page: &mut Page, devices: &[BlockDevice]) {
     if devices.is_empty() {
         return;
@@ -13,9 +13,9 @@ pub(super) fn tree(page: &mut Page, devices: &[BlockDevice]) {
     page.section("Devices below the target");
     for (i, device) in devices.iter().enumerate() {
         let (branch, trunk) = (branch(devices, i), trunk(devices, i));
-        let words = words(device);
-        page.line(&format!("  {branch}{}  {}", words.name, words.what));
-        for line in words.more {
+        let text = describe_device(device);
+        page.line(&format!("  {branch}{}  {}", text.name, text.what));
+        for line in text.more {
             page.line(&format!("  {trunk}{line}"));
         }
     }
@@ -48,30 +48,33 @@ fn branch(devices: &[BlockDevice], i: usize) -> String {
 /// Beside the second line of device `i`, down to what comes next.
 fn trunk(devices: &[BlockDevice], i: usize) -> String {
     let depth = devices[i].depth;
-    let own = match depth {
+    let branches = match depth {
         0 => String::new(),
         _ => passing(devices, i) + if has_sibling(devices, i, depth) { "│  " } else { "   " },
     };
     let has_child = devices.get(i + 1).is_some_and(|next| next.depth > depth);
-    own + if has_child { "│ " } else { "  " }
+    branches + if has_child { "│ " } else { "  " }
 }
 
-/// What is said of a device.
+/// The description of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Words {
+pub struct DeviceText {
     pub name: String,
     /// Its kind, model and size.
     pub what: String,
-    /// How its queue works, and the way to it.
+    /// Its queue and its link.
     pub more: Vec<String>,
 }
 
-pub fn words(device: &BlockDevice) -> Words {
-    let more = [queue(device), way(device)].into_iter().filter(|line| !line.is_empty()).collect();
-    Words { name: clean(&device.name), what: what(device), more }
+pub fn describe_device(device: &BlockDevice) -> DeviceText {
+    let more = [describe_queue(device), describe_path(device)]
+        .into_iter()
+        .filter(|line| !line.is_empty())
+        .collect();
+    DeviceText { name: clean(&device.name), what: describe_kind(device), more }
 }
 
-fn what(device: &BlockDevice) -> String {
+fn describe_kind(device: &BlockDevice) -> String {
     let kind = match device.kind {
         Kind::Disk => "disk",
         Kind::Partition => "partition",
@@ -93,19 +96,19 @@ fn what(device: &BlockDevice) -> String {
     parts.join(", ")
 }
 
-fn queue(device: &BlockDevice) -> String {
+fn describe_queue(device: &BlockDevice) -> String {
     let parts = [
         device.scheduler.as_deref().map(|name| format!("scheduler {}", clean(name))),
         device
             .read_ahead_kb
             .and_then(|kb| kb.checked_mul(1024))
-            .map(|bytes| format!("read-ahead {}", show_bytes(bytes))),
-        device.nr_requests.map(|n| format!("queue of {n}")),
+            .map(|bytes| format!("readahead {}", show_bytes(bytes))),
+        device.nr_requests.map(|n| format!("{n} requests")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn way(device: &BlockDevice) -> String {
+fn describe_path(device: &BlockDevice) -> String {
     let link = device.link.as_ref().map(|link| match link.bytes_per_second {
         Some(rate) => format!("link {} = {}", clean(&link.text), show_rate(rate as f64)),
         None => format!("link {}", clean(&link.text)),
@@ -120,7 +123,7 @@ fn way(device: &BlockDevice) -> String {
     [turns, blocks, link].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// A disk may be named by an attacker.
+/// Replaces control characters: an attacker may have named the disk.
 fn clean(text: &str) -> String {
     safe(text, Replacement::Mark)
 }

@@ -18,7 +18,7 @@ pub enum Item {
         label: &'static str,
         value: String,
     },
-    /// The first row are the titles.
+    /// The first row has the titles.
     Table {
         align: &'static [Align],
         rows: Vec<Vec<String>>,
@@ -34,7 +34,7 @@ impl Items {
         self.0.push(Item::Section(title));
     }
 
-    /// Nothing where there is no value.
+    /// Adds a row unless its value is empty.
     pub(super) fn row(&mut self, label: &'static str, value: &str) {
         if !value.trim().is_empty() {
             self.0.push(Item::Row { label, value: value.into() });

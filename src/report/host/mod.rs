@@ -5,7 +5,7 @@ mod layout;
 
 use serde::Serialize;
 
-pub use crate::report::host::devices::{Words, words};
+pub use crate::report::host::devices::{DeviceText, describe_device};
 pub use crate::report::host::layout::{Align, Item, widths};
 
 use crate::host::{
@@ -30,54 +30,54 @@ pub struct Report<'a> {
 /// The report in 80 columns, ended by a newline, without trailing spaces.
 pub fn text(host: &Host, target: Option<&TargetFacts>, findings: &[Warning]) -> String {
     let mut page = Page::default();
-    page.items(&of_host(host));
+    page.items(&host_items(host));
     if let Some(target) = target {
-        page.items(&of_target(target));
+        page.items(&target_items(target));
         devices::tree(&mut page, &target.devices);
     }
-    doctor(&mut page, findings);
+    add_findings(&mut page, findings);
     page.text()
 }
 
-/// The facts of a machine.
-pub fn of_host(host: &Host) -> Vec<Item> {
+/// Returns the facts of a machine.
+pub fn host_items(host: &Host) -> Vec<Item> {
     let mut items = Items::default();
-    machine(&mut items, host);
-    cpu(&mut items, host);
-    caches(&mut items, &host.caches);
-    memory(&mut items, &host.memory);
-    network(&mut items, &host.network);
+    add_machine(&mut items, host);
+    add_cpu(&mut items, host);
+    add_caches(&mut items, &host.caches);
+    add_memory(&mut items, &host.memory);
+    add_network(&mut items, &host.network);
     items.list()
 }
 
-/// The facts of a target, without the devices below it.
-pub fn of_target(facts: &TargetFacts) -> Vec<Item> {
+/// Returns the facts of a target, without the devices below it.
+pub fn target_items(facts: &TargetFacts) -> Vec<Item> {
     let mut items = Items::default();
-    target(&mut items, facts);
+    add_target(&mut items, facts);
     items.list()
 }
 
-fn machine(items: &mut Items, host: &Host) {
+fn add_machine(items: &mut Items, host: &Host) {
     items.section("Machine");
     items.row("name", &host.name);
     items.row("system", &host.os);
     items.row("kernel", &format!("Linux {} on {}", host.kernel, host.architecture));
-    items.row("hypervisor", host.virtualisation.as_deref().unwrap_or("none seen"));
+    items.row("hypervisor", host.virtualisation.as_deref().unwrap_or("none detected"));
     items.row(
         "container",
-        &host.container.as_ref().map(|name| format!("{name}, by its traces")).unwrap_or_default(),
+        &host.container.as_ref().map(|name| format!("{name} (inferred)")).unwrap_or_default(),
     );
     let now = &host.conditions;
     let parts = [
         now.load.map(|load| format!("load {load:.2}")),
-        now.io_pressure.map(|share| format!("waiting for I/O {}", show_share(share))),
-        now.steal.map(|share| format!("stolen since boot {}", show_share(share))),
-        now.on_battery.map(|on| if on { "on battery".into() } else { "on mains".into() }),
+        now.io_pressure.map(|share| format!("I/O pressure {}", show_share(share))),
+        now.steal.map(|share| format!("steal time {} since boot", show_share(share))),
+        now.on_battery.map(|on| if on { "on battery".into() } else { "on AC power".into() }),
     ];
     items.row("now", &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
 }
 
-fn cpu(items: &mut Items, host: &Host) {
+fn add_cpu(items: &mut Items, host: &Host) {
     let cpu = &host.cpu;
     items.section("CPU");
     let vendor = if cpu.vendor.is_empty() { String::new() } else { format!(" ({})", cpu.vendor) };
@@ -85,20 +85,20 @@ fn cpu(items: &mut Items, host: &Host) {
         "model",
         &format!("{}{vendor}", if cpu.model.is_empty() { "unknown" } else { &cpu.model }),
     );
-    let by = if host.virtualisation.is_some() { " (as the hypervisor says)" } else { "" };
-    items.row("CPUs", &format!("{}{by}", cpus(cpu)));
+    let by = if host.virtualisation.is_some() { " (as reported by the hypervisor)" } else { "" };
+    items.row("CPUs", &format!("{}{by}", describe_cpus(cpu)));
     items.row(
         "one cycle",
         &match cpu.cycle_nanos {
             Some(nanos) => {
                 format!("{nanos:.3} ns = {} GHz ({})", three_digits(1.0 / nanos), cpu.cycle_source)
             }
-            None => "not known".into(),
+            None => "unknown".into(),
         },
     );
     items.row(
         "governor",
-        cpu.governor.as_deref().unwrap_or("none: the frequency is not this system's to steer"),
+        cpu.governor.as_deref().unwrap_or("none: this system does not control the frequency"),
     );
     items.row("instructions", &cpu.simd.join(" "));
     items.row(
@@ -112,20 +112,20 @@ fn cpu(items: &mut Items, host: &Host) {
         &if slow.is_empty() {
             String::new()
         } else {
-            format!("at system calls: {}", slow.join(", "))
+            format!("slowing system calls: {}", slow.join(", "))
         },
     );
     items.row(
         "io_uring",
         match host.io_uring_disabled {
             None | Some(0) => "allowed",
-            Some(1) => "for privileged users and one group",
+            Some(1) => "restricted to privileged users and one group",
             Some(_) => "disabled",
         },
     );
 }
 
-fn cpus(cpu: &Cpu) -> String {
+fn describe_cpus(cpu: &Cpu) -> String {
     let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut text = format!(
         "{} online, {}, {}",
@@ -145,7 +145,7 @@ fn cpus(cpu: &Cpu) -> String {
     text
 }
 
-fn caches(items: &mut Items, caches: &[CacheLevel]) {
+fn add_caches(items: &mut Items, caches: &[CacheLevel]) {
     if caches.is_empty() {
         return;
     }
@@ -154,7 +154,7 @@ fn caches(items: &mut Items, caches: &[CacheLevel]) {
     let rows = caches.iter().map(|cache| {
         let size = if cache.size == 0 { "-".into() } else { show_bytes(cache.size) };
         let shared = match cache.sharers() {
-            1 => "each CPU its own".to_string(),
+            1 => "one per CPU".to_string(),
             n => format!("by {n} CPUs ({})", cache.shared_with),
         };
         vec![cache.name(), size, number(cache.ways), number(cache.sets), number(cache.line), shared]
@@ -167,7 +167,7 @@ fn caches(items: &mut Items, caches: &[CacheLevel]) {
     );
 }
 
-fn memory(items: &mut Items, memory: &Memory) {
+fn add_memory(items: &mut Items, memory: &Memory) {
     items.section("Memory");
     items.row(
         "size",
@@ -183,7 +183,7 @@ fn memory(items: &mut Items, memory: &Memory) {
     let huge = match (&memory.huge_pages, memory.huge_page) {
         (Some(setting), Some(size)) => format!("huge {} ({setting})", show_bytes(size)),
         (Some(setting), None) => format!("huge ({setting})"),
-        (None, _) => "no huge ones".into(),
+        (None, _) => "no huge pages".into(),
     };
     items.row("pages", &format!("{}, {huge}", show_bytes(memory.page_size)));
     items.row("NUMA nodes", &memory.nodes.to_string());
@@ -208,7 +208,7 @@ fn memory(items: &mut Items, memory: &Memory) {
     );
 }
 
-fn network(items: &mut Items, cards: &[NetworkCard]) {
+fn add_network(items: &mut Items, cards: &[NetworkCard]) {
     if cards.is_empty() {
         return;
     }
@@ -237,14 +237,10 @@ fn network(items: &mut Items, cards: &[NetworkCard]) {
     );
 }
 
-fn target(items: &mut Items, target: &TargetFacts) {
+fn add_target(items: &mut Items, target: &TargetFacts) {
     items.section("Target");
     items.row("path", &target.path);
-    let kind = match target.kind {
-        TargetKind::File => "file",
-        TargetKind::Device => "block device",
-        TargetKind::Scratch => "scratch file",
-    };
+    let kind = kind_name(target.kind);
     // A scratch file that is not made yet has no size.
     items.row(
         "size",
@@ -272,18 +268,25 @@ fn target(items: &mut Items, target: &TargetFacts) {
             ),
         );
     }
-    items.row("direct I/O", &direct(target));
+    items.row("direct I/O", &describe_direct(target));
     items.row(
         "access time",
-        target
-            .noatime
-            .map_or("", |noatime| if noatime { "left alone" } else { "updated by reading" }),
+        target.noatime.map_or("", |noatime| {
+            if noatime { "not updated by reads" } else { "updated by reads" }
+        }),
     );
     items.row(
         "cached now",
-        &target.resident.map(resident).or(target.resident_error.clone()).unwrap_or_default(),
+        &target
+            .resident
+            .map(describe_residency)
+            .or(target.resident_error.clone())
+            .unwrap_or_default(),
     );
-    items.row("stored", &target.stored.map(|found| stored(target, found)).unwrap_or_default());
+    items.row(
+        "stored",
+        &target.stored.map(|found| describe_extents(target, found)).unwrap_or_default(),
+    );
     items.row("compression", target.compresses.as_deref().unwrap_or(""));
     items.row(
         "entropy",
@@ -294,52 +297,60 @@ fn target(items: &mut Items, target: &TargetFacts) {
     );
 }
 
-fn direct(target: &TargetFacts) -> String {
+fn kind_name(kind: TargetKind) -> &'static str {
+    match kind {
+        TargetKind::File => "file",
+        TargetKind::Device => "block device",
+        TargetKind::Scratch => "scratch file",
+    }
+}
+
+fn describe_direct(target: &TargetFacts) -> String {
     match target.direct {
         _ if target.direct_is_real() == Some(false) && target.memory => {
-            "taken and ignored: memory".into()
+            "accepted and ignored: the file is in memory".into()
         }
         Some(DirectSupport::Known(align)) => {
             let read = align
                 .read_offset
                 .map(|read| format!(" ({read} B when reading)"))
                 .unwrap_or_default();
-            format!("yes; offsets in steps of {} B{read}, buffers of {} B", align.offset, align.mem)
+            format!("yes; offsets aligned to {} B{read}, buffers to {} B", align.offset, align.mem)
         }
-        Some(DirectSupport::Refused) => "refused on this file".into(),
-        Some(DirectSupport::Unknown) => "the file system does not say".into(),
+        Some(DirectSupport::Refused) => "not supported for this file".into(),
+        Some(DirectSupport::Unknown) => "not reported by the file system".into(),
         None => String::new(),
     }
 }
 
-fn resident(now: Resident) -> String {
+fn describe_residency(now: Resident) -> String {
     let how = match now.method {
         Method::Cachestat => "counted",
-        Method::Mincore => "counted through a mapping",
+        Method::Mincore => "counted with mincore",
         Method::Sampled => "estimated from 256 pages",
     };
     format!("{} in the page cache ({how})", show_share(now.share))
 }
 
-fn stored(target: &TargetFacts, found: Stored) -> String {
+fn describe_extents(target: &TargetFacts, found: Stored) -> String {
     if found.method == ExtentMethod::Assumed {
-        return "not told; taken for all of it".into();
+        return "not reported; assumed to be fully allocated".into();
     }
     let share = 1.0 - target.hole_share().unwrap_or(0.0);
     let extents = format!("{} extent{}", found.extents, if found.extents == 1 { "" } else { "s" });
-    format!("{} of it, in {extents} ({})", show_share(share), method_name(found.method))
+    format!("{} of the file, in {extents} ({})", show_share(share), method_name(found.method))
 }
 
-fn doctor(page: &mut Page, findings: &[Warning]) {
+fn add_findings(page: &mut Page, findings: &[Warning]) {
     page.section("Doctor");
     if findings.is_empty() {
-        page.paragraph(2, 2, "nothing here would disturb a measurement");
+        page.paragraph(2, 2, "nothing found that would disturb a measurement");
     }
     for finding in findings {
         page.paragraph(2, 4, &format!("{}: {}", finding.severity.name(), finding.id));
         page.paragraph(4, 4, &finding.message);
-        page.paragraph(4, 13, &format!("because  {}", finding.evidence));
-        page.paragraph(4, 13, &format!("do       {}", finding.remedy));
+        page.paragraph(4, 13, &format!("evidence {}", finding.evidence));
+        page.paragraph(4, 13, &format!("remedy   {}", finding.remedy));
     }
 }
 

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use super::page::Page;
 use crate::record::Severity;
 use crate::report::Look;
-use crate::report::table::below::{self, cells, merged, sentence};
+use crate::report::table::below::{self, describe_cells, end_sentence, group_by_text};
 use crate::report::table::findings::{Finding, sign};
-use crate::report::table::unlike;
+use crate::report::table::page_faults;
 use crate::report::text::xml;
 
 pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
@@ -19,34 +19,34 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         out,
         "<section aria-labelledby=\"warnings\">\n<h2 id=\"warnings\">Warnings</h2>\n<ol class=\"findings\">"
     )?;
-    for (index, Finding { warning, cells: having }) in page.findings.0.iter().enumerate() {
+    for (index, Finding { warning, cells: affected }) in page.findings.0.iter().enumerate() {
         let (name, about) = match warning.severity {
-            Severity::Wrong => ("wrong", "wrong: the number is not what it says it is"),
+            Severity::Wrong => ("wrong", "wrong: the number is not what its label says"),
             Severity::Misleading => {
-                ("misleading", "misleading: the number is right and easily misread")
+                ("misleading", "misleading: the number is right but easily misread")
             }
-            Severity::Note => ("note", "note: the number stands"),
+            Severity::Note => ("note", "note: the number is valid"),
         };
         let mark = match warning.severity {
             Severity::Note => "note".into(),
             severity => format!("{}{}", sign(severity, false).0, index + 1),
         };
-        let message = xml(&sentence(&warning.message));
+        let message = xml(&end_sentence(&warning.message));
         writeln!(
             out,
             "<li class=\"{name}\"><h3><span class=\"mark\" title=\"{about}\">{mark}</span> {message}</h3>"
         )?;
-        let cells = cells(having.iter().map(|row| &row.cell), page.rows.len());
+        let cells = describe_cells(affected.iter().map(|row| &row.cell), page.rows.len());
         writeln!(
             out,
             "<p class=\"quiet\"><code>{}</code> {}</p>\n<dl>",
             xml(&warning.id),
             xml(&cells)
         )?;
-        let evidence = if having.len() > 1 { "Evidence, in the first" } else { "Evidence" };
+        let evidence = if affected.len() > 1 { "Evidence (first cell)" } else { "Evidence" };
         for (label, body) in [(evidence, &warning.evidence), ("Remedy", &warning.remedy)] {
             if !body.trim().is_empty() {
-                writeln!(out, "<dt>{label}</dt><dd>{}</dd>", xml(&sentence(body)))?;
+                writeln!(out, "<dt>{label}</dt><dd>{}</dd>", xml(&end_sentence(body)))?;
             }
         }
         writeln!(out, "</dl></li>")?;
@@ -56,11 +56,11 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 
 /// What failed and what was not measured, equal reasons together.
 pub fn gaps(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    let failed = merged(
+    let failed = group_by_text(
         page.rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell))),
     );
     let skipped =
-        merged(page.skipped.iter().map(|skipped| (skipped.reason.as_str(), &skipped.cell)));
+        group_by_text(page.skipped.iter().map(|skipped| (skipped.reason.as_str(), &skipped.cell)));
     if failed.is_empty() && skipped.is_empty() {
         return Ok(());
     }
@@ -72,11 +72,11 @@ pub fn gaps(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         [("wrong", "✖ failed", page.rows.len(), failed), ("note", "skipped", usize::MAX, skipped)]
     {
         for (reason, jobs) in list {
-            let which = xml(&cells(jobs.into_iter(), all));
+            let which = xml(&describe_cells(jobs.into_iter(), all));
             writeln!(
                 out,
                 "<li class=\"{class}\"><h3><span class=\"mark\">{mark}</span> {which}</h3><p>{}</p></li>",
-                xml(&sentence(reason))
+                xml(&end_sentence(reason))
             )?;
         }
     }
@@ -88,11 +88,11 @@ pub fn notes(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     // No line of a page is broken by its width.
     let look = Look { width: usize::MAX / 2, ..Look::default() };
     let mut lines = below::Page { look: &look, lines: Vec::new() };
-    below::cut(&mut lines, &page.rows);
-    below::whole(&mut lines, page.session, &page.rows);
-    unlike::unlike(&mut lines, &page.rows);
-    below::folded(&mut lines, &page.rows);
-    below::ending(&mut lines, page.session);
+    below::add_cut(&mut lines, &page.rows);
+    below::add_whole_file(&mut lines, page.session, &page.rows);
+    page_faults::add_page_faults(&mut lines, &page.rows);
+    below::add_xor_coverage(&mut lines, &page.rows);
+    below::add_ending(&mut lines, page.session);
     let lines: Vec<&String> = lines.lines.iter().filter(|line| !line.is_empty()).collect();
     if !lines.is_empty() {
         writeln!(
@@ -106,7 +106,7 @@ pub fn notes(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(
         out,
-        "<footer>\n<p>Measured and written by iotui {}. This page is whole: it loads nothing, and holds every trial as JSON \
+        "<footer>\n<p>Measured and written by iotui {}. This page is self-contained: it loads nothing and holds every trial as JSON \
          (<code>#iotui-data</code>, as <code>--format json</code> writes it).</p>\n</footer>",
         env!("CARGO_PKG_VERSION")
     )

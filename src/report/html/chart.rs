@@ -7,27 +7,27 @@ use crate::report::text::xml;
 
 /// A place down in percent of the chart: on its own scale, and on the other one.
 #[derive(Debug, Clone, Copy)]
-pub struct Twice {
+pub struct Position {
     pub own: f64,
     pub other: Option<f64>,
 }
 
-impl Twice {
+impl Position {
     /// An attribute with the place on the other scale.
-    fn other(self, name: &str) -> String {
+    fn other_attribute(self, name: &str) -> String {
         self.other.map_or_else(String::new, |other| format!(" data-{name}=\"{other:.2}%\""))
     }
 }
 
 /// Where the values of a series were expected: a closed shape.
 pub struct Band {
-    pub points: Vec<(f64, Twice)>,
+    pub points: Vec<(f64, Position)>,
     /// How strong it is, 0 to 1.
     pub haze: f64,
 }
 
-/// The scale that a press turns to.
-pub struct Other {
+/// The alternative scale, shown after a click.
+pub struct OtherScale {
     pub about: String,
     pub up: Vec<Tick>,
     pub log: bool,
@@ -36,9 +36,9 @@ pub struct Other {
 /// A place across and down, in percent of the chart.
 pub struct Dot {
     pub x: f64,
-    pub y: Twice,
+    pub y: Position,
     /// The ends of its interval, where it has one.
-    pub whisker: Option<(Twice, Twice)>,
+    pub whisker: Option<(Position, Position)>,
     pub hollow: bool,
     /// The read-out, a fact per line.
     pub says: Vec<String>,
@@ -74,7 +74,7 @@ pub struct Chart<'a> {
     pub about: String,
     pub across: Vec<Tick>,
     pub up: Vec<Tick>,
-    pub other: Option<Other>,
+    pub other: Option<OtherScale>,
     pub series: Vec<Series<'a>>,
     /// Takes the whole width of the page.
     pub wide: bool,
@@ -121,10 +121,10 @@ impl Style {
 }
 
 /// Labels across that a narrow page has room for.
-const NARROW: usize = 4;
+const MAX_NARROW_LABELS: usize = 4;
 
 /// Those that a chart beside another one has room for.
-const HALF: usize = 6;
+const MAX_HALF_LABELS: usize = 6;
 
 impl Chart<'_> {
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -152,7 +152,7 @@ impl Chart<'_> {
             out,
             "<div class=\"plot\" data-title=\"{title}\">\n<svg class=\"up\" aria-hidden=\"true\">"
         )?;
-        self.each(out, |tick| {
+        self.write_ticks(out, |tick| {
             format!(
                 "<text x=\"100%\" y=\"{:.2}%\" dx=\"-8\" dy=\"4\">{}</text>",
                 tick.at,
@@ -160,10 +160,13 @@ impl Chart<'_> {
             )
         })?;
         let names: Vec<&str> = self.series.iter().map(|series| series.name).collect();
-        let label =
-            xml(&format!("{}: {}. The table below has the figures.", self.title, names.join(", ")));
+        let label = xml(&format!(
+            "{}: {}. The table below lists the figures.",
+            self.title,
+            names.join(", ")
+        ));
         writeln!(out, "</svg>\n<svg class=\"area\" role=\"img\" aria-label=\"{label}\">")?;
-        self.grid(out)?;
+        self.write_grid(out)?;
         for series in &self.series {
             series.write(out)?;
         }
@@ -171,7 +174,7 @@ impl Chart<'_> {
     }
 
     /// The ticks of the scale, and those of the other one, which are not seen until it is.
-    fn each(&self, out: &mut dyn Write, show: impl Fn(&Tick) -> String) -> io::Result<()> {
+    fn write_ticks(&self, out: &mut dyn Write, show: impl Fn(&Tick) -> String) -> io::Result<()> {
         let group = |ticks: &[Tick]| ticks.iter().map(&show).collect::<Vec<_>>().join("\n");
         writeln!(out, "<g class=\"ticks\">{}</g>", group(&self.up))?;
         self.other.iter().try_for_each(|other| {
@@ -179,8 +182,8 @@ impl Chart<'_> {
         })
     }
 
-    fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.each(out, |tick| {
+    fn write_grid(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_ticks(out, |tick| {
             let strong = if tick.strong { " strong" } else { "" };
             format!(
                 "<line class=\"grid{strong}\" x1=\"0\" x2=\"100%\" y1=\"{0:.2}%\" y2=\"{0:.2}%\"/>",
@@ -189,8 +192,8 @@ impl Chart<'_> {
         })?;
         let every = |room: usize| self.across.len().div_ceil(room).max(1);
         for (index, tick) in self.across.iter().enumerate() {
-            let more = if index % every(NARROW) == 0 { "" } else { " more" };
-            let most = if index % every(HALF) == 0 { "" } else { " most" };
+            let more = if index % every(MAX_NARROW_LABELS) == 0 { "" } else { " more" };
+            let most = if index % every(MAX_HALF_LABELS) == 0 { "" } else { " most" };
             writeln!(
                 out,
                 "<text class=\"across{more}{most}\" x=\"{:.2}%\" y=\"100%\" dy=\"20\">{}</text>",
@@ -203,8 +206,8 @@ impl Chart<'_> {
 }
 
 /// Places joined, on the own scale and on the other.
-fn joined(points: &[(f64, Twice)]) -> String {
-    let all = |y: &dyn Fn(&Twice) -> Option<f64>| -> Option<String> {
+fn format_points(points: &[(f64, Position)]) -> String {
+    let all = |y: &dyn Fn(&Position) -> Option<f64>| -> Option<String> {
         let places: Option<Vec<String>> =
             points.iter().map(|(x, at)| Some(format!("{x:.2},{:.2}", y(at)?))).collect();
         places.map(|places| places.join(" "))
@@ -228,12 +231,12 @@ impl Series<'_> {
                 out,
                 "{stretched}<polygon opacity=\"{:.3}\" {}/></svg>",
                 band.haze,
-                joined(&band.points)
+                format_points(&band.points)
             )?;
         }
         if self.joined && self.dots.len() > 1 {
-            let points: Vec<(f64, Twice)> = self.dots.iter().map(|dot| (dot.x, dot.y)).collect();
-            writeln!(out, "{stretched}<polyline {}/></svg>", joined(&points))?;
+            let points: Vec<(f64, Position)> = self.dots.iter().map(|dot| (dot.x, dot.y)).collect();
+            writeln!(out, "{stretched}<polyline {}/></svg>", format_points(&points))?;
         }
         for dot in &self.dots {
             let (x, y) = (dot.x, dot.y.own);
@@ -243,8 +246,8 @@ impl Series<'_> {
                     "<line class=\"whisker\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{:.2}%\" y2=\"{:.2}%\"{}{}/>",
                     low.own,
                     high.own,
-                    low.other("y1"),
-                    high.other("y2")
+                    low.other_attribute("y1"),
+                    high.other_attribute("y2")
                 )?;
             }
             let hollow = if dot.hollow { " hollow" } else { "" };
@@ -253,7 +256,7 @@ impl Series<'_> {
                 out,
                 "<svg class=\"dot{hollow}\" x=\"{x:.2}%\" y=\"{y:.2}%\"{} overflow=\"visible\">\
                  <title>{}</title><path d=\"{}\"/></svg>",
-                dot.y.other("y"),
+                dot.y.other_attribute("y"),
                 says.join("\n"),
                 mark(self.mark)
             )?;
@@ -286,14 +289,14 @@ mod tests {
             wide: false,
         };
         let mut out = Vec::new();
-        chart.grid(&mut out).unwrap();
+        chart.write_grid(&mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         let kept = |class: &str| {
             out.lines().filter(|line| line.contains("<text") && !line.contains(class)).count()
         };
         assert_eq!(
             (out.matches("<text").count(), kept(" most"), kept(" more")),
-            (12, HALF, NARROW),
+            (12, MAX_HALF_LABELS, MAX_NARROW_LABELS),
             "{out}"
         );
     }

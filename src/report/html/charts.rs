@@ -1,12 +1,12 @@
 //! The charts: every figure of the session with its legend, bars of what has no curve, and every
 //! trial over time.
 //!
-//! A press turns a chart from a linear to a logarithmic scale and back: the other scale's places
-//! stand beside the own ones.
+//! A click switches a chart between a linear and a logarithmic scale: the other scale's positions
+//! are stored beside the current ones.
 
 use std::io::{self, Write};
 
-use super::chart::{Band, Chart, Dot, Other, Series, Style, Tick, Twice, mark};
+use super::chart::{Band, Chart, Dot, OtherScale, Position, Series, Style, Tick, mark};
 use super::page::Page;
 use super::timeline;
 use crate::analysis::{Estimated, ProbeResult, SummaryOf};
@@ -31,18 +31,18 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         if page.groups.len() > 1 {
             writeln!(out, "<h3 class=\"group\">{}</h3>", xml(&group.title))?;
         }
-        legend(page, at, out)?;
+        write_legend(page, at, out)?;
         writeln!(out, "<div class=\"charts\">")?;
         for (nth, figure) in group.figures.iter().enumerate() {
             for panel in &figure.panels {
                 let wide = figure.panels.len() == 1 && (nth == 0 || group.figures.len() == 2);
-                Drawn { page, group, first: page.first[at], figure, panel }
+                PanelChart { page, group, first: page.first[at], figure, panel }
                     .chart(&mut ids, wide)
                     .write(out)?;
             }
         }
         writeln!(out, "</div>")?;
-        group.bars.iter().try_for_each(|bars| draw_bars(page, bars, out))?;
+        group.bars.iter().try_for_each(|bars| write_bars(page, bars, out))?;
     }
     let notes = picture::notes(page.session, &page.groups);
     if !notes.is_empty() {
@@ -57,7 +57,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The estimates of a group, each name once.
-fn expected(group: &Group) -> Vec<&Estimated> {
+fn unique_estimates(group: &Group) -> Vec<&Estimated> {
     let mut lines: Vec<&Estimated> = Vec::new();
     for line in
         group.figures.iter().flat_map(|figure| &figure.panels).flat_map(|panel| &panel.expected)
@@ -69,12 +69,12 @@ fn expected(group: &Group) -> Vec<&Estimated> {
     lines
 }
 
-/// How many series a group has: its curves, its estimates, and one for all of its bars.
-pub fn series(group: &Group) -> usize {
-    group.keys.len() + expected(group).len() + usize::from(group.bars.is_some())
+/// Counts the series of a group: its curves, its estimates, and one for all of its bars.
+pub fn count_series(group: &Group) -> usize {
+    group.keys.len() + unique_estimates(group).len() + usize::from(group.bars.is_some())
 }
 
-fn legend(page: &Page, at: usize, out: &mut dyn Write) -> io::Result<()> {
+fn write_legend(page: &Page, at: usize, out: &mut dyn Write) -> io::Result<()> {
     let group = &page.groups[at];
     if group.keys.iter().all(|key| key.name.is_empty()) {
         return Ok(());
@@ -93,7 +93,7 @@ fn legend(page: &Page, at: usize, out: &mut dyn Write) -> io::Result<()> {
             xml(&key.name)
         )?;
     }
-    for (index, line) in expected(group).iter().enumerate() {
+    for (index, line) in unique_estimates(group).iter().enumerate() {
         writeln!(
             out,
             "<li data-series=\"{}\"><svg class=\"swatch dotted\" viewBox=\"-14 -7 28 14\" color=\"{NEUTRAL}\" aria-hidden=\"true\">\
@@ -129,7 +129,7 @@ impl Ids {
 }
 
 /// One panel of a figure on the page.
-struct Drawn<'a> {
+struct PanelChart<'a> {
     page: &'a Page<'a>,
     group: &'a Group,
     /// The number of the group's first series.
@@ -151,8 +151,8 @@ fn ticks(scale: &Scale) -> Vec<Tick> {
     scale.ticks.iter().map(tick).collect()
 }
 
-impl<'a> Drawn<'a> {
-    /// The scale that a press turns to.
+impl<'a> PanelChart<'a> {
+    /// The alternative scale, shown after a click.
     fn other(&self) -> Option<Scale> {
         let curves = self
             .figure
@@ -170,7 +170,7 @@ impl<'a> Drawn<'a> {
         let spread = if self.figure.scale.log { Spread::Linear } else { Spread::Log };
         let values: Vec<Span> =
             curves.chain(lines.map(|(_, rate)| (*rate, *rate, *rate))).collect();
-        Scale::of(values, spread, self.figure.units)
+        Scale::for_values(values, spread, self.figure.units)
     }
 
     fn across(&self, at: f64) -> f64 {
@@ -192,7 +192,7 @@ impl<'a> Drawn<'a> {
             format!("{}, {}", figure.title, self.panel.title)
         };
         let about = |scale: &Scale| format!("{}: {}", scale.about(), figure.about);
-        let up = |value: f64| Twice {
+        let up = |value: f64| Position {
             own: down(&figure.scale, value),
             other: other.as_ref().map(|scale| down(scale, value)),
         };
@@ -207,7 +207,7 @@ impl<'a> Drawn<'a> {
             about: about(&figure.scale),
             across,
             up: ticks(&figure.scale),
-            other: other.as_ref().map(|scale| Other {
+            other: other.as_ref().map(|scale| OtherScale {
                 about: about(scale),
                 up: ticks(scale),
                 log: scale.log,
@@ -221,11 +221,11 @@ impl<'a> Drawn<'a> {
         }
     }
 
-    fn expected(&self, up: &dyn Fn(f64) -> Twice) -> Vec<Series<'a>> {
-        let all = expected(self.group);
+    fn expected(&self, up: &dyn Fn(f64) -> Position) -> Vec<Series<'a>> {
+        let all = unique_estimates(self.group);
         let series = |line: &'a Estimated| {
             let at = all.iter().position(|known| known.name == line.name).unwrap_or(0);
-            let near = line.points.iter().filter(|(_, rate)| self.figure.scale.holds(*rate));
+            let near = line.points.iter().filter(|(_, rate)| self.figure.scale.contains(*rate));
             let dots = near.map(|(at, rate)| Dot {
                 x: self.across(*at),
                 y: up(*rate),
@@ -248,7 +248,7 @@ impl<'a> Drawn<'a> {
         self.panel.expected.iter().map(series).collect()
     }
 
-    fn curve(&self, curve: &'a Curve, up: &dyn Fn(f64) -> Twice) -> Series<'a> {
+    fn curve(&self, curve: &'a Curve, up: &dyn Fn(f64) -> Position) -> Series<'a> {
         let key = &self.group.keys[curve.key];
         let dot = |point: &Point| {
             let (low, middle, high) = point.span;
@@ -256,7 +256,7 @@ impl<'a> Drawn<'a> {
             let says = if key.line == Line::Marks {
                 vec![key.name.clone(), self.value(point)]
             } else {
-                self.says(point)
+                self.describe_point(point)
             };
             Dot { x: self.across(point.at), y: up(middle), whisker, hollow: point.wrong, says }
         };
@@ -296,16 +296,16 @@ impl<'a> Drawn<'a> {
         format!("{place}: {}", value.unwrap_or_default())
     }
 
-    fn says(&self, point: &Point) -> Vec<String> {
+    fn describe_point(&self, point: &Point) -> Vec<String> {
         match self.figure.metric {
-            Metric::Value => self.page.probes.get(point.of).map(said).unwrap_or_default(),
-            _ => says(self.page, point.of),
+            Metric::Value => self.page.probes.get(point.of).map(describe_probe).unwrap_or_default(),
+            _ => describe_cell(self.page, point.of),
         }
     }
 }
 
-/// The read-out of a probe's cell.
-fn said(probe: &ProbeResult) -> Vec<String> {
+/// Returns the read-out of a probe's cell.
+fn describe_probe(probe: &ProbeResult) -> Vec<String> {
     let mut lines = vec![probe.cell.label()];
     let Some((unit, value)) = probe.unit.zip(probe.value) else { return lines };
     let summary = value.summary;
@@ -331,8 +331,8 @@ fn said(probe: &ProbeResult) -> Vec<String> {
     lines
 }
 
-/// What has no curve: its name, a bar, its value.
-fn draw_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
+/// Writes what has no curve: its name, a bar, its value.
+fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
     if page.groups.len() == 1 {
         writeln!(out, "<h3 class=\"group\">{}</h3>", xml(&bars.title))?;
     }
@@ -349,16 +349,17 @@ fn draw_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
         }
         let (to, wrong) = (at(row.point.span.1), if row.point.wrong { " wrong" } else { "" });
         // As in pictures: on a logarithmic axis there is no 0 for a bar to begin at.
-        match bars.scale.log {
-            true => writeln!(
+        if bars.scale.log {
+            writeln!(
                 out,
                 "<svg class=\"value{wrong}\" x=\"{to:.2}%\" y=\"50%\" overflow=\"visible\"><path d=\"{}\"/></svg>",
                 mark(0)
-            )?,
-            false => writeln!(
+            )?;
+        } else {
+            writeln!(
                 out,
                 "<rect class=\"value{wrong}\" y=\"20%\" width=\"{to:.2}%\" height=\"60%\"/>"
-            )?,
+            )?;
         }
         if let Some((low, high)) = row.point.expected {
             let (low, high) = (at(low), at(high));
@@ -383,8 +384,8 @@ fn draw_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</dl>")
 }
 
-/// The read-out of a cell: what it is, every figure with its unit, where the bytes came from.
-pub fn says(page: &Page, of: usize) -> Vec<String> {
+/// Returns the read-out of a cell: its label, every figure with its unit, the source of its bytes.
+pub fn describe_cell(page: &Page, of: usize) -> Vec<String> {
     let Some(result) = page.results.get(of) else { return Vec::new() };
     let mut lines = vec![result.cell.label()];
     let figure = |of: &SummaryOf, show: fn(f64) -> String| match (of.summary.low, of.summary.high) {
@@ -404,7 +405,7 @@ pub fn says(page: &Page, of: usize) -> Vec<String> {
             .filter_map(|(name, value)| Some(format!("{name} {}", show_nanos(value?))));
         lines.push(known.collect::<Vec<_>>().join(", "));
     }
-    let from = result.source.as_ref().map(origin::parts).unwrap_or_default();
+    let from = result.source.as_ref().map(origin::source_shares).unwrap_or_default();
     let from: Vec<String> =
         from.iter().map(|(word, share)| format!("{word} {}", origin::percent(*share))).collect();
     lines.extend((!from.is_empty()).then(|| format!("from {}", from.join(", "))));

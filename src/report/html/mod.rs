@@ -26,7 +26,7 @@ use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "html",
-    about: "a page with charts to read out and a table that sorts, in one file",
+    about: "one self-contained page with interactive charts and a sortable table",
     extension: "html",
     binary: false,
     write,
@@ -45,7 +45,7 @@ type Section = fn(&Page, &mut dyn Write) -> io::Result<()>;
 /// From the top down; a section that has nothing to show writes nothing.
 const SECTIONS: [Section; 11] = [
     top::write,
-    top::done,
+    top::presets,
     charts::write,
     table::write,
     probes::extras,
@@ -59,7 +59,7 @@ const SECTIONS: [Section; 11] = [
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = analysis::results(session);
-    let page = Page::of(session, &results, look);
+    let page = Page::new(session, &results, look);
     let (style, script) = (style(), script());
     writeln!(
         out,

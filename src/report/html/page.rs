@@ -28,17 +28,17 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    pub fn of(session: &'a Session, results: &'a [CellResult], look: &Look) -> Page<'a> {
-        let (rows, breaks) = axes::ordered(results);
-        let findings = Findings::of(&rows);
+    pub fn new(session: &'a Session, results: &'a [CellResult], look: &Look) -> Page<'a> {
+        let (rows, breaks) = axes::sort_rows(results);
+        let findings = Findings::from_rows(&rows);
         let probes = analysis::probes(session);
         let groups = figure::groups(session, results, &probes, look);
-        let counted = groups.iter().scan(0, |next, group| {
+        let firsts = groups.iter().scan(0, |next, group| {
             let first = *next;
-            *next += charts::series(group);
+            *next += charts::count_series(group);
             Some(first)
         });
-        let first = counted.collect();
+        let first = firsts.collect();
         let (skipped, answer) =
             (analysis::skipped(session), analysis::answer_with(session, results, &probes));
         // No line of a page is broken by its width.
@@ -58,7 +58,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// What the page is called: the session's name, or what it is of.
+    /// Returns the title of the page: the session's name or id.
     pub fn name(&self) -> &str {
         [self.session.name.as_str(), self.session.id.as_str(), "a run"]
             .into_iter()

@@ -4,50 +4,50 @@
 use std::io::{self, Write};
 
 use super::page::Page;
-use super::table::{class, head};
+use super::table::{class, write_head};
 use crate::analysis;
 use crate::report::table::below;
 use crate::report::table::below::Page as Lines;
 use crate::report::table::grid::{Cell, Column, Style};
-use crate::report::table::{extras as tables, probed};
-use crate::report::text::{capital, xml};
+use crate::report::table::{extras as tables, probes};
+use crate::report::text::{capitalize, xml};
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if !page.probes.is_empty() {
-        section(
+        write_section(
             "probes",
             "Probes",
-            &probed::columns(&page.probes, &page.look),
+            &probes::columns(&page.probes, &page.look),
             page.probes.len(),
             "",
             out,
         )?;
     }
     let mut lines = Lines { look: &page.look, lines: Vec::new() };
-    probed::below(&mut lines, &page.probes, &analysis::skipped_probes(page.session));
-    list("about-probes", "About the probes", &lines, out)?;
+    probes::add_notes(&mut lines, &page.probes, &analysis::skipped_probes(page.session));
+    write_list("about-probes", "About the probes", &lines, out)?;
     let mut lines = Lines { look: &page.look, lines: Vec::new() };
-    probed::estimates(&mut lines, &page.probes, true);
-    list("estimates", "What was expected, and why", &lines, out)
+    probes::add_estimates(&mut lines, &page.probes, true);
+    write_list("estimates", "Estimates and their reasons", &lines, out)
 }
 
 /// Small tables of what only some sessions have.
 pub fn extras(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let mut extras = tables(page.session, &page.rows, &page.look).into_iter();
     extras.try_for_each(|extra| {
-        section(
+        write_section(
             extra.id,
             extra.title,
             &extra.columns,
             extra.rows,
-            &capital(&below::sentence(&extra.text)),
+            &capitalize(&below::end_sentence(&extra.text)),
             out,
         )
     })
 }
 
 /// A table with a heading, and a text below it where there is one.
-fn section(
+fn write_section(
     id: &str,
     title: &str,
     columns: &[Column],
@@ -60,7 +60,7 @@ fn section(
         out,
         "<div class=\"scroll\" role=\"region\" aria-labelledby=\"{id}\" tabindex=\"0\">\n<table>\n<thead>\n<tr>"
     )?;
-    columns.iter().try_for_each(|column| head(column, out))?;
+    columns.iter().try_for_each(|column| write_head(column, out))?;
     writeln!(out, "</tr>\n</thead>\n<tbody>")?;
     for row in 0..rows {
         writeln!(out, "<tr>")?;
@@ -69,7 +69,7 @@ fn section(
                 out,
                 "<td{}>{}</td>",
                 class(column),
-                column.cells.get(row).map(shown).unwrap_or_default()
+                column.cells.get(row).map(cell_html).unwrap_or_default()
             )?;
         }
         writeln!(out, "</tr>")?;
@@ -82,7 +82,7 @@ fn section(
     writeln!(out, "</tbody>\n</table>\n</div>{text}\n</section>")
 }
 
-fn shown(cell: &Cell) -> String {
+fn cell_html(cell: &Cell) -> String {
     let piece = |(style, piece): &(Style, String)| {
         let piece = xml(&piece.split_whitespace().collect::<Vec<_>>().join(" "));
         match style {
@@ -97,14 +97,14 @@ fn shown(cell: &Cell) -> String {
     cell.iter().map(piece).collect()
 }
 
-/// What an operation costs on each curve, and what limits the cells.
+/// Writes the cost of an operation on each curve, and the limits of the cells.
 pub fn why(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = Lines { look: &page.look, lines: Vec::new() };
-    below::why(&mut lines, page.session, &page.rows);
-    list("why", "Why", &lines, out)
+    below::add_why(&mut lines, page.session, &page.rows);
+    write_list("why", "Why", &lines, out)
 }
 
-fn list(id: &str, title: &str, lines: &Lines, out: &mut dyn Write) -> io::Result<()> {
+fn write_list(id: &str, title: &str, lines: &Lines, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = lines.lines.iter().filter(|line| !line.is_empty()).peekable();
     if lines.peek().is_none() {
         return Ok(());

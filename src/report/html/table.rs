@@ -28,13 +28,13 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         "<div class=\"scroll\" role=\"region\" aria-labelledby=\"results\" tabindex=\"0\">\n<table>\n<thead>\n<tr>"
     )?;
     for column in &columns {
-        head(column, out)?;
+        write_head(column, out)?;
     }
     writeln!(out, "</tr>\n</thead>\n<tbody>")?;
     for (at, (row, apart)) in page.rows.iter().zip(&page.breaks).enumerate() {
         writeln!(out, "<tr{}>", if *apart { " class=\"apart\"" } else { "" })?;
         for column in &columns {
-            cell(column, column.cells.get(at), row, out)?;
+            write_cell(column, column.cells.get(at), row, out)?;
         }
         writeln!(out, "</tr>")?;
     }
@@ -52,7 +52,7 @@ fn title(column: &Column) -> &str {
     if column.title.is_empty() { "verdict" } else { &column.title }
 }
 
-pub fn head(column: &Column, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_head(column: &Column, out: &mut dyn Write) -> io::Result<()> {
     let unit: Vec<&str> = column.unit.split_whitespace().collect();
     let unit = if unit.is_empty() {
         String::new()
@@ -71,7 +71,7 @@ pub fn class(column: &Column) -> &'static str {
     if column.right { " class=\"n\"" } else { "" }
 }
 
-fn cell(
+fn write_cell(
     column: &Column,
     cell: Option<&Cell>,
     row: &CellResult,
@@ -80,7 +80,7 @@ fn cell(
     let pieces = cell.map(Vec::as_slice).unwrap_or_default();
     let plain: String = pieces.iter().map(|(_, piece)| piece.as_str()).collect();
     let key = if column.right {
-        key(&plain).map(|key| format!(" data-key=\"{key:e}\"")).unwrap_or_default()
+        sort_key(&plain).map(|key| format!(" data-key=\"{key:e}\"")).unwrap_or_default()
     } else {
         String::new()
     };
@@ -102,13 +102,13 @@ fn cell(
     if column.title == "from"
         && let Some(source) = &row.source
     {
-        bar(source, out)?;
+        write_bar(source, out)?;
     }
     writeln!(out, "</td>")
 }
 
 /// The number at the start of a cell, in bytes where it has such a unit.
-fn key(text: &str) -> Option<f64> {
+fn sort_key(text: &str) -> Option<f64> {
     let mut words = text.split_whitespace();
     let (number, unit) = (words.next()?, words.next().unwrap_or_default());
     let bytes =
@@ -124,7 +124,7 @@ const SOURCES: [(&str, Share); 4] = [
     ("unknown", |s| s.unknown),
 ];
 
-fn bar(source: &Source, out: &mut dyn Write) -> io::Result<()> {
+fn write_bar(source: &Source, out: &mut dyn Write) -> io::Result<()> {
     write!(
         out,
         "<svg class=\"bar\" viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"

@@ -226,7 +226,7 @@ fn many_results_all_have_their_place_and_trials_are_thinned() {
     }
     let text = show(&session);
     let page = parse(&text);
-    assert!(text.contains("one of 2 is drawn"));
+    assert!(text.contains("1 in 2 is drawn"));
     // No two are on a curve: each has a bar, and none is left out.
     assert_eq!(all(&page, "rect", "value").len(), 60);
     assert!(

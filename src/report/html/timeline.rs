@@ -1,7 +1,7 @@
 //! Every trial over the time of the run, against the median of its cell: a machine that drifts or
 //! is disturbed shows.
 
-use super::chart::{Chart, Dot, Series, Style, Tick, Twice};
+use super::chart::{Chart, Dot, Position, Series, Style, Tick};
 use super::charts::style;
 use super::page::Page;
 use crate::analysis::CellResult;
@@ -9,11 +9,11 @@ use crate::record::Trial;
 use crate::report::figure::{COLORS, Metric};
 use crate::units::{self, show_count, show_nanos, show_rate};
 
-/// Trials that are drawn; of more, evenly spread ones.
-const MOST: usize = 3000;
+/// More trials are thinned out evenly.
+const MAX_TRIALS: usize = 3000;
 
 /// One trial: when it began, in seconds, its share of the cell's median, and where it belongs.
-struct At<'a> {
+struct TrialPoint<'a> {
     seconds: f64,
     share: f64,
     series: usize,
@@ -23,7 +23,7 @@ struct At<'a> {
 
 /// `None` where no cell has two trials: each would be its own median.
 pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
-    let all = trials(page);
+    let all = trial_points(page);
     if !all.iter().any(|at| at.result.counted().len() > 1) {
         return None;
     }
@@ -33,33 +33,32 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
         |seconds: f64| 2.0 + 96.0 * seconds / last.max(1e-9),
         |share: f64| 50.0 - 50.0 * (share.log2() / far).clamp(-1.0, 1.0),
     );
-    let every = all.len().div_ceil(MOST).max(1);
+    let every = all.len().div_ceil(MAX_TRIALS).max(1);
     let mut series: Vec<Series> = Vec::new();
-    for (index, name, color, line, mark) in keys(page) {
+    for (index, name, color, line, mark) in series_keys(page) {
         let dots = all.iter().step_by(every).filter(|at| at.series == index).map(|at| Dot {
             x: across(at.seconds),
-            y: Twice { own: down(at.share), other: None },
+            y: Position { own: down(at.share), other: None },
             whisker: None,
             hollow: at.trial.short,
-            says: says(at),
+            says: describe_trial(at),
         });
         let dots: Vec<Dot> = dots.collect();
         if !dots.is_empty() {
             series.push(Series { index, mark, name, color, line, joined: false, band: None, dots });
         }
     }
-    let thin = if every > 1 { format!("; one of {every} is drawn") } else { String::new() };
-    let short =
-        if all.iter().any(|at| at.trial.short) { "; a hollow one was cut short" } else { "" };
+    let thin = if every > 1 { format!("; 1 in {every} is drawn") } else { String::new() };
+    let short = if all.iter().any(|at| at.trial.short) { "; hollow: cut short" } else { "" };
     Some(Chart {
         id: "time".into(),
         title: "Trials over time".into(),
-        about: format!("each against the median of its cell, logarithmic{short}{thin}"),
-        across: seconds(last)
+        about: format!("each relative to the median of its cell, logarithmic{short}{thin}"),
+        across: time_ticks(last)
             .into_iter()
             .map(|(value, label)| Tick { at: across(value), label, strong: false })
             .collect(),
-        up: shares(far)
+        up: ratio_ticks(far)
             .into_iter()
             .map(|(share, label)| Tick { at: down(share), label, strong: share == 1.0 })
             .collect(),
@@ -70,7 +69,7 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
 }
 
 /// Every series of jobs: its number, name, colour, line and mark.
-fn keys<'a>(page: &'a Page) -> Vec<(usize, &'a str, &'static str, Style, usize)> {
+fn series_keys<'a>(page: &'a Page) -> Vec<(usize, &'a str, &'static str, Style, usize)> {
     let mut all = Vec::new();
     for (group, first) in page.groups.iter().zip(&page.first) {
         let own =
@@ -89,7 +88,7 @@ fn keys<'a>(page: &'a Page) -> Vec<(usize, &'a str, &'static str, Style, usize)>
 }
 
 /// The results that are drawn, each once, with the number of its series.
-fn drawn(page: &Page) -> Vec<(usize, usize)> {
+fn drawn_results(page: &Page) -> Vec<(usize, usize)> {
     let mut all = Vec::new();
     for (group, first) in page.groups.iter().zip(&page.first) {
         let figures = group.figures.iter().filter(|figure| figure.metric != Metric::Value);
@@ -107,9 +106,9 @@ fn drawn(page: &Page) -> Vec<(usize, usize)> {
 }
 
 /// The trials of all cells that are drawn, in the order in which they ran.
-fn trials<'a>(page: &'a Page) -> Vec<At<'a>> {
+fn trial_points<'a>(page: &'a Page) -> Vec<TrialPoint<'a>> {
     let mut all = Vec::new();
-    for (of, series) in drawn(page) {
+    for (of, series) in drawn_results(page) {
         let Some(result) = page.results.get(of) else { continue };
         let rate = |trial: &Trial| {
             if result.throughput.is_some() { trial.throughput() } else { trial.operations() }
@@ -121,7 +120,7 @@ fn trials<'a>(page: &'a Page) -> Vec<At<'a>> {
         for trial in &result.trials {
             let share = rate(trial) / median;
             if share.is_finite() && share > 0.0 {
-                all.push(At {
+                all.push(TrialPoint {
                     seconds: trial.evidence.started as f64 / 1e9,
                     share,
                     series,
@@ -131,7 +130,7 @@ fn trials<'a>(page: &'a Page) -> Vec<At<'a>> {
             }
         }
     }
-    // A session that does not say when has its rounds at least.
+    // Sessions without start times have rounds.
     if all.iter().all(|at| at.seconds == 0.0) {
         all.iter_mut().for_each(|at| at.seconds = at.trial.round.into());
     }
@@ -141,12 +140,12 @@ fn trials<'a>(page: &'a Page) -> Vec<At<'a>> {
     all
 }
 
-fn says(at: &At) -> Vec<String> {
+fn describe_trial(at: &TrialPoint) -> Vec<String> {
     let rate = match at.result.throughput {
         Some(_) => show_rate(at.trial.throughput()),
         None => format!("{}/s", show_count(at.trial.operations())),
     };
-    let mut lines = vec![at.result.cell.label(), format!("{rate}, {:.2} of the median", at.share)];
+    let mut lines = vec![at.result.cell.label(), format!("{rate}, {:.2} x the median", at.share)];
     lines.push(format!(
         "round {}, {:.1} s into the run, took {}",
         at.trial.round,
@@ -158,7 +157,7 @@ fn says(at: &At) -> Vec<String> {
 }
 
 /// Round times: 0, and a few more up to the last.
-fn seconds(last: f64) -> Vec<(f64, String)> {
+fn time_ticks(last: f64) -> Vec<(f64, String)> {
     let steps = [
         0.01, 0.05, 0.2, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0,
         7200.0, 21_600.0, 86_400.0,
@@ -179,7 +178,7 @@ fn seconds(last: f64) -> Vec<(f64, String)> {
 }
 
 /// Ratios on both sides of 1, as far as `far` powers of two.
-fn shares(far: f64) -> Vec<(f64, String)> {
+fn ratio_ticks(far: f64) -> Vec<(f64, String)> {
     let steps: &[f64] = match far {
         ..0.2 => &[1.05, 1.1],
         0.2..0.5 => &[1.1, 1.25],

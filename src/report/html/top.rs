@@ -25,17 +25,17 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     )?;
     writeln!(out, "<p class=\"answer\">{}</p>\n<ul class=\"tiles\">", xml(&page.answer.text))?;
     for best in page.answer.best.iter().chain(&page.answer.also) {
-        fastest(best, out)?;
+        write_fastest(best, out)?;
     }
     if let Some(cost) = &page.answer.cold_cost {
-        let what = format!("warm against cold; cold is {}", show_rate(cost.throughput));
-        tile(out, "", "Cold costs", &format!("{} x", times(cost.ratio)), &what)?;
+        let what = format!("warm relative to cold; cold reaches {}", show_rate(cost.throughput));
+        write_tile(out, "", "Cold costs", &format!("{} x", times(cost.ratio)), &what)?;
     }
-    trust(page, out)?;
+    write_trust(page, out)?;
     writeln!(out, "</ul>\n</section>")
 }
 
-fn tile(
+fn write_tile(
     out: &mut dyn Write,
     class: &str,
     title: &str,
@@ -50,7 +50,7 @@ fn tile(
     )
 }
 
-fn fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
+fn write_fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
     let shown =
         |of: Option<SummaryOf>, show: fn(f64) -> String| of.map(|of| show(of.summary.median));
     let calls = |value| format!("{}/s", show_count(value));
@@ -63,23 +63,23 @@ fn fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
     } else {
         "Fastest call".into()
     };
-    let even = match best.no_difference.len() {
+    let ties = match best.no_difference.len() {
         0 => String::new(),
         n => {
-            let said =
-                if best.alike.len() == n { "no difference to" } else { "cannot be told from" };
-            format!("; {said} {n} {}", if n == 1 { "other" } else { "others" })
+            let relation =
+                if best.alike.len() == n { "no difference from" } else { "indistinguishable from" };
+            format!("; {relation} {n} {}", if n == 1 { "other" } else { "others" })
         }
     };
     let (class, about) = match &best.wrong {
         Some(why) => ("wrong", format!("{}; ✖ {why}", best.cell.label())),
-        None => ("", format!("{}{even}", best.cell.label())),
+        None => ("", format!("{}{ties}", best.cell.label())),
     };
-    tile(out, class, &title, &figure, &about)
+    write_tile(out, class, &title, &figure, &about)
 }
 
-/// How many results can be taken as they are.
-fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+/// Writes how many results have no warning.
+fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     // What failed after its first trials has warnings too, and is one result all the same.
     let jobs = page.rows.iter().map(|row| (row.error.is_some(), &row.warnings));
     let all: Vec<(bool, &Vec<Warning>)> = jobs
@@ -97,12 +97,12 @@ fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let skipped = page.skipped.len() + analysis::skipped_probes(page.session).len();
     let (all, sound) = (all.len(), all.len() - failed - wrong - misleading);
     let parts = [
-        (wrong, "✖", "not what the number says it is"),
-        (misleading, "▲", "easily misread"),
+        (wrong, "✖", "wrong"),
+        (misleading, "▲", "misleading"),
         (failed, "✖", "failed"),
         (skipped, "–", "not measured"),
     ];
-    let told: Vec<String> = parts
+    let counts: Vec<String> = parts
         .iter()
         .filter(|(count, ..)| *count > 0)
         .map(|(count, mark, what)| format!("{mark} {count} {what}"))
@@ -112,22 +112,22 @@ fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     } else {
         ["sound", "misleading"][usize::from(misleading > 0)]
     };
-    let about = if told.is_empty() {
-        "nothing was found that takes from the figures".into()
+    let about = if counts.is_empty() {
+        "no reason was found to doubt a result".into()
     } else {
-        told.join(", ")
+        counts.join(", ")
     };
-    tile(out, class, "Results without a warning", &format!("{sound} of {all}"), &about)
+    write_tile(out, class, "Results without a warning", &format!("{sound} of {all}"), &about)
 }
 
-/// What the presets of this run do.
-pub fn done(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    let done = conditions::done(page.session);
-    if done.is_empty() {
+/// Writes what the presets of this run do.
+pub fn presets(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    let descriptions = conditions::preset_descriptions(page.session);
+    if descriptions.is_empty() {
         return Ok(());
     }
     writeln!(out, "<section aria-labelledby=\"done\">\n<h2 id=\"done\">What was done</h2>")?;
-    for (what, paragraphs) in done {
+    for (what, paragraphs) in descriptions {
         writeln!(out, "<p><b>{}</b></p>", xml(&what))?;
         paragraphs
             .iter()
@@ -136,25 +136,25 @@ pub fn done(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</section>")
 }
 
-/// Everything that was held constant, and the machine.
+/// Writes everything that was constant, and the machine.
 pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "<section aria-labelledby=\"conditions\">\n<h2 id=\"conditions\">Conditions</h2>\n<dl>"
     )?;
     for (label, body) in conditions::conditions(page.session, &page.rows, false) {
-        row(out, label, &body)?;
+        write_row(out, label, &body)?;
     }
     writeln!(out, "</dl>\n<details>\n<summary>The machine</summary>\n<dl>")?;
-    for item in report::host::of_host(&page.session.host) {
+    for item in report::host::host_items(&page.session.host) {
         match item {
-            Item::Row { label, value } => row(out, label, &value)?,
+            Item::Row { label, value } => write_row(out, label, &value)?,
             Item::Section(title) => {
                 writeln!(out, "<dt class=\"head\">{}</dt><dd></dd>", xml(title))?
             }
             Item::Table { rows, .. } => {
                 for line in rows.iter().skip(1) {
-                    row(
+                    write_row(
                         out,
                         "",
                         &line
@@ -171,7 +171,7 @@ pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</dl>\n</details>\n</section>")
 }
 
-fn row(out: &mut dyn Write, label: &str, body: &str) -> io::Result<()> {
+fn write_row(out: &mut dyn Write, label: &str, body: &str) -> io::Result<()> {
     if body.trim().is_empty() {
         Ok(())
     } else {

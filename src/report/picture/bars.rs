@@ -5,22 +5,22 @@ use super::place::{SMALL, TEXT};
 use super::scene::{Anchor, Ink, Scene, Shape, Stroke};
 use crate::report::figure::{Bar, Bars, COLORS, NEUTRAL, ROUND};
 
-const ROW: f64 = 24.0;
-const THICK: f64 = 13.0;
+const ROW_HEIGHT: f64 = 24.0;
+const BAR_HEIGHT: f64 = 13.0;
 /// Rows of one column; of more there are two.
-const TALL: usize = 30;
+const MAX_ROWS: usize = 30;
 const INK: Ink = Ink::Color(COLORS[0]);
 
 /// Draws them from `top` on; returns where they end.
 pub fn draw(bars: &Bars, scene: &mut Scene, left: f64, top: f64, wide: f64) -> f64 {
-    let columns = if bars.rows.len() > TALL { 2 } else { 1 };
+    let columns = if bars.rows.len() > MAX_ROWS { 2 } else { 1 };
     let each = bars.rows.len().div_ceil(columns);
     let gap = 48.0;
     let column = (wide - gap * (columns as f64 - 1.0)) / columns as f64;
     for (at, rows) in bars.rows.chunks(each.max(1)).enumerate() {
         Column::new(bars, (left + at as f64 * (column + gap), top, column)).draw(rows, scene);
     }
-    top + 26.0 + each as f64 * ROW + 8.0
+    top + 26.0 + each as f64 * ROW_HEIGHT + 8.0
 }
 
 /// A column of bars as it lies on the page.
@@ -49,7 +49,7 @@ impl<'a> Column<'a> {
     fn draw(&self, rows: &[Bar], scene: &mut Scene) {
         self.draw_ticks(rows.len(), scene);
         for (at, row) in rows.iter().enumerate() {
-            self.draw_row(row, self.top + 22.0 + (at as f64 + 0.5) * ROW, scene);
+            self.draw_row(row, self.top + 22.0 + (at as f64 + 0.5) * ROW_HEIGHT, scene);
         }
     }
 
@@ -64,7 +64,7 @@ impl<'a> Column<'a> {
 
     /// The lines of the scale, and their labels where there is room.
     fn draw_ticks(&self, rows: usize, scene: &mut Scene) {
-        let bottom = self.top + 22.0 + rows as f64 * ROW;
+        let bottom = self.top + 22.0 + rows as f64 * ROW_HEIGHT;
         let mut end = f64::NEG_INFINITY;
         for (value, label) in &self.bars.scale.ticks {
             let x = self.x(*value);
@@ -79,7 +79,7 @@ impl<'a> Column<'a> {
 
     /// A bar with its label and its value around the height `middle`.
     fn draw_row(&self, row: &Bar, middle: f64, scene: &mut Scene) {
-        let label = fitted(&row.label, self.labels);
+        let label = truncate(&row.label, self.labels);
         scene.text((self.labels_end, middle + 4.5), &label, Ink::Text, TEXT, Anchor::End);
         let to = self.x(row.point.span.1);
         if self.bars.scale.log {
@@ -87,7 +87,7 @@ impl<'a> Column<'a> {
             scene.line(vec![(self.from, middle), (to, middle)], Stroke::new(Ink::Grid, 1.0));
         } else {
             let opacity = if row.point.wrong { 0.35 } else { 0.85 };
-            scene.area(rectangle(self.from, to, middle, THICK), INK, opacity);
+            scene.area(rectangle(self.from, to, middle, BAR_HEIGHT), INK, opacity);
         }
         let expected = self.expected(row);
         if let Some(ends) = expected {
@@ -127,10 +127,10 @@ impl<'a> Column<'a> {
 }
 
 fn draw_expected((low, high): (f64, f64), middle: f64, scene: &mut Scene) {
-    scene.area(rectangle(low, high, middle, ROW - 4.0), Ink::Color(NEUTRAL), 0.3);
+    scene.area(rectangle(low, high, middle, ROW_HEIGHT - 4.0), Ink::Color(NEUTRAL), 0.3);
     for end in [low, high] {
         scene.line(
-            vec![(end, middle - ROW / 2.0 + 2.0), (end, middle + ROW / 2.0 - 2.0)],
+            vec![(end, middle - ROW_HEIGHT / 2.0 + 2.0), (end, middle + ROW_HEIGHT / 2.0 - 2.0)],
             Stroke::new(Ink::Soft, 1.0),
         );
     }
@@ -141,8 +141,8 @@ fn rectangle(left: f64, right: f64, middle: f64, thick: f64) -> Vec<(f64, f64)> 
     vec![(left, top), (right, top), (right, bottom), (left, bottom)]
 }
 
-/// A text that is too long loses its end.
-fn fitted(text: &str, most: f64) -> String {
+/// Truncates a text that is too long.
+fn truncate(text: &str, most: f64) -> String {
     let mut text = text.to_string();
     if width(&text, TEXT, false) <= most + 0.5 {
         return text;

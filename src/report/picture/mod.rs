@@ -10,7 +10,7 @@ pub mod scene;
 mod tests;
 
 use self::font::width;
-use self::panel::Drawn;
+use self::panel::PanelDrawing;
 use self::place::{HEAD, NOTE, Place, SMALL, TEXT, TITLE};
 use self::scene::{Anchor, Dash, Ink, Scene, Shape, Stroke};
 use super::figure::{self, Figure, Group, Key, Line, Metric};
@@ -25,7 +25,7 @@ const ROOM: f64 = WIDTH - 2.0 * EDGE;
 /// Between panels side by side.
 const GAP: f64 = 28.0;
 
-/// Everything of a session that can be drawn.
+/// Draws everything of a session that can be drawn.
 pub fn scene(session: &Session, look: &Look) -> Scene {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
     let groups = figure::groups(session, &results, &probes, look);
@@ -37,14 +37,14 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
         about: answer.clone(),
         shapes: Vec::new(),
     };
-    let mut y = head(&mut scene, session);
-    let lone = groups.len() == 1;
+    let mut y = draw_head(&mut scene, session);
+    let is_only = groups.len() == 1;
     // Figures that are small enough stand two beside each other.
-    let pairs = groups.iter().filter(|group| small(group)).count() > 1;
+    let pairs = groups.iter().filter(|group| is_small(group)).count() > 1;
     let mut at = 0;
     while let Some(group) = groups.get(at) {
-        let second = groups.get(at + 1).filter(|next| pairs && small(group) && small(next));
-        let wide = if pairs && small(group) { (ROOM - 2.0 * GAP) / 2.0 } else { ROOM };
+        let second = groups.get(at + 1).filter(|next| pairs && is_small(group) && is_small(next));
+        let wide = if pairs && is_small(group) { (ROOM - 2.0 * GAP) / 2.0 } else { ROOM };
         let pair: Vec<(f64, &Group)> = [EDGE, EDGE + wide + 2.0 * GAP]
             .into_iter()
             .zip([group].into_iter().chain(second))
@@ -52,11 +52,11 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
         // Panels beside each other have one top, whichever of them has a legend.
         let top = pair
             .iter()
-            .map(|(left, group)| introduce(&mut scene, group, (*left, y, wide), lone))
+            .map(|(left, group)| draw_introduction(&mut scene, group, (*left, y, wide), is_only))
             .fold(y, f64::max);
         y = pair
             .iter()
-            .map(|(left, group)| draw(&mut scene, group, (*left, top, wide)))
+            .map(|(left, group)| draw_group(&mut scene, group, (*left, top, wide)))
             .fold(top, f64::max)
             + 22.0;
         at += 1 + usize::from(second.is_some());
@@ -65,18 +65,18 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
         scene.text((EDGE, y + 20.0), "Nothing was measured.", Ink::Soft, HEAD, Anchor::Start);
         y += 44.0;
     }
-    y = below(&mut scene, session, &groups, &answer, y);
+    y = draw_footer(&mut scene, session, &groups, &answer, y);
     scene.height = (y + 22.0).ceil();
     scene
 }
 
 /// The curves of one probe: of several such groups two have room beside each other.
-fn small(group: &Group) -> bool {
+fn is_small(group: &Group) -> bool {
     matches!(group.figures.as_slice(), [one] if one.metric == Metric::Value && one.panels.len() == 1)
 }
 
 fn title(session: &Session, groups: &[Group]) -> String {
-    let named = [session.name.as_str(), session.reference.map_or("", |_| session.id.as_str())]
+    let name = [session.name.as_str(), session.reference.map_or("", |_| session.id.as_str())]
         .into_iter()
         .find(|name| !name.is_empty());
     let what = match groups {
@@ -86,11 +86,11 @@ fn title(session: &Session, groups: &[Group]) -> String {
         _ => session.plan.presets.join(", "),
     };
     let parts: Vec<&str> =
-        named.into_iter().chain((!what.is_empty()).then_some(what.as_str())).collect();
+        name.into_iter().chain((!what.is_empty()).then_some(what.as_str())).collect();
     text::clean(&if parts.is_empty() { "iotui".into() } else { parts.join(": ") })
 }
 
-fn head(scene: &mut Scene, session: &Session) -> f64 {
+fn draw_head(scene: &mut Scene, session: &Session) -> f64 {
     let mut y = EDGE + 12.0;
     let title = scene.title.clone();
     for line in font::wrap(&title, TITLE * 1.06, ROOM).into_iter().take(2) {
@@ -111,21 +111,21 @@ fn head(scene: &mut Scene, session: &Session) -> f64 {
 }
 
 /// The title of a group's first figure, and the legend; returns where they end.
-fn introduce(
+fn draw_introduction(
     scene: &mut Scene,
     group: &Group,
     (left, top, wide): (f64, f64, f64),
-    lone: bool,
+    is_only: bool,
 ) -> f64 {
     let first = group.figures.iter().find(|figure| !figure.again).filter(|_| group.bars.is_none());
     let Some(first) = first else { return top };
     // The title of the picture says what its first figure is.
-    let y = if lone { top } else { heading(scene, first, (left, top, wide)) };
-    legend(scene, &group.keys, (left, y, wide))
+    let y = if is_only { top } else { draw_heading(scene, first, (left, top, wide)) };
+    draw_legend(scene, &group.keys, (left, y, wide))
 }
 
 /// What is below the introduction of a group, from `top` on; returns where it ends.
-fn draw(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f64)) -> f64 {
+fn draw_group(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f64)) -> f64 {
     let mut y = top;
     if let Some(bars) = &group.bars {
         scene.bold((left, y + HEAD), &format!("{}, {}", bars.title, bars.scale.about()), HEAD);
@@ -134,28 +134,28 @@ fn draw(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f64)) ->
     let shown: Vec<&Figure> = group.figures.iter().filter(|figure| !figure.again).collect();
     for (at, figure) in shown.iter().enumerate() {
         if at > 0 {
-            y = heading(scene, figure, (left, y, wide));
+            y = draw_heading(scene, figure, (left, y, wide));
         }
-        y = panels(scene, figure, &group.keys, (left, y, wide), at == 0) + 12.0;
+        y = draw_panels(scene, figure, &group.keys, (left, y, wide), at == 0) + 12.0;
     }
     y
 }
 
-fn heading(scene: &mut Scene, figure: &Figure, (left, top, _): (f64, f64, f64)) -> f64 {
+fn draw_heading(scene: &mut Scene, figure: &Figure, (left, top, _): (f64, f64, f64)) -> f64 {
     scene.bold((left, top + HEAD), &figure.title, HEAD);
     top + HEAD + 14.0
 }
 
 /// Every curve with its name, side by side as they fit; a single one needs none.
-fn legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f64)) -> f64 {
+fn draw_legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f64)) -> f64 {
     // A name that says no more than the title is left out.
     if keys.is_empty() || matches!(keys, [one] if one.name.is_empty()) {
         return top;
     }
     let (mut x, mut y) = (left, top + 12.0);
     for key in keys {
-        let own = 40.0 + width(&key.name, TEXT, false) + 26.0;
-        if x > left && x + own - 26.0 > left + wide {
+        let entry = 40.0 + width(&key.name, TEXT, false) + 26.0;
+        if x > left && x + entry - 26.0 > left + wide {
             (x, y) = (left, y + 22.0);
         }
         let ink = Ink::Color(key.color());
@@ -172,13 +172,13 @@ fn legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f64)) -
             says,
         });
         scene.text((x + 40.0, y + 4.5), &key.name, Ink::Text, TEXT, Anchor::Start);
-        x += own;
+        x += entry;
     }
     y + 20.0
 }
 
-/// Columns in which so many panels stand.
-fn columns(panels: usize) -> usize {
+/// Returns the number of columns for this many panels.
+fn column_count(panels: usize) -> usize {
     match panels {
         0 | 1 => 1,
         2 | 4 => 2,
@@ -187,16 +187,16 @@ fn columns(panels: usize) -> usize {
 }
 
 /// The panels of a figure with their axes; returns where they end.
-fn panels(
+fn draw_panels(
     scene: &mut Scene,
     figure: &Figure,
     keys: &[Key],
     (left, top, wide): (f64, f64, f64),
     main: bool,
 ) -> f64 {
-    let columns = columns(figure.panels.len());
+    let columns = column_count(figure.panels.len());
     let rows = figure.panels.len().div_ceil(columns);
-    let up = panel::labels(figure) + 16.0;
+    let up = panel::label_width(figure) + 16.0;
     let each = (wide - up - GAP * (columns as f64 - 1.0)) / columns as f64;
     let height = match (columns, main, wide < ROOM) {
         (1, true, false) => 380.0,
@@ -215,16 +215,16 @@ fn panels(
     );
     y += 20.0;
     for row in 0..rows {
-        let own = figure.panels.iter().skip(row * columns).take(columns);
+        let in_row = figure.panels.iter().skip(row * columns).take(columns);
         let titled = figure.panels.iter().any(|panel| !panel.title.is_empty());
         y += if titled { 18.0 } else { 0.0 };
-        for (at, panel) in own.enumerate() {
+        for (at, panel) in in_row.enumerate() {
             let place =
                 Place { left: left + up + at as f64 * (each + GAP), top: y, width: each, height };
             if titled {
                 scene.bold((place.left, y - 8.0), &panel.title, SMALL);
             }
-            Drawn { figure, keys, panel, place, up: at == 0, across: true }.draw(scene);
+            PanelDrawing { figure, keys, panel, place, up: at == 0, across: true }.draw(scene);
         }
         y += height + 36.0;
     }
@@ -239,7 +239,13 @@ fn panels(
 }
 
 /// The answer, and what the marks mean.
-fn below(scene: &mut Scene, session: &Session, groups: &[Group], answer: &str, top: f64) -> f64 {
+fn draw_footer(
+    scene: &mut Scene,
+    session: &Session,
+    groups: &[Group],
+    answer: &str,
+    top: f64,
+) -> f64 {
     let mut y = top + 4.0;
     scene.line(vec![(EDGE, y - 12.0), (WIDTH - EDGE, y - 12.0)], Stroke::new(Ink::Grid, 1.0));
     for line in font::wrap(answer, TEXT, ROOM) {
@@ -255,39 +261,36 @@ fn below(scene: &mut Scene, session: &Session, groups: &[Group], answer: &str, t
     y
 }
 
-/// What the lines and marks of these figures mean that no legend says.
+/// Explains the lines and marks that no legend explains.
 pub fn notes(session: &Session, groups: &[Group]) -> String {
     let figures = || groups.iter().flat_map(|group| &group.figures);
     let dashed = groups.iter().flat_map(|group| &group.keys).any(|key| key.line == Line::Dashed);
     let rows = || groups.iter().filter_map(|group| group.bars.as_ref()).flat_map(|bars| &bars.rows);
-    let own =
+    let is_measured =
         |group: &Group, key: usize| group.keys.get(key).is_some_and(|key| key.line != Line::Marks);
     let warned = |group: &Group| {
-        group
-            .figures
-            .iter()
-            .flat_map(|figure| &figure.panels)
-            .flat_map(|panel| &panel.curves)
-            .any(|curve| own(group, curve.key) && curve.points.iter().any(|point| point.wrong))
+        group.figures.iter().flat_map(|figure| &figure.panels).flat_map(|panel| &panel.curves).any(
+            |curve| is_measured(group, curve.key) && curve.points.iter().any(|point| point.wrong),
+        )
     };
     let mut notes: Vec<String> = Vec::new();
-    notes.extend(dashed.then(|| "A dashed line is cold.".into()));
+    notes.extend(dashed.then(|| "Dashed lines are cold.".into()));
     notes.extend(
         figures()
             .any(|figure| figure.means && !figure.again)
-            .then(|| "A thin line of dashes is the mean of its curve.".into()),
+            .then(|| "A thin dashed line is the mean of its curve.".into()),
     );
     notes.extend(
         (groups.iter().any(warned) || rows().any(|row| row.point.wrong))
-            .then(|| "A hollow mark is warned to be wrong.".into()),
+            .then(|| "Hollow marks have a warning that they are wrong.".into()),
     );
     notes.extend(
-        rows().any(|row| row.point.expected.is_some()).then(|| "Grey: what was expected.".into()),
+        rows().any(|row| row.point.expected.is_some()).then(|| "Grey: the expected range.".into()),
     );
     notes.extend(
         rows()
             .any(|row| !row.reported.is_empty())
-            .then(|| "A hollow diamond: what a reference reported.".into()),
+            .then(|| "Hollow diamond: a value that a reference machine reported.".into()),
     );
     notes.extend(session.reference.map(|machine| format!("As reported from {machine}.")));
     let expected: Vec<analysis::Estimated> = figures()

@@ -10,7 +10,7 @@ use crate::units::{show_count, show_nanos};
 /// Room left of the first point and right of the last.
 const INSIDE: f64 = 14.0;
 
-pub struct Drawn<'a> {
+pub struct PanelDrawing<'a> {
     pub figure: &'a Figure,
     pub keys: &'a [Key],
     pub panel: &'a Panel,
@@ -21,7 +21,7 @@ pub struct Drawn<'a> {
     pub across: bool,
 }
 
-impl Drawn<'_> {
+impl PanelDrawing<'_> {
     fn y(&self, value: f64) -> f64 {
         self.place.top + self.place.height * (1.0 - self.figure.scale.share(value))
     }
@@ -31,17 +31,17 @@ impl Drawn<'_> {
     }
 
     pub fn draw(&self, scene: &mut Scene) {
-        self.grid(scene);
+        self.draw_grid(scene);
         for curve in &self.panel.curves {
-            self.band(scene, curve);
+            self.draw_band(scene, curve);
         }
-        self.expected(scene);
+        self.draw_expected(scene);
         for curve in &self.panel.curves {
-            self.curve(scene, curve);
+            self.draw_curve(scene, curve);
         }
     }
 
-    fn grid(&self, scene: &mut Scene) {
+    fn draw_grid(&self, scene: &mut Scene) {
         let Place { left, top, width: wide, height } = self.place;
         let scale = &self.figure.scale;
         let across = |y: f64| vec![(left, y), (left + wide, y)];
@@ -75,7 +75,7 @@ impl Drawn<'_> {
     }
 
     /// Where the values were expected.
-    fn band(&self, scene: &mut Scene, curve: &Curve) {
+    fn draw_band(&self, scene: &mut Scene, curve: &Curve) {
         let haze = self.panel.haze();
         let known: Vec<(f64, f64, f64)> = curve
             .points
@@ -105,13 +105,13 @@ impl Drawn<'_> {
     }
 
     /// Dotted, with its name at its end.
-    fn expected(&self, scene: &mut Scene) {
+    fn draw_expected(&self, scene: &mut Scene) {
         let mut taken: Vec<f64> = Vec::new();
         for line in &self.panel.expected {
             let near: Vec<(f64, f64)> = line
                 .points
                 .iter()
-                .filter(|(_, rate)| self.figure.scale.holds(*rate))
+                .filter(|(_, rate)| self.figure.scale.contains(*rate))
                 .map(|(at, rate)| (self.x(*at), self.y(*rate)))
                 .collect();
             let Some((x, y)) = near.last().copied() else { continue };
@@ -134,7 +134,7 @@ impl Drawn<'_> {
         }
     }
 
-    fn curve(&self, scene: &mut Scene, curve: &Curve) {
+    fn draw_curve(&self, scene: &mut Scene, curve: &Curve) {
         let key = &self.keys[curve.key];
         let ink = Ink::Color(key.color());
         let places: Vec<(f64, f64)> =
@@ -158,7 +158,7 @@ impl Drawn<'_> {
             if low - high > 2.0 {
                 scene.line(vec![(*x, low), (*x, high)], Stroke::new(ink, 1.5).opacity(0.55));
             }
-            let says = says(self.figure, &key.name, point);
+            let says = describe_point(self.figure, &key.name, point);
             scene.shapes.push(super::scene::Shape::Mark {
                 at: (*x, *y),
                 mark: key.mark(),
@@ -170,15 +170,15 @@ impl Drawn<'_> {
     }
 }
 
-/// A point in words: `read cold, 4 KiB: 2.71 GiB/s`.
-pub fn says(figure: &Figure, name: &str, point: &Point) -> String {
+/// Describes a point: `read cold, 4 KiB: 2.71 GiB/s`.
+pub fn describe_point(figure: &Figure, name: &str, point: &Point) -> String {
     let place = (figure.across.show)(point.at);
     let name = if name.is_empty() { place } else { format!("{name}, {place}") };
-    format!("{name}: {}", shown(figure, point.span))
+    format!("{name}: {}", show_span(figure, point.span))
 }
 
 /// A value in the unit of its figure.
-fn shown(figure: &Figure, (low, middle, high): Span) -> String {
+fn show_span(figure: &Figure, (low, middle, high): Span) -> String {
     let show = |value: f64| match figure.metric {
         Metric::Latency => show_nanos(value),
         Metric::Operations => format!("{}/s", show_count(value)),
@@ -194,7 +194,7 @@ fn shown(figure: &Figure, (low, middle, high): Span) -> String {
     }
 }
 
-/// How wide the labels up an axis are.
-pub fn labels(figure: &Figure) -> f64 {
+/// Returns the width of the labels on the vertical axis.
+pub fn label_width(figure: &Figure) -> f64 {
     figure.scale.ticks.iter().map(|(_, label)| font::width(label, SMALL, false)).fold(0.0, f64::max)
 }

@@ -1,4 +1,4 @@
-//! What tells the cells of one session apart: the columns of a table on its left, and the order of
+//! What distinguishes the cells of a session: the left columns of a table, and the order of
 //! its rows.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use crate::plan::{Axis, Job};
 
 /// The number that the column shows; one pass is more than any count. `None` of words, and where
 /// there is none.
-pub fn figure(axis: Axis, job: &Job) -> Option<f64> {
+pub fn axis_number(axis: Axis, job: &Job) -> Option<f64> {
     match axis {
         Axis::Count => job.count.map(|count| if count == 0 { f64::INFINITY } else { count as f64 }),
         Axis::Mix => job.mix.map(f64::from),
@@ -21,7 +21,7 @@ fn ranks(axis: Axis, rows: &[&Job]) -> Vec<usize> {
     if !axis.is_number() {
         return first_seen(axis, rows);
     }
-    let figures: Vec<f64> = rows.iter().map(|job| figure(axis, job).unwrap_or(-1.0)).collect();
+    let figures: Vec<f64> = rows.iter().map(|job| axis_number(axis, job).unwrap_or(-1.0)).collect();
     let mut values = figures.clone();
     values.sort_by(f64::total_cmp);
     values.dedup();
@@ -29,7 +29,7 @@ fn ranks(axis: Axis, rows: &[&Job]) -> Vec<usize> {
 }
 
 /// The axes that get a column; in a `tight` table only those that vary.
-pub fn shown(rows: &[&CellResult], tight: bool) -> Vec<Axis> {
+pub fn column_axes(rows: &[&CellResult], tight: bool) -> Vec<Axis> {
     let mut axes = Axis::columns();
     axes.retain(|axis| {
         axis.is_always_shown() && !tight || axis.differs(rows.iter().map(|row| &row.cell))
@@ -45,12 +45,13 @@ pub fn constants(rows: &[&CellResult], tight: bool) -> String {
 /// [`constants`] of these jobs.
 pub fn constants_of(jobs: &[&Job], tight: bool) -> String {
     let Some(first) = jobs.first() else { return String::new() };
-    let told = Axis::columns().into_iter().filter(|axis| {
+    let constant = Axis::columns().into_iter().filter(|axis| {
         (tight || !axis.is_always_shown())
             && axis.is_worth_telling(first)
             && !axis.differs(jobs.iter().copied())
     });
-    told.map(|axis| format!("{} {}", axis.column(), axis.value(first)))
+    constant
+        .map(|axis| format!("{} {}", axis.column(), axis.value(first)))
         .collect::<Vec<_>>()
         .join(", ")
 }
@@ -61,33 +62,30 @@ fn jobs<'a>(rows: &[&'a CellResult]) -> Vec<&'a Job> {
 
 /// The rows so that what a chart is drawn over reads downwards, numbers from the smallest up and
 /// words in the order of the plan; and before which of them a gap helps.
-pub fn ordered(results: &[CellResult]) -> (Vec<&CellResult>, Vec<bool>) {
-    let (order, breaks) = order(results);
+pub fn sort_rows(results: &[CellResult]) -> (Vec<&CellResult>, Vec<bool>) {
+    let (order, breaks) = sort_order(results);
     (order.into_iter().map(|index| &results[index]).collect(), breaks)
 }
 
-/// [`ordered`], as places in the results.
-pub fn order(results: &[CellResult]) -> (Vec<usize>, Vec<bool>) {
-    order_of(&results.iter().map(|result| &result.cell).collect::<Vec<_>>())
+/// [`sort_rows`], as places in the results.
+pub fn sort_order(results: &[CellResult]) -> (Vec<usize>, Vec<bool>) {
+    sort_order_of(&results.iter().map(|result| &result.cell).collect::<Vec<_>>())
 }
 
-/// [`order`] of these jobs.
-pub fn order_of(rows: &[&Job]) -> (Vec<usize>, Vec<bool>) {
-    let mut by_order: Vec<Axis> =
+/// [`sort_order`] of these jobs.
+pub fn sort_order_of(rows: &[&Job]) -> (Vec<usize>, Vec<bool>) {
+    let mut axes: Vec<Axis> =
         Axis::columns().into_iter().filter(|axis| axis.differs(rows.iter().copied())).collect();
     let drawn = Axis::best(rows.iter().copied());
-    by_order.sort_by_key(|axis| (drawn == Some(*axis), axis.row_order()));
-    let ranks: Vec<Vec<usize>> = by_order.iter().map(|axis| ranks(*axis, rows)).collect();
+    axes.sort_by_key(|axis| (drawn == Some(*axis), axis.row_order()));
+    let ranks: Vec<Vec<usize>> = axes.iter().map(|axis| ranks(*axis, rows)).collect();
     let mut keyed: Vec<(Vec<usize>, usize)> =
         (0..rows.len()).map(|i| (ranks.iter().map(|rank| rank[i]).collect(), i)).collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));
     // A curve of two points is no group of its own: then only the first axis separates.
     let curve = ranks.last().and_then(|rank| rank.iter().max()).map_or(0, |last| last + 1);
-    let depth = if curve >= 3 {
-        by_order.len().saturating_sub(1)
-    } else {
-        1.min(by_order.len().saturating_sub(1))
-    };
+    let depth =
+        if curve >= 3 { axes.len().saturating_sub(1) } else { 1.min(axes.len().saturating_sub(1)) };
     let mut breaks: Vec<bool> =
         (0..keyed.len()).map(|i| i > 0 && keyed[i].0[..depth] != keyed[i - 1].0[..depth]).collect();
     // Groups of one row are none.
@@ -115,8 +113,8 @@ mod tests {
     use crate::session::testing::job;
 
     /// Values of the ordered rows, with `|` before a group.
-    fn told(jobs: &[Job], value: fn(&Job) -> String) -> String {
-        let (order, breaks) = order_of(&jobs.iter().collect::<Vec<_>>());
+    fn show_values(jobs: &[Job], value: fn(&Job) -> String) -> String {
+        let (order, breaks) = sort_order_of(&jobs.iter().collect::<Vec<_>>());
         let row = |(index, gap): (&usize, &bool)| {
             format!("{}{}", if *gap { "| " } else { "" }, value(&jobs[*index]))
         };
@@ -128,13 +126,13 @@ mod tests {
         let cold = [1, 4, 8].map(|block| job("read", block, Cache::Cold));
         let warm = [1, 2, 4, 8].map(|block| job("read", block, Cache::Warm));
         let all: Vec<Job> = cold.into_iter().chain(warm).collect();
-        assert_eq!(told(&all, |job| job.block.to_string()), "1 4 8 | 1 2 4 8");
+        assert_eq!(show_values(&all, |job| job.block.to_string()), "1 4 8 | 1 2 4 8");
         let counts = [1024, 8_388_608, 4096, 65536]
             .map(|count| Job { count: Some(count), ..job("seek", 1, Cache::AsIs) });
-        assert_eq!(told(&counts, |job| Axis::Count.value(job)), "1024 4096 65536 8388608");
+        assert_eq!(show_values(&counts, |job| Axis::Count.value(job)), "1024 4096 65536 8388608");
         let odd =
             [Some(0), None, Some(9)].map(|count| Job { count, ..job("read", 1, Cache::AsIs) });
-        assert_eq!(told(&odd, |job| Axis::Count.value(job)), "calibrated 9 one pass");
+        assert_eq!(show_values(&odd, |job| Axis::Count.value(job)), "calibrated 9 one pass");
     }
 
     #[test]
@@ -146,7 +144,7 @@ mod tests {
             );
         }
         assert_eq!(
-            told(&jobs, |job| format!("{}x{}", job.block >> 10, job.threads)),
+            show_values(&jobs, |job| format!("{}x{}", job.block >> 10, job.threads)),
             "4x1 4x2 4x4 | 64x1 64x2 64x4"
         );
     }

@@ -1,4 +1,4 @@
-//! What stands under the table: warnings, failures, what was left out, how it ended, and the answer
+//! The text below the table: warnings, failures, skipped cells, how the run ended, and the answer
 //! in words.
 
 use super::findings::{Finding, Findings, sign};
@@ -44,14 +44,14 @@ impl Page<'_> {
     }
 }
 
-/// Text that can be shown there and does nothing else.
+/// Makes text safe for the destination.
 pub fn safe(body: &str, look: &Look) -> String {
     let body = text::clean(body);
     if look.ascii { text::ascii(&body) } else { body }
 }
 
 /// `read 4 KiB cold, and 5 more`, or `every cell`.
-pub fn cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all: usize) -> String {
+pub fn describe_cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all: usize) -> String {
     let count = jobs.len();
     match (jobs.next(), count) {
         (None, _) => String::new(),
@@ -61,16 +61,16 @@ pub fn cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all: usize) -
     }
 }
 
-pub fn warnings(page: &mut Page, findings: &Findings, rows: usize) {
+pub fn add_warnings(page: &mut Page, findings: &Findings, rows: usize) {
     page.gap();
-    for (i, Finding { warning, cells: having }) in findings.0.iter().enumerate() {
+    for (i, Finding { warning, cells: affected }) in findings.0.iter().enumerate() {
         let (mark, style) = sign(warning.severity, page.look.ascii);
         let mark = if warning.severity == Severity::Note {
             mark.into()
         } else {
             format!("{mark}{} ", i + 1)
         };
-        let cells = cells(having.iter().map(|r| &r.cell), rows);
+        let cells = describe_cells(affected.iter().map(|r| &r.cell), rows);
         page.paragraph(
             &mark,
             style,
@@ -78,18 +78,18 @@ pub fn warnings(page: &mut Page, findings: &Findings, rows: usize) {
         );
         let mut body = String::new();
         if !warning.evidence.is_empty() {
-            let whose = if having.len() > 1 { ", in the first" } else { "" };
-            body = format!("Evidence{whose}: {} ", sentence(&warning.evidence));
+            let whose = if affected.len() > 1 { " (first cell)" } else { "" };
+            body = format!("Evidence{whose}: {} ", end_sentence(&warning.evidence));
         }
         if !warning.remedy.is_empty() {
-            body += &format!("Remedy: {}", sentence(&warning.remedy));
+            body += &format!("Remedy: {}", end_sentence(&warning.remedy));
         }
         page.paragraph(&" ".repeat(text::width(&mark)), Style::Plain, &body);
     }
 }
 
-/// With its full stop.
-pub fn sentence(body: &str) -> String {
+/// Ends the text with a full stop unless it has one.
+pub fn end_sentence(body: &str) -> String {
     let body = body.trim();
     if body.is_empty() || body.ends_with(['.', '!', '?']) {
         body.into()
@@ -98,85 +98,91 @@ pub fn sentence(body: &str) -> String {
     }
 }
 
-/// Texts with what they apply to, equal texts together.
-pub fn merged<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Vec<T>)> {
-    let mut merged: Vec<(&str, Vec<T>)> = Vec::new();
+/// Groups items by text, in order of first appearance.
+pub fn group_by_text<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Vec<T>)> {
+    let mut groups: Vec<(&str, Vec<T>)> = Vec::new();
     for (text, item) in items {
-        match merged.iter_mut().find(|(known, _)| *known == text) {
+        match groups.iter_mut().find(|(known, _)| *known == text) {
             Some((_, items)) => items.push(item),
-            None => merged.push((text, vec![item])),
+            None => groups.push((text, vec![item])),
         }
     }
-    merged
+    groups
 }
 
-/// Cells that failed, that were skipped, and trials that were cut.
-pub fn missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
+/// Adds failed cells, skipped cells, and cut trials.
+pub fn add_missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
     page.gap();
     let failed = rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell)));
     let (mark, red) = sign(Severity::Wrong, page.look.ascii);
-    for (error, jobs) in merged(failed) {
+    for (error, jobs) in group_by_text(failed) {
         page.paragraph(
             &format!("{mark}failed: "),
             red,
-            &format!("{} — {}", cells(jobs.iter().copied(), rows.len()), sentence(error)),
+            &format!(
+                "{} — {}",
+                describe_cells(jobs.iter().copied(), rows.len()),
+                end_sentence(error)
+            ),
         );
     }
-    for (reason, jobs) in merged(skipped.iter().map(|s| (s.reason.as_str(), &s.cell))) {
+    for (reason, jobs) in group_by_text(skipped.iter().map(|s| (s.reason.as_str(), &s.cell))) {
         page.paragraph(
             "skipped: ",
             Style::Dim,
-            &format!("{} — {}", cells(jobs.iter().copied(), usize::MAX), sentence(reason)),
+            &format!(
+                "{} — {}",
+                describe_cells(jobs.iter().copied(), usize::MAX),
+                end_sentence(reason)
+            ),
         );
     }
-    cut(page, rows);
+    add_cut(page, rows);
 }
 
-/// Cells with a trial that was stopped before its end.
-pub fn cut(page: &mut Page, rows: &[&CellResult]) {
+/// Adds the cells with a trial that was stopped early.
+pub fn add_cut(page: &mut Page, rows: &[&CellResult]) {
     // The warning of that name says it already.
-    let untold = |row: &&&CellResult| {
+    let is_unreported = |row: &&&CellResult| {
         row.trials.iter().any(|t| t.short) && !row.warnings.iter().any(|w| w.id == "cut")
     };
-    let cut: Vec<&Job> = rows.iter().filter(untold).map(|row| &row.cell).collect();
+    let cut: Vec<&Job> = rows.iter().filter(is_unreported).map(|row| &row.cell).collect();
     if !cut.is_empty() {
         page.paragraph(
             "cut short: ",
             Style::Dim,
             &format!(
-                "{} — a trial was stopped before its end.",
-                cells(cut.into_iter(), rows.len())
+                "{} — a trial was stopped early.",
+                describe_cells(cut.into_iter(), rows.len())
             ),
         );
     }
 }
 
-/// How the run ended, where that says something about the figures, and what it noted.
-pub fn ending(page: &mut Page, session: &Session) {
-    let said = match session.end {
+/// Adds how the run ended if that affects the figures, and its notes.
+pub fn add_ending(page: &mut Page, session: &Session) {
+    let text = match session.end {
         Some(End::Interrupted) | None => {
-            Some("The run was stopped before its end: above is what was measured until then.")
+            Some("The run was stopped early: the results above are from before that.")
         }
-        Some(End::Failed) => {
-            Some("The run failed before its end: above is what was measured until then.")
-        }
+        Some(End::Failed) => Some("The run failed: the results above are from before that."),
         Some(End::Finished | End::Budget | End::Goal) => None,
     };
     page.gap();
-    if let Some(said) = said {
-        page.plain(said);
+    if let Some(text) = text {
+        page.plain(text);
     }
     for note in &session.notes {
-        page.paragraph("note: ", Style::Dim, &sentence(note));
+        page.paragraph("note: ", Style::Dim, &end_sentence(note));
     }
 }
 
-/// What an operation costs on each curve, and what limits the cells.
-pub fn why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+/// Adds the cost of an operation on each curve, and the limits of the cells.
+pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let results: Vec<CellResult> = rows.iter().map(|row| (*row).clone()).collect();
     let why = analysis::why(&results, &Bounds::of(session));
     page.gap();
-    for curve in why.costs.iter().take(CURVES) {
+    for curve in why.costs.iter().take(MAX_COST_CURVES) {
         page.paragraph("cost: ", Style::Dim, &format!("{}: {}.", curve.name, curve.text));
     }
     let mut limits: Vec<(&Limited, Vec<&Job>)> = Vec::new();
@@ -193,26 +199,29 @@ pub fn why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
         page.paragraph(
             "limit: ",
             Style::Dim,
-            &format!("{name} in {}{whose}{figures}.", cells(jobs.iter().copied(), rows.len())),
+            &format!(
+                "{name} in {}{whose}{figures}.",
+                describe_cells(jobs.iter().copied(), rows.len())
+            ),
         );
     }
 }
 
-/// What facts said of the cells before they ran.
-pub fn expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
-    let said = analysis::expected(session, rows.iter().copied());
-    if let Some((name, said)) = said.split_once(": ") {
+/// Adds what was expected of the cells before they ran.
+pub fn add_expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+    let text = analysis::expected(session, rows.iter().copied());
+    if let Some((name, text)) = text.split_once(": ") {
         page.gap();
-        page.paragraph(&format!("{name}: "), Style::Dim, &format!("{said}."));
+        page.paragraph(&format!("{name}: "), Style::Dim, &format!("{text}."));
     }
 }
 
-/// Curves whose costs are told.
-const CURVES: usize = 8;
+/// More curves have no cost line.
+const MAX_COST_CURVES: usize = 8;
 
-/// Cells whose trial is the whole file, since it ended before the trial time: how long one pass
-/// took.
-pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+/// Adds the cells whose trial is the whole file, since it ended before the trial time: how long one
+/// pass took.
+pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let mut took: Vec<(f64, &Job)> =
         rows.iter().filter_map(|row| Some((pass_nanos(row)?, &row.cell))).collect();
     took.retain(|(nanos, _)| *nanos < session.plan.trial_time.low.as_nanos() as f64);
@@ -221,10 +230,10 @@ pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let wanted = units::short_time(session.plan.trial_time.low);
     let body = match took.as_slice() {
         [] => return,
-        [(nanos, job)] => format!("{} took the whole file, in {}", job.label(), time(*nanos)),
+        [(nanos, job)] => format!("{} covered the whole file in {}", job.label(), time(*nanos)),
         [(least, first), .., (most, last)] => {
             format!(
-                "{} cells took the whole file, in {} ({}) to {} ({})",
+                "{} cells covered the whole file, in {} ({}) to {} ({})",
                 took.len(),
                 time(*least),
                 first.label(),
@@ -237,13 +246,13 @@ pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     page.paragraph(
         "whole file: ",
         Style::Dim,
-        &format!("{body}, less than the trial time of {wanted}; trials repeat it, and each cold pass is prepared first."),
+        &format!("{body}, less than the trial time of {wanted}; trials repeat the pass, and each cold pass is prepared first."),
     );
 }
 
-/// Cells that read another part of the same span than others: their XOR differs though the file is
+/// Adds the cells that read different parts of the same span: their XOR differs though the file is
 /// the same.
-pub fn folded(page: &mut Page, rows: &[&CellResult]) {
+pub fn add_xor_coverage(page: &mut Page, rows: &[&CellResult]) {
     let read = rows.iter().filter(|row| row.cell.op == Op::Read);
     let of =
         |row: &&CellResult| row.trials.iter().find_map(|t| Some((t.evidence.unique_bytes, t.xor?)));
@@ -258,25 +267,30 @@ pub fn folded(page: &mut Page, rows: &[&CellResult]) {
         return;
     };
     let bytes = units::show_bytes;
-    let body = match least == most {
-        true => format!(
-            "of {}, and which part of the file that is depends on the order, the threads and the block size.",
+    let body = if least == most {
+        format!(
+            "of {}; which part of the file that is depends on the pattern, the threads and the block size.",
             bytes(*least)
-        ),
-        false => format!(
-            "of {} ({}) to {} ({}): a trial that ends before the file covers a part of it.",
+        )
+    } else {
+        format!(
+            "of {} ({}) to {} ({}): a trial that ends early covers only part of the file.",
             bytes(*least),
             first.label(),
             bytes(*most),
             last.label()
-        ),
+        )
     };
     page.gap();
-    page.paragraph("XOR: ", Style::Dim, &format!("{body} With -n 0 all cover the whole."));
+    page.paragraph(
+        "XOR: ",
+        Style::Dim,
+        &format!("{body} With -n 0 every cell covers the whole file."),
+    );
 }
 
-/// Cells whose bytes end within a 32-bit word: what their XOR takes for the rest of it.
-pub fn padded(page: &mut Page, rows: &[&CellResult]) {
+/// Adds how the XOR pads cells whose bytes end within a 32-bit word.
+pub fn add_xor_padding(page: &mut Page, rows: &[&CellResult]) {
     let folded = rows.iter().flat_map(|row| row.trials.iter().filter(|trial| trial.xor.is_some()));
     let Some(bytes) = folded.map(|trial| trial.evidence.unique_bytes).find(|bytes| bytes % 4 != 0)
     else {
@@ -287,7 +301,7 @@ pub fn padded(page: &mut Page, rows: &[&CellResult]) {
         "XOR: ",
         Style::Dim,
         &format!(
-            "{bytes} bytes are no multiple of 4: zeros fill the last word, which has {} of them.",
+            "{bytes} bytes are not a multiple of 4: the last word has {} of them and is padded with zeros.",
             bytes % 4
         ),
     );

@@ -15,7 +15,7 @@ use crate::units::column::{self, PER_SECOND, TIME, Unit, align};
 /// All columns of `rows`, the most useful with the lowest rank.
 pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bool) -> Vec<Column> {
     let of = |get: fn(&CellResult) -> Option<f64>| rows.iter().map(|r| get(r)).collect::<Vec<_>>();
-    let mut columns: Vec<Column> = axes::shown(rows, tight)
+    let mut columns: Vec<Column> = axes::column_axes(rows, tight)
         .into_iter()
         .map(|axis| Column {
             right: axis.is_number(),
@@ -23,34 +23,37 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
         })
         .collect();
     columns.push(throughput(rows, look));
-    columns.extend(time(rows));
+    columns.extend(trial_time(rows));
     // A row that moves no byte has no other figure.
-    let rank =
-        if rows.iter().any(|r| speed(r).is_none() && operations(r).is_some()) { 0 } else { 3 };
-    columns.push(numbers("ops", rank, &of(operations), PER_SECOND));
+    let rank = if rows.iter().any(|r| throughput_median(r).is_none() && operations(r).is_some()) {
+        0
+    } else {
+        3
+    };
+    columns.push(number_column("ops", rank, &of(operations), PER_SECOND));
     if rows.iter().any(|r| calls_differ(r)) {
-        columns.push(numbers("calls", 7, &of(|r| median(&r.syscalls)), PER_SECOND));
+        columns.push(number_column("calls", 7, &of(|r| median(&r.syscalls)), PER_SECOND));
     }
     columns.extend(latencies(rows));
-    columns.extend(processor(rows));
+    columns.extend(cpu_share(rows));
     columns.extend(checksum(rows));
-    columns.push(Column::words("from", 1, rows.iter().map(|r| origin::main(r)).collect()));
-    if rows.iter().any(|r| !origin::rest(r).is_empty()) {
+    columns.push(Column::words("from", 1, rows.iter().map(|r| origin::main_source(r)).collect()));
+    if rows.iter().any(|r| !origin::other_sources(r).is_empty()) {
         columns.push(Column {
             needs: "from",
-            ..Column::words("and", 6, rows.iter().map(|r| origin::rest(r)).collect())
+            ..Column::words("and", 6, rows.iter().map(|r| origin::other_sources(r)).collect())
         });
     }
     columns.push(Column {
         cells: rows.iter().map(|r| findings.mark(r, look.ascii)).collect(),
         ..Column::words("", 0, Vec::new())
     });
-    columns.iter_mut().for_each(|column| safe_column(column, look));
+    columns.iter_mut().for_each(|column| make_safe(column, look));
     columns
 }
 
 /// Its text made such that it can be shown and does nothing else.
-pub fn safe_column(column: &mut Column, look: &Look) {
+pub fn make_safe(column: &mut Column, look: &Look) {
     column.title = safe(&column.title, look);
     column.unit = safe(&column.unit, look);
     for (_, piece) in column.cells.iter_mut().flatten() {
@@ -63,7 +66,7 @@ pub fn median(summary: &Option<SummaryOf>) -> Option<f64> {
 }
 
 /// Bytes per second; `None` where no bytes move, as in a seek.
-pub fn speed(result: &CellResult) -> Option<f64> {
+pub fn throughput_median(result: &CellResult) -> Option<f64> {
     median(&result.throughput).filter(|_| result.trials.iter().any(|t| t.bytes > 0))
 }
 
@@ -78,7 +81,7 @@ fn calls_differ(result: &CellResult) -> bool {
     }
 }
 
-fn numbers(title: &str, rank: u8, values: &[Option<f64>], units: &[Unit]) -> Column {
+fn number_column(title: &str, rank: u8, values: &[Option<f64>], units: &[Unit]) -> Column {
     let (factor, unit) = column::unit(values.iter().flatten().copied(), units);
     Column::numbers(title, unit, rank, align(values, factor))
 }
@@ -86,10 +89,11 @@ fn numbers(title: &str, rank: u8, values: &[Option<f64>], units: &[Unit]) -> Col
 /// The median and half of its interval's width in percent.
 fn throughput(rows: &[&CellResult], look: &Look) -> Column {
     let sign = if look.ascii { "+-" } else { "±" };
-    let values: Vec<Option<f64>> = rows.iter().map(|r| speed(r)).collect();
+    let values: Vec<Option<f64>> = rows.iter().map(|r| throughput_median(r)).collect();
     let (factor, unit) = column::unit(values.iter().flatten().copied(), look.unit.units());
-    let half =
-        |row: &&CellResult| speed(row).and(row.throughput).and_then(|s| s.summary.half_width());
+    let half = |row: &&CellResult| {
+        throughput_median(row).and(row.throughput).and_then(|s| s.summary.half_width())
+    };
     let halves: Vec<String> = rows
         .iter()
         .map(|r| half(r).map_or(String::new(), |h| format!(" {sign}{}", percent(h))))
@@ -100,7 +104,7 @@ fn throughput(rows: &[&CellResult], look: &Look) -> Column {
             (Some(_), _) => vec![(Style::Red, "failed".into())],
             // The median of two levels is a figure of neither.
             (None, Some(change)) if change.is_large() && change.unit == "B/s" => {
-                vec![(Style::Bold, levels(change, factor, look.ascii))]
+                vec![(Style::Bold, show_levels(change, factor, look.ascii))]
             }
             (None, _) => vec![(Style::Bold, number), (Style::Dim, format!("{half:>wide$}"))],
         }
@@ -111,7 +115,7 @@ fn throughput(rows: &[&CellResult], look: &Look) -> Column {
 }
 
 /// `478→30.0`; of many levels the first and the last.
-fn levels(change: &LevelChange, factor: f64, ascii: bool) -> String {
+fn show_levels(change: &LevelChange, factor: f64, ascii: bool) -> String {
     let (first, last) = change.first_and_last();
     let [first, last] = [first, last].map(|level| column::figure(level.summary.median / factor));
     format!("{first}{}{last}", if ascii { "->" } else { "→" })
@@ -124,15 +128,16 @@ fn percent(share: f64) -> String {
 
 /// How long a trial took. Who sets the number of operations, or wants the XOR of what was read,
 /// asks for the time of just that.
-fn time(rows: &[&CellResult]) -> Option<Column> {
+fn trial_time(rows: &[&CellResult]) -> Option<Column> {
     rows.iter().any(|r| r.cell.count.is_some() || r.cell.xor).then(|| {
-        let values: Vec<Option<f64>> = rows.iter().map(|r| middle(r, |t| t.nanos as f64)).collect();
+        let values: Vec<Option<f64>> =
+            rows.iter().map(|r| trial_median(r, |t| t.nanos as f64)).collect();
         let (factor, unit) = column::unit(values.iter().flatten().copied(), TIME);
         Column::numbers("time", unit, 0, column::align_with(&values, factor, column::four_digits))
     })
 }
 
-fn middle(result: &CellResult, value: impl Fn(&Trial) -> f64) -> Option<f64> {
+fn trial_median(result: &CellResult, value: impl Fn(&Trial) -> f64) -> Option<f64> {
     let values: Vec<f64> = result.trials.iter().map(|t| value(t)).collect();
     stats::median(&values)
 }
@@ -163,7 +168,7 @@ fn latencies(rows: &[&CellResult]) -> Vec<Column> {
 }
 
 /// Share of one processor that the workers used, user and kernel.
-fn processor(rows: &[&CellResult]) -> Option<Column> {
+fn cpu_share(rows: &[&CellResult]) -> Option<Column> {
     let share = |t: &Trial| {
         if t.nanos == 0 {
             0.0
@@ -171,7 +176,7 @@ fn processor(rows: &[&CellResult]) -> Option<Column> {
             100.0 * (t.user_nanos as f64 + t.system_nanos as f64) / t.nanos as f64
         }
     };
-    let values: Vec<Option<f64>> = rows.iter().map(|r| middle(r, share)).collect();
+    let values: Vec<Option<f64>> = rows.iter().map(|r| trial_median(r, share)).collect();
     let text = |v: &Option<f64>| v.map_or("-".into(), |v| format!("{v:.0}"));
     values
         .iter()

@@ -1,4 +1,4 @@
-//! What stands above the table: target, machine, run, and what all cells have in common.
+//! The text above the table: target, machine, run, and what all cells have in common.
 
 use super::axes;
 use crate::analysis;
@@ -8,25 +8,25 @@ use crate::record::{End, HostSummary};
 use crate::session::Session;
 use crate::units;
 
-/// Labels with their lines, unknown parts left out.
+/// Returns labels with their lines, without unknown parts.
 pub fn conditions(
     session: &Session,
     rows: &[&CellResult],
     tight: bool,
 ) -> Vec<(&'static str, String)> {
     vec![
-        ("target", target(session)),
+        ("target", describe_target(session)),
         ("host", session.host.summary().line()),
-        ("far", session.far().map(HostSummary::line).unwrap_or_default()),
+        ("remote", session.far().map(HostSummary::line).unwrap_or_default()),
         ("by", session.programs().join(", ")),
-        ("run", run(session, rows)),
+        ("run", describe_run(session, rows)),
         ("cells", axes::constants(rows, tight)),
     ]
 }
 
 /// What was done: each preset that comes with iotui, but the default, as its name with what it is,
 /// and its paragraphs.
-pub fn done(session: &Session) -> Vec<(String, Vec<String>)> {
+pub fn preset_descriptions(session: &Session) -> Vec<(String, Vec<String>)> {
     let known = session
         .plan
         .presets
@@ -44,14 +44,14 @@ pub fn done(session: &Session) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-fn target(session: &Session) -> String {
+fn describe_target(session: &Session) -> String {
     let target = &session.plan.target;
     let size = units::show_bytes(target.size());
     let file = match target {
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}, {size}", dir.display()),
         TargetSpec::File { path, size: 0 } => path.display().to_string(),
         TargetSpec::File { path, .. } => format!("{}, {size}", path.display()),
-        TargetSpec::New { path, .. } => format!("{}, {size}, made by this run", path.display()),
+        TargetSpec::New { path, .. } => format!("{}, {size}, created by this run", path.display()),
         TargetSpec::None => String::new(),
     };
     let (fs, device) = session
@@ -59,17 +59,17 @@ fn target(session: &Session) -> String {
         .as_ref()
         .map(|g| (g.target.fs.clone(), g.target.device.clone()))
         .unwrap_or_default();
-    joined([
+    join_nonempty([
         file,
         [fs, device].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" on "),
     ])
 }
 
-fn joined(parts: impl IntoIterator<Item = String>) -> String {
+fn join_nonempty(parts: impl IntoIterator<Item = String>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-fn run(session: &Session, rows: &[&CellResult]) -> String {
+fn describe_run(session: &Session, rows: &[&CellResult]) -> String {
     let plan = &session.plan;
     let name =
         if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") };
@@ -77,35 +77,35 @@ fn run(session: &Session, rows: &[&CellResult]) -> String {
     let of_probes = probes.iter().filter(|p| p.error.is_none()).map(|p| p.trials.len());
     let counts = rows.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len()).chain(of_probes);
     let trials = match (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0)) {
-        (_, 0) => "no trial".into(),
+        (_, 0) => "no trials".into(),
         (1, 1) => "1 trial of each cell".into(),
         (least, most) if least == most => format!("{most} trials of each cell"),
         (least, most) => format!("{least} to {most} trials of each cell"),
     };
     let cold = if plan.cold.is_data() { String::new() } else { format!("cold {}", plan.cold) };
     match session.reference {
-        Some(_) => joined([
+        Some(_) => join_nonempty([
             "as reported".into(),
             trials.replace("trial", "figure"),
             session.created.clone(),
         ]),
-        None => joined([
+        None => join_nonempty([
             name,
             trials,
             cold,
-            ended(session.end, plan).into(),
+            describe_end(session.end, plan).into(),
             format!("seed {}", plan.seed),
             session.created.clone(),
         ]),
     }
 }
 
-/// Why there are so many trials and not more.
-fn ended(end: Option<End>, plan: &Plan) -> &'static str {
+/// Describes why there are no more trials.
+fn describe_end(end: Option<End>, plan: &Plan) -> &'static str {
     match end {
-        Some(End::Finished) if plan.trials.is_some() => "as asked",
-        Some(End::Finished) => "all done",
-        Some(End::Budget) => "the budget ended it",
+        Some(End::Finished) if plan.trials.is_some() => "as requested",
+        Some(End::Finished) => "all trials done",
+        Some(End::Budget) => "budget used up",
         Some(End::Goal) => "every interval is narrow enough",
         Some(End::Failed) => "failed",
         Some(End::Interrupted) | None => "interrupted",

@@ -27,11 +27,11 @@ pub fn sign(severity: Severity, ascii: bool) -> (&'static str, Style) {
 }
 
 impl<'a> Findings<'a> {
-    pub fn of(rows: &[&'a CellResult]) -> Findings<'a> {
+    pub fn from_rows(rows: &[&'a CellResult]) -> Findings<'a> {
         let mut findings: Vec<Finding> = Vec::new();
         for row in rows {
             for warning in &row.warnings {
-                match findings.iter_mut().find(|f| same(f.warning, warning)) {
+                match findings.iter_mut().find(|f| is_same_kind(f.warning, warning)) {
                     Some(finding)
                         if finding.cells.last().is_some_and(|last| std::ptr::eq(*last, *row)) => {}
                     Some(finding) => finding.cells.push(row),
@@ -50,15 +50,15 @@ impl<'a> Findings<'a> {
             let (failed, red) = sign(Severity::Wrong, ascii);
             return vec![(red, failed.trim_end().into())];
         }
-        let grave = || row.warnings.iter().filter(|w| w.severity > Severity::Note);
-        let Some(worst) = grave().map(|w| w.severity).max() else {
+        let severe = || row.warnings.iter().filter(|w| w.severity > Severity::Note);
+        let Some(worst) = severe().map(|w| w.severity).max() else {
             return vec![(Style::Plain, "ok".into())];
         };
         let numbered =
-            self.0.iter().enumerate().filter(|(_, f)| grave().any(|w| same(f.warning, w)));
+            self.0.iter().enumerate().filter(|(_, f)| severe().any(|w| is_same_kind(f.warning, w)));
         let mut numbers: Vec<String> = numbered.map(|(i, _)| (i + 1).to_string()).collect();
-        if numbers.len() > MOST {
-            numbers.truncate(MOST - 1);
+        if numbers.len() > MAX_MARK_NUMBERS {
+            numbers.truncate(MAX_MARK_NUMBERS - 1);
             numbers.push("..".into());
         }
         let (mark, style) = sign(worst, ascii);
@@ -67,8 +67,8 @@ impl<'a> Findings<'a> {
 }
 
 /// Numbers in one mark; more make the column wide for one row.
-const MOST: usize = 4;
+const MAX_MARK_NUMBERS: usize = 4;
 
-fn same(a: &Warning, b: &Warning) -> bool {
+fn is_same_kind(a: &Warning, b: &Warning) -> bool {
     a.id == b.id && a.severity == b.severity
 }

@@ -76,23 +76,23 @@ fn paint_cell(cell: &Cell, color: bool) -> table::Cell {
 /// Spaces between columns.
 const GAP: usize = 2;
 
-fn total<'a>(columns: impl Iterator<Item = &'a Column>, gap: usize) -> usize {
+fn total_width<'a>(columns: impl Iterator<Item = &'a Column>, gap: usize) -> usize {
     columns.map(|c| c.width() + gap).sum::<usize>().saturating_sub(gap)
 }
 
 /// Whether all columns fit `width`.
 pub fn all_fit(columns: &[Column], width: usize) -> bool {
-    total(columns.iter(), GAP) <= width
+    total_width(columns.iter(), GAP) <= width
 }
 
 /// Whether the columns of rank 0 and 1 fit `width`.
 pub fn fits(columns: &[Column], width: usize) -> bool {
-    total(columns.iter().filter(|c| c.rank <= 1), GAP) <= width
+    total_width(columns.iter().filter(|c| c.rank <= 1), GAP) <= width
 }
 
 /// Whether all columns fit `width` with less space between them.
 pub fn squeezes(columns: &[Column], width: usize) -> bool {
-    total(columns.iter(), 1) <= width
+    total_width(columns.iter(), 1) <= width
 }
 
 /// The columns that fit `width`: those of rank 0 in any case, then rank by rank what still has
@@ -108,7 +108,7 @@ pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
         let there = || columns.iter().filter(|c| kept.contains(&c.rank));
         let supported =
             |c: &Column| c.needs.is_empty() || there().any(|other| other.title == c.needs);
-        if total(there(), gap) > width || !there().all(supported) {
+        if total_width(there(), gap) > width || !there().all(supported) {
             kept.pop();
         }
     }
@@ -118,7 +118,7 @@ pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
 
 /// Two lines of titles and units, then a line per row, with an empty one before each row of
 /// `breaks`.
-pub fn lines(columns: &[Column], breaks: &[bool], width: usize, color: bool) -> Vec<String> {
+pub fn format_lines(columns: &[Column], breaks: &[bool], width: usize, color: bool) -> Vec<String> {
     let gap = if all_fit(columns, width) { GAP } else { 1 };
     let row_of = |cell: &dyn Fn(&Column) -> Cell| -> Vec<table::Cell> {
         columns.iter().map(|column| paint_cell(&cell(column), color)).collect()

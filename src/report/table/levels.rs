@@ -1,7 +1,7 @@
 //! The table of the cache-drop levels: what dropping more costs the opening, the first read and the
 //! whole reading.
 
-use super::extra::{Extra, figures};
+use super::extra::{Extra, number_column};
 use super::grid::Column;
 use crate::analysis::CellResult;
 use crate::record::{DropLevel, Level, Reading};
@@ -11,7 +11,7 @@ use crate::units::column::TIME;
 use crate::units::{Rates, show_bytes};
 
 /// The table of a session that asked for it; `None` of others.
-pub fn levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extra> {
+pub fn build_levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extra> {
     let known: Vec<&Level> =
         session.levels.iter().filter(|level| !level.readings.is_empty()).collect();
     if session.levels.is_empty() {
@@ -36,14 +36,14 @@ pub fn levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extr
             known.iter().map(|level| level.dropped.name().into()).collect(),
         ),
         Column::words(
-            "which is",
+            "details",
             1,
             known.iter().map(|level| about(level.dropped).into()).collect(),
         ),
-        figures("open", TIME, &of(|reading| reading.open)),
-        figures("first read", TIME, &of(|reading| reading.first)),
-        figures("whole read", TIME, &whole),
-        figures("rate", rates.units(), &rate.collect::<Vec<_>>()),
+        number_column("open", TIME, &of(|reading| reading.open)),
+        number_column("first read", TIME, &of(|reading| reading.first)),
+        number_column("whole read", TIME, &whole),
+        number_column("rate", rates.units(), &rate.collect::<Vec<_>>()),
     ];
     Some(Extra {
         id: "levels",
@@ -67,15 +67,15 @@ fn text(session: &Session, known: &[&Level]) -> String {
     let bytes = known.iter().map(|level| level.bytes).max().unwrap_or(0);
     let count = known.iter().map(|level| level.readings.len()).max().unwrap_or(0);
     let mut text = format!(
-        "{count} readings of {} each in turns, medians: open(2), the first read of 4 KiB with what the kernel reads ahead, and all of it \
-         from the opening on, with read(2) of 1 MiB. drop_caches 1 drops the page cache of all files, 2 directory entries and inodes, 3 both; \
-         after 2 the blocks that inodes are stored in may still be cached, after 3 they come from the disk too. Dirty pages survive all \
-         three, since they are the only copy of what was written: sync(2) comes first",
+        "medians of {count} readings of {} per level, taken in turn: open(2), the first read of 4 KiB with its readahead, and \
+         the whole file including open(2), in reads of 1 MiB. drop_caches 1 drops the page cache of all files, 2 dentries and inodes, \
+         3 both; after 2 the blocks that hold the inodes may still be cached, after 3 they come from the disk too. Dirty pages survive \
+         all three, since they are the only copy of the data: sync(2) runs first",
         show_bytes(bytes)
     );
     for level in &session.levels {
         if let Some(reason) = &level.reason {
-            let what = if level.readings.is_empty() { "Left out" } else { "Not read again" };
+            let what = if level.readings.is_empty() { "Skipped" } else { "Not read again" };
             text +=
                 &format!(". {what}: {}: {}", level.dropped.name(), reason.trim_end_matches('.'));
         }
@@ -100,10 +100,10 @@ mod tests {
         let mut session = sample::quick();
         session.levels =
             vec![level(DropLevel::Data, vec![reading]), level(DropLevel::Meta, Vec::new())];
-        let extra = levels(&session, &[], Rates::default()).unwrap();
+        let extra = build_levels(&session, &[], Rates::default()).unwrap();
         assert!(
             extra.rows == 1
-                && extra.text.ends_with("Not read again: data: EIO. Left out: meta: EIO"),
+                && extra.text.ends_with("Not read again: data: EIO. Skipped: meta: EIO"),
             "{}",
             extra.text
         );

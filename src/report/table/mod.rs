@@ -5,20 +5,20 @@ pub mod axes;
 pub(super) mod below;
 pub(super) mod columns;
 pub(super) mod conditions;
+mod counts;
 pub(super) mod extra;
 pub(super) mod extras;
 pub(super) mod findings;
 pub mod grid;
 mod levels;
-mod measured;
 mod narrow;
 pub mod origin;
-pub(super) mod probed;
+pub(super) mod page_faults;
+pub(super) mod probes;
 pub mod runs;
 #[cfg(test)]
 mod tests;
-pub(super) mod unlike;
-mod written;
+mod writes;
 
 use std::io::{self, Write};
 
@@ -58,8 +58,8 @@ fn page(
     answer: &str,
     look: &Look,
 ) -> Vec<String> {
-    let (rows, breaks) = axes::ordered(results);
-    let findings = Findings::of(&rows);
+    let (rows, breaks) = axes::sort_rows(results);
+    let findings = Findings::from_rows(&rows);
     let mut page = Page { look, lines: Vec::new() };
     let mut columns = columns::columns(&rows, &findings, look, false);
     let tight = !grid::fits(&columns, look.width);
@@ -69,11 +69,11 @@ fn page(
     let above = conditions::conditions(session, &rows, tight);
     let wide = above.iter().map(|(label, _)| label.len()).max().unwrap_or(0) + 2;
     for (label, body) in above {
-        page.paragraph(&text::left(label, wide), Style::Dim, &body);
+        page.paragraph(&text::pad_right(label, wide), Style::Dim, &body);
     }
     page.gap();
     if !rows.is_empty() {
-        page.lines.extend(grid::lines(
+        page.lines.extend(grid::format_lines(
             &grid::fit(columns, look.width),
             &breaks,
             look.width,
@@ -82,30 +82,46 @@ fn page(
     }
     if !probes.is_empty() {
         page.gap();
-        page.lines.extend(probed::lines(probes, look));
+        page.lines.extend(probes::format_lines(probes, look));
     }
     for extra in extras::extras(session, &rows, look) {
         page.gap();
         let columns = grid::fit(extra.columns, look.width);
-        page.lines.extend(grid::lines(&columns, &vec![false; extra.rows], look.width, look.color));
+        page.lines.extend(grid::format_lines(
+            &columns,
+            &vec![false; extra.rows],
+            look.width,
+            look.color,
+        ));
         page.gap();
-        page.paragraph(&format!("{}: ", extra.id), Style::Dim, &below::sentence(&extra.text));
+        page.paragraph(&format!("{}: ", extra.id), Style::Dim, &below::end_sentence(&extra.text));
     }
-    below::warnings(&mut page, &findings, rows.len());
-    below::missing(&mut page, &rows, &analysis::skipped(session));
-    probed::below(&mut page, probes, &analysis::skipped_probes(session));
-    probed::estimates(&mut page, probes, false);
-    below::whole(&mut page, session, &rows);
-    unlike::unlike(&mut page, &rows);
-    below::folded(&mut page, &rows);
-    below::padded(&mut page, &rows);
-    below::ending(&mut page, session);
-    below::expected(&mut page, session, &rows);
-    below::why(&mut page, session, &rows);
+    add_notes(&mut page, session, &rows, probes, &findings);
     page.gap();
     page.plain(answer);
     while page.lines.last().is_some_and(String::is_empty) {
         page.lines.pop();
     }
     page.lines
+}
+
+/// Adds everything between the tables and the answer.
+fn add_notes(
+    page: &mut Page,
+    session: &Session,
+    rows: &[&CellResult],
+    probes: &[ProbeResult],
+    findings: &Findings,
+) {
+    below::add_warnings(page, findings, rows.len());
+    below::add_missing(page, rows, &analysis::skipped(session));
+    probes::add_notes(page, probes, &analysis::skipped_probes(session));
+    probes::add_estimates(page, probes, false);
+    below::add_whole_file(page, session, rows);
+    page_faults::add_page_faults(page, rows);
+    below::add_xor_coverage(page, rows);
+    below::add_xor_padding(page, rows);
+    below::add_ending(page, session);
+    below::add_expected(page, session, rows);
+    below::add_why(page, session, rows);
 }

@@ -3,7 +3,7 @@
 
 use super::below::safe;
 use super::grid::{self, Column};
-use super::probed::{figures, marks, reference, safely};
+use super::probes::{figure_columns, make_safe, mark_column, reference};
 use crate::analysis::ProbeResult;
 use crate::record::Unit;
 use crate::report::Look;
@@ -19,7 +19,8 @@ pub fn lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
         };
         columns.retain(|column| column.rank < last);
     }
-    let mut lines = grid::lines(&columns, &vec![false; probes.len()], look.width, look.color);
+    let mut lines =
+        grid::format_lines(&columns, &vec![false; probes.len()], look.width, look.color);
     let rows = lines.split_off(lines.len() - probes.len());
     let mut last = "";
     for (probe, row) in probes.iter().zip(rows) {
@@ -38,22 +39,23 @@ fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
         Column::words(title, rank, probes.iter().map(of).collect())
     };
     let mut columns = vec![words("probe", 0, &name)];
-    columns.extend(figures(probes, look));
+    columns.extend(figure_columns(probes, look));
     if probes.iter().any(|p| p.estimate.is_some()) {
         columns.push(Column { right: true, ..words("estimate", 1, &estimate) });
     }
     let mut known = probes.iter().flat_map(|p| &p.reference).map(|known| known.session.as_str());
     if let Some(first) = known.next() {
-        columns.push(match known.all(|name| name == first) {
-            true => Column { right: true, ..words(first, 2, &figure) },
-            false => words("reference", 2, &reference),
+        columns.push(if known.all(|name| name == first) {
+            Column { right: true, ..words(first, 2, &figure) }
+        } else {
+            words("reference", 2, &reference)
         });
     }
-    columns.push(marks(probes, look));
+    columns.push(mark_column(probes, look));
     for column in &mut columns {
         column.title = safe(&column.title, look);
     }
-    safely(columns, look)
+    make_safe(columns, look)
 }
 
 /// A cell without parameters is the probe itself.

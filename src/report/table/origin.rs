@@ -1,11 +1,11 @@
-//! Where the bytes came from, in a word and a number.
+//! Where the bytes came from, as a word and a share.
 
 use crate::analysis::CellResult;
 use crate::plan::Op;
 use crate::record::Source;
 
 /// The shares with their words, largest first; of equal ones the more suspicious.
-pub fn parts(source: &Source) -> Vec<(&'static str, f64)> {
+pub fn source_shares(source: &Source) -> Vec<(&'static str, f64)> {
     let mut parts = vec![
         ("hole", source.hole),
         ("unknown", source.unknown),
@@ -37,18 +37,22 @@ fn is_written(result: &CellResult) -> bool {
 }
 
 /// Where most came from: `device 100 %`.
-pub fn main(result: &CellResult) -> String {
+pub fn main_source(result: &CellResult) -> String {
     if is_written(result) {
         return "written".into();
     }
-    let first = result.source.as_ref().and_then(|source| parts(source).into_iter().next());
+    let first = result.source.as_ref().and_then(|source| source_shares(source).into_iter().next());
     first.map_or("-".into(), |(word, share)| format!("{word:<6} {:>5}", percent(share)))
 }
 
 /// Where the rest came from: `hole 25 %, cache 12 %`.
-pub fn rest(result: &CellResult) -> String {
-    let parts =
-        result.source.as_ref().filter(|_| !is_written(result)).map(parts).unwrap_or_default();
+pub fn other_sources(result: &CellResult) -> String {
+    let parts = result
+        .source
+        .as_ref()
+        .filter(|_| !is_written(result))
+        .map(source_shares)
+        .unwrap_or_default();
     let rest = parts.iter().skip(1).filter(|(_, share)| *share >= 0.005);
     rest.map(|(word, share)| format!("{word} {}", percent(*share))).collect::<Vec<_>>().join(", ")
 }
@@ -71,12 +75,15 @@ mod tests {
         };
         crate::report::sample::measure(&mut session, 0, 5, like(unknown));
         let mut result = crate::analysis::results(&session).remove(0);
-        assert_eq!((main(&result), rest(&result)), ("written".into(), String::new()));
+        assert_eq!(
+            (main_source(&result), other_sources(&result)),
+            ("written".into(), String::new())
+        );
         result.source = Some(crate::report::sample::DEVICE);
-        assert_eq!(main(&result), "device 100 %");
+        assert_eq!(main_source(&result), "device 100 %");
         result.source = Some(unknown);
         result.cell.op = Op::Read;
-        assert_eq!(main(&result), "unknown 100 %");
+        assert_eq!(main_source(&result), "unknown 100 %");
     }
 
     #[test]
@@ -86,6 +93,6 @@ mod tests {
             ["100 %", ">99 %", "99 %", "50 %", "<1 %"]
         );
         let source = Source { device: 0.5, page_cache: 0.0, hole: 0.5, unknown: 0.0 };
-        assert_eq!(parts(&source)[0].0, "hole");
+        assert_eq!(source_shares(&source)[0].0, "hole");
     }
 }

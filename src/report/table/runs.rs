@@ -1,7 +1,7 @@
-//! The trials of each cell one by one, where a few were asked for: as a lab report prints its four
+//! The trials of each cell one by one, if a few were requested: as a lab report prints its four
 //! executions and their mean.
 
-use super::extra::{Extra, told_apart};
+use super::extra::{Extra, distinguishing_columns};
 use super::grid::Column;
 use crate::analysis::CellResult;
 use crate::engine::moves_data;
@@ -12,45 +12,50 @@ use crate::units::column::{PER_SECOND, Unit, align, unit};
 
 /// More trials than this are a distribution, which the interval describes better than a row of
 /// numbers.
-pub const MOST: u32 = 6;
+pub const MAX_RUNS: u32 = 6;
 
 /// The table of the cells that move bytes.
-pub fn runs(session: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
+pub fn build_runs(session: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
     let moving: Vec<&CellResult> =
         rows.iter().filter(|row| moves_data(&row.cell)).copied().collect();
-    table(session, &moving, ("runs", "Runs"), (Trial::throughput, rates.units()))
+    build_table(session, &moving, ("runs", "Runs"), (Trial::throughput, rates.units()))
 }
 
 /// The table of the cells that only make calls.
-pub fn runs_of_calls(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
+pub fn build_call_runs(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
     let calling: Vec<&CellResult> =
         rows.iter().filter(|row| !moves_data(&row.cell)).copied().collect();
-    table(session, &calling, ("runs of calls", "Runs of calls"), (Trial::operations, PER_SECOND))
+    build_table(
+        session,
+        &calling,
+        ("runs of calls", "Runs of calls"),
+        (Trial::operations, PER_SECOND),
+    )
 }
 
 type Figure = (fn(&Trial) -> f64, &'static [Unit]);
 
-fn table(
+fn build_table(
     session: &Session,
     rows: &[&CellResult],
     (id, title): (&'static str, &'static str),
     (of, units): Figure,
 ) -> Option<Extra> {
-    let asked = session.plan.trials.filter(|trials| (2..=MOST).contains(trials))?;
+    let trial_count = session.plan.trials.filter(|trials| (2..=MAX_RUNS).contains(trials))?;
     let rows: Vec<&CellResult> =
         rows.iter().filter(|row| !row.trials.is_empty()).copied().collect();
     if rows.is_empty() {
         return None;
     }
-    let all = figures(asked, &rows, of);
+    let all = figures(trial_count, &rows, of);
     // One unit for all of them: they are compared along the row.
     let (factor, name) = unit(all.iter().flat_map(|(_, values)| values).flatten().copied(), units);
-    let mut columns = told_apart(&rows, "", rows.len() > 1);
+    let mut columns = distinguishing_columns(&rows, "", rows.len() > 1);
     columns.extend(
         all.iter().map(|(title, values)| Column::numbers(title, name, 0, align(values, factor))),
     );
     let text = format!(
-        "the {asked} trials of each cell in the order of the rounds, and their mean; - is a trial that was cut short or never ran"
+        "the {trial_count} trials of each cell in round order, and their mean; - is a trial that was cut short or never ran"
     );
     Some(Extra { id, title, columns, rows: rows.len(), text })
 }
@@ -58,15 +63,15 @@ fn table(
 /// Each trial's figure by row under its title, then their mean; `None` is a trial that was cut
 /// short or never ran.
 pub fn figures(
-    asked: u32,
+    trial_count: u32,
     rows: &[&CellResult],
     of: impl Fn(&Trial) -> f64,
 ) -> Vec<(String, Vec<Option<f64>>)> {
     let trial = |row: &CellResult, round: u32| {
         row.trials.iter().find(|trial| trial.round == round && !trial.short).map(|trial| of(trial))
     };
-    let mut all: Vec<(String, Vec<Option<f64>>)> = (1..=asked)
-        .map(|round| (nth(round), rows.iter().map(|row| trial(row, round)).collect()))
+    let mut all: Vec<(String, Vec<Option<f64>>)> = (1..=trial_count)
+        .map(|round| (ordinal(round), rows.iter().map(|row| trial(row, round)).collect()))
         .collect();
     let mean = |row: usize| {
         let known: Vec<f64> = all.iter().filter_map(|(_, runs)| runs[row]).collect();
@@ -77,7 +82,7 @@ pub fn figures(
     all
 }
 
-fn nth(number: u32) -> String {
+fn ordinal(number: u32) -> String {
     match number {
         1 => "1st".into(),
         2 => "2nd".into(),
@@ -111,11 +116,12 @@ mod tests {
         let rows: Vec<&CellResult> = results.iter().collect();
         let auto = Rates::default();
         assert!(
-            runs(&session, &rows, auto).is_none() && runs_of_calls(&session, &rows, auto).is_none(),
-            "nobody asked"
+            build_runs(&session, &rows, auto).is_none()
+                && build_call_runs(&session, &rows, auto).is_none(),
+            "no count was requested"
         );
         session.plan.trials = Some(4);
-        let table = runs(&session, &rows, auto).unwrap();
+        let table = build_runs(&session, &rows, auto).unwrap();
         let titles: Vec<&str> =
             table.columns.iter().rev().take(5).map(|column| column.title.as_str()).collect();
         assert_eq!((titles, table.rows), (vec!["mean", "4th", "3rd", "2nd", "1st"], 1));
@@ -136,12 +142,12 @@ mod tests {
             .for_each(|(title, rate)| assert!((cell(title) - rate).abs() < 0.006, "{title}"));
         assert!((cell("mean") - rates.iter().sum::<f64>() / 4.0).abs() < 0.006);
         assert_eq!(
-            runs_of_calls(&session, &rows, auto).unwrap().columns.last().unwrap().unit,
+            build_call_runs(&session, &rows, auto).unwrap().columns.last().unwrap().unit,
             "M/s"
         );
-        let asked = runs(&session, &rows, "MB/s".parse().unwrap()).unwrap();
-        assert_eq!(asked.columns.last().unwrap().unit, "MB/s", "the unit that was asked for");
-        session.plan.trials = Some(MOST + 1);
-        assert!(runs(&session, &rows, auto).is_none());
+        let in_mb = build_runs(&session, &rows, "MB/s".parse().unwrap()).unwrap();
+        assert_eq!(in_mb.columns.last().unwrap().unit, "MB/s", "the requested unit");
+        session.plan.trials = Some(MAX_RUNS + 1);
+        assert!(build_runs(&session, &rows, auto).is_none());
     }
 }

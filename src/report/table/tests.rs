@@ -55,9 +55,7 @@ fn the_xor_of_a_part_is_told_from_that_of_the_whole() {
         ),
         "{said}"
     );
-    assert!(
-        set(5, 256 << 20, 2).starts_with("XOR: of 256 MiB, and which part of the file that is")
-    );
+    assert!(set(5, 256 << 20, 2).starts_with("XOR: of 256 MiB; which part of the file that is"));
     assert_eq!(set(5, 256 << 20, 1), "");
 }
 
@@ -81,7 +79,7 @@ fn the_zeros_that_fill_the_last_word_of_an_xor_are_told() {
     assert_eq!(said(1_000_000), None);
     assert_eq!(
         said(1_000_003).unwrap(),
-        "XOR: 1000003 bytes are no multiple of 4: zeros fill the last word, which has 3"
+        "XOR: 1000003 bytes are not a multiple of 4: the last word has 3 of them and is"
     );
 }
 
@@ -273,7 +271,7 @@ proptest! {
         let cells: Vec<String> = cells.iter().map(|cell| text::clean(cell)).collect();
         let (rows, marks) = (vec![false; cells.len()], vec!["|".to_string(); cells.len()]);
         let columns = [Column { right, ..Column::words("name", 0, cells) }, Column::words("|", 0, marks)];
-        let lines = grid::lines(&columns, &rows, 80, false);
+        let lines = grid::format_lines(&columns, &rows, 80, false);
         let places: Vec<usize> = lines.iter().filter_map(|l| l.rfind('|').map(|at| text::width(&l[..at]))).collect();
         prop_assert!(places.len() > rows.len());
         prop_assert!(places.windows(2).all(|p| p[0] == p[1]), "{lines:#?}");

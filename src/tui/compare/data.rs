@@ -5,7 +5,7 @@ use crate::analysis::{Comparison, Kept, Pair, Versus, compare_with};
 use crate::plan::Job;
 use crate::report::table::axes;
 use crate::report::table::grid::Column;
-use crate::report::{Look, compared_columns};
+use crate::report::{Look, comparison_columns};
 use crate::session::Session;
 use crate::tui::session_name;
 use crate::tui::session_view::SessionView;
@@ -116,7 +116,7 @@ impl Compared {
 impl Sheet {
     fn of(versus: &Versus, look: &Look) -> Sheet {
         let jobs: Vec<&Job> = versus.cells.iter().map(|pair| &pair.cell).collect();
-        let (order, breaks) = axes::order_of(&jobs);
+        let (order, breaks) = axes::sort_order_of(&jobs);
         let pairs: Vec<&Pair> = order.iter().map(|at| &versus.cells[*at]).collect();
         let columns = |width| {
             // Without cells there are no titles either.
@@ -124,7 +124,7 @@ impl Sheet {
             let made = if pairs.is_empty() {
                 Vec::new()
             } else {
-                compared_columns(&pairs, &versus.side.letter, &look)
+                comparison_columns(&pairs, &versus.side.letter, &look)
             };
             made.into_iter().map(sized).collect()
         };

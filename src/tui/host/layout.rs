@@ -5,7 +5,7 @@ use ratatui::text::Line;
 
 use super::state::HostScreen;
 use super::view::{diagram, facts};
-use crate::report::host::{of_host, of_target};
+use crate::report::host::{host_items, target_items};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
@@ -99,7 +99,7 @@ fn without_heading(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
 
 fn machine_lines(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
     match &state.host {
-        Some(host) => facts::item_lines(look, &of_host(host), width),
+        Some(host) => facts::item_lines(look, &host_items(host), width),
         None => vec![Line::styled(" inspecting...", look.style(Role::Dim))],
     }
 }
@@ -113,7 +113,7 @@ fn target_lines(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'stat
             .map(|part| Line::styled(format!(" {part}"), look.style(Role::Dim)))
             .collect();
     };
-    let mut lines = facts::item_lines(look, &of_target(target), width);
+    let mut lines = facts::item_lines(look, &target_items(target), width);
     lines.push(Line::default());
     lines.push(facts::heading(look, "From the file down to the disk"));
     lines.extend(diagram::draw_lines(look, target, width));

@@ -54,7 +54,7 @@ impl Sheet {
         columns.extend(measured::moved(&rows, shown.session.plan.experiment == MEASURE));
         columns.extend(measured::each_trial(&rows, shown.session.plan.trials, unit));
         columns.extend(trusted(&rows));
-        let (mut order, mut breaks) = axes::order(results);
+        let (mut order, mut breaks) = axes::sort_order(results);
         order.extend(results.len()..jobs.len());
         breaks.extend((results.len()..jobs.len()).map(|index| index == results.len()));
         let outcome = |row: usize| match results.get(row) {
@@ -132,7 +132,7 @@ fn compare(a: Option<&Key>, b: Option<&Key>, reversed: bool) -> Ordering {
 fn named(axis: Axis, jobs: &[&Job]) -> Column {
     let texts: Vec<String> = jobs.iter().map(|job| axis.value(job)).collect();
     let key = |(job, text): (&&Job, &String)| match axis.is_number() {
-        true => Key::Number(axes::figure(axis, job).unwrap_or(f64::NAN)),
+        true => Key::Number(axes::axis_number(axis, job).unwrap_or(f64::NAN)),
         false => Key::Word(text.clone()),
     };
     let keys = jobs.iter().zip(&texts).map(key).collect();
@@ -144,9 +144,9 @@ fn named(axis: Axis, jobs: &[&Job]) -> Column {
 fn trusted(rows: &[&CellResult]) -> Vec<Column> {
     let words =
         |texts: &[String]| texts.iter().map(|text| Key::Word(text.clone())).collect::<Vec<_>>();
-    let from: Vec<String> = rows.iter().map(|row| origin::main(row)).collect();
+    let from: Vec<String> = rows.iter().map(|row| origin::main_source(row)).collect();
     let mut columns = vec![column("from", 1, Look::Word, from.clone(), words(&from))];
-    let rest: Vec<String> = rows.iter().map(|row| origin::rest(row)).collect();
+    let rest: Vec<String> = rows.iter().map(|row| origin::other_sources(row)).collect();
     if rest.iter().any(|text| !text.is_empty()) {
         columns.push(column("and", 6, Look::Word, rest.clone(), words(&rest)));
     }

@@ -61,7 +61,7 @@ fn one(result: &CellResult, unit: Rates) -> String {
         );
     }
     if result.source.is_some() {
-        parts.push(format!("from {}", words(&origin::main(result))));
+        parts.push(format!("from {}", words(&origin::main_source(result))));
     }
     parts.extend(result.error.iter().map(|error| format!("failed: {error}")));
     let worse = result

@@ -62,7 +62,7 @@ pub fn figures(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
 /// The trials one by one and their mean, where a few were asked for: the first to go where there is
 /// no room.
 pub fn each_trial(rows: &[&CellResult], asked: Option<u32>, shown: Rates) -> Vec<Column> {
-    let Some(asked) = asked.filter(|trials| (2..=runs::MOST).contains(trials)) else {
+    let Some(asked) = asked.filter(|trials| (2..=runs::MAX_RUNS).contains(trials)) else {
         return Vec::new();
     };
     let (of, units): (fn(&Trial) -> f64, _) = match rows.iter().any(|row| moves_data(&row.cell)) {

@@ -1,7 +1,7 @@
 //! What this terminal can show, from the environment and the options.
 
 use crate::plan::{Unknown, nearest};
-use crate::report::{Shown, When, ascii_only};
+use crate::report::{DisplayArgs, When, is_ascii_only};
 use crate::tui::theme::{Colours, Glyphs, Look, THEMES, Theme};
 
 /// The look for these options in an environment.
@@ -9,7 +9,7 @@ pub fn look(
     theme: &'static Theme,
     when: When,
     ascii: bool,
-    shown: Shown,
+    shown: DisplayArgs,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Look {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
@@ -22,7 +22,7 @@ pub fn look(
         }
         _ => depth(&set),
     };
-    let glyphs = if ascii || ascii_only(env) { Glyphs::Ascii } else { Glyphs::Unicode };
+    let glyphs = if ascii || is_ascii_only(env) { Glyphs::Ascii } else { Glyphs::Unicode };
     Look { theme, colours, glyphs, unit: shown.unit, scale: shown.scale }
 }
 
@@ -52,7 +52,7 @@ mod tests {
         let env = |name: &str| {
             vars.iter().find(|(own, _)| *own == name).map(|(_, value)| value.to_string())
         };
-        let look = look(&THEMES[0], when, ascii, Shown::default(), &env);
+        let look = look(&THEMES[0], when, ascii, DisplayArgs::default(), &env);
         (look.colours, look.glyphs)
     }
 

@@ -33,7 +33,7 @@ use super::setup::Setup;
 use super::theme::THEMES;
 use super::update::go;
 use crate::plan::{Op, Preset, Presets, Settings};
-use crate::report::{Shown, When, say};
+use crate::report::{DisplayArgs, When, print_message};
 use crate::text::clean_text;
 
 /// The options of the full screen.
@@ -61,7 +61,7 @@ pub struct Asked {
     pub color: When,
     pub ascii: bool,
     /// The unit of throughput and the scale of plots.
-    pub shown: Shown,
+    pub shown: DisplayArgs,
     pub presets: Presets,
 }
 
@@ -83,7 +83,7 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
     // A thread may still wait for a file system that hangs.
     runtime.shutdown_background();
     for line in model.farewell().lines {
-        say(line);
+        print_message(line);
     }
     code
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::look_up;
 use crate::analysis;
 use crate::analysis::Kept;
-use crate::report::{self, Look, anonymous};
+use crate::report::{self, Look, anonymize};
 use crate::runner;
 use crate::session;
 use crate::session::Session;
@@ -71,12 +71,12 @@ impl From<String> for Why {
 
 fn write(export: &Export, path: &Path) -> Result<(), Why> {
     let look = export.look;
-    let own = |session: Session| if export.anonymous { anonymous(&session) } else { session };
+    let own = |session: Session| if export.anonymous { anonymize(&session) } else { session };
     let load = |id: &String| look_up::load(id).map(own);
     let session = match &export.what {
         What::Compared(ids) => {
             let format =
-                report::comparison_format(export.format).map_err(|error| error.to_string())?;
+                report::find_comparison_format(export.format).map_err(|error| error.to_string())?;
             let whole: Vec<Session> =
                 ids.iter().map(|id| look_up::load(id)).collect::<Result<_, _>>()?;
             let kept = kept(&whole.iter().collect::<Vec<_>>());
@@ -85,11 +85,11 @@ fn write(export: &Export, path: &Path) -> Result<(), Why> {
                 .ok_or_else(|| "there is nothing to compare".to_string())?;
             return put(path, export.replace, |to| (format.write)(&comparison, &look, to));
         }
-        What::Shown(session) if export.anonymous => &anonymous(session),
+        What::Shown(session) if export.anonymous => &anonymize(session),
         What::Shown(session) => session,
         What::Kept(id) => &load(id)?,
     };
-    let format = report::format(export.format).map_err(|error| error.to_string())?;
+    let format = report::find_format(export.format).map_err(|error| error.to_string())?;
     put(path, export.replace, |to| (format.write)(session, &look, to))
 }
 

@@ -11,4 +11,4 @@ pub use clean::text as clean_text;
 pub use slug::slug;
 pub use time::{parse_utc, utc};
 pub use untrusted::{Replacement, is_unsafe_char, safe, safe_lines, show_path, write_json};
-pub use wrap::{cut_end, cut_front, pad, width, wrap, wrap_hanging, wrap_where};
+pub use wrap::{cut_end, cut_front, pad_right, width, wrap, wrap_hanging, wrap_where};

@@ -8,7 +8,7 @@ pub fn width(text: &str) -> usize {
 }
 
 /// Pads `text` with spaces at its end to `columns`.
-pub fn pad(text: &str, columns: usize) -> String {
+pub fn pad_right(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 

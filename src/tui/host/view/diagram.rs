@@ -4,7 +4,7 @@ use ratatui::text::{Line, Span};
 
 use super::facts::figures;
 use crate::host::{TargetFacts, TargetKind};
-use crate::report::host::words;
+use crate::report::host::describe_device;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units::show_bytes;
@@ -55,7 +55,7 @@ fn build_nodes(target: &TargetFacts) -> Vec<Node> {
         }
     }
     nodes.extend(target.devices.iter().map(|device| {
-        let words = words(device);
+        let words = describe_device(device);
         Node { depth: depth + device.depth, name: words.name, what: words.what, more: words.more }
     }));
     nodes

@@ -162,7 +162,7 @@ impl Readout {
             Some(best) if best > 0.0 => (ratio(point.y / best), role(Role::Text)),
             _ => (String::new(), Style::new()),
         });
-        row.push((origin::main(result), role(Role::Text)));
+        row.push((origin::main_source(result), role(Role::Text)));
         let (badge, style) = badge(look, result);
         row.push((badge, if off { look.style(Role::Off) } else { style }));
         row

@@ -67,7 +67,7 @@ fn extra(data: &Data, width: usize) -> Option<(&str, Vec<String>)> {
     let extra = data.extras.iter().find(|extra| matches!(extra.id, "levels" | "counts"))?;
     let lines = match extra.id {
         "counts" => pane::wrap(&extra.text, width),
-        _ => grid::lines(
+        _ => grid::format_lines(
             &grid::fit(extra.columns.clone(), width),
             &vec![false; extra.rows],
             width,

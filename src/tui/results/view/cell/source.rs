@@ -20,7 +20,7 @@ fn role(word: &str) -> Role {
 
 pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
     let Some(source) = &s.result.source else { return Vec::new() };
-    let parts = origin::parts(source);
+    let parts = origin::source_shares(source);
     let draw = {
         let parts = parts.clone();
         move |area: ratatui::layout::Rect, buf: &mut ratatui::buffer::Buffer| {

@@ -1,7 +1,7 @@
 //! Probes in the table: what each measured beside what was expected and what other machines are
 //! known for.
 
-use super::below::{Page, safe, sentence};
+use super::below::{Page, end_sentence, safe};
 use super::findings::sign;
 use super::grid::{self, Cell, Column, Style};
 use super::narrow;
@@ -13,11 +13,12 @@ use crate::report::Look;
 use crate::units::column::{figure, short_figure};
 
 /// The table of probes: in full where there is room for all of it, else short.
-pub fn lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
+pub fn format_lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
     let columns = columns(probes, look);
-    match grid::all_fit(&columns, look.width) {
-        true => grid::lines(&columns, &vec![false; probes.len()], look.width, look.color),
-        false => narrow::lines(probes, look),
+    if grid::all_fit(&columns, look.width) {
+        grid::format_lines(&columns, &vec![false; probes.len()], look.width, look.color)
+    } else {
+        narrow::lines(probes, look)
     }
 }
 
@@ -31,34 +32,37 @@ pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
     if probes.iter().any(|p| !p.cell.params.is_empty()) {
         columns.push(words("parameters", 0, &|p| p.cell.parameters()));
     }
-    columns.extend(figures(probes, look));
+    columns.extend(figure_columns(probes, look));
     if probes.iter().any(|p| p.estimate.is_some()) {
         columns.push(Column { right: true, ..words("estimate", 1, &estimate) });
     }
     if probes.iter().any(|p| !p.reference.is_empty()) {
         columns.push(words("reference", 2, &reference));
     }
-    columns.push(marks(probes, look));
-    safely(columns, look)
+    columns.push(mark_column(probes, look));
+    make_safe(columns, look)
 }
 
 /// What was measured: the value, the width of its interval, cycles where there are some.
-pub(super) fn figures(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
-    let halves =
-        Column::words(if look.ascii { "+-%" } else { "±%" }, 4, probes.iter().map(half).collect());
+pub(super) fn figure_columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
+    let halves = Column::words(
+        if look.ascii { "+-%" } else { "±%" },
+        4,
+        probes.iter().map(half_width).collect(),
+    );
     let cycles = probes.iter().any(|p| p.cycles.is_some()).then(|| cycles(probes));
     [values(probes), Column { right: true, ..halves }].into_iter().chain(cycles).collect()
 }
 
-pub(super) fn marks(probes: &[ProbeResult], look: &Look) -> Column {
+pub(super) fn mark_column(probes: &[ProbeResult], look: &Look) -> Column {
     Column {
         cells: probes.iter().map(|p| mark(p, look.ascii)).collect(),
         ..Column::words("", 0, Vec::new())
     }
 }
 
-/// Names and words of other machines are made harmless.
-pub(super) fn safely(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
+/// Makes the cells safe: names may come from other machines.
+pub(super) fn make_safe(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
     for (_, piece) in columns.iter_mut().flat_map(|column| column.cells.iter_mut()).flatten() {
         *piece = safe(piece, look);
     }
@@ -91,7 +95,7 @@ fn values(probes: &[ProbeResult]) -> Column {
 }
 
 /// Half the width of the interval in percent.
-fn half(probe: &ProbeResult) -> String {
+fn half_width(probe: &ProbeResult) -> String {
     let half =
         probe.value.filter(|_| probe.error.is_none()).and_then(|value| value.summary.half_width());
     half.map_or("-".into(), |half| figure((half * 1000.0).round() / 10.0))
@@ -128,17 +132,17 @@ fn mark(probe: &ProbeResult, ascii: bool) -> Cell {
 }
 
 /// What stands under the tables about probes: warnings, failures, what was left out.
-pub fn below(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCell>]) {
+pub fn add_notes(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCell>]) {
     page.gap();
     let ascii = page.look.ascii;
-    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut reported: Vec<(&str, &str)> = Vec::new();
     for warning in probes.iter().flat_map(|probe| &probe.warnings) {
         let key = (warning.id.as_ref(), warning.message.as_str());
-        if told.contains(&key) {
+        if reported.contains(&key) {
             continue;
         }
-        told.push(key);
-        let having: Vec<String> = probes
+        reported.push(key);
+        let affected: Vec<String> = probes
             .iter()
             .filter(|p| p.warnings.contains(warning))
             .map(|p| p.cell.label())
@@ -148,13 +152,13 @@ pub fn below(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCe
             "{} ({}): {}.",
             warning.message.trim().trim_end_matches('.'),
             warning.id,
-            some(&having)
+            summarize(&affected)
         );
         let more = [("Evidence", &warning.evidence), ("Remedy", &warning.remedy)]
             .into_iter()
             .filter(|(_, text)| !text.is_empty());
         let more: String =
-            more.map(|(what, text)| format!(" {what}: {}", sentence(text))).collect();
+            more.map(|(what, text)| format!(" {what}: {}", end_sentence(text))).collect();
         page.paragraph(mark, style, &(body + &more));
     }
     let (mark, red) = sign(Severity::Wrong, ascii);
@@ -163,29 +167,31 @@ pub fn below(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCe
             page.paragraph(
                 &format!("{mark}failed: "),
                 red,
-                &format!("{} — {}", probe.cell.label(), sentence(error)),
+                &format!("{} — {}", probe.cell.label(), end_sentence(error)),
             );
         }
     }
-    for (reason, labels) in
-        by_reason(skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label())))
-    {
+    for (reason, labels) in group_by_reason(
+        skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label())),
+    ) {
         page.paragraph(
             "skipped: ",
             Style::Dim,
-            &format!("{} — {}", some(&labels), sentence(reason)),
+            &format!("{} — {}", summarize(&labels), end_sentence(reason)),
         );
     }
     for line in analysis::network(probes).lines() {
-        page.paragraph("network: ", Style::Dim, &sentence(&line));
+        page.paragraph("network: ", Style::Dim, &end_sentence(&line));
     }
 }
 
 /// Equal reasons together, in the order of the first of each.
-fn by_reason<'a>(told: impl Iterator<Item = (&'a str, String)>) -> Vec<(&'a str, Vec<String>)> {
+fn group_by_reason<'a>(
+    items: impl Iterator<Item = (&'a str, String)>,
+) -> Vec<(&'a str, Vec<String>)> {
     let mut all: Vec<(&str, Vec<String>)> = Vec::new();
-    for (reason, label) in told {
-        match all.iter_mut().find(|(own, _)| *own == reason) {
+    for (reason, label) in items {
+        match all.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, labels)) => labels.push(label),
             None => all.push((reason, vec![label])),
         }
@@ -193,33 +199,33 @@ fn by_reason<'a>(told: impl Iterator<Item = (&'a str, String)>) -> Vec<(&'a str,
     all
 }
 
-/// Why each figure was expected as it was; where `all` is not wanted, where that stands.
-pub fn estimates(page: &mut Page, probes: &[ProbeResult], all: bool) {
-    let told = || {
+/// Adds the reasons of all estimates, or unless `all` where to find them.
+pub fn add_estimates(page: &mut Page, probes: &[ProbeResult], all: bool) {
+    let reasons = || {
         probes.iter().filter_map(|probe| {
             Some((probe.estimate.as_ref()?.reason.as_str(), probe.cell.label()))
         })
     };
-    if !all && told().next().is_some() {
+    if !all && reasons().next().is_some() {
         page.paragraph(
             "estimates: ",
             Style::Dim,
-            "their reasons stand on the Lab screen, in markdown, html and json.",
+            "the Lab screen and the markdown, html and json formats show their reasons.",
         );
     }
-    for (reason, labels) in by_reason(told().filter(|_| all)) {
+    for (reason, labels) in group_by_reason(reasons().filter(|_| all)) {
         page.paragraph(
             "estimate: ",
             Style::Dim,
-            &format!("{} — {}", some(&labels), sentence(reason)),
+            &format!("{} — {}", summarize(&labels), end_sentence(reason)),
         );
     }
 }
 
-fn some(labels: &[String]) -> String {
+fn summarize(labels: &[String]) -> String {
     match labels {
         [] => String::new(),
-        [one] => one.clone(),
+        [label] => label.clone(),
         [first, rest @ ..] => format!("{first}, and {} more", rest.len()),
     }
 }

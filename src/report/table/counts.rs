@@ -1,7 +1,7 @@
 //! The table of `measure`: how many operations take the trial time, for every block size, and what
 //! to do with them.
 
-use super::extra::{Extra, told_apart};
+use super::extra::{Extra, distinguishing_columns};
 use super::grid::Column;
 use crate::analysis::CellResult;
 use crate::experiment::MEASURE;
@@ -10,7 +10,7 @@ use crate::units::column::{TIME, align_with, four_digits, unit};
 use crate::units::{Rates, short_bytes, short_time, show_bytes};
 
 /// What calibration found for a cell.
-struct Found<'a> {
+struct Calibration<'a> {
     row: &'a CellResult,
     /// Operations of one pass over what is read.
     count: u64,
@@ -19,34 +19,35 @@ struct Found<'a> {
 }
 
 /// The table of a session of that experiment; `None` of others, and where nothing was measured.
-pub fn measured(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
-    let found: Vec<Found> = rows
+pub fn build_counts(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
+    let calibrations: Vec<Calibration> = rows
         .iter()
         .filter(|_| session.plan.experiment == MEASURE)
-        .filter_map(|row| found(row))
+        .filter_map(|row| calibration_of(row))
         .collect();
-    let last = found.iter().max_by_key(|found| found.count)?;
-    let kept: Vec<&CellResult> = found.iter().map(|found| found.row).collect();
-    let mut columns = told_apart(&kept, "block", true);
-    let of = |title: &str, text: &dyn Fn(&Found) -> String| {
-        Column::numbers(title, "", 0, found.iter().map(text).collect())
+    let last = calibrations.iter().max_by_key(|found| found.count)?;
+    let counted_rows: Vec<&CellResult> = calibrations.iter().map(|found| found.row).collect();
+    let mut columns = distinguishing_columns(&counted_rows, "block", true);
+    let of = |title: &str, text: &dyn Fn(&Calibration) -> String| {
+        Column::numbers(title, "", 0, calibrations.iter().map(text).collect())
     };
     columns.push(of("block", &|found| show_bytes(found.row.cell.block)));
     columns.push(of("count", &|found| found.count.to_string()));
     columns.push(of("size", &|found| show_bytes(found.bytes)));
-    let times: Vec<Option<f64>> = found.iter().map(|found| Some(found.nanos)).collect();
+    let times: Vec<Option<f64>> = calibrations.iter().map(|found| Some(found.nanos)).collect();
     let (factor, name) = unit(times.iter().flatten().copied(), TIME);
     columns.push(Column::numbers("time", name, 0, align_with(&times, factor, four_digits)));
     let low = session.plan.trial_time.low;
     let mut text = format!(
-        "each row is one trial; to repeat it, give its block size and its count, as in -s {} -n {}: it takes the time beside them",
+        "each row is one trial; to repeat one, use its block size and count, as in -s {} -n {}: it takes the time in its row",
         short_bytes(last.row.cell.block),
         last.count
     );
-    let larger =
-        |found: &Found| (found.bytes as f64 * low.as_nanos() as f64 / found.nanos.max(1.0)) as u64;
+    let larger = |found: &Calibration| {
+        (found.bytes as f64 * low.as_nanos() as f64 / found.nanos.max(1.0)) as u64
+    };
     // What takes nearly as long is no shorter than chance.
-    let ended: Vec<&Found> = found
+    let ended: Vec<&Calibration> = calibrations
         .iter()
         .filter(|found| {
             found.nanos < 0.9 * low.as_nanos() as f64 && found.bytes >= found.row.cell.span
@@ -54,21 +55,21 @@ pub fn measured(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Ext
         .collect();
     if let Some(need) = ended.iter().map(|found| larger(found)).max() {
         let size = show_bytes(session.plan.target.size());
-        let whose = if ended.len() == found.len() {
+        let whose = if ended.len() == calibrations.len() {
             "every row".into()
         } else {
-            format!("{} of {} rows", ended.len(), found.len())
+            format!("{} of {} rows", ended.len(), calibrations.len())
         };
         text += &format!(
-            ". In {whose} the file ended first: its {size} take less than {}, and a file of {} would last so long",
+            ". In {whose} the file ended first: its {size} take less than {}; a file of {} would last that long",
             short_time(low),
             show_bytes(need)
         );
     }
-    Some(Extra { id: "counts", title: "Counts", rows: found.len(), columns, text })
+    Some(Extra { id: "counts", title: "Counts", rows: calibrations.len(), columns, text })
 }
 
-fn found(row: &CellResult) -> Option<Found<'_>> {
+fn calibration_of(row: &CellResult) -> Option<Calibration<'_>> {
     let work = row.work()?.of_a_pass();
-    Some(Found { row, count: work.count, bytes: work.bytes as u64, nanos: work.nanos })
+    Some(Calibration { row, count: work.count, bytes: work.bytes as u64, nanos: work.nanos })
 }

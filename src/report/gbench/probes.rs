@@ -15,9 +15,9 @@ pub fn name(cell: &ProbeCell) -> String {
     text::clean(&format!("probe:{}{}", cell.probe, params.collect::<String>()))
 }
 
-/// The entries of a probe; one that failed is told in `failed`. A rate is the time of one byte or
-/// operation; a size is no time, and has no entry.
-pub fn entries(
+/// Adds the entries of a probe, or its error to `failed`. A rate is the time of one byte or
+/// operation; a size is not a time and has no entry.
+pub fn push_entries(
     list: &mut Vec<Value>,
     failed: &mut Vec<String>,
     family: usize,
@@ -42,7 +42,7 @@ pub fn entries(
     }
     for (index, value) in values.iter().enumerate() {
         let entry = Entry { repetition_index: Some(index), iterations: 1, ..plain.clone() };
-        list.extend(serde_json::to_value(timed(entry, nanos(*value), unit)));
+        list.extend(serde_json::to_value(with_time(entry, nanos(*value), unit)));
     }
     let times: Vec<f64> = values.iter().map(|value| nanos(*value)).collect();
     if let Some(summary) = Summary::of(&times).filter(|_| times.len() > 1) {
@@ -63,15 +63,15 @@ pub fn entries(
             let entry = if name_is_spread {
                 Entry { real_time: time, cpu_time: time, ..entry }
             } else {
-                timed(entry, time, unit)
+                with_time(entry, time, unit)
             };
             list.extend(serde_json::to_value(entry));
         }
     }
 }
 
-/// The time is that of whoever waits: how much of it a processor was used is not known.
-fn timed(entry: Entry, time: f64, unit: Unit) -> Entry {
+/// Sets the elapsed time; the CPU time is unknown and set to the same.
+fn with_time(entry: Entry, time: f64, unit: Unit) -> Entry {
     let bytes_per_second = (unit == Unit::BytesPerSecond).then_some(1e9 / time);
     Entry {
         real_time: time,

@@ -19,7 +19,7 @@ struct Passes {
 
 impl Passes {
     /// `None` where trials end within the file: then no page is visited twice.
-    fn of(row: &CellResult) -> Option<Self> {
+    fn from_row(row: &CellResult) -> Option<Self> {
         let whole: Vec<&Trial> = row
             .trials
             .iter()
@@ -35,30 +35,30 @@ impl Passes {
         })
     }
 
-    fn say(&self, job: &Job) -> String {
+    fn describe(&self, job: &Job) -> String {
         let times = if self.per_mapping > 1.0 {
             format!("{:.0} passes", self.per_mapping)
         } else {
             "one pass".into()
         };
         format!(
-            "{}: {times} after each mapping, {} faults a pass",
+            "{}: {times} per mapping, {} faults per pass",
             job.label(),
             show_count(self.faults).trim()
         )
     }
 }
 
-/// Fewer are a few microseconds: a program's own start has as many.
-const FEW: f64 = 100.0;
+/// Fewer faults cost a few microseconds: starting a program causes as many.
+const MIN_FAULTS: f64 = 100.0;
 
-/// Whether so different a number of faults can be seen in a figure.
+/// Returns whether the difference in faults can affect a result.
 fn differ(one: &Passes, other: &Passes) -> bool {
     let (least, most) = (one.faults.min(other.faults), one.faults.max(other.faults));
-    one.per_mapping != other.per_mapping && most - least >= FEW && most > 1.1 * least
+    one.per_mapping != other.per_mapping && most - least >= MIN_FAULTS && most > 1.1 * least
 }
 
-/// What a job is compared with: itself with the caches empty.
+/// Returns the jobs that a job is compared with: itself with empty caches.
 fn twins(job: &Job) -> Vec<Job> {
     let cold = (job.cache == Cache::Warm).then(|| Job { cache: Cache::Cold, ..job.clone() });
     let flushed = (job.cpu_cache == CpuCache::Keep)
@@ -66,25 +66,29 @@ fn twins(job: &Job) -> Vec<Job> {
     cold.into_iter().chain(flushed).collect()
 }
 
-/// Tells the first such pair with both counts, and how many there are.
-pub fn unlike(page: &mut Page, rows: &[&CellResult]) {
-    let told: Vec<String> = rows
+/// Adds the first such pair with both counts, and the number of pairs.
+pub fn add_page_faults(page: &mut Page, rows: &[&CellResult]) {
+    let pairs: Vec<String> = rows
         .iter()
         .flat_map(|row| twins(&row.cell).into_iter().map(move |twin| (row, twin)))
         .filter_map(|(row, twin)| {
             let other = rows.iter().find(|other| other.cell == twin)?;
-            let (one, two) = (Passes::of(row)?, Passes::of(other)?);
-            differ(&one, &two).then(|| format!("{}; {}", one.say(&row.cell), two.say(&other.cell)))
+            let (one, two) = (Passes::from_row(row)?, Passes::from_row(other)?);
+            differ(&one, &two)
+                .then(|| format!("{}; {}", one.describe(&row.cell), two.describe(&other.cell)))
         })
         .collect();
-    let Some(first) = told.first() else { return };
-    let more =
-        if told.len() > 1 { format!(" So are {} pairs.", told.len()) } else { String::new() };
+    let Some(first) = pairs.first() else { return };
+    let more = if pairs.len() > 1 {
+        format!(" This holds for {} pairs.", pairs.len())
+    } else {
+        String::new()
+    };
     page.gap();
     page.paragraph(
         "page faults: ",
         Style::Dim,
-        &format!("{first}. A part of the difference between the two is these faults.{more}"),
+        &format!("{first}. These faults are part of the difference between the two.{more}"),
     );
 }
 
@@ -95,8 +99,8 @@ mod tests {
     use super::*;
     use crate::report::{Look, sample};
 
-    /// What is told of cold and warm cells with so many passes, parts and faults in each trial.
-    fn told(cold: [u64; 3], warm: [u64; 3]) -> String {
+    /// The note on cold and warm cells with these passes, parts and faults in each trial.
+    fn note(cold: [u64; 3], warm: [u64; 3]) -> String {
         let mut session = sample::session(vec![
             sample::job("mmap", 4096, Cache::Cold),
             sample::job("mmap", 4096, Cache::Warm),
@@ -117,24 +121,24 @@ mod tests {
         let results = crate::analysis::results(&session);
         let look = Look { width: 400, ..Look::default() };
         let mut page = Page { look: &look, lines: Vec::new() };
-        unlike(&mut page, &results.iter().collect::<Vec<_>>());
+        add_page_faults(&mut page, &results.iter().collect::<Vec<_>>());
         page.lines.join("\n")
     }
 
     #[test]
     fn mappings_that_serve_more_passes_on_one_side_are_told_with_both_counts() {
         assert_eq!(
-            told([3, 3, 1600], [40, 1, 40 * 4]),
-            "page faults: mmap 4 KiB warm: 40 passes after each mapping, 160 faults a pass; \
-             mmap 4 KiB cold: one pass after each mapping, 1.60 k faults a pass. \
-             A part of the difference between the two is these faults."
+            note([3, 3, 1600], [40, 1, 40 * 4]),
+            "page faults: mmap 4 KiB warm: 40 passes per mapping, 160 faults per pass; \
+             mmap 4 KiB cold: one pass per mapping, 1.60 k faults per pass. \
+             These faults are part of the difference between the two."
         );
-        assert_eq!(told([3, 3, 1600], [40, 40, 160]), "", "as many mappings for as many passes");
-        assert_eq!(told([3, 3, 40], [40, 1, 1]), "", "few faults");
-        assert_eq!(told([0, 1, 1600], [40, 1, 160]), "", "ends within the file");
+        assert_eq!(note([3, 3, 1600], [40, 40, 160]), "", "as many mappings for as many passes");
+        assert_eq!(note([3, 3, 40], [40, 1, 1]), "", "few faults");
+        assert_eq!(note([0, 1, 1600], [40, 1, 160]), "", "ends within the file");
         assert_eq!(
-            told([1, 0, 1600], [40, 0, 160]).len(),
-            told([1, 1, 1600], [40, 1, 160]).len(),
+            note([1, 0, 1600], [40, 0, 160]).len(),
+            note([1, 1, 1600], [40, 1, 160]).len(),
             "an older session"
         );
     }

@@ -1,16 +1,16 @@
 //! The table of writes: when the page cache had the bytes, and when the device had them.
 
-use super::extra::{Extra, figures, told_apart};
+use super::extra::{Extra, distinguishing_columns, number_column};
 use crate::analysis::{CellResult, SummaryOf, Written};
 use crate::session::Session;
 use crate::units::column::TIME;
 use crate::units::{Rates, show_bytes};
 
 /// The table of a session that writes; `None` of others.
-pub fn written(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
-    let (kept, times): (Vec<&CellResult>, Vec<Written>) =
+pub fn build_writes(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
+    let (writing, times): (Vec<&CellResult>, Vec<Written>) =
         rows.iter().filter_map(|row| Some((*row, row.written?))).unzip();
-    if kept.is_empty() {
+    if writing.is_empty() {
         return None;
     }
     let nanos = |of: fn(&Written) -> Option<SummaryOf>| -> Vec<Option<f64>> {
@@ -18,7 +18,7 @@ pub fn written(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra>
     };
     let (cached, device) = (nanos(|w| w.page_cache), nanos(|w| w.device));
     let rate = |nanos: &[Option<f64>]| -> Vec<Option<f64>> {
-        let bytes = kept.iter().map(|row| middle(row));
+        let bytes = writing.iter().map(|row| median_bytes(row));
         bytes
             .zip(nanos)
             .map(|(bytes, nanos)| Some(bytes? * 1e9 / (*nanos)?).filter(|rate| rate.is_finite()))
@@ -29,22 +29,22 @@ pub fn written(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra>
         .iter()
         .map(|written| written.left.map_or("-".into(), |left| show_bytes(left as u64)))
         .collect();
-    let mut columns = told_apart(&kept, "cache", false);
+    let mut columns = distinguishing_columns(&writing, "cache", false);
     columns.extend([
-        figures("page cache", TIME, &cached),
-        figures("rate", rates.units(), &cached_rate),
-        figures("device", TIME, &device),
-        figures("rate", rates.units(), &device_rate),
+        number_column("page cache", TIME, &cached),
+        number_column("rate", rates.units(), &cached_rate),
+        number_column("device", TIME, &device),
+        number_column("rate", rates.units(), &device_rate),
         super::grid::Column::numbers("still dirty", "", 0, left),
     ]);
-    let text = "until the page cache had all (the last write returned), and until the device said that it has all (fdatasync, O_DSYNC or \
-                direct I/O); - where nothing waited for it, or it was gone around. Still dirty is what was yet to be written when the \
-                clock stopped. Medians of the trials";
-    Some(Extra { id: "writes", title: "Writes", columns, rows: kept.len(), text: text.into() })
+    let text = "time until the page cache had all data (the last write returned), and until the device reported that it had all \
+                (fdatasync, O_DSYNC or direct I/O); - where nothing waited for the device, or the page cache was bypassed. Still \
+                dirty: what was not yet written back when the clock stopped. Medians of the trials";
+    Some(Extra { id: "writes", title: "Writes", columns, rows: writing.len(), text: text.into() })
 }
 
 /// Bytes of the trial in the middle.
-fn middle(row: &CellResult) -> Option<f64> {
+fn median_bytes(row: &CellResult) -> Option<f64> {
     let bytes: Vec<f64> =
         row.counted().into_iter().map(|index| row.trials[index].bytes as f64).collect();
     crate::stats::median(&bytes)
