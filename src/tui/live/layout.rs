@@ -21,9 +21,9 @@ const NOW: u16 = 11;
 impl Places {
     /// In this area, for a run with at most so many threads; `told`: the rows that warnings need in
     /// so many columns.
-    pub fn new(area: Rect, threads: u32, told: &dyn Fn(u16) -> usize) -> Places {
+    pub fn new(area: Rect, threads: u32, warning_rows: &dyn Fn(u16) -> usize) -> Places {
         match (area.width, area.height) {
-            (76.., 28..) => Self::roomy(area, threads, told),
+            (76.., 28..) => Self::roomy(area, threads, warning_rows),
             (76.., 18..) => Self::middle(area),
             _ => Self::small(area),
         }
@@ -31,7 +31,7 @@ impl Places {
 
     /// Over time at the left with threads and latency below, the curve and what goes on at the
     /// right.
-    fn roomy(area: Rect, threads: u32, told: &dyn Fn(u16) -> usize) -> Places {
+    fn roomy(area: Rect, threads: u32, warning_rows: &dyn Fn(u16) -> usize) -> Places {
         let [left, right] = columns(area);
         let wanted =
             u16::try_from(threads).unwrap_or(u16::MAX).saturating_add(2).min(area.height / 3);
@@ -42,14 +42,14 @@ impl Places {
         let share = if threads > 1 { 42 } else { 33 };
         let [threads, latency] =
             Layout::horizontal([Constraint::Percentage(share), Constraint::Min(0)]).areas(below);
-        let told = match told(right.width.saturating_sub(2)) {
+        let warnings = match warning_rows(right.width.saturating_sub(2)) {
             0 => 0,
             rows => (rows as u16).min(area.height / 5) + 2,
         };
         let [curve, now, found] = Layout::vertical([
             Constraint::Min(0),
             Constraint::Length(NOW),
-            Constraint::Length(told),
+            Constraint::Length(warnings),
         ])
         .areas(right);
         Places {
@@ -59,7 +59,7 @@ impl Places {
             curve: Some(curve),
             latency: Some(latency),
             threads: Some(threads),
-            warnings: (told > 0).then_some(found),
+            warnings: (warnings > 0).then_some(found),
         }
     }
 

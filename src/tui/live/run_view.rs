@@ -21,7 +21,7 @@ use crate::units::Rates;
 
 /// The last trial, with what only a whole trial tells.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Last {
+pub struct LastTrial {
     pub cell: u32,
     pub round: u32,
     pub rate: f64,
@@ -43,17 +43,18 @@ pub struct Recent {
 }
 
 /// Samples of a second.
-const RECENT: usize = 10;
+const RECENT_SAMPLES: usize = 10;
 
 impl Recent {
     fn push(&mut self, sample: &Sample, lanes: Vec<LaneSample>) {
-        if !self.fresh || self.samples.front().is_some_and(|(_, known)| known.len() != lanes.len())
+        if !self.fresh
+            || self.samples.front().is_some_and(|(_, previous)| previous.len() != lanes.len())
         {
             self.samples.clear();
         }
         self.fresh = true;
         self.samples.push_back((sample.nanos, lanes));
-        if self.samples.len() > RECENT {
+        if self.samples.len() > RECENT_SAMPLES {
             self.samples.pop_front();
         }
     }
@@ -102,12 +103,12 @@ pub struct RunView {
     progress_at: f64,
     pub cell_progress: CellProgress,
     pub recent: Recent,
-    pub last: Option<Last>,
+    pub last: Option<LastTrial>,
     pub warnings: RunWarnings,
     /// Samples that did not reach the screen.
     pub dropped: u64,
     /// Why the run ended, once it has.
-    pub over: Option<&'static str>,
+    pub outcome: Option<&'static str>,
 }
 
 impl RunView {
@@ -138,7 +139,7 @@ impl RunView {
             last: None,
             warnings: RunWarnings::default(),
             dropped: 0,
-            over: None,
+            outcome: None,
             plan,
         }
     }
@@ -178,7 +179,7 @@ impl RunView {
     }
 
     /// What the results will be held against is known.
-    pub fn bounded(&mut self, bounds: &Bounds) {
+    pub fn set_bounds(&mut self, bounds: &Bounds) {
         if self.metric() == Metric::Throughput {
             self.ceilings = bounds.lines();
             self.expected =
@@ -187,48 +188,48 @@ impl RunView {
     }
 
     /// The share that is done and the seconds left, carried on since they were told.
-    pub fn left(&self) -> Option<(f64, f64)> {
+    pub fn estimate_progress(&self) -> Option<(f64, f64)> {
         let progress = self.progress?;
-        let told = progress.left as f64 / 1e9;
-        let left = (told - (self.now - self.progress_at).max(0.0)).max(0.0);
+        let estimated = progress.left as f64 / 1e9;
+        let left = (estimated - (self.now - self.progress_at).max(0.0)).max(0.0);
         let rest = 1.0 - progress.share.clamp(0.0, 1.0);
-        let share = if told > 0.0 { 1.0 - rest * left / told } else { progress.share };
+        let share = if estimated > 0.0 { 1.0 - rest * left / estimated } else { progress.share };
         Some((share.clamp(0.0, 1.0), left))
     }
 
     /// Whole percent that are done.
     pub fn percent(&self) -> Option<u32> {
-        self.left().map(|(share, _)| (share * 100.0 + 1e-6) as u32)
+        self.estimate_progress().map(|(share, _)| (share * 100.0 + 1e-6) as u32)
     }
 
     /// Seconds that the step has run without anything measured.
-    pub fn waits(&self) -> f64 {
+    pub fn idle_seconds(&self) -> f64 {
         if self.series.is_open() { 0.0 } else { self.now - self.progress_at }
     }
 
-    pub fn progressed(&mut self, progress: Progress) {
+    pub fn apply_progress(&mut self, progress: Progress) {
         self.series.cut();
         if Some((progress.cell, progress.phase)) != self.progress.map(|p| (p.cell, p.phase)) {
             self.recent.fresh = false;
         }
-        self.cell_progress.moved(&self.plan, &progress);
+        self.cell_progress.update(&self.plan, &progress);
         self.progress = Some(progress);
         self.progress_at = self.now;
     }
 
-    pub fn sampled(&mut self, cell: u32, sample: &Sample, lanes: Vec<LaneSample>) {
+    pub fn push_sample(&mut self, cell: u32, sample: &Sample, lanes: Vec<LaneSample>) {
         self.series.push(self.now, sample, self.hue(cell));
         self.recent.push(sample, lanes);
     }
 
     /// A trial is over.
-    pub fn tried(&mut self, trial: &Trial) {
+    pub fn finish_trial(&mut self, trial: &Trial) {
         if !self.series.is_open() {
             // Too short for a sample, or they were all dropped.
             let Trial { nanos, bytes, ops, syscalls, .. } = *trial;
-            let whole =
+            let sample =
                 Sample { at: nanos, nanos, bytes, ops, syscalls: syscalls.get().unwrap_or(0) };
-            self.series.push(self.now, &whole, self.hue(trial.cell));
+            self.series.push(self.now, &sample, self.hue(trial.cell));
         }
         self.series.cut();
         self.recent.fresh = false;
@@ -244,15 +245,15 @@ impl RunView {
     ) {
         let job = self.plan.cells.get(trial.cell as usize).cloned();
         let verdict = job.as_ref().zip(grounds).map(|(job, grounds)| {
-            let one = [Arc::clone(trial)];
-            engine::verdict(job, &one, latency.as_deref(), grounds)
+            let trials = [Arc::clone(trial)];
+            engine::verdict(job, &trials, latency.as_deref(), grounds)
         });
         if let Some(verdict) = verdict.as_ref().filter(|_| first) {
-            self.warnings.judged(trial.cell, verdict);
+            self.warnings.apply_verdict(trial.cell, verdict);
         }
         let share =
             |nanos: u64| if trial.nanos == 0 { 0.0 } else { nanos as f64 / trial.nanos as f64 };
-        self.last = Some(Last {
+        self.last = Some(LastTrial {
             cell: trial.cell,
             round: trial.round,
             rate: if self.measure() == Measure::Bytes {
@@ -269,30 +270,30 @@ impl RunView {
         });
     }
 
-    pub fn judged(&mut self, cell: u32, verdict: &Verdict) {
-        self.warnings.judged(cell, verdict);
+    pub fn apply_verdict(&mut self, cell: u32, verdict: &Verdict) {
+        self.warnings.apply_verdict(cell, verdict);
     }
 
-    pub fn failed(&mut self, cell: u32, error: &str) {
+    pub fn add_failure(&mut self, cell: u32, error: &str) {
         let label = self.job(cell).map(Job::label).unwrap_or_default();
-        self.warnings.said(Severity::Wrong, format!("{label}: {error}"));
+        self.warnings.add_note(Severity::Wrong, format!("{label}: {error}"));
     }
 
     /// The run is over; nothing changes any more.
-    pub fn ended(&mut self, end: Option<End>) {
-        let whole = match end {
+    pub fn finish(&mut self, end: Option<End>) {
+        let share = match end {
             Some(End::Finished | End::Goal | End::Budget) => 1.0,
-            _ => self.left().map_or(0.0, |(share, _)| share),
+            _ => self.estimate_progress().map_or(0.0, |(share, _)| share),
         };
-        self.over = Some(match end {
-            Some(End::Finished) => "over: all trials are done",
-            Some(End::Budget) => "over: the budget is used up",
-            Some(End::Goal) => "over: every interval is narrow enough",
-            Some(End::Interrupted) => "over: it was stopped",
-            Some(End::Failed) | None => "over: it failed",
+        self.outcome = Some(match end {
+            Some(End::Finished) => "finished: all trials done",
+            Some(End::Budget) => "finished: the time budget is used up",
+            Some(End::Goal) => "finished: every interval is narrow enough",
+            Some(End::Interrupted) => "stopped before the end",
+            Some(End::Failed) | None => "failed before the end",
         });
         if let Some(progress) = &mut self.progress {
-            (progress.share, progress.left) = (whole, 0);
+            (progress.share, progress.left) = (share, 0);
         }
         self.recent.fresh = false;
     }

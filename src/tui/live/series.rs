@@ -6,11 +6,11 @@ use crate::stats::merge_neighbours;
 use crate::tui::curves::Metric;
 
 /// At most so many slices are kept.
-pub const MOST: usize = 2400;
+pub const MAX_SLICES: usize = 2400;
 /// So much of the end is never made coarser, seconds: what a short window shows.
-const FINE: f64 = 60.0;
+const FINE_SECONDS: f64 = 60.0;
 /// Slices that the time before it is worth: more than the dots of any screen.
-const COARSE: f64 = 600.0;
+const COARSE_SLICES: f64 = 600.0;
 
 /// What was done in one stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,7 +63,7 @@ impl Slice {
         (per_second(amount, self.nanos), range)
     }
 
-    fn with(&self, next: &Slice) -> Slice {
+    fn merge_with(&self, next: &Slice) -> Slice {
         let wider = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
         Slice {
             from: self.from,
@@ -88,18 +88,18 @@ pub fn per_second(amount: u64, nanos: u64) -> f64 {
 
 /// The piece of measuring that goes on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Open {
+struct OpenPiece {
     /// When it began, seconds of the run.
     origin: f64,
-    /// How far it is told, nanoseconds since then.
-    at: u64,
+    /// How far samples reach, nanoseconds since then.
+    reached: u64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
     slices: Vec<Slice>,
     pieces: u32,
-    open: Option<Open>,
+    open: Option<OpenPiece>,
 }
 
 impl Series {
@@ -117,14 +117,14 @@ impl Series {
     pub fn push(&mut self, now: f64, sample: &Sample, hue: usize) {
         let begin = sample.at.saturating_sub(sample.nanos);
         // A trial that is repeated begins anew, and what was dropped is not known.
-        let known = self
-            .open
-            .filter(|open| sample.at > open.at && begin <= open.at.saturating_add(1_000_000));
-        let origin = known.map_or(now - sample.at as f64 / 1e9, |open| open.origin);
-        if known.is_none() {
+        let continued = self.open.filter(|open| {
+            sample.at > open.reached && begin <= open.reached.saturating_add(1_000_000)
+        });
+        let origin = continued.map_or(now - sample.at as f64 / 1e9, |open| open.origin);
+        if continued.is_none() {
             self.pieces = self.pieces.wrapping_add(1);
         }
-        self.open = Some(Open { origin, at: sample.at });
+        self.open = Some(OpenPiece { origin, reached: sample.at });
         let after = self.slices.last().map_or(0.0, |slice| slice.to);
         let from = (origin + begin as f64 / 1e9).max(after);
         let to = (origin + sample.at as f64 / 1e9).max(from);
@@ -143,7 +143,7 @@ impl Series {
             piece: self.pieces,
             hue: Some(hue),
         });
-        if self.slices.len() > MOST {
+        if self.slices.len() > MAX_SLICES {
             self.thin();
         }
     }
@@ -152,35 +152,35 @@ impl Series {
     /// they can.
     fn thin(&mut self) {
         let end = self.slices.last().map_or(0.0, |slice| slice.to);
-        let narrow = end / COARSE;
-        let old = |a: &Slice, b: &Slice| b.to < end - FINE && b.to - a.from <= narrow;
-        self.merge(|a, b| a.piece == b.piece && old(a, b));
-        if self.slices.len() > MOST / 4 * 3 {
-            self.merge(old);
+        let max_width = end / COARSE_SLICES;
+        let is_old = |a: &Slice, b: &Slice| b.to < end - FINE_SECONDS && b.to - a.from <= max_width;
+        self.merge(|a, b| a.piece == b.piece && is_old(a, b));
+        if self.slices.len() > MAX_SLICES / 4 * 3 {
+            self.merge(is_old);
         }
         // Where neither helps, as with more samples than time: whatever it costs.
-        if self.slices.len() > MOST / 8 * 7 {
-            merge_neighbours(&mut self.slices, MOST / 2, Slice::with);
+        if self.slices.len() > MAX_SLICES / 8 * 7 {
+            merge_neighbours(&mut self.slices, MAX_SLICES / 2, Slice::merge_with);
         }
     }
 
-    fn merge(&mut self, may: impl Fn(&Slice, &Slice) -> bool) {
+    fn merge(&mut self, can_merge: impl Fn(&Slice, &Slice) -> bool) {
         self.slices.dedup_by(|next, kept| {
-            let fits = may(kept, next);
+            let fits = can_merge(kept, next);
             if fits {
-                *kept = kept.with(next);
+                *kept = kept.merge_with(next);
             }
             fits
         });
     }
 
     /// The slices that end after `from`.
-    pub fn since(&self, from: f64) -> &[Slice] {
+    pub fn slices_since(&self, from: f64) -> &[Slice] {
         &self.slices[self.slices.partition_point(|slice| slice.to < from)..]
     }
 
     /// The largest rate after `from`.
     pub fn peak(&self, from: f64, measure: Measure) -> f64 {
-        self.since(from).iter().map(|slice| slice.rate(measure).1.1).fold(0.0, f64::max)
+        self.slices_since(from).iter().map(|slice| slice.rate(measure).1.1).fold(0.0, f64::max)
     }
 }

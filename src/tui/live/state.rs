@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::run::{Run, Suspended};
+use super::run::{Run, Suspension};
 use super::run_view::RunView;
 use super::window::Zoom;
 use crate::plan::Plan;
@@ -21,7 +21,7 @@ pub struct Live {
     pub run: Option<Run>,
     pub frozen: Option<Frozen>,
     /// The last picture of the run before.
-    pub over: Option<RunView>,
+    pub last_view: Option<RunView>,
     /// The id of the session of the last run; empty: it has no file.
     pub session_id: String,
     /// Why not all of it is in its file.
@@ -33,18 +33,18 @@ pub struct Live {
 
 impl Live {
     /// Before anything ran; `log`: the curve has a logarithmic axis.
-    pub fn begun(log: bool) -> Live {
+    pub fn with_log_axis(log: bool) -> Live {
         Live { log, ..Live::default() }
     }
 
-    pub fn running(&self) -> bool {
+    pub fn is_running(&self) -> bool {
         self.run.is_some()
     }
 
     /// What is to be drawn.
     pub fn run_view(&self) -> Option<&RunView> {
         let frozen = self.frozen.as_ref().map(|frozen| &frozen.0);
-        frozen.or(self.run.as_ref().map(|run| &run.view)).or(self.over.as_ref())
+        frozen.or(self.run.as_ref().map(|run| &run.view)).or(self.last_view.as_ref())
     }
 
     /// What other screens may know of the run that goes on.
@@ -52,7 +52,7 @@ impl Live {
         let run = self.run.as_ref()?;
         Some(RunStatus {
             plan: Arc::clone(&run.view.plan),
-            probe: self.probe(),
+            probe: self.probe_index(),
             state: self.describe(look),
             progress: self.progress(),
         })
@@ -64,11 +64,11 @@ impl Live {
         match &self.run {
             None => "idle".into(),
             Some(run) if run.stopping => format!("stopping{more}"),
-            Some(run) if run.pausing && run.paused() => "paused".into(),
-            Some(run) if run.pausing && run.suspended == Suspended::No => format!("pausing{more}"),
+            Some(run) if run.pausing && run.is_paused() => "paused".into(),
+            Some(run) if run.pausing && run.suspended == Suspension::No => format!("pausing{more}"),
             Some(run) if run.pausing => "paused".into(),
-            // Probes are counted by nothing that a person would count.
-            Some(run) if run.view.cell().is_none() && self.probe().is_some() => {
+            // Probes are counted_trials by nothing that a person would count.
+            Some(run) if run.view.cell().is_none() && self.probe_index().is_some() => {
                 describe_percent(run)
             }
             Some(run) => format!("running {}", run.view.cell_progress),
@@ -90,21 +90,21 @@ impl Live {
     }
 
     /// The probe that is measured now, by its place in the plan.
-    fn probe(&self) -> Option<u32> {
+    fn probe_index(&self) -> Option<u32> {
         self.run.as_ref()?.view.progress?.probe
     }
 
     /// The percent of the run that are done, and what is left of it in words.
     fn progress(&self) -> Option<(u32, String)> {
         let view = &self.run.as_ref()?.view;
-        let (percent, (_, left)) = (view.percent()?, view.left()?);
+        let (percent, (_, left)) = (view.percent()?, view.estimate_progress()?);
         Some((percent, format!("{} left", units::show_wait(Duration::from_secs_f64(left)))))
     }
 
     /// The session as far as it is, where probes were measured since this was asked the last time.
-    pub fn take_probed(&mut self) -> Option<&Session> {
+    pub fn take_session_with_new_probes(&mut self) -> Option<&Session> {
         let run = self.run.as_mut()?;
-        std::mem::take(&mut run.probed).then_some(&run.session)
+        std::mem::take(&mut run.has_new_probes).then_some(&run.session)
     }
 
     /// Why not all of the last run is in its file.

@@ -10,7 +10,7 @@ pub enum Step {
 }
 
 impl Step {
-    pub fn of(progress: &Progress) -> Option<Step> {
+    pub fn from_progress(progress: &Progress) -> Option<Step> {
         progress.cell.map(Step::Cell).or(progress.probe.map(Step::Probe))
     }
 }

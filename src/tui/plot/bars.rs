@@ -69,7 +69,7 @@ impl<'a> Bars<'a> {
         if area.is_empty() {
             return;
         }
-        let (columns, most) = (self.columns(area.width), self.most());
+        let (columns, max) = (self.columns(area.width), self.scale_max());
         for (bar, row) in self.bars.iter().zip(area.rows()) {
             if columns.label > 0 {
                 buf.set_stringn(
@@ -91,7 +91,7 @@ impl<'a> Bars<'a> {
                 );
             }
             let left = row.x + columns.label + u16::from(columns.label > 0);
-            self.draw(bar, most, Rect::new(left, row.y, columns.bar, 1), buf);
+            self.draw_bar(bar, max, Rect::new(left, row.y, columns.bar, 1), buf);
         }
     }
 
@@ -119,7 +119,7 @@ impl<'a> Bars<'a> {
     }
 
     /// What the whole width stands for; above 0.
-    fn most(&self) -> f64 {
+    fn scale_max(&self) -> f64 {
         let totals = self.bars.iter().map(|bar| {
             bar.parts.iter().map(|p| p.value.max(0.0)).filter(|v| v.is_finite()).sum::<f64>()
         });
@@ -127,15 +127,16 @@ impl<'a> Bars<'a> {
         self.max
             .filter(|max| max.is_finite())
             .or_else(largest)
-            .filter(|most| *most > 0.0)
+            .filter(|max| *max > 0.0)
             .unwrap_or(1.0)
     }
 
-    fn draw(&self, bar: &Bar, most: f64, area: Rect, buf: &mut Buffer) {
+    fn draw_bar(&self, bar: &Bar, max: f64, area: Rect, buf: &mut Buffer) {
         // In eighths of a cell.
         let room = u32::from(area.width) * 8;
-        let place = |value: f64| ((value / most).clamp(0.0, 1.0) * f64::from(room)).round() as u32;
-        let (mut sum, mut end) = (0.0, 0);
+        let place = |value: f64| ((value / max).clamp(0.0, 1.0) * f64::from(room)).round() as u32;
+        let mut sum = 0.0;
+        let mut end = 0;
         for (index, part) in bar.parts.iter().enumerate() {
             if part.value.is_finite() && part.value > 0.0 {
                 let start = end;
@@ -158,10 +159,10 @@ impl<'a> Bars<'a> {
             let (from, to) =
                 (start.max(column * 8) - column * 8, end.min(column * 8 + 8) - column * 8);
             // A cell shows one part on the left; the next one behind it, if there are colours.
-            let whole = self.texture(index);
-            if !unicode || whole != '█' {
+            let texture = self.texture(index);
+            if !unicode || texture != '█' {
                 if to - from >= 4 || (from == 0 && column == 0) {
-                    put(cell, whole, style);
+                    put(cell, texture, style);
                 }
             } else if from > 0 {
                 if let (Some(colour), 8) = (style.fg, to) {

@@ -43,13 +43,13 @@ pub(super) fn fit_x(axis: &Axis, data: Option<(f64, f64)>) -> Range {
     if axis.scale == Scale::Linear && !axis.loose {
         (lo, hi) = (lo.min(0.0), hi.max(0.0));
     }
-    fixed(axis, lo, hi)
+    apply_limits(axis, lo, hi)
 }
 
 /// A vertical axis ends at a round number a little beyond its data.
 pub(super) fn fit_y(axis: &Axis, data: Option<(f64, f64)>) -> Range {
     let Some((lo, hi)) = data else {
-        return fixed(axis, 0.0, 1.0);
+        return apply_limits(axis, 0.0, 1.0);
     };
     let (lo, hi) = match (axis.scale, axis.loose) {
         (Scale::Linear, false) => {
@@ -65,16 +65,16 @@ pub(super) fn fit_y(axis: &Axis, data: Option<(f64, f64)>) -> Range {
         // Quarters of an octave or a decade: whole ones would leave much of a low chart empty.
         _ => (((lo - 0.04) * 4.0).floor() / 4.0, ((hi + 0.04) * 4.0).ceil() / 4.0),
     };
-    fixed(axis, lo, hi)
+    apply_limits(axis, lo, hi)
 }
 
 /// The ends that were asked for go before the fitted ones; whatever comes out is a range.
-fn fixed(axis: &Axis, lo: f64, hi: f64) -> Range {
-    let asked =
+fn apply_limits(axis: &Axis, lo: f64, hi: f64) -> Range {
+    let limit =
         |end: Option<f64>| end.map(|v| axis.scale.forward(v)).filter(|even| even.is_finite());
-    let (min, max) = (asked(axis.min), asked(axis.max));
+    let (min, max) = (limit(axis.min), limit(axis.max));
     let (mut lo, mut hi) =
-        (axis.scale.forward_end(min.unwrap_or(lo)), axis.scale.forward_end(max.unwrap_or(hi)));
+        (axis.scale.clamp_end(min.unwrap_or(lo)), axis.scale.clamp_end(max.unwrap_or(hi)));
     if lo > hi && min.is_some() && max.is_some() {
         (lo, hi) = (hi, lo);
     }
@@ -103,7 +103,7 @@ fn fixed(axis: &Axis, lo: f64, hi: f64) -> Range {
 
 impl Scale {
     /// An end of an axis, already even, kept where sums of ends stay finite.
-    fn forward_end(self, even: f64) -> f64 {
+    fn clamp_end(self, even: f64) -> f64 {
         match self {
             Scale::Linear => self.forward(even),
             _ => even.clamp(-1e4, 1e4),

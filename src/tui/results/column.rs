@@ -35,7 +35,13 @@ pub struct Column {
 }
 
 /// A column of words.
-pub fn column(title: &str, rank: u8, look: Look, texts: Vec<String>, keys: Vec<Key>) -> Column {
+pub fn text_column(
+    title: &str,
+    rank: u8,
+    look: Look,
+    texts: Vec<String>,
+    keys: Vec<Key>,
+) -> Column {
     let width =
         texts.iter().map(|text| pane::width(text)).chain([pane::width(title)]).max().unwrap_or(0);
     Column {
@@ -51,8 +57,13 @@ pub fn column(title: &str, rank: u8, look: Look, texts: Vec<String>, keys: Vec<K
 }
 
 /// A column of figures in a unit.
-pub fn numbers(title: &str, rank: u8, values: &[Option<f64>], (factor, unit): Unit) -> Column {
+pub fn number_column(
+    title: &str,
+    rank: u8,
+    values: &[Option<f64>],
+    (factor, unit): Unit,
+) -> Column {
     let keys = values.iter().map(|value| Key::Number(value.unwrap_or(f64::NAN))).collect();
-    let made = column(title, rank, Look::Number, align(values, factor), keys);
-    Column { unit: unit.into(), right: true, width: made.width.max(pane::width(unit)), ..made }
+    let base = text_column(title, rank, Look::Number, align(values, factor), keys);
+    Column { unit: unit.into(), right: true, width: base.width.max(pane::width(unit)), ..base }
 }

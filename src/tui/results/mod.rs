@@ -26,6 +26,7 @@ mod tests;
 
 pub use state::Results;
 pub use update::{
-    act, ask, back, click, field, field_changed, handle_message, is_offered, rename, show,
+    act, back, click, field, field_changed, handle_message, is_offered, rename,
+    request_trial_series, show,
 };
 pub use view::draw;

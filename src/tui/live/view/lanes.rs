@@ -11,7 +11,7 @@ use crate::tui::plot::{Bar, Bars};
 use crate::tui::theme::Role;
 
 /// Columns that a thread's bar needs.
-const NARROWEST: u16 = 24;
+const MIN_BAR_COLUMNS: u16 = 24;
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let (look, view) = (scene.look, scene.view);
@@ -28,7 +28,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     };
     let inner = frame(look, "Threads", right, area, buf);
     let height = usize::from(inner.height).max(1);
-    let most = usize::from((inner.width / NARROWEST).max(1));
+    let most = usize::from((inner.width / MIN_BAR_COLUMNS).max(1));
     let columns = rates.len().div_ceil(height).clamp(1, most);
     let room = columns * height;
     // What does not fit is told in the last row.

@@ -45,7 +45,7 @@ pub fn frame(
 }
 
 /// Shares of a whole, end to end; without colours each has a sign of its own.
-pub fn parts(look: &Look, shares: &[(f64, Role)], width: u16) -> Vec<Span<'static>> {
+pub fn stacked_bar(look: &Look, shares: &[(f64, Role)], width: u16) -> Vec<Span<'static>> {
     let signs = match (look.glyphs, look.colours) {
         (Glyphs::Ascii, _) => ["#", "=", "-", "."],
         (Glyphs::Unicode, Colours::None) => ["━", "╍", "┅", "·"],

@@ -11,7 +11,7 @@ use crate::tui::live::run_warnings::{Finding, RunWarnings};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
-pub fn sign(look: &Look, severity: Severity) -> Span<'static> {
+pub fn severity_sign(look: &Look, severity: Severity) -> Span<'static> {
     let (role, sign) = findings::severity(look, severity);
     span(look, role, format!("{sign} "))
 }
@@ -20,7 +20,12 @@ pub fn sign(look: &Look, severity: Severity) -> Span<'static> {
 const MOST_LINES: usize = 3;
 
 /// A warning in as many lines as it needs, at most so many.
-fn lines(look: &Look, finding: &Finding, room: usize, most: usize) -> Vec<Line<'static>> {
+fn wrap_finding(
+    look: &Look,
+    finding: &Finding,
+    room: usize,
+    max_lines: usize,
+) -> Vec<Line<'static>> {
     let parts = pane::wrap(&finding.message, room.saturating_sub(2));
     let count = if finding.cells.len() > 1 {
         format!("  {} cells", finding.cells.len())
@@ -28,11 +33,11 @@ fn lines(look: &Look, finding: &Finding, room: usize, most: usize) -> Vec<Line<'
         String::new()
     };
     let fits = parts.last().is_some_and(|last| pane::width(last) + count.len() + 2 <= room);
-    if most < 2 || parts.len() > most || !fits {
-        return vec![line(look, finding, room)];
+    if max_lines < 2 || parts.len() > max_lines || !fits {
+        return vec![summarize(look, finding, room)];
     }
-    let signs =
-        std::iter::once(sign(look, finding.severity)).chain(std::iter::repeat(Span::raw("  ")));
+    let signs = std::iter::once(severity_sign(look, finding.severity))
+        .chain(std::iter::repeat(Span::raw("  ")));
     let mut lines: Vec<Line> = parts
         .into_iter()
         .zip(signs)
@@ -45,17 +50,20 @@ fn lines(look: &Look, finding: &Finding, room: usize, most: usize) -> Vec<Line<'
 }
 
 /// Rows that all of them need.
-pub fn rows(look: &Look, found: &RunWarnings, columns: u16) -> usize {
-    found.iter().map(|finding| lines(look, finding, usize::from(columns), MOST_LINES).len()).sum()
+pub fn count_rows(look: &Look, found: &RunWarnings, columns: u16) -> usize {
+    found
+        .iter()
+        .map(|finding| wrap_finding(look, finding, usize::from(columns), MOST_LINES).len())
+        .sum()
 }
 
 /// A warning in one line.
-pub fn line(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
+pub fn summarize(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
     let cells = finding.cells.len();
     let count = if cells > 1 { format!("  {cells} cells") } else { String::new() };
     let text = pane::fit(&finding.message, room.saturating_sub(2 + count.len()));
     Line::from(vec![
-        sign(look, finding.severity),
+        severity_sign(look, finding.severity),
         span(look, Role::Text, text),
         span(look, Role::Dim, count),
     ])
@@ -73,7 +81,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         if free == 0 || (free == 1 && left > 1) {
             break;
         }
-        let lines = lines(
+        let lines = wrap_finding(
             look,
             finding,
             usize::from(inner.width),
@@ -86,7 +94,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         left -= 1;
     }
     if left > 0 {
-        let text = format!("{left} more, in Results at the end");
+        let text = format!("{left} more, listed in Results");
         pane::line(Line::from(span(look, Role::Dim, text)), row as u16, inner, buf);
     }
 }

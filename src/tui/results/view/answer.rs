@@ -14,26 +14,26 @@ use crate::tui::view::pane;
 
 /// The lines of the answer; the last one may tell what is missing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lines {
+pub struct AnswerLines {
     answer: Vec<String>,
     missing: Option<String>,
     text: Style,
     warn: Style,
 }
 
-impl Lines {
+impl AnswerLines {
     pub fn len(&self) -> usize {
         self.answer.len() + usize::from(self.missing.is_some())
     }
 }
 
-pub fn lines(look: &Look, data: &Data, width: usize) -> Lines {
-    let text = match data.shown.answer.text.as_str() {
-        "" => "These results carry no answer.",
+pub fn wrap_answer(look: &Look, data: &Data, width: usize) -> AnswerLines {
+    let text = match data.view.answer.text.as_str() {
+        "" => "No conclusion can be drawn from these results.",
         text => text,
     };
-    let missing = missing(data).map(|text| pane::fit(&text, width));
-    Lines {
+    let missing = describe_missing(data).map(|text| pane::fit(&text, width));
+    AnswerLines {
         answer: pane::wrap(text, width),
         missing,
         text: look.style(Role::Text),
@@ -42,25 +42,23 @@ pub fn lines(look: &Look, data: &Data, width: usize) -> Lines {
 }
 
 /// Cells that failed or were skipped, and a run that did not end by itself.
-pub fn missing(data: &Data) -> Option<String> {
-    let shown = &data.shown;
-    let failed = shown.results.iter().filter(|result| result.error.is_some()).count();
+pub fn describe_missing(data: &Data) -> Option<String> {
+    let view = &data.view;
+    let failed = view.results.iter().filter(|result| result.error.is_some()).count();
     let mut parts = Vec::new();
-    match shown.session.end {
-        Some(End::Interrupted) | None => {
-            parts.push("the run was stopped before its end".to_string())
-        }
-        Some(End::Failed) => parts.push("the run failed before its end".into()),
+    match view.session.end {
+        Some(End::Interrupted) | None => parts.push("the run was stopped early".to_string()),
+        Some(End::Failed) => parts.push("the run failed before the end".into()),
         Some(End::Finished | End::Budget | End::Goal) => {}
     }
     if failed > 0 {
-        parts.push(format!("{failed} of {} cells failed", shown.results.len()));
+        parts.push(format!("{failed} of {} cells failed", view.results.len()));
     }
-    if let Some(first) = shown.skipped.first() {
-        let rest = if shown.skipped.iter().all(|s| s.reason == first.reason) { "" } else { ", .." };
-        parts.push(format!("{} skipped ({}{rest})", shown.skipped.len(), first.reason));
+    if let Some(first) = view.skipped.first() {
+        let rest = if view.skipped.iter().all(|s| s.reason == first.reason) { "" } else { ", .." };
+        parts.push(format!("{} skipped ({}{rest})", view.skipped.len(), first.reason));
     }
-    let more = if failed + shown.skipped.len() > 0 {
+    let more = if failed + view.skipped.len() > 0 {
         format!(": {} lists them", key_of(Action::Table, Screen::Results))
     } else {
         String::new()
@@ -68,7 +66,7 @@ pub fn missing(data: &Data) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}{more}", parts.join(", ")))
 }
 
-pub fn draw(lines: &Lines, area: Rect, buf: &mut Buffer) {
+pub fn draw(lines: &AnswerLines, area: Rect, buf: &mut Buffer) {
     let area = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
     let mut room = usize::from(area.height);
     if let Some(missing) = lines.missing.as_ref().filter(|_| room > 1) {

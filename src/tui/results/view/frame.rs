@@ -25,14 +25,14 @@ pub fn tabs(area: Rect) -> Vec<(Metric, Rect, &'static str, &'static str)> {
     ];
     let wide = area.width >= 100;
     let mut at = area.x + 2;
-    let each = NAMES.iter().map(|(metric, action, long, short)| {
+    let tabs = NAMES.iter().map(|(metric, action, long, short)| {
         let (key, name) = (key_of(*action, Screen::Results), if wide { long } else { short });
         let width = (key.len() + 1 + name.len()) as u16;
         let place = Rect::new(at, area.y, width, 1).intersection(area);
         at += width + 2;
         (*metric, place, key, *name)
     });
-    each.collect()
+    tabs.collect()
 }
 
 /// The frame with the metrics at the left and the session at the right.
@@ -59,7 +59,7 @@ pub fn frame(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) -> Rect {
         end = padded.right();
     }
     let room = usize::from(area.right().saturating_sub(end + 3));
-    let (name, target) = (data.shown.name(), data.shown.target());
+    let (name, target) = (data.view.name(), data.view.target());
     let both = format!("{name}{}{target}", look.glyph(" · ", " - "));
     let text =
         if pane::width(&both) + 2 <= room { both } else { pane::fit(name, room.saturating_sub(2)) };
@@ -89,7 +89,7 @@ pub fn select(look: &Look, row: Rect, buf: &mut Buffer) {
 }
 
 /// A short text at the right of the frame's last line.
-pub fn below(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
+pub fn draw_footer(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     let text = pane::fit(text, usize::from(area.width.saturating_sub(6)));
     let width = pane::width(&text) as u16 + 2;
     if width > 2 && area.height > 0 {

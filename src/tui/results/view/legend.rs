@@ -11,10 +11,10 @@ use super::frame::select;
 use crate::analysis::CellResult;
 use crate::report::table::origin;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
-use crate::tui::results::columns::ids;
+use crate::tui::results::columns::warning_ids;
 use crate::tui::results::data::Data;
 use crate::tui::results::layout::Parts;
-use crate::tui::results::measured::percent;
+use crate::tui::results::measured::show_percent;
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane::words;
@@ -44,19 +44,19 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
         parts.legend.height,
     );
     let height = usize::from(area.height);
-    let first = pane::first_row(results.chart.series, data.rows(), height);
+    let first = pane::first_row(results.chart.series, data.legend_rows(), height);
     let shown: Vec<&Curve> = data.curves.iter().skip(first).take(height).collect();
-    let readout = Readout::of(results, data, &shown);
+    let readout = Readout::new(results, data, &shown);
     let mut rows: Vec<Row> =
         shown.iter().map(|curve| readout.row(look, results, data, curve)).collect();
-    let expected = (first + rows.len()..(first + height).min(data.rows()))
+    let expected = (first + rows.len()..(first + height).min(data.legend_rows()))
         .filter_map(|row| results.expected(row));
-    rows.extend(expected.map(|line| readout.expected(look, results, line)).collect::<Vec<_>>());
+    rows.extend(expected.map(|line| readout.expected_row(look, results, line)).collect::<Vec<_>>());
     let columns = readout.columns(&rows, usize::from(area.width));
     let taken = pane::width(&title) as u16 + 5;
-    titles(look, &columns, taken, parts.legend_title, area.x, buf);
+    draw_titles(look, &columns, taken, parts.legend_title, area.x, buf);
     for (row, cells) in rows.iter().enumerate() {
-        line(&columns, cells, Rect::new(area.x, area.y + row as u16, area.width, 1), buf);
+        draw_row(&columns, cells, Rect::new(area.x, area.y + row as u16, area.width, 1), buf);
         if first + row == results.chart.series {
             select(look, Rect { y: area.y + row as u16, height: 1, ..parts.legend }, buf);
         }
@@ -64,14 +64,21 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
     pane::scrollbar(
         look,
         first,
-        data.rows(),
+        data.legend_rows(),
         Rect { width: parts.legend.width.saturating_sub(1), ..parts.legend },
         buf,
     );
 }
 
 /// Titles on the line above, over their columns.
-fn titles(look: &Look, columns: &[Column], taken: u16, row: Rect, left: u16, buf: &mut Buffer) {
+fn draw_titles(
+    look: &Look,
+    columns: &[Column],
+    taken: u16,
+    row: Rect,
+    left: u16,
+    buf: &mut Buffer,
+) {
     let mut at = left;
     for column in columns {
         let width = pane::width(column.title);
@@ -90,7 +97,7 @@ fn titles(look: &Look, columns: &[Column], taken: u16, row: Rect, left: u16, buf
 
 const GAP: u16 = 2;
 
-fn line(columns: &[Column], cells: &Row, area: Rect, buf: &mut Buffer) {
+fn draw_row(columns: &[Column], cells: &Row, area: Rect, buf: &mut Buffer) {
     let mut at = area.x;
     for (column, (text, style)) in columns.iter().zip(cells) {
         let text = pane::fit(text, column.width.min(area.right().saturating_sub(at).into()));
@@ -118,10 +125,10 @@ struct Readout {
 }
 
 impl Readout {
-    fn of(results: &Results, data: &Data, shown: &[&Curve]) -> Readout {
+    fn new(results: &Results, data: &Data, shown: &[&Curve]) -> Readout {
         let x = results.x().unwrap_or(f64::NAN);
         let at = |curve: &Curve| point_at(curve, x).map(|point| point.y);
-        let on = data.curves.iter().filter(|curve| !results.is_off(curve));
+        let on = data.curves.iter().filter(|curve| !results.is_hidden(curve));
         let more = data.metric.more_is_better();
         let best = on.filter_map(at).reduce(|a, b| if (a > b) == more { a } else { b });
         let all: Vec<Option<f64>> = shown.iter().map(|curve| at(curve)).collect();
@@ -133,11 +140,14 @@ impl Readout {
     }
 
     fn row(&self, look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
-        let off = results.is_off(curve);
-        let role = |role: Role| look.style(if off { Role::Off } else { role });
-        let hue = if off { look.style(Role::Off) } else { look.series(curve.hue) };
-        let marker =
-            if off { look.glyph("·", ".").into() } else { look.marker(curve.index).to_string() };
+        let is_off = results.is_hidden(curve);
+        let role = |role: Role| look.style(if is_off { Role::Off } else { role });
+        let hue = if is_off { look.style(Role::Off) } else { look.series(curve.hue) };
+        let marker = if is_off {
+            look.glyph("·", ".").into()
+        } else {
+            look.marker(curve.index).to_string()
+        };
         let mut row = vec![(marker, hue), (curve.name.clone(), role(Role::Text))];
         let Some((point, result)) =
             point_at(curve, self.x).and_then(|p| Some((p, data.results().get(p.result)?)))
@@ -157,29 +167,30 @@ impl Readout {
             row.push((column::figure(point.mean / self.factor), role(Role::Text)));
         }
         row.push(match self.best {
-            _ if off => ("off".into(), look.style(Role::Off)),
+            _ if is_off => ("off".into(), look.style(Role::Off)),
             Some(best) if best == point.y => ("best".into(), look.style(Role::Good)),
-            Some(best) if best > 0.0 => (ratio(point.y / best), role(Role::Text)),
+            Some(best) if best > 0.0 => (show_ratio(point.y / best), role(Role::Text)),
             _ => (String::new(), Style::new()),
         });
         row.push((origin::main(result), role(Role::Text)));
         let (badge, style) = badge(look, result);
-        row.push((badge, if off { look.style(Role::Off) } else { style }));
+        row.push((badge, if is_off { look.style(Role::Off) } else { style }));
         row
     }
 
     /// A row of an estimate: its value at the cursor.
-    fn expected(&self, look: &Look, results: &Results, line: &Expected) -> Row {
-        let off = results.chart.unexpected.contains(&line.name);
-        let style = look.style(if off { Role::Off } else { Role::Rule });
-        let marker = if off { look.glyph("·", ".") } else { look.glyph("┈", ":") };
+    fn expected_row(&self, look: &Look, results: &Results, line: &Expected) -> Row {
+        let is_off = results.chart.hidden_estimates.contains(&line.name);
+        let style = look.style(if is_off { Role::Off } else { Role::Rule });
+        let marker = if is_off { look.glyph("·", ".") } else { look.glyph("┈", ":") };
         let value = line
             .points
             .iter()
             .find(|point| point.x == self.x)
             .map(|point| column::figure(point.y / self.factor));
-        let said = [marker.to_string(), line.name.clone(), value.unwrap_or_else(|| "-".into())];
-        said.into_iter()
+        let texts = [marker.to_string(), line.name.clone(), value.unwrap_or_else(|| "-".into())];
+        texts
+            .into_iter()
             .map(|text| (text, style))
             .chain(std::iter::repeat_n((String::new(), Style::new()), 4))
             .collect()
@@ -191,7 +202,7 @@ impl Readout {
             _ if point.high.is_nan() => String::new(),
             Metric::Latency => column::figure(point.high / self.factor),
             _ if point.y > 0.0 => {
-                percent(100.0 * (point.high - point.y).max(point.y - point.low) / point.y)
+                show_percent(100.0 * (point.high - point.y).max(point.y - point.low) / point.y)
             }
             _ => String::new(),
         }
@@ -248,7 +259,7 @@ fn point_at(curve: &Curve, x: f64) -> Option<&CurvePoint> {
 }
 
 /// `0.45x`, `12x`.
-fn ratio(ratio: f64) -> String {
+fn show_ratio(ratio: f64) -> String {
     match ratio {
         100.0.. => format!("{ratio:.0}x"),
         10.0.. => format!("{ratio:.1}x"),
@@ -263,11 +274,11 @@ pub fn badge(look: &Look, result: &CellResult) -> (String, Style) {
         return ("ok".into(), look.style(Role::Good));
     };
     let (role, sign) = findings::severity(look, worst);
-    (format!("{sign} {}", ids(result)), look.style(role))
+    (format!("{sign} {}", warning_ids(result)), look.style(role))
 }
 
 /// What is known of the point under the cursor, where there is room beside the chart.
-pub fn point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
+pub fn draw_point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
     if let Some(line) = results.expected(results.chart.series) {
         words(look, "Estimate", Role::Title, parts.point_title, 0, buf);
         let area = Rect::new(
@@ -276,7 +287,7 @@ pub fn point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &m
             parts.point.width.saturating_sub(2),
             parts.point.height,
         );
-        let text = format!("Made before anything ran, from {}.", line.reason);
+        let text = format!("Computed before the run, from {}.", line.reason);
         for (row, part) in pane::wrap(&text, usize::from(area.width))
             .into_iter()
             .enumerate()
@@ -298,5 +309,5 @@ pub fn point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &m
         parts.point.width.saturating_sub(2),
         parts.point.height,
     );
-    cell::brief(look, data, index, area, buf);
+    cell::draw_brief(look, data, index, area, buf);
 }

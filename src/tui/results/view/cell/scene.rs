@@ -33,13 +33,13 @@ impl<'a> Scene<'a> {
     }
 
     /// Text on as many lines as it needs.
-    pub fn wrapped(&self, text: &str, role: Role) -> Vec<Line<'static>> {
+    pub fn wrap(&self, text: &str, role: Role) -> Vec<Line<'static>> {
         let style = self.look.style(role);
         pane::wrap(text, self.width).into_iter().map(|part| Line::styled(part, style)).collect()
     }
 }
 
 /// A section of lines only; none where there are no lines.
-pub fn lines(lines: Vec<Line<'static>>) -> Vec<Section<'static>> {
+pub fn section(lines: Vec<Line<'static>>) -> Vec<Section<'static>> {
     if lines.is_empty() { Vec::new() } else { vec![Section::Lines(lines)] }
 }

@@ -57,11 +57,11 @@ fn picture(height: u16, draw: &dyn Fn(Rect, &mut Buffer), skip: u16, area: Rect,
         return draw(Rect { height, ..area }, buf);
     }
     let whole = Rect::new(0, 0, area.width, height);
-    let mut own = Buffer::empty(whole);
-    draw(whole, &mut own);
+    let mut full = Buffer::empty(whole);
+    draw(whole, &mut full);
     let seen = Rect { height: area.height.min(height - skip), ..area };
     for position in seen.positions() {
-        let from = own.cell((position.x - area.x, position.y - area.y + skip)).cloned();
+        let from = full.cell((position.x - area.x, position.y - area.y + skip)).cloned();
         if let (Some(from), Some(to)) = (from, buf.cell_mut(position)) {
             *to = from;
         }
@@ -75,7 +75,7 @@ pub struct Stack<'a> {
 
 impl<'a> Stack<'a> {
     /// Parts with an empty line between them.
-    pub fn of(area: Rect, parts: impl IntoIterator<Item = Vec<Section<'a>>>) -> Stack<'a> {
+    pub fn new(area: Rect, parts: impl IntoIterator<Item = Vec<Section<'a>>>) -> Stack<'a> {
         let mut sections = Vec::new();
         for part in parts.into_iter().filter(|part| !part.is_empty()) {
             if !sections.is_empty() {
@@ -90,7 +90,7 @@ impl<'a> Stack<'a> {
         self.sections.iter().map(Section::height).sum()
     }
 
-    pub fn most_scroll(&self) -> usize {
+    pub fn max_scroll(&self) -> usize {
         self.height().saturating_sub(usize::from(self.area.height))
     }
 
@@ -132,7 +132,7 @@ mod tests {
         };
         let picture = Section::Picture { height: 3, draw: Box::new(draw) };
         let area = Rect::new(0, 0, 2, height);
-        let stack = Stack::of(area, [vec![rows], Vec::new(), vec![picture]]);
+        let stack = Stack::new(area, [vec![rows], Vec::new(), vec![picture]]);
         assert_eq!(stack.height(), 7);
         let mut buf = Buffer::empty(area);
         stack.draw(scroll, &mut buf);
