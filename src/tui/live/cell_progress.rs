@@ -1,4 +1,4 @@
-//! How far a run is, counted_trials in cells.
+//! Progress of a run, counted in cells.
 
 use std::fmt;
 
@@ -6,20 +6,20 @@ use crate::engine::order;
 use crate::plan::Plan;
 use crate::record::Progress;
 
-/// The step that runs now among all.
+/// The position of the current trial or cell among all.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CellProgress {
     /// From 1; 0 before the first.
     pub position: u64,
-    /// Trials where their number is known, else the cells of a round.
+    /// All trials if their number is fixed, else the cells of a round.
     pub total: u64,
     pub round: u32,
     rounds: Option<u32>,
-    /// Each cell's place in the round.
+    /// The position of each cell in the round.
     turns: Vec<u32>,
 }
 
-/// `17 of 54`; the cells of a round are counted_trials anew in each.
+/// `17 of 54`; without a fixed number of trials the count restarts with each round.
 impl fmt::Display for CellProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.rounds.is_none() && self.round > 1 {

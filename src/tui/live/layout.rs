@@ -1,5 +1,4 @@
-//! Where the panes are. What there is no room for is left out, the least needed first: threads,
-//! latency, the curve, system calls.
+//! Pane layout. Panes without room are dropped in the order threads, latency, curve, system calls.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -14,13 +13,13 @@ pub struct Places {
     pub warnings: Option<Rect>,
 }
 
-/// Rows of Now with everything in it, and without what has a pane of its own.
+/// Rows of Now with everything in it, and without what has its own pane.
 const NOW_ALONE: u16 = 11;
 const NOW: u16 = 11;
 
 impl Places {
-    /// In this area, for a run with at most so many threads; `told`: the rows that warnings need in
-    /// so many columns.
+    /// Lays out the panes for a run with at most `threads` threads; `warning_rows` returns the rows
+    /// that warnings need in a number of columns.
     pub fn new(area: Rect, threads: u32, warning_rows: &dyn Fn(u16) -> usize) -> Places {
         match (area.width, area.height) {
             (76.., 28..) => Self::roomy(area, threads, warning_rows),
@@ -29,8 +28,7 @@ impl Places {
         }
     }
 
-    /// Over time at the left with threads and latency below, the curve and what goes on at the
-    /// right.
+    /// Charts over time at the left with threads and latency below; curve and Now at the right.
     fn roomy(area: Rect, threads: u32, warning_rows: &dyn Fn(u16) -> usize) -> Places {
         let [left, right] = columns(area);
         let wanted =
@@ -38,7 +36,7 @@ impl Places {
         let bottom = (area.height / 4).clamp(8, 15).max(wanted);
         let [above, below] = rows(left, [Constraint::Min(0), Constraint::Length(bottom)]);
         let [throughput, calls] = rows(above, [Constraint::Fill(3), Constraint::Fill(2)]);
-        // One thread says little.
+        // One thread needs little room.
         let share = if threads > 1 { 42 } else { 33 };
         let [threads, latency] =
             Layout::horizontal([Constraint::Percentage(share), Constraint::Min(0)]).areas(below);

@@ -1,4 +1,4 @@
-//! The run that goes on: its session as it grows, its clock, and what was asked of the engine.
+//! The current run: its growing session, its clock, and requests to the engine.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ use crate::record::{Event, Latency, Phase, Progress, Severity, Trial};
 use crate::session::Session;
 use crate::tui::curves;
 
-/// Time as the run counts it: a pause is no part of it.
+/// The run time, without pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Clock {
     ran: Duration,
-    /// Since when it goes; `None`: it stands.
+    /// When it was started; `None` while stopped.
     since: Option<Duration>,
 }
 
@@ -43,10 +43,9 @@ impl Clock {
 pub enum Suspension {
     #[default]
     No,
-    /// Paused for it, not by the person.
+    /// Paused for it, not by the user.
     Held,
-    /// Back: the run goes on once the engine has taken the pause, else a trial would span the
-    /// suspension.
+    /// Back: the run resumes once the engine has paused, else a trial would span the suspension.
     Resume,
 }
 
@@ -58,24 +57,24 @@ pub struct Run {
     pub view: RunView,
     pub clock: Clock,
     pub stopping: bool,
-    /// A pause was asked for; it holds once its phase is told.
+    /// A pause was requested; it is in effect once its phase is reported.
     pub pausing: bool,
     pub suspended: Suspension,
-    /// What is to be left out, until something else runs.
+    /// The step being skipped, until another one runs.
     pub skipping: Option<Step>,
-    /// A probe was measured since that was asked.
+    /// A probe was measured since the last query.
     pub has_new_probes: bool,
     /// One per cell of the plan, so that colours and markers stay as they are.
     results: Vec<CellResult>,
-    /// Per cell, how many trials its result was made from.
+    /// Per cell, the number of trials in its result.
     counted_trials: Vec<usize>,
-    /// Cells with trials that their result has not seen.
+    /// Cells with trials that are not in their result yet.
     stale: BTreeSet<u32>,
-    /// The last trial, where the picture does not show it yet.
+    /// The last trial, if it is not drawn yet.
     pending: Option<(Arc<Trial>, Option<Arc<Latency>>)>,
-    /// When the picture was brought up to date.
+    /// When the picture was last updated.
     refreshed_at: Option<Duration>,
-    /// What the title of the window says: percent and cell.
+    /// Percent and step in the window title.
     pub shown_title: Option<(u32, Option<Step>)>,
 }
 
@@ -108,12 +107,12 @@ impl Run {
         }
     }
 
-    /// Nothing is measured: the engine has taken the pause.
+    /// Returns whether the engine has paused.
     pub fn is_paused(&self) -> bool {
         self.view.phase() == Some(Phase::Pause)
     }
 
-    /// Takes in what the engine told at `now`.
+    /// Applies an event of the engine at `now`.
     pub fn handle_event(&mut self, now: Duration, event: Event) {
         self.session.apply(&event);
         self.view.now = self.clock.seconds(now);
@@ -121,7 +120,7 @@ impl Run {
             Event::Plan { plan } => self.apply_plan(plan),
             Event::Grounds { .. } => self.view.set_bounds(&Bounds::of(&self.session)),
             Event::Progress(progress) => self.apply_progress(now, progress),
-            // What a suspension cut is no measurement.
+            // A sample across a suspension is not a measurement.
             Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspension::No => {
                 self.view.push_sample(cell, &sample, lanes)
             }
@@ -141,7 +140,7 @@ impl Run {
         }
     }
 
-    /// Takes the plan as it is run, which the target may have changed.
+    /// Applies the plan as run, which the target may have changed.
     fn apply_plan(&mut self, plan: Arc<Plan>) {
         if *plan != *self.view.plan {
             self.results = empty_results(&plan);
@@ -167,8 +166,8 @@ impl Run {
         self.view.apply_progress(progress);
     }
 
-    /// Takes a trial in: what takes long waits for the next picture, for there may be a thousand
-    /// trials in a second.
+    /// Applies a trial. Expensive work waits for the next picture: there may be a thousand trials in
+    /// a second.
     fn apply_trial(&mut self, trial: &Arc<Trial>, latency: Option<Arc<Latency>>) {
         let Some(result) = self.results.get_mut(trial.cell as usize) else { return };
         let first = result.trials.is_empty();
@@ -188,7 +187,7 @@ impl Run {
         }
     }
 
-    /// Brings the picture up to date, unless that was done a moment ago.
+    /// Updates the picture, at most once per [`REFRESH_INTERVAL`].
     pub fn refresh(&mut self, now: Duration) {
         if self.refreshed_at.is_none_or(|at| now.saturating_sub(at) >= REFRESH_INTERVAL) {
             self.refreshed_at = Some(now);
@@ -197,8 +196,8 @@ impl Run {
         }
     }
 
-    /// The results of the cells that have more trials, and the curves. A cell of many trials waits
-    /// until they are some per cent more, unless this is the `last` time.
+    /// Updates the results of cells with new trials, and the curves. A cell of many trials waits for
+    /// 2 % more, unless this is the `last` time.
     pub fn update_curves(&mut self, last: bool) {
         let is_due = |cell: u32| {
             let (trials, counted_trials) =
@@ -224,7 +223,7 @@ impl Run {
     }
 }
 
-/// The picture is not brought up to date more often than it is drawn.
+/// The picture is not updated more often than it is drawn.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(90);
 
 fn empty_results(plan: &Plan) -> Vec<CellResult> {

@@ -1,5 +1,4 @@
-//! All that Live draws of a run, and how the engine's events change it. A copy of it is a picture
-//! that holds still.
+//! Everything Live draws of a run, updated by the engine's events. A copy of it is a frozen picture.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,14 +18,14 @@ use crate::record::{
 use crate::tui::curves::{self, Curve, Expected, Metric};
 use crate::units::Rates;
 
-/// The last trial, with what only a whole trial tells.
+/// The last trial, with the figures that only a finished trial has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LastTrial {
     pub cell: u32,
     pub round: u32,
     pub rate: f64,
     pub source: Option<Source>,
-    /// CPU time per time of the trial: above 1 with several threads.
+    /// CPU time per wall time of the trial: above 1 with several threads.
     pub user: f64,
     pub system: f64,
     pub minor_faults: u64,
@@ -34,15 +33,15 @@ pub struct LastTrial {
     pub latency: Option<Arc<Latency>>,
 }
 
-/// What the lanes did in the last second of the trial that runs.
+/// The work of each lane in the last second of the current trial.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recent {
     samples: VecDeque<(u64, Vec<LaneSample>)>,
-    /// The trial goes on; else these are the last values of the one before.
+    /// The trial is running; otherwise these are the last values of the previous one.
     pub fresh: bool,
 }
 
-/// Samples of a second.
+/// Number of samples in a second.
 const RECENT_SAMPLES: usize = 10;
 
 impl Recent {
@@ -63,13 +62,13 @@ impl Recent {
         self.samples.iter().map(|(nanos, _)| nanos).sum()
     }
 
-    /// Of all lanes together, per second; `None` before the first sample.
+    /// Returns the rate of all lanes together, per second; `None` before the first sample.
     pub fn rate(&self, of: fn(&LaneSample) -> u64) -> Option<f64> {
         let all = self.samples.iter().flat_map(|(_, lanes)| lanes).map(of).sum();
         (!self.samples.is_empty()).then(|| per_second(all, self.nanos()))
     }
 
-    /// Of each lane, per second.
+    /// Returns the rate of each lane, per second.
     pub fn lanes(&self, of: fn(&LaneSample) -> u64) -> Vec<f64> {
         let count = self.samples.front().map_or(0, |(_, lanes)| lanes.len());
         let sum = |lane: usize| {
@@ -86,20 +85,20 @@ pub struct RunView {
     pub target: String,
     /// The backend's colour, per cell.
     pub hues: Vec<usize>,
-    /// Seconds of the run, pauses left out.
+    /// Seconds of the run, without pauses.
     pub now: f64,
     pub series: Series,
     pub axes: Axes,
     pub axis: Axis,
     pub curves: Vec<Curve>,
-    /// Told before anything is measured, once what the machine can reach is known.
+    /// Estimates, available once the ceilings of the machine are known.
     pub expected: Vec<Expected>,
     /// Bytes per second that machine and disk reach at most, by name.
     pub ceilings: Vec<(&'static str, f64)>,
     /// Cells that have a result.
     pub measured: usize,
     pub progress: Option<Progress>,
-    /// When it was told.
+    /// When it was reported.
     progress_at: f64,
     pub cell_progress: CellProgress,
     pub recent: Recent,
@@ -148,7 +147,7 @@ impl RunView {
         self.plan.cells.get(cell as usize)
     }
 
-    /// What a step is called.
+    /// Returns the name of a step.
     pub fn label(&self, step: Step) -> Option<String> {
         match step {
             Step::Cell(cell) => self.job(cell).map(Job::label),
@@ -160,7 +159,7 @@ impl RunView {
         self.hues.get(cell as usize).copied().unwrap_or(0)
     }
 
-    /// The cell that runs now.
+    /// Returns the current cell.
     pub fn cell(&self) -> Option<u32> {
         self.progress.and_then(|progress| progress.cell)
     }
@@ -169,7 +168,7 @@ impl RunView {
         self.progress.map(|progress| progress.phase)
     }
 
-    /// What the upper chart shows: bytes, or operations where no cell moves any.
+    /// Returns what the upper chart shows: bytes, or operations if no cell moves any.
     pub fn measure(&self) -> Measure {
         if self.plan.cells.iter().any(moves_data) { Measure::Bytes } else { Measure::Operations }
     }
@@ -178,7 +177,7 @@ impl RunView {
         self.measure().metric()
     }
 
-    /// What the results will be held against is known.
+    /// Sets the ceilings that results are compared with, and the estimates from them.
     pub fn set_bounds(&mut self, bounds: &Bounds) {
         if self.metric() == Metric::Throughput {
             self.ceilings = bounds.lines();
@@ -187,7 +186,7 @@ impl RunView {
         }
     }
 
-    /// The share that is done and the seconds left, carried on since they were told.
+    /// Returns the completed share (0 to 1) and the seconds left, extrapolated since the last report.
     pub fn estimate_progress(&self) -> Option<(f64, f64)> {
         let progress = self.progress?;
         let estimated = progress.left as f64 / 1e9;
@@ -197,12 +196,12 @@ impl RunView {
         Some((share.clamp(0.0, 1.0), left))
     }
 
-    /// Whole percent that are done.
+    /// Returns the completed share in whole percent.
     pub fn percent(&self) -> Option<u32> {
         self.estimate_progress().map(|(share, _)| (share * 100.0 + 1e-6) as u32)
     }
 
-    /// Seconds that the step has run without anything measured.
+    /// Returns the seconds the step has run without a sample.
     pub fn idle_seconds(&self) -> f64 {
         if self.series.is_open() { 0.0 } else { self.now - self.progress_at }
     }
@@ -222,10 +221,10 @@ impl RunView {
         self.recent.push(sample, lanes);
     }
 
-    /// A trial is over.
+    /// Ends the current trial.
     pub fn finish_trial(&mut self, trial: &Trial) {
         if !self.series.is_open() {
-            // Too short for a sample, or they were all dropped.
+            // Too short for a sample, or all samples were dropped.
             let Trial { nanos, bytes, ops, syscalls, .. } = *trial;
             let sample =
                 Sample { at: nanos, nanos, bytes, ops, syscalls: syscalls.get().unwrap_or(0) };
@@ -235,7 +234,7 @@ impl RunView {
         self.recent.fresh = false;
     }
 
-    /// Shows what the last trial gave; `first`: its cell had none before, so its verdict is news.
+    /// Shows the last trial; `first`: it is the first of its cell, so its verdict is applied.
     pub fn show_last(
         &mut self,
         trial: &Arc<Trial>,
@@ -279,7 +278,7 @@ impl RunView {
         self.warnings.add_note(Severity::Wrong, format!("{label}: {error}"));
     }
 
-    /// The run is over; nothing changes any more.
+    /// Marks the run as ended.
     pub fn finish(&mut self, end: Option<End>) {
         let share = match end {
             Some(End::Finished | End::Goal | End::Budget) => 1.0,
@@ -298,7 +297,7 @@ impl RunView {
         self.recent.fresh = false;
     }
 
-    /// Time went on, or another window is shown.
+    /// Fits the axes to the current time and window.
     pub fn settle(&mut self, zoom: Zoom, rates: Rates) {
         let measure = self.measure();
         self.axes.settle(&self.series, measure, zoom, self.now, rates);

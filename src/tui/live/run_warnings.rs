@@ -1,26 +1,26 @@
-//! The warnings of a run as they are found: each once, with the cells that it is about.
+//! The warnings of a run so far: each kind once, with the cells it concerns.
 
 use std::collections::BTreeSet;
 
 use crate::record::{Severity, Verdict};
 
-/// What only more trials can answer: no news while the run goes on.
+/// Warnings that more trials may clear: not worth showing during the run.
 const NEED_MORE_TRIALS: [&str; 2] = ["few", "wide"];
-/// Notes and failures that are kept; more of them say nothing new.
+/// Limit on kept warnings, notes and failures.
 const MAX_FINDINGS: usize = 64;
 
 /// One kind of warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Empty: a note of the engine or a failure, which stays.
+    /// Empty for a note of the engine or a failure, which stays.
     pub id: String,
     pub severity: Severity,
-    /// Of the first cell that has it.
+    /// The message for the first cell that has it.
     pub message: String,
     pub cells: BTreeSet<u32>,
 }
 
-/// The gravest first; of one gravity in the order in which they were found.
+/// Warnings, the most severe first; equal severities in the order they appeared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunWarnings(Vec<Finding>);
 
@@ -37,7 +37,7 @@ impl RunWarnings {
         self.0.is_empty()
     }
 
-    /// A cell was judged: what its last verdict said is forgotten.
+    /// Replaces the warnings of a cell by those of its new verdict.
     pub fn apply_verdict(&mut self, cell: u32, verdict: &Verdict) {
         for finding in self.0.iter_mut().filter(|finding| !finding.id.is_empty()) {
             finding.cells.remove(&cell);
@@ -69,7 +69,7 @@ impl RunWarnings {
         self.sort();
     }
 
-    /// A cell failed, or the engine has something to say.
+    /// Adds a failure or a note of the engine, unless it is already listed.
     pub fn add_note(&mut self, severity: Severity, message: String) {
         if self.0.len() < MAX_FINDINGS && !self.0.iter().any(|finding| finding.message == message) {
             self.0.push(Finding { id: String::new(), severity, message, cells: BTreeSet::new() });
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_is_told_once_and_goes_with_its_last_cell() {
+    fn each_kind_is_listed_once_and_disappears_with_its_last_cell() {
         let mut found = RunWarnings::default();
         found.apply_verdict(
             0,
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_bounded() {
+    fn the_number_of_notes_is_bounded() {
         let mut found = RunWarnings::default();
         for n in 0..10_000 {
             found.add_note(Severity::Note, format!("note {n}"));

@@ -1,39 +1,38 @@
-//! What was done over the time of the run: bounded, however long it runs, with gaps where nothing
-//! was measured.
+//! Work over the time of the run, in bounded memory, with gaps where nothing was measured.
 
 use crate::record::Sample;
 use crate::stats::merge_neighbours;
 use crate::tui::curves::Metric;
 
-/// At most so many slices are kept.
+/// Limit on kept slices.
 pub const MAX_SLICES: usize = 2400;
-/// So much of the end is never made coarser, seconds: what a short window shows.
+/// Seconds at the end that keep full resolution: what a short window shows.
 const FINE_SECONDS: f64 = 60.0;
-/// Slices that the time before it is worth: more than the dots of any screen.
+/// Resolution of the time before that, in slices: more than the dots of any screen.
 const COARSE_SLICES: f64 = 600.0;
 
-/// What was done in one stretch of time.
+/// The work done in one stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slice {
     /// Seconds of the run.
     pub from: f64,
     pub to: f64,
-    /// Time that was measured in it.
+    /// Measured time within it.
     pub nanos: u64,
     pub bytes: u64,
     pub ops: u64,
     pub syscalls: u64,
-    /// The slowest and the fastest of what it was merged from.
+    /// The slowest and the fastest rate among the merged slices.
     pub bytes_range: (f64, f64),
     pub ops_range: (f64, f64),
     pub syscalls_range: (f64, f64),
-    /// Which piece of unbroken measuring it belongs to.
+    /// The uninterrupted piece of measuring it belongs to.
     pub piece: u32,
     /// The backend's colour; `None` where several were merged.
     pub hue: Option<usize>,
 }
 
-/// What a chart over time shows.
+/// The quantity that a chart over time shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     Bytes,
@@ -42,7 +41,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// What it is per second.
+    /// Returns the metric of its rate per second.
     pub fn metric(self) -> Metric {
         match self {
             Measure::Bytes => Metric::Throughput,
@@ -53,7 +52,7 @@ impl Measure {
 }
 
 impl Slice {
-    /// Per second of what was measured, and its extremes.
+    /// Returns the rate per second of measured time, and its extremes.
     pub fn rate(&self, measure: Measure) -> (f64, (f64, f64)) {
         let (amount, range) = match measure {
             Measure::Bytes => (self.bytes, self.bytes_range),
@@ -81,12 +80,12 @@ impl Slice {
     }
 }
 
-/// An amount over a time; 0 where no time went by.
+/// Returns an amount per second; 0 for no time.
 pub fn per_second(amount: u64, nanos: u64) -> f64 {
     if nanos == 0 { 0.0 } else { amount as f64 * 1e9 / nanos as f64 }
 }
 
-/// The piece of measuring that goes on.
+/// The piece of measuring in progress.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OpenPiece {
     /// When it began, seconds of the run.
@@ -103,20 +102,20 @@ pub struct Series {
 }
 
 impl Series {
-    /// Nothing is measured until the next sample: a gap.
+    /// Ends the current piece: a gap until the next sample.
     pub fn cut(&mut self) {
         self.open = None;
     }
 
-    /// Whether something was told of the piece that goes on.
+    /// Returns whether the current piece has samples.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Takes in a sample that arrived at `now`, seconds of the run.
+    /// Adds a sample that arrived at `now`, seconds of the run.
     pub fn push(&mut self, now: f64, sample: &Sample, hue: usize) {
         let begin = sample.at.saturating_sub(sample.nanos);
-        // A trial that is repeated begins anew, and what was dropped is not known.
+        // A repeated trial starts over, and dropped samples leave a gap.
         let continued = self.open.filter(|open| {
             sample.at > open.reached && begin <= open.reached.saturating_add(1_000_000)
         });
@@ -148,8 +147,7 @@ impl Series {
         }
     }
 
-    /// Makes what is long ago coarser: neighbours of one piece first, so that gaps stay as long as
-    /// they can.
+    /// Merges old slices: neighbours of one piece first, so that gaps stay visible.
     fn thin(&mut self) {
         let end = self.slices.last().map_or(0.0, |slice| slice.to);
         let max_width = end / COARSE_SLICES;
@@ -158,7 +156,7 @@ impl Series {
         if self.slices.len() > MAX_SLICES / 4 * 3 {
             self.merge(is_old);
         }
-        // Where neither helps, as with more samples than time: whatever it costs.
+        // Many samples in little time: the limit holds at the cost of resolution.
         if self.slices.len() > MAX_SLICES / 8 * 7 {
             merge_neighbours(&mut self.slices, MAX_SLICES / 2, Slice::merge_with);
         }
@@ -174,12 +172,12 @@ impl Series {
         });
     }
 
-    /// The slices that end after `from`.
+    /// Returns the slices that end after `from`.
     pub fn slices_since(&self, from: f64) -> &[Slice] {
         &self.slices[self.slices.partition_point(|slice| slice.to < from)..]
     }
 
-    /// The largest rate after `from`.
+    /// Returns the largest rate after `from`.
     pub fn peak(&self, from: f64, measure: Measure) -> f64 {
         self.slices_since(from).iter().map(|slice| slice.rate(measure).1.1).fold(0.0, f64::max)
     }

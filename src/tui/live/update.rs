@@ -1,4 +1,4 @@
-//! What Live does with messages and actions.
+//! Handlers of messages and actions of Live.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::session_view::SessionView;
 
-/// A plan is about to run on this machine.
+/// Prepares for a run of `plan` on this machine.
 pub fn begin(live: &mut Live, now: Duration, host: Host, plan: &Arc<Plan>) {
     live.run = Some(Run::new(host, plan, now));
     live.last_view = None;
@@ -24,7 +24,7 @@ pub fn begin(live: &mut Live, now: Duration, host: Host, plan: &Arc<Plan>) {
     live.unsaved = None;
 }
 
-/// The run is over: what it measured. Its last picture stays until the next one begins.
+/// Ends the run and returns its results. The last picture stays until the next run begins.
 pub fn end(live: &mut Live) -> Option<SessionView> {
     let mut run = live.run.take()?;
     run.refresh(Duration::MAX);
@@ -43,8 +43,7 @@ pub fn stop(live: &mut Live) -> Vec<Effect> {
     vec![Effect::Stop]
 }
 
-/// The program is about to be suspended: a run that is not paused is, so that the gap is never
-/// measured.
+/// Pauses the run before the program is suspended, so that the gap is not measured.
 pub fn suspend(live: &mut Live, now: Duration) -> Option<Effect> {
     let run = live.run.as_mut()?;
     run.clock.stop(now);
@@ -56,7 +55,7 @@ pub fn suspend(live: &mut Live, now: Duration) -> Option<Effect> {
     Some(Effect::Pause(true))
 }
 
-/// Back from a suspension.
+/// Resumes the run after a suspension.
 pub fn resume(live: &mut Live) -> Option<Effect> {
     let run = live.run.as_mut()?;
     if run.suspended == Suspension::Held {
@@ -65,7 +64,7 @@ pub fn resume(live: &mut Live) -> Option<Effect> {
     end_suspension(run)
 }
 
-/// Ends the pause of a suspension, if the engine has taken it.
+/// Ends the pause of a suspension once the engine has paused.
 fn end_suspension(run: &mut Run) -> Option<Effect> {
     if run.suspended != Suspension::Resume || !run.is_paused() {
         return None;
@@ -74,7 +73,7 @@ fn end_suspension(run: &mut Run) -> Option<Effect> {
     Some(Effect::Pause(false))
 }
 
-/// Messages of the run.
+/// Handles messages of the run.
 pub fn handle_message(live: &mut Live, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
     let Some(run) = &mut live.run else { return Vec::new() };
     match msg {
@@ -97,7 +96,7 @@ pub fn handle_message(live: &mut Live, ctx: &mut Context, msg: Msg) -> Vec<Effec
     Vec::new()
 }
 
-/// Time goes on.
+/// Updates the picture to the current time.
 pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
     let Live { run, zoom, .. } = live;
     let Some(run) = run else { return Vec::new() };
@@ -107,7 +106,7 @@ pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
     update_title(run).into_iter().collect()
 }
 
-/// The title of the window, where its percent or its cell changed.
+/// Returns the new window title if its percent or its step changed.
 fn update_title(run: &mut Run) -> Option<Effect> {
     let (percent, step) =
         (run.view.percent()?, run.view.progress.as_ref().and_then(Step::from_progress));
@@ -139,7 +138,7 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
 
 fn pause(live: &mut Live) -> Option<Effect> {
     let run = live.run.as_mut()?;
-    // It goes on by itself in a moment; before that a trial would span the suspension.
+    // It resumes by itself in a moment; before that a trial would span the suspension.
     if run.stopping || run.suspended != Suspension::No {
         return None;
     }
@@ -176,7 +175,7 @@ fn zoom(live: &mut Live, ctx: &Context, change: impl Fn(Zoom) -> Zoom) {
         .chain(live.frozen.iter_mut().map(|f| &mut f.0))
         .chain(&mut live.last_view);
     for view in pictures {
-        // Another window, another picture: nothing to be kept from jumping.
+        // A new window may jump.
         view.axes = Default::default();
         view.settle(live.zoom, ctx.look.unit);
     }

@@ -1,4 +1,4 @@
-//! The window of time that is shown, and vertical axes that do not jump.
+//! The visible time window, and vertical axes that do not jump.
 
 use super::series::{Measure, Series};
 use crate::tui::plot::round_end;
@@ -29,13 +29,13 @@ impl Zoom {
         Zoom((self.0 + 1).min(WINDOWS.len() - 1))
     }
 
-    /// Seconds of the window; `None`: all.
+    /// Returns the seconds of the window; `None` for all.
     pub fn seconds(self) -> Option<f64> {
         Some(WINDOWS[self.0]).filter(|seconds| seconds.is_finite())
     }
 
-    /// The ends of what is shown at `now`, seconds of the run: from its start, until that is longer
-    /// than the window.
+    /// Returns the visible range at `now`, in seconds of the run: from its start until the window is
+    /// full.
     pub fn ends(self, now: f64) -> (f64, f64) {
         match self.seconds() {
             Some(window) if self.is_sliding(now) => (now - window, now),
@@ -44,7 +44,7 @@ impl Zoom {
         }
     }
 
-    /// Whether the window is full, and goes along with `now`.
+    /// Returns whether the window is full and moves with `now`.
     pub fn is_sliding(self, now: f64) -> bool {
         self.seconds().is_some_and(|window| now > window)
     }
@@ -64,13 +64,13 @@ fn round_time(seconds: f64) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StickyAxis {
     pub top: f64,
-    /// In which it is round.
+    /// The unit in which the end is round.
     pub unit: Unit,
-    /// Since when much less would do, seconds of the run.
+    /// Since when a much lower end would do, seconds of the run.
     roomy_since: Option<f64>,
 }
 
-/// So long less must do before the axis shrinks, seconds.
+/// Seconds for which a lower end must do before the axis shrinks.
 const SHRINK_DELAY: f64 = 3.0;
 
 impl Default for StickyAxis {
@@ -80,9 +80,9 @@ impl Default for StickyAxis {
 }
 
 impl StickyAxis {
-    /// Fits it to the largest value in sight; round in one of these units.
+    /// Fits the end to the largest visible value, round in one of `units`.
     pub fn settle(&mut self, peak: f64, now: f64, units: &[Unit]) {
-        // Below one and a half of a unit two digits say too little.
+        // Below 1.5 of a unit two digits are too coarse.
         let unit = column::unit_for(peak * 1.04 / 1.5, units);
         let wanted =
             if peak.is_finite() && peak > 0.0 { round_end(peak * 1.04, unit.0) } else { 0.0 };

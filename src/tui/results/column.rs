@@ -3,19 +3,19 @@
 use crate::tui::view::pane;
 use crate::units::column::{Unit, align};
 
-/// What a column is sorted by.
+/// The sort key of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Key {
     Number(f64),
     Word(String),
 }
 
-/// How a column's text looks.
+/// The style of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     Backend,
     Word,
-    /// The figure of the table.
+    /// The main figure of the table.
     Main,
     Number,
     Badge,
@@ -25,7 +25,7 @@ pub enum Look {
 pub struct Column {
     pub title: String,
     pub unit: String,
-    /// What goes first where there is no room; 0 stays.
+    /// The highest rank is dropped first for lack of room; 0 stays.
     pub rank: u8,
     pub right: bool,
     pub look: Look,
@@ -34,7 +34,7 @@ pub struct Column {
     pub keys: Vec<Key>,
 }
 
-/// A column of words.
+/// Creates a column of words.
 pub fn text_column(
     title: &str,
     rank: u8,
@@ -56,7 +56,7 @@ pub fn text_column(
     }
 }
 
-/// A column of figures in a unit.
+/// Creates a column of figures in a unit.
 pub fn number_column(
     title: &str,
     rank: u8,

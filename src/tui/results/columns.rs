@@ -1,5 +1,4 @@
-//! The table's columns, made once for all rows: what tells cells apart, what was measured, whether
-//! it can be trusted.
+//! The table columns, built once for all rows: cell parameters, measurements, verdicts.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -14,13 +13,13 @@ use crate::report::table::{axes, origin};
 use crate::tui::session_view::SessionView;
 use crate::units::Rates;
 
-/// Rows are results, then what was skipped.
+/// The table: rows are results, then skipped cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sheet {
     pub columns: Vec<Column>,
-    /// Columns that name the cell; the others are empty where nothing was measured.
+    /// Number of columns that name the cell; the others are empty for skipped cells.
     pub name_columns: usize,
-    /// Results and skipped cells in their natural order, and before which a group begins.
+    /// Results and skipped cells in plan order, and which of them begin a group.
     pub order: Vec<usize>,
     pub breaks: Vec<bool>,
     pub results: usize,
@@ -28,7 +27,7 @@ pub struct Sheet {
     pub texts: Vec<String>,
 }
 
-/// The hue of each result's backend: its place among the backends, as in the curves.
+/// Returns the hue of each result's backend, the same as in the curves.
 pub fn hues(results: &[CellResult]) -> Vec<usize> {
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut hue = |result: &CellResult| {
@@ -76,7 +75,7 @@ impl Sheet {
         Sheet { columns, name_columns, order, breaks, results: results.len(), texts }
     }
 
-    /// The columns that fit; the lowest ranks stay.
+    /// Returns the columns that fit; the lowest ranks stay.
     pub fn fit(&self, width: usize) -> Vec<usize> {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
         loop {
@@ -89,13 +88,13 @@ impl Sheet {
         }
     }
 
-    /// Whether a column is sorted from the largest down: figures are, what names a cell is not.
+    /// Returns whether a column sorts from the largest down, as figures do.
     pub fn sorts_descending(&self, column: usize) -> bool {
         column >= self.name_columns
             && self.columns.get(column).is_some_and(|column| column.look != Look::Word)
     }
 
-    /// Rows that have every word of the filter, in the order of a column.
+    /// Returns the rows that contain every word of the filter, sorted by a column.
     pub fn rows(&self, filter: &str, sort: Option<(usize, bool)>) -> Vec<usize> {
         let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
         let matches = |row: &usize| {
@@ -116,7 +115,7 @@ impl Sheet {
 /// Spaces between columns.
 pub const GAP: usize = 2;
 
-/// What has no value comes last in both directions.
+/// Compares two keys; missing values come last in both directions.
 fn compare(a: Option<&Key>, b: Option<&Key>, reversed: bool) -> Ordering {
     let has_value = |key: Option<&Key>| {
         matches!(key, Some(Key::Number(n)) if !n.is_nan()) || matches!(key, Some(Key::Word(_)))
@@ -141,7 +140,7 @@ fn axis_column(axis: Axis, jobs: &[&Job]) -> Column {
     Column { right: axis.is_number(), ..text_column(axis.column(), 0, look, texts, keys) }
 }
 
-/// Where the bytes came from, and the verdict.
+/// Builds the columns of the source of bytes, and of the verdict.
 fn trust_columns(rows: &[&CellResult]) -> Vec<Column> {
     let words =
         |texts: &[String]| texts.iter().map(|text| Key::Word(text.clone())).collect::<Vec<_>>();
@@ -170,7 +169,7 @@ fn trust_columns(rows: &[&CellResult]) -> Vec<Column> {
     columns
 }
 
-/// The names of a result's warnings, the worst first; notes only where there is nothing worse.
+/// Returns the ids of a result's warnings; notes only if there is nothing worse.
 pub fn warning_ids(row: &CellResult) -> String {
     let worse: Vec<&str> = row
         .warnings

@@ -1,4 +1,4 @@
-//! What goes to the clipboard: the result under the cursor in one line with its conditions, or the
+//! Text for the clipboard: the result under the cursor in one line with its conditions, or the
 //! whole table.
 
 use super::data::Data;
@@ -10,7 +10,7 @@ use crate::tui::curves::Metric;
 use crate::tui::session_name;
 use crate::units::{self, Rates};
 
-/// Of an opened cell and of the chart one result, of the table all of it; the answer where there is
+/// Returns one result in an opened cell or the chart, else the whole table; the answer if there is
 /// no result.
 pub fn clipboard_text(results: &Results) -> String {
     let Some(data) = &results.data else { return String::new() };
@@ -26,7 +26,7 @@ pub fn clipboard_text(results: &Results) -> String {
     }
 }
 
-/// The table as batch mode prints it, with what stands above and below it.
+/// Returns the table as batch mode prints it, with header and footer.
 fn table_text(data: &Data, unit: Rates) -> String {
     let mut bytes = Vec::new();
     // Writing to memory does not fail.
@@ -35,7 +35,7 @@ fn table_text(data: &Data, unit: Rates) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// `read 64 KiB warm: 12.3 GiB/s (12.1 GiB/s to 12.5 GiB/s, 95 % of 5 trials), 196 k/s, p50 4.9 µs,
+/// Formats a result: `read 64 KiB warm: 12.3 GiB/s (12.1 GiB/s to 12.5 GiB/s, 95 % of 5 trials), 196 k/s, p50 4.9 µs,
 /// from cache 100 %`.
 fn describe_result(result: &CellResult, unit: Rates) -> String {
     let mut parts = Vec::new();
@@ -75,7 +75,7 @@ fn describe_result(result: &CellResult, unit: Rates) -> String {
     format!("{}: {}{warned}", result.cell.label(), parts.join(", "))
 }
 
-/// The file, the machine and the time.
+/// Describes target, machine and time.
 fn describe_conditions(data: &Data) -> String {
     let (session, host) = (&data.view.session, &data.view.session.host);
     let size = match session.plan.target.size() {
@@ -93,7 +93,7 @@ fn describe_conditions(data: &Data) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// With one space between words.
+/// Collapses white space to single spaces.
 fn squeeze_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,5 +1,4 @@
-//! What is shown of a session, made once: curves by metric, the table's columns, where each cell
-//! is.
+//! The displayed data of a session, built once: curves by metric, table columns, cell positions.
 
 use super::columns::{self, Sheet};
 use super::measured;
@@ -13,14 +12,14 @@ use crate::tui::plot::Point;
 use crate::tui::session_view::SessionView;
 use crate::units::Rates;
 
-/// A curve as the chart takes it.
+/// The points of a curve as drawn by the chart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CurvePoints {
     pub medians: Vec<Point>,
     pub means: Vec<Point>,
-    /// Points whose value is easily misread.
+    /// Points with a misleading value.
     pub misleading: Vec<Point>,
-    /// Points whose value is not what it says it is.
+    /// Points with a wrong value.
     pub wrong: Vec<Point>,
 }
 
@@ -28,31 +27,30 @@ pub struct CurvePoints {
 pub struct Data {
     pub view: SessionView,
     pub axis: Axis,
-    /// What else the cells can be drawn over, the most useful first.
+    /// The available x axes, the most useful first.
     pub axes: Vec<Axis>,
-    /// The XOR that every cell that folded one has; `None` where they differ, or there are not two.
+    /// The XOR shared by all cells that computed one; `None` if they differ or are fewer than two.
     pub same_xor: Option<String>,
-    /// Small tables of what only some sessions have.
+    /// Small tables that only some sessions have.
     pub extras: Vec<Extra>,
     pub metric: Metric,
     pub curves: Vec<Curve>,
-    /// What all cells share and no curve is named by.
+    /// Settings that all cells share and no curve is named by.
     pub common: String,
     /// Estimates beside them: the last rows of the legend.
     pub expected: Vec<Expected>,
     /// Of each curve.
     pub points: Vec<CurvePoints>,
-    /// Misleading warnings that tell no point from another, for every point has one of a group.
+    /// Groups of misleading warnings of which every point has one.
     pub shared_warnings: Vec<Vec<String>>,
-    /// Every place on the axis that a curve has a point at, ascending.
+    /// The x values of all points, ascending.
     pub xs: Vec<f64>,
     pub sheet: Sheet,
     /// The hue of each result's backend.
     pub hues: Vec<usize>,
     /// Index in the plan of each result's cell.
     cells: Vec<usize>,
-    /// Named lines over the curves of throughput: what memory and device give at most, where that
-    /// was measured.
+    /// Named ceilings of memory and device over the throughput curves, if measured.
     pub ceilings: Vec<(String, f64)>,
 }
 
@@ -105,7 +103,7 @@ impl Data {
         data
     }
 
-    /// Makes the curves of a metric.
+    /// Builds the curves of a metric.
     pub fn plot(&mut self, metric: Metric) {
         self.metric = metric;
         self.curves = curves::curves(&self.view.results, self.axis, metric);
@@ -124,7 +122,7 @@ impl Data {
         self.xs.dedup();
     }
 
-    /// Draws over the next of the axes that the cells have.
+    /// Switches to the next x axis.
     pub fn use_next_axis(&mut self) {
         let at = self.axes.iter().position(|axis| *axis == self.axis).unwrap_or(0);
         let Some(next) = self.axes.get((at + 1) % self.axes.len().max(1)) else { return };
@@ -137,22 +135,22 @@ impl Data {
         &self.view.results
     }
 
-    /// Rows of the legend: the curves, then along an axis the estimates.
+    /// Returns the number of legend rows: the curves, then along an axis the estimates.
     pub fn legend_rows(&self) -> usize {
         self.curves.len() + if self.is_curve() { self.expected.len() } else { 0 }
     }
 
-    /// Whether the cells lie along an axis; else they are bars.
+    /// Returns whether the cells lie along an axis; otherwise they are bars.
     pub fn is_curve(&self) -> bool {
         self.xs.len() > 1
     }
 
-    /// How far apart two places are on the chart.
+    /// Returns the distance of two x values on the chart.
     pub fn distance(&self, a: f64, b: f64) -> f64 {
         if self.axis.is_log() { (a.log2() - b.log2()).abs() } else { (a - b).abs() }
     }
 
-    /// The curve and place on it of a result.
+    /// Returns the curve index and x value of a result.
     pub fn locate(&self, result: usize) -> Option<(usize, f64)> {
         self.curves.iter().enumerate().find_map(|(at, curve)| {
             let point = curve.points.iter().find(|point| point.result == result)?;
@@ -160,19 +158,19 @@ impl Data {
         })
     }
 
-    /// Index in the plan of a result's cell.
+    /// Returns the index in the plan of a result's cell.
     pub fn cell_of(&self, result: usize) -> Option<u32> {
         self.cells.get(result)?.to_owned().try_into().ok()
     }
 
-    /// The latencies behind a result.
+    /// Returns the latencies of a result.
     pub fn latency(&self, result: usize) -> Option<&Latency> {
         let verdict = self.view.session.verdicts.get(*self.cells.get(result)?)?.as_ref()?;
         verdict.latency.as_ref().filter(|latency| latency.count > 0)
     }
 }
 
-/// Results are in the order of the plan, and leave out what was not reached.
+/// Returns the plan index of each result: results are in plan order, without cells not reached.
 fn cell_indexes(view: &SessionView) -> Vec<usize> {
     let mut plan = view.session.plan.cells.iter().enumerate();
     let place =
@@ -180,7 +178,7 @@ fn cell_indexes(view: &SessionView) -> Vec<usize> {
     view.results.iter().map_while(place).collect()
 }
 
-/// What all of at least two cells have.
+/// Returns the XOR that all of at least two cells share.
 fn same_xor(results: &[CellResult]) -> Option<String> {
     let mut found = results.iter().filter_map(measured::cell_xor);
     let (first, mut rest) = (found.next()?, found.peekable());
@@ -192,10 +190,10 @@ fn is_misleading(result: &CellResult, id: &str) -> bool {
     result.warnings.iter().any(|w| w.severity == Severity::Misleading && w.id == id)
 }
 
-/// The warnings about chance: which of them a point has is a matter of its number of trials.
+/// Warnings about chance: which one a point has depends on its number of trials.
 const CHANCE: [&str; 2] = ["few", "wide"];
 
-/// Groups of misleading warnings of which every point has one.
+/// Returns the groups of misleading warnings of which every point has one.
 fn shared_warnings(curves: &[Curve], results: &[CellResult]) -> Vec<Vec<String>> {
     let points: Vec<&CellResult> = curves
         .iter()

@@ -1,4 +1,4 @@
-//! The columns of what was measured, for all rows at once.
+//! The columns of measured values, for all rows at once.
 
 use super::column::{Column, Key, Look, number_column, text_column};
 use crate::analysis::{CellResult, TrialWork};
@@ -11,7 +11,7 @@ use crate::tui::view::pane;
 use crate::units::column::{self as unit_of, PER_SECOND, TIME, Unit};
 use crate::units::{self, Rates};
 
-/// Throughput, operations, system calls, latencies and CPU time, as far as they were measured.
+/// Builds the columns of throughput, operations, system calls, latencies and CPU time, as measured.
 pub fn result_columns(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
     let of = |metric: Metric| -> Vec<Option<f64>> {
         rows.iter().map(|row| metric.of(row).map(|(median, ..)| median)).collect()
@@ -59,8 +59,8 @@ pub fn result_columns(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
     columns
 }
 
-/// The trials one by one and their mean, where a few were asked for: the first to go where there is
-/// no room.
+/// Builds a column per trial and one of their mean if few trials were requested: the first columns
+/// dropped for lack of room.
 pub fn trial_columns(rows: &[&CellResult], trial_count: Option<u32>, shown: Rates) -> Vec<Column> {
     let Some(trial_count) = trial_count.filter(|trials| (2..=runs::MOST).contains(trials)) else {
         return Vec::new();
@@ -83,11 +83,11 @@ pub fn trial_columns(rows: &[&CellResult], trial_count: Option<u32>, shown: Rate
         .collect()
 }
 
-/// What a trial moved and how long it took: never left out where the count was asked for or is what
-/// was looked for. And the XOR.
+/// Builds the columns of count, size and time of a trial, always shown if the count was requested
+/// or is the goal, and the XOR.
 pub fn work_columns(rows: &[&CellResult], measure: bool) -> Vec<Column> {
     let has_count = rows.iter().any(|row| row.cell.count.is_some());
-    // The count has a column already where each row was told its own.
+    // A count that was set for each row has a column already.
     let has_count_column = rows.iter().all(|row| row.cell.count.is_some_and(|count| count > 0));
     let works: Vec<Option<TrialWork>> = rows.iter().map(|row| trial_work(row, measure)).collect();
     let of = |value: fn(&TrialWork) -> f64| -> Vec<Option<f64>> {
@@ -137,20 +137,20 @@ pub fn work_columns(rows: &[&CellResult], measure: bool) -> Vec<Column> {
     columns
 }
 
-/// What a cell's trials do; of a `pass` over what is read, as the count that was looked for is.
+/// Returns the work of a trial of a cell; with `pass`, of one pass over the data.
 pub fn trial_work(row: &CellResult, pass: bool) -> Option<TrialWork> {
     let work = row.work()?;
     Some(if pass { work.of_a_pass() } else { work })
 }
 
-/// The XOR of a cell's data: `213d4629`, or that its trials differ; `None` where none was folded.
+/// Returns the XOR of a cell's data, `213d4629`, or `differs`; `None` if none was computed.
 pub fn cell_xor(row: &CellResult) -> Option<String> {
     let mut found = row.trials.iter().filter_map(|trial| trial.xor);
     let first = found.next()?;
     Some(if found.all(|other| other == first) { first.to_string() } else { "differs".into() })
 }
 
-/// Half of the interval's width in percent.
+/// Builds the column of half the interval's width in percent.
 fn interval_column(rows: &[&CellResult]) -> Column {
     let half = |row: &&CellResult| {
         row.throughput
@@ -171,7 +171,7 @@ pub fn show_percent(value: f64) -> String {
     if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// Percentiles in one unit, so that they can be compared along the row.
+/// Builds the percentile columns in one unit, so that they compare along the row.
 fn latency_columns(rows: &[&CellResult]) -> Vec<Column> {
     let of = |get: fn(&crate::analysis::LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
         rows.iter().map(|row| row.latency.as_ref().and_then(get)).collect()
@@ -191,7 +191,7 @@ fn latency_columns(rows: &[&CellResult]) -> Vec<Column> {
     known.map(|(title, rank, values)| number_column(title, *rank, values, unit)).collect()
 }
 
-/// Share of one processor that the workers used.
+/// Returns the CPU time of the workers in percent of one CPU.
 fn cpu_share(row: &CellResult) -> Option<f64> {
     let share = |t: &Trial| {
         if t.nanos == 0 {

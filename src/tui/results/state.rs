@@ -1,4 +1,4 @@
-//! What is under the cursor, what is switched off, what is open.
+//! The state of Results: cursors, hidden curves, the open cell.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +10,25 @@ use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::tui::session_view::SessionView;
 use crate::units::Rates;
 
-/// The chart's part.
+/// The state of the chart.
 #[derive(Debug, Default)]
 pub struct ChartState {
-    /// The place on the axis, an index into [`Data::xs`].
+    /// The position on the axis, an index into [`Data::xs`].
     pub x: usize,
     /// The row of the legend: an index into [`Data::curves`], then into [`Data::expected`].
     pub series: usize,
-    /// [`Curve::index`] of those that are switched off.
+    /// [`Curve::index`] of hidden curves.
     pub hidden_curves: BTreeSet<usize>,
-    /// Names of the estimates that are switched off.
+    /// Names of hidden estimates.
     pub hidden_estimates: BTreeSet<String>,
-    /// First and last place that is shown.
+    /// First and last visible position.
     pub zoom: Option<(usize, usize)>,
-    /// Metrics whose axis is the other one than usual.
+    /// Metrics whose axis is not the usual one.
     flipped_axes: Vec<Metric>,
     pub mean: bool,
 }
 
-/// The table's part.
+/// The state of the table.
 #[derive(Debug, Default)]
 pub struct TableState {
     /// Shown in place of the chart.
@@ -42,7 +42,7 @@ pub struct TableState {
     pub rows: Vec<usize>,
 }
 
-/// A cell that is looked into.
+/// An opened cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenCell {
     pub result: usize,
@@ -51,7 +51,7 @@ pub struct OpenCell {
 
 #[derive(Debug, Default)]
 pub struct Results {
-    /// Of throughput.
+    /// The unit of throughput.
     pub unit: Rates,
     pub data: Option<Data>,
     pub chart: ChartState,
@@ -61,7 +61,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Before anything is shown; `turned`: metrics whose axis is the other one than usual.
+    /// Creates the state without a session; `flipped_axes`: metrics whose axis is not the usual one.
     pub fn with_axes(flipped_axes: Vec<Metric>, unit: Rates) -> Results {
         Results {
             unit,
@@ -70,7 +70,7 @@ impl Results {
         }
     }
 
-    /// Shows a session; metric, mean and table or chart stay as they were chosen.
+    /// Shows a session; metric, mean and the choice of table or chart stay.
     pub fn show(&mut self, view: SessionView) {
         let metric = self.data.as_ref().map_or_else(Metric::default, |data| data.metric);
         let data = Data::new(view, metric, self.unit);
@@ -82,7 +82,7 @@ impl Results {
             ..TableState::default()
         };
         (self.open, self.trial_series) = (None, TrialSeriesCache::default());
-        // The best point is what one looks for first.
+        // The best point is of most interest.
         let best = data
             .view
             .answer
@@ -95,7 +95,7 @@ impl Results {
         }
     }
 
-    /// The session that is shown.
+    /// Returns the displayed session.
     pub fn view(&self) -> Option<&SessionView> {
         self.data.as_ref().map(|data| &data.view)
     }
@@ -112,7 +112,7 @@ impl Results {
         }
     }
 
-    /// Puts the chart's cursor on the place nearest to `x`.
+    /// Puts the cursor of the chart on the position nearest to `x`.
     pub fn set_x(&mut self, x: f64) {
         let Some(data) = &self.data else { return };
         let distance = |place: &f64| data.distance(*place, x);
@@ -122,7 +122,7 @@ impl Results {
         self.pan();
     }
 
-    /// Moves what is zoomed to so that the cursor is seen.
+    /// Moves the zoomed range so that the cursor is visible.
     pub fn pan(&mut self) {
         if let Some((first, last)) = self.chart.zoom {
             let span = last - first;
@@ -131,7 +131,7 @@ impl Results {
         }
     }
 
-    /// The place on the axis under the cursor.
+    /// Returns the x value under the cursor.
     pub fn x(&self) -> Option<f64> {
         self.data.as_ref()?.xs.get(self.chart.x).copied()
     }
@@ -144,13 +144,13 @@ impl Results {
         self.chart.hidden_curves.contains(&curve.index)
     }
 
-    /// The estimate in a row of the legend.
+    /// Returns the estimate in a row of the legend.
     pub fn expected(&self, row: usize) -> Option<&Expected> {
         let data = self.data.as_ref()?;
         data.expected.get(row.checked_sub(data.curves.len())?)
     }
 
-    /// Switches what stands in a row of the legend off, or on again.
+    /// Hides or shows the curve or estimate in a row of the legend.
     pub fn toggle(&mut self, row: usize) {
         let Some(data) = &self.data else { return };
         if let Some(curve) = data.curves.get(row) {
@@ -165,7 +165,7 @@ impl Results {
         }
     }
 
-    /// The result that Enter opens.
+    /// Returns the result that Enter opens.
     pub fn under_cursor(&self) -> Option<usize> {
         let data = self.data.as_ref()?;
         if self.table.on {
@@ -185,7 +185,7 @@ impl Results {
             .map(|point| point.result)
     }
 
-    /// Whether the axis of values is logarithmic; that of latencies is, unless it was changed.
+    /// Returns whether the value axis is logarithmic; by default that of latencies is.
     pub fn is_log(&self, metric: Metric) -> bool {
         metric.usually_log() != self.chart.flipped_axes.contains(&metric)
     }
@@ -213,12 +213,12 @@ impl Results {
         }
     }
 
-    /// Draws over another axis; the cursor stays on its cell.
+    /// Switches to the next x axis; the cursor stays on its cell.
     pub fn use_next_axis(&mut self) {
         let under = self.under_cursor();
         let Some(data) = self.data.as_mut().filter(|data| data.axes.len() > 1) else { return };
         data.use_next_axis();
-        // Other curves: what was switched off or zoomed to is not among them.
+        // The curves are new: hidden ones and the zoom do not apply.
         self.chart.hidden_curves.clear();
         (self.chart.zoom, self.chart.series, self.chart.x) = (None, 0, 0);
         if let Some(result) = under {
@@ -226,7 +226,7 @@ impl Results {
         }
     }
 
-    /// Filters and sorts the table anew; the cursor stays on its row.
+    /// Filters and sorts the table; the cursor stays on its row.
     pub fn arrange(&mut self) {
         let Some(data) = &self.data else { return };
         let table = &mut self.table;
@@ -246,7 +246,7 @@ impl Results {
         }
     }
 
-    /// The cells beside the opened one: along its curve, or the rows of the table.
+    /// Returns the cells beside the opened one: along its curve, or the rows of the table.
     pub fn neighbours(&self) -> Vec<usize> {
         let Some(data) = &self.data else { return Vec::new() };
         if self.table.on {

@@ -1,19 +1,19 @@
-//! The course of a cell's trials, interval by interval: a session in memory does not hold it, so it
-//! is read when a cell is opened.
+//! The samples of a cell's trials over time. A session in memory does not hold them: they are read
+//! when a cell is opened.
 
 use std::path::{Path, PathBuf};
 
 use crate::record::Sample;
 use crate::session::Samples;
 
-/// More intervals than this are not drawn: neighbours become one.
+/// Limit on drawn intervals; beyond it neighbours are merged.
 const MAX_INTERVALS: usize = 2000;
 
-/// What was done of a result, trial by trial.
+/// The samples of a result, trial by trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialSeries {
     pub result: usize,
-    /// Of each trial that has any.
+    /// Samples of each trial that has any.
     pub trials: Vec<Vec<Sample>>,
 }
 
@@ -36,7 +36,7 @@ impl TrialSeries {
     }
 }
 
-/// The cell of a session's file, and the result that is of it.
+/// A requested cell of a session file, and its result.
 #[derive(Debug)]
 struct PendingRequest {
     path: PathBuf,
@@ -44,11 +44,11 @@ struct PendingRequest {
     result: usize,
 }
 
-/// What is known of the courses, and pending.
+/// The last series read, and the pending request.
 #[derive(Debug, Default)]
 pub struct TrialSeriesCache {
     last: Option<TrialSeries>,
-    /// What was asked for, until the answer comes.
+    /// The request without a reply yet.
     pending: Option<PendingRequest>,
 }
 
@@ -57,18 +57,18 @@ impl TrialSeriesCache {
         self.last.as_ref().filter(|series| series.result == result)
     }
 
-    /// Something was asked for, and its answer did not come yet.
+    /// Returns whether a request is pending.
     pub fn is_waiting(&self) -> bool {
         self.pending.is_some()
     }
 
-    /// The cell of a session's file was asked for, which is that of a result.
+    /// Notes that the cell of a session file was requested for a result.
     pub fn expect(&mut self, path: PathBuf, cell: u32, result: usize) {
         self.pending = Some(PendingRequest { path, cell, result });
     }
 
-    /// Takes in what was asked for. Where it cannot be read nothing is shown: all else of the cell
-    /// is there.
+    /// Takes the reply to the pending request. Unreadable samples are not shown, the rest of the
+    /// cell is.
     pub fn take(&mut self, path: &Path, cell: u32, samples: Vec<Samples>) {
         // Another session may be shown by now.
         if let Some(pending) =

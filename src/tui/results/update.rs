@@ -1,4 +1,4 @@
-//! What keys, clicks and messages do on Results.
+//! Handlers of keys, clicks and messages of Results.
 
 use std::sync::Arc;
 
@@ -25,25 +25,25 @@ pub fn show(results: &mut Results, shown: SessionView) {
     results.show(shown);
 }
 
-/// The filter, while it is typed.
+/// Returns the filter while it is being typed.
 pub fn field(results: &mut Results) -> Option<&mut Input> {
     if results.table.typing { Some(&mut results.table.filter) } else { None }
 }
 
-/// The filter has changed.
+/// Applies a changed filter.
 pub fn field_changed(results: &mut Results, _: &mut Context) -> Vec<Effect> {
     results.arrange();
     Vec::new()
 }
 
-/// The shown session has another name.
+/// Renames the displayed session.
 pub fn rename(results: &mut Results, id: &str, name: &str) {
     if let Some(data) = results.data.as_mut().filter(|data| data.view.session.id == id) {
         data.view.session.name = name.into();
     }
 }
 
-/// Goes back from an opened cell or a filter; false where there is neither.
+/// Closes the opened cell or clears the filter; false if there is neither.
 pub fn back(results: &mut Results) -> bool {
     if results.open.is_some() {
         results.close();
@@ -82,7 +82,7 @@ pub fn act(results: &mut Results, ctx: &mut Context, action: Action) -> Vec<Effe
     Vec::new()
 }
 
-/// What concerns the whole session.
+/// Handles actions on the whole session.
 fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
     let view = results.view()?;
     match action {
@@ -117,7 +117,7 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
     }
 }
 
-/// Whether an action does something where the screen is now.
+/// Returns whether an action applies to the current state.
 pub fn is_offered(results: &Results, action: Action) -> bool {
     let Some(data) = &results.data else {
         let is_bound = keymap::on(Screen::Results)
@@ -171,7 +171,7 @@ fn act_in_chart(results: &mut Results, action: Action) {
     }
 }
 
-/// Halves or doubles what is seen of the axis, around the cursor.
+/// Halves or doubles the visible range of the axis, around the cursor.
 fn zoom(results: &mut Results, places: usize, action: Action) {
     let last = places.saturating_sub(1);
     let (from, to) = results.chart.zoom.unwrap_or((0, last));
@@ -188,7 +188,7 @@ fn zoom(results: &mut Results, places: usize, action: Action) {
     results.chart.zoom = Some((first, first + span));
 }
 
-/// Chart to table or back, with the cursor on the same cell.
+/// Switches between chart and table; the cursor stays on its cell.
 fn toggle_table(results: &mut Results) {
     let under = results.under_cursor();
     results.table.on = !results.table.on;
@@ -275,7 +275,7 @@ fn act_in_cell(results: &mut Results, ctx: &Context, open: OpenCell, action: Act
 }
 
 impl Results {
-    /// Why the row under the cursor was not measured.
+    /// Returns why the row under the cursor was not measured.
     fn skip_reason(&self) -> Option<String> {
         let data = self.data.as_ref()?;
         let row = self.table.rows.get(self.table.cursor)?.checked_sub(data.sheet.results)?;
@@ -284,8 +284,8 @@ impl Results {
     }
 }
 
-/// Asks for the course of the opened cell. One at a time, and never beside a run: reading files
-/// would be measured with it.
+/// Requests the samples of the opened cell: one request at a time, and none during a run, which
+/// reading files would disturb.
 pub fn request_trial_series(results: &mut Results, ctx: &Context) -> Option<Effect> {
     if ctx.screen != Screen::Results || ctx.is_running() {
         return None;
@@ -306,7 +306,7 @@ pub fn handle_message(results: &mut Results, _: &mut Context, msg: Msg) -> Vec<E
     Vec::new()
 }
 
-/// A click: the chart sets the cursor, the legend and the table select, a title sorts.
+/// Handles a click: the chart sets the cursor, legend and table select, a title sorts.
 pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
     let metric = frame::tabs(body)
         .into_iter()
@@ -315,7 +315,7 @@ pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position)
     if let Some(metric) = metric {
         results.plot(metric);
     } else if results.open.is_some() {
-        // Nothing in an opened cell is to be pressed.
+        // An opened cell has nothing to click.
     } else if results.table.on {
         click_table(results, body, at);
     } else {

@@ -1,4 +1,4 @@
-//! What each thread does.
+//! The rate of each thread.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -10,7 +10,7 @@ use crate::tui::live::series::Measure;
 use crate::tui::plot::{Bar, Bars};
 use crate::tui::theme::Role;
 
-/// Columns that a thread's bar needs.
+/// Columns that the bar of a thread needs.
 const MIN_BAR_COLUMNS: u16 = 24;
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
@@ -31,7 +31,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let most = usize::from((inner.width / MIN_BAR_COLUMNS).max(1));
     let columns = rates.len().div_ceil(height).clamp(1, most);
     let room = columns * height;
-    // What does not fit is told in the last row.
+    // The last row summarises the threads that do not fit.
     let shown = if rates.len() > room { room - 1 } else { rates.len() };
     let top = rates.iter().copied().fold(0.0, f64::max);
     let cell = view.cell().or(view.last.as_ref().map(|last| last.cell)).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! How long the operations of the last trial took.
+//! Latencies of the last trial.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,10 +13,10 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;
 
-/// Buckets are so wide, relative to where they begin.
+/// Upper end of a bucket relative to its lower end.
 const BUCKET_RATIO: f64 = 1.01;
 
-/// The percentiles that the operations can carry, and the largest.
+/// Returns the percentiles that the number of operations supports, and the maximum.
 fn percentiles(latency: &Latency) -> Vec<(&'static str, f64)> {
     let all = [
         ("p50", latency.p50),
@@ -28,7 +28,7 @@ fn percentiles(latency: &Latency) -> Vec<(&'static str, f64)> {
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// As many of them as fit into a line, the most wanted first.
+/// Returns as many of them as fit into a line, chosen by importance.
 pub fn percentile_line(look: &Look, latency: &Latency, room: usize) -> Vec<Span<'static>> {
     let mut parts: Vec<Span> = Vec::new();
     let mut left = room;

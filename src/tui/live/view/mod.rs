@@ -1,4 +1,4 @@
-//! The picture of Live: its panes, and which of them there is room for.
+//! Draws Live: the panes that fit.
 
 mod curve;
 mod lanes;
@@ -64,7 +64,7 @@ fn draw_probe_hint(look: &Look, is_running: bool, area: Rect, buf: &mut Buffer) 
     pane::line(Line::from(parts).centered(), inner.height / 2, inner, buf);
 }
 
-/// Nothing runs and nothing ran.
+/// Draws a hint before the first run.
 fn draw_idle(look: &Look, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Live", "", false, area, buf);
     let key = |action, screen| Span::styled(key_of(action, screen), look.style(Role::Key));

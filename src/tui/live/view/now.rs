@@ -1,4 +1,4 @@
-//! What goes on now, how far it is, and what the last trial told.
+//! The Now pane: current cell, state, progress, and the last trial.
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;
 
-/// Columns of the names of rows.
+/// Columns of the row names.
 const NAME_COLUMNS: u16 = 11;
 /// Columns of two shares with their names.
 const FIGURE_COLUMNS: u16 = 24;
-/// Columns over which the eye still finds the other end of a row.
+/// Widest row that the eye can follow.
 const MAX_ROW_COLUMNS: u16 = 2 * FIGURE_COLUMNS + NAME_COLUMNS + 1;
 
 pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
@@ -42,7 +42,7 @@ pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
     rows.draw_progress(buf);
     rows.draw_unsaved(buf);
     let found = &scene.view.warnings;
-    // Without a pane of their own warnings keep the last row.
+    // Without their own pane, warnings take the last row.
     let has_no_pane = places.warnings.is_none() && !found.is_empty();
     if let Some(first) = found.iter().next().filter(|_| has_no_pane && inner.height > 3) {
         let mut line =
@@ -71,7 +71,7 @@ impl Rows<'_> {
         self.row += 1;
     }
 
-    /// The cell, and which trial of it.
+    /// Draws the cell and the index of its trial.
     fn draw_cell(&mut self, buf: &mut Buffer) {
         let (look, view) = (self.scene.look, self.scene.view);
         let Some((cell, job)) = view.cell().and_then(|cell| Some((cell, view.job(cell)?))) else {
@@ -105,7 +105,7 @@ impl Rows<'_> {
         );
     }
 
-    /// What goes on with it, or what was asked for.
+    /// Draws the phase, or the pending request.
     fn draw_state(&mut self, buf: &mut Buffer) {
         let (look, view) = (self.scene.look, self.scene.view);
         let more = look.glyph("…", "...");
@@ -166,7 +166,7 @@ impl Rows<'_> {
         self.put(parts, buf);
     }
 
-    /// That the session is not in its file, in at most two rows: nothing else is as bad to miss.
+    /// Draws why the session is not saved, in at most two rows.
     fn draw_unsaved(&mut self, buf: &mut Buffer) {
         let look = self.scene.look;
         let Some(why) = self.scene.unsaved else { return };
@@ -185,7 +185,7 @@ impl Rows<'_> {
         }
     }
 
-    /// What only a whole trial tells, under the name of its cell.
+    /// Draws the figures of the last trial under the name of its cell.
     fn draw_last(&mut self, last: &LastTrial, with_latency: bool, buf: &mut Buffer) {
         let (look, view) = (self.scene.look, self.scene.view);
         let rows = self.area.height.saturating_sub(self.row);
@@ -242,7 +242,7 @@ impl Rows<'_> {
         span(self.scene.look, Role::Dim, format!("{text:<0$}", usize::from(NAME_COLUMNS)))
     }
 
-    /// A name, shares of a whole and their figures.
+    /// Draws a name, a bar of shares and their figures.
     fn draw_shares(
         &mut self,
         name: &str,
@@ -251,7 +251,7 @@ impl Rows<'_> {
         buf: &mut Buffer,
     ) {
         let room = self.area.width.saturating_sub(NAME_COLUMNS);
-        // Figures of one width, so that bars end below each other.
+        // A fixed width aligns the ends of the bars.
         let wide = Some(room.saturating_sub(FIGURE_COLUMNS + 1).min(FIGURE_COLUMNS))
             .filter(|wide| *wide >= 6);
         let mut line = vec![self.name(name)];
@@ -281,7 +281,7 @@ fn source_shares(source: &Source) -> Vec<(f64, Role)> {
     ]
 }
 
-/// Where most of the bytes came from, and the next if it has a share.
+/// Returns the two largest sources of bytes with a visible share.
 fn main_sources(source: &Source) -> Vec<(f64, &'static str)> {
     let mut each = vec![
         (source.device, "device"),
@@ -295,8 +295,7 @@ fn main_sources(source: &Source) -> Vec<(f64, &'static str)> {
     each
 }
 
-/// `62 % system, 4 % user` with bright numbers, as many of them as there is room for; the first one
-/// always.
+/// Formats shares as `62 % system, 4 % user`: the first, and as many more as fit.
 fn figures(look: &Look, named: &[(f64, &str)], room: u16) -> Vec<Span<'static>> {
     let mut spans: Vec<Span> = Vec::new();
     for (share, name) in named {

@@ -34,7 +34,7 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
     let inner = frame(scene.look, measure.title(), title_parts(scene, measure), area, buf);
     let view = scene.view;
     let (from, to) = scene.zoom.ends(view.now);
-    // A full window ends now, at 0: its labels stand still while the lines go by.
+    // A full window ends now, at 0: labels stay in place while the lines move.
     let is_sliding = scene.zoom.is_sliding(view.now);
     let zero = if is_sliding { view.now } else { 0.0 };
     let lines = build_lines(
@@ -65,7 +65,7 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
     Chart::new(scene.look, x, y, &series).render(inner, buf);
 }
 
-/// The rate of now in the title; dim where it is the last one, and what kind of picture this is.
+/// Returns the state of the picture and the current rate, dim if the trial has ended.
 fn title_parts(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
     let view = scene.view;
     let mut parts = Vec::new();
@@ -92,7 +92,7 @@ fn title_parts(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
     parts
 }
 
-/// A line per colour, and a last one of what has none; interrupted where a piece ends.
+/// Builds a line per colour, and a last one for merged slices; interrupted where a piece ends.
 fn build_lines(
     slices: &[Slice],
     measure: Measure,
@@ -112,7 +112,7 @@ fn build_lines(
             line.push(Point::new(slice.from.max(from) - zero, rate));
         }
         let middle = f64::midpoint(slice.from, slice.to).max(from) - zero;
-        // Both extremes of what was merged: no peak is lost.
+        // Both extremes of merged slices: no peak is lost.
         if high > low {
             line.extend([Point::new(middle, low), Point::new(middle, high)]);
         }
@@ -123,7 +123,7 @@ fn build_lines(
     lines
 }
 
-/// A place on the axis of time: since the start, or before now.
+/// Formats a time since the start, or before now.
 fn format_time(at: f64, before_now: bool) -> String {
     match at.abs().round() {
         0.0 if before_now => "now".into(),

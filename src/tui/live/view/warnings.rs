@@ -1,4 +1,4 @@
-//! What was found that takes something away from the results.
+//! Warnings about the results so far.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -16,10 +16,10 @@ pub fn severity_sign(look: &Look, severity: Severity) -> Span<'static> {
     span(look, role, format!("{sign} "))
 }
 
-/// Lines of one warning.
+/// Limit on the lines of one warning.
 const MOST_LINES: usize = 3;
 
-/// A warning in as many lines as it needs, at most so many.
+/// Wraps a warning into at most `max_lines` lines.
 fn wrap_finding(
     look: &Look,
     finding: &Finding,
@@ -49,7 +49,7 @@ fn wrap_finding(
     lines
 }
 
-/// Rows that all of them need.
+/// Returns the rows that all of them need.
 pub fn count_rows(look: &Look, found: &RunWarnings, columns: u16) -> usize {
     found
         .iter()
@@ -57,7 +57,7 @@ pub fn count_rows(look: &Look, found: &RunWarnings, columns: u16) -> usize {
         .sum()
 }
 
-/// A warning in one line.
+/// Fits a warning into one line.
 pub fn summarize(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
     let cells = finding.cells.len();
     let count = if cells > 1 { format!("  {cells} cells") } else { String::new() };
@@ -75,8 +75,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         frame(look, "Warnings", vec![span(look, Role::Number, found.len().to_string())], area, buf);
     let (mut left, mut row) = (found.len(), 0);
     for finding in found.iter() {
-        // The others keep a row each, as far as there are rows; what is left over is told in the
-        // last one.
+        // Each later warning keeps a row while there are rows; the last row counts the rest.
         let free = usize::from(inner.height) - row;
         if free == 0 || (free == 1 && left > 1) {
             break;
