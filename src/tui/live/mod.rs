@@ -3,7 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | the run, its clock and pending requests | [`run`], [`step`] |
-//! | the drawn state of the run | [`run_view`], with [`series`], [`cell_progress`], [`run_warnings`] |
+//! | the drawn run | [`run_view`], with [`series`], [`cell_progress`], [`run_warnings`] |
 //! | the time window, and axes that do not jump | [`window`] |
 //! | the state of the screen | [`state`] |
 //! | key and message handlers | [`update`] |

@@ -166,8 +166,8 @@ impl Run {
         self.view.apply_progress(progress);
     }
 
-    /// Applies a trial. Expensive work waits for the next picture: there may be a thousand trials in
-    /// a second.
+    /// Applies a trial. Expensive work waits for the next picture: there may be a thousand trials
+    /// in a second.
     fn apply_trial(&mut self, trial: &Arc<Trial>, latency: Option<Arc<Latency>>) {
         let Some(result) = self.results.get_mut(trial.cell as usize) else { return };
         let first = result.trials.is_empty();
@@ -196,8 +196,8 @@ impl Run {
         }
     }
 
-    /// Updates the results of cells with new trials, and the curves. A cell of many trials waits for
-    /// 2 % more, unless this is the `last` time.
+    /// Updates the results of cells with new trials, and the curves. A cell of many trials waits
+    /// for 2 % more, unless this is the `last` time.
     pub fn update_curves(&mut self, last: bool) {
         let is_due = |cell: u32| {
             let (trials, counted_trials) =

@@ -1,4 +1,4 @@
-//! Everything Live draws of a run, updated by the engine's events. A copy of it is a frozen picture.
+//! Everything Live draws of a run, updated by engine events. A copy of it is a frozen picture.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -186,7 +186,8 @@ impl RunView {
         }
     }
 
-    /// Returns the completed share (0 to 1) and the seconds left, extrapolated since the last report.
+    /// Returns the completed share (0 to 1) and the seconds left, extrapolated from the last
+    /// report.
     pub fn estimate_progress(&self) -> Option<(f64, f64)> {
         let progress = self.progress?;
         let estimated = progress.left as f64 / 1e9;

@@ -34,8 +34,8 @@ impl Zoom {
         Some(WINDOWS[self.0]).filter(|seconds| seconds.is_finite())
     }
 
-    /// Returns the visible range at `now`, in seconds of the run: from its start until the window is
-    /// full.
+    /// Returns the visible range at `now`, in seconds of the run: from its start until the window
+    /// is full.
     pub fn ends(self, now: f64) -> (f64, f64) {
         match self.seconds() {
             Some(window) if self.is_sliding(now) => (now - window, now),

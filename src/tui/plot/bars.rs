@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::canvas::put;
 use crate::tui::theme::{Colours, Glyphs, Look, Role};
 
-/// A cell that is filled to so many eighths.
+/// A cell filled to 0 to 8 eighths.
 pub(super) const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
 /// A piece of a bar.
@@ -63,7 +63,7 @@ impl<'a> Bars<'a> {
         Bars { max: Some(max), ..self }
     }
 
-    /// One row per bar from the top; what does not fit is left out.
+    /// Draws one row per bar from the top; bars that do not fit are dropped.
     pub fn render(&self, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         if area.is_empty() {
@@ -95,7 +95,7 @@ impl<'a> Bars<'a> {
         }
     }
 
-    /// Columns that labels take, of so many in all.
+    /// Returns the columns that labels take of `width`.
     pub fn label_width(&self, width: u16) -> u16 {
         self.columns(width).label
     }
@@ -118,7 +118,7 @@ impl<'a> Bars<'a> {
         Columns { label, bar: width.saturating_sub(used), figure }
     }
 
-    /// What the whole width stands for; above 0.
+    /// Returns the value of the full width; above 0.
     fn scale_max(&self) -> f64 {
         let totals = self.bars.iter().map(|bar| {
             bar.parts.iter().map(|p| p.value.max(0.0)).filter(|v| v.is_finite()).sum::<f64>()
@@ -142,7 +142,7 @@ impl<'a> Bars<'a> {
                 let start = end;
                 sum += part.value;
                 end = place(sum).max(start);
-                // What is there shows, if there is room.
+                // A small value stays visible, if there is room.
                 if end == start && end < room && (start == 0 || bar.parts.len() == 1) {
                     end += 1;
                 }

@@ -19,7 +19,7 @@ pub(super) struct Canvas<'b> {
     grid: Vec<u8>,
 }
 
-/// A pattern along a line: so many dots on, so many off, and where in it the next dot is.
+/// A pattern along a line: dots on, dots off, and the position of the next dot in it.
 #[derive(Clone, Copy)]
 pub(super) struct Dash {
     pub on: u32,

@@ -1,4 +1,4 @@
-//! The chart: what is to be drawn.
+//! The input of a chart.
 
 use ratatui::style::Style;
 

@@ -1,4 +1,4 @@
-//! Where a chart's plot is, and its axes with their labels.
+//! The layout of a chart: its plot, and its axes with their labels.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! How often each value came: columns over a logarithmic axis.
+//! The frequency of values: columns over a logarithmic axis.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -94,7 +94,7 @@ impl<'a> Histogram<'a> {
         let max = counts.iter().copied().map(height).fold(0.0, f64::max);
         let eighths = f64::from(plot.height) * 8.0;
         for (column, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0.0) {
-            // What is there shows, be it little.
+            // A small count stays visible.
             let filled = ((height(*count) / max * eighths).round() as u32).max(1);
             self.draw_column(plot.x + column as u16, filled, plot, buf);
         }

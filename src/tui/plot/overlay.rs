@@ -1,4 +1,4 @@
-//! What helps to read the curves: rules, the cursor, and words in the cells that are left.
+//! Help for reading the curves: rules, the cursor, and labels in the free cells.
 
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;

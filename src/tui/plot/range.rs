@@ -1,8 +1,8 @@
-//! From values to places along an axis.
+//! Maps values to positions along an axis.
 
 use super::axis::{Axis, Scale};
 
-/// The two ends of an axis, where its scale is even. Always finite, `lo < hi`.
+/// The two ends of an axis in scaled (logarithmic or linear) values. Always finite, `lo < hi`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Range {
     pub scale: Scale,
@@ -11,7 +11,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Where a value lies: 0 at the low end, 1 at the high end, beyond them outside. NaN: nowhere.
+    /// Returns the position of a value: 0 at the low end, 1 at the high end. NaN stays NaN.
     pub fn share(&self, value: f64) -> f64 {
         // Far enough outside is as good as infinitely far, and can be computed with.
         ((self.scale.forward(value) - self.lo) / (self.hi - self.lo)).clamp(-1e6, 1e6)
@@ -37,7 +37,7 @@ pub(super) fn extremes(scale: Scale, values: impl Iterator<Item = f64>) -> Optio
     })
 }
 
-/// A horizontal axis ends exactly where its data end.
+/// Fits a horizontal axis, which ends exactly where its data end.
 pub(super) fn fit_x(axis: &Axis, data: Option<(f64, f64)>) -> Range {
     let (mut lo, mut hi) = data.unwrap_or((0.0, 1.0));
     if axis.scale == Scale::Linear && !axis.loose {
@@ -46,7 +46,7 @@ pub(super) fn fit_x(axis: &Axis, data: Option<(f64, f64)>) -> Range {
     apply_limits(axis, lo, hi)
 }
 
-/// A vertical axis ends at a round number a little beyond its data.
+/// Fits a vertical axis, which ends at a round number a little beyond its data.
 pub(super) fn fit_y(axis: &Axis, data: Option<(f64, f64)>) -> Range {
     let Some((lo, hi)) = data else {
         return apply_limits(axis, 0.0, 1.0);
@@ -68,7 +68,7 @@ pub(super) fn fit_y(axis: &Axis, data: Option<(f64, f64)>) -> Range {
     apply_limits(axis, lo, hi)
 }
 
-/// The ends that were asked for go before the fitted ones; whatever comes out is a range.
+/// Applies the requested ends to the fitted ones; the result is always a valid range.
 fn apply_limits(axis: &Axis, lo: f64, hi: f64) -> Range {
     let limit =
         |end: Option<f64>| end.map(|v| axis.scale.forward(v)).filter(|even| even.is_finite());
@@ -102,7 +102,7 @@ fn apply_limits(axis: &Axis, lo: f64, hi: f64) -> Range {
 }
 
 impl Scale {
-    /// An end of an axis, already even, kept where sums of ends stay finite.
+    /// Clamps a scaled end of an axis so that sums of ends stay finite.
     fn clamp_end(self, even: f64) -> f64 {
         match self {
             Scale::Linear => self.forward(even),

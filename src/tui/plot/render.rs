@@ -1,4 +1,4 @@
-//! Draws a chart: what comes first, and what covers it.
+//! Draws the layers of a chart in order.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use super::frame::Frame;
 use super::overlay;
 
 impl Chart<'_> {
-    /// Draws the chart. Nothing happens outside of `area`, nor where it has no room.
+    /// Draws the chart inside `area`; nothing if there is no room.
     pub fn render(&self, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         let Some(frame) = Frame::new(self, area) else { return };

@@ -1,11 +1,11 @@
-//! Which values of an axis are written beside it.
+//! The choice of tick values of an axis.
 
 use super::axis::{Axis, Scale};
 use super::range::Range;
 use crate::units;
 
-/// The densest round values within `range`, at most `most`, that `fits`; its two ends if there are
-/// no such.
+/// Returns the densest round values within `range` that fit, at most `most`; its two ends if there
+/// are none.
 pub(super) fn ticks(
     range: &Range,
     axis: &Axis,
@@ -36,8 +36,8 @@ pub(super) fn ticks(
     linear(lo, hi, axis, most, &mut is_good).unwrap_or_else(|| vec![lo, hi])
 }
 
-/// Ticks below a logarithmic axis: every k-th power from the first to the last, so that both ends
-/// are written.
+/// Returns the ticks below a logarithmic axis: every k-th power from the first to the last, both
+/// ends included.
 pub(super) fn ticks_between_ends(
     range: &Range,
     axis: &Axis,

@@ -1,4 +1,4 @@
-//! One row of a scale: a bar, what it was expected to be, and where others are.
+//! One row of a scale: a bar, its expected range, and marks of other machines.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,7 +17,7 @@ pub struct Mark {
     pub style: Style,
 }
 
-/// Places are shares of the scale, 0 to 1; what is beyond stands at its end.
+/// A row of a scale. Positions are shares of the scale, clamped to 0 to 1.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Track<'a> {
     /// Where the bar ends, and the interval around that.

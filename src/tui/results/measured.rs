@@ -32,8 +32,11 @@ pub fn result_columns(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
     columns.push(interval_column(rows));
     let rank = if main == Look::Main { 0 } else { 3 };
     columns.push(Column { look: main, ..number_column("ops", rank, &ops, unit(&ops, PER_SECOND)) });
-    let differs = |(calls, ops): (&Option<f64>, &Option<f64>)| matches!((calls, ops), (Some(c), Some(o)) if (c - o).abs() > 0.01 * o);
-    if calls.iter().zip(&ops).any(differs) {
+    let differs = calls.iter().zip(&ops).any(|(calls, ops)| match (calls, ops) {
+        (Some(calls), Some(ops)) => (calls - ops).abs() > 0.01 * ops,
+        _ => false,
+    });
+    if differs {
         columns.push(number_column("calls", 7, &calls, unit(&calls, PER_SECOND)));
     }
     columns.extend(latency_columns(rows));

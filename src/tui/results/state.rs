@@ -61,7 +61,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Creates the state without a session; `flipped_axes`: metrics whose axis is not the usual one.
+    /// Creates the state without a session; `flipped_axes`: metrics with an unusual axis.
     pub fn with_axes(flipped_axes: Vec<Metric>, unit: Rates) -> Results {
         Results {
             unit,

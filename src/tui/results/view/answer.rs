@@ -1,4 +1,4 @@
-//! The answer in words, and what was not measured.
+//! The answer as text, and the cells that were not measured.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// The lines of the answer; the last one may tell what is missing.
+/// The lines of the answer; the last one may list missing cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerLines {
     answer: Vec<String>,
@@ -41,7 +41,7 @@ pub fn wrap_answer(look: &Look, data: &Data, width: usize) -> AnswerLines {
     }
 }
 
-/// Cells that failed or were skipped, and a run that did not end by itself.
+/// Describes failed and skipped cells, and a run that did not finish.
 pub fn describe_missing(data: &Data) -> Option<String> {
     let view = &data.view;
     let failed = view.results.iter().filter(|result| result.error.is_some()).count();
@@ -75,7 +75,7 @@ pub fn draw(lines: &AnswerLines, area: Rect, buf: &mut Buffer) {
         pane::line(Line::styled(missing.clone(), lines.warn), row as u16, area, buf);
     }
     for (row, text) in lines.answer.iter().take(room).enumerate() {
-        // The last line that there is room for says that more follows.
+        // An ellipsis in the last visible line shows that more follows.
         let cut = row + 1 == room && lines.answer.len() > room;
         let shown = if cut { pane::fit_more(text, area.width.into()) } else { text.clone() };
         pane::line(Line::styled(shown, lines.text), row as u16, area, buf);

@@ -1,5 +1,5 @@
-//! Bars where nothing varies along an axis: one per curve, each of one point; below them the ways
-//! that were tried to pick one.
+//! Bars where nothing varies along an axis: one per curve; below them the methods tried before one
+//! was picked.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -27,7 +27,7 @@ struct Row {
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let (bounds, tried) = (bound_rows(look, data), tried_rows(look, data));
     let row_of = |curve: &Curve| curve_row(look, results, data, curve);
-    // A gap and a title stand above what was tried.
+    // The tried methods have a gap and a title above.
     let below = bounds.len() + tried.len() + if tried.is_empty() { 0 } else { 2 };
     let step = if usize::from(area.height) >= data.curves.len() * 2 + below { 2 } else { 1 };
     let shown = usize::from(area.height) / step;
@@ -68,7 +68,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     }
 }
 
-/// What was measured; not a number where it is switched off.
+/// Returns the measured value; NaN if the curve is hidden.
 fn value(results: &Results, curve: &Curve) -> f64 {
     curve.points.first().filter(|_| !results.is_hidden(curve)).map_or(f64::NAN, |point| point.y)
 }
@@ -83,7 +83,7 @@ fn curve_row(look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row 
     }
 }
 
-/// Where one of several ways was picked, of its throughput.
+/// Returns the picks among several methods; only for throughput.
 fn picks(data: &Data) -> impl Iterator<Item = &Picked> {
     data.view.answer.picked.iter().filter(|_| data.metric == Metric::Throughput)
 }
@@ -92,7 +92,7 @@ fn picked_row(look: &Look, data: &Data, label: &str, value: f64, style: Style) -
     Row { label: format!("  {label}"), value, style, figure: data.metric.show(value, look.unit) }
 }
 
-/// What the way that was picked is held against.
+/// Returns the ceilings that the picked method is compared with.
 fn bound_rows(look: &Look, data: &Data) -> Vec<Row> {
     let bounds = picks(data).filter_map(|picked| picked.ceiling.as_ref());
     bounds
@@ -102,7 +102,7 @@ fn bound_rows(look: &Look, data: &Data) -> Vec<Row> {
         .collect()
 }
 
-/// The ways that were tried and not picked, the fastest first.
+/// Returns the methods that were tried and not picked, the fastest first.
 fn tried_rows(look: &Look, data: &Data) -> Vec<Row> {
     let others = picks(data)
         .flat_map(|picked| picked.tried.iter().filter(|tried| tried.cell != picked.cell));

@@ -14,10 +14,10 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;
 
-/// More curves than this are a thicket: then those around the cursor of the legend are drawn.
+/// Limit on drawn curves: beyond it only those around the selected one are drawn.
 const MAX_CURVES: usize = 40;
 
-/// The curves that are drawn, the selected one last.
+/// Returns the curves to draw.
 fn visible<'a>(results: &Results, data: &'a Data) -> Vec<(usize, &'a Curve, &'a CurvePoints)> {
     let on = data
         .curves
@@ -31,7 +31,7 @@ fn visible<'a>(results: &Results, data: &'a Data) -> Vec<(usize, &'a Curve, &'a 
     all.into_iter().skip(first).take(MAX_CURVES).collect()
 }
 
-/// Everything that a chart borrows.
+/// The series and rules that a chart borrows.
 struct ChartParts<'a> {
     series: Vec<Series<'a>>,
     rules: Vec<Rule<'a>>,
@@ -65,7 +65,7 @@ fn chart_parts<'a>(look: &Look, results: &Results, data: &'a Data) -> ChartParts
                 ..series_of(&drawn.means, Draw::Dashed)
             });
         }
-        // One hue for a backend: what is cold is dashed.
+        // A backend has one hue: its cold curve is dashed.
         if curve.cache == Cache::Cold {
             series.push(series_of(&drawn.medians, Draw::Dashed));
             series.push(Series { name: &curve.name, ..series_of(&drawn.medians, Draw::Points) });
@@ -87,8 +87,8 @@ fn wrong_sign(look: &Look) -> char {
     look.glyph("✖", "X").chars().next().unwrap_or('X')
 }
 
-/// The signs of what is misleading or wrong, each a row above its point; below where the chart ends
-/// there.
+/// Returns the signs of misleading and wrong points, each a row above its point, or below at the
+/// top of the chart.
 fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [Vec<Point>; 2] {
     let (low, high) = chart.y_range();
     let even = |y: f64| if chart.y.scale == Scale::Linear { y } else { y.ln() };
@@ -105,7 +105,7 @@ fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [
     [of(|drawn| &drawn.misleading), of(|drawn| &drawn.wrong)]
 }
 
-/// A chart as it is drawn in an area, for drawing and for the mouse.
+/// Builds the chart of an area and passes it to `then`, for drawing and for the mouse.
 pub fn with_chart<R>(
     look: &Look,
     results: &Results,
@@ -148,16 +148,16 @@ pub fn with_chart<R>(
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let area = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
-    let text = match () {
-        () if data.curves.is_empty() && data.results().is_empty() => "nothing was measured",
-        () if data.curves.is_empty() => "no cell has a value for this metric",
-        () if data.curves.iter().all(|curve| results.is_hidden(curve)) => {
-            "all curves are hidden: space shows the selected one"
-        }
-        () if data.is_curve() => {
-            return with_chart(look, results, data, area, |chart| chart.render(area, buf));
-        }
-        () => return bars::draw(look, results, data, area, buf),
+    let text = if data.curves.is_empty() && data.results().is_empty() {
+        "nothing was measured"
+    } else if data.curves.is_empty() {
+        "no cell has a value for this metric"
+    } else if data.curves.iter().all(|curve| results.is_hidden(curve)) {
+        "all curves are hidden: space shows the selected one"
+    } else if data.is_curve() {
+        return with_chart(look, results, data, area, |chart| chart.render(area, buf));
+    } else {
+        return bars::draw(look, results, data, area, buf);
     };
     pane::line(Line::styled(text, look.style(Role::Dim)).centered(), area.height / 2, area, buf);
 }

@@ -1,4 +1,4 @@
-//! The legend: which curves there are, and what each says at the cursor.
+//! The legend: the curves with their values at the cursor.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -21,14 +21,14 @@ use crate::tui::view::pane::words;
 use crate::tui::view::{findings, pane};
 use crate::units::column;
 
-/// A column: title, width, to the right.
+/// A column; `right`: aligned to the right.
 struct Column {
     title: &'static str,
     width: usize,
     right: bool,
 }
 
-/// What a row says: a text with its look for each column.
+/// A row: a text with its style for each column.
 type Row = Vec<(String, Style)>;
 
 pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
@@ -70,7 +70,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
     );
 }
 
-/// Titles on the line above, over their columns.
+/// Draws the titles on the line above, over their columns.
 fn draw_titles(
     look: &Look,
     columns: &[Column],
@@ -114,12 +114,12 @@ fn draw_row(columns: &[Column], cells: &Row, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// What all rows share.
+/// The data that all rows share.
 struct Readout {
     x: f64,
     factor: f64,
     unit: &'static str,
-    /// The best value at the cursor among the curves that are on.
+    /// The best value at the cursor among the visible curves.
     best: Option<f64>,
     values: Vec<(usize, String)>,
 }
@@ -178,7 +178,7 @@ impl Readout {
         row
     }
 
-    /// A row of an estimate: its value at the cursor.
+    /// Builds the row of an estimate: its value at the cursor.
     fn expected_row(&self, look: &Look, results: &Results, line: &Expected) -> Row {
         let is_off = results.chart.hidden_estimates.contains(&line.name);
         let style = look.style(if is_off { Role::Off } else { Role::Rule });
@@ -196,7 +196,7 @@ impl Readout {
             .collect()
     }
 
-    /// Half of the interval in percent; of latencies the 99th percentile.
+    /// Formats half of the interval in percent; for latencies the 99th percentile.
     fn interval(&self, metric: Metric, point: &CurvePoint) -> String {
         match metric {
             _ if point.high.is_nan() => String::new(),
@@ -208,8 +208,7 @@ impl Readout {
         }
     }
 
-    /// The columns of these rows; the name gives way where there is no room, then what comes last
-    /// is cut.
+    /// Fits the columns of these rows: the name shrinks first, then the last column is cut.
     fn columns(&self, rows: &[Row], width: usize) -> Vec<Column> {
         let cells = rows.iter().map(Vec::len).max().unwrap_or(7);
         let latency =
@@ -240,7 +239,7 @@ impl Readout {
                 right,
             })
             .collect();
-        // Room above the name for the title of the line, beside which the unit stands.
+        // Room above the name for the title of the line, next to the unit.
         columns[1].width = columns[1].width.max(11);
         let others: usize = columns
             .iter()
@@ -268,7 +267,7 @@ fn show_ratio(ratio: f64) -> String {
     }
 }
 
-/// The worst severity's sign with the names of the warnings, or `ok`.
+/// Returns the sign of the worst severity with the warning ids, or `ok`.
 pub fn badge(look: &Look, result: &CellResult) -> (String, Style) {
     let Some(worst) = result.warnings.iter().map(|w| w.severity).max() else {
         return ("ok".into(), look.style(Role::Good));
@@ -277,7 +276,7 @@ pub fn badge(look: &Look, result: &CellResult) -> (String, Style) {
     (format!("{sign} {}", warning_ids(result)), look.style(role))
 }
 
-/// What is known of the point under the cursor, where there is room beside the chart.
+/// Draws the details of the point under the cursor, beside the chart.
 pub fn draw_point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
     if let Some(line) = results.expected(results.chart.series) {
         words(look, "Estimate", Role::Title, parts.point_title, 0, buf);

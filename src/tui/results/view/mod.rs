@@ -1,4 +1,4 @@
-//! The picture: one calm frame; chart, legend and answer are divided by lines.
+//! Drawing: one frame; chart, legend and answer are divided by lines.
 
 pub mod answer;
 mod bars;
@@ -43,7 +43,7 @@ pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) 
     }
 }
 
-/// Twins of what no ASCII terminal shows: units, and the sign of a text that was cut.
+/// Replaces characters that an ASCII terminal lacks: units, and the ellipsis.
 fn replace_non_ascii(area: Rect, buf: &mut Buffer) {
     for position in area.intersection(buf.area).positions() {
         let Some(cell) = buf.cell_mut(position).filter(|cell| !cell.symbol().is_ascii()) else {
@@ -60,7 +60,7 @@ fn replace_non_ascii(area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// One sentence in the middle of a frame.
+/// Draws a sentence in the middle of a frame.
 fn draw_message(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Results", "", true, area, buf);
     let lines = pane::wrap(text, usize::from(inner.width.saturating_sub(4)));
@@ -101,7 +101,7 @@ fn draw_curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mu
     draw_options(look, results, data, area, buf);
 }
 
-/// What every point is warned of stands once in a line, not over each of them.
+/// Draws warnings that all points share once, in the line above the answer.
 fn draw_shared_warnings(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
     let groups: Vec<String> = data.shared_warnings.iter().map(|group| group.join(" or ")).collect();
     if groups.is_empty() || !data.is_curve() {
@@ -116,7 +116,7 @@ fn draw_shared_warnings(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
     words(look, &text, role, row, at, buf);
 }
 
-/// What is switched on, in the frame's last line.
+/// Draws the options that are on, in the last line of the frame.
 fn draw_options(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let mut on = Vec::new();
     if !data.common.is_empty() {
@@ -146,7 +146,7 @@ fn draw_options(look: &Look, results: &Results, data: &Data, area: Rect, buf: &m
     draw_footer(look, &on.join(look.glyph(" · ", " - ")), area, buf);
 }
 
-/// The line between the chart and the legend beside it, and those above legend and point.
+/// Draws the line between chart and legend, and those above legend and point.
 fn draw_vertical_line(look: &Look, parts: &layout::Parts, area: Rect, buf: &mut Buffer) {
     let (style, column) = (look.style(Role::Border), parts.legend.x - 1);
     for row in area.y..parts.answer_title.y {

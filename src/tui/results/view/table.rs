@@ -1,4 +1,4 @@
-//! The table: a row per cell, sorted by any column; only the rows that are seen are drawn.
+//! The table: a row per cell, sorted by any column; only visible rows are drawn.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -19,16 +19,16 @@ use crate::tui::view::{findings, pane};
 /// Rows above the list: titles and units.
 const HEAD_ROWS: u16 = 2;
 
-/// What was clicked.
+/// The clicked part of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {
     /// A column.
     Title(usize),
-    /// A place among the rows.
+    /// An index among the rows.
     Row(usize),
 }
 
-/// Where the columns begin.
+/// Returns the visible columns with their left edges.
 fn column_places(data: &Data, body: Rect) -> Vec<(usize, u16)> {
     let inner = layout::inside(body);
     let mut at = inner.x + 1;
@@ -41,7 +41,7 @@ fn column_places(data: &Data, body: Rect) -> Vec<(usize, u16)> {
     shown.into_iter().map(place).collect()
 }
 
-/// The rows, and what stands below them where there is room for both.
+/// Divides the body into the rows and the side table below, if there is room for both.
 fn split(data: &Data, body: Rect) -> (Rect, Rect) {
     let inner = layout::inside(body);
     let list = Rect::new(
@@ -58,11 +58,10 @@ fn split(data: &Data, body: Rect) -> (Rect, Rect) {
     (above, Rect { y: above.bottom(), height: below, ..list })
 }
 
-/// Rows that stay seen above what stands below them.
+/// Minimum of visible rows above the side table.
 const MIN_ROWS: u16 = 5;
 
-/// What stands below the rows: the levels of cold, or what to do with the counts that the rows
-/// have.
+/// Returns the table below the rows: the cache-drop levels, or how to use the counts.
 fn side_table(data: &Data, width: usize) -> Option<(&str, Vec<String>)> {
     let extra = data.extras.iter().find(|extra| matches!(extra.id, "levels" | "counts"))?;
     let lines = match extra.id {
@@ -172,7 +171,7 @@ fn draw_title(
     for (row, text, style) in
         [(0, text.as_str(), style), (1, column.unit.as_str(), look.style(Role::Dim))]
     {
-        // An arrow stands in the gap where the title fills its column.
+        // The arrow goes into the gap if the title fills its column.
         let width = pane::width(text) as u16;
         let wide = column.width as u16;
         let start = if column.right {
@@ -243,7 +242,7 @@ fn draw_row(
     }
 }
 
-/// How many rows there are, and the filter.
+/// Draws the number of rows, and the filter.
 fn draw_counts(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let (all, shown) = (data.sheet.order.len(), results.table.rows.len());
     let failed = data.results().iter().filter(|result| result.error.is_some()).count();

@@ -1,4 +1,4 @@
-//! Figures, processor, warnings and error of a cell.
+//! Figures, CPU time, warnings and error of a cell.
 
 use ratatui::text::{Line, Span};
 
@@ -22,7 +22,7 @@ pub fn error(s: Scene) -> Vec<Section<'static>> {
     section(all)
 }
 
-/// Median with its interval, mean, spread and extremes, a row for each thing counted.
+/// Builds a row per quantity: median with its interval, mean, spread and extremes.
 pub fn figures(s: Scene) -> Vec<Section<'static>> {
     let rows: Vec<(&str, Metric, Option<SummaryOf>)> = vec![
         ("bytes", Metric::Throughput, s.result.throughput),
@@ -36,7 +36,7 @@ pub fn figures(s: Scene) -> Vec<Section<'static>> {
     if known.is_empty() {
         return Vec::new();
     }
-    // Two columns less where there is no room for all.
+    // Narrow: without the extremes.
     let titles: &[&str] = match s.width {
         68.. => &["median", "low", "high", "mean", "stddev", "min", "max"],
         _ => &["median", "low", "high", "mean", "stddev"],
@@ -68,7 +68,7 @@ pub fn figures(s: Scene) -> Vec<Section<'static>> {
     section(all)
 }
 
-/// Where the figure changed over time: each level with its trials.
+/// Lists the levels of a rate that changed over time, each with its trials.
 fn level_lines(s: Scene) -> Vec<Line<'static>> {
     let Some(change) = &s.result.level_change else { return Vec::new() };
     let metric = if change.unit == "B/s" { Metric::Throughput } else { Metric::Operations };
@@ -91,7 +91,7 @@ fn level_lines(s: Scene) -> Vec<Line<'static>> {
     std::iter::once(head).chain(change.levels.iter().map(line)).collect()
 }
 
-/// What one trial did: operations, bytes, time, and the XOR of the data where it was folded.
+/// Lists the work of one trial: operations, bytes, time, and the XOR of the data if computed.
 pub fn trial_work(s: Scene) -> Vec<Section<'static>> {
     let Some(work) = measured::trial_work(s.result, s.data.view.session.plan.experiment == MEASURE)
     else {
@@ -118,7 +118,7 @@ pub fn trial_work(s: Scene) -> Vec<Section<'static>> {
     section(all)
 }
 
-/// When the bytes of a write were where.
+/// Lists when written bytes reached the page cache and the device.
 pub fn written(s: Scene) -> Vec<Section<'static>> {
     let Some(written) = s.result.written else { return Vec::new() };
     let time = |of: Option<SummaryOf>, none: &str| {
@@ -135,7 +135,7 @@ pub fn written(s: Scene) -> Vec<Section<'static>> {
     section(all)
 }
 
-/// What there was not enough of.
+/// Describes the bottleneck.
 pub fn limit(s: Scene) -> Vec<Section<'static>> {
     let Some(Some(limit)) = s.data.view.limits.get(s.index) else { return Vec::new() };
     let mut all = vec![s.heading("What limits it")];
@@ -183,14 +183,14 @@ pub fn warnings(s: Scene) -> Vec<Section<'static>> {
         ));
     } else {
         let mut found = findings::describe(s.look, &s.result.warnings, s.width);
-        // The last one needs no empty line behind it.
+        // No empty line after the last one.
         found.pop();
         all.extend(found);
     }
     section(all)
 }
 
-/// What a trial cost beside its time: the middle one of each figure.
+/// Lists the cost of a trial: the median of each figure over the trials.
 pub fn processor(s: Scene) -> Vec<Section<'static>> {
     let trials = &s.result.trials;
     let middle = |of: &dyn Fn(&Trial) -> Option<f64>| {
@@ -244,7 +244,7 @@ pub fn processor(s: Scene) -> Vec<Section<'static>> {
     section(all)
 }
 
-/// What the preparation reached.
+/// Describes the cache state that the preparation reached.
 fn describe_preparation(preparation: &Preparation) -> String {
     match preparation {
         Preparation::Cold { left: 0, .. } => ", nothing left in the page cache".into(),

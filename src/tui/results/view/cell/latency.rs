@@ -11,7 +11,7 @@ use crate::tui::theme::Role;
 use crate::tui::view::pane;
 use crate::units;
 
-/// Buckets are within this share of their value.
+/// Half width of a bucket relative to its value.
 const BUCKET_SHARE: f64 = 1.0 / 256.0;
 
 pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
@@ -74,6 +74,6 @@ fn histogram(s: Scene, area: Rect, buf: &mut Buffer) {
         .collect();
     let brief = |nanos: f64| units::show_nanos(nanos).replace(".00", "").replace(".0 ", " ");
     let style = s.look.series(s.data.hues.get(s.index).copied().unwrap_or(0));
-    // Rare operations are what one looks for here.
+    // Rare operations are of interest here.
     Histogram::new(s.look, &bins, &brief, style).marks(&marks).rare(true).render(area, buf);
 }

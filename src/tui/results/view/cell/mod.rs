@@ -1,5 +1,4 @@
-//! An opened cell: its trials, its figures, its latencies, where its bytes came from, what disturbs
-//! it.
+//! An opened cell: trials, figures, latencies, sources of its bytes, warnings.
 
 mod facts;
 mod latency;
@@ -22,10 +21,10 @@ use crate::tui::results::state::{OpenCell, Results};
 use crate::tui::theme::Look;
 use crate::tui::view::pane;
 
-/// From this width on the sections stand in two columns.
+/// From this width the sections are in two columns.
 const TWO_COLUMNS_WIDTH: u16 = 112;
 
-/// Rows of trials that still leave room below them.
+/// Limit on trials above the chart over time.
 const MAX_TRIALS_ABOVE: usize = 20;
 
 fn stacks<'a>(
@@ -88,7 +87,7 @@ fn stacks<'a>(
     ]
 }
 
-/// How far the opened cell can be scrolled.
+/// Returns how far the opened cell can be scrolled.
 pub fn max_scroll(results: &Results, look: &Look, body: Rect) -> usize {
     let (Some(data), Some(open)) = (&results.data, results.open) else { return 0 };
     stacks(look, results, data, open.result, body).iter().map(Stack::max_scroll).max().unwrap_or(0)
@@ -124,14 +123,14 @@ pub fn draw(
     frame::draw_footer(look, keys, area, buf);
 }
 
-/// The same for a place beside the chart.
+/// Draws the main sections beside the chart.
 pub fn draw_brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut Buffer) {
     let Some(result) = data.results().get(index) else { return };
     let s = Scene { look, data, index, result, width: usize::from(area.width) };
     Stack::new(area, brief_parts(s)).draw(0, buf);
 }
 
-/// What stands first where there is one column.
+/// Returns the sections at the top of a single column.
 fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 8] {
     [
         facts::error(s),

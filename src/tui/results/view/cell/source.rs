@@ -1,4 +1,4 @@
-//! Where the bytes came from, as one bar and in words.
+//! The sources of the bytes, as a bar and as text.
 
 use ratatui::text::{Line, Span};
 
@@ -8,7 +8,7 @@ use crate::report::table::origin;
 use crate::tui::plot::{Bar, Bars, Part};
 use crate::tui::theme::Role;
 
-/// A source and how it looks: what is no disk and no memory is not trusted.
+/// Returns the style of a source: only device and page cache are trusted.
 fn role(word: &str) -> Role {
     match word {
         "device" => Role::Good,

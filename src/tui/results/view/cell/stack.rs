@@ -1,4 +1,4 @@
-//! Sections below each other, of which only what is seen is made.
+//! Sections below each other, of which only the visible part is built.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ type Picture<'a> = Box<dyn Fn(Rect, &mut Buffer) + 'a>;
 
 pub enum Section<'a> {
     Lines(Vec<Line<'static>>),
-    /// Many rows, each made when it is seen.
+    /// Many rows, each built when visible.
     Rows {
         count: usize,
         row: Box<dyn Fn(usize) -> Line<'static> + 'a>,
@@ -51,7 +51,7 @@ impl Section<'_> {
     }
 }
 
-/// A picture that is seen in part is drawn whole beside the screen.
+/// Draws a picture; if only part of it is visible, via an off-screen buffer.
 fn picture(height: u16, draw: &dyn Fn(Rect, &mut Buffer), skip: u16, area: Rect, buf: &mut Buffer) {
     if skip == 0 && height <= area.height {
         return draw(Rect { height, ..area }, buf);
@@ -74,7 +74,7 @@ pub struct Stack<'a> {
 }
 
 impl<'a> Stack<'a> {
-    /// Parts with an empty line between them.
+    /// Stacks parts with an empty line between them.
     pub fn new(area: Rect, parts: impl IntoIterator<Item = Vec<Section<'a>>>) -> Stack<'a> {
         let mut sections = Vec::new();
         for part in parts.into_iter().filter(|part| !part.is_empty()) {

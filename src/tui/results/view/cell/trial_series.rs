@@ -12,7 +12,7 @@ use crate::tui::plot::{Axis, Chart, Draw, Point, Scale, Series};
 use crate::tui::results::trial_series::TrialSeries;
 use crate::units::{column, show_nanos};
 
-/// Nothing where no trial was long enough to be seen in two intervals: the trials say as much.
+/// Returns the sections; none if no trial has two intervals, which the list of trials covers.
 pub fn sections<'a>(
     s: Scene<'a>,
     series: Option<&'a TrialSeries>,
@@ -41,7 +41,7 @@ pub fn sections<'a>(
     ]
 }
 
-/// Per second: bytes, where the cell moves any.
+/// Returns the rate of a sample, per second.
 fn rate(metric: Metric, sample: &Sample) -> f64 {
     let amount = match metric {
         Metric::Throughput | Metric::Cpu => sample.bytes,
@@ -51,7 +51,7 @@ fn rate(metric: Metric, sample: &Sample) -> f64 {
     if sample.nanos == 0 { f64::NAN } else { amount as f64 * 1e9 / sample.nanos as f64 }
 }
 
-/// Each rate holds from the beginning of its interval to its end; a gap between trials. In seconds.
+/// Returns the rates over time in seconds, each from its interval start; gaps between trials.
 fn points(metric: Metric, series: &TrialSeries) -> Vec<Point> {
     let (mut points, mut before) = (Vec::new(), 0.0);
     for trial in &series.trials {

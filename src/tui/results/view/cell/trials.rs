@@ -1,4 +1,4 @@
-//! The trials of a cell in the order they were made: as dots, and one by one.
+//! The trials of a cell in the order they ran: as dots, and one by one.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::theme::Role;
 use crate::units::{self, column};
 
-/// What a trial is told by: the metric that is plotted, where a single trial has it.
+/// Returns the metric of a trial: the plotted one, if a single trial has it.
 pub(super) fn metric(s: Scene) -> Metric {
     match s.data.metric {
         Metric::Operations => Metric::Operations,
