@@ -35,8 +35,8 @@ fn table_text(data: &Data, unit: Rates) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Formats a result: `read 64 KiB warm: 12.3 GiB/s (12.1 GiB/s to 12.5 GiB/s, 95 % of 5 trials), 196 k/s, p50 4.9 µs,
-/// from cache 100 %`.
+/// Formats a result: `read 64 KiB warm: 12.3 GiB/s (12.1 GiB/s to 12.5 GiB/s, 95 % of 5 trials),
+/// 196 k/s, p50 4.9 µs, from cache 100 %`.
 fn describe_result(result: &CellResult, unit: Rates) -> String {
     let mut parts = Vec::new();
     let trials = match result.counted().len() {
