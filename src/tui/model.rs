@@ -94,8 +94,8 @@ impl Model {
             toasts: Toasts::default(),
             presets,
             setup,
-            live: Live::begun(look.begins_log(false)),
-            results: Results::begun(turned, look.unit),
+            live: Live::with_log_axis(look.begins_log(false)),
+            results: Results::with_axes(turned, look.unit),
             sessions: Sessions::default(),
             compare: Compare::begun(Metric::turned(&look)),
             lab,
@@ -133,7 +133,7 @@ impl Model {
 
     /// A run goes on, or is about to.
     pub fn running(&self) -> bool {
-        self.live.running()
+        self.live.is_running()
     }
 
     /// The picture changes without a key: time is shown, or a message goes away by itself.

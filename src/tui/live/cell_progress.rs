@@ -1,4 +1,4 @@
-//! How far a run is, counted in cells.
+//! Progress of a run, counted in cells.
 
 use std::fmt;
 
@@ -6,26 +6,26 @@ use crate::engine::order;
 use crate::plan::Plan;
 use crate::record::Progress;
 
-/// The step that runs now among all.
+/// The position of the current trial or cell among all.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CellProgress {
     /// From 1; 0 before the first.
-    pub at: u64,
-    /// Trials where their number is known, else the cells of a round.
-    pub all: u64,
+    pub position: u64,
+    /// All trials if their number is fixed, else the cells of a round.
+    pub total: u64,
     pub round: u32,
     rounds: Option<u32>,
-    /// Each cell's place in the round.
+    /// The position of each cell in the round.
     turns: Vec<u32>,
 }
 
-/// `17 of 54`; the cells of a round are counted anew in each.
+/// `17 of 54`; without a fixed number of trials the count restarts with each round.
 impl fmt::Display for CellProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.rounds.is_none() && self.round > 1 {
             write!(f, "round {}, ", self.round)?;
         }
-        write!(f, "{} of {}", self.at, self.all)
+        write!(f, "{} of {}", self.position, self.total)
     }
 }
 
@@ -33,13 +33,13 @@ impl CellProgress {
     pub fn new(plan: &Plan) -> CellProgress {
         let cells = plan.cells.len() as u64;
         CellProgress {
-            all: cells * u64::from(plan.trials.unwrap_or(1)),
+            total: cells * u64::from(plan.trials.unwrap_or(1)),
             rounds: plan.trials,
             ..CellProgress::default()
         }
     }
 
-    pub fn moved(&mut self, plan: &Plan, progress: &Progress) {
+    pub fn update(&mut self, plan: &Plan, progress: &Progress) {
         let Some(cell) =
             progress.cell.map(|cell| cell as usize).filter(|cell| *cell < plan.cells.len())
         else {
@@ -59,6 +59,6 @@ impl CellProgress {
         let before = self
             .rounds
             .map_or(0, |_| u64::from(self.round.saturating_sub(1)) * plan.cells.len() as u64);
-        self.at = (before + u64::from(self.turns[cell]) + 1).min(self.all.max(1));
+        self.position = (before + u64::from(self.turns[cell]) + 1).min(self.total.max(1));
     }
 }

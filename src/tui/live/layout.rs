@@ -1,5 +1,4 @@
-//! Where the panes are. What there is no room for is left out, the least needed first: threads,
-//! latency, the curve, system calls.
+//! Pane layout. Panes without room are dropped in the order threads, latency, curve, system calls.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -14,42 +13,41 @@ pub struct Places {
     pub warnings: Option<Rect>,
 }
 
-/// Rows of Now with everything in it, and without what has a pane of its own.
+/// Rows of Now with everything in it, and without what has its own pane.
 const NOW_ALONE: u16 = 11;
 const NOW: u16 = 11;
 
 impl Places {
-    /// In this area, for a run with at most so many threads; `told`: the rows that warnings need in
-    /// so many columns.
-    pub fn new(area: Rect, threads: u32, told: &dyn Fn(u16) -> usize) -> Places {
+    /// Lays out the panes for a run with at most `threads` threads; `warning_rows` returns the rows
+    /// that warnings need in a number of columns.
+    pub fn new(area: Rect, threads: u32, warning_rows: &dyn Fn(u16) -> usize) -> Places {
         match (area.width, area.height) {
-            (76.., 28..) => Self::roomy(area, threads, told),
+            (76.., 28..) => Self::roomy(area, threads, warning_rows),
             (76.., 18..) => Self::middle(area),
             _ => Self::small(area),
         }
     }
 
-    /// Over time at the left with threads and latency below, the curve and what goes on at the
-    /// right.
-    fn roomy(area: Rect, threads: u32, told: &dyn Fn(u16) -> usize) -> Places {
+    /// Charts over time at the left with threads and latency below; curve and Now at the right.
+    fn roomy(area: Rect, threads: u32, warning_rows: &dyn Fn(u16) -> usize) -> Places {
         let [left, right] = columns(area);
         let wanted =
             u16::try_from(threads).unwrap_or(u16::MAX).saturating_add(2).min(area.height / 3);
         let bottom = (area.height / 4).clamp(8, 15).max(wanted);
         let [above, below] = rows(left, [Constraint::Min(0), Constraint::Length(bottom)]);
         let [throughput, calls] = rows(above, [Constraint::Fill(3), Constraint::Fill(2)]);
-        // One thread says little.
+        // One thread needs little room.
         let share = if threads > 1 { 42 } else { 33 };
         let [threads, latency] =
             Layout::horizontal([Constraint::Percentage(share), Constraint::Min(0)]).areas(below);
-        let told = match told(right.width.saturating_sub(2)) {
+        let warnings = match warning_rows(right.width.saturating_sub(2)) {
             0 => 0,
             rows => (rows as u16).min(area.height / 5) + 2,
         };
         let [curve, now, found] = Layout::vertical([
             Constraint::Min(0),
             Constraint::Length(NOW),
-            Constraint::Length(told),
+            Constraint::Length(warnings),
         ])
         .areas(right);
         Places {
@@ -59,7 +57,7 @@ impl Places {
             curve: Some(curve),
             latency: Some(latency),
             threads: Some(threads),
-            warnings: (told > 0).then_some(found),
+            warnings: (warnings > 0).then_some(found),
         }
     }
 

@@ -1,14 +1,14 @@
-//! Live: what runs now, as it runs.
+//! The Live screen: the current run.
 //!
 //! | what | where |
 //! |---|---|
-//! | the run, its clock and what was asked of it | [`run`], [`step`] |
-//! | what is drawn of it | [`run_view`], of [`series`], [`cell_progress`], [`run_warnings`] |
-//! | the window of time, and axes that do not jump | [`window`] |
-//! | what is known and seen of it | [`state`] |
-//! | what keys and messages do | [`update`] |
-//! | where the panes are | [`layout`] |
-//! | the picture | [`view`] |
+//! | the run, its clock and pending requests | [`run`], [`step`] |
+//! | the drawn run | [`run_view`], with [`series`], [`cell_progress`], [`run_warnings`] |
+//! | the time window, and axes that do not jump | [`window`] |
+//! | the state of the screen | [`state`] |
+//! | key and message handlers | [`update`] |
+//! | pane layout | [`layout`] |
+//! | drawing | [`view`] |
 
 mod cell_progress;
 mod layout;

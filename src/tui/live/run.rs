@@ -1,4 +1,4 @@
-//! The run that goes on: its session as it grows, its clock, and what was asked of the engine.
+//! The current run: its growing session, its clock, and requests to the engine.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,20 +15,20 @@ use crate::record::{Event, Latency, Phase, Progress, Severity, Trial};
 use crate::session::Session;
 use crate::tui::curves;
 
-/// Time as the run counts it: a pause is no part of it.
+/// The run time, without pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Clock {
     ran: Duration,
-    /// Since when it goes; `None`: it stands.
+    /// When it was started; `None` while stopped.
     since: Option<Duration>,
 }
 
 impl Clock {
-    pub fn go(&mut self, now: Duration) {
+    pub fn start(&mut self, now: Duration) {
         self.since.get_or_insert(now);
     }
 
-    pub fn stand(&mut self, now: Duration) {
+    pub fn stop(&mut self, now: Duration) {
         self.ran += self.since.take().map_or(Duration::ZERO, |since| now.saturating_sub(since));
     }
 
@@ -40,13 +40,12 @@ impl Clock {
 
 /// A suspension of the program, which pauses a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Suspended {
+pub enum Suspension {
     #[default]
     No,
-    /// Paused for it, not by the person.
+    /// Paused for it, not by the user.
     Held,
-    /// Back: the run goes on once the engine has taken the pause, else a trial would span the
-    /// suspension.
+    /// Back: the run resumes once the engine has paused, else a trial would span the suspension.
     Resume,
 }
 
@@ -58,31 +57,31 @@ pub struct Run {
     pub view: RunView,
     pub clock: Clock,
     pub stopping: bool,
-    /// A pause was asked for; it holds once its phase is told.
+    /// A pause was requested; it is in effect once its phase is reported.
     pub pausing: bool,
-    pub suspended: Suspended,
-    /// What is to be left out, until something else runs.
+    pub suspended: Suspension,
+    /// The step being skipped, until another one runs.
     pub skipping: Option<Step>,
-    /// A probe was measured since that was asked.
-    pub probed: bool,
+    /// A probe was measured since the last query.
+    pub has_new_probes: bool,
     /// One per cell of the plan, so that colours and markers stay as they are.
     results: Vec<CellResult>,
-    /// Per cell, how many trials its result was made from.
-    counted: Vec<usize>,
-    /// Cells with trials that their result has not seen.
+    /// Per cell, the number of trials in its result.
+    counted_trials: Vec<usize>,
+    /// Cells with trials that are not in their result yet.
     stale: BTreeSet<u32>,
-    /// The last trial, where the picture does not show it yet.
-    unseen: Option<(Arc<Trial>, Option<Arc<Latency>>)>,
-    /// When the picture was brought up to date.
-    refreshed: Option<Duration>,
-    /// What the title of the window says: percent and cell.
-    pub titled: Option<(u32, Option<Step>)>,
+    /// The last trial, if it is not drawn yet.
+    pending: Option<(Arc<Trial>, Option<Arc<Latency>>)>,
+    /// When the picture was last updated.
+    refreshed_at: Option<Duration>,
+    /// Percent and step in the window title.
+    pub shown_title: Option<(u32, Option<Step>)>,
 }
 
 impl Run {
     pub fn new(host: Host, plan: &Arc<Plan>, now: Duration) -> Run {
         let mut clock = Clock::default();
-        clock.go(now);
+        clock.start(now);
         Run {
             session: Session::new(
                 String::new(),
@@ -95,87 +94,87 @@ impl Run {
             clock,
             stopping: false,
             pausing: false,
-            suspended: Suspended::No,
+            suspended: Suspension::No,
             skipping: None,
-            probed: false,
-            results: results(plan),
-            counted: vec![0; plan.cells.len()],
+            has_new_probes: false,
+            results: empty_results(plan),
+            counted_trials: vec![0; plan.cells.len()],
             stale: BTreeSet::new(),
-            unseen: None,
-            refreshed: None,
+            pending: None,
+            refreshed_at: None,
             view: RunView::new(Arc::clone(plan)),
-            titled: None,
+            shown_title: None,
         }
     }
 
-    /// Nothing is measured: the engine has taken the pause.
-    pub fn paused(&self) -> bool {
+    /// Returns whether the engine has paused.
+    pub fn is_paused(&self) -> bool {
         self.view.phase() == Some(Phase::Pause)
     }
 
-    /// Takes in what the engine told at `now`.
-    pub fn told(&mut self, now: Duration, event: Event) {
+    /// Applies an event of the engine at `now`.
+    pub fn handle_event(&mut self, now: Duration, event: Event) {
         self.session.apply(&event);
         self.view.now = self.clock.seconds(now);
         match event {
-            Event::Plan { plan } => self.started(plan),
-            Event::Grounds { .. } => self.view.bounded(&Bounds::of(&self.session)),
-            Event::Progress(progress) => self.progressed(now, progress),
-            // What a suspension cut is no measurement.
-            Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspended::No => {
-                self.view.sampled(cell, &sample, lanes)
+            Event::Plan { plan } => self.apply_plan(plan),
+            Event::Grounds { .. } => self.view.set_bounds(&Bounds::of(&self.session)),
+            Event::Progress(progress) => self.apply_progress(now, progress),
+            // A sample across a suspension is not a measurement.
+            Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspension::No => {
+                self.view.push_sample(cell, &sample, lanes)
             }
-            Event::Trial { trial, latency, .. } => self.tried(&trial, latency),
-            Event::Verdict { cell, verdict } => self.view.judged(cell, &verdict),
+            Event::Trial { trial, latency, .. } => self.apply_trial(&trial, latency),
+            Event::Verdict { cell, verdict } => self.view.apply_verdict(cell, &verdict),
             Event::Failed { cell, error } => {
-                self.view.failed(cell, &error);
+                self.view.add_failure(cell, &error);
                 if let Some(result) = self.results.get_mut(cell as usize) {
                     result.error = Some(error);
                     self.stale.insert(cell);
                 }
             }
-            Event::Picked { pick } => self.view.warnings.said(Severity::Note, pick.why.clone()),
-            Event::Probe { .. } | Event::Findings { .. } => self.probed = true,
-            Event::Note { text } => self.view.warnings.said(Severity::Note, text),
+            Event::Picked { pick } => self.view.warnings.add_note(Severity::Note, pick.why.clone()),
+            Event::Probe { .. } | Event::Findings { .. } => self.has_new_probes = true,
+            Event::Note { text } => self.view.warnings.add_note(Severity::Note, text),
             _ => {}
         }
     }
 
-    /// Takes the plan as it is run, which the target may have changed.
-    fn started(&mut self, plan: Arc<Plan>) {
+    /// Applies the plan as run, which the target may have changed.
+    fn apply_plan(&mut self, plan: Arc<Plan>) {
         if *plan != *self.view.plan {
-            self.results = results(&plan);
-            self.counted = vec![0; plan.cells.len()];
+            self.results = empty_results(&plan);
+            self.counted_trials = vec![0; plan.cells.len()];
             self.stale.clear();
-            self.unseen = None;
+            self.pending = None;
             let now = self.view.now;
             self.view = RunView::new(plan);
             self.view.now = now;
         }
     }
 
-    fn progressed(&mut self, now: Duration, progress: Progress) {
+    fn apply_progress(&mut self, now: Duration, progress: Progress) {
         if progress.phase == Phase::Pause {
-            self.clock.stand(now);
-        } else if self.suspended == Suspended::No {
-            self.clock.go(now);
+            self.clock.stop(now);
+        } else if self.suspended == Suspension::No {
+            self.clock.start(now);
         }
-        if Step::of(&progress) != self.skipping {
+        if Step::from_progress(&progress) != self.skipping {
             self.skipping = None;
         }
         self.view.now = self.clock.seconds(now);
-        self.view.progressed(progress);
+        self.view.apply_progress(progress);
     }
 
-    /// Takes a trial in: what takes long waits for the next picture, for there may be a thousand
-    /// trials in a second.
-    fn tried(&mut self, trial: &Arc<Trial>, latency: Option<Arc<Latency>>) {
+    /// Applies a trial. Expensive work waits for the next picture: there may be a thousand trials
+    /// in a second.
+    fn apply_trial(&mut self, trial: &Arc<Trial>, latency: Option<Arc<Latency>>) {
         let Some(result) = self.results.get_mut(trial.cell as usize) else { return };
         let first = result.trials.is_empty();
         result.trials.push(Arc::clone(trial));
         self.stale.insert(trial.cell);
-        self.view.tried(trial);
-        self.unseen = Some((Arc::clone(trial), latency));
+        self.view.finish_trial(trial);
+        self.pending = Some((Arc::clone(trial), latency));
         if first {
             self.view.measured += 1;
             self.show_last(true);
@@ -183,32 +182,32 @@ impl Run {
     }
 
     fn show_last(&mut self, first: bool) {
-        if let Some((trial, latency)) = self.unseen.take() {
+        if let Some((trial, latency)) = self.pending.take() {
             self.view.show_last(&trial, latency, self.session.grounds.as_ref(), first);
         }
     }
 
-    /// Brings the picture up to date, unless that was done a moment ago.
+    /// Updates the picture, at most once per [`REFRESH_INTERVAL`].
     pub fn refresh(&mut self, now: Duration) {
-        if self.refreshed.is_none_or(|at| now.saturating_sub(at) >= FRAME) {
-            self.refreshed = Some(now);
+        if self.refreshed_at.is_none_or(|at| now.saturating_sub(at) >= REFRESH_INTERVAL) {
+            self.refreshed_at = Some(now);
             self.show_last(false);
-            self.draw_curves(false);
+            self.update_curves(false);
         }
     }
 
-    /// The results of the cells that have more trials, and the curves. A cell of many trials waits
-    /// until they are some per cent more, unless this is the `last` time.
-    pub fn draw_curves(&mut self, last: bool) {
-        let ripe = |cell: u32| {
-            let (known, counted) =
-                (self.results[cell as usize].trials.len(), self.counted[cell as usize]);
-            last || known >= counted + 1 + counted / 50
+    /// Updates the results of cells with new trials, and the curves. A cell of many trials waits
+    /// for 2 % more, unless this is the `last` time.
+    pub fn update_curves(&mut self, last: bool) {
+        let is_due = |cell: u32| {
+            let (trials, counted_trials) =
+                (self.results[cell as usize].trials.len(), self.counted_trials[cell as usize]);
+            last || trials >= counted_trials + 1 + counted_trials / 50
         };
-        let ripe: Vec<u32> = self.stale.iter().copied().filter(|cell| ripe(*cell)).collect();
-        for cell in &ripe {
+        let due: Vec<u32> = self.stale.iter().copied().filter(|cell| is_due(*cell)).collect();
+        for cell in &due {
             let result = &mut self.results[*cell as usize];
-            self.counted[*cell as usize] = result.trials.len();
+            self.counted_trials[*cell as usize] = result.trials.len();
             let error = result.error.take();
             *result = analysis::result(
                 &result.cell,
@@ -218,15 +217,15 @@ impl Run {
             );
             self.stale.remove(cell);
         }
-        if !ripe.is_empty() {
+        if !due.is_empty() {
             self.view.curves = curves::curves(&self.results, self.view.axis, self.view.metric());
         }
     }
 }
 
-/// The picture is not brought up to date more often than it is drawn.
-const FRAME: Duration = Duration::from_millis(90);
+/// The picture is not updated more often than it is drawn.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(90);
 
-fn results(plan: &Plan) -> Vec<CellResult> {
+fn empty_results(plan: &Plan) -> Vec<CellResult> {
     plan.cells.iter().map(|cell| analysis::result(cell, Vec::new(), None, None)).collect()
 }

@@ -1,5 +1,4 @@
-//! All that Live draws of a run, and how the engine's events change it. A copy of it is a picture
-//! that holds still.
+//! Everything Live draws of a run, updated by engine events. A copy of it is a frozen picture.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,14 +18,14 @@ use crate::record::{
 use crate::tui::curves::{self, Curve, Expected, Metric};
 use crate::units::Rates;
 
-/// The last trial, with what only a whole trial tells.
+/// The last trial, with the figures that only a finished trial has.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Last {
+pub struct LastTrial {
     pub cell: u32,
     pub round: u32,
     pub rate: f64,
     pub source: Option<Source>,
-    /// CPU time per time of the trial: above 1 with several threads.
+    /// CPU time per wall time of the trial: above 1 with several threads.
     pub user: f64,
     pub system: f64,
     pub minor_faults: u64,
@@ -34,26 +33,27 @@ pub struct Last {
     pub latency: Option<Arc<Latency>>,
 }
 
-/// What the lanes did in the last second of the trial that runs.
+/// The work of each lane in the last second of the current trial.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recent {
     samples: VecDeque<(u64, Vec<LaneSample>)>,
-    /// The trial goes on; else these are the last values of the one before.
+    /// The trial is running; otherwise these are the last values of the previous one.
     pub fresh: bool,
 }
 
-/// Samples of a second.
-const RECENT: usize = 10;
+/// Number of samples in a second.
+const RECENT_SAMPLES: usize = 10;
 
 impl Recent {
     fn push(&mut self, sample: &Sample, lanes: Vec<LaneSample>) {
-        if !self.fresh || self.samples.front().is_some_and(|(_, known)| known.len() != lanes.len())
+        if !self.fresh
+            || self.samples.front().is_some_and(|(_, previous)| previous.len() != lanes.len())
         {
             self.samples.clear();
         }
         self.fresh = true;
         self.samples.push_back((sample.nanos, lanes));
-        if self.samples.len() > RECENT {
+        if self.samples.len() > RECENT_SAMPLES {
             self.samples.pop_front();
         }
     }
@@ -62,13 +62,13 @@ impl Recent {
         self.samples.iter().map(|(nanos, _)| nanos).sum()
     }
 
-    /// Of all lanes together, per second; `None` before the first sample.
+    /// Returns the rate of all lanes together, per second; `None` before the first sample.
     pub fn rate(&self, of: fn(&LaneSample) -> u64) -> Option<f64> {
         let all = self.samples.iter().flat_map(|(_, lanes)| lanes).map(of).sum();
         (!self.samples.is_empty()).then(|| per_second(all, self.nanos()))
     }
 
-    /// Of each lane, per second.
+    /// Returns the rate of each lane, per second.
     pub fn lanes(&self, of: fn(&LaneSample) -> u64) -> Vec<f64> {
         let count = self.samples.front().map_or(0, |(_, lanes)| lanes.len());
         let sum = |lane: usize| {
@@ -85,29 +85,29 @@ pub struct RunView {
     pub target: String,
     /// The backend's colour, per cell.
     pub hues: Vec<usize>,
-    /// Seconds of the run, pauses left out.
+    /// Seconds of the run, without pauses.
     pub now: f64,
     pub series: Series,
     pub axes: Axes,
     pub axis: Axis,
     pub curves: Vec<Curve>,
-    /// Told before anything is measured, once what the machine can reach is known.
+    /// Estimates, available once the ceilings of the machine are known.
     pub expected: Vec<Expected>,
     /// Bytes per second that machine and disk reach at most, by name.
     pub ceilings: Vec<(&'static str, f64)>,
     /// Cells that have a result.
     pub measured: usize,
     pub progress: Option<Progress>,
-    /// When it was told.
+    /// When it was reported.
     progress_at: f64,
     pub cell_progress: CellProgress,
     pub recent: Recent,
-    pub last: Option<Last>,
+    pub last: Option<LastTrial>,
     pub warnings: RunWarnings,
     /// Samples that did not reach the screen.
     pub dropped: u64,
     /// Why the run ended, once it has.
-    pub over: Option<&'static str>,
+    pub outcome: Option<&'static str>,
 }
 
 impl RunView {
@@ -138,7 +138,7 @@ impl RunView {
             last: None,
             warnings: RunWarnings::default(),
             dropped: 0,
-            over: None,
+            outcome: None,
             plan,
         }
     }
@@ -147,7 +147,7 @@ impl RunView {
         self.plan.cells.get(cell as usize)
     }
 
-    /// What a step is called.
+    /// Returns the name of a step.
     pub fn label(&self, step: Step) -> Option<String> {
         match step {
             Step::Cell(cell) => self.job(cell).map(Job::label),
@@ -159,7 +159,7 @@ impl RunView {
         self.hues.get(cell as usize).copied().unwrap_or(0)
     }
 
-    /// The cell that runs now.
+    /// Returns the current cell.
     pub fn cell(&self) -> Option<u32> {
         self.progress.and_then(|progress| progress.cell)
     }
@@ -168,7 +168,7 @@ impl RunView {
         self.progress.map(|progress| progress.phase)
     }
 
-    /// What the upper chart shows: bytes, or operations where no cell moves any.
+    /// Returns what the upper chart shows: bytes, or operations if no cell moves any.
     pub fn measure(&self) -> Measure {
         if self.plan.cells.iter().any(moves_data) { Measure::Bytes } else { Measure::Operations }
     }
@@ -177,8 +177,8 @@ impl RunView {
         self.measure().metric()
     }
 
-    /// What the results will be held against is known.
-    pub fn bounded(&mut self, bounds: &Bounds) {
+    /// Sets the ceilings that results are compared with, and the estimates from them.
+    pub fn set_bounds(&mut self, bounds: &Bounds) {
         if self.metric() == Metric::Throughput {
             self.ceilings = bounds.lines();
             self.expected =
@@ -186,55 +186,56 @@ impl RunView {
         }
     }
 
-    /// The share that is done and the seconds left, carried on since they were told.
-    pub fn left(&self) -> Option<(f64, f64)> {
+    /// Returns the completed share (0 to 1) and the seconds left, extrapolated from the last
+    /// report.
+    pub fn estimate_progress(&self) -> Option<(f64, f64)> {
         let progress = self.progress?;
-        let told = progress.left as f64 / 1e9;
-        let left = (told - (self.now - self.progress_at).max(0.0)).max(0.0);
+        let estimated = progress.left as f64 / 1e9;
+        let left = (estimated - (self.now - self.progress_at).max(0.0)).max(0.0);
         let rest = 1.0 - progress.share.clamp(0.0, 1.0);
-        let share = if told > 0.0 { 1.0 - rest * left / told } else { progress.share };
+        let share = if estimated > 0.0 { 1.0 - rest * left / estimated } else { progress.share };
         Some((share.clamp(0.0, 1.0), left))
     }
 
-    /// Whole percent that are done.
+    /// Returns the completed share in whole percent.
     pub fn percent(&self) -> Option<u32> {
-        self.left().map(|(share, _)| (share * 100.0 + 1e-6) as u32)
+        self.estimate_progress().map(|(share, _)| (share * 100.0 + 1e-6) as u32)
     }
 
-    /// Seconds that the step has run without anything measured.
-    pub fn waits(&self) -> f64 {
+    /// Returns the seconds the step has run without a sample.
+    pub fn idle_seconds(&self) -> f64 {
         if self.series.is_open() { 0.0 } else { self.now - self.progress_at }
     }
 
-    pub fn progressed(&mut self, progress: Progress) {
+    pub fn apply_progress(&mut self, progress: Progress) {
         self.series.cut();
         if Some((progress.cell, progress.phase)) != self.progress.map(|p| (p.cell, p.phase)) {
             self.recent.fresh = false;
         }
-        self.cell_progress.moved(&self.plan, &progress);
+        self.cell_progress.update(&self.plan, &progress);
         self.progress = Some(progress);
         self.progress_at = self.now;
     }
 
-    pub fn sampled(&mut self, cell: u32, sample: &Sample, lanes: Vec<LaneSample>) {
+    pub fn push_sample(&mut self, cell: u32, sample: &Sample, lanes: Vec<LaneSample>) {
         self.series.push(self.now, sample, self.hue(cell));
         self.recent.push(sample, lanes);
     }
 
-    /// A trial is over.
-    pub fn tried(&mut self, trial: &Trial) {
+    /// Ends the current trial.
+    pub fn finish_trial(&mut self, trial: &Trial) {
         if !self.series.is_open() {
-            // Too short for a sample, or they were all dropped.
+            // Too short for a sample, or all samples were dropped.
             let Trial { nanos, bytes, ops, syscalls, .. } = *trial;
-            let whole =
+            let sample =
                 Sample { at: nanos, nanos, bytes, ops, syscalls: syscalls.get().unwrap_or(0) };
-            self.series.push(self.now, &whole, self.hue(trial.cell));
+            self.series.push(self.now, &sample, self.hue(trial.cell));
         }
         self.series.cut();
         self.recent.fresh = false;
     }
 
-    /// Shows what the last trial gave; `first`: its cell had none before, so its verdict is news.
+    /// Shows the last trial; `first`: it is the first of its cell, so its verdict is applied.
     pub fn show_last(
         &mut self,
         trial: &Arc<Trial>,
@@ -244,15 +245,15 @@ impl RunView {
     ) {
         let job = self.plan.cells.get(trial.cell as usize).cloned();
         let verdict = job.as_ref().zip(grounds).map(|(job, grounds)| {
-            let one = [Arc::clone(trial)];
-            engine::verdict(job, &one, latency.as_deref(), grounds)
+            let trials = [Arc::clone(trial)];
+            engine::verdict(job, &trials, latency.as_deref(), grounds)
         });
         if let Some(verdict) = verdict.as_ref().filter(|_| first) {
-            self.warnings.judged(trial.cell, verdict);
+            self.warnings.apply_verdict(trial.cell, verdict);
         }
         let share =
             |nanos: u64| if trial.nanos == 0 { 0.0 } else { nanos as f64 / trial.nanos as f64 };
-        self.last = Some(Last {
+        self.last = Some(LastTrial {
             cell: trial.cell,
             round: trial.round,
             rate: if self.measure() == Measure::Bytes {
@@ -269,35 +270,35 @@ impl RunView {
         });
     }
 
-    pub fn judged(&mut self, cell: u32, verdict: &Verdict) {
-        self.warnings.judged(cell, verdict);
+    pub fn apply_verdict(&mut self, cell: u32, verdict: &Verdict) {
+        self.warnings.apply_verdict(cell, verdict);
     }
 
-    pub fn failed(&mut self, cell: u32, error: &str) {
+    pub fn add_failure(&mut self, cell: u32, error: &str) {
         let label = self.job(cell).map(Job::label).unwrap_or_default();
-        self.warnings.said(Severity::Wrong, format!("{label}: {error}"));
+        self.warnings.add_note(Severity::Wrong, format!("{label}: {error}"));
     }
 
-    /// The run is over; nothing changes any more.
-    pub fn ended(&mut self, end: Option<End>) {
-        let whole = match end {
+    /// Marks the run as ended.
+    pub fn finish(&mut self, end: Option<End>) {
+        let share = match end {
             Some(End::Finished | End::Goal | End::Budget) => 1.0,
-            _ => self.left().map_or(0.0, |(share, _)| share),
+            _ => self.estimate_progress().map_or(0.0, |(share, _)| share),
         };
-        self.over = Some(match end {
-            Some(End::Finished) => "over: all trials are done",
-            Some(End::Budget) => "over: the budget is used up",
-            Some(End::Goal) => "over: every interval is narrow enough",
-            Some(End::Interrupted) => "over: it was stopped",
-            Some(End::Failed) | None => "over: it failed",
+        self.outcome = Some(match end {
+            Some(End::Finished) => "finished: all trials done",
+            Some(End::Budget) => "finished: the time budget is used up",
+            Some(End::Goal) => "finished: every interval is narrow enough",
+            Some(End::Interrupted) => "stopped before the end",
+            Some(End::Failed) | None => "failed before the end",
         });
         if let Some(progress) = &mut self.progress {
-            (progress.share, progress.left) = (whole, 0);
+            (progress.share, progress.left) = (share, 0);
         }
         self.recent.fresh = false;
     }
 
-    /// Time went on, or another window is shown.
+    /// Fits the axes to the current time and window.
     pub fn settle(&mut self, zoom: Zoom, rates: Rates) {
         let measure = self.measure();
         self.axes.settle(&self.series, measure, zoom, self.now, rates);

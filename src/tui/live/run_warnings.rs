@@ -1,26 +1,26 @@
-//! The warnings of a run as they are found: each once, with the cells that it is about.
+//! The warnings of a run so far: each kind once, with the cells it concerns.
 
 use std::collections::BTreeSet;
 
 use crate::record::{Severity, Verdict};
 
-/// What only more trials can answer: no news while the run goes on.
-const NOT_YET: [&str; 2] = ["few", "wide"];
-/// Notes and failures that are kept; more of them say nothing new.
-const MOST: usize = 64;
+/// Warnings that more trials may clear: not worth showing during the run.
+const NEED_MORE_TRIALS: [&str; 2] = ["few", "wide"];
+/// Limit on kept warnings, notes and failures.
+const MAX_FINDINGS: usize = 64;
 
 /// One kind of warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Empty: a note of the engine or a failure, which stays.
+    /// Empty for a note of the engine or a failure, which stays.
     pub id: String,
     pub severity: Severity,
-    /// Of the first cell that has it.
+    /// The message for the first cell that has it.
     pub message: String,
     pub cells: BTreeSet<u32>,
 }
 
-/// The gravest first; of one gravity in the order in which they were found.
+/// Warnings, the most severe first; equal severities in the order they appeared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunWarnings(Vec<Finding>);
 
@@ -37,12 +37,14 @@ impl RunWarnings {
         self.0.is_empty()
     }
 
-    /// A cell was judged: what its last verdict said is forgotten.
-    pub fn judged(&mut self, cell: u32, verdict: &Verdict) {
+    /// Replaces the warnings of a cell by those of its new verdict.
+    pub fn apply_verdict(&mut self, cell: u32, verdict: &Verdict) {
         for finding in self.0.iter_mut().filter(|finding| !finding.id.is_empty()) {
             finding.cells.remove(&cell);
         }
-        for warning in verdict.warnings.iter().filter(|w| !NOT_YET.contains(&w.id.as_ref())) {
+        for warning in
+            verdict.warnings.iter().filter(|w| !NEED_MORE_TRIALS.contains(&w.id.as_ref()))
+        {
             match self.0.iter_mut().find(|finding| finding.id == warning.id) {
                 Some(finding) => {
                     if finding.cells.is_empty() {
@@ -67,9 +69,9 @@ impl RunWarnings {
         self.sort();
     }
 
-    /// A cell failed, or the engine has something to say.
-    pub fn said(&mut self, severity: Severity, message: String) {
-        if self.0.len() < MOST && !self.0.iter().any(|finding| finding.message == message) {
+    /// Adds a failure or a note of the engine, unless it is already listed.
+    pub fn add_note(&mut self, severity: Severity, message: String) {
+        if self.0.len() < MAX_FINDINGS && !self.0.iter().any(|finding| finding.message == message) {
             self.0.push(Finding { id: String::new(), severity, message, cells: BTreeSet::new() });
             self.sort();
         }
@@ -97,16 +99,22 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_is_told_once_and_goes_with_its_last_cell() {
+    fn each_kind_is_listed_once_and_disappears_with_its_last_cell() {
         let mut found = RunWarnings::default();
-        found.judged(0, &verdict(&[("holes", Severity::Wrong), ("few", Severity::Misleading)]));
-        found.judged(1, &verdict(&[("not-cold", Severity::Note), ("holes", Severity::Wrong)]));
-        found.said(Severity::Wrong, "a cell failed".into());
-        found.said(Severity::Wrong, "a cell failed".into());
+        found.apply_verdict(
+            0,
+            &verdict(&[("holes", Severity::Wrong), ("few", Severity::Misleading)]),
+        );
+        found.apply_verdict(
+            1,
+            &verdict(&[("not-cold", Severity::Note), ("holes", Severity::Wrong)]),
+        );
+        found.add_note(Severity::Wrong, "a cell failed".into());
+        found.add_note(Severity::Wrong, "a cell failed".into());
         let ids: Vec<_> = found.iter().map(|f| (f.id.as_str(), f.cells.len())).collect();
         assert_eq!(ids, [("holes", 2), ("", 0), ("not-cold", 1)]);
-        found.judged(0, &verdict(&[]));
-        found.judged(1, &verdict(&[]));
+        found.apply_verdict(0, &verdict(&[]));
+        found.apply_verdict(1, &verdict(&[]));
         assert_eq!(
             (found.len(), found.iter().next().map(|f| f.severity)),
             (1, Some(Severity::Wrong))
@@ -114,11 +122,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_bounded() {
+    fn the_number_of_notes_is_bounded() {
         let mut found = RunWarnings::default();
         for n in 0..10_000 {
-            found.said(Severity::Note, format!("note {n}"));
+            found.add_note(Severity::Note, format!("note {n}"));
         }
-        assert_eq!(found.len(), MOST);
+        assert_eq!(found.len(), MAX_FINDINGS);
     }
 }

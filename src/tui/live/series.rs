@@ -1,39 +1,38 @@
-//! What was done over the time of the run: bounded, however long it runs, with gaps where nothing
-//! was measured.
+//! Work over the time of the run, in bounded memory, with gaps where nothing was measured.
 
 use crate::record::Sample;
 use crate::stats::merge_neighbours;
 use crate::tui::curves::Metric;
 
-/// At most so many slices are kept.
-pub const MOST: usize = 2400;
-/// So much of the end is never made coarser, seconds: what a short window shows.
-const FINE: f64 = 60.0;
-/// Slices that the time before it is worth: more than the dots of any screen.
-const COARSE: f64 = 600.0;
+/// Limit on kept slices.
+pub const MAX_SLICES: usize = 2400;
+/// Seconds at the end that keep full resolution: what a short window shows.
+const FINE_SECONDS: f64 = 60.0;
+/// Resolution of the time before that, in slices: more than the dots of any screen.
+const COARSE_SLICES: f64 = 600.0;
 
-/// What was done in one stretch of time.
+/// The work done in one stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slice {
     /// Seconds of the run.
     pub from: f64,
     pub to: f64,
-    /// Time that was measured in it.
+    /// Measured time within it.
     pub nanos: u64,
     pub bytes: u64,
     pub ops: u64,
     pub syscalls: u64,
-    /// The slowest and the fastest of what it was merged from.
+    /// The slowest and the fastest rate among the merged slices.
     pub bytes_range: (f64, f64),
     pub ops_range: (f64, f64),
     pub syscalls_range: (f64, f64),
-    /// Which piece of unbroken measuring it belongs to.
+    /// The uninterrupted piece of measuring it belongs to.
     pub piece: u32,
     /// The backend's colour; `None` where several were merged.
     pub hue: Option<usize>,
 }
 
-/// What a chart over time shows.
+/// The quantity that a chart over time shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     Bytes,
@@ -42,7 +41,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// What it is per second.
+    /// Returns the metric of its rate per second.
     pub fn metric(self) -> Metric {
         match self {
             Measure::Bytes => Metric::Throughput,
@@ -53,7 +52,7 @@ impl Measure {
 }
 
 impl Slice {
-    /// Per second of what was measured, and its extremes.
+    /// Returns the rate per second of measured time, and its extremes.
     pub fn rate(&self, measure: Measure) -> (f64, (f64, f64)) {
         let (amount, range) = match measure {
             Measure::Bytes => (self.bytes, self.bytes_range),
@@ -63,7 +62,7 @@ impl Slice {
         (per_second(amount, self.nanos), range)
     }
 
-    fn with(&self, next: &Slice) -> Slice {
+    fn merge_with(&self, next: &Slice) -> Slice {
         let wider = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
         Slice {
             from: self.from,
@@ -81,50 +80,50 @@ impl Slice {
     }
 }
 
-/// An amount over a time; 0 where no time went by.
+/// Returns an amount per second; 0 for no time.
 pub fn per_second(amount: u64, nanos: u64) -> f64 {
     if nanos == 0 { 0.0 } else { amount as f64 * 1e9 / nanos as f64 }
 }
 
-/// The piece of measuring that goes on.
+/// The piece of measuring in progress.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Open {
+struct OpenPiece {
     /// When it began, seconds of the run.
     origin: f64,
-    /// How far it is told, nanoseconds since then.
-    at: u64,
+    /// How far samples reach, nanoseconds since then.
+    reached: u64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
     slices: Vec<Slice>,
     pieces: u32,
-    open: Option<Open>,
+    open: Option<OpenPiece>,
 }
 
 impl Series {
-    /// Nothing is measured until the next sample: a gap.
+    /// Ends the current piece: a gap until the next sample.
     pub fn cut(&mut self) {
         self.open = None;
     }
 
-    /// Whether something was told of the piece that goes on.
+    /// Returns whether the current piece has samples.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Takes in a sample that arrived at `now`, seconds of the run.
+    /// Adds a sample that arrived at `now`, seconds of the run.
     pub fn push(&mut self, now: f64, sample: &Sample, hue: usize) {
         let begin = sample.at.saturating_sub(sample.nanos);
-        // A trial that is repeated begins anew, and what was dropped is not known.
-        let known = self
-            .open
-            .filter(|open| sample.at > open.at && begin <= open.at.saturating_add(1_000_000));
-        let origin = known.map_or(now - sample.at as f64 / 1e9, |open| open.origin);
-        if known.is_none() {
+        // A repeated trial starts over, and dropped samples leave a gap.
+        let continued = self.open.filter(|open| {
+            sample.at > open.reached && begin <= open.reached.saturating_add(1_000_000)
+        });
+        let origin = continued.map_or(now - sample.at as f64 / 1e9, |open| open.origin);
+        if continued.is_none() {
             self.pieces = self.pieces.wrapping_add(1);
         }
-        self.open = Some(Open { origin, at: sample.at });
+        self.open = Some(OpenPiece { origin, reached: sample.at });
         let after = self.slices.last().map_or(0.0, |slice| slice.to);
         let from = (origin + begin as f64 / 1e9).max(after);
         let to = (origin + sample.at as f64 / 1e9).max(from);
@@ -143,44 +142,43 @@ impl Series {
             piece: self.pieces,
             hue: Some(hue),
         });
-        if self.slices.len() > MOST {
+        if self.slices.len() > MAX_SLICES {
             self.thin();
         }
     }
 
-    /// Makes what is long ago coarser: neighbours of one piece first, so that gaps stay as long as
-    /// they can.
+    /// Merges old slices: neighbours of one piece first, so that gaps stay visible.
     fn thin(&mut self) {
         let end = self.slices.last().map_or(0.0, |slice| slice.to);
-        let narrow = end / COARSE;
-        let old = |a: &Slice, b: &Slice| b.to < end - FINE && b.to - a.from <= narrow;
-        self.merge(|a, b| a.piece == b.piece && old(a, b));
-        if self.slices.len() > MOST / 4 * 3 {
-            self.merge(old);
+        let max_width = end / COARSE_SLICES;
+        let is_old = |a: &Slice, b: &Slice| b.to < end - FINE_SECONDS && b.to - a.from <= max_width;
+        self.merge(|a, b| a.piece == b.piece && is_old(a, b));
+        if self.slices.len() > MAX_SLICES / 4 * 3 {
+            self.merge(is_old);
         }
-        // Where neither helps, as with more samples than time: whatever it costs.
-        if self.slices.len() > MOST / 8 * 7 {
-            merge_neighbours(&mut self.slices, MOST / 2, Slice::with);
+        // Many samples in little time: the limit holds at the cost of resolution.
+        if self.slices.len() > MAX_SLICES / 8 * 7 {
+            merge_neighbours(&mut self.slices, MAX_SLICES / 2, Slice::merge_with);
         }
     }
 
-    fn merge(&mut self, may: impl Fn(&Slice, &Slice) -> bool) {
+    fn merge(&mut self, can_merge: impl Fn(&Slice, &Slice) -> bool) {
         self.slices.dedup_by(|next, kept| {
-            let fits = may(kept, next);
+            let fits = can_merge(kept, next);
             if fits {
-                *kept = kept.with(next);
+                *kept = kept.merge_with(next);
             }
             fits
         });
     }
 
-    /// The slices that end after `from`.
-    pub fn since(&self, from: f64) -> &[Slice] {
+    /// Returns the slices that end after `from`.
+    pub fn slices_since(&self, from: f64) -> &[Slice] {
         &self.slices[self.slices.partition_point(|slice| slice.to < from)..]
     }
 
-    /// The largest rate after `from`.
+    /// Returns the largest rate after `from`.
     pub fn peak(&self, from: f64, measure: Measure) -> f64 {
-        self.since(from).iter().map(|slice| slice.rate(measure).1.1).fold(0.0, f64::max)
+        self.slices_since(from).iter().map(|slice| slice.rate(measure).1.1).fold(0.0, f64::max)
     }
 }

@@ -1,8 +1,8 @@
-//! What a run does now.
+//! The current step of a run.
 
 use crate::record::Progress;
 
-/// What runs: a cell or a probe, by its place in the plan.
+/// A cell or a probe, by its index in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Cell(u32),
@@ -10,7 +10,7 @@ pub enum Step {
 }
 
 impl Step {
-    pub fn of(progress: &Progress) -> Option<Step> {
+    pub fn from_progress(progress: &Progress) -> Option<Step> {
         progress.cell.map(Step::Cell).or(progress.probe.map(Step::Probe))
     }
 }

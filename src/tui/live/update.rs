@@ -1,9 +1,9 @@
-//! What Live does with messages and actions.
+//! Handlers of messages and actions of Live.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::run::{Run, Suspended};
+use super::run::{Run, Suspension};
 use super::state::{Frozen, Live};
 use super::step::Step;
 use super::window::Zoom;
@@ -15,23 +15,23 @@ use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::session_view::SessionView;
 
-/// A plan is about to run on this machine.
+/// Prepares for a run of `plan` on this machine.
 pub fn begin(live: &mut Live, now: Duration, host: Host, plan: &Arc<Plan>) {
     live.run = Some(Run::new(host, plan, now));
-    live.over = None;
+    live.last_view = None;
     live.frozen = None;
     live.session_id = String::new();
     live.unsaved = None;
 }
 
-/// The run is over: what it measured. Its last picture stays until the next one begins.
+/// Ends the run and returns its results. The last picture stays until the next run begins.
 pub fn end(live: &mut Live) -> Option<SessionView> {
     let mut run = live.run.take()?;
     run.refresh(Duration::MAX);
-    run.draw_curves(true);
-    run.view.ended(run.session.end);
+    run.update_curves(true);
+    run.view.finish(run.session.end);
     live.frozen = None;
-    live.over = run.view.progress.is_some().then_some(run.view);
+    live.last_view = run.view.progress.is_some().then_some(run.view);
     Some(SessionView::of(run.session, run.path))
 }
 
@@ -43,38 +43,37 @@ pub fn stop(live: &mut Live) -> Vec<Effect> {
     vec![Effect::Stop]
 }
 
-/// The program is about to be suspended: a run that is not paused is, so that the gap is never
-/// measured.
+/// Pauses the run before the program is suspended, so that the gap is not measured.
 pub fn suspend(live: &mut Live, now: Duration) -> Option<Effect> {
     let run = live.run.as_mut()?;
-    run.clock.stand(now);
+    run.clock.stop(now);
     if run.pausing {
         return None;
     }
-    run.suspended = Suspended::Held;
+    run.suspended = Suspension::Held;
     run.pausing = true;
     Some(Effect::Pause(true))
 }
 
-/// Back from a suspension.
+/// Resumes the run after a suspension.
 pub fn resume(live: &mut Live) -> Option<Effect> {
     let run = live.run.as_mut()?;
-    if run.suspended == Suspended::Held {
-        run.suspended = Suspended::Resume;
+    if run.suspended == Suspension::Held {
+        run.suspended = Suspension::Resume;
     }
-    go_on(run)
+    end_suspension(run)
 }
 
-/// Ends the pause of a suspension, if the engine has taken it.
-fn go_on(run: &mut Run) -> Option<Effect> {
-    if run.suspended != Suspended::Resume || !run.paused() {
+/// Ends the pause of a suspension once the engine has paused.
+fn end_suspension(run: &mut Run) -> Option<Effect> {
+    if run.suspended != Suspension::Resume || !run.is_paused() {
         return None;
     }
-    (run.suspended, run.pausing) = (Suspended::No, false);
+    (run.suspended, run.pausing) = (Suspension::No, false);
     Some(Effect::Pause(false))
 }
 
-/// Messages of the run.
+/// Handles messages of the run.
 pub fn handle_message(live: &mut Live, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
     let Some(run) = &mut live.run else { return Vec::new() };
     match msg {
@@ -86,10 +85,10 @@ pub fn handle_message(live: &mut Live, ctx: &mut Context, msg: Msg) -> Vec<Effec
         Msg::Dropped(count) => run.view.dropped += count,
         Msg::Event(event) => {
             let moved = matches!(event, Event::Progress(_));
-            run.told(ctx.now, event);
+            run.handle_event(ctx.now, event);
             if moved {
                 run.refresh(ctx.now);
-                return go_on(run).into_iter().chain(title(run)).collect();
+                return end_suspension(run).into_iter().chain(update_title(run)).collect();
             }
         }
         _ => {}
@@ -97,23 +96,24 @@ pub fn handle_message(live: &mut Live, ctx: &mut Context, msg: Msg) -> Vec<Effec
     Vec::new()
 }
 
-/// Time goes on.
+/// Updates the picture to the current time.
 pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
     let Live { run, zoom, .. } = live;
     let Some(run) = run else { return Vec::new() };
     run.view.now = run.clock.seconds(ctx.now);
     run.refresh(ctx.now);
     run.view.settle(*zoom, ctx.look.unit);
-    title(run).into_iter().collect()
+    update_title(run).into_iter().collect()
 }
 
-/// The title of the window, where its percent or its cell changed.
-fn title(run: &mut Run) -> Option<Effect> {
-    let (percent, step) = (run.view.percent()?, run.view.progress.as_ref().and_then(Step::of));
-    if run.titled == Some((percent, step)) {
+/// Returns the new window title if its percent or its step changed.
+fn update_title(run: &mut Run) -> Option<Effect> {
+    let (percent, step) =
+        (run.view.percent()?, run.view.progress.as_ref().and_then(Step::from_progress));
+    if run.shown_title == Some((percent, step)) {
         return None;
     }
-    run.titled = Some((percent, step));
+    run.shown_title = Some((percent, step));
     let label = step.and_then(|step| run.view.label(step));
     Some(Effect::Title(match label {
         Some(label) => format!("iotui {percent} %: {label}"),
@@ -125,7 +125,7 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
         Action::Pause => return pause(live).into_iter().collect(),
         Action::Skip => return skip(live, ctx).into_iter().collect(),
-        Action::Stop if live.running() => return stop(live),
+        Action::Stop if live.is_running() => return stop(live),
         Action::Freeze => freeze(live),
         Action::LogAxis => live.log = !live.log,
         Action::ZoomIn => zoom(live, ctx, Zoom::closer),
@@ -138,8 +138,8 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
 
 fn pause(live: &mut Live) -> Option<Effect> {
     let run = live.run.as_mut()?;
-    // It goes on by itself in a moment; before that a trial would span the suspension.
-    if run.stopping || run.suspended != Suspended::No {
+    // It resumes by itself in a moment; before that a trial would span the suspension.
+    if run.stopping || run.suspended != Suspension::No {
         return None;
     }
     run.pausing = !run.pausing;
@@ -148,8 +148,8 @@ fn pause(live: &mut Live) -> Option<Effect> {
 
 fn skip(live: &mut Live, ctx: &mut Context) -> Option<Effect> {
     let run = live.run.as_mut()?;
-    let Some(step) = run.view.progress.as_ref().and_then(Step::of) else {
-        ctx.note("no cell runs yet");
+    let Some(step) = run.view.progress.as_ref().and_then(Step::from_progress) else {
+        ctx.note("no cell is running yet");
         return None;
     };
     if run.stopping || run.skipping == Some(step) {
@@ -173,9 +173,9 @@ fn zoom(live: &mut Live, ctx: &Context, change: impl Fn(Zoom) -> Zoom) {
         .iter_mut()
         .map(|run| &mut run.view)
         .chain(live.frozen.iter_mut().map(|f| &mut f.0))
-        .chain(&mut live.over);
+        .chain(&mut live.last_view);
     for view in pictures {
-        // Another window, another picture: nothing to be kept from jumping.
+        // A new window may jump.
         view.axes = Default::default();
         view.settle(live.zoom, ctx.look.unit);
     }

@@ -1,4 +1,4 @@
-//! The window of time that is shown, and vertical axes that do not jump.
+//! The visible time window, and vertical axes that do not jump.
 
 use super::series::{Measure, Series};
 use crate::tui::plot::round_end;
@@ -29,23 +29,23 @@ impl Zoom {
         Zoom((self.0 + 1).min(WINDOWS.len() - 1))
     }
 
-    /// Seconds of the window; `None`: all.
+    /// Returns the seconds of the window; `None` for all.
     pub fn seconds(self) -> Option<f64> {
         Some(WINDOWS[self.0]).filter(|seconds| seconds.is_finite())
     }
 
-    /// The ends of what is shown at `now`, seconds of the run: from its start, until that is longer
-    /// than the window.
+    /// Returns the visible range at `now`, in seconds of the run: from its start until the window
+    /// is full.
     pub fn ends(self, now: f64) -> (f64, f64) {
         match self.seconds() {
-            Some(window) if self.slides(now) => (now - window, now),
+            Some(window) if self.is_sliding(now) => (now - window, now),
             Some(window) => (0.0, round_time(now).min(window)),
             None => (0.0, round_time(now)),
         }
     }
 
-    /// Whether the window is full, and goes along with `now`.
-    pub fn slides(self, now: f64) -> bool {
+    /// Returns whether the window is full and moves with `now`.
+    pub fn is_sliding(self, now: f64) -> bool {
         self.seconds().is_some_and(|window| now > window)
     }
 }
@@ -62,37 +62,37 @@ fn round_time(seconds: f64) -> f64 {
 
 /// The upper end of an axis: goes up at once, and down only after a while.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sticky {
+pub struct StickyAxis {
     pub top: f64,
-    /// In which it is round.
+    /// The unit in which the end is round.
     pub unit: Unit,
-    /// Since when much less would do, seconds of the run.
-    roomy: Option<f64>,
+    /// Since when a much lower end would do, seconds of the run.
+    roomy_since: Option<f64>,
 }
 
-/// So long less must do before the axis shrinks, seconds.
-const PATIENCE: f64 = 3.0;
+/// Seconds for which a lower end must do before the axis shrinks.
+const SHRINK_DELAY: f64 = 3.0;
 
-impl Default for Sticky {
-    fn default() -> Sticky {
-        Sticky { top: 0.0, unit: (1.0, ""), roomy: None }
+impl Default for StickyAxis {
+    fn default() -> StickyAxis {
+        StickyAxis { top: 0.0, unit: (1.0, ""), roomy_since: None }
     }
 }
 
-impl Sticky {
-    /// Fits it to the largest value in sight; round in one of these units.
+impl StickyAxis {
+    /// Fits the end to the largest visible value, round in one of `units`.
     pub fn settle(&mut self, peak: f64, now: f64, units: &[Unit]) {
-        // Below one and a half of a unit two digits say too little.
+        // Below 1.5 of a unit two digits are too coarse.
         let unit = column::unit_for(peak * 1.04 / 1.5, units);
         let wanted =
             if peak.is_finite() && peak > 0.0 { round_end(peak * 1.04, unit.0) } else { 0.0 };
         let roomy = wanted < self.top * 0.65;
-        let waited = roomy && now - *self.roomy.get_or_insert(now) >= PATIENCE;
+        let waited = roomy && now - *self.roomy_since.get_or_insert(now) >= SHRINK_DELAY;
         if peak > self.top || waited {
             (self.top, self.unit) = (wanted, unit);
         }
         if waited || !roomy {
-            self.roomy = None;
+            self.roomy_since = None;
         }
     }
 }
@@ -100,8 +100,8 @@ impl Sticky {
 /// The axes of the two charts over time.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Axes {
-    pub above: Sticky,
-    pub below: Sticky,
+    pub above: StickyAxis,
+    pub below: StickyAxis,
 }
 
 impl Axes {
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn an_axis_grows_at_once_and_shrinks_after_a_while() {
-        let mut axis = Sticky::default();
+        let mut axis = StickyAxis::default();
         axis.settle(90.0, 0.0, PER_SECOND);
         assert_eq!(axis.top, 100.0);
         axis.settle(99.0, 0.1, PER_SECOND);
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn an_axis_is_round_in_the_unit_it_is_written_in() {
         let settled = |peak: f64, units: &[Unit]| {
-            let mut axis = Sticky::default();
+            let mut axis = StickyAxis::default();
             axis.settle(peak, 0.0, units);
             (axis.top / axis.unit.0, axis.unit.1)
         };

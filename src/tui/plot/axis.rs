@@ -1,4 +1,4 @@
-//! What an axis is told: its scale, its ends, how a tick is written.
+//! The settings of an axis: its scale, its ends, its tick labels.
 
 use crate::analysis;
 
@@ -14,7 +14,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// The scale on which jobs are drawn over this axis.
+    /// Returns the scale on which jobs are drawn over this axis.
     pub fn along(axis: analysis::Axis) -> Scale {
         if axis.is_log() { Scale::Log2 } else { Scale::Linear }
     }
@@ -93,7 +93,7 @@ impl<'a> Axis<'a> {
         Axis { min: Some(min), max: Some(max), ..self }
     }
 
-    /// Ticks that are round in a unit of so many.
+    /// Sets the unit in which ticks are round.
     pub fn round_in(self, unit: f64) -> Axis<'a> {
         Axis { unit, ..self }
     }
@@ -108,7 +108,7 @@ impl<'a> Axis<'a> {
         Axis { loose: true, ..self }
     }
 
-    /// The smallest step that is round on this axis and not smaller than `least`.
+    /// Returns the smallest step of at least `least` that is round on this axis.
     pub(super) fn step(&self, least: f64) -> f64 {
         self.step.at_least(least / self.unit) * self.unit
     }
@@ -120,7 +120,7 @@ impl<'a> Axis<'a> {
 }
 
 impl Step {
-    /// The smallest round step that is not smaller than `least`.
+    /// Returns the smallest round step of at least `least`.
     fn at_least(self, least: f64) -> f64 {
         const SECONDS: [f64; 15] = [
             1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0,

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::canvas::put;
 use crate::tui::theme::{Colours, Glyphs, Look, Role};
 
-/// A cell that is filled to so many eighths.
+/// A cell filled to 0 to 8 eighths.
 pub(super) const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
 /// A piece of a bar.
@@ -63,13 +63,13 @@ impl<'a> Bars<'a> {
         Bars { max: Some(max), ..self }
     }
 
-    /// One row per bar from the top; what does not fit is left out.
+    /// Draws one row per bar from the top; bars that do not fit are dropped.
     pub fn render(&self, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         if area.is_empty() {
             return;
         }
-        let (columns, most) = (self.columns(area.width), self.most());
+        let (columns, max) = (self.columns(area.width), self.scale_max());
         for (bar, row) in self.bars.iter().zip(area.rows()) {
             if columns.label > 0 {
                 buf.set_stringn(
@@ -91,11 +91,11 @@ impl<'a> Bars<'a> {
                 );
             }
             let left = row.x + columns.label + u16::from(columns.label > 0);
-            self.draw(bar, most, Rect::new(left, row.y, columns.bar, 1), buf);
+            self.draw_bar(bar, max, Rect::new(left, row.y, columns.bar, 1), buf);
         }
     }
 
-    /// Columns that labels take, of so many in all.
+    /// Returns the columns that labels take of `width`.
     pub fn label_width(&self, width: u16) -> u16 {
         self.columns(width).label
     }
@@ -118,8 +118,8 @@ impl<'a> Bars<'a> {
         Columns { label, bar: width.saturating_sub(used), figure }
     }
 
-    /// What the whole width stands for; above 0.
-    fn most(&self) -> f64 {
+    /// Returns the value of the full width; above 0.
+    fn scale_max(&self) -> f64 {
         let totals = self.bars.iter().map(|bar| {
             bar.parts.iter().map(|p| p.value.max(0.0)).filter(|v| v.is_finite()).sum::<f64>()
         });
@@ -127,21 +127,22 @@ impl<'a> Bars<'a> {
         self.max
             .filter(|max| max.is_finite())
             .or_else(largest)
-            .filter(|most| *most > 0.0)
+            .filter(|max| *max > 0.0)
             .unwrap_or(1.0)
     }
 
-    fn draw(&self, bar: &Bar, most: f64, area: Rect, buf: &mut Buffer) {
+    fn draw_bar(&self, bar: &Bar, max: f64, area: Rect, buf: &mut Buffer) {
         // In eighths of a cell.
         let room = u32::from(area.width) * 8;
-        let place = |value: f64| ((value / most).clamp(0.0, 1.0) * f64::from(room)).round() as u32;
-        let (mut sum, mut end) = (0.0, 0);
+        let place = |value: f64| ((value / max).clamp(0.0, 1.0) * f64::from(room)).round() as u32;
+        let mut sum = 0.0;
+        let mut end = 0;
         for (index, part) in bar.parts.iter().enumerate() {
             if part.value.is_finite() && part.value > 0.0 {
                 let start = end;
                 sum += part.value;
                 end = place(sum).max(start);
-                // What is there shows, if there is room.
+                // A small value stays visible, if there is room.
                 if end == start && end < room && (start == 0 || bar.parts.len() == 1) {
                     end += 1;
                 }
@@ -158,10 +159,10 @@ impl<'a> Bars<'a> {
             let (from, to) =
                 (start.max(column * 8) - column * 8, end.min(column * 8 + 8) - column * 8);
             // A cell shows one part on the left; the next one behind it, if there are colours.
-            let whole = self.texture(index);
-            if !unicode || whole != '█' {
+            let texture = self.texture(index);
+            if !unicode || texture != '█' {
                 if to - from >= 4 || (from == 0 && column == 0) {
-                    put(cell, whole, style);
+                    put(cell, texture, style);
                 }
             } else if from > 0 {
                 if let (Some(colour), 8) = (style.fg, to) {

@@ -19,20 +19,20 @@ pub(super) struct Canvas<'b> {
     grid: Vec<u8>,
 }
 
-/// A pattern along a line: so many dots on, so many off, and where in it the next dot is.
+/// A pattern along a line: dots on, dots off, and the position of the next dot in it.
 #[derive(Clone, Copy)]
 pub(super) struct Dash {
     pub on: u32,
     pub off: u32,
-    pub at: u32,
+    pub position: u32,
 }
 
 impl Dash {
-    pub const SOLID: Dash = Dash { on: 1, off: 0, at: 0 };
+    pub const SOLID: Dash = Dash { on: 1, off: 0, position: 0 };
 
-    fn next(&mut self) -> bool {
-        let shown = self.at < self.on;
-        self.at = (self.at + 1) % (self.on + self.off).max(1);
+    fn advance(&mut self) -> bool {
+        let shown = self.position < self.on;
+        self.position = (self.position + 1) % (self.on + self.off).max(1);
         shown
     }
 }
@@ -53,7 +53,7 @@ fn braille(cell: &Cell) -> u8 {
     }
 }
 
-fn braille_of(dots: u8) -> char {
+fn to_braille(dots: u8) -> char {
     char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' ')
 }
 
@@ -71,13 +71,13 @@ impl<'b> Canvas<'b> {
     }
 
     /// Columns and rows of dots in one cell.
-    pub fn grain(ascii: bool) -> (u16, u16) {
+    pub fn dots_per_cell(ascii: bool) -> (u16, u16) {
         if ascii { (1, 3) } else { (2, 4) }
     }
 
     /// Columns and rows of dots.
     pub fn size(&self) -> (f64, f64) {
-        let (across, down) = Self::grain(self.ascii);
+        let (across, down) = Self::dots_per_cell(self.ascii);
         (
             f64::from(self.area.width) * f64::from(across),
             f64::from(self.area.height) * f64::from(down),
@@ -88,7 +88,7 @@ impl<'b> Canvas<'b> {
     pub fn cell_of(&self, x: f64, y: f64) -> Option<(u16, u16)> {
         let (width, height) = self.size();
         let inside = (-0.5..width - 0.5).contains(&x) && (-0.5..height - 0.5).contains(&y);
-        let (across, down) = Self::grain(self.ascii);
+        let (across, down) = Self::dots_per_cell(self.ascii);
         inside.then(|| {
             (self.area.x + x.round() as u16 / across, self.area.y + y.round() as u16 / down)
         })
@@ -112,12 +112,12 @@ impl<'b> Canvas<'b> {
         let ascii = self.ascii;
         let (across, down) = if ascii { (1, 3) } else { (2, 4) };
         let (column, row) = (x / across, y / down);
-        if let Some(cell) = self.at(column, row).filter(|_| x >= 0 && y >= 0) {
+        if let Some(cell) = self.grid_cell(column, row).filter(|_| x >= 0 && y >= 0) {
             *cell = if ascii { b':' } else { *cell | BITS[y as usize % 4][x as usize % 2] };
         }
     }
 
-    fn at(&mut self, column: i32, row: i32) -> Option<&mut u8> {
+    fn grid_cell(&mut self, column: i32, row: i32) -> Option<&mut u8> {
         let (width, height) = (i32::from(self.area.width), i32::from(self.area.height));
         let inside = (0..width).contains(&column) && (0..height).contains(&row);
         if inside { self.grid.get_mut((row * width + column) as usize) } else { None }
@@ -139,19 +139,19 @@ impl<'b> Canvas<'b> {
         });
     }
 
-    fn flush_where(&mut self, style: Style, wanted: impl Fn(&Cell) -> bool) {
+    fn flush_where(&mut self, style: Style, is_target: impl Fn(&Cell) -> bool) {
         for (drawn, row) in
             self.grid.chunks_exact_mut(usize::from(self.area.width).max(1)).zip(self.area.rows())
         {
             for (drawn, position) in drawn.iter_mut().zip(row.positions()) {
                 let drawn = std::mem::take(drawn);
                 if drawn != 0
-                    && let Some(cell) = self.buf.cell_mut(position).filter(|cell| wanted(cell))
+                    && let Some(cell) = self.buf.cell_mut(position).filter(|cell| is_target(cell))
                 {
                     let symbol = if self.ascii {
                         char::from(drawn)
                     } else {
-                        braille_of(drawn | braille(cell))
+                        to_braille(drawn | braille(cell))
                     };
                     put(cell, symbol, style);
                 }
@@ -176,7 +176,7 @@ impl<'b> Canvas<'b> {
         walk(start, end, |along| {
             // Nothing clipped is below -0.5, so that this rounds; `round` is a call.
             let across = (other + (along - start) * rise + 0.5) as i32;
-            if dash.next() {
+            if dash.advance() {
                 let along = along as i32;
                 if flat { self.dot(along, across) } else { self.dot(across, along) }
             }
@@ -200,18 +200,18 @@ impl<'b> Canvas<'b> {
                     1 => b'.',
                     _ => b'-',
                 };
-                self.character(column, row.round(), symbol, dash);
+                self.put_character(column, row.round(), symbol, dash);
             });
         } else {
             let run = wide / high;
             let symbol = if run.abs() < 0.4 { b'|' } else { slant };
-            walk(row0, row1, |row| self.character(x0 + (row - row0) * run, row, symbol, dash));
+            walk(row0, row1, |row| self.put_character(x0 + (row - row0) * run, row, symbol, dash));
         }
     }
 
-    fn character(&mut self, column: f64, row: f64, symbol: u8, dash: &mut Dash) {
-        if dash.next()
-            && let Some(cell) = self.at(column.round() as i32, row as i32)
+    fn put_character(&mut self, column: f64, row: f64, symbol: u8, dash: &mut Dash) {
+        if dash.advance()
+            && let Some(cell) = self.grid_cell(column.round() as i32, row as i32)
         {
             *cell = symbol;
         }
@@ -237,8 +237,8 @@ fn clip(
     // A hair less than half, so that rounding stays inside too.
     const HALF: f64 = 0.499;
     // Without a dot each edge would be beyond the other, and clipping would not end.
-    let somewhere = [from.0, from.1, to.0, to.1].into_iter().all(f64::is_finite);
-    if width < 1.0 || height < 1.0 || !somewhere {
+    let is_finite = [from.0, from.1, to.0, to.1].into_iter().all(f64::is_finite);
+    if width < 1.0 || height < 1.0 || !is_finite {
         return None;
     }
     let line = LineSegment::new(Point::new(from.0, from.1), Point::new(to.0, to.1));

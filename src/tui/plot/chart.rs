@@ -1,4 +1,4 @@
-//! The chart: what is to be drawn.
+//! The input of a chart.
 
 use ratatui::style::Style;
 
@@ -124,12 +124,12 @@ impl<'a> Chart<'a> {
         Chart { names, ..self }
     }
 
-    pub(super) fn ascii(&self) -> bool {
+    pub(super) fn is_ascii(&self) -> bool {
         self.look.glyphs == Glyphs::Ascii
     }
 
     /// The series from the back to the front.
-    pub(super) fn each(&self, mut visit: impl FnMut(&Series)) {
+    pub(super) fn for_each_series(&self, mut visit: impl FnMut(&Series)) {
         for front in [false, true] {
             self.series.iter().filter(|series| series.emphasis == front).for_each(&mut visit);
         }

@@ -28,13 +28,13 @@ impl<'f> Curve<'f> {
     }
 
     /// The line, interrupted by gaps.
-    pub fn line(&mut self, series: &Series, canvas: &mut Canvas) {
+    pub fn draw_line(&mut self, series: &Series, canvas: &mut Canvas) {
         if series.draw == Draw::Points {
             return;
         }
         let mut dash = match series.draw {
-            Draw::Dashed => Dash { on: 3, off: 3, at: 0 },
-            Draw::Dotted => Dash { on: 1, off: 2, at: 0 },
+            Draw::Dashed => Dash { on: 3, off: 3, position: 0 },
+            Draw::Dotted => Dash { on: 1, off: 2, position: 0 },
             _ => Dash::SOLID,
         };
         self.piece.clear();
@@ -47,7 +47,7 @@ impl<'f> Curve<'f> {
             }
         }
         self.stroke(series.draw, &mut dash, canvas);
-        canvas.flush(styled(series));
+        canvas.flush(series_style(series));
     }
 
     /// Draws the piece up to a gap and forgets it.
@@ -76,7 +76,7 @@ impl<'f> Curve<'f> {
     /// In plain characters a column can show one height, or a span: the points of a column become
     /// their middle, and what is far from it a vertical line behind the curve.
     fn merge_columns(&mut self, canvas: &mut Canvas) {
-        let mut kept = 0;
+        let mut merged = 0;
         let mut start = 0;
         while start < self.piece.len() {
             let column = self.piece[start].0.round();
@@ -91,22 +91,22 @@ impl<'f> Curve<'f> {
             }
             let middle =
                 if count > 1 { (column, f64::midpoint(top, bottom)) } else { self.piece[start] };
-            self.piece[kept] = middle;
-            kept += 1;
+            self.piece[merged] = middle;
+            merged += 1;
             start += count;
         }
-        self.piece.truncate(kept);
+        self.piece.truncate(merged);
     }
 
     /// The markers, and one for each point that no line shows.
-    pub fn markers(&self, series: &Series, canvas: &mut Canvas) {
-        let style = styled(series);
+    pub fn draw_markers(&self, series: &Series, canvas: &mut Canvas) {
+        let style = series_style(series);
         let marker = if series.marker.width() == Some(1) { series.marker } else { '*' };
         let mut before: Option<u16> = None;
         for (index, point) in series.points.iter().enumerate() {
             let (x, y) = self.dots(canvas, point.x, point.y);
             let Some((column, row)) = canvas.cell_of(x, y) else { continue };
-            let wanted = match series.draw {
+            let is_shown = match series.draw {
                 Draw::Points => true,
                 // Side by side they would hide the line between them.
                 Draw::LineAndMarkers => {
@@ -117,7 +117,7 @@ impl<'f> Curve<'f> {
                     is_alone(series.points, index)
                 }
             };
-            if wanted {
+            if is_shown {
                 before = Some(column);
                 if let Some(cell) = canvas.cell(column, row) {
                     put(cell, marker, style);
@@ -127,33 +127,40 @@ impl<'f> Curve<'f> {
     }
 
     /// The intervals, behind everything else.
-    pub fn band(&self, series: &Series, canvas: &mut Canvas) {
-        let known = |p: &&Point| p.low.is_finite() && p.high.is_finite() && p.y.is_finite();
-        let (first, last) =
-            (series.points.iter().find(known), series.points.iter().rev().find(known));
+    pub fn draw_band(&self, series: &Series, canvas: &mut Canvas) {
+        let has_interval = |p: &&Point| p.low.is_finite() && p.high.is_finite() && p.y.is_finite();
+        let (first, last) = (
+            series.points.iter().find(has_interval),
+            series.points.iter().rev().find(has_interval),
+        );
         let (Some(first), Some(last)) = (first, last) else { return };
         let columns = (self.frame.x.share(last.x) - self.frame.x.share(first.x)).abs()
             * f64::from(canvas.area.width);
-        let count = series.points.iter().filter(known).count();
+        let count = series.points.iter().filter(has_interval).count();
         let style = series.style.add_modifier(Modifier::DIM);
         if count as f64 * 2.0 <= columns.max(2.0) + 2.0 {
-            series.points.iter().filter(known).for_each(|point| self.whisker(point, style, canvas));
+            series
+                .points
+                .iter()
+                .filter(has_interval)
+                .for_each(|point| self.draw_whisker(point, style, canvas));
         } else {
-            let pairs = series.points.windows(2).filter(|pair| pair.iter().all(|p| known(&p)));
-            pairs.for_each(|pair| self.area(&pair[0], &pair[1], canvas));
+            let pairs =
+                series.points.windows(2).filter(|pair| pair.iter().all(|p| has_interval(&p)));
+            pairs.for_each(|pair| self.fill_band(&pair[0], &pair[1], canvas));
             canvas.flush_behind(style);
         }
     }
 
     /// A line through the middle of the point's column, to half a cell.
-    fn whisker(&self, point: &Point, style: Style, canvas: &mut Canvas) {
+    fn draw_whisker(&self, point: &Point, style: Style, canvas: &mut Canvas) {
         let (x, low) = self.dots(canvas, point.x, point.low);
         let (_, high) = self.dots(canvas, point.x, point.high);
         let (columns, rows) = canvas.size();
         if low.is_nan() || high.is_nan() || !(-0.5..columns - 0.5).contains(&x) {
             return;
         }
-        let (across, down) = Canvas::grain(canvas.ascii);
+        let (across, down) = Canvas::dots_per_cell(canvas.ascii);
         let column = canvas.area.x + x.round() as u16 / across;
         let (top, bottom) = between(low, high, rows).into_inner();
         let down = i32::from(down);
@@ -177,7 +184,7 @@ impl<'f> Curve<'f> {
     }
 
     /// A light pattern of dots between two points' intervals.
-    fn area(&self, from: &Point, to: &Point, canvas: &mut Canvas) {
+    fn fill_band(&self, from: &Point, to: &Point, canvas: &mut Canvas) {
         let ((x0, low0), (_, high0)) =
             (self.dots(canvas, from.x, from.low), self.dots(canvas, from.x, from.high));
         let ((x1, low1), (_, high1)) =
@@ -219,6 +226,6 @@ fn is_alone(points: &[Point], index: usize) -> bool {
     gap(index.checked_sub(1).and_then(|i| points.get(i))) && gap(points.get(index + 1))
 }
 
-fn styled(series: &Series) -> Style {
+fn series_style(series: &Series) -> Style {
     if series.emphasis { series.style.add_modifier(Modifier::BOLD) } else { series.style }
 }

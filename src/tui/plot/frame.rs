@@ -1,4 +1,4 @@
-//! Where a chart's plot is, and its axes with their labels.
+//! The layout of a chart: its plot, and its axes with their labels.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -125,10 +125,11 @@ impl Frame {
     }
 
     fn row_labels(&self, chart: &Chart, top: u16, height: u16) -> Vec<(u16, String)> {
-        let (axis, dots) = (&chart.y, f64::from(height * Canvas::grain(chart.ascii()).1) - 1.0);
+        let (axis, dots) =
+            (&chart.y, f64::from(height * Canvas::dots_per_cell(chart.is_ascii()).1) - 1.0);
         let row = |value: f64| {
             let dot = ((1.0 - self.y.share(value).clamp(0.0, 1.0)) * dots).round() as u16;
-            top + dot / Canvas::grain(chart.ascii()).1
+            top + dot / Canvas::dots_per_cell(chart.is_ascii()).1
         };
         let labels = |values: &[f64]| -> Vec<(u16, String)> {
             values.iter().map(|v| (row(*v), (axis.show)(*v))).collect()
@@ -152,7 +153,7 @@ impl Frame {
         let place = |values: &[f64]| -> Vec<Label> {
             values
                 .iter()
-                .filter_map(|value| self.label(*value, (axis.show)(*value), chart.ascii()))
+                .filter_map(|value| self.label(*value, (axis.show)(*value), chart.is_ascii()))
                 .collect()
         };
         let gap = if self.below { 2 } else { 3 };
@@ -184,18 +185,20 @@ impl Frame {
 
     /// The column of the screen where a value of x is.
     pub fn column_of(&self, value: f64, ascii: bool) -> Option<u16> {
-        let (grain, share) = (Canvas::grain(ascii).0, self.x.share(value));
-        let dots = f64::from(self.plot.width * grain) - 1.0;
+        let (dots_per_cell, share) = (Canvas::dots_per_cell(ascii).0, self.x.share(value));
+        let dots = f64::from(self.plot.width * dots_per_cell) - 1.0;
         // Ends that were computed back from the range may lie a hair outside.
         let inside = (-1e-6..=1.0 + 1e-6).contains(&share);
-        inside.then(|| self.plot.x + (share.clamp(0.0, 1.0) * dots).round() as u16 / grain)
+        inside.then(|| self.plot.x + (share.clamp(0.0, 1.0) * dots).round() as u16 / dots_per_cell)
     }
 
     /// The share of the x axis in the middle of a column.
     pub fn share_of(&self, column: u16, ascii: bool) -> f64 {
-        let grain = f64::from(Canvas::grain(ascii).0);
-        let dots = (f64::from(self.plot.width) * grain - 1.0).max(1.0);
-        (f64::from(column.saturating_sub(self.plot.x)) * grain + (grain - 1.0) / 2.0) / dots
+        let dots_per_cell = f64::from(Canvas::dots_per_cell(ascii).0);
+        let dots = (f64::from(self.plot.width) * dots_per_cell - 1.0).max(1.0);
+        (f64::from(column.saturating_sub(self.plot.x)) * dots_per_cell
+            + (dots_per_cell - 1.0) / 2.0)
+            / dots
     }
 
     /// Draws the axes and their labels.
@@ -204,7 +207,7 @@ impl Frame {
             return;
         }
         let look = chart.look;
-        let (line, words) = (look.style(Role::Border), look.style(Role::Dim));
+        let (line, dim) = (look.style(Role::Border), look.style(Role::Dim));
         let (plot, axis) = (self.plot, self.plot.x - 1);
         if self.titled {
             buf.set_stringn(
@@ -212,14 +215,14 @@ impl Frame {
                 plot.y - 1,
                 chart.y.title,
                 usize::from(self.right - self.left),
-                words,
+                dim,
             );
         }
         for row in plot.rows() {
             buf.set_string(axis, row.y, look.glyph("│", "|"), line);
         }
         for (row, text) in &self.rows {
-            buf.set_string(axis - text.width() as u16, *row, text, words);
+            buf.set_string(axis - text.width() as u16, *row, text, dim);
             buf.set_string(axis, *row, look.glyph("┤", "+"), line);
         }
         let bottom = plot.bottom();
@@ -231,19 +234,19 @@ impl Frame {
         for label in &self.columns {
             if self.below {
                 buf.set_string(label.at, bottom, look.glyph("┬", "+"), line);
-                buf.set_string(label.start, row, &label.text, words);
+                buf.set_string(label.start, row, &label.text, dim);
             } else {
                 // A blank on both sides, as far as there is room: a minus sign is no part of the
                 // axis.
                 let before = u16::from(label.start > self.left);
-                buf.set_stringn(label.start - before, row, " ", usize::from(before), words);
-                buf.set_string(label.start, row, &label.text, words);
+                buf.set_stringn(label.start - before, row, " ", usize::from(before), dim);
+                buf.set_string(label.start, row, &label.text, dim);
                 buf.set_stringn(
                     label.end(),
                     row,
                     " ",
                     usize::from(self.right - label.end()).min(1),
-                    words,
+                    dim,
                 );
             }
         }

@@ -1,4 +1,4 @@
-//! How often each value came: columns over a logarithmic axis.
+//! The frequency of values: columns over a logarithmic axis.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -53,14 +53,14 @@ impl<'a> Histogram<'a> {
         let marked = labelled && area.height >= 5 && !self.marks.is_empty();
         let mut plot = area;
         if labelled {
-            self.labels(&range, area, buf);
+            self.draw_labels(&range, area, buf);
             plot.height -= 1;
         }
         if marked {
             plot.y += 1;
             plot.height -= 1;
         }
-        self.columns(&range, plot, buf);
+        self.draw_columns(&range, plot, buf);
         if marked {
             self.draw_marks(&range, plot, buf);
         }
@@ -68,13 +68,13 @@ impl<'a> Histogram<'a> {
 
     /// From the lowest to the highest bin that holds something.
     fn range(&self) -> Option<Range> {
-        let held = self.bins.iter().filter(|bin| bin.2 > 0 && bin.0 <= bin.1);
-        let found = super::range::extremes(self.x.scale, held.flat_map(|bin| [bin.0, bin.1]))?;
-        Some(super::range::fit_x(&Axis { loose: true, ..self.x }, Some(found)))
+        let filled = self.bins.iter().filter(|bin| bin.2 > 0 && bin.0 <= bin.1);
+        let ends = super::range::extremes(self.x.scale, filled.flat_map(|bin| [bin.0, bin.1]))?;
+        Some(super::range::fit_x(&Axis { loose: true, ..self.x }, Some(ends)))
     }
 
     /// The count in each column: a bin is spread evenly over the columns that it covers.
-    fn columns(&self, range: &Range, plot: Rect, buf: &mut Buffer) {
+    fn draw_columns(&self, range: &Range, plot: Rect, buf: &mut Buffer) {
         let mut counts = vec![0.0f64; usize::from(plot.width)];
         let width = f64::from(plot.width);
         for (low, high, count) in self.bins.iter().filter(|bin| bin.2 > 0 && bin.0 <= bin.1) {
@@ -91,16 +91,16 @@ impl<'a> Histogram<'a> {
             }
         }
         let height = |count: f64| if self.rare { count.ln_1p() } else { count };
-        let most = counts.iter().copied().map(height).fold(0.0, f64::max);
+        let max = counts.iter().copied().map(height).fold(0.0, f64::max);
         let eighths = f64::from(plot.height) * 8.0;
         for (column, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0.0) {
-            // What is there shows, be it little.
-            let filled = ((height(*count) / most * eighths).round() as u32).max(1);
-            self.column(plot.x + column as u16, filled, plot, buf);
+            // A small count stays visible.
+            let filled = ((height(*count) / max * eighths).round() as u32).max(1);
+            self.draw_column(plot.x + column as u16, filled, plot, buf);
         }
     }
 
-    fn column(&self, column: u16, filled: u32, plot: Rect, buf: &mut Buffer) {
+    fn draw_column(&self, column: u16, filled: u32, plot: Rect, buf: &mut Buffer) {
         const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
         for (up, row) in (plot.top()..plot.bottom()).rev().enumerate() {
             let rest = filled.saturating_sub(up as u32 * 8).min(8);
@@ -124,7 +124,7 @@ impl<'a> Histogram<'a> {
             .then(|| plot.x + ((share * f64::from(plot.width)).max(0.0) as u16).min(plot.width - 1))
     }
 
-    fn labels(&self, range: &Range, area: Rect, buf: &mut Buffer) {
+    fn draw_labels(&self, range: &Range, area: Rect, buf: &mut Buffer) {
         let place = |values: &[f64]| -> Vec<(u16, String)> {
             let each = values.iter().filter_map(|value| {
                 let text = (self.x.show)(*value);

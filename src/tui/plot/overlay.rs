@@ -1,4 +1,4 @@
-//! What helps to read the curves: rules, the cursor, and words in the cells that are left.
+//! Help for reading the curves: rules, the cursor, and labels in the free cells.
 
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
@@ -25,7 +25,7 @@ fn row_of(at: f64, frame: &Frame, canvas: &Canvas) -> Option<(u16, i8)> {
 }
 
 /// The lines of the rules, behind the curves.
-pub(super) fn rules(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
+pub(super) fn draw_rules(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     for rule in chart.rules {
         let Some((row, 0)) = row_of(rule.at, frame, canvas) else { continue };
         for column in canvas.area.left()..canvas.area.right() {
@@ -39,7 +39,7 @@ pub(super) fn rules(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
 }
 
 /// The cursor, behind the curves; where it crosses one, that is bold.
-pub(super) fn cursor(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
+pub(super) fn draw_cursor(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     let Some(column) = chart.cursor.and_then(|x| frame.column_of(x, canvas.ascii)) else { return };
     let style = chart.look.style(Role::Focus);
     let symbol = if canvas.ascii { '|' } else { '│' };
@@ -54,7 +54,7 @@ pub(super) fn cursor(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
 
 /// The labels of rules, then the names of series, each where it covers nothing; left out where
 /// there is no such place.
-pub(super) fn labels(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
+pub(super) fn draw_labels(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     for rule in chart.rules.iter().filter(|rule| !rule.label.is_empty()) {
         let Some((row, beyond)) = row_of(rule.at, frame, canvas) else { continue };
         let text = match beyond {
@@ -82,14 +82,14 @@ pub(super) fn labels(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
         }
     }
     if chart.names {
-        names(chart, frame, canvas);
+        draw_names(chart, frame, canvas);
     }
 }
 
 /// Each name near the last visible point of its series.
-fn names(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
+fn draw_names(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     let rows = canvas.size().1 - 1.0;
-    chart.each(|series| {
+    chart.for_each_series(|series| {
         let visible =
             |p: &&super::Point| p.y.is_finite() && frame.column_of(p.x, canvas.ascii).is_some();
         let Some(point) = series.points.iter().rev().find(visible) else { return };

@@ -1,8 +1,8 @@
-//! From values to places along an axis.
+//! Maps values to positions along an axis.
 
 use super::axis::{Axis, Scale};
 
-/// The two ends of an axis, where its scale is even. Always finite, `lo < hi`.
+/// The two ends of an axis in scaled (logarithmic or linear) values. Always finite, `lo < hi`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Range {
     pub scale: Scale,
@@ -11,7 +11,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Where a value lies: 0 at the low end, 1 at the high end, beyond them outside. NaN: nowhere.
+    /// Returns the position of a value: 0 at the low end, 1 at the high end. NaN stays NaN.
     pub fn share(&self, value: f64) -> f64 {
         // Far enough outside is as good as infinitely far, and can be computed with.
         ((self.scale.forward(value) - self.lo) / (self.hi - self.lo)).clamp(-1e6, 1e6)
@@ -37,19 +37,19 @@ pub(super) fn extremes(scale: Scale, values: impl Iterator<Item = f64>) -> Optio
     })
 }
 
-/// A horizontal axis ends exactly where its data end.
+/// Fits a horizontal axis, which ends exactly where its data end.
 pub(super) fn fit_x(axis: &Axis, data: Option<(f64, f64)>) -> Range {
     let (mut lo, mut hi) = data.unwrap_or((0.0, 1.0));
     if axis.scale == Scale::Linear && !axis.loose {
         (lo, hi) = (lo.min(0.0), hi.max(0.0));
     }
-    fixed(axis, lo, hi)
+    apply_limits(axis, lo, hi)
 }
 
-/// A vertical axis ends at a round number a little beyond its data.
+/// Fits a vertical axis, which ends at a round number a little beyond its data.
 pub(super) fn fit_y(axis: &Axis, data: Option<(f64, f64)>) -> Range {
     let Some((lo, hi)) = data else {
-        return fixed(axis, 0.0, 1.0);
+        return apply_limits(axis, 0.0, 1.0);
     };
     let (lo, hi) = match (axis.scale, axis.loose) {
         (Scale::Linear, false) => {
@@ -65,16 +65,16 @@ pub(super) fn fit_y(axis: &Axis, data: Option<(f64, f64)>) -> Range {
         // Quarters of an octave or a decade: whole ones would leave much of a low chart empty.
         _ => (((lo - 0.04) * 4.0).floor() / 4.0, ((hi + 0.04) * 4.0).ceil() / 4.0),
     };
-    fixed(axis, lo, hi)
+    apply_limits(axis, lo, hi)
 }
 
-/// The ends that were asked for go before the fitted ones; whatever comes out is a range.
-fn fixed(axis: &Axis, lo: f64, hi: f64) -> Range {
-    let asked =
+/// Applies the requested ends to the fitted ones; the result is always a valid range.
+fn apply_limits(axis: &Axis, lo: f64, hi: f64) -> Range {
+    let limit =
         |end: Option<f64>| end.map(|v| axis.scale.forward(v)).filter(|even| even.is_finite());
-    let (min, max) = (asked(axis.min), asked(axis.max));
+    let (min, max) = (limit(axis.min), limit(axis.max));
     let (mut lo, mut hi) =
-        (axis.scale.forward_end(min.unwrap_or(lo)), axis.scale.forward_end(max.unwrap_or(hi)));
+        (axis.scale.clamp_end(min.unwrap_or(lo)), axis.scale.clamp_end(max.unwrap_or(hi)));
     if lo > hi && min.is_some() && max.is_some() {
         (lo, hi) = (hi, lo);
     }
@@ -102,8 +102,8 @@ fn fixed(axis: &Axis, lo: f64, hi: f64) -> Range {
 }
 
 impl Scale {
-    /// An end of an axis, already even, kept where sums of ends stay finite.
-    fn forward_end(self, even: f64) -> f64 {
+    /// Clamps a scaled end of an axis so that sums of ends stay finite.
+    fn clamp_end(self, even: f64) -> f64 {
         match self {
             Scale::Linear => self.forward(even),
             _ => even.clamp(-1e4, 1e4),

@@ -1,4 +1,4 @@
-//! Draws a chart: what comes first, and what covers it.
+//! Draws the layers of a chart in order.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,24 +10,24 @@ use super::frame::Frame;
 use super::overlay;
 
 impl Chart<'_> {
-    /// Draws the chart. Nothing happens outside of `area`, nor where it has no room.
+    /// Draws the chart inside `area`; nothing if there is no room.
     pub fn render(&self, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         let Some(frame) = Frame::new(self, area) else { return };
         frame.draw(self, buf);
-        let mut canvas = Canvas::new(buf, frame.plot, self.ascii());
+        let mut canvas = Canvas::new(buf, frame.plot, self.is_ascii());
         let mut curve = Curve::new(&frame);
         // What comes later covers: a marker a line, an emphasised series the others. What comes
         // after the lines and is only help (bands, rules, cursor, words) takes the cells that are
         // left.
-        self.each(|series| curve.line(series, &mut canvas));
+        self.for_each_series(|series| curve.draw_line(series, &mut canvas));
         if self.bands {
-            self.each(|series| curve.band(series, &mut canvas));
+            self.for_each_series(|series| curve.draw_band(series, &mut canvas));
         }
-        self.each(|series| curve.markers(series, &mut canvas));
-        overlay::rules(self, &frame, &mut canvas);
-        overlay::cursor(self, &frame, &mut canvas);
-        overlay::labels(self, &frame, &mut canvas);
+        self.for_each_series(|series| curve.draw_markers(series, &mut canvas));
+        overlay::draw_rules(self, &frame, &mut canvas);
+        overlay::draw_cursor(self, &frame, &mut canvas);
+        overlay::draw_labels(self, &frame, &mut canvas);
     }
 
     /// Where the curves are, inside of the labels.
@@ -39,7 +39,7 @@ impl Chart<'_> {
     pub fn x_at(&self, area: Rect, column: u16) -> Option<f64> {
         let frame = Frame::new(self, area)?;
         let inside = column >= frame.plot.left() && column < frame.plot.right();
-        inside.then(|| frame.x.value(frame.share_of(column, self.ascii())))
+        inside.then(|| frame.x.value(frame.share_of(column, self.is_ascii())))
     }
 
     /// The ends of the y axis, for an axis that is to stay.

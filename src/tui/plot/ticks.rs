@@ -1,21 +1,21 @@
-//! Which values of an axis are written beside it.
+//! The choice of tick values of an axis.
 
 use super::axis::{Axis, Scale};
 use super::range::Range;
 use crate::units;
 
-/// The densest round values within `range`, at most `most`, that `fits`; its two ends if there are
-/// no such.
+/// Returns the densest round values within `range` that fit, at most `most`; its two ends if there
+/// are none.
 pub(super) fn ticks(
     range: &Range,
     axis: &Axis,
     most: usize,
     fits: &mut dyn FnMut(&[f64]) -> bool,
 ) -> Vec<f64> {
-    let mut good = |values: &[f64]| (2..=most.max(2)).contains(&values.len()) && fits(values);
+    let mut is_good = |values: &[f64]| (2..=most.max(2)).contains(&values.len()) && fits(values);
     if range.scale == Scale::Log10 {
         let values = within_decades(range, axis.unit);
-        if good(&values) {
+        if is_good(&values) {
             return values;
         }
     }
@@ -27,17 +27,17 @@ pub(super) fn ticks(
         };
         for stride in strides {
             let values = powers(range, axis.unit, *stride);
-            if good(&values) {
+            if is_good(&values) {
                 return values;
             }
         }
     }
     let (lo, hi) = range.ends();
-    linear(lo, hi, axis, most, &mut good).unwrap_or_else(|| vec![lo, hi])
+    linear(lo, hi, axis, most, &mut is_good).unwrap_or_else(|| vec![lo, hi])
 }
 
-/// Ticks below a logarithmic axis: every k-th power from the first to the last, so that both ends
-/// are written.
+/// Returns the ticks below a logarithmic axis: every k-th power from the first to the last, both
+/// ends included.
 pub(super) fn ticks_between_ends(
     range: &Range,
     axis: &Axis,
@@ -48,13 +48,13 @@ pub(super) fn ticks_between_ends(
         return ticks(range, axis, most, fits);
     }
     let (first, last) = (near_ceil(range.lo), near_floor(range.hi));
-    let whole = last - first;
-    if whole < 2 {
+    let span = last - first;
+    if span < 2 {
         return ticks(range, axis, most, fits);
     }
     let mut spread = |stride: i64| -> Option<Vec<f64>> {
         let mut exponents: Vec<i64> = (first..=last).step_by(stride as usize).collect();
-        if whole % stride != 0 {
+        if span % stride != 0 {
             if exponents.len() > 1 {
                 exponents.pop();
             }
@@ -63,13 +63,13 @@ pub(super) fn ticks_between_ends(
         let values: Vec<f64> = exponents.into_iter().map(|e| range.scale.back(e as f64)).collect();
         fits(&values).then_some(values)
     };
-    let least = (whole / most.max(1) as i64).max(1);
-    let Some((stride, values)) = (least..=whole).find_map(|stride| Some((stride, spread(stride)?)))
+    let least = (span / most.max(1) as i64).max(1);
+    let Some((stride, values)) = (least..=span).find_map(|stride| Some((stride, spread(stride)?)))
     else {
         return ticks(range, axis, most, fits);
     };
     // An even spread is worth a few labels.
-    let even = (stride..=stride * 2).find(|s| whole % s == 0);
+    let even = (stride..=stride * 2).find(|s| span % s == 0);
     even.filter(|s| *s != stride).and_then(spread).unwrap_or(values)
 }
 
@@ -79,7 +79,7 @@ fn linear(
     hi: f64,
     axis: &Axis,
     most: usize,
-    good: &mut dyn FnMut(&[f64]) -> bool,
+    is_good: &mut dyn FnMut(&[f64]) -> bool,
 ) -> Option<Vec<f64>> {
     let mut stride = axis.step((hi - lo) / most.max(2) as f64);
     for _ in 0..24 {
@@ -95,7 +95,7 @@ fn linear(
         if values.len() < 2 {
             return None;
         }
-        if good(&values) {
+        if is_good(&values) {
             return Some(values);
         }
         stride = axis.step(stride * 1.01);

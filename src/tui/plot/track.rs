@@ -1,4 +1,4 @@
-//! One row of a scale: a bar, what it was expected to be, and where others are.
+//! One row of a scale: a bar, its expected range, and marks of other machines.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,7 +17,7 @@ pub struct Mark {
     pub style: Style,
 }
 
-/// Places are shares of the scale, 0 to 1; what is beyond stands at its end.
+/// A row of a scale. Positions are shares of the scale, clamped to 0 to 1.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Track<'a> {
     /// Where the bar ends, and the interval around that.
@@ -42,19 +42,19 @@ impl Track<'_> {
             self.put(*at, look.glyph("┊", ":"), look.style(Role::Border), area, buf);
         }
         let end =
-            self.bar.map_or(0, |(value, interval)| self.fill(look, value, interval, area, buf));
+            self.bar.map_or(0, |(value, interval)| self.draw_bar(look, value, interval, area, buf));
         if let Some((low, high)) = self.expected {
-            self.range(look, low, high, end, area, buf);
+            self.draw_range(look, low, high, end, area, buf);
         }
         for mark in &self.marks {
             let symbol = if mark.symbol.width() == Some(1) { mark.symbol } else { '|' };
-            self.over(mark.at, symbol, mark.style, end, area, buf);
+            self.draw_mark(mark.at, symbol, mark.style, end, area, buf);
         }
     }
 
     /// The bar to an eighth of a cell, and lighter to the end of its interval; the columns that it
     /// covers.
-    fn fill(
+    fn draw_bar(
         &self,
         look: &Look,
         value: f64,
@@ -90,7 +90,7 @@ impl Track<'_> {
     }
 
     /// `├──┤`; one sign where both ends are in one column.
-    fn range(&self, look: &Look, low: f64, high: f64, end: u16, area: Rect, buf: &mut Buffer) {
+    fn draw_range(&self, look: &Look, low: f64, high: f64, end: u16, area: Rect, buf: &mut Buffer) {
         let style = look.style(Role::Text);
         let (Some(from), Some(to)) = (column(low.min(high), area), column(low.max(high), area))
         else {
@@ -114,7 +114,15 @@ impl Track<'_> {
         }
     }
 
-    fn over(&self, share: f64, symbol: char, style: Style, end: u16, area: Rect, buf: &mut Buffer) {
+    fn draw_mark(
+        &self,
+        share: f64,
+        symbol: char,
+        style: Style,
+        end: u16,
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
         if let Some(at) = column(share, area) {
             self.write(at, symbol, style, end, area, buf);
         }

@@ -3,19 +3,19 @@
 use crate::tui::view::pane;
 use crate::units::column::{Unit, align};
 
-/// What a column is sorted by.
+/// The sort key of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Key {
     Number(f64),
     Word(String),
 }
 
-/// How a column's text looks.
+/// The style of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     Backend,
     Word,
-    /// The figure of the table.
+    /// The main figure of the table.
     Main,
     Number,
     Badge,
@@ -25,7 +25,7 @@ pub enum Look {
 pub struct Column {
     pub title: String,
     pub unit: String,
-    /// What goes first where there is no room; 0 stays.
+    /// The highest rank is dropped first for lack of room; 0 stays.
     pub rank: u8,
     pub right: bool,
     pub look: Look,
@@ -34,8 +34,14 @@ pub struct Column {
     pub keys: Vec<Key>,
 }
 
-/// A column of words.
-pub fn column(title: &str, rank: u8, look: Look, texts: Vec<String>, keys: Vec<Key>) -> Column {
+/// Creates a column of words.
+pub fn text_column(
+    title: &str,
+    rank: u8,
+    look: Look,
+    texts: Vec<String>,
+    keys: Vec<Key>,
+) -> Column {
     let width =
         texts.iter().map(|text| pane::width(text)).chain([pane::width(title)]).max().unwrap_or(0);
     Column {
@@ -50,9 +56,14 @@ pub fn column(title: &str, rank: u8, look: Look, texts: Vec<String>, keys: Vec<K
     }
 }
 
-/// A column of figures in a unit.
-pub fn numbers(title: &str, rank: u8, values: &[Option<f64>], (factor, unit): Unit) -> Column {
+/// Creates a column of figures in a unit.
+pub fn number_column(
+    title: &str,
+    rank: u8,
+    values: &[Option<f64>],
+    (factor, unit): Unit,
+) -> Column {
     let keys = values.iter().map(|value| Key::Number(value.unwrap_or(f64::NAN))).collect();
-    let made = column(title, rank, Look::Number, align(values, factor), keys);
-    Column { unit: unit.into(), right: true, width: made.width.max(pane::width(unit)), ..made }
+    let base = text_column(title, rank, Look::Number, align(values, factor), keys);
+    Column { unit: unit.into(), right: true, width: base.width.max(pane::width(unit)), ..base }
 }

@@ -1,10 +1,9 @@
-//! The table's columns, made once for all rows: what tells cells apart, what was measured, whether
-//! it can be trusted.
+//! The table columns, built once for all rows: cell parameters, measurements, verdicts.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::column::{Column, Key, Look, column};
+use super::column::{Column, Key, Look, text_column};
 use super::measured;
 use crate::analysis::{Axis, CellResult};
 use crate::experiment::MEASURE;
@@ -14,13 +13,13 @@ use crate::report::table::{axes, origin};
 use crate::tui::session_view::SessionView;
 use crate::units::Rates;
 
-/// Rows are results, then what was skipped.
+/// The table: rows are results, then skipped cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sheet {
     pub columns: Vec<Column>,
-    /// Columns that name the cell; the others are empty where nothing was measured.
-    pub named: usize,
-    /// Results and skipped cells in their natural order, and before which a group begins.
+    /// Number of columns that name the cell; the others are empty for skipped cells.
+    pub name_columns: usize,
+    /// Results and skipped cells in plan order, and which of them begin a group.
     pub order: Vec<usize>,
     pub breaks: Vec<bool>,
     pub results: usize,
@@ -28,7 +27,7 @@ pub struct Sheet {
     pub texts: Vec<String>,
 }
 
-/// The hue of each result's backend: its place among the backends, as in the curves.
+/// Returns the hue of each result's backend, the same as in the curves.
 pub fn hues(results: &[CellResult]) -> Vec<usize> {
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut hue = |result: &CellResult| {
@@ -39,7 +38,7 @@ pub fn hues(results: &[CellResult]) -> Vec<usize> {
 }
 
 impl Sheet {
-    pub fn of(shown: &SessionView, unit: Rates) -> Sheet {
+    pub fn new(shown: &SessionView, unit: Rates) -> Sheet {
         let (results, skipped) = (shown.results.as_slice(), shown.skipped.as_slice());
         let rows: Vec<&CellResult> = results.iter().collect();
         let jobs: Vec<&Job> =
@@ -47,13 +46,13 @@ impl Sheet {
         let mut columns: Vec<Column> = Axis::columns()
             .into_iter()
             .filter(|axis| axis.is_always_shown() || axis.differs(jobs.iter().copied()))
-            .map(|axis| named(axis, &jobs))
+            .map(|axis| axis_column(axis, &jobs))
             .collect();
-        let names = columns.len();
-        columns.extend(measured::figures(&rows, unit));
-        columns.extend(measured::moved(&rows, shown.session.plan.experiment == MEASURE));
-        columns.extend(measured::each_trial(&rows, shown.session.plan.trials, unit));
-        columns.extend(trusted(&rows));
+        let name_columns = columns.len();
+        columns.extend(measured::result_columns(&rows, unit));
+        columns.extend(measured::work_columns(&rows, shown.session.plan.experiment == MEASURE));
+        columns.extend(measured::trial_columns(&rows, shown.session.plan.trials, unit));
+        columns.extend(trust_columns(&rows));
         let (mut order, mut breaks) = axes::sort_order(results);
         order.extend(results.len()..jobs.len());
         breaks.extend((results.len()..jobs.len()).map(|index| index == results.len()));
@@ -73,10 +72,10 @@ impl Sheet {
             words.chain([outcome(row).to_lowercase()]).collect::<Vec<_>>().join(" ")
         };
         let texts = (0..jobs.len()).map(text).collect();
-        Sheet { columns, named: names, order, breaks, results: results.len(), texts }
+        Sheet { columns, name_columns, order, breaks, results: results.len(), texts }
     }
 
-    /// The columns that fit; the lowest ranks stay.
+    /// Returns the columns that fit; the lowest ranks stay.
     pub fn fit(&self, width: usize) -> Vec<usize> {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
         loop {
@@ -89,12 +88,13 @@ impl Sheet {
         }
     }
 
-    /// Whether a column is sorted from the largest down: figures are, what names a cell is not.
-    pub fn falls(&self, column: usize) -> bool {
-        column >= self.named && self.columns.get(column).is_some_and(|own| own.look != Look::Word)
+    /// Returns whether a column sorts from the largest down, as figures do.
+    pub fn sorts_descending(&self, column: usize) -> bool {
+        column >= self.name_columns
+            && self.columns.get(column).is_some_and(|column| column.look != Look::Word)
     }
 
-    /// Rows that have every word of the filter, in the order of a column.
+    /// Returns the rows that contain every word of the filter, sorted by a column.
     pub fn rows(&self, filter: &str, sort: Option<(usize, bool)>) -> Vec<usize> {
         let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
         let matches = |row: &usize| {
@@ -115,13 +115,13 @@ impl Sheet {
 /// Spaces between columns.
 pub const GAP: usize = 2;
 
-/// What has no value comes last in both directions.
+/// Compares two keys; missing values come last in both directions.
 fn compare(a: Option<&Key>, b: Option<&Key>, reversed: bool) -> Ordering {
-    let known = |key: Option<&Key>| {
+    let has_value = |key: Option<&Key>| {
         matches!(key, Some(Key::Number(n)) if !n.is_nan()) || matches!(key, Some(Key::Word(_)))
     };
     let ordered = match (a, b) {
-        _ if !known(a) || !known(b) => return known(b).cmp(&known(a)),
+        _ if !has_value(a) || !has_value(b) => return has_value(b).cmp(&has_value(a)),
         (Some(Key::Number(a)), Some(Key::Number(b))) => a.total_cmp(b),
         (Some(Key::Word(a)), Some(Key::Word(b))) => a.cmp(b),
         _ => Ordering::Equal,
@@ -129,7 +129,7 @@ fn compare(a: Option<&Key>, b: Option<&Key>, reversed: bool) -> Ordering {
     if reversed { ordered.reverse() } else { ordered }
 }
 
-fn named(axis: Axis, jobs: &[&Job]) -> Column {
+fn axis_column(axis: Axis, jobs: &[&Job]) -> Column {
     let texts: Vec<String> = jobs.iter().map(|job| axis.value(job)).collect();
     let key = |(job, text): (&&Job, &String)| match axis.is_number() {
         true => Key::Number(axes::axis_number(axis, job).unwrap_or(f64::NAN)),
@@ -137,24 +137,24 @@ fn named(axis: Axis, jobs: &[&Job]) -> Column {
     };
     let keys = jobs.iter().zip(&texts).map(key).collect();
     let look = if axis == Axis::Backend { Look::Backend } else { Look::Word };
-    Column { right: axis.is_number(), ..column(axis.column(), 0, look, texts, keys) }
+    Column { right: axis.is_number(), ..text_column(axis.column(), 0, look, texts, keys) }
 }
 
-/// Where the bytes came from, and the verdict.
-fn trusted(rows: &[&CellResult]) -> Vec<Column> {
+/// Builds the columns of the source of bytes, and of the verdict.
+fn trust_columns(rows: &[&CellResult]) -> Vec<Column> {
     let words =
         |texts: &[String]| texts.iter().map(|text| Key::Word(text.clone())).collect::<Vec<_>>();
     let from: Vec<String> = rows.iter().map(|row| origin::main_source(row)).collect();
-    let mut columns = vec![column("from", 1, Look::Word, from.clone(), words(&from))];
+    let mut columns = vec![text_column("from", 1, Look::Word, from.clone(), words(&from))];
     let rest: Vec<String> = rows.iter().map(|row| origin::other_sources(row)).collect();
     if rest.iter().any(|text| !text.is_empty()) {
-        columns.push(column("and", 6, Look::Word, rest.clone(), words(&rest)));
+        columns.push(text_column("and", 6, Look::Word, rest.clone(), words(&rest)));
     }
     let severity = |row: &&CellResult| {
         f64::from(row.warnings.iter().map(|w| w.severity).max().map_or(0, |worst| 1 + worst as u8))
     };
     // The sign is drawn by severity; the width is that of a sign, or of `ok`.
-    let badge = column(
+    let badge = text_column(
         "",
         0,
         Look::Badge,
@@ -162,15 +162,15 @@ fn trusted(rows: &[&CellResult]) -> Vec<Column> {
         rows.iter().map(|r| Key::Number(severity(r))).collect(),
     );
     columns.push(badge);
-    let ids: Vec<String> = rows.iter().map(|row| ids(row)).collect();
+    let ids: Vec<String> = rows.iter().map(|row| warning_ids(row)).collect();
     if ids.iter().any(|text| !text.is_empty()) {
-        columns.push(column("warnings", 6, Look::Word, ids.clone(), words(&ids)));
+        columns.push(text_column("warnings", 6, Look::Word, ids.clone(), words(&ids)));
     }
     columns
 }
 
-/// The names of a result's warnings, the worst first; notes only where there is nothing worse.
-pub fn ids(row: &CellResult) -> String {
+/// Returns the ids of a result's warnings; notes only if there is nothing worse.
+pub fn warning_ids(row: &CellResult) -> String {
     let worse: Vec<&str> = row
         .warnings
         .iter()
@@ -178,11 +178,11 @@ pub fn ids(row: &CellResult) -> String {
         .map(|w| w.id.as_ref())
         .collect();
     let all: Vec<&str> = row.warnings.iter().map(|w| w.id.as_ref()).collect();
-    let told = if worse.is_empty() { all } else { worse };
-    match told.as_slice() {
+    let shown = if worse.is_empty() { all } else { worse };
+    match shown.as_slice() {
         [first, second, rest @ ..] if !rest.is_empty() => {
             format!("{first}, {second} +{}", rest.len())
         }
-        told => told.join(", "),
+        shown => shown.join(", "),
     }
 }

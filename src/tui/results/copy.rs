@@ -1,4 +1,4 @@
-//! What goes to the clipboard: the result under the cursor in one line with its conditions, or the
+//! Text for the clipboard: the result under the cursor in one line with its conditions, or the
 //! whole table.
 
 use super::data::Data;
@@ -10,32 +10,34 @@ use crate::tui::curves::Metric;
 use crate::tui::session_name;
 use crate::units::{self, Rates};
 
-/// Of an opened cell and of the chart one result, of the table all of it; the answer where there is
+/// Returns one result in an opened cell or the chart, else the whole table; the answer if there is
 /// no result.
-pub fn text(results: &Results) -> String {
+pub fn clipboard_text(results: &Results) -> String {
     let Some(data) = &results.data else { return String::new() };
     if results.open.is_none() && results.table.on {
-        return whole(data, results.unit);
+        return table_text(data, results.unit);
     }
     let at = results.open.map(|open| open.result).or_else(|| results.under_cursor());
     match at.and_then(|at| data.results().get(at)) {
-        Some(result) => format!("{}; {}", one(result, results.unit), conditions(data)),
-        None => data.shown.answer.text.clone(),
+        Some(result) => {
+            format!("{}; {}", describe_result(result, results.unit), describe_conditions(data))
+        }
+        None => data.view.answer.text.clone(),
     }
 }
 
-/// The table as batch mode prints it, with what stands above and below it.
-fn whole(data: &Data, unit: Rates) -> String {
+/// Returns the table as batch mode prints it, with header and footer.
+fn table_text(data: &Data, unit: Rates) -> String {
     let mut bytes = Vec::new();
     // Writing to memory does not fail.
     let _ =
-        (table::FORMAT.write)(&data.shown.session, &Look { unit, ..Look::default() }, &mut bytes);
+        (table::FORMAT.write)(&data.view.session, &Look { unit, ..Look::default() }, &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// `read 64 KiB warm: 12.3 GiB/s (12.1 GiB/s to 12.5 GiB/s, 95 % of 5 trials), 196 k/s, p50 4.9 µs,
-/// from cache 100 %`.
-fn one(result: &CellResult, unit: Rates) -> String {
+/// Formats a result: `read 64 KiB warm: 12.3 GiB/s (12.1 GiB/s to 12.5 GiB/s, 95 % of 5 trials),
+/// 196 k/s, p50 4.9 µs, from cache 100 %`.
+fn describe_result(result: &CellResult, unit: Rates) -> String {
     let mut parts = Vec::new();
     let trials = match result.counted().len() {
         1 => "1 trial".to_string(),
@@ -54,27 +56,28 @@ fn one(result: &CellResult, unit: Rates) -> String {
         });
     }
     if let Some(latency) = &result.latency {
-        let told = [("p50", latency.p50), ("p99", latency.p99)];
+        let percentiles = [("p50", latency.p50), ("p99", latency.p99)];
         parts.extend(
-            told.into_iter()
+            percentiles
+                .into_iter()
                 .filter_map(|(name, nanos)| Some(format!("{name} {}", units::show_nanos(nanos?)))),
         );
     }
     if result.source.is_some() {
-        parts.push(format!("from {}", words(&origin::main_source(result))));
+        parts.push(format!("from {}", squeeze_spaces(&origin::main_source(result))));
     }
     parts.extend(result.error.iter().map(|error| format!("failed: {error}")));
-    let worse = result
+    let warnings = result
         .warnings
         .iter()
         .map(|warning| format!("{}: {}", warning.severity.name(), warning.message));
-    let warned: String = worse.map(|warning| format!(" [{warning}]")).collect();
+    let warned: String = warnings.map(|warning| format!(" [{warning}]")).collect();
     format!("{}: {}{warned}", result.cell.label(), parts.join(", "))
 }
 
-/// The file, the machine and the time.
-fn conditions(data: &Data) -> String {
-    let (session, host) = (&data.shown.session, &data.shown.session.host);
+/// Describes target, machine and time.
+fn describe_conditions(data: &Data) -> String {
+    let (session, host) = (&data.view.session, &data.view.session.host);
     let size = match session.plan.target.size() {
         0 => String::new(),
         size => format!(" of {}", units::show_bytes(size)),
@@ -82,15 +85,15 @@ fn conditions(data: &Data) -> String {
     let kernel =
         if host.kernel.is_empty() { String::new() } else { format!("Linux {}", host.kernel) };
     let parts = [
-        format!("{}{size}", data.shown.target()),
-        words(&host.cpu.model),
+        format!("{}{size}", data.view.target()),
+        squeeze_spaces(&host.cpu.model),
         kernel,
         format!("{} UTC", session_name::format_time(&session.created)),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// With one space between words.
-fn words(text: &str) -> String {
+/// Collapses white space to single spaces.
+fn squeeze_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,5 +1,4 @@
-//! What is shown of a session, made once: curves by metric, the table's columns, where each cell
-//! is.
+//! The displayed data of a session, built once: curves by metric, table columns, cell positions.
 
 use super::columns::{self, Sheet};
 use super::measured;
@@ -13,70 +12,69 @@ use crate::tui::plot::Point;
 use crate::tui::session_view::SessionView;
 use crate::units::Rates;
 
-/// A curve as the chart takes it.
+/// The points of a curve as drawn by the chart.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Drawn {
+pub struct CurvePoints {
     pub medians: Vec<Point>,
     pub means: Vec<Point>,
-    /// Points whose value is easily misread.
+    /// Points with a misleading value.
     pub misleading: Vec<Point>,
-    /// Points whose value is not what it says it is.
+    /// Points with a wrong value.
     pub wrong: Vec<Point>,
 }
 
 #[derive(Debug)]
 pub struct Data {
-    pub shown: SessionView,
+    pub view: SessionView,
     pub axis: Axis,
-    /// What else the cells can be drawn over, the most useful first.
+    /// The available x axes, the most useful first.
     pub axes: Vec<Axis>,
-    /// The XOR that every cell that folded one has; `None` where they differ, or there are not two.
+    /// The XOR shared by all cells that computed one; `None` if they differ or are fewer than two.
     pub same_xor: Option<String>,
-    /// Small tables of what only some sessions have.
+    /// Small tables that only some sessions have.
     pub extras: Vec<Extra>,
     pub metric: Metric,
     pub curves: Vec<Curve>,
-    /// What all cells share and no curve is named by.
+    /// Settings that all cells share and no curve is named by.
     pub common: String,
     /// Estimates beside them: the last rows of the legend.
     pub expected: Vec<Expected>,
     /// Of each curve.
-    pub drawn: Vec<Drawn>,
-    /// Misleading warnings that tell no point from another, for every point has one of a group.
-    pub shared: Vec<Vec<String>>,
-    /// Every place on the axis that a curve has a point at, ascending.
+    pub points: Vec<CurvePoints>,
+    /// Groups of misleading warnings of which every point has one.
+    pub shared_warnings: Vec<Vec<String>>,
+    /// The x values of all points, ascending.
     pub xs: Vec<f64>,
     pub sheet: Sheet,
     /// The hue of each result's backend.
     pub hues: Vec<usize>,
     /// Index in the plan of each result's cell.
     cells: Vec<usize>,
-    /// Named lines over the curves of throughput: what memory and device give at most, where that
-    /// was measured.
+    /// Named ceilings of memory and device over the throughput curves, if measured.
     pub ceilings: Vec<(String, f64)>,
 }
 
 impl Data {
-    pub fn new(shown: SessionView, metric: Metric, unit: Rates) -> Data {
-        let axes = Axis::choices(shown.results.iter().map(|result| &result.cell));
+    pub fn new(view: SessionView, metric: Metric, unit: Rates) -> Data {
+        let axes = Axis::choices(view.results.iter().map(|result| &result.cell));
         let axis = axes.first().copied().unwrap_or(Axis::Block);
-        let same_xor = same_xor(&shown.results);
+        let same_xor = same_xor(&view.results);
         let extras = extras(
-            &shown.session,
-            &shown.results.iter().collect::<Vec<_>>(),
+            &view.session,
+            &view.results.iter().collect::<Vec<_>>(),
             &Look { unit, ..Look::default() },
         );
-        let sheet = Sheet::of(&shown, unit);
-        let cells = cells(&shown);
-        let hues = columns::hues(&shown.results);
-        let common = curves::common(&shown.results, axis);
-        let ceilings = Bounds::of(&shown.session)
+        let sheet = Sheet::new(&view, unit);
+        let cells = cell_indexes(&view);
+        let hues = columns::hues(&view.results);
+        let common = curves::common(&view.results, axis);
+        let ceilings = Bounds::of(&view.session)
             .lines()
             .into_iter()
             .map(|(name, rate)| (name.to_string(), rate))
             .collect();
         let mut data = Data {
-            shown,
+            view,
             axis,
             axes,
             same_xor,
@@ -85,8 +83,8 @@ impl Data {
             curves: Vec::new(),
             expected: Vec::new(),
             common,
-            drawn: Vec::new(),
-            shared: Vec::new(),
+            points: Vec::new(),
+            shared_warnings: Vec::new(),
             xs: Vec::new(),
             sheet,
             hues,
@@ -94,7 +92,7 @@ impl Data {
             ceilings,
         };
         let has =
-            |metric: &Metric| data.shown.results.iter().any(|result| metric.of(result).is_some());
+            |metric: &Metric| data.view.results.iter().any(|result| metric.of(result).is_some());
         let best = [metric]
             .iter()
             .chain(Metric::ALL)
@@ -105,94 +103,98 @@ impl Data {
         data
     }
 
-    /// Makes the curves of a metric.
+    /// Builds the curves of a metric.
     pub fn plot(&mut self, metric: Metric) {
         self.metric = metric;
-        self.curves = curves::curves(&self.shown.results, self.axis, metric);
-        let results = &self.shown.results;
+        self.curves = curves::curves(&self.view.results, self.axis, metric);
+        let results = &self.view.results;
         let jobs = results.iter().map(|result| &result.cell);
-        self.expected = curves::expected(jobs, self.axis, metric, &Bounds::of(&self.shown.session));
-        self.shared = shared(&self.curves, results);
-        self.drawn = self.curves.iter().map(|curve| drawn(curve, results, &self.shared)).collect();
+        self.expected = curves::expected(jobs, self.axis, metric, &Bounds::of(&self.view.session));
+        self.shared_warnings = shared_warnings(&self.curves, results);
+        self.points = self
+            .curves
+            .iter()
+            .map(|curve| curve_points(curve, results, &self.shared_warnings))
+            .collect();
         self.xs =
             self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
         self.xs.sort_by(f64::total_cmp);
         self.xs.dedup();
     }
 
-    /// Draws over the next of the axes that the cells have.
-    pub fn cross(&mut self) {
+    /// Switches to the next x axis.
+    pub fn use_next_axis(&mut self) {
         let at = self.axes.iter().position(|axis| *axis == self.axis).unwrap_or(0);
         let Some(next) = self.axes.get((at + 1) % self.axes.len().max(1)) else { return };
         self.axis = *next;
-        self.common = curves::common(&self.shown.results, self.axis);
+        self.common = curves::common(&self.view.results, self.axis);
         self.plot(self.metric);
     }
 
     pub fn results(&self) -> &[CellResult] {
-        &self.shown.results
+        &self.view.results
     }
 
-    /// Rows of the legend: the curves, then along an axis the estimates.
-    pub fn rows(&self) -> usize {
+    /// Returns the number of legend rows: the curves, then along an axis the estimates.
+    pub fn legend_rows(&self) -> usize {
         self.curves.len() + if self.is_curve() { self.expected.len() } else { 0 }
     }
 
-    /// Whether the cells lie along an axis; else they are bars.
+    /// Returns whether the cells lie along an axis; otherwise they are bars.
     pub fn is_curve(&self) -> bool {
         self.xs.len() > 1
     }
 
-    /// How far apart two places are on the chart.
-    pub fn away(&self, a: f64, b: f64) -> f64 {
+    /// Returns the distance of two x values on the chart.
+    pub fn distance(&self, a: f64, b: f64) -> f64 {
         if self.axis.is_log() { (a.log2() - b.log2()).abs() } else { (a - b).abs() }
     }
 
-    /// The curve and place on it of a result.
-    pub fn place_of(&self, result: usize) -> Option<(usize, f64)> {
+    /// Returns the curve index and x value of a result.
+    pub fn locate(&self, result: usize) -> Option<(usize, f64)> {
         self.curves.iter().enumerate().find_map(|(at, curve)| {
             let point = curve.points.iter().find(|point| point.result == result)?;
             Some((at, point.x))
         })
     }
 
-    /// Index in the plan of a result's cell.
+    /// Returns the index in the plan of a result's cell.
     pub fn cell_of(&self, result: usize) -> Option<u32> {
         self.cells.get(result)?.to_owned().try_into().ok()
     }
 
-    /// The latencies behind a result.
+    /// Returns the latencies of a result.
     pub fn latency(&self, result: usize) -> Option<&Latency> {
-        let verdict = self.shown.session.verdicts.get(*self.cells.get(result)?)?.as_ref()?;
+        let verdict = self.view.session.verdicts.get(*self.cells.get(result)?)?.as_ref()?;
         verdict.latency.as_ref().filter(|latency| latency.count > 0)
     }
 }
 
-/// Results are in the order of the plan, and leave out what was not reached.
-fn cells(shown: &SessionView) -> Vec<usize> {
-    let mut plan = shown.session.plan.cells.iter().enumerate();
+/// Returns the plan index of each result: results are in plan order, without cells not reached.
+fn cell_indexes(view: &SessionView) -> Vec<usize> {
+    let mut plan = view.session.plan.cells.iter().enumerate();
     let place =
         |result: &CellResult| plan.find(|(_, job)| **job == result.cell).map(|(index, _)| index);
-    shown.results.iter().map_while(place).collect()
+    view.results.iter().map_while(place).collect()
 }
 
-/// What all of at least two cells have.
+/// Returns the XOR that all of at least two cells share.
 fn same_xor(results: &[CellResult]) -> Option<String> {
-    let mut found = results.iter().filter_map(measured::xor);
+    let mut found = results.iter().filter_map(measured::cell_xor);
     let (first, mut rest) = (found.next()?, found.peekable());
     rest.peek()?;
     rest.all(|other| other == first).then_some(first)
 }
 
-fn misleads(result: &CellResult, id: &str) -> bool {
+fn is_misleading(result: &CellResult, id: &str) -> bool {
     result.warnings.iter().any(|w| w.severity == Severity::Misleading && w.id == id)
 }
 
-/// The warnings about chance: which of them a point has is a matter of its number of trials.
+/// Warnings about chance: which one a point has depends on its number of trials.
 const CHANCE: [&str; 2] = ["few", "wide"];
 
-/// Groups of misleading warnings of which every point has one.
-fn shared(curves: &[Curve], results: &[CellResult]) -> Vec<Vec<String>> {
+/// Returns the groups of misleading warnings of which every point has one.
+fn shared_warnings(curves: &[Curve], results: &[CellResult]) -> Vec<Vec<String>> {
     let points: Vec<&CellResult> = curves
         .iter()
         .flat_map(|curve| &curve.points)
@@ -201,38 +203,39 @@ fn shared(curves: &[Curve], results: &[CellResult]) -> Vec<Vec<String>> {
     let Some((first, rest)) = points.split_first().filter(|(_, rest)| !rest.is_empty()) else {
         return Vec::new();
     };
-    let everywhere = |id: &&str| rest.iter().all(|result| misleads(result, id));
-    let own =
+    let everywhere = |id: &&str| rest.iter().all(|result| is_misleading(result, id));
+    let ids =
         first.warnings.iter().filter(|w| w.severity == Severity::Misleading).map(|w| w.id.as_ref());
     let mut groups: Vec<Vec<String>> =
-        own.filter(everywhere).map(|id| vec![id.to_string()]).collect();
-    let chance = |result: &&CellResult| CHANCE.iter().any(|id| misleads(result, id));
+        ids.filter(everywhere).map(|id| vec![id.to_string()]).collect();
+    let chance = |result: &&CellResult| CHANCE.iter().any(|id| is_misleading(result, id));
     if points.iter().all(chance) {
         groups.retain(|group| !CHANCE.contains(&group[0].as_str()));
-        let some = CHANCE.into_iter().filter(|id| points.iter().any(|result| misleads(result, id)));
+        let some =
+            CHANCE.into_iter().filter(|id| points.iter().any(|result| is_misleading(result, id)));
         groups.insert(0, some.map(String::from).collect());
     }
     groups
 }
 
-fn drawn(curve: &Curve, results: &[CellResult], shared: &[Vec<String>]) -> Drawn {
-    let mut drawn = Drawn::default();
+fn curve_points(curve: &Curve, results: &[CellResult], shared: &[Vec<String>]) -> CurvePoints {
+    let mut points = CurvePoints::default();
     // No terminal is wider; the axis is even in the logarithm.
     let means: Vec<(f64, f64)> =
         curve.points.iter().map(|point| (point.x.log2(), point.mean)).collect();
-    drawn.means = reduce(&means, 300).into_iter().map(|(x, y)| Point::new(x.exp2(), y)).collect();
-    drawn.medians = curve.drawn();
+    points.means = reduce(&means, 300).into_iter().map(|(x, y)| Point::new(x.exp2(), y)).collect();
+    points.medians = curve.drawn();
     for point in &curve.points {
-        let told = |id: &str| shared.iter().flatten().any(|own| own == id);
-        let own = |result: &CellResult| {
-            result.warnings.iter().any(|w| w.severity == Severity::Misleading && !told(&w.id))
+        let is_shared = |id: &str| shared.iter().flatten().any(|shared| shared == id);
+        let is_own = |result: &CellResult| {
+            result.warnings.iter().any(|w| w.severity == Severity::Misleading && !is_shared(&w.id))
         };
         match point.worst {
-            Some(Severity::Misleading) if !results.get(point.result).is_some_and(own) => {}
-            Some(Severity::Misleading) => drawn.misleading.push(Point::new(point.x, point.y)),
-            Some(Severity::Wrong) => drawn.wrong.push(Point::new(point.x, point.y)),
+            Some(Severity::Misleading) if !results.get(point.result).is_some_and(is_own) => {}
+            Some(Severity::Misleading) => points.misleading.push(Point::new(point.x, point.y)),
+            Some(Severity::Wrong) => points.wrong.push(Point::new(point.x, point.y)),
             _ => {}
         }
     }
-    drawn
+    points
 }

@@ -1,4 +1,4 @@
-//! Where the parts of the chart's screen are: one frame, divided by lines.
+//! Layout of the chart: one frame, divided by lines.
 
 use ratatui::layout::Rect;
 
@@ -6,16 +6,15 @@ use ratatui::layout::Rect;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
     pub chart: Rect,
-    /// The line above the legend; where the legend stands beside the chart it is the legend's first
-    /// row.
+    /// The line above the legend; beside the chart it is the first row of the legend.
     pub legend_title: Rect,
     pub legend: Rect,
-    /// What is known of the point under the cursor; empty where there is no room.
+    /// Details of the point under the cursor; empty without room.
     pub point_title: Rect,
     pub point: Rect,
     pub answer_title: Rect,
     pub answer: Rect,
-    /// The legend stands beside the chart.
+    /// The legend is beside the chart.
     pub beside: bool,
 }
 
@@ -26,17 +25,17 @@ pub fn inside(body: Rect) -> Rect {
     Rect::new(body.x + 1, body.y + 1, body.width.saturating_sub(2), body.height.saturating_sub(2))
 }
 
-/// Columns for the table.
+/// Returns the columns for the table.
 pub fn table_width(body: Rect) -> usize {
     usize::from(body.width.saturating_sub(4))
 }
 
-/// The columns for the text of the answer.
+/// Returns the columns for the text of the answer.
 pub fn text_width(body: Rect) -> usize {
     usize::from(body.width.saturating_sub(4)).min(150)
 }
 
-/// `curves`: rows of the legend; `lines`: rows of the answer.
+/// Divides the body; `curves`: rows of the legend; `lines`: rows of the answer.
 pub fn parts(body: Rect, curves: usize, lines: usize) -> Parts {
     let inner = inside(body);
     let (curves, lines) = (curves.clamp(1, 1000) as u16, lines.clamp(1, 100) as u16);

@@ -1,6 +1,6 @@
-//! The columns of what was measured, for all rows at once.
+//! The columns of measured values, for all rows at once.
 
-use super::column::{Column, Key, Look, column, numbers};
+use super::column::{Column, Key, Look, number_column, text_column};
 use crate::analysis::{CellResult, TrialWork};
 use crate::engine::moves_data;
 use crate::record::Trial;
@@ -11,8 +11,8 @@ use crate::tui::view::pane;
 use crate::units::column::{self as unit_of, PER_SECOND, TIME, Unit};
 use crate::units::{self, Rates};
 
-/// Throughput, operations, system calls, latencies and CPU time, as far as they were measured.
-pub fn figures(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
+/// Builds the columns of throughput, operations, system calls, latencies and CPU time, as measured.
+pub fn result_columns(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
     let of = |metric: Metric| -> Vec<Option<f64>> {
         rows.iter().map(|row| metric.of(row).map(|(median, ..)| median)).collect()
     };
@@ -25,31 +25,34 @@ pub fn figures(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
     if rates.iter().any(Option::is_some) {
         columns.push(Column {
             look: Look::Main,
-            ..numbers("throughput", 0, &rates, unit(&rates, shown.units()))
+            ..number_column("throughput", 0, &rates, unit(&rates, shown.units()))
         });
     }
     let main = if columns.is_empty() { Look::Main } else { Look::Number };
-    columns.push(half_widths(rows));
+    columns.push(interval_column(rows));
     let rank = if main == Look::Main { 0 } else { 3 };
-    columns.push(Column { look: main, ..numbers("ops", rank, &ops, unit(&ops, PER_SECOND)) });
-    let differ = |(calls, ops): (&Option<f64>, &Option<f64>)| matches!((calls, ops), (Some(c), Some(o)) if (c - o).abs() > 0.01 * o);
-    if calls.iter().zip(&ops).any(differ) {
-        columns.push(numbers("calls", 7, &calls, unit(&calls, PER_SECOND)));
+    columns.push(Column { look: main, ..number_column("ops", rank, &ops, unit(&ops, PER_SECOND)) });
+    let differs = calls.iter().zip(&ops).any(|(calls, ops)| match (calls, ops) {
+        (Some(calls), Some(ops)) => (calls - ops).abs() > 0.01 * ops,
+        _ => false,
+    });
+    if differs {
+        columns.push(number_column("calls", 7, &calls, unit(&calls, PER_SECOND)));
     }
-    columns.extend(latencies(rows));
-    let processor: Vec<Option<f64>> = rows.iter().map(|row| processor(row)).collect();
-    if processor.iter().flatten().any(|share| *share > 0.0) {
+    columns.extend(latency_columns(rows));
+    let cpu_shares: Vec<Option<f64>> = rows.iter().map(|row| cpu_share(row)).collect();
+    if cpu_shares.iter().flatten().any(|share| *share > 0.0) {
         columns.push(Column {
-            texts: processor
+            texts: cpu_shares
                 .iter()
                 .map(|share| share.map_or("-".into(), |share| format!("{share:.0}")))
                 .collect(),
-            ..numbers("CPU", 8, &processor, (1.0, "%"))
+            ..number_column("CPU", 8, &cpu_shares, (1.0, "%"))
         });
     }
     let per_byte = of(Metric::Cpu);
     if per_byte.iter().flatten().any(|nanos| *nanos > 0.0) {
-        columns.push(numbers("CPU", 9, &per_byte, (1.0, "ns/B")));
+        columns.push(number_column("CPU", 9, &per_byte, (1.0, "ns/B")));
     }
     for column in &mut columns {
         let texts = column.texts.iter().map(|text| pane::width(text));
@@ -59,10 +62,11 @@ pub fn figures(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
     columns
 }
 
-/// The trials one by one and their mean, where a few were asked for: the first to go where there is
-/// no room.
-pub fn each_trial(rows: &[&CellResult], asked: Option<u32>, shown: Rates) -> Vec<Column> {
-    let Some(asked) = asked.filter(|trials| (2..=runs::MAX_RUNS).contains(trials)) else {
+/// Builds a column per trial and one of their mean if few trials were requested: the first columns
+/// dropped for lack of room.
+pub fn trial_columns(rows: &[&CellResult], trial_count: Option<u32>, shown: Rates) -> Vec<Column> {
+    let Some(trial_count) = trial_count.filter(|trials| (2..=runs::MAX_RUNS).contains(trials))
+    else {
         return Vec::new();
     };
     let (of, units): (fn(&Trial) -> f64, _) = match rows.iter().any(|row| moves_data(&row.cell)) {
@@ -71,7 +75,7 @@ pub fn each_trial(rows: &[&CellResult], asked: Option<u32>, shown: Rates) -> Vec
         }
         false => (Trial::operations, PER_SECOND),
     };
-    let mut all = runs::figures(asked, rows, of);
+    let mut all = runs::figures(trial_count, rows, of);
     // A cell that only makes calls has no rate among cells that move bytes.
     all.iter_mut()
         .flat_map(|(_, values)| values)
@@ -79,17 +83,17 @@ pub fn each_trial(rows: &[&CellResult], asked: Option<u32>, shown: Rates) -> Vec
     let unit = unit_of::unit(all.iter().flat_map(|(_, values)| values).flatten().copied(), units);
     all.iter()
         .filter(|(_, values)| values.iter().any(Option::is_some))
-        .map(|(title, values)| numbers(title, 13, values, unit))
+        .map(|(title, values)| number_column(title, 13, values, unit))
         .collect()
 }
 
-/// What a trial moved and how long it took: never left out where the count was asked for or is what
-/// was looked for. And the XOR.
-pub fn moved(rows: &[&CellResult], measure: bool) -> Vec<Column> {
-    let asked = rows.iter().any(|row| row.cell.count.is_some());
-    // The count has a column already where each row was told its own.
-    let told = rows.iter().all(|row| row.cell.count.is_some_and(|count| count > 0));
-    let works: Vec<Option<TrialWork>> = rows.iter().map(|row| work(row, measure)).collect();
+/// Builds the columns of count, size and time of a trial, always shown if the count was requested
+/// or is the goal, and the XOR.
+pub fn work_columns(rows: &[&CellResult], measure: bool) -> Vec<Column> {
+    let has_count = rows.iter().any(|row| row.cell.count.is_some());
+    // A count that was set for each row has a column already.
+    let has_count_column = rows.iter().all(|row| row.cell.count.is_some_and(|count| count > 0));
+    let works: Vec<Option<TrialWork>> = rows.iter().map(|row| trial_work(row, measure)).collect();
     let of = |value: fn(&TrialWork) -> f64| -> Vec<Option<f64>> {
         works.iter().map(|work| work.as_ref().map(value)).collect()
     };
@@ -106,10 +110,10 @@ pub fn moved(rows: &[&CellResult], measure: bool) -> Vec<Column> {
             .chain([pane::width(title)])
             .max()
             .unwrap_or(0);
-        Column { texts, width, ..numbers(title, rank, values, (1.0, "")) }
+        Column { texts, width, ..number_column(title, rank, values, (1.0, "")) }
     };
     let mut columns = Vec::new();
-    if !told && works.iter().any(Option::is_some) {
+    if !has_count_column && works.iter().any(Option::is_some) {
         columns.push(exact("count", if measure { 0 } else { 12 }, &counts, |count| {
             format!("{count:.0}")
         }));
@@ -121,32 +125,37 @@ pub fn moved(rows: &[&CellResult], measure: bool) -> Vec<Column> {
     }
     if times.iter().any(Option::is_some) {
         let unit = unit_of::unit(times.iter().flatten().copied(), TIME);
-        columns.push(numbers("time", if measure || asked { 0 } else { 10 }, &times, unit));
+        columns.push(number_column(
+            "time",
+            if measure || has_count { 0 } else { 10 },
+            &times,
+            unit,
+        ));
     }
     if rows.iter().any(|row| row.trials.iter().any(|trial| trial.xor.is_some())) {
         let texts: Vec<String> =
-            rows.iter().map(|row| xor(row).unwrap_or_else(|| "-".into())).collect();
+            rows.iter().map(|row| cell_xor(row).unwrap_or_else(|| "-".into())).collect();
         let keys = texts.iter().map(|text| Key::Word(text.clone())).collect();
-        columns.push(column("XOR", 0, Look::Word, texts, keys));
+        columns.push(text_column("XOR", 0, Look::Word, texts, keys));
     }
     columns
 }
 
-/// What a cell's trials do; of a `pass` over what is read, as the count that was looked for is.
-pub fn work(row: &CellResult, pass: bool) -> Option<TrialWork> {
+/// Returns the work of a trial of a cell; with `pass`, of one pass over the data.
+pub fn trial_work(row: &CellResult, pass: bool) -> Option<TrialWork> {
     let work = row.work()?;
     Some(if pass { work.of_a_pass() } else { work })
 }
 
-/// The XOR of a cell's data: `213d4629`, or that its trials differ; `None` where none was folded.
-pub fn xor(row: &CellResult) -> Option<String> {
+/// Returns the XOR of a cell's data, `213d4629`, or `differs`; `None` if none was computed.
+pub fn cell_xor(row: &CellResult) -> Option<String> {
     let mut found = row.trials.iter().filter_map(|trial| trial.xor);
     let first = found.next()?;
     Some(if found.all(|other| other == first) { first.to_string() } else { "differs".into() })
 }
 
-/// Half of the interval's width in percent.
-fn half_widths(rows: &[&CellResult]) -> Column {
+/// Builds the column of half the interval's width in percent.
+fn interval_column(rows: &[&CellResult]) -> Column {
     let half = |row: &&CellResult| {
         row.throughput
             .or(row.operations)
@@ -154,17 +163,20 @@ fn half_widths(rows: &[&CellResult]) -> Column {
             .map(|half| half * 100.0)
     };
     let values: Vec<Option<f64>> = rows.iter().map(half).collect();
-    let text = |value: &Option<f64>| value.map_or(String::new(), percent);
-    Column { texts: values.iter().map(text).collect(), ..numbers("±", 2, &values, (1.0, "%")) }
+    let text = |value: &Option<f64>| value.map_or(String::new(), show_percent);
+    Column {
+        texts: values.iter().map(text).collect(),
+        ..number_column("±", 2, &values, (1.0, "%"))
+    }
 }
 
 /// `1.5`, `12`.
-pub fn percent(value: f64) -> String {
+pub fn show_percent(value: f64) -> String {
     if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// Percentiles in one unit, so that they can be compared along the row.
-fn latencies(rows: &[&CellResult]) -> Vec<Column> {
+/// Builds the percentile columns in one unit, so that they compare along the row.
+fn latency_columns(rows: &[&CellResult]) -> Vec<Column> {
     let of = |get: fn(&crate::analysis::LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
         rows.iter().map(|row| row.latency.as_ref().and_then(get)).collect()
     };
@@ -180,11 +192,11 @@ fn latencies(rows: &[&CellResult]) -> Vec<Column> {
         TIME,
     );
     let known = all.iter().filter(|(_, _, values)| values.iter().any(Option::is_some));
-    known.map(|(title, rank, values)| numbers(title, *rank, values, unit)).collect()
+    known.map(|(title, rank, values)| number_column(title, *rank, values, unit)).collect()
 }
 
-/// Share of one processor that the workers used.
-fn processor(row: &CellResult) -> Option<f64> {
+/// Returns the CPU time of the workers in percent of one CPU.
+fn cpu_share(row: &CellResult) -> Option<f64> {
     let share = |t: &Trial| {
         if t.nanos == 0 {
             0.0

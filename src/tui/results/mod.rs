@@ -1,14 +1,14 @@
-//! Results: the curves of a session, and everything behind each point.
+//! The Results screen: the curves of a session, and the details of each point.
 //!
 //! | what | where |
 //! |---|---|
-//! | what is shown, made once per session and metric | [`data`], [`columns`], [`measured`] |
-//! | what is copied of it | [`copy`] |
-//! | what is read of it when a cell is opened | [`trial_series`] |
-//! | what is under the cursor | [`state`] |
-//! | what keys, clicks and messages do | [`update`] |
-//! | where things are | [`layout`] |
-//! | the picture | [`view`] |
+//! | the displayed data, built once per session and metric | [`data`], [`columns`], [`measured`] |
+//! | text for the clipboard | [`copy`] |
+//! | samples read when a cell is opened | [`trial_series`] |
+//! | cursor, filters, open cell | [`state`] |
+//! | key, mouse and message handlers | [`update`] |
+//! | layout | [`layout`] |
+//! | drawing | [`view`] |
 
 mod column;
 mod columns;
@@ -26,6 +26,7 @@ mod tests;
 
 pub use state::Results;
 pub use update::{
-    act, ask, back, click, field, field_changed, handle_message, is_offered, rename, show,
+    act, back, click, field, field_changed, handle_message, is_offered, rename,
+    request_trial_series, show,
 };
 pub use view::draw;

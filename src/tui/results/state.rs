@@ -1,4 +1,4 @@
-//! What is under the cursor, what is switched off, what is open.
+//! The state of Results: cursors, hidden curves, the open cell.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +10,25 @@ use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::tui::session_view::SessionView;
 use crate::units::Rates;
 
-/// The chart's part.
+/// The state of the chart.
 #[derive(Debug, Default)]
 pub struct ChartState {
-    /// The place on the axis, an index into [`Data::xs`].
+    /// The position on the axis, an index into [`Data::xs`].
     pub x: usize,
     /// The row of the legend: an index into [`Data::curves`], then into [`Data::expected`].
     pub series: usize,
-    /// [`Curve::index`] of those that are switched off.
-    pub off: BTreeSet<usize>,
-    /// Names of the estimates that are switched off.
-    pub unexpected: BTreeSet<String>,
-    /// First and last place that is shown.
+    /// [`Curve::index`] of hidden curves.
+    pub hidden_curves: BTreeSet<usize>,
+    /// Names of hidden estimates.
+    pub hidden_estimates: BTreeSet<String>,
+    /// First and last visible position.
     pub zoom: Option<(usize, usize)>,
-    /// Metrics whose axis is the other one than usual.
-    turned: Vec<Metric>,
+    /// Metrics whose axis is not the usual one.
+    flipped_axes: Vec<Metric>,
     pub mean: bool,
 }
 
-/// The table's part.
+/// The state of the table.
 #[derive(Debug, Default)]
 pub struct TableState {
     /// Shown in place of the chart.
@@ -42,49 +42,49 @@ pub struct TableState {
     pub rows: Vec<usize>,
 }
 
-/// A cell that is looked into.
+/// An opened cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Open {
+pub struct OpenCell {
     pub result: usize,
     pub scroll: usize,
 }
 
 #[derive(Debug, Default)]
 pub struct Results {
-    /// Of throughput.
+    /// The unit of throughput.
     pub unit: Rates,
     pub data: Option<Data>,
     pub chart: ChartState,
     pub table: TableState,
-    pub open: Option<Open>,
-    pub courses: TrialSeriesCache,
+    pub open: Option<OpenCell>,
+    pub trial_series: TrialSeriesCache,
 }
 
 impl Results {
-    /// Before anything is shown; `turned`: metrics whose axis is the other one than usual.
-    pub fn begun(turned: Vec<Metric>, unit: Rates) -> Results {
+    /// Creates the state without a session; `flipped_axes`: metrics with an unusual axis.
+    pub fn with_axes(flipped_axes: Vec<Metric>, unit: Rates) -> Results {
         Results {
             unit,
-            chart: ChartState { turned, ..ChartState::default() },
+            chart: ChartState { flipped_axes, ..ChartState::default() },
             ..Results::default()
         }
     }
 
-    /// Shows a session; metric, mean and table or chart stay as they were chosen.
-    pub fn show(&mut self, shown: SessionView) {
+    /// Shows a session; metric, mean and the choice of table or chart stay.
+    pub fn show(&mut self, view: SessionView) {
         let metric = self.data.as_ref().map_or_else(Metric::default, |data| data.metric);
-        let data = Data::new(shown, metric, self.unit);
-        let turned = std::mem::take(&mut self.chart.turned);
-        self.chart = ChartState { turned, mean: self.chart.mean, ..ChartState::default() };
+        let data = Data::new(view, metric, self.unit);
+        let flipped_axes = std::mem::take(&mut self.chart.flipped_axes);
+        self.chart = ChartState { flipped_axes, mean: self.chart.mean, ..ChartState::default() };
         self.table = TableState {
             on: self.table.on,
             rows: data.sheet.rows("", None),
             ..TableState::default()
         };
-        (self.open, self.courses) = (None, TrialSeriesCache::default());
-        // The best point is what one looks for first.
+        (self.open, self.trial_series) = (None, TrialSeriesCache::default());
+        // The best point is of most interest.
         let best = data
-            .shown
+            .view
             .answer
             .best
             .as_ref()
@@ -95,15 +95,15 @@ impl Results {
         }
     }
 
-    /// The session that is shown.
-    pub fn shown(&self) -> Option<&SessionView> {
-        self.data.as_ref().map(|data| &data.shown)
+    /// Returns the displayed session.
+    pub fn view(&self) -> Option<&SessionView> {
+        self.data.as_ref().map(|data| &data.view)
     }
 
     /// Puts both cursors on a result.
     pub fn go_to(&mut self, result: usize) {
         let Some(data) = &self.data else { return };
-        if let Some((series, x)) = data.place_of(result) {
+        if let Some((series, x)) = data.locate(result) {
             self.chart.series = series;
             self.set_x(x);
         }
@@ -112,16 +112,17 @@ impl Results {
         }
     }
 
-    /// Puts the chart's cursor on the place nearest to `x`.
+    /// Puts the cursor of the chart on the position nearest to `x`.
     pub fn set_x(&mut self, x: f64) {
         let Some(data) = &self.data else { return };
-        let away = |place: &f64| data.away(*place, x);
-        let nearest = data.xs.iter().enumerate().min_by(|a, b| away(a.1).total_cmp(&away(b.1)));
+        let distance = |place: &f64| data.distance(*place, x);
+        let nearest =
+            data.xs.iter().enumerate().min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
         self.chart.x = nearest.map_or(0, |(index, _)| index);
         self.pan();
     }
 
-    /// Moves what is zoomed to so that the cursor is seen.
+    /// Moves the zoomed range so that the cursor is visible.
     pub fn pan(&mut self) {
         if let Some((first, last)) = self.chart.zoom {
             let span = last - first;
@@ -130,7 +131,7 @@ impl Results {
         }
     }
 
-    /// The place on the axis under the cursor.
+    /// Returns the x value under the cursor.
     pub fn x(&self) -> Option<f64> {
         self.data.as_ref()?.xs.get(self.chart.x).copied()
     }
@@ -139,32 +140,32 @@ impl Results {
         self.data.as_ref()?.curves.get(self.chart.series)
     }
 
-    pub fn is_off(&self, curve: &Curve) -> bool {
-        self.chart.off.contains(&curve.index)
+    pub fn is_hidden(&self, curve: &Curve) -> bool {
+        self.chart.hidden_curves.contains(&curve.index)
     }
 
-    /// The estimate in a row of the legend.
+    /// Returns the estimate in a row of the legend.
     pub fn expected(&self, row: usize) -> Option<&Expected> {
         let data = self.data.as_ref()?;
         data.expected.get(row.checked_sub(data.curves.len())?)
     }
 
-    /// Switches what stands in a row of the legend off, or on again.
-    pub fn switch(&mut self, row: usize) {
+    /// Hides or shows the curve or estimate in a row of the legend.
+    pub fn toggle(&mut self, row: usize) {
         let Some(data) = &self.data else { return };
         if let Some(curve) = data.curves.get(row) {
             let index = curve.index;
-            if !self.chart.off.remove(&index) {
-                self.chart.off.insert(index);
+            if !self.chart.hidden_curves.remove(&index) {
+                self.chart.hidden_curves.insert(index);
             }
         } else if let Some(name) = self.expected(row).map(|line| line.name.clone())
-            && !self.chart.unexpected.remove(&name)
+            && !self.chart.hidden_estimates.remove(&name)
         {
-            self.chart.unexpected.insert(name);
+            self.chart.hidden_estimates.insert(name);
         }
     }
 
-    /// The result that Enter opens.
+    /// Returns the result that Enter opens.
     pub fn under_cursor(&self) -> Option<usize> {
         let data = self.data.as_ref()?;
         if self.table.on {
@@ -176,25 +177,25 @@ impl Results {
                 .filter(|row| *row < data.sheet.results);
         }
         let x = self.x()?;
-        let away = |point: &&CurvePoint| data.away(point.x, x);
+        let distance = |point: &&CurvePoint| data.distance(point.x, x);
         self.curve()?
             .points
             .iter()
-            .min_by(|a, b| away(a).total_cmp(&away(b)))
+            .min_by(|a, b| distance(a).total_cmp(&distance(b)))
             .map(|point| point.result)
     }
 
-    /// Whether the axis of values is logarithmic; that of latencies is, unless it was changed.
-    pub fn log(&self, metric: Metric) -> bool {
-        metric.usually_log() != self.chart.turned.contains(&metric)
+    /// Returns whether the value axis is logarithmic; by default that of latencies is.
+    pub fn is_log(&self, metric: Metric) -> bool {
+        metric.usually_log() != self.chart.flipped_axes.contains(&metric)
     }
 
-    pub fn turn_axis(&mut self) {
+    pub fn flip_axis(&mut self) {
         let Some(metric) = self.data.as_ref().map(|data| data.metric) else { return };
-        let before = self.chart.turned.len();
-        self.chart.turned.retain(|turned| *turned != metric);
-        if self.chart.turned.len() == before {
-            self.chart.turned.push(metric);
+        let before = self.chart.flipped_axes.len();
+        self.chart.flipped_axes.retain(|flipped| *flipped != metric);
+        if self.chart.flipped_axes.len() == before {
+            self.chart.flipped_axes.push(metric);
         }
     }
 
@@ -203,7 +204,7 @@ impl Results {
         let (x, curve) = (self.x(), self.curve().map(|curve| curve.index));
         let Some(data) = &mut self.data else { return };
         data.plot(metric);
-        let same = data.curves.iter().position(|own| Some(own.index) == curve);
+        let same = data.curves.iter().position(|other| Some(other.index) == curve);
         self.chart.series = same.unwrap_or(0);
         self.chart.zoom = self.chart.zoom.filter(|(_, last)| *last < data.xs.len());
         self.chart.x = self.chart.x.min(data.xs.len().saturating_sub(1));
@@ -212,31 +213,31 @@ impl Results {
         }
     }
 
-    /// Draws over another axis; the cursor stays on its cell.
-    pub fn cross(&mut self) {
+    /// Switches to the next x axis; the cursor stays on its cell.
+    pub fn use_next_axis(&mut self) {
         let under = self.under_cursor();
         let Some(data) = self.data.as_mut().filter(|data| data.axes.len() > 1) else { return };
-        data.cross();
-        // Other curves: what was switched off or zoomed to is not among them.
-        self.chart.off.clear();
+        data.use_next_axis();
+        // The curves are new: hidden ones and the zoom do not apply.
+        self.chart.hidden_curves.clear();
         (self.chart.zoom, self.chart.series, self.chart.x) = (None, 0, 0);
         if let Some(result) = under {
             self.go_to(result);
         }
     }
 
-    /// Filters and sorts the table anew; the cursor stays on its row.
+    /// Filters and sorts the table; the cursor stays on its row.
     pub fn arrange(&mut self) {
         let Some(data) = &self.data else { return };
         let table = &mut self.table;
         let row = table.rows.get(table.cursor).copied();
         table.rows = data.sheet.rows(table.filter.value(), table.sort);
-        let same = row.and_then(|row| table.rows.iter().position(|own| *own == row));
+        let same = row.and_then(|row| table.rows.iter().position(|other| *other == row));
         table.cursor = same.unwrap_or(0);
     }
 
     pub fn open(&mut self) {
-        self.open = self.under_cursor().map(|result| Open { result, scroll: 0 });
+        self.open = self.under_cursor().map(|result| OpenCell { result, scroll: 0 });
     }
 
     pub fn close(&mut self) {
@@ -245,7 +246,7 @@ impl Results {
         }
     }
 
-    /// The cells beside the opened one: along its curve, or the rows of the table.
+    /// Returns the cells beside the opened one: along its curve, or the rows of the table.
     pub fn neighbours(&self) -> Vec<usize> {
         let Some(data) = &self.data else { return Vec::new() };
         if self.table.on {

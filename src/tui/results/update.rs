@@ -1,11 +1,11 @@
-//! What keys, clicks and messages do on Results.
+//! Handlers of keys, clicks and messages of Results.
 
 use std::sync::Arc;
 
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
-use super::state::{Open, Results};
+use super::state::{OpenCell, Results};
 use super::view::{answer, cell, chart, frame, table};
 use super::{copy, layout};
 use crate::tui::context::{Context, Request};
@@ -25,25 +25,25 @@ pub fn show(results: &mut Results, shown: SessionView) {
     results.show(shown);
 }
 
-/// The filter, while it is typed.
+/// Returns the filter while it is being typed.
 pub fn field(results: &mut Results) -> Option<&mut Input> {
     if results.table.typing { Some(&mut results.table.filter) } else { None }
 }
 
-/// The filter has changed.
+/// Applies a changed filter.
 pub fn field_changed(results: &mut Results, _: &mut Context) -> Vec<Effect> {
     results.arrange();
     Vec::new()
 }
 
-/// The shown session has another name.
+/// Renames the displayed session.
 pub fn rename(results: &mut Results, id: &str, name: &str) {
-    if let Some(data) = results.data.as_mut().filter(|data| data.shown.session.id == id) {
-        data.shown.session.name = name.into();
+    if let Some(data) = results.data.as_mut().filter(|data| data.view.session.id == id) {
+        data.view.session.name = name.into();
     }
 }
 
-/// Goes back from an opened cell or a filter; false where there is neither.
+/// Closes the opened cell or clears the filter; false if there is neither.
 pub fn back(results: &mut Results) -> bool {
     if results.open.is_some() {
         results.close();
@@ -62,51 +62,51 @@ pub fn act(results: &mut Results, ctx: &mut Context, action: Action) -> Vec<Effe
     if results.data.is_none() {
         return Vec::new();
     }
-    if let Some(effects) = of_session(results, ctx, action) {
+    if let Some(effects) = act_on_session(results, ctx, action) {
         return effects;
     }
     if let Some(metric) = Metric::from_action(action) {
         results.plot(metric);
         return Vec::new();
     }
-    let log = results.log(Metric::Throughput);
+    let log = results.is_log(Metric::Throughput);
     match results.open {
-        Some(open) => in_cell(results, ctx, open, action),
-        None if results.table.on => in_table(results, ctx, action),
-        None => in_chart(results, action),
+        Some(open) => act_in_cell(results, ctx, open, action),
+        None if results.table.on => act_in_table(results, ctx, action),
+        None => act_in_chart(results, action),
     }
-    let turned = results.log(Metric::Throughput);
-    if turned != log {
-        ctx.request(Request::RememberLogAxis(turned));
+    let now_log = results.is_log(Metric::Throughput);
+    if now_log != log {
+        ctx.request(Request::RememberLogAxis(now_log));
     }
     Vec::new()
 }
 
-/// What concerns the whole session.
-fn of_session(results: &mut Results, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
-    let shown = results.shown()?;
+/// Handles actions on the whole session.
+fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
+    let view = results.view()?;
     match action {
-        Action::RunAgain => Some(vec![Effect::Again(shown.session.id.clone())]),
-        Action::Copy => Some(vec![Effect::Copy(copy::text(results))]),
+        Action::RunAgain => Some(vec![Effect::Again(view.session.id.clone())]),
+        Action::Copy => Some(vec![Effect::Copy(copy::clipboard_text(results))]),
         Action::Export => {
             let form =
-                Form::session(What::Shown(Arc::new(shown.session.clone())), shown.display_name());
+                Form::session(What::Shown(Arc::new(view.session.clone())), view.display_name());
             ctx.popups.push(Popup::Export(Box::new(form)));
             Some(Vec::new())
         }
-        Action::SaveAs if shown.path.is_none() => {
-            ctx.fail("this session is not kept: there is nothing to name");
+        Action::SaveAs if view.path.is_none() => {
+            ctx.fail("this session is not saved: it cannot be named");
             Some(Vec::new())
         }
         Action::SaveAs => {
-            let (id, name) = (shown.session.id.clone(), shown.session.name.clone());
-            let hint = "a name by which this session is found again";
+            let (id, name) = (view.session.id.clone(), view.session.name.clone());
+            let hint = "a name to find this session by";
             ctx.popups.push(Popup::line("Name this session", hint, name, Purpose::Rename { id }));
             Some(Vec::new())
         }
         Action::Mark => {
-            let id = shown.session.id.clone();
-            ctx.request(Request::MarkSession { id, is_saved: shown.path.is_some() });
+            let id = view.session.id.clone();
+            ctx.request(Request::MarkSession { id, is_saved: view.path.is_some() });
             Some(Vec::new())
         }
         Action::Back => {
@@ -117,12 +117,12 @@ fn of_session(results: &mut Results, ctx: &mut Context, action: Action) -> Optio
     }
 }
 
-/// Whether an action does something where the screen is now.
+/// Returns whether an action applies to the current state.
 pub fn is_offered(results: &Results, action: Action) -> bool {
     let Some(data) = &results.data else {
-        let own = keymap::on(Screen::Results)
+        let is_bound = keymap::on(Screen::Results)
             .any(|binding| binding.action == action && binding.place != Place::Everywhere);
-        return !own && !matches!(action, Action::Enter | Action::NextPane);
+        return !is_bound && !matches!(action, Action::Enter | Action::NextPane);
     };
     let (opened, table) = (results.open.is_some(), results.table.on);
     match action {
@@ -138,9 +138,9 @@ pub fn is_offered(results: &Results, action: Action) -> bool {
     }
 }
 
-fn in_chart(results: &mut Results, action: Action) {
+fn act_in_chart(results: &mut Results, action: Action) {
     let Some(data) = &results.data else { return };
-    let (places, rows) = (data.xs.len(), data.rows());
+    let (places, rows) = (data.xs.len(), data.legend_rows());
     match action {
         Action::Left | Action::Right | Action::Top | Action::Bottom if data.is_curve() => {
             results.chart.x = moved(results.chart.x, places, action, 1);
@@ -156,22 +156,22 @@ fn in_chart(results: &mut Results, action: Action) {
         | Action::Bottom => {
             results.chart.series = moved(results.chart.series, rows, action, 10);
         }
-        Action::Toggle => results.switch(results.chart.series),
+        Action::Toggle => results.toggle(results.chart.series),
         Action::Mean => results.chart.mean = !results.chart.mean,
-        Action::LogAxis => results.turn_axis(),
-        Action::Across => results.cross(),
+        Action::LogAxis => results.flip_axis(),
+        Action::Across => results.use_next_axis(),
         Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => zoom(results, places, action),
         Action::Enter => results.open(),
-        Action::Table | Action::NextPane | Action::PreviousPane => turn(results),
+        Action::Table | Action::NextPane | Action::PreviousPane => toggle_table(results),
         Action::Filter => {
-            turn(results);
+            toggle_table(results);
             results.table.typing = true;
         }
         _ => {}
     }
 }
 
-/// Halves or doubles what is seen of the axis, around the cursor.
+/// Halves or doubles the visible range of the axis, around the cursor.
 fn zoom(results: &mut Results, places: usize, action: Action) {
     let last = places.saturating_sub(1);
     let (from, to) = results.chart.zoom.unwrap_or((0, last));
@@ -188,8 +188,8 @@ fn zoom(results: &mut Results, places: usize, action: Action) {
     results.chart.zoom = Some((first, first + span));
 }
 
-/// Chart to table or back, with the cursor on the same cell.
-fn turn(results: &mut Results) {
+/// Switches between chart and table; the cursor stays on its cell.
+fn toggle_table(results: &mut Results) {
     let under = results.under_cursor();
     results.table.on = !results.table.on;
     results.table.typing = false;
@@ -198,7 +198,7 @@ fn turn(results: &mut Results) {
     }
 }
 
-fn in_table(results: &mut Results, ctx: &mut Context, action: Action) {
+fn act_in_table(results: &mut Results, ctx: &mut Context, action: Action) {
     let body = ctx.body();
     let page = usize::from(body.height).saturating_sub(5).max(1);
     let Some(data) = &results.data else { return };
@@ -208,7 +208,7 @@ fn in_table(results: &mut Results, ctx: &mut Context, action: Action) {
             let at = results
                 .table
                 .sort
-                .and_then(|(column, _)| shown.iter().position(|own| *own == column));
+                .and_then(|(column, _)| shown.iter().position(|shown| *shown == column));
             // Before the first and after the last column is the order of the plan.
             let next = match (action, at) {
                 (Action::Left, None) => shown.len().checked_sub(1),
@@ -217,7 +217,7 @@ fn in_table(results: &mut Results, ctx: &mut Context, action: Action) {
                 (_, Some(at)) => Some(at + 1).filter(|next| *next < shown.len()),
             };
             let next = next.and_then(|next| shown.get(next).copied());
-            results.table.sort = next.map(|column| (column, data.sheet.falls(column)));
+            results.table.sort = next.map(|column| (column, data.sheet.sorts_descending(column)));
             results.arrange();
         }
         Action::Toggle => {
@@ -230,12 +230,12 @@ fn in_table(results: &mut Results, ctx: &mut Context, action: Action) {
         Action::Enter if results.table.typing => results.table.typing = false,
         Action::Enter => {
             results.open();
-            let skipped = results.open.is_none().then(|| results.skipped()).flatten();
+            let skipped = results.open.is_none().then(|| results.skip_reason()).flatten();
             if let Some(reason) = skipped {
                 ctx.note(reason);
             }
         }
-        Action::Table | Action::NextPane | Action::PreviousPane => turn(results),
+        Action::Table | Action::NextPane | Action::PreviousPane => toggle_table(results),
         _ => {
             results.table.cursor =
                 moved(results.table.cursor, results.table.rows.len(), action, page)
@@ -243,7 +243,7 @@ fn in_table(results: &mut Results, ctx: &mut Context, action: Action) {
     }
 }
 
-fn in_cell(results: &mut Results, ctx: &Context, open: Open, action: Action) {
+fn act_in_cell(results: &mut Results, ctx: &Context, open: OpenCell, action: Action) {
     let body = ctx.body();
     let scroll = match action {
         Action::Left | Action::Right => {
@@ -251,7 +251,7 @@ fn in_cell(results: &mut Results, ctx: &Context, open: Open, action: Action) {
             let at = neighbours.iter().position(|result| *result == open.result).unwrap_or(0);
             if let Some(result) = neighbours.get(moved(at, neighbours.len(), action, 1)).copied() {
                 results.go_to(result);
-                results.open = Some(Open { result, scroll: open.scroll });
+                results.open = Some(OpenCell { result, scroll: open.scroll });
             }
             open.scroll
         }
@@ -268,45 +268,45 @@ fn in_cell(results: &mut Results, ctx: &Context, open: Open, action: Action) {
         Action::Table | Action::NextPane | Action::PreviousPane => return results.close(),
         _ => return,
     };
-    let most = cell::most_scroll(results, ctx.look, body);
+    let max_scroll = cell::max_scroll(results, ctx.look, body);
     if let Some(open) = &mut results.open {
-        open.scroll = scroll.min(most);
+        open.scroll = scroll.min(max_scroll);
     }
 }
 
 impl Results {
-    /// Why the row under the cursor was not measured.
-    fn skipped(&self) -> Option<String> {
+    /// Returns why the row under the cursor was not measured.
+    fn skip_reason(&self) -> Option<String> {
         let data = self.data.as_ref()?;
         let row = self.table.rows.get(self.table.cursor)?.checked_sub(data.sheet.results)?;
-        let skipped = data.shown.skipped.get(row)?;
+        let skipped = data.view.skipped.get(row)?;
         Some(pane::fit(&format!("skipped: {}", skipped.reason), 200))
     }
 }
 
-/// Asks for the course of the opened cell. One at a time, and never beside a run: reading files
-/// would be measured with it.
-pub fn ask(results: &mut Results, ctx: &Context) -> Option<Effect> {
+/// Requests the samples of the opened cell: one request at a time, and none during a run, which
+/// reading files would disturb.
+pub fn request_trial_series(results: &mut Results, ctx: &Context) -> Option<Effect> {
     if ctx.screen != Screen::Results || ctx.is_running() {
         return None;
     }
     let (data, open) = (results.data.as_ref()?, results.open?);
-    if results.courses.is_waiting() || results.courses.of(open.result).is_some() {
+    if results.trial_series.is_waiting() || results.trial_series.get(open.result).is_some() {
         return None;
     }
-    let (path, cell) = (data.shown.path.clone()?, data.cell_of(open.result)?);
-    results.courses.expect(path.clone(), cell, open.result);
+    let (path, cell) = (data.view.path.clone()?, data.cell_of(open.result)?);
+    results.trial_series.expect(path.clone(), cell, open.result);
     Some(Effect::Course { path, cell })
 }
 
 pub fn handle_message(results: &mut Results, _: &mut Context, msg: Msg) -> Vec<Effect> {
     if let Msg::Course { path, cell, samples } = msg {
-        results.courses.take(&path, cell, samples);
+        results.trial_series.take(&path, cell, samples);
     }
     Vec::new()
 }
 
-/// A click: the chart sets the cursor, the legend and the table select, a title sorts.
+/// Handles a click: the chart sets the cursor, legend and table select, a title sorts.
 pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
     let metric = frame::tabs(body)
         .into_iter()
@@ -315,7 +315,7 @@ pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position)
     if let Some(metric) = metric {
         results.plot(metric);
     } else if results.open.is_some() {
-        // Nothing in an opened cell is to be pressed.
+        // An opened cell has nothing to click.
     } else if results.table.on {
         click_table(results, body, at);
     } else {
@@ -326,8 +326,8 @@ pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position)
 
 fn click_chart(results: &mut Results, look: &Look, body: Rect, at: Position) {
     let Some(data) = &results.data else { return };
-    let lines = answer::lines(look, data, layout::text_width(body)).len();
-    let parts = layout::parts(body, data.rows(), lines);
+    let lines = answer::wrap_answer(look, data, layout::text_width(body)).len();
+    let parts = layout::parts(body, data.legend_rows(), lines);
     if parts.chart.contains(at) && data.is_curve() {
         let area = Rect::new(
             parts.chart.x + 1,
@@ -340,28 +340,31 @@ fn click_chart(results: &mut Results, look: &Look, body: Rect, at: Position) {
             results.set_x(x);
         }
     } else if parts.legend.contains(at) {
-        let first =
-            pane::first_row(results.chart.series, data.rows(), usize::from(parts.legend.height));
+        let first = pane::first_row(
+            results.chart.series,
+            data.legend_rows(),
+            usize::from(parts.legend.height),
+        );
         let series = first + usize::from(at.y - parts.legend.y);
-        if series >= data.rows() {
+        if series >= data.legend_rows() {
             return;
         }
         // A second click on the same row, or one on its marker, switches the curve.
         let again = results.chart.series == series || at.x <= parts.legend.x + 2;
         results.chart.series = series;
         if again {
-            results.switch(series);
+            results.toggle(series);
         }
     }
 }
 
 fn click_table(results: &mut Results, body: Rect, at: Position) {
     let Some(data) = &results.data else { return };
-    match table::hit(results, data, body, at) {
+    match table::find_hit(results, data, body, at) {
         Some(table::Hit::Title(column)) => {
             let reversed = match results.table.sort {
-                Some((own, reversed)) if own == column => !reversed,
-                _ => data.sheet.falls(column),
+                Some((sorted, reversed)) if sorted == column => !reversed,
+                _ => data.sheet.sorts_descending(column),
             };
             results.table.sort = Some((column, reversed));
             results.arrange();

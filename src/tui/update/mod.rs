@@ -35,7 +35,7 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     model.toasts.pass(now);
     let effects = handle_message(model, now, msg);
     let (screens, context) = model.split();
-    effects.into_iter().chain(results::ask(screens.results, &context)).collect()
+    effects.into_iter().chain(results::request_trial_series(screens.results, &context)).collect()
 }
 
 fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
@@ -48,7 +48,7 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Tick => {
-            if let Some(session) = model.live.take_probed() {
+            if let Some(session) = model.live.take_session_with_new_probes() {
                 lab::grow(&mut model.lab, session);
             }
             let effects = with_screens(model, |screens, ctx| live::tick(screens.live, ctx));

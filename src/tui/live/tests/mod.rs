@@ -133,7 +133,7 @@ impl Bench {
     }
 
     fn slices(&self) -> Vec<series::Slice> {
-        self.run().view.series.since(f64::NEG_INFINITY).to_vec()
+        self.run().view.series.slices_since(f64::NEG_INFINITY).to_vec()
     }
 
     fn screen(&self, columns: u16, rows: u16) -> String {

@@ -45,22 +45,24 @@ fn memory_is_flat_however_long_it_runs() {
         }
         bench.sample((n / 50 % 6) as u32, 1, n % 50 + 1, 1 << 20);
         total += 1 << 20;
-        most = most.max(bench.run().view.series.since(f64::NEG_INFINITY).len());
+        most = most.max(bench.run().view.series.slices_since(f64::NEG_INFINITY).len());
     }
-    assert!(most <= series::MOST + 1, "{most}");
+    assert!(most <= series::MAX_SLICES + 1, "{most}");
     let slices = bench.slices();
     assert!(slices.len() > 600, "{}", slices.len());
     assert_eq!(slices.iter().map(|s| s.bytes).sum::<u64>(), total);
     assert!(slices.windows(2).all(|w| w[0].to <= w[1].from + 1e-9));
     // The last minute is as fine as it came, with its gaps.
-    let last = bench.run().view.series.since(bench.run().view.now - 59.0);
+    let last = bench.run().view.series.slices_since(bench.run().view.now - 59.0);
     assert!(last.len() > 500 && last.iter().all(|s| s.nanos == 100_000_000 && s.hue.is_some()));
     // Without time nothing is finer than anything: the bound holds all the same.
     let now = bench.now;
     for n in 0..10_000 {
         bench.now = now;
         bench.sample(0, 1, n % 7 + 1, 1);
-        assert!(bench.run().view.series.since(f64::NEG_INFINITY).len() <= series::MOST + 1);
+        assert!(
+            bench.run().view.series.slices_since(f64::NEG_INFINITY).len() <= series::MAX_SLICES + 1
+        );
     }
 }
 
@@ -172,7 +174,7 @@ fn phases_are_told() {
 fn what_failed_is_told_and_the_last_picture_stays() {
     let mut bench = Bench::idle();
     bench.key("2");
-    assert!(bench.screen(80, 24).contains("Nothing runs"));
+    assert!(bench.screen(80, 24).contains("Nothing is running"));
     bench = Bench::new(plan(Some(3)));
     bench.told(Event::Failed { cell: 5, error: "no such device".into() });
     bench.trial(0, 1, 3);
@@ -183,7 +185,7 @@ fn what_failed_is_told_and_the_last_picture_stays() {
     bench.key("2");
     let screen = bench.screen(120, 40);
     assert!(!screen.contains("frozen"));
-    for wanted in ["over: all trials are done", "100 %", "no such device", "Throughput"] {
+    for wanted in ["finished: all trials done", "100 %", "no such device", "Throughput"] {
         assert!(screen.contains(wanted), "{wanted}\n{screen}");
     }
     assert_eq!((bench.key("space"), bench.key("s"), bench.key("x")), (vec![], vec![], vec![]));

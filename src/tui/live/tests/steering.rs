@@ -92,7 +92,7 @@ fn a_run_that_a_person_paused_stays_paused_over_a_suspension() {
 #[test]
 fn skip_is_taken_once_per_cell() {
     let mut bench = Bench::new(plan(Some(1)));
-    assert_eq!(bench.key("s"), [], "no cell runs yet");
+    assert_eq!(bench.key("s"), [], "no cell is running yet");
     bench.phase(Phase::Trial, Some(0), 1, 0.1);
     assert_eq!(bench.key("s"), [Effect::Skip]);
     assert_eq!(bench.key("s"), []);

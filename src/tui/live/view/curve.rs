@@ -1,4 +1,4 @@
-//! The results as they grow: a curve per backend and cache state, with its intervals.
+//! Results so far: a curve per backend and cache state, with its intervals.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -65,7 +65,7 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
         .render(area, buf);
 }
 
-/// Where nothing varies along an axis: a bar per curve.
+/// Draws a bar per curve where nothing varies along an axis.
 fn bars(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let metric = scene.view.metric();
     let value = |curve: &Curve| curve.points.first().map_or(f64::NAN, |point| point.y);

@@ -1,4 +1,4 @@
-//! What each thread does.
+//! The rate of each thread.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -10,8 +10,8 @@ use crate::tui::live::series::Measure;
 use crate::tui::plot::{Bar, Bars};
 use crate::tui::theme::Role;
 
-/// Columns that a thread's bar needs.
-const NARROWEST: u16 = 24;
+/// Columns that the bar of a thread needs.
+const MIN_BAR_COLUMNS: u16 = 24;
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let (look, view) = (scene.look, scene.view);
@@ -28,10 +28,10 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     };
     let inner = frame(look, "Threads", right, area, buf);
     let height = usize::from(inner.height).max(1);
-    let most = usize::from((inner.width / NARROWEST).max(1));
+    let most = usize::from((inner.width / MIN_BAR_COLUMNS).max(1));
     let columns = rates.len().div_ceil(height).clamp(1, most);
     let room = columns * height;
-    // What does not fit is told in the last row.
+    // The last row summarises the threads that do not fit.
     let shown = if rates.len() > room { room - 1 } else { rates.len() };
     let top = rates.iter().copied().fold(0.0, f64::max);
     let cell = view.cell().or(view.last.as_ref().map(|last| last.cell)).unwrap_or(0);

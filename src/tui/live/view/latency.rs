@@ -1,4 +1,4 @@
-//! How long the operations of the last trial took.
+//! Latencies of the last trial.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,38 +13,38 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;
 
-/// Buckets are so wide, relative to where they begin.
-const WIDTH: f64 = 1.01;
+/// Upper end of a bucket relative to its lower end.
+const BUCKET_RATIO: f64 = 1.01;
 
-/// The percentiles that the operations can carry, and the largest.
+/// Returns the percentiles that the number of operations supports, and the maximum.
 fn percentiles(latency: &Latency) -> Vec<(&'static str, f64)> {
-    let each = [
+    let all = [
         ("p50", latency.p50),
         ("p90", latency.p90),
         ("p99", latency.p99),
         ("p99.9", latency.p999),
         ("max", Some(latency.max)),
     ];
-    each.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// As many of them as fit into a line, the most wanted first.
-pub fn line(look: &Look, latency: &Latency, room: usize) -> Vec<Span<'static>> {
+/// Returns as many of them as fit into a line, chosen by importance.
+pub fn percentile_line(look: &Look, latency: &Latency, room: usize) -> Vec<Span<'static>> {
     let mut parts: Vec<Span> = Vec::new();
     let mut left = room;
     let all = percentiles(latency);
-    let wanted = ["p50", "p99", "max", "p99.9", "p90"];
-    let mut kept: Vec<&str> = Vec::new();
-    for name in wanted {
-        let Some((_, value)) = all.iter().find(|(own, _)| *own == name) else { continue };
+    let by_importance = ["p50", "p99", "max", "p99.9", "p90"];
+    let mut chosen: Vec<&str> = Vec::new();
+    for name in by_importance {
+        let Some((_, value)) = all.iter().find(|(known, _)| *known == name) else { continue };
         let width = name.len() + 1 + pane::width(&units::show_nanos(*value)) + 2;
         // The last one needs no space behind it.
         if width <= left + 2 {
-            kept.push(name);
+            chosen.push(name);
             left = left.saturating_sub(width);
         }
     }
-    for (name, value) in all.iter().filter(|(name, _)| kept.contains(name)) {
+    for (name, value) in all.iter().filter(|(name, _)| chosen.contains(name)) {
         if !parts.is_empty() {
             parts.push(Span::raw("  "));
         }
@@ -57,16 +57,16 @@ pub fn line(look: &Look, latency: &Latency, room: usize) -> Vec<Span<'static>> {
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let (look, view) = (scene.look, scene.view);
     let last = view.last.as_ref();
-    let of = last.and_then(|last| view.job(last.cell)).map(Job::label).unwrap_or_default();
-    let inner = frame(look, "Latency", vec![span(look, Role::Dim, of)], area, buf);
+    let label = last.and_then(|last| view.job(last.cell)).map(Job::label).unwrap_or_default();
+    let inner = frame(look, "Latency", vec![span(look, Role::Dim, label)], area, buf);
     let Some(latency) = last.and_then(|last| last.latency.as_deref()) else {
-        let text = if last.is_some() { "not timed" } else { "after the first trial" };
+        let text = if last.is_some() { "not timed" } else { "no trial has finished yet" };
         return pane::line(Line::from(span(look, Role::Dim, text)), 0, inner, buf);
     };
     let every =
         if latency.every > 1 { format!("  1 in {} timed", latency.every) } else { String::new() };
     let room = usize::from(inner.width);
-    let mut parts = line(look, latency, room);
+    let mut parts = percentile_line(look, latency, room);
     if Line::from(parts.clone()).width() + every.len() <= room {
         parts.push(span(look, Role::Dim, every));
     }
@@ -75,7 +75,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let bins: Vec<(f64, f64, u64)> = latency
         .buckets
         .iter()
-        .map(|(at, count)| (*at as f64, *at as f64 * WIDTH, *count))
+        .map(|(at, count)| (*at as f64, *at as f64 * BUCKET_RATIO, *count))
         .collect();
     let marks: Vec<(f64, &str)> = percentiles(latency)
         .into_iter()

@@ -1,4 +1,4 @@
-//! The picture of Live: its panes, and which of them there is room for.
+//! Draws Live: the panes that fit.
 
 mod curve;
 mod lanes;
@@ -27,9 +27,9 @@ pub use text::bar;
 
 pub fn draw(live: &Live, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let look = ctx.look;
-    let Some(view) = live.run_view() else { return idle(look, area, buf) };
+    let Some(view) = live.run_view() else { return draw_idle(look, area, buf) };
     if probe_plan::is_probe_plan(&view.plan) {
-        return of_probes(look, live.run.is_some(), area, buf);
+        return draw_probe_hint(look, live.run.is_some(), area, buf);
     }
     let scene = Scene {
         look,
@@ -42,7 +42,7 @@ pub fn draw(live: &Live, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     };
     let threads = view.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
     let places =
-        Places::new(area, threads, &|columns| warnings::rows(look, &view.warnings, columns));
+        Places::new(area, threads, &|columns| warnings::count_rows(look, &view.warnings, columns));
     over_time::draw(&scene, view.measure(), places.throughput, buf);
     now::draw(&scene, places, buf);
     places.calls.inspect(|area| over_time::draw(&scene, Measure::SystemCalls, *area, buf));
@@ -52,34 +52,34 @@ pub fn draw(live: &Live, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     places.warnings.inspect(|area| warnings::draw(&scene, *area, buf));
 }
 
-/// Probes have no curves over time: their screen is another one.
-fn of_probes(look: &Look, runs: bool, area: Rect, buf: &mut Buffer) {
+/// Points to the Lab screen: probes have no curves over time.
+fn draw_probe_hint(look: &Look, is_running: bool, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Live", "", false, area, buf);
-    let said = if runs { "Probes are being measured: " } else { "Probes were measured: " };
+    let text = if is_running { "Probes are running: press " } else { "Probes have run: press " };
     let parts = vec![
-        Span::styled(said, look.style(Role::Text)),
+        Span::styled(text, look.style(Role::Text)),
         Span::styled(key_of(Action::Go(Screen::Lab), Screen::Live), look.style(Role::Key)),
-        Span::styled(" shows them.", look.style(Role::Text)),
+        Span::styled(" to see them.", look.style(Role::Text)),
     ];
     pane::line(Line::from(parts).centered(), inner.height / 2, inner, buf);
 }
 
-/// Nothing runs and nothing ran.
-fn idle(look: &Look, area: Rect, buf: &mut Buffer) {
+/// Draws a hint before the first run.
+fn draw_idle(look: &Look, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Live", "", false, area, buf);
     let key = |action, screen| Span::styled(key_of(action, screen), look.style(Role::Key));
-    let said = |text: &'static str| Span::styled(text, look.style(Role::Text));
+    let text = |text: &'static str| Span::styled(text, look.style(Role::Text));
     let lines = [
-        Line::from(said("Nothing runs.")),
+        Line::from(text("Nothing is running.")),
         Line::default(),
         Line::from(vec![
-            said("Press "),
+            text("Press "),
             key(Action::Go(Screen::Setup), Screen::Live),
-            said(" to choose what to measure, then "),
+            text(" to choose what to measure, then "),
             key(Action::Run, Screen::Setup),
-            said(" to run it."),
+            text(" to run it."),
         ]),
-        Line::styled("What it measures is drawn here while it runs.", look.style(Role::Dim)),
+        Line::styled("Live charts appear here while it runs.", look.style(Role::Dim)),
     ];
     let top = inner.height.saturating_sub(lines.len() as u16) / 2;
     for (row, line) in lines.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What goes on now, how far it is, and what the last trial told.
+//! The Now pane: current cell, state, progress, and the last trial.
 
 use std::time::Duration;
 
@@ -7,46 +7,46 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
-use super::text::{bar, figure, frame, parts, span};
+use super::text::{bar, figure, frame, span, stacked_bar};
 use super::{latency, warnings};
 use crate::plan::Job;
 use crate::record::{Phase, Severity, Source};
 use crate::tui::live::layout::Places;
-use crate::tui::live::run::Suspended;
-use crate::tui::live::run_view::Last;
+use crate::tui::live::run::Suspension;
+use crate::tui::live::run_view::LastTrial;
 use crate::tui::live::step::Step;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;
 
-/// Columns of the names of rows.
-const NAMES: u16 = 11;
+/// Columns of the row names.
+const NAME_COLUMNS: u16 = 11;
 /// Columns of two shares with their names.
-const FIGURES: u16 = 24;
-/// Columns over which the eye still finds the other end of a row.
-const READABLE: u16 = 2 * FIGURES + NAMES + 1;
+const FIGURE_COLUMNS: u16 = 24;
+/// Widest row that the eye can follow.
+const MAX_ROW_COLUMNS: u16 = 2 * FIGURE_COLUMNS + NAME_COLUMNS + 1;
 
 pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
-    let word = if scene.frozen {
+    let state = if scene.frozen {
         "frozen"
-    } else if scene.view.over.is_some() {
-        "over"
+    } else if scene.view.outcome.is_some() {
+        "ended"
     } else {
         ""
     };
     let inner =
-        frame(scene.look, "Now", vec![span(scene.look, Role::Misleading, word)], places.now, buf);
-    let mut rows = Rows { scene, area: inner, at: 0 };
-    rows.cell(buf);
-    rows.doing(buf);
-    rows.progress(buf);
-    rows.unsaved(buf);
+        frame(scene.look, "Now", vec![span(scene.look, Role::Misleading, state)], places.now, buf);
+    let mut rows = Rows { scene, area: inner, row: 0 };
+    rows.draw_cell(buf);
+    rows.draw_state(buf);
+    rows.draw_progress(buf);
+    rows.draw_unsaved(buf);
     let found = &scene.view.warnings;
-    // Without a pane of their own warnings keep the last row.
-    let alone = places.warnings.is_none() && !found.is_empty();
-    if let Some(first) = found.iter().next().filter(|_| alone && inner.height > 3) {
+    // Without their own pane, warnings take the last row.
+    let has_no_pane = places.warnings.is_none() && !found.is_empty();
+    if let Some(first) = found.iter().next().filter(|_| has_no_pane && inner.height > 3) {
         let mut line =
-            warnings::line(scene.look, first, usize::from(inner.width).saturating_sub(6));
+            warnings::summarize(scene.look, first, usize::from(inner.width).saturating_sub(6));
         if found.len() > 1 {
             line.push_span(span(scene.look, Role::Dim, format!(" +{}", found.len() - 1)));
         }
@@ -54,28 +54,32 @@ pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
         rows.area.height -= 1;
     }
     if let Some(last) = &scene.view.last {
-        rows.last(last, places.latency.is_none(), buf);
+        rows.draw_last(last, places.latency.is_none(), buf);
     }
-    rows.dropped(buf);
+    rows.draw_dropped(buf);
 }
 
 struct Rows<'a> {
     scene: &'a Scene<'a>,
     area: Rect,
-    at: u16,
+    row: u16,
 }
 
 impl Rows<'_> {
     fn put(&mut self, parts: Vec<Span<'static>>, buf: &mut Buffer) {
-        pane::line(Line::from(parts), self.at, self.area, buf);
-        self.at += 1;
+        pane::line(Line::from(parts), self.row, self.area, buf);
+        self.row += 1;
     }
 
-    /// The cell, and which trial of it.
-    fn cell(&mut self, buf: &mut Buffer) {
+    /// Draws the cell and the index of its trial.
+    fn draw_cell(&mut self, buf: &mut Buffer) {
         let (look, view) = (self.scene.look, self.scene.view);
         let Some((cell, job)) = view.cell().and_then(|cell| Some((cell, view.job(cell)?))) else {
-            let probe = view.progress.as_ref().and_then(Step::of).and_then(|step| view.label(step));
+            let probe = view
+                .progress
+                .as_ref()
+                .and_then(Step::from_progress)
+                .and_then(|step| view.label(step));
             return self.put(
                 vec![span(look, Role::Title, probe.unwrap_or_else(|| view.target.clone()))],
                 buf,
@@ -101,32 +105,32 @@ impl Rows<'_> {
         );
     }
 
-    /// What goes on with it, or what was asked for.
-    fn doing(&mut self, buf: &mut Buffer) {
+    /// Draws the phase, or the pending request.
+    fn draw_state(&mut self, buf: &mut Buffer) {
         let (look, view) = (self.scene.look, self.scene.view);
         let more = look.glyph("…", "...");
         let run = self.scene.run.filter(|_| !self.scene.frozen);
         let (role, text) = match run {
-            _ if view.over.is_some() => (Role::Dim, view.over.unwrap_or_default().into()),
+            _ if view.outcome.is_some() => (Role::Dim, view.outcome.unwrap_or_default().into()),
             Some(run) if run.stopping => {
-                (Role::Misleading, format!("stopping{more} what was measured is kept"))
+                (Role::Misleading, format!("stopping{more} results so far are kept"))
             }
-            Some(run) if run.suspended != Suspended::No => {
-                (Role::Misleading, format!("going on{more}"))
+            Some(run) if run.suspended != Suspension::No => {
+                (Role::Misleading, format!("resuming{more}"))
             }
-            Some(run) if run.pausing && run.paused() => {
-                (Role::Misleading, "paused: space goes on".into())
+            Some(run) if run.pausing && run.is_paused() => {
+                (Role::Misleading, "paused: space resumes".into())
             }
             Some(run) if run.pausing => {
-                (Role::Misleading, format!("pausing{more} the step is repeated later"))
+                (Role::Misleading, format!("pausing{more} this step will be repeated"))
             }
             Some(run) if run.skipping.is_some() => (Role::Misleading, format!("skipping{more}")),
-            _ => (Role::Dim, self.phase()),
+            _ => (Role::Dim, self.describe_phase()),
         };
         self.put(vec![span(look, role, pane::fit(&text, usize::from(self.area.width)))], buf);
     }
 
-    fn phase(&self) -> String {
+    fn describe_phase(&self) -> String {
         let view = self.scene.view;
         match view.phase() {
             None => "starting".into(),
@@ -134,22 +138,23 @@ impl Rows<'_> {
                 format!("filling {} with random data", units::show_bytes(view.plan.target.size()))
             }
             Some(Phase::Fill) => "opening the file".into(),
-            Some(Phase::Machine) => "measuring this machine's memory and call costs".into(),
-            Some(Phase::Levels) => "measuring what each cache-drop level changes".into(),
+            Some(Phase::Machine) => "measuring memory bandwidth and system call cost".into(),
+            Some(Phase::Levels) => "measuring the effect of each cache-drop level".into(),
             Some(Phase::Calibrate) => "calibrating the amount of work".into(),
             Some(Phase::Pause) => "paused".into(),
-            Some(Phase::Trial) if view.waits() > 1.5 => "preparing the page cache".into(),
+            Some(Phase::Trial) if view.idle_seconds() > 1.5 => "preparing the page cache".into(),
             Some(Phase::Trial) => "measuring".into(),
         }
     }
 
-    fn progress(&mut self, buf: &mut Buffer) {
+    fn draw_progress(&mut self, buf: &mut Buffer) {
         let (look, view) = (self.scene.look, self.scene.view);
-        let (Some((share, left)), Some(percent)) = (view.left(), view.percent()) else {
+        let (Some((share, left)), Some(percent)) = (view.estimate_progress(), view.percent())
+        else {
             return self.put(Vec::new(), buf);
         };
         let left = format!("{} left", units::show_wait(Duration::from_secs_f64(left)));
-        let left = if view.over.is_some() {
+        let left = if view.outcome.is_some() {
             format!("ran {}", units::show_wait(Duration::from_secs_f64(view.now)))
         } else {
             left
@@ -161,8 +166,8 @@ impl Rows<'_> {
         self.put(parts, buf);
     }
 
-    /// That the session is not in its file, in at most two rows: nothing else is as bad to miss.
-    fn unsaved(&mut self, buf: &mut Buffer) {
+    /// Draws why the session is not saved, in at most two rows.
+    fn draw_unsaved(&mut self, buf: &mut Buffer) {
         let look = self.scene.look;
         let Some(why) = self.scene.unsaved else { return };
         let room = usize::from(self.area.width).saturating_sub(2);
@@ -171,35 +176,38 @@ impl Rows<'_> {
             parts = vec![parts[0].clone(), pane::fit(&parts[1..].join(" "), room)];
         }
         for (at, part) in parts.into_iter().enumerate() {
-            let head =
-                if at == 0 { warnings::sign(look, Severity::Wrong) } else { Span::raw("  ") };
+            let head = if at == 0 {
+                warnings::severity_sign(look, Severity::Wrong)
+            } else {
+                Span::raw("  ")
+            };
             self.put(vec![head, span(look, Role::Wrong, pane::fit(&part, room))], buf);
         }
     }
 
-    /// What only a whole trial tells, under the name of its cell.
-    fn last(&mut self, last: &Last, with_latency: bool, buf: &mut Buffer) {
+    /// Draws the figures of the last trial under the name of its cell.
+    fn draw_last(&mut self, last: &LastTrial, with_latency: bool, buf: &mut Buffer) {
         let (look, view) = (self.scene.look, self.scene.view);
-        let rows = self.area.height.saturating_sub(self.at);
+        let rows = self.area.height.saturating_sub(self.row);
         if rows >= 5 {
-            self.at += u16::from(rows >= 6);
-            self.head(last, buf);
+            self.row += u16::from(rows >= 6);
+            self.draw_last_head(last, buf);
         }
-        let shares = last.source.map(|source| parts_of(&source)).unwrap_or_default();
+        let shares = last.source.map(|source| source_shares(&source)).unwrap_or_default();
         let from = last.source.map(|source| main_sources(&source)).unwrap_or_default();
-        self.bar("bytes from", &shares, &from, buf);
+        self.draw_shares("bytes from", &shares, &from, buf);
         let threads = view
             .job(last.cell)
             .map_or(1.0, |job| f64::from(job.threads))
             .max(last.user + last.system);
         let shares = [(last.system / threads, Role::Misleading), (last.user / threads, Role::Good)];
-        self.bar("CPU", &shares, &[(last.system, "system"), (last.user, "user")], buf);
-        if with_latency && let Some(of) = &last.latency {
+        self.draw_shares("CPU", &shares, &[(last.system, "system"), (last.user, "user")], buf);
+        if with_latency && let Some(latency) = &last.latency {
             let mut parts = vec![self.name("latency")];
-            parts.extend(latency::line(
+            parts.extend(latency::percentile_line(
                 look,
-                of,
-                usize::from(self.area.width.saturating_sub(NAMES)),
+                latency,
+                usize::from(self.area.width.saturating_sub(NAME_COLUMNS)),
             ));
             self.put(parts, buf);
         }
@@ -213,12 +221,12 @@ impl Rows<'_> {
         self.put(faults, buf);
     }
 
-    fn head(&mut self, last: &Last, buf: &mut Buffer) {
+    fn draw_last_head(&mut self, last: &LastTrial, buf: &mut Buffer) {
         let (look, view) = (self.scene.look, self.scene.view);
         let label = view.job(last.cell).map(Job::label).unwrap_or_default();
         let rate = view.metric().show(last.rate, look.unit);
-        let room = usize::from(self.area.width.min(READABLE))
-            .saturating_sub(usize::from(NAMES) + pane::width(&rate) + 1);
+        let room = usize::from(self.area.width.min(MAX_ROW_COLUMNS))
+            .saturating_sub(usize::from(NAME_COLUMNS) + pane::width(&rate) + 1);
         let label = pane::fit(&label, room);
         let gap = " ".repeat(room + 1 - pane::width(&label).min(room));
         let mut parts = vec![
@@ -231,24 +239,31 @@ impl Rows<'_> {
     }
 
     fn name(&self, text: &str) -> Span<'static> {
-        span(self.scene.look, Role::Dim, format!("{text:<0$}", usize::from(NAMES)))
+        span(self.scene.look, Role::Dim, format!("{text:<0$}", usize::from(NAME_COLUMNS)))
     }
 
-    /// A name, shares of a whole and their figures.
-    fn bar(&mut self, name: &str, shares: &[(f64, Role)], named: &[(f64, &str)], buf: &mut Buffer) {
-        let room = self.area.width.saturating_sub(NAMES);
-        // Figures of one width, so that bars end below each other.
-        let wide = Some(room.saturating_sub(FIGURES + 1).min(FIGURES)).filter(|wide| *wide >= 6);
+    /// Draws a name, a bar of shares and their figures.
+    fn draw_shares(
+        &mut self,
+        name: &str,
+        shares: &[(f64, Role)],
+        named: &[(f64, &str)],
+        buf: &mut Buffer,
+    ) {
+        let room = self.area.width.saturating_sub(NAME_COLUMNS);
+        // A fixed width aligns the ends of the bars.
+        let wide = Some(room.saturating_sub(FIGURE_COLUMNS + 1).min(FIGURE_COLUMNS))
+            .filter(|wide| *wide >= 6);
         let mut line = vec![self.name(name)];
         if let Some(wide) = wide {
-            line.extend(parts(self.scene.look, shares, wide));
+            line.extend(stacked_bar(self.scene.look, shares, wide));
             line.push(Span::raw(" "));
         }
         line.extend(figures(self.scene.look, named, room - wide.map_or(0, |wide| wide + 1)));
         self.put(line, buf);
     }
 
-    fn dropped(&mut self, buf: &mut Buffer) {
+    fn draw_dropped(&mut self, buf: &mut Buffer) {
         let count = self.scene.view.dropped;
         if count > 0 {
             let text = format!("{count} samples not drawn: this terminal is slow");
@@ -257,7 +272,7 @@ impl Rows<'_> {
     }
 }
 
-fn parts_of(source: &Source) -> Vec<(f64, Role)> {
+fn source_shares(source: &Source) -> Vec<(f64, Role)> {
     vec![
         (source.device, Role::Note),
         (source.page_cache, Role::Good),
@@ -266,7 +281,7 @@ fn parts_of(source: &Source) -> Vec<(f64, Role)> {
     ]
 }
 
-/// Where most of the bytes came from, and the next if it has a share.
+/// Returns the two largest sources of bytes with a visible share.
 fn main_sources(source: &Source) -> Vec<(f64, &'static str)> {
     let mut each = vec![
         (source.device, "device"),
@@ -280,8 +295,7 @@ fn main_sources(source: &Source) -> Vec<(f64, &'static str)> {
     each
 }
 
-/// `62 % system, 4 % user` with bright numbers, as many of them as there is room for; the first one
-/// always.
+/// Formats shares as `62 % system, 4 % user`: the first, and as many more as fit.
 fn figures(look: &Look, named: &[(f64, &str)], room: u16) -> Vec<Span<'static>> {
     let mut spans: Vec<Span> = Vec::new();
     for (share, name) in named {
@@ -299,7 +313,7 @@ fn figures(look: &Look, named: &[(f64, &str)], room: u16) -> Vec<Span<'static>> 
         ]);
     }
     if spans.is_empty() {
-        spans.push(span(look, Role::Dim, "not known"));
+        spans.push(span(look, Role::Dim, "unknown"));
     }
     spans
 }

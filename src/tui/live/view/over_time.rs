@@ -21,7 +21,7 @@ impl Measure {
         }
     }
 
-    fn of(self) -> fn(&LaneSample) -> u64 {
+    fn lane_value(self) -> fn(&LaneSample) -> u64 {
         match self {
             Measure::Bytes => |lane| lane.bytes,
             Measure::Operations => |lane| lane.ops,
@@ -31,14 +31,14 @@ impl Measure {
 }
 
 pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
-    let inner = frame(scene.look, measure.title(), right(scene, measure), area, buf);
+    let inner = frame(scene.look, measure.title(), title_parts(scene, measure), area, buf);
     let view = scene.view;
     let (from, to) = scene.zoom.ends(view.now);
-    // A full window ends now, at 0: its labels stand still while the lines go by.
-    let slides = scene.zoom.slides(view.now);
-    let zero = if slides { view.now } else { 0.0 };
-    let lines = lines(
-        view.series.since(from),
+    // A full window ends now, at 0: labels stay in place while the lines move.
+    let is_sliding = scene.zoom.is_sliding(view.now);
+    let zero = if is_sliding { view.now } else { 0.0 };
+    let lines = build_lines(
+        view.series.slices_since(from),
         measure,
         (zero, from),
         view.hues.iter().max().map_or(0, |most| most + 1),
@@ -56,7 +56,7 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
         })
         .collect();
     let sticky = if measure == Measure::SystemCalls { view.axes.below } else { view.axes.above };
-    let time = |at: f64| clock(at, slides);
+    let time = |at: f64| format_time(at, is_sliding);
     let (factor, unit) = sticky.unit;
     let amount = |value: f64| ticks::label(value / factor);
     let top = if sticky.top > 0.0 { sticky.top } else { 1.0 };
@@ -65,21 +65,21 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
     Chart::new(scene.look, x, y, &series).render(inner, buf);
 }
 
-/// The rate of now in the title; dim where it is the last one, and what kind of picture this is.
-fn right(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
+/// Returns the state of the picture and the current rate, dim if the trial has ended.
+fn title_parts(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
     let view = scene.view;
     let mut parts = Vec::new();
-    let word = if scene.frozen {
+    let state = if scene.frozen {
         "frozen"
-    } else if view.over.is_some() {
-        "over"
+    } else if view.outcome.is_some() {
+        "ended"
     } else {
         ""
     };
-    if !word.is_empty() && measure != Measure::SystemCalls {
-        parts.push(span(scene.look, Role::Misleading, word));
+    if !state.is_empty() && measure != Measure::SystemCalls {
+        parts.push(span(scene.look, Role::Misleading, state));
     }
-    if let Some(rate) = view.recent.rate(measure.of()) {
+    if let Some(rate) = view.recent.rate(measure.lane_value()) {
         if !parts.is_empty() {
             parts.push(span(scene.look, Role::Dim, scene.look.glyph(" · ", " - ")));
         }
@@ -92,8 +92,8 @@ fn right(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
     parts
 }
 
-/// A line per colour, and a last one of what has none; interrupted where a piece ends.
-fn lines(
+/// Builds a line per colour, and a last one for merged slices; interrupted where a piece ends.
+fn build_lines(
     slices: &[Slice],
     measure: Measure,
     (zero, from): (f64, f64),
@@ -105,14 +105,14 @@ fn lines(
         let hue = slice.hue.unwrap_or(hues).min(hues);
         let line = &mut lines[hue];
         let (rate, (low, high)) = slice.rate(measure);
-        let goes_on =
+        let is_continued =
             before.is_some_and(|before| before.piece == slice.piece && before.hue == slice.hue);
-        if !goes_on {
+        if !is_continued {
             line.push(Point::gap(slice.from - zero));
             line.push(Point::new(slice.from.max(from) - zero, rate));
         }
         let middle = f64::midpoint(slice.from, slice.to).max(from) - zero;
-        // Both extremes of what was merged: no peak is lost.
+        // Both extremes of merged slices: no peak is lost.
         if high > low {
             line.extend([Point::new(middle, low), Point::new(middle, high)]);
         }
@@ -123,8 +123,8 @@ fn lines(
     lines
 }
 
-/// A place on the axis of time: since the start, or before now.
-fn clock(at: f64, before_now: bool) -> String {
+/// Formats a time since the start, or before now.
+fn format_time(at: f64, before_now: bool) -> String {
     match at.abs().round() {
         0.0 if before_now => "now".into(),
         s if s < 120.0 => format!("{s:.0} s"),

@@ -1,16 +1,16 @@
-//! What the panes of Live draw from.
+//! The input of the panes of Live.
 
 use crate::tui::live::run::Run;
 use crate::tui::live::run_view::RunView;
 use crate::tui::live::window::Zoom;
 use crate::tui::theme::Look;
 
-/// What the panes draw from.
+/// The input of the panes.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     pub look: &'a Look,
     pub view: &'a RunView,
-    /// What goes on and was asked for; `None`: the run is over.
+    /// The current run with its pending requests; `None` after its end.
     pub run: Option<&'a Run>,
     pub frozen: bool,
     /// Why the run is not saved.

@@ -9,7 +9,7 @@ use ratatui::widgets::Widget;
 use crate::tui::theme::{Colours, Glyphs, Look, Role};
 use crate::tui::view::pane;
 
-/// A number with its unit, `2.71 GiB/s`: the number bright, or dim where it is not of now.
+/// Formats a number with its unit, `2.71 GiB/s`: the number bright, or dim if it is not current.
 pub fn figure(look: &Look, text: &str, bright: bool) -> Vec<Span<'static>> {
     let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
     let role = if bright { Role::Number } else { Role::Dim };
@@ -24,7 +24,7 @@ pub fn span(look: &Look, role: Role, text: impl Into<String>) -> Span<'static> {
     Span::styled(text.into(), look.style(role))
 }
 
-/// A frame with a title and a line at the right of it; what is inside.
+/// Draws a frame with a title and a text at the right; returns the area inside.
 pub fn frame(
     look: &Look,
     title: &str,
@@ -44,8 +44,8 @@ pub fn frame(
     inner
 }
 
-/// Shares of a whole, end to end; without colours each has a sign of its own.
-pub fn parts(look: &Look, shares: &[(f64, Role)], width: u16) -> Vec<Span<'static>> {
+/// Builds a bar of shares end to end; without colours each has its own symbol.
+pub fn stacked_bar(look: &Look, shares: &[(f64, Role)], width: u16) -> Vec<Span<'static>> {
     let signs = match (look.glyphs, look.colours) {
         (Glyphs::Ascii, _) => ["#", "=", "-", "."],
         (Glyphs::Unicode, Colours::None) => ["━", "╍", "┅", "·"],
@@ -63,7 +63,7 @@ pub fn parts(look: &Look, shares: &[(f64, Role)], width: u16) -> Vec<Span<'stati
     spans
 }
 
-/// A bar of `width` cells, filled to `share`; the rest of it is a thin line.
+/// Builds a bar of `width` cells, filled to `share`, then a thin line.
 pub fn bar(look: &Look, share: f64, width: u16, style: Style) -> Vec<Span<'static>> {
     let filled = (share.clamp(0.0, 1.0) * f64::from(width)).round() as usize;
     vec![

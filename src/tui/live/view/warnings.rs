@@ -1,4 +1,4 @@
-//! What was found that takes something away from the results.
+//! Warnings about the results so far.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,16 +11,21 @@ use crate::tui::live::run_warnings::{Finding, RunWarnings};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
-pub fn sign(look: &Look, severity: Severity) -> Span<'static> {
+pub fn severity_sign(look: &Look, severity: Severity) -> Span<'static> {
     let (role, sign) = findings::severity(look, severity);
     span(look, role, format!("{sign} "))
 }
 
-/// Lines of one warning.
+/// Limit on the lines of one warning.
 const MOST_LINES: usize = 3;
 
-/// A warning in as many lines as it needs, at most so many.
-fn lines(look: &Look, finding: &Finding, room: usize, most: usize) -> Vec<Line<'static>> {
+/// Wraps a warning into at most `max_lines` lines.
+fn wrap_finding(
+    look: &Look,
+    finding: &Finding,
+    room: usize,
+    max_lines: usize,
+) -> Vec<Line<'static>> {
     let parts = pane::wrap(&finding.message, room.saturating_sub(2));
     let count = if finding.cells.len() > 1 {
         format!("  {} cells", finding.cells.len())
@@ -28,11 +33,11 @@ fn lines(look: &Look, finding: &Finding, room: usize, most: usize) -> Vec<Line<'
         String::new()
     };
     let fits = parts.last().is_some_and(|last| pane::width(last) + count.len() + 2 <= room);
-    if most < 2 || parts.len() > most || !fits {
-        return vec![line(look, finding, room)];
+    if max_lines < 2 || parts.len() > max_lines || !fits {
+        return vec![summarize(look, finding, room)];
     }
-    let signs =
-        std::iter::once(sign(look, finding.severity)).chain(std::iter::repeat(Span::raw("  ")));
+    let signs = std::iter::once(severity_sign(look, finding.severity))
+        .chain(std::iter::repeat(Span::raw("  ")));
     let mut lines: Vec<Line> = parts
         .into_iter()
         .zip(signs)
@@ -44,18 +49,21 @@ fn lines(look: &Look, finding: &Finding, room: usize, most: usize) -> Vec<Line<'
     lines
 }
 
-/// Rows that all of them need.
-pub fn rows(look: &Look, found: &RunWarnings, columns: u16) -> usize {
-    found.iter().map(|finding| lines(look, finding, usize::from(columns), MOST_LINES).len()).sum()
+/// Returns the rows that all of them need.
+pub fn count_rows(look: &Look, found: &RunWarnings, columns: u16) -> usize {
+    found
+        .iter()
+        .map(|finding| wrap_finding(look, finding, usize::from(columns), MOST_LINES).len())
+        .sum()
 }
 
-/// A warning in one line.
-pub fn line(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
+/// Fits a warning into one line.
+pub fn summarize(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
     let cells = finding.cells.len();
     let count = if cells > 1 { format!("  {cells} cells") } else { String::new() };
     let text = pane::fit(&finding.message, room.saturating_sub(2 + count.len()));
     Line::from(vec![
-        sign(look, finding.severity),
+        severity_sign(look, finding.severity),
         span(look, Role::Text, text),
         span(look, Role::Dim, count),
     ])
@@ -67,13 +75,12 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         frame(look, "Warnings", vec![span(look, Role::Number, found.len().to_string())], area, buf);
     let (mut left, mut row) = (found.len(), 0);
     for finding in found.iter() {
-        // The others keep a row each, as far as there are rows; what is left over is told in the
-        // last one.
+        // Each later warning keeps a row while there are rows; the last row counts the rest.
         let free = usize::from(inner.height) - row;
         if free == 0 || (free == 1 && left > 1) {
             break;
         }
-        let lines = lines(
+        let lines = wrap_finding(
             look,
             finding,
             usize::from(inner.width),
@@ -86,7 +93,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         left -= 1;
     }
     if left > 0 {
-        let text = format!("{left} more, in Results at the end");
+        let text = format!("{left} more, listed in Results");
         pane::line(Line::from(span(look, Role::Dim, text)), row as u16, inner, buf);
     }
 }

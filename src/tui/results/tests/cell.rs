@@ -69,13 +69,13 @@ fn an_opened_cell_shows_what_happened_within_its_trials() {
         panic!("the neighbour was not asked for")
     };
     assert!(
-        !stage.picture(160, 60).contains("Within the trials"),
+        !stage.picture(160, 60).contains("Over time, trial"),
         "that of the neighbour is not here yet"
     );
     stage.tell(told(21));
     let picture = stage.snapshot(160, 60);
     assert!(
-        picture.contains("Within the trials, one after another") && picture.contains("20 s"),
+        picture.contains("Over time, trial after trial") && picture.contains("20 s"),
         "{picture}"
     );
     stage.tell(Msg::Resize(80, 24)).keys("G");
@@ -88,7 +88,7 @@ fn an_opened_cell_shows_what_happened_within_its_trials() {
         .tell(Msg::Opened(Ok(Box::new(SessionView { path: None, ..testing::shown() }))))
         .keys("<enter>")
         .tell(told(22));
-    assert!(stage.take().is_empty() && !stage.picture(160, 60).contains("Within the trials"));
+    assert!(stage.take().is_empty() && !stage.picture(160, 60).contains("Over time, trial"));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn trials_of_one_interval_and_those_of_damaged_files_have_no_course() {
         stage.keys("<enter>").tell(Msg::Course { path: path.clone(), cell: 22, samples });
         for (columns, rows) in [(60, 16), (80, 24), (160, 60)] {
             stage.tell(Msg::Resize(columns, rows));
-            assert!(!stage.picture(columns, rows).contains("Within the trials") || many);
+            assert!(!stage.picture(columns, rows).contains("Over time, trial") || many);
         }
     }
 }

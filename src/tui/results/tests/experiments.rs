@@ -101,13 +101,13 @@ fn xor_and_seconds_are_in_the_table_and_the_opened_cell() {
     let mut stage = shown(of(jobs.to_vec()));
     stage.keys("v");
     let table = stage.picture(80, 24);
-    for text in ["XOR", "time", "213d4629", "every XOR 213d4629"] {
+    for text in ["XOR", "time", "213d4629", "XOR 213d4629 in all cells"] {
         assert!(table.contains(text), "{text}\n{table}");
     }
     stage.keys("<enter>");
     let cell = stage.picture(120, 40);
     assert!(
-        cell.contains("213d4629, as every other cell's") && cell.contains("4096 \u{d7} 2 MiB"),
+        cell.contains("213d4629, same in every cell") && cell.contains("4096 \u{d7} 2 MiB"),
         "{cell}"
     );
     // One that differs is no longer called the same.
@@ -118,7 +118,7 @@ fn xor_and_seconds_are_in_the_table_and_the_opened_cell() {
     let mut stage = shown(session);
     stage.keys("v");
     let table = stage.picture(80, 24);
-    assert!(table.contains("00000001") && !table.contains("every XOR"), "{table}");
+    assert!(table.contains("00000001") && !table.contains("in all cells"), "{table}");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn levels_of_cold_stand_below_the_table() {
         level(DropLevel::All, 3_700_000),
     ];
     let mut stage = shown(session);
-    assert!(stage.picture(150, 44).contains("v levels of cold"));
+    assert!(stage.picture(150, 44).contains("v cache-drop levels"));
     stage.keys("v");
     for (columns, rows) in [(80, 24), (120, 40), (150, 44)] {
         let table = stage.picture(columns, rows);

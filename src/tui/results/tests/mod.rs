@@ -58,7 +58,7 @@ fn row(stage: &Stage) -> String {
     let data = results.data.as_ref().unwrap();
     let row = results.table.rows[results.table.cursor];
     data.results().get(row).map_or_else(
-        || data.shown.skipped[row - data.results().len()].cell.label(),
+        || data.view.skipped[row - data.results().len()].cell.label(),
         |result| result.cell.label(),
     )
 }
@@ -105,12 +105,12 @@ fn metrics_have_a_key_each_and_latencies_a_logarithmic_axis() {
         let mut stage = stage();
         stage.keys(key);
         assert_eq!(results(&stage).data.as_ref().unwrap().metric, metric);
-        assert_eq!(results(&stage).log(metric), log, "{key}");
+        assert_eq!(results(&stage).is_log(metric), log, "{key}");
         stage.keys("L");
-        assert_eq!(results(&stage).log(metric), !log, "{key}");
+        assert_eq!(results(&stage).is_log(metric), !log, "{key}");
         // It stays so when one comes back.
         stage.keys("bioL").keys(key);
-        assert_eq!(results(&stage).log(metric), if key == "o" { log } else { !log }, "{key}");
+        assert_eq!(results(&stage).is_log(metric), if key == "o" { log } else { !log }, "{key}");
     }
 }
 
@@ -137,12 +137,12 @@ fn estimates_are_dotted_beside_the_curves_and_switched_off_in_the_legend() {
     ] {
         assert!(picture.contains(name), "{name}\n{picture}");
     }
-    let rows = results(&stage).data.as_ref().unwrap().rows();
+    let rows = results(&stage).data.as_ref().unwrap().legend_rows();
     stage.keys(&"j".repeat(rows));
     assert_eq!(results(&stage).chart.series, rows - 1);
     let picture = stage.picture(160, 45);
     assert!(
-        picture.contains("Made before anything ran, from the 1.00 GiB/s that the vendor"),
+        picture.contains("Computed before the run, from the 1.00 GiB/s that the vendor"),
         "{picture}"
     );
     // There is nothing to open, and nothing to lose.
@@ -155,7 +155,7 @@ fn estimates_are_dotted_beside_the_curves_and_switched_off_in_the_legend() {
     let before = chart(&stage);
     stage.keys("< >");
     assert_eq!(
-        results(&stage).chart.unexpected.iter().collect::<Vec<_>>(),
+        results(&stage).chart.hidden_estimates.iter().collect::<Vec<_>>(),
         ["estimate: rated speed"]
     );
     let without = chart(&stage);
@@ -183,7 +183,7 @@ fn curves_are_switched_off_and_the_best_is_among_the_others() {
     assert!(best(&stage).contains("read warm"), "{}", best(&stage));
     assert!(stage.picture(100, 30).contains(" off "));
     stage.keys("k< >k< >k< >");
-    assert!(stage.picture(100, 30).contains("every curve is off"));
+    assert!(stage.picture(100, 30).contains("all curves are hidden"));
     stage.keys("< >u");
     assert!(best(&stage).contains("read cold"), "off is off for every metric: {}", best(&stage));
 }
@@ -262,8 +262,8 @@ fn the_axis_of_throughput_is_remembered() {
     let effects = stage.keys("L").take();
     assert!(matches!(&effects[..], [Effect::Remember(kept)] if kept.log_y), "{effects:?}");
     assert!(stage.keys("iL").take().is_empty());
-    let begun = Results::begun(vec![Metric::Throughput], Rates::default());
-    assert!(begun.log(Metric::Throughput) && !begun.log(Metric::Operations));
+    let results = Results::with_axes(vec![Metric::Throughput], Rates::default());
+    assert!(results.is_log(Metric::Throughput) && !results.is_log(Metric::Operations));
 }
 
 #[test]
@@ -278,9 +278,9 @@ fn the_unit_and_the_scale_that_were_asked_for_are_everywhere() {
             picture.lines().take_while(|line| !line.contains("─ Answer")).collect();
         assert!(figures.contains("MB/s") && !figures.contains("iB/s"), "{screen}\n{picture}");
     }
-    assert!(results(&stage).log(Metric::Operations) && results(&stage).log(Metric::Latency));
+    assert!(results(&stage).is_log(Metric::Operations) && results(&stage).is_log(Metric::Latency));
     let linear = Stage::looking(Look { scale: Spread::Linear, ..look });
-    assert!(Metric::ALL.iter().all(|metric| !results(&linear).log(*metric)));
+    assert!(Metric::ALL.iter().all(|metric| !results(&linear).is_log(*metric)));
     // What was turned by an option is not remembered as turned by a key.
     assert!(
         stage.take().iter().all(|effect| !matches!(effect, Effect::Remember(kept) if kept.log_y))
@@ -302,7 +302,7 @@ fn the_session_is_named_run_again_and_marked() {
         Some(Popup::Line { purpose: Purpose::Rename { .. }, .. })
     ));
     assert_eq!(stage.keys("-2<enter>").take(), [Effect::Rename { id, name: "first-2".into() }]);
-    assert_eq!(results(&stage).shown().unwrap().name(), "first-2");
+    assert_eq!(results(&stage).view().unwrap().name(), "first-2");
     let mut nowhere = stage_of(SessionView { path: None, ..testing::shown() });
     nowhere.keys("wm");
     assert!(nowhere.model.popups.is_empty() && nowhere.model.sessions.marks.is_empty());
@@ -370,7 +370,7 @@ fn a_failed_cell_leaves_a_gap_in_its_curve() {
         let (curve, drawn) = data
             .curves
             .iter()
-            .zip(&data.drawn)
+            .zip(&data.points)
             .find(|(curve, _)| curve.name == "mmap warm")
             .unwrap();
         (curve.gaps.clone(), drawn.medians.iter().map(|point| point.y.is_nan()).collect::<Vec<_>>())
@@ -388,7 +388,7 @@ fn a_few_trials_that_were_asked_for_are_columns_that_go_first() {
     let titles = |trials: Option<u32>| {
         let mut session = testing::session();
         session.plan.trials = trials;
-        let sheet = super::columns::Sheet::of(&SessionView::of(session, None), Rates::default());
+        let sheet = super::columns::Sheet::new(&SessionView::of(session, None), Rates::default());
         let all = |fit: Vec<usize>| {
             fit.into_iter().map(|at| sheet.columns[at].title.clone()).collect::<Vec<String>>()
         };

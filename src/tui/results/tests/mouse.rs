@@ -30,9 +30,9 @@ fn the_mouse_selects_switches_and_sorts() {
     click(&mut stage, x + 5, y);
     assert_eq!(at(&stage), "read cold 16k");
     click(&mut stage, x + 5, y);
-    assert!(results(&stage).is_off(results(&stage).curve().unwrap()), "a second click switches");
+    assert!(results(&stage).is_hidden(results(&stage).curve().unwrap()), "a second click switches");
     click(&mut stage, x, y);
-    assert!(!results(&stage).is_off(results(&stage).curve().unwrap()));
+    assert!(!results(&stage).is_hidden(results(&stage).curve().unwrap()));
     let (x, y) = find(&stage, "Operations");
     click(&mut stage, x, y);
     assert_eq!(results(&stage).data.as_ref().unwrap().metric, Metric::Operations);

@@ -48,7 +48,7 @@ fn the_ways_that_were_tried_stand_below_the_one_that_was_picked() {
             .position(|line| line.contains(text))
             .unwrap_or_else(|| panic!("{text}:\n{picture}"))
     };
-    let (own, title) = (row("20.0 GiB/s"), row("tried for a moment:"));
+    let (own, title) = (row("20.0 GiB/s"), row("briefly tried:"));
     let (tried, bound) =
         (row("mmap+shared 2 MiB 2 threads"), row("2 threads can read from memory"));
     assert!(
@@ -59,17 +59,13 @@ fn the_ways_that_were_tried_stand_below_the_one_that_was_picked() {
     assert!(bar(bound) > bar(own) && bar(own) > bar(tried), "{picture}");
     // Of other figures nothing was tried; where there is no room for all, the picked way is there.
     stage.keys("o");
-    assert!(!stage.picture(100, 30).contains("tried for a moment:"));
+    assert!(!stage.picture(100, 30).contains("briefly tried:"));
     stage.keys("b");
     for rows in 16..30 {
         stage.tell(Msg::Resize(60, rows));
         let picture = stage.picture(60, rows);
         assert!(picture.contains("20.0 GiB/s") && picture.contains("2 threads can"), "{picture}");
-        assert_eq!(
-            picture.contains("tried for a moment:"),
-            picture.contains("10.0 GiB/s"),
-            "{picture}"
-        );
+        assert_eq!(picture.contains("briefly tried:"), picture.contains("10.0 GiB/s"), "{picture}");
     }
 }
 
@@ -77,7 +73,7 @@ fn the_ways_that_were_tried_stand_below_the_one_that_was_picked() {
 fn nothing_measured_is_no_trouble() {
     let mut empty = Stage::new();
     empty.keys("3jklh v/<enter>+L");
-    assert!(empty.picture(80, 24).contains("nothing was measured yet"));
+    assert!(empty.picture(80, 24).contains("no results yet"));
     let session = Session::new(
         "x".into(),
         String::new(),

@@ -1,4 +1,4 @@
-//! The answer in words, and what was not measured.
+//! The answer as text, and the cells that were not measured.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,28 +12,28 @@ use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// The lines of the answer; the last one may tell what is missing.
+/// The lines of the answer; the last one may list missing cells.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lines {
+pub struct AnswerLines {
     answer: Vec<String>,
     missing: Option<String>,
     text: Style,
     warn: Style,
 }
 
-impl Lines {
+impl AnswerLines {
     pub fn len(&self) -> usize {
         self.answer.len() + usize::from(self.missing.is_some())
     }
 }
 
-pub fn lines(look: &Look, data: &Data, width: usize) -> Lines {
-    let text = match data.shown.answer.text.as_str() {
-        "" => "These results carry no answer.",
+pub fn wrap_answer(look: &Look, data: &Data, width: usize) -> AnswerLines {
+    let text = match data.view.answer.text.as_str() {
+        "" => "No conclusion can be drawn from these results.",
         text => text,
     };
-    let missing = missing(data).map(|text| pane::fit(&text, width));
-    Lines {
+    let missing = describe_missing(data).map(|text| pane::fit(&text, width));
+    AnswerLines {
         answer: pane::wrap(text, width),
         missing,
         text: look.style(Role::Text),
@@ -41,26 +41,24 @@ pub fn lines(look: &Look, data: &Data, width: usize) -> Lines {
     }
 }
 
-/// Cells that failed or were skipped, and a run that did not end by itself.
-pub fn missing(data: &Data) -> Option<String> {
-    let shown = &data.shown;
-    let failed = shown.results.iter().filter(|result| result.error.is_some()).count();
+/// Describes failed and skipped cells, and a run that did not finish.
+pub fn describe_missing(data: &Data) -> Option<String> {
+    let view = &data.view;
+    let failed = view.results.iter().filter(|result| result.error.is_some()).count();
     let mut parts = Vec::new();
-    match shown.session.end {
-        Some(End::Interrupted) | None => {
-            parts.push("the run was stopped before its end".to_string())
-        }
-        Some(End::Failed) => parts.push("the run failed before its end".into()),
+    match view.session.end {
+        Some(End::Interrupted) | None => parts.push("the run was stopped early".to_string()),
+        Some(End::Failed) => parts.push("the run failed before the end".into()),
         Some(End::Finished | End::Budget | End::Goal) => {}
     }
     if failed > 0 {
-        parts.push(format!("{failed} of {} cells failed", shown.results.len()));
+        parts.push(format!("{failed} of {} cells failed", view.results.len()));
     }
-    if let Some(first) = shown.skipped.first() {
-        let rest = if shown.skipped.iter().all(|s| s.reason == first.reason) { "" } else { ", .." };
-        parts.push(format!("{} skipped ({}{rest})", shown.skipped.len(), first.reason));
+    if let Some(first) = view.skipped.first() {
+        let rest = if view.skipped.iter().all(|s| s.reason == first.reason) { "" } else { ", .." };
+        parts.push(format!("{} skipped ({}{rest})", view.skipped.len(), first.reason));
     }
-    let more = if failed + shown.skipped.len() > 0 {
+    let more = if failed + view.skipped.len() > 0 {
         format!(": {} lists them", key_of(Action::Table, Screen::Results))
     } else {
         String::new()
@@ -68,7 +66,7 @@ pub fn missing(data: &Data) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}{more}", parts.join(", ")))
 }
 
-pub fn draw(lines: &Lines, area: Rect, buf: &mut Buffer) {
+pub fn draw(lines: &AnswerLines, area: Rect, buf: &mut Buffer) {
     let area = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
     let mut room = usize::from(area.height);
     if let Some(missing) = lines.missing.as_ref().filter(|_| room > 1) {
@@ -77,7 +75,7 @@ pub fn draw(lines: &Lines, area: Rect, buf: &mut Buffer) {
         pane::line(Line::styled(missing.clone(), lines.warn), row as u16, area, buf);
     }
     for (row, text) in lines.answer.iter().take(room).enumerate() {
-        // The last line that there is room for says that more follows.
+        // An ellipsis in the last visible line shows that more follows.
         let cut = row + 1 == room && lines.answer.len() > room;
         let shown = if cut { pane::fit_more(text, area.width.into()) } else { text.clone() };
         pane::line(Line::styled(shown, lines.text), row as u16, area, buf);

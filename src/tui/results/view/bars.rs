@@ -1,5 +1,5 @@
-//! Bars where nothing varies along an axis: one per curve, each of one point; below them the ways
-//! that were tried to pick one.
+//! Bars where nothing varies along an axis: one per curve; below them the methods tried before one
+//! was picked.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -25,9 +25,9 @@ struct Row {
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let (bounds, tried) = (bounds(look, data), tried(look, data));
-    let own = |curve: &Curve| own(look, results, data, curve);
-    // A gap and a title stand above what was tried.
+    let (bounds, tried) = (bound_rows(look, data), tried_rows(look, data));
+    let row_of = |curve: &Curve| curve_row(look, results, data, curve);
+    // The tried methods have a gap and a title above.
     let below = bounds.len() + tried.len() + if tried.is_empty() { 0 } else { 2 };
     let step = if usize::from(area.height) >= data.curves.len() * 2 + below { 2 } else { 1 };
     let shown = usize::from(area.height) / step;
@@ -37,10 +37,10 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
         label_width = label_width.max(pane::width(&row.label));
         figure_width = figure_width.max(pane::width(&row.figure));
     };
-    data.curves.iter().take(1000).for_each(|curve| widen(&own(curve)));
+    data.curves.iter().take(1000).for_each(|curve| widen(&row_of(curve)));
     bounds.iter().chain(&tried).for_each(&mut widen);
     let others = bounds.iter().chain(&tried).map(|row| row.value);
-    let most =
+    let max =
         data.curves.iter().map(|curve| value(results, curve)).chain(others).fold(0.0, f64::max);
     let mut rows = area.rows();
     let mut put = |row: &Row, skipped: usize, selected: bool| {
@@ -48,7 +48,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
         let (label, figure) =
             (format!("{:<label_width$}", row.label), format!("{:>figure_width$}", row.figure));
         let bars = [Bar::new(&label, row.value, row.style, &figure)];
-        let bars = Bars::new(look, &bars).max(most);
+        let bars = Bars::new(look, &bars).max(max);
         bars.render(place, buf);
         if selected {
             let width = bars.label_width(place.width).min(pane::width(&row.label) as u16);
@@ -56,7 +56,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
         }
     };
     for (at, curve) in data.curves.iter().enumerate().skip(first).take(shown) {
-        put(&own(curve), step - 1, at == results.chart.series);
+        put(&row_of(curve), step - 1, at == results.chart.series);
     }
     bounds.iter().for_each(|row| put(row, 0, false));
     for (at, row) in tried.iter().enumerate() {
@@ -64,21 +64,16 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     }
     let title = (data.curves.len() - first) * step + bounds.len() + 1;
     if !tried.is_empty() && title < usize::from(area.height) {
-        pane::line(
-            Line::styled("tried for a moment:", look.style(Role::Dim)),
-            title as u16,
-            area,
-            buf,
-        );
+        pane::line(Line::styled("briefly tried:", look.style(Role::Dim)), title as u16, area, buf);
     }
 }
 
-/// What was measured; not a number where it is switched off.
+/// Returns the measured value; NaN if the curve is hidden.
 fn value(results: &Results, curve: &Curve) -> f64 {
-    curve.points.first().filter(|_| !results.is_off(curve)).map_or(f64::NAN, |point| point.y)
+    curve.points.first().filter(|_| !results.is_hidden(curve)).map_or(f64::NAN, |point| point.y)
 }
 
-fn own(look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
+fn curve_row(look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
     let (value, style) = (value(results, curve), look.series(curve.hue));
     Row {
         label: format!("{} {}", look.marker(curve.index), curve.name),
@@ -88,32 +83,32 @@ fn own(look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
     }
 }
 
-/// Where one of several ways was picked, of its throughput.
-fn picked(data: &Data) -> impl Iterator<Item = &Picked> {
-    data.shown.answer.picked.iter().filter(|_| data.metric == Metric::Throughput)
+/// Returns the picks among several methods; only for throughput.
+fn picks(data: &Data) -> impl Iterator<Item = &Picked> {
+    data.view.answer.picked.iter().filter(|_| data.metric == Metric::Throughput)
 }
 
-fn row(look: &Look, data: &Data, label: &str, value: f64, style: Style) -> Row {
+fn picked_row(look: &Look, data: &Data, label: &str, value: f64, style: Style) -> Row {
     Row { label: format!("  {label}"), value, style, figure: data.metric.show(value, look.unit) }
 }
 
-/// What the way that was picked is held against.
-fn bounds(look: &Look, data: &Data) -> Vec<Row> {
-    let bounds = picked(data).filter_map(|picked| picked.ceiling.as_ref());
+/// Returns the ceilings that the picked method is compared with.
+fn bound_rows(look: &Look, data: &Data) -> Vec<Row> {
+    let bounds = picks(data).filter_map(|picked| picked.ceiling.as_ref());
     bounds
         .map(|ceiling| {
-            row(look, data, &ceiling.name, ceiling.bytes_per_second, look.style(Role::Rule))
+            picked_row(look, data, &ceiling.name, ceiling.bytes_per_second, look.style(Role::Rule))
         })
         .collect()
 }
 
-/// The ways that were tried and not picked, the fastest first.
-fn tried(look: &Look, data: &Data) -> Vec<Row> {
-    let others = picked(data)
+/// Returns the methods that were tried and not picked, the fastest first.
+fn tried_rows(look: &Look, data: &Data) -> Vec<Row> {
+    let others = picks(data)
         .flat_map(|picked| picked.tried.iter().filter(|tried| tried.cell != picked.cell));
     others
         .map(|tried| {
-            row(
+            picked_row(
                 look,
                 data,
                 &(describe_method(&tried.cell) + &describe_cache_state(&tried.cell)),

@@ -8,47 +8,48 @@ use super::bars;
 use crate::plan::Cache;
 use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
-use crate::tui::results::data::{Data, Drawn};
+use crate::tui::results::data::{CurvePoints, Data};
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;
 
-/// More curves than this are a thicket: then those around the cursor of the legend are drawn.
-const MOST: usize = 40;
+/// Limit on drawn curves: beyond it only those around the selected one are drawn.
+const MAX_CURVES: usize = 40;
 
-/// The curves that are drawn, the selected one last.
-fn visible<'a>(results: &Results, data: &'a Data) -> Vec<(usize, &'a Curve, &'a Drawn)> {
+/// Returns the curves to draw.
+fn visible<'a>(results: &Results, data: &'a Data) -> Vec<(usize, &'a Curve, &'a CurvePoints)> {
     let on = data
         .curves
         .iter()
-        .zip(&data.drawn)
+        .zip(&data.points)
         .enumerate()
-        .filter(|(_, (curve, _))| !results.is_off(curve));
+        .filter(|(_, (curve, _))| !results.is_hidden(curve));
     let all: Vec<_> = on.map(|(at, (curve, drawn))| (at, curve, drawn)).collect();
     let cursor = all.iter().position(|(at, ..)| *at >= results.chart.series).unwrap_or(0);
-    let first = pane::first_row(cursor, all.len(), MOST);
-    all.into_iter().skip(first).take(MOST).collect()
+    let first = pane::first_row(cursor, all.len(), MAX_CURVES);
+    all.into_iter().skip(first).take(MAX_CURVES).collect()
 }
 
-/// Everything that a chart borrows.
-struct Pieces<'a> {
+/// The series and rules that a chart borrows.
+struct ChartParts<'a> {
     series: Vec<Series<'a>>,
     rules: Vec<Rule<'a>>,
 }
 
-fn pieces<'a>(look: &Look, results: &Results, data: &'a Data) -> Pieces<'a> {
-    let on = data.expected.iter().filter(|line| !results.chart.unexpected.contains(&line.name));
+fn chart_parts<'a>(look: &Look, results: &Results, data: &'a Data) -> ChartParts<'a> {
+    let on =
+        data.expected.iter().filter(|line| !results.chart.hidden_estimates.contains(&line.name));
     let selected = results.expected(results.chart.series);
     let mut series: Vec<Series> = on
         .map(|line| Series {
-            emphasis: selected.is_some_and(|own| own.name == line.name),
+            emphasis: selected.is_some_and(|selected| selected.name == line.name),
             ..line.series(look)
         })
         .collect();
     for (at, curve, drawn) in visible(results, data) {
         let selected = at == results.chart.series;
-        let own = |points: &'a [Point], draw| Series {
+        let series_of = |points: &'a [Point], draw| Series {
             name: "",
             points,
             style: look.series(curve.hue),
@@ -61,31 +62,34 @@ fn pieces<'a>(look: &Look, results: &Results, data: &'a Data) -> Pieces<'a> {
             series.push(Series {
                 style: faint,
                 emphasis: false,
-                ..own(&drawn.means, Draw::Dashed)
+                ..series_of(&drawn.means, Draw::Dashed)
             });
         }
-        // One hue for a backend: what is cold is dashed.
+        // A backend has one hue: its cold curve is dashed.
         if curve.cache == Cache::Cold {
-            series.push(own(&drawn.medians, Draw::Dashed));
-            series.push(Series { name: &curve.name, ..own(&drawn.medians, Draw::Points) });
+            series.push(series_of(&drawn.medians, Draw::Dashed));
+            series.push(Series { name: &curve.name, ..series_of(&drawn.medians, Draw::Points) });
         } else {
-            series.push(Series { name: &curve.name, ..own(&drawn.medians, Draw::LineAndMarkers) });
+            series.push(Series {
+                name: &curve.name,
+                ..series_of(&drawn.medians, Draw::LineAndMarkers)
+            });
         }
     }
     let ceilings = data.ceilings.iter().filter(|_| data.metric == Metric::Throughput);
     let rules = ceilings
         .map(|(label, at)| Rule { at: *at, label, style: look.style(Role::Rule) })
         .collect();
-    Pieces { series, rules }
+    ChartParts { series, rules }
 }
 
 fn wrong_sign(look: &Look) -> char {
     look.glyph("✖", "X").chars().next().unwrap_or('X')
 }
 
-/// The signs of what is misleading or wrong, each a row above its point; below where the chart ends
-/// there.
-fn signs(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [Vec<Point>; 2] {
+/// Returns the signs of misleading and wrong points, each a row above its point, or below at the
+/// top of the chart.
+fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [Vec<Point>; 2] {
     let (low, high) = chart.y_range();
     let even = |y: f64| if chart.y.scale == Scale::Linear { y } else { y.ln() };
     let back = |y: f64| if chart.y.scale == Scale::Linear { y } else { y.exp() };
@@ -95,13 +99,13 @@ fn signs(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [Vec<Point
         Point::new(point.x, back(if above > even(high) { even(point.y) - row } else { above }))
     };
     let all = visible(results, data);
-    let of = |points: fn(&Drawn) -> &Vec<Point>| {
+    let of = |points: fn(&CurvePoints) -> &Vec<Point>| {
         all.iter().flat_map(|(_, _, drawn)| points(drawn)).map(beside).collect()
     };
     [of(|drawn| &drawn.misleading), of(|drawn| &drawn.wrong)]
 }
 
-/// A chart as it is drawn in an area, for drawing and for the mouse.
+/// Builds the chart of an area and passes it to `then`, for drawing and for the mouse.
 pub fn with_chart<R>(
     look: &Look,
     results: &Results,
@@ -109,13 +113,13 @@ pub fn with_chart<R>(
     area: Rect,
     then: impl FnOnce(&Chart) -> R,
 ) -> R {
-    let Pieces { series, rules } = pieces(look, results, data);
+    let ChartParts { series, rules } = chart_parts(look, results, data);
     let last = data.xs.len().saturating_sub(1);
     let (from, to) = results.chart.zoom.unwrap_or((0, last));
     let ends = (data.xs.get(from).copied().unwrap_or(1.0), data.xs.get(to).copied().unwrap_or(2.0));
     let name = |x: f64| data.axis.tick(x);
     let x = Axis::new(Scale::along(data.axis), &name).between(ends.0, ends.1);
-    let log = results.log(data.metric);
+    let log = results.is_log(data.metric);
     let inside = series.iter().flat_map(|s| s.points).filter(|p| (ends.0..=ends.1).contains(&p.x));
     let values = Values::of(data.metric, log, look.unit, inside.map(|p| p.y));
     let tick = |y: f64| values.tick(y);
@@ -128,7 +132,7 @@ pub fn with_chart<R>(
     {
         return then(&chart);
     }
-    let [misleading, wrong] = signs(results, data, &chart, chart.plot_area(area).height);
+    let [misleading, wrong] = warning_points(results, data, &chart, chart.plot_area(area).height);
     let sign = |points, role, marker| Series {
         style: look.style(role),
         marker,
@@ -144,16 +148,16 @@ pub fn with_chart<R>(
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let area = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
-    let text = match () {
-        () if data.curves.is_empty() && data.results().is_empty() => "nothing was measured",
-        () if data.curves.is_empty() => "no cell has a value of this kind",
-        () if data.curves.iter().all(|curve| results.is_off(curve)) => {
-            "every curve is off: space switches the one under the cursor on"
-        }
-        () if data.is_curve() => {
-            return with_chart(look, results, data, area, |chart| chart.render(area, buf));
-        }
-        () => return bars::draw(look, results, data, area, buf),
+    let text = if data.curves.is_empty() && data.results().is_empty() {
+        "nothing was measured"
+    } else if data.curves.is_empty() {
+        "no cell has a value for this metric"
+    } else if data.curves.iter().all(|curve| results.is_hidden(curve)) {
+        "all curves are hidden: space shows the selected one"
+    } else if data.is_curve() {
+        return with_chart(look, results, data, area, |chart| chart.render(area, buf));
+    } else {
+        return bars::draw(look, results, data, area, buf);
     };
     pane::line(Line::styled(text, look.style(Role::Dim)).centered(), area.height / 2, area, buf);
 }

@@ -1,5 +1,4 @@
-//! The frame of Results: the metrics in its first line, a short text in its last, the row under
-//! the cursor.
+//! The frame of Results: metrics in the first line, a short text in the last, the selected row.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,7 +13,7 @@ use crate::tui::screen::Screen;
 use crate::tui::theme::{Colours, Look, Role};
 use crate::tui::view::pane;
 
-/// The metrics as they stand in the frame's first line: each with its place.
+/// Returns the metrics in the first line of the frame, each with its place, key and name.
 pub fn tabs(area: Rect) -> Vec<(Metric, Rect, &'static str, &'static str)> {
     const NAMES: &[(Metric, Action, &str, &str)] = &[
         (Metric::Throughput, Action::Throughput, "Throughput", "bytes/s"),
@@ -25,17 +24,17 @@ pub fn tabs(area: Rect) -> Vec<(Metric, Rect, &'static str, &'static str)> {
     ];
     let wide = area.width >= 100;
     let mut at = area.x + 2;
-    let each = NAMES.iter().map(|(metric, action, long, short)| {
+    let tabs = NAMES.iter().map(|(metric, action, long, short)| {
         let (key, name) = (key_of(*action, Screen::Results), if wide { long } else { short });
         let width = (key.len() + 1 + name.len()) as u16;
         let place = Rect::new(at, area.y, width, 1).intersection(area);
         at += width + 2;
         (*metric, place, key, *name)
     });
-    each.collect()
+    tabs.collect()
 }
 
-/// The frame with the metrics at the left and the session at the right.
+/// Draws the frame with the metrics at the left and the session at the right.
 pub fn frame(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) -> Rect {
     let inner = pane::frame(look, "", "", false, area, buf);
     let mut end = area.x;
@@ -59,7 +58,7 @@ pub fn frame(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) -> Rect {
         end = padded.right();
     }
     let room = usize::from(area.right().saturating_sub(end + 3));
-    let (name, target) = (data.shown.name(), data.shown.target());
+    let (name, target) = (data.view.name(), data.view.target());
     let both = format!("{name}{}{target}", look.glyph(" · ", " - "));
     let text =
         if pane::width(&both) + 2 <= room { both } else { pane::fit(name, room.saturating_sub(2)) };
@@ -76,7 +75,7 @@ pub fn frame(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) -> Rect {
     inner
 }
 
-/// The row under the cursor, in one colour.
+/// Highlights the selected row in one colour.
 pub fn select(look: &Look, row: Rect, buf: &mut Buffer) {
     let style = look.style(Role::Selected);
     // Reversed hues would be a patchwork.
@@ -88,8 +87,8 @@ pub fn select(look: &Look, row: Rect, buf: &mut Buffer) {
     pane::select(plain, 0, row, buf);
 }
 
-/// A short text at the right of the frame's last line.
-pub fn below(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
+/// Draws a short text at the right of the last line of the frame.
+pub fn draw_footer(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     let text = pane::fit(text, usize::from(area.width.saturating_sub(6)));
     let width = pane::width(&text) as u16 + 2;
     if width > 2 && area.height > 0 {

@@ -1,4 +1,4 @@
-//! The legend: which curves there are, and what each says at the cursor.
+//! The legend: the curves with their values at the cursor.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,24 +11,24 @@ use super::frame::select;
 use crate::analysis::CellResult;
 use crate::report::table::origin;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
-use crate::tui::results::columns::ids;
+use crate::tui::results::columns::warning_ids;
 use crate::tui::results::data::Data;
 use crate::tui::results::layout::Parts;
-use crate::tui::results::measured::percent;
+use crate::tui::results::measured::show_percent;
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane::words;
 use crate::tui::view::{findings, pane};
 use crate::units::column;
 
-/// A column: title, width, to the right.
+/// A column; `right`: aligned to the right.
 struct Column {
     title: &'static str,
     width: usize,
     right: bool,
 }
 
-/// What a row says: a text with its look for each column.
+/// A row: a text with its style for each column.
 type Row = Vec<(String, Style)>;
 
 pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
@@ -44,19 +44,19 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
         parts.legend.height,
     );
     let height = usize::from(area.height);
-    let first = pane::first_row(results.chart.series, data.rows(), height);
+    let first = pane::first_row(results.chart.series, data.legend_rows(), height);
     let shown: Vec<&Curve> = data.curves.iter().skip(first).take(height).collect();
-    let readout = Readout::of(results, data, &shown);
+    let readout = Readout::new(results, data, &shown);
     let mut rows: Vec<Row> =
         shown.iter().map(|curve| readout.row(look, results, data, curve)).collect();
-    let expected = (first + rows.len()..(first + height).min(data.rows()))
+    let expected = (first + rows.len()..(first + height).min(data.legend_rows()))
         .filter_map(|row| results.expected(row));
-    rows.extend(expected.map(|line| readout.expected(look, results, line)).collect::<Vec<_>>());
+    rows.extend(expected.map(|line| readout.expected_row(look, results, line)).collect::<Vec<_>>());
     let columns = readout.columns(&rows, usize::from(area.width));
     let taken = pane::width(&title) as u16 + 5;
-    titles(look, &columns, taken, parts.legend_title, area.x, buf);
+    draw_titles(look, &columns, taken, parts.legend_title, area.x, buf);
     for (row, cells) in rows.iter().enumerate() {
-        line(&columns, cells, Rect::new(area.x, area.y + row as u16, area.width, 1), buf);
+        draw_row(&columns, cells, Rect::new(area.x, area.y + row as u16, area.width, 1), buf);
         if first + row == results.chart.series {
             select(look, Rect { y: area.y + row as u16, height: 1, ..parts.legend }, buf);
         }
@@ -64,14 +64,21 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
     pane::scrollbar(
         look,
         first,
-        data.rows(),
+        data.legend_rows(),
         Rect { width: parts.legend.width.saturating_sub(1), ..parts.legend },
         buf,
     );
 }
 
-/// Titles on the line above, over their columns.
-fn titles(look: &Look, columns: &[Column], taken: u16, row: Rect, left: u16, buf: &mut Buffer) {
+/// Draws the titles on the line above, over their columns.
+fn draw_titles(
+    look: &Look,
+    columns: &[Column],
+    taken: u16,
+    row: Rect,
+    left: u16,
+    buf: &mut Buffer,
+) {
     let mut at = left;
     for column in columns {
         let width = pane::width(column.title);
@@ -90,7 +97,7 @@ fn titles(look: &Look, columns: &[Column], taken: u16, row: Rect, left: u16, buf
 
 const GAP: u16 = 2;
 
-fn line(columns: &[Column], cells: &Row, area: Rect, buf: &mut Buffer) {
+fn draw_row(columns: &[Column], cells: &Row, area: Rect, buf: &mut Buffer) {
     let mut at = area.x;
     for (column, (text, style)) in columns.iter().zip(cells) {
         let text = pane::fit(text, column.width.min(area.right().saturating_sub(at).into()));
@@ -107,21 +114,21 @@ fn line(columns: &[Column], cells: &Row, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// What all rows share.
+/// The data that all rows share.
 struct Readout {
     x: f64,
     factor: f64,
     unit: &'static str,
-    /// The best value at the cursor among the curves that are on.
+    /// The best value at the cursor among the visible curves.
     best: Option<f64>,
     values: Vec<(usize, String)>,
 }
 
 impl Readout {
-    fn of(results: &Results, data: &Data, shown: &[&Curve]) -> Readout {
+    fn new(results: &Results, data: &Data, shown: &[&Curve]) -> Readout {
         let x = results.x().unwrap_or(f64::NAN);
         let at = |curve: &Curve| point_at(curve, x).map(|point| point.y);
-        let on = data.curves.iter().filter(|curve| !results.is_off(curve));
+        let on = data.curves.iter().filter(|curve| !results.is_hidden(curve));
         let more = data.metric.more_is_better();
         let best = on.filter_map(at).reduce(|a, b| if (a > b) == more { a } else { b });
         let all: Vec<Option<f64>> = shown.iter().map(|curve| at(curve)).collect();
@@ -133,11 +140,14 @@ impl Readout {
     }
 
     fn row(&self, look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
-        let off = results.is_off(curve);
-        let role = |role: Role| look.style(if off { Role::Off } else { role });
-        let hue = if off { look.style(Role::Off) } else { look.series(curve.hue) };
-        let marker =
-            if off { look.glyph("·", ".").into() } else { look.marker(curve.index).to_string() };
+        let is_off = results.is_hidden(curve);
+        let role = |role: Role| look.style(if is_off { Role::Off } else { role });
+        let hue = if is_off { look.style(Role::Off) } else { look.series(curve.hue) };
+        let marker = if is_off {
+            look.glyph("·", ".").into()
+        } else {
+            look.marker(curve.index).to_string()
+        };
         let mut row = vec![(marker, hue), (curve.name.clone(), role(Role::Text))];
         let Some((point, result)) =
             point_at(curve, self.x).and_then(|p| Some((p, data.results().get(p.result)?)))
@@ -157,48 +167,48 @@ impl Readout {
             row.push((column::figure(point.mean / self.factor), role(Role::Text)));
         }
         row.push(match self.best {
-            _ if off => ("off".into(), look.style(Role::Off)),
+            _ if is_off => ("off".into(), look.style(Role::Off)),
             Some(best) if best == point.y => ("best".into(), look.style(Role::Good)),
-            Some(best) if best > 0.0 => (ratio(point.y / best), role(Role::Text)),
+            Some(best) if best > 0.0 => (show_ratio(point.y / best), role(Role::Text)),
             _ => (String::new(), Style::new()),
         });
         row.push((origin::main_source(result), role(Role::Text)));
         let (badge, style) = badge(look, result);
-        row.push((badge, if off { look.style(Role::Off) } else { style }));
+        row.push((badge, if is_off { look.style(Role::Off) } else { style }));
         row
     }
 
-    /// A row of an estimate: its value at the cursor.
-    fn expected(&self, look: &Look, results: &Results, line: &Expected) -> Row {
-        let off = results.chart.unexpected.contains(&line.name);
-        let style = look.style(if off { Role::Off } else { Role::Rule });
-        let marker = if off { look.glyph("·", ".") } else { look.glyph("┈", ":") };
+    /// Builds the row of an estimate: its value at the cursor.
+    fn expected_row(&self, look: &Look, results: &Results, line: &Expected) -> Row {
+        let is_off = results.chart.hidden_estimates.contains(&line.name);
+        let style = look.style(if is_off { Role::Off } else { Role::Rule });
+        let marker = if is_off { look.glyph("·", ".") } else { look.glyph("┈", ":") };
         let value = line
             .points
             .iter()
             .find(|point| point.x == self.x)
             .map(|point| column::figure(point.y / self.factor));
-        let said = [marker.to_string(), line.name.clone(), value.unwrap_or_else(|| "-".into())];
-        said.into_iter()
+        let texts = [marker.to_string(), line.name.clone(), value.unwrap_or_else(|| "-".into())];
+        texts
+            .into_iter()
             .map(|text| (text, style))
             .chain(std::iter::repeat_n((String::new(), Style::new()), 4))
             .collect()
     }
 
-    /// Half of the interval in percent; of latencies the 99th percentile.
+    /// Formats half of the interval in percent; for latencies the 99th percentile.
     fn interval(&self, metric: Metric, point: &CurvePoint) -> String {
         match metric {
             _ if point.high.is_nan() => String::new(),
             Metric::Latency => column::figure(point.high / self.factor),
             _ if point.y > 0.0 => {
-                percent(100.0 * (point.high - point.y).max(point.y - point.low) / point.y)
+                show_percent(100.0 * (point.high - point.y).max(point.y - point.low) / point.y)
             }
             _ => String::new(),
         }
     }
 
-    /// The columns of these rows; the name gives way where there is no room, then what comes last
-    /// is cut.
+    /// Fits the columns of these rows: the name shrinks first, then the last column is cut.
     fn columns(&self, rows: &[Row], width: usize) -> Vec<Column> {
         let cells = rows.iter().map(Vec::len).max().unwrap_or(7);
         let latency =
@@ -229,7 +239,7 @@ impl Readout {
                 right,
             })
             .collect();
-        // Room above the name for the title of the line, beside which the unit stands.
+        // Room above the name for the title of the line, next to the unit.
         columns[1].width = columns[1].width.max(11);
         let others: usize = columns
             .iter()
@@ -248,7 +258,7 @@ fn point_at(curve: &Curve, x: f64) -> Option<&CurvePoint> {
 }
 
 /// `0.45x`, `12x`.
-fn ratio(ratio: f64) -> String {
+fn show_ratio(ratio: f64) -> String {
     match ratio {
         100.0.. => format!("{ratio:.0}x"),
         10.0.. => format!("{ratio:.1}x"),
@@ -257,17 +267,17 @@ fn ratio(ratio: f64) -> String {
     }
 }
 
-/// The worst severity's sign with the names of the warnings, or `ok`.
+/// Returns the sign of the worst severity with the warning ids, or `ok`.
 pub fn badge(look: &Look, result: &CellResult) -> (String, Style) {
     let Some(worst) = result.warnings.iter().map(|w| w.severity).max() else {
         return ("ok".into(), look.style(Role::Good));
     };
     let (role, sign) = findings::severity(look, worst);
-    (format!("{sign} {}", ids(result)), look.style(role))
+    (format!("{sign} {}", warning_ids(result)), look.style(role))
 }
 
-/// What is known of the point under the cursor, where there is room beside the chart.
-pub fn point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
+/// Draws the details of the point under the cursor, beside the chart.
+pub fn draw_point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
     if let Some(line) = results.expected(results.chart.series) {
         words(look, "Estimate", Role::Title, parts.point_title, 0, buf);
         let area = Rect::new(
@@ -276,7 +286,7 @@ pub fn point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &m
             parts.point.width.saturating_sub(2),
             parts.point.height,
         );
-        let text = format!("Made before anything ran, from {}.", line.reason);
+        let text = format!("Computed before the run, from {}.", line.reason);
         for (row, part) in pane::wrap(&text, usize::from(area.width))
             .into_iter()
             .enumerate()
@@ -298,5 +308,5 @@ pub fn point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &m
         parts.point.width.saturating_sub(2),
         parts.point.height,
     );
-    cell::brief(look, data, index, area, buf);
+    cell::draw_brief(look, data, index, area, buf);
 }

@@ -1,4 +1,4 @@
-//! The picture: one calm frame; chart, legend and answer are divided by lines.
+//! Drawing: one frame; chart, legend and answer are divided by lines.
 
 pub mod answer;
 mod bars;
@@ -12,7 +12,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use frame::{below, frame};
+use frame::{draw_footer, frame};
 
 use super::data::Data;
 use super::layout;
@@ -28,23 +28,23 @@ use crate::tui::view::{findings, pane};
 pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let look = ctx.look;
     match (&results.data, results.open) {
-        (None, _) => nothing(
+        (None, _) => draw_message(
             look,
-            "nothing was measured yet: run something (1, r), or open a session (4)",
+            "no results yet: start a run (1, r) or open a session (4)",
             area,
             buf,
         ),
         (Some(data), Some(open)) => cell::draw(look, results, data, open, area, buf),
         (Some(data), None) if results.table.on => table::draw(look, results, data, area, buf),
-        (Some(data), None) => curves(look, results, data, area, buf),
+        (Some(data), None) => draw_curves(look, results, data, area, buf),
     }
     if look.glyphs == Glyphs::Ascii {
-        plain(area, buf);
+        replace_non_ascii(area, buf);
     }
 }
 
-/// Twins of what no ASCII terminal shows: units, and the sign of a text that was cut.
-fn plain(area: Rect, buf: &mut Buffer) {
+/// Replaces characters that an ASCII terminal lacks: units, and the ellipsis.
+fn replace_non_ascii(area: Rect, buf: &mut Buffer) {
     for position in area.intersection(buf.area).positions() {
         let Some(cell) = buf.cell_mut(position).filter(|cell| !cell.symbol().is_ascii()) else {
             continue;
@@ -60,8 +60,8 @@ fn plain(area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// One sentence in the middle of a frame.
-fn nothing(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
+/// Draws a sentence in the middle of a frame.
+fn draw_message(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Results", "", true, area, buf);
     let lines = pane::wrap(text, usize::from(inner.width.saturating_sub(4)));
     let top = inner.height.saturating_sub(lines.len() as u16) / 2;
@@ -75,19 +75,19 @@ fn nothing(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     }
 }
 
-fn curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let answer = answer::lines(look, data, layout::text_width(area));
-    let parts = layout::parts(area, data.rows(), answer.len());
+fn draw_curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+    let answer = answer::wrap_answer(look, data, layout::text_width(area));
+    let parts = layout::parts(area, data.legend_rows(), answer.len());
     frame(look, data, area, buf);
     chart::draw(look, results, data, parts.chart, buf);
     if parts.beside {
-        upright(look, &parts, area, buf);
+        draw_vertical_line(look, &parts, area, buf);
     } else {
         divider(look, parts.legend_title, buf);
     }
     legend::draw(look, results, data, &parts, buf);
     if parts.beside {
-        legend::point(look, results, data, &parts, buf);
+        legend::draw_point(look, results, data, &parts, buf);
     }
     divider(look, parts.answer_title, buf);
     if parts.beside
@@ -96,14 +96,14 @@ fn curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buf
         cell.set_symbol(look.glyph("┴", "+"));
     }
     words(look, "Answer", Role::Title, parts.answer_title, 1, buf);
-    everywhere(look, data, parts.answer_title, buf);
+    draw_shared_warnings(look, data, parts.answer_title, buf);
     answer::draw(&answer, parts.answer, buf);
-    states(look, results, data, area, buf);
+    draw_options(look, results, data, area, buf);
 }
 
-/// What every point is warned of stands once in a line, not over each of them.
-fn everywhere(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
-    let groups: Vec<String> = data.shared.iter().map(|group| group.join(" or ")).collect();
+/// Draws warnings that all points share once, in the line above the answer.
+fn draw_shared_warnings(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
+    let groups: Vec<String> = data.shared_warnings.iter().map(|group| group.join(" or ")).collect();
     if groups.is_empty() || !data.is_curve() {
         return;
     }
@@ -116,8 +116,8 @@ fn everywhere(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
     words(look, &text, role, row, at, buf);
 }
 
-/// What is switched on, in the frame's last line.
-fn states(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+/// Draws the options that are on, in the last line of the frame.
+fn draw_options(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let mut on = Vec::new();
     if !data.common.is_empty() {
         on.push(format!("all {}", data.common));
@@ -125,14 +125,14 @@ fn states(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buf
     if data.axes.len() > 1 {
         on.push(format!("{} over {}", key_of(Action::Across, Screen::Results), data.axis.title()));
     }
-    on.extend(data.same_xor.as_ref().map(|xor| format!("every XOR {xor}")));
+    on.extend(data.same_xor.as_ref().map(|xor| format!("XOR {xor} in all cells")));
     on.extend(
         data.extras
             .iter()
             .find(|extra| extra.id == "levels")
-            .map(|_| format!("{} levels of cold", key_of(Action::Table, Screen::Results))),
+            .map(|_| format!("{} cache-drop levels", key_of(Action::Table, Screen::Results))),
     );
-    if results.log(data.metric) {
+    if results.is_log(data.metric) {
         on.push("log".to_string());
     }
     if results.chart.mean {
@@ -143,11 +143,11 @@ fn states(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buf
     {
         on.push(format!("{} to {}", data.axis.show(*from as u64), data.axis.show(*to as u64)));
     }
-    below(look, &on.join(look.glyph(" · ", " - ")), area, buf);
+    draw_footer(look, &on.join(look.glyph(" · ", " - ")), area, buf);
 }
 
-/// The line between the chart and the legend beside it, and those above legend and point.
-fn upright(look: &Look, parts: &layout::Parts, area: Rect, buf: &mut Buffer) {
+/// Draws the line between chart and legend, and those above legend and point.
+fn draw_vertical_line(look: &Look, parts: &layout::Parts, area: Rect, buf: &mut Buffer) {
     let (style, column) = (look.style(Role::Border), parts.legend.x - 1);
     for row in area.y..parts.answer_title.y {
         let symbol = if row == area.y { look.glyph("┬", "+") } else { look.glyph("│", "|") };

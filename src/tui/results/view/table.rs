@@ -1,4 +1,4 @@
-//! The table: a row per cell, sorted by any column; only the rows that are seen are drawn.
+//! The table: a row per cell, sorted by any column; only visible rows are drawn.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -17,53 +17,52 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
 /// Rows above the list: titles and units.
-const HEAD: u16 = 2;
+const HEAD_ROWS: u16 = 2;
 
-/// What was clicked.
+/// The clicked part of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {
     /// A column.
     Title(usize),
-    /// A place among the rows.
+    /// An index among the rows.
     Row(usize),
 }
 
-/// Where the columns begin.
-fn places(data: &Data, body: Rect) -> Vec<(usize, u16)> {
+/// Returns the visible columns with their left edges.
+fn column_places(data: &Data, body: Rect) -> Vec<(usize, u16)> {
     let inner = layout::inside(body);
     let mut at = inner.x + 1;
     let shown = data.sheet.fit(layout::table_width(body));
     let place = |index: usize| {
-        let own = at;
+        let left = at;
         at += (data.sheet.columns[index].width + GAP) as u16;
-        (index, own)
+        (index, left)
     };
     shown.into_iter().map(place).collect()
 }
 
-/// The rows, and what stands below them where there is room for both.
-fn parts(data: &Data, body: Rect) -> (Rect, Rect) {
+/// Divides the body into the rows and the side table below, if there is room for both.
+fn split(data: &Data, body: Rect) -> (Rect, Rect) {
     let inner = layout::inside(body);
     let list = Rect::new(
         inner.x,
-        inner.y + HEAD.min(inner.height),
+        inner.y + HEAD_ROWS.min(inner.height),
         inner.width,
-        inner.height.saturating_sub(HEAD),
+        inner.height.saturating_sub(HEAD_ROWS),
     );
-    let most = list.height.saturating_sub(FEWEST);
-    let wanted = extra(data, usize::from(inner.width.saturating_sub(2)))
+    let available = list.height.saturating_sub(MIN_ROWS);
+    let wanted = side_table(data, usize::from(inner.width.saturating_sub(2)))
         .map_or(0, |(_, lines)| lines.len() as u16 + 1);
-    let below = if wanted <= most { wanted } else { 0 };
+    let below = if wanted <= available { wanted } else { 0 };
     let above = Rect { height: list.height - below, ..list };
     (above, Rect { y: above.bottom(), height: below, ..list })
 }
 
-/// Rows that stay seen above what stands below them.
-const FEWEST: u16 = 5;
+/// Minimum of visible rows above the side table.
+const MIN_ROWS: u16 = 5;
 
-/// What stands below the rows: the levels of cold, or what to do with the counts that the rows
-/// have.
-fn extra(data: &Data, width: usize) -> Option<(&str, Vec<String>)> {
+/// Returns the table below the rows: the cache-drop levels, or how to use the counts.
+fn side_table(data: &Data, width: usize) -> Option<(&str, Vec<String>)> {
     let extra = data.extras.iter().find(|extra| matches!(extra.id, "levels" | "counts"))?;
     let lines = match extra.id {
         "counts" => pane::wrap(&extra.text, width),
@@ -79,7 +78,7 @@ fn extra(data: &Data, width: usize) -> Option<(&str, Vec<String>)> {
 
 fn draw_extra(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
     let Some((title, lines)) =
-        extra(data, usize::from(area.width.saturating_sub(2))).filter(|_| area.height > 1)
+        side_table(data, usize::from(area.width.saturating_sub(2))).filter(|_| area.height > 1)
     else {
         return;
     };
@@ -98,8 +97,8 @@ fn draw_extra(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
     }
 }
 
-pub fn hit(results: &Results, data: &Data, body: Rect, at: Position) -> Option<Hit> {
-    let (inner, (list, _)) = (layout::inside(body), parts(data, body));
+pub fn find_hit(results: &Results, data: &Data, body: Rect, at: Position) -> Option<Hit> {
+    let (inner, (list, _)) = (layout::inside(body), split(data, body));
     if list.contains(at) {
         let first = pane::first_row(
             results.table.cursor,
@@ -113,18 +112,19 @@ pub fn hit(results: &Results, data: &Data, body: Rect, at: Position) -> Option<H
         let width = data.sheet.columns[*index].width as u16;
         (left.saturating_sub(1)..=left + width).contains(&at.x)
     };
-    let head = inner.contains(at).then(|| places(data, body).into_iter().find(title)).flatten();
+    let head =
+        inner.contains(at).then(|| column_places(data, body).into_iter().find(title)).flatten();
     head.map(|(index, _)| Hit::Title(index))
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let inner = frame::frame(look, data, area, buf);
-    let (places, (list, under)) = (places(data, area), parts(data, area));
+    let (places, (list, under)) = (column_places(data, area), split(data, area));
     for (index, left) in &places {
         let column = &data.sheet.columns[*index];
         let sorted =
-            results.table.sort.filter(|(own, _)| own == index).map(|(_, reversed)| reversed);
-        title(look, column, sorted, *left, inner, buf);
+            results.table.sort.filter(|(column, _)| column == index).map(|(_, reversed)| reversed);
+        draw_title(look, column, sorted, *left, inner, buf);
     }
     let rows = &results.table.rows;
     let first = pane::first_row(results.table.cursor, rows.len(), usize::from(list.height));
@@ -139,7 +139,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
         let text = if data.sheet.order.is_empty() {
             "nothing was measured"
         } else {
-            "no cell has all of these words"
+            "no cell matches the filter"
         };
         pane::line(
             Line::styled(text, look.style(Role::Dim)).centered(),
@@ -150,10 +150,10 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     }
     pane::scrollbar(look, first, rows.len(), list, buf);
     draw_extra(look, data, under, buf);
-    below(look, results, data, area, buf);
+    draw_counts(look, results, data, area, buf);
 }
 
-fn title(
+fn draw_title(
     look: &Look,
     column: &Column,
     sorted: Option<bool>,
@@ -171,7 +171,7 @@ fn title(
     for (row, text, style) in
         [(0, text.as_str(), style), (1, column.unit.as_str(), look.style(Role::Dim))]
     {
-        // An arrow stands in the gap where the title fills its column.
+        // The arrow goes into the gap if the title fills its column.
         let width = pane::width(text) as u16;
         let wide = column.width as u16;
         let start = if column.right {
@@ -200,7 +200,7 @@ fn draw_row(
             result.error.as_ref().map(|error| (format!("failed: {error}"), Role::Wrong))
         }
         None => {
-            let skipped = data.shown.skipped.get(row - sheet.results);
+            let skipped = data.view.skipped.get(row - sheet.results);
             skipped.map(|skipped| (format!("skipped: {}", skipped.reason), Role::Dim))
         }
     };
@@ -210,7 +210,7 @@ fn draw_row(
         Span::styled(text, style).render(place, buf);
     };
     for (index, left) in places {
-        if let (true, Some((text, role))) = (*index >= sheet.named, &outcome) {
+        if let (true, Some((text, role))) = (*index >= sheet.name_columns, &outcome) {
             let room = usize::from(area.right().saturating_sub(left + 1));
             put(&pane::fit(text, room), look.style(*role), *left, buf);
             return;
@@ -242,17 +242,17 @@ fn draw_row(
     }
 }
 
-/// How many rows there are, and the filter.
-fn below(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+/// Draws the number of rows, and the filter.
+fn draw_counts(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let (all, shown) = (data.sheet.order.len(), results.table.rows.len());
     let failed = data.results().iter().filter(|result| result.error.is_some()).count();
-    let skipped = data.shown.skipped.len();
+    let skipped = data.view.skipped.len();
     let mut parts =
         vec![if shown == all { format!("{all} cells") } else { format!("{shown} of {all} cells") }];
     parts.extend((failed > 0).then(|| format!("{failed} failed")));
     parts.extend((skipped > 0).then(|| format!("{skipped} skipped")));
-    parts.extend(data.same_xor.as_ref().map(|xor| format!("every XOR {xor}")));
-    frame::below(look, &parts.join(", "), area, buf);
+    parts.extend(data.same_xor.as_ref().map(|xor| format!("XOR {xor} in all cells")));
+    frame::draw_footer(look, &parts.join(", "), area, buf);
     let filter = &results.table.filter;
     if results.table.typing || !filter.value().is_empty() {
         let width = (area.width / 2).min(40);

@@ -1,8 +1,8 @@
-//! Figures, processor, warnings and error of a cell.
+//! Figures, CPU time, warnings and error of a cell.
 
 use ratatui::text::{Line, Span};
 
-use super::scene::{Scene, lines};
+use super::scene::{Scene, section};
 use super::stack::Section;
 use crate::analysis::SummaryOf;
 use crate::experiment::MEASURE;
@@ -18,11 +18,11 @@ use crate::units::{self, column};
 pub fn error(s: Scene) -> Vec<Section<'static>> {
     let Some(error) = &s.result.error else { return Vec::new() };
     let mut all = vec![Line::styled("This cell failed", s.look.style(Role::Wrong))];
-    all.extend(s.wrapped(error, Role::Text));
-    lines(all)
+    all.extend(s.wrap(error, Role::Text));
+    section(all)
 }
 
-/// Median with its interval, mean, spread and extremes, a row for each thing counted.
+/// Builds a row per quantity: median with its interval, mean, spread and extremes.
 pub fn figures(s: Scene) -> Vec<Section<'static>> {
     let rows: Vec<(&str, Metric, Option<SummaryOf>)> = vec![
         ("bytes", Metric::Throughput, s.result.throughput),
@@ -36,7 +36,7 @@ pub fn figures(s: Scene) -> Vec<Section<'static>> {
     if known.is_empty() {
         return Vec::new();
     }
-    // Two columns less where there is no room for all.
+    // Narrow: without the extremes.
     let titles: &[&str] = match s.width {
         68.. => &["median", "low", "high", "mean", "stddev", "min", "max"],
         _ => &["median", "low", "high", "mean", "stddev"],
@@ -47,27 +47,29 @@ pub fn figures(s: Scene) -> Vec<Section<'static>> {
         Span::styled(head, s.look.style(Role::Dim)),
     ])];
     all.extend(
-        known.iter().map(|(name, metric, summary)| row(s, name, *metric, summary, titles.len())),
+        known
+            .iter()
+            .map(|(name, metric, summary)| summary_row(s, name, *metric, summary, titles.len())),
     );
     let trials = s.result.trials.len();
     let half = known.first().and_then(|(_, _, summary)| summary.half_width());
-    let sure = match half {
+    let note = match half {
         Some(half) => {
             format!(
                 "{trials} trials; low to high is the 95 % interval of the median, ±{} %",
-                measured::percent(half * 100.0)
+                measured::show_percent(half * 100.0)
             )
         }
         None if trials == 1 => "1 trial: no interval".into(),
-        None => format!("{trials} trials: under 5 there is no interval"),
+        None => format!("{trials} trials: an interval needs at least 5"),
     };
-    all.extend(s.wrapped(&sure, Role::Dim));
-    all.extend(levels(s));
-    lines(all)
+    all.extend(s.wrap(&note, Role::Dim));
+    all.extend(level_lines(s));
+    section(all)
 }
 
-/// Where the figure changed over time: each level with its trials.
-fn levels(s: Scene) -> Vec<Line<'static>> {
+/// Lists the levels of a rate that changed over time, each with its trials.
+fn level_lines(s: Scene) -> Vec<Line<'static>> {
     let Some(change) = &s.result.level_change else { return Vec::new() };
     let metric = if change.unit == "B/s" { Metric::Throughput } else { Metric::Operations };
     let line = |level: &Stretch| {
@@ -84,14 +86,14 @@ fn levels(s: Scene) -> Vec<Line<'static>> {
         )
     };
     let what =
-        if change.kind == Kind::Step { "The figure stepped:" } else { "The figure drifted:" };
+        if change.kind == Kind::Step { "The rate changed in a step:" } else { "The rate drifted:" };
     let head = Line::styled(what, s.look.style(Role::Misleading));
     std::iter::once(head).chain(change.levels.iter().map(line)).collect()
 }
 
-/// What one trial did: operations, bytes, time, and the XOR of the data where it was folded.
-pub fn trial(s: Scene) -> Vec<Section<'static>> {
-    let Some(work) = measured::work(s.result, s.data.shown.session.plan.experiment == MEASURE)
+/// Lists the work of one trial: operations, bytes, time, and the XOR of the data if computed.
+pub fn trial_work(s: Scene) -> Vec<Section<'static>> {
+    let Some(work) = measured::trial_work(s.result, s.data.view.session.plan.experiment == MEASURE)
     else {
         return Vec::new();
     };
@@ -109,39 +111,45 @@ pub fn trial(s: Scene) -> Vec<Section<'static>> {
         ));
     }
     all.push(s.pair("time", units::show_nanos(work.nanos)));
-    if let Some(xor) = measured::xor(s.result) {
+    if let Some(xor) = measured::cell_xor(s.result) {
         let same = s.data.same_xor.as_ref().is_some_and(|same| *same == xor);
-        all.push(s.pair("XOR", if same { format!("{xor}, as every other cell's") } else { xor }));
+        all.push(s.pair("XOR", if same { format!("{xor}, same in every cell") } else { xor }));
     }
-    lines(all)
+    section(all)
 }
 
-/// When the bytes of a write were where.
+/// Lists when written bytes reached the page cache and the device.
 pub fn written(s: Scene) -> Vec<Section<'static>> {
     let Some(written) = s.result.written else { return Vec::new() };
     let time = |of: Option<SummaryOf>, none: &str| {
         of.map_or_else(|| none.to_string(), |of| units::show_nanos(of.summary.median))
     };
-    let around = if s.result.cell.direct { "gone around: direct I/O" } else { "not known" };
+    let around = if s.result.cell.direct { "bypassed (direct I/O)" } else { "unknown" };
     let mut all = vec![s.heading("Written")];
     all.push(s.pair("page cache", time(written.page_cache, around)));
-    all.push(s.pair("device", time(written.device, "nothing waited for it")));
+    all.push(s.pair("device", time(written.device, "not waited for")));
     all.push(s.pair(
         "still dirty",
-        written.left.map_or_else(|| "not known".into(), |left| units::show_bytes(left as u64)),
+        written.left.map_or_else(|| "unknown".into(), |left| units::show_bytes(left as u64)),
     ));
-    lines(all)
+    section(all)
 }
 
-/// What there was not enough of.
+/// Describes the bottleneck.
 pub fn limit(s: Scene) -> Vec<Section<'static>> {
-    let Some(Some(limit)) = s.data.shown.limits.get(s.index) else { return Vec::new() };
+    let Some(Some(limit)) = s.data.view.limits.get(s.index) else { return Vec::new() };
     let mut all = vec![s.heading("What limits it")];
-    all.extend(s.wrapped(&limit.text, Role::Text));
-    lines(all)
+    all.extend(s.wrap(&limit.text, Role::Text));
+    section(all)
 }
 
-fn row(s: Scene, name: &str, metric: Metric, summary: &Summary, count: usize) -> Line<'static> {
+fn summary_row(
+    s: Scene,
+    name: &str,
+    metric: Metric,
+    summary: &Summary,
+    count: usize,
+) -> Line<'static> {
     let (factor, unit) = column::unit_for(summary.median, metric.units(s.look.unit));
     let figure = |value: Option<f64>| {
         format!("{:>7}", value.map_or("-".into(), |value| column::figure(value / factor)))
@@ -170,19 +178,19 @@ pub fn warnings(s: Scene) -> Vec<Section<'static>> {
             return Vec::new();
         }
         all.push(Line::styled(
-            format!("{} nothing disturbs this result", s.look.glyph("✓", "*")),
+            format!("{} no warnings", s.look.glyph("✓", "*")),
             s.look.style(Role::Good),
         ));
     } else {
         let mut found = findings::describe(s.look, &s.result.warnings, s.width);
-        // The last one needs no empty line behind it.
+        // No empty line after the last one.
         found.pop();
         all.extend(found);
     }
-    lines(all)
+    section(all)
 }
 
-/// What a trial cost beside its time: the middle one of each figure.
+/// Lists the cost of a trial: the median of each figure over the trials.
 pub fn processor(s: Scene) -> Vec<Section<'static>> {
     let trials = &s.result.trials;
     let middle = |of: &dyn Fn(&Trial) -> Option<f64>| {
@@ -196,7 +204,7 @@ pub fn processor(s: Scene) -> Vec<Section<'static>> {
     let system = middle(&|t| share(t.system_nanos, t)).unwrap_or(0.0);
     let mut all = vec![
         s.heading("Cost of a trial"),
-        s.pair("processor", format!("{user:.0} % user, {system:.0} % system, of one CPU")),
+        s.pair("CPU", format!("{user:.0} % user, {system:.0} % system, of one CPU")),
     ];
     if let Some((per_byte, ..)) = Metric::Cpu.of(s.result) {
         all.push(
@@ -221,7 +229,7 @@ pub fn processor(s: Scene) -> Vec<Section<'static>> {
     {
         all.push(s.pair(
             "depth",
-            format!("{} of {} under way", column::figure(depth), s.result.cell.depth),
+            format!("{} of {} in flight", column::figure(depth), s.result.cell.depth),
         ));
     }
     if let Some(nanos) =
@@ -230,18 +238,22 @@ pub fn processor(s: Scene) -> Vec<Section<'static>> {
         let state = trials
             .last()
             .and_then(|t| t.evidence.preparation.as_ref())
-            .map_or(String::new(), prepared);
+            .map_or(String::new(), describe_preparation);
         all.push(s.pair("preparation", format!("{}{state}", units::show_nanos(nanos))));
     }
-    lines(all)
+    section(all)
 }
 
-/// What the preparation reached.
-fn prepared(prepared: &Preparation) -> String {
-    match prepared {
-        Preparation::Cold { left: 0, .. } => ", nothing left in memory".into(),
-        Preparation::Cold { left, .. } => format!(", {} left in memory", units::show_bytes(*left)),
-        Preparation::Warm { resident } => format!(", {} in memory", units::show_bytes(*resident)),
+/// Describes the cache state that the preparation reached.
+fn describe_preparation(preparation: &Preparation) -> String {
+    match preparation {
+        Preparation::Cold { left: 0, .. } => ", nothing left in the page cache".into(),
+        Preparation::Cold { left, .. } => {
+            format!(", {} left in the page cache", units::show_bytes(*left))
+        }
+        Preparation::Warm { resident } => {
+            format!(", {} in the page cache", units::show_bytes(*resident))
+        }
         Preparation::AsIs => String::new(),
     }
 }

@@ -11,8 +11,8 @@ use crate::tui::theme::Role;
 use crate::tui::view::pane;
 use crate::units;
 
-/// Buckets are within this share of their value.
-const WIDE: f64 = 1.0 / 256.0;
+/// Half width of a bucket relative to its value.
+const BUCKET_SHARE: f64 = 1.0 / 256.0;
 
 pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
     let Some(latency) = &s.result.latency else { return Vec::new() };
@@ -28,7 +28,7 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
         .iter()
         .filter_map(|(name, value)| Some((*name, units::show_nanos((*value)?))))
         .collect();
-    let mut text = vec![s.heading("Latency of an operation")];
+    let mut text = vec![s.heading("Latency per operation")];
     let (mut line, mut used) = (Vec::new(), 0);
     for (name, value) in known {
         let width = pane::width(name) + pane::width(&value) + 4;
@@ -41,18 +41,18 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
         line.push(Span::styled(format!("{value}   "), s.look.style(Role::Number)));
     }
     text.push(Line::from(line));
-    let timed = s.data.latency(s.index).map_or(0, |own| own.count);
+    let timed = s.data.latency(s.index).map_or(0, |latency| latency.count);
     let every = match latency.every {
         0 | 1 => String::new(),
-        every => format!(", one of {every}"),
+        every => format!(", 1 in {every}"),
     };
     if timed > 0 {
         let count =
             if timed < 1_000_000 { timed.to_string() } else { units::show_count(timed as f64) };
-        text.extend(s.wrapped(&format!("{count} operations timed{every}"), Role::Dim));
+        text.extend(s.wrap(&format!("{count} operations timed{every}"), Role::Dim));
     }
     let mut sections = vec![Section::Lines(text)];
-    if s.data.latency(s.index).is_some_and(|own| own.buckets.len() > 1) {
+    if s.data.latency(s.index).is_some_and(|latency| latency.buckets.len() > 1) {
         sections.push(Section::Picture {
             height,
             draw: Box::new(move |area, buf| histogram(s, area, buf)),
@@ -64,7 +64,7 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
 fn histogram(s: Scene, area: Rect, buf: &mut Buffer) {
     let (Some(latency), Some(of)) = (s.data.latency(s.index), &s.result.latency) else { return };
     let bin = |&(nanos, count): &(u64, u64)| {
-        let (middle, half) = (nanos as f64, (nanos as f64 * WIDE).max(0.5));
+        let (middle, half) = (nanos as f64, (nanos as f64 * BUCKET_SHARE).max(0.5));
         ((middle - half).max(0.5), middle + half, count)
     };
     let bins: Vec<(f64, f64, u64)> = latency.buckets.iter().map(bin).collect();
@@ -74,6 +74,6 @@ fn histogram(s: Scene, area: Rect, buf: &mut Buffer) {
         .collect();
     let brief = |nanos: f64| units::show_nanos(nanos).replace(".00", "").replace(".0 ", " ");
     let style = s.look.series(s.data.hues.get(s.index).copied().unwrap_or(0));
-    // Rare operations are what one looks for here.
+    // Rare operations are of interest here.
     Histogram::new(s.look, &bins, &brief, style).marks(&marks).rare(true).render(area, buf);
 }

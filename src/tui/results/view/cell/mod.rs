@@ -1,5 +1,4 @@
-//! An opened cell: its trials, its figures, its latencies, where its bytes came from, what disturbs
-//! it.
+//! An opened cell: trials, figures, latencies, sources of its bytes, warnings.
 
 mod facts;
 mod latency;
@@ -18,15 +17,15 @@ use stack::{Section, Stack};
 use super::frame;
 use crate::tui::results::data::Data;
 use crate::tui::results::layout;
-use crate::tui::results::state::{Open, Results};
+use crate::tui::results::state::{OpenCell, Results};
 use crate::tui::theme::Look;
 use crate::tui::view::pane;
 
-/// From this width on the sections stand in two columns.
-const TWO: u16 = 112;
+/// From this width the sections are in two columns.
+const TWO_COLUMNS_WIDTH: u16 = 112;
 
-/// Rows of trials that still leave room below them.
-const MANY: usize = 20;
+/// Limit on trials above the chart over time.
+const MAX_TRIALS_ABOVE: usize = 20;
 
 fn stacks<'a>(
     look: &'a Look,
@@ -35,46 +34,47 @@ fn stacks<'a>(
     index: usize,
     body: Rect,
 ) -> Vec<Stack<'a>> {
-    let (Some(result), over_time) = (data.results().get(index), results.courses.of(index)) else {
+    let (Some(result), over_time) = (data.results().get(index), results.trial_series.get(index))
+    else {
         return Vec::new();
     };
     let inner = layout::inside(body);
     let column = |left: u16, width: u16| {
         Rect::new(inner.x + left + 1, inner.y, width.saturating_sub(2), inner.height)
     };
-    let sight = |area: Rect| Scene { look, data, index, result, width: usize::from(area.width) };
-    if inner.width < TWO {
+    let scene = |area: Rect| Scene { look, data, index, result, width: usize::from(area.width) };
+    if inner.width < TWO_COLUMNS_WIDTH {
         let area = column(0, inner.width);
-        let s = sight(area);
+        let s = scene(area);
         let parts = brief_parts(s).into_iter().chain([
             trials::sections(s, 7),
             facts::processor(s),
             trial_series::sections(s, over_time, 7),
         ]);
-        return vec![Stack::of(area, parts)];
+        return vec![Stack::new(area, parts)];
     }
     let half = inner.width / 2;
     let (left, right) = (column(0, half), column(half, inner.width - half));
-    let (l, r) = (sight(left), sight(right));
+    let (l, r) = (scene(left), scene(right));
     let tall = if body.height >= 50 { 14 } else { 9 };
     // Below the trials, where these are not so many that it is far down.
-    let few = result.trials.len() <= MANY;
+    let few = result.trials.len() <= MAX_TRIALS_ABOVE;
     let course =
         |s, here| if here { trial_series::sections(s, over_time, tall) } else { Vec::new() };
     vec![
-        Stack::of(
+        Stack::new(
             left,
             [
                 facts::error(l),
                 facts::figures(l),
-                facts::trial(l),
+                facts::trial_work(l),
                 facts::limit(l),
                 facts::written(l),
                 trials::sections(l, tall),
                 course(l, few),
             ],
         ),
-        Stack::of(
+        Stack::new(
             right,
             [
                 source::sections(r),
@@ -87,48 +87,55 @@ fn stacks<'a>(
     ]
 }
 
-/// How far the opened cell can be scrolled.
-pub fn most_scroll(results: &Results, look: &Look, body: Rect) -> usize {
+/// Returns how far the opened cell can be scrolled.
+pub fn max_scroll(results: &Results, look: &Look, body: Rect) -> usize {
     let (Some(data), Some(open)) = (&results.data, results.open) else { return 0 };
-    stacks(look, results, data, open.result, body).iter().map(Stack::most_scroll).max().unwrap_or(0)
+    stacks(look, results, data, open.result, body).iter().map(Stack::max_scroll).max().unwrap_or(0)
 }
 
-pub fn draw(look: &Look, results: &Results, data: &Data, open: Open, area: Rect, buf: &mut Buffer) {
+pub fn draw(
+    look: &Look,
+    results: &Results,
+    data: &Data,
+    open: OpenCell,
+    area: Rect,
+    buf: &mut Buffer,
+) {
     let Some(result) = data.results().get(open.result) else { return };
     let neighbours = results.neighbours();
-    let place = neighbours.iter().position(|own| *own == open.result);
+    let place = neighbours.iter().position(|result| *result == open.result);
     let right = place.map_or(String::new(), |at| format!("{} of {}", at + 1, neighbours.len()));
     pane::frame(look, &result.cell.label(), &right, true, area, buf);
     let stacks = stacks(look, results, data, open.result, area);
     let inner = layout::inside(area);
-    let (mut most, mut longest) = (0, 0);
+    let (mut max_scroll, mut max_height) = (0, 0);
     for stack in &stacks {
-        stack.draw(open.scroll.min(stack.most_scroll()), buf);
-        most = most.max(stack.most_scroll());
-        longest = longest.max(stack.height());
+        stack.draw(open.scroll.min(stack.max_scroll()), buf);
+        max_scroll = max_scroll.max(stack.max_scroll());
+        max_height = max_height.max(stack.height());
     }
     let bar = Rect { height: inner.height.saturating_sub(1), y: inner.y, ..inner };
-    pane::scrollbar(look, open.scroll.min(most), longest, bar, buf);
+    pane::scrollbar(look, open.scroll.min(max_scroll), max_height, bar, buf);
     let keys = look.glyph(
         "← → other cells · ↑ ↓ scroll · esc back",
         "left right other cells - up down scroll - esc back",
     );
-    frame::below(look, keys, area, buf);
+    frame::draw_footer(look, keys, area, buf);
 }
 
-/// The same for a place beside the chart.
-pub fn brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut Buffer) {
+/// Draws the main sections beside the chart.
+pub fn draw_brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut Buffer) {
     let Some(result) = data.results().get(index) else { return };
     let s = Scene { look, data, index, result, width: usize::from(area.width) };
-    Stack::of(area, brief_parts(s)).draw(0, buf);
+    Stack::new(area, brief_parts(s)).draw(0, buf);
 }
 
-/// What stands first where there is one column.
+/// Returns the sections at the top of a single column.
 fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 8] {
     [
         facts::error(s),
         facts::figures(s),
-        facts::trial(s),
+        facts::trial_work(s),
         facts::limit(s),
         facts::written(s),
         source::sections(s),

@@ -1,4 +1,4 @@
-//! What the sections of an opened cell are made from.
+//! The input of the sections of an opened cell.
 
 use ratatui::text::{Line, Span};
 
@@ -8,7 +8,7 @@ use crate::tui::results::data::Data;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// What every section is made from.
+/// The input of every section.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     pub look: &'a Look,
@@ -24,7 +24,7 @@ impl<'a> Scene<'a> {
         Line::styled(text.to_string(), self.look.style(Role::Title))
     }
 
-    /// A word and what it is.
+    /// Builds a line of a name and its value.
     pub fn pair(&self, name: &str, value: String) -> Line<'static> {
         Line::from(vec![
             Span::styled(format!("{name:<13}"), self.look.style(Role::Dim)),
@@ -32,14 +32,14 @@ impl<'a> Scene<'a> {
         ])
     }
 
-    /// Text on as many lines as it needs.
-    pub fn wrapped(&self, text: &str, role: Role) -> Vec<Line<'static>> {
+    /// Wraps text.
+    pub fn wrap(&self, text: &str, role: Role) -> Vec<Line<'static>> {
         let style = self.look.style(role);
         pane::wrap(text, self.width).into_iter().map(|part| Line::styled(part, style)).collect()
     }
 }
 
-/// A section of lines only; none where there are no lines.
-pub fn lines(lines: Vec<Line<'static>>) -> Vec<Section<'static>> {
+/// Returns a section of lines; none without lines.
+pub fn section(lines: Vec<Line<'static>>) -> Vec<Section<'static>> {
     if lines.is_empty() { Vec::new() } else { vec![Section::Lines(lines)] }
 }

@@ -1,4 +1,4 @@
-//! Where the bytes came from, as one bar and in words.
+//! The sources of the bytes, as a bar and as text.
 
 use ratatui::text::{Line, Span};
 
@@ -8,7 +8,7 @@ use crate::report::table::origin;
 use crate::tui::plot::{Bar, Bars, Part};
 use crate::tui::theme::Role;
 
-/// A source and how it looks: what is no disk and no memory is not trusted.
+/// Returns the style of a source: only device and page cache are trusted.
 fn role(word: &str) -> Role {
     match word {
         "device" => Role::Good,
@@ -43,14 +43,12 @@ pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
     }
     let mut below = vec![Line::from(words)];
     if !s.result.source_reason.is_empty() {
-        below.extend(s.wrapped(&s.result.source_reason, Role::Dim));
+        below.extend(s.wrap(&s.result.source_reason, Role::Dim));
     }
     if let Some(amplification) = s.result.amplification.filter(|a| *a >= 0.005) {
-        let why = if amplification > 1.05 { ": it read ahead" } else { "" };
-        below.extend(s.wrapped(
-            &format!(
-                "the device moved {amplification:.2} bytes for each that was asked of it{why}"
-            ),
+        let why = if amplification > 1.05 { " (readahead)" } else { "" };
+        below.extend(s.wrap(
+            &format!("the device transferred {amplification:.2} bytes per requested byte{why}"),
             Role::Dim,
         ));
     }

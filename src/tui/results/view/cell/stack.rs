@@ -1,4 +1,4 @@
-//! Sections below each other, of which only what is seen is made.
+//! Sections below each other, of which only the visible part is built.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ type Picture<'a> = Box<dyn Fn(Rect, &mut Buffer) + 'a>;
 
 pub enum Section<'a> {
     Lines(Vec<Line<'static>>),
-    /// Many rows, each made when it is seen.
+    /// Many rows, each built when visible.
     Rows {
         count: usize,
         row: Box<dyn Fn(usize) -> Line<'static> + 'a>,
@@ -51,17 +51,17 @@ impl Section<'_> {
     }
 }
 
-/// A picture that is seen in part is drawn whole beside the screen.
+/// Draws a picture; if only part of it is visible, via an off-screen buffer.
 fn picture(height: u16, draw: &dyn Fn(Rect, &mut Buffer), skip: u16, area: Rect, buf: &mut Buffer) {
     if skip == 0 && height <= area.height {
         return draw(Rect { height, ..area }, buf);
     }
     let whole = Rect::new(0, 0, area.width, height);
-    let mut own = Buffer::empty(whole);
-    draw(whole, &mut own);
+    let mut full = Buffer::empty(whole);
+    draw(whole, &mut full);
     let seen = Rect { height: area.height.min(height - skip), ..area };
     for position in seen.positions() {
-        let from = own.cell((position.x - area.x, position.y - area.y + skip)).cloned();
+        let from = full.cell((position.x - area.x, position.y - area.y + skip)).cloned();
         if let (Some(from), Some(to)) = (from, buf.cell_mut(position)) {
             *to = from;
         }
@@ -74,8 +74,8 @@ pub struct Stack<'a> {
 }
 
 impl<'a> Stack<'a> {
-    /// Parts with an empty line between them.
-    pub fn of(area: Rect, parts: impl IntoIterator<Item = Vec<Section<'a>>>) -> Stack<'a> {
+    /// Stacks parts with an empty line between them.
+    pub fn new(area: Rect, parts: impl IntoIterator<Item = Vec<Section<'a>>>) -> Stack<'a> {
         let mut sections = Vec::new();
         for part in parts.into_iter().filter(|part| !part.is_empty()) {
             if !sections.is_empty() {
@@ -90,7 +90,7 @@ impl<'a> Stack<'a> {
         self.sections.iter().map(Section::height).sum()
     }
 
-    pub fn most_scroll(&self) -> usize {
+    pub fn max_scroll(&self) -> usize {
         self.height().saturating_sub(usize::from(self.area.height))
     }
 
@@ -132,7 +132,7 @@ mod tests {
         };
         let picture = Section::Picture { height: 3, draw: Box::new(draw) };
         let area = Rect::new(0, 0, 2, height);
-        let stack = Stack::of(area, [vec![rows], Vec::new(), vec![picture]]);
+        let stack = Stack::new(area, [vec![rows], Vec::new(), vec![picture]]);
         assert_eq!(stack.height(), 7);
         let mut buf = Buffer::empty(area);
         stack.draw(scroll, &mut buf);

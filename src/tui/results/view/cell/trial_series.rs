@@ -1,4 +1,4 @@
-//! The course of the trials: throughput, or operations, over the time that was measured, one trial
+//! The series of the trials: throughput, or operations, over the time that was measured, one trial
 //! after another.
 
 use ratatui::buffer::Buffer;
@@ -12,26 +12,28 @@ use crate::tui::plot::{Axis, Chart, Draw, Point, Scale, Series};
 use crate::tui::results::trial_series::TrialSeries;
 use crate::units::{column, show_nanos};
 
-/// Nothing where no trial was long enough to be seen in two intervals: the trials say as much.
+/// Returns the sections; none if no trial has two intervals, which the list of trials covers.
 pub fn sections<'a>(
     s: Scene<'a>,
-    course: Option<&'a TrialSeries>,
+    series: Option<&'a TrialSeries>,
     height: u16,
 ) -> Vec<Section<'a>> {
-    let Some(course) = course.filter(|course| course.trials.iter().any(|own| own.len() > 1)) else {
+    let Some(series) =
+        series.filter(|series| series.trials.iter().any(|samples| samples.len() > 1))
+    else {
         return Vec::new();
     };
     let metric = match super::trials::metric(s) {
         Metric::Cpu => Metric::Throughput,
         metric => metric,
     };
-    let points = points(metric, course);
+    let points = points(metric, series);
     let (factor, unit) = column::unit(
         points.iter().map(|point| point.y).filter(|y| y.is_finite()),
         metric.units(s.look.unit),
     );
     vec![
-        Section::Lines(vec![s.heading(&format!("Within the trials, one after another, {unit}"))]),
+        Section::Lines(vec![s.heading(&format!("Over time, trial after trial, {unit}"))]),
         Section::Picture {
             height,
             draw: Box::new(move |area, buf| draw(s, &points, factor, area, buf)),
@@ -39,7 +41,7 @@ pub fn sections<'a>(
     ]
 }
 
-/// Per second: bytes, where the cell moves any.
+/// Returns the rate of a sample, per second.
 fn rate(metric: Metric, sample: &Sample) -> f64 {
     let amount = match metric {
         Metric::Throughput | Metric::Cpu => sample.bytes,
@@ -49,10 +51,10 @@ fn rate(metric: Metric, sample: &Sample) -> f64 {
     if sample.nanos == 0 { f64::NAN } else { amount as f64 * 1e9 / sample.nanos as f64 }
 }
 
-/// Each rate holds from the beginning of its interval to its end; a gap between trials. In seconds.
-fn points(metric: Metric, course: &TrialSeries) -> Vec<Point> {
+/// Returns the rates over time in seconds, each from its interval start; gaps between trials.
+fn points(metric: Metric, series: &TrialSeries) -> Vec<Point> {
     let (mut points, mut before) = (Vec::new(), 0.0);
-    for trial in &course.trials {
+    for trial in &series.trials {
         let at = |nanos: u64| before + nanos as f64 / 1e9;
         for sample in trial {
             points
@@ -87,14 +89,14 @@ mod tests {
     #[test]
     fn trials_follow_each_other_with_a_gap() {
         let sample = |at, bytes| Sample { at, nanos: 100_000_000, bytes, ops: 1, syscalls: 2 };
-        let course = TrialSeries {
+        let series = TrialSeries {
             result: 0,
             trials: vec![
                 vec![sample(100_000_000, 10), sample(200_000_000, 20)],
                 vec![sample(100_000_000, 30)],
             ],
         };
-        let found: Vec<(u64, Option<u64>)> = points(Metric::Throughput, &course)
+        let found: Vec<(u64, Option<u64>)> = points(Metric::Throughput, &series)
             .iter()
             .map(|p| ((p.x * 10.0).round() as u64, p.y.is_finite().then(|| p.y.round() as u64)))
             .collect();
@@ -110,7 +112,7 @@ mod tests {
                 (3, None)
             ]
         );
-        assert_eq!(points(Metric::SystemCalls, &course)[0].y.round(), 20.0);
+        assert_eq!(points(Metric::SystemCalls, &series)[0].y.round(), 20.0);
         assert!(rate(Metric::Throughput, &Sample::default()).is_nan());
     }
 }

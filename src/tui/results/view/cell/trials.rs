@@ -1,4 +1,4 @@
-//! The trials of a cell in the order they were made: as dots, and one by one.
+//! The trials of a cell in the order they ran: as dots, and one by one.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::theme::Role;
 use crate::units::{self, column};
 
-/// What a trial is told by: the metric that is plotted, where a single trial has it.
+/// Returns the metric of a trial: the plotted one, if a single trial has it.
 pub(super) fn metric(s: Scene) -> Metric {
     match s.data.metric {
         Metric::Operations => Metric::Operations,
@@ -71,7 +71,7 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
             Span::styled(rest, s.look.style(Role::Text)),
         ];
         if outliers.binary_search(&at).is_ok() {
-            parts.push(Span::styled("  stands apart", s.look.style(Role::Misleading)));
+            parts.push(Span::styled("  outlier", s.look.style(Role::Misleading)));
         }
         if trial.short {
             parts.push(Span::styled("  cut short", s.look.style(Role::Dim)));
@@ -84,16 +84,16 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
 
 fn dots(s: Scene, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buffer) {
     let trials = &s.result.trials;
-    let wanted = |pick: &dyn Fn(usize) -> bool| -> Vec<Point> {
+    let select = |pick: &dyn Fn(usize) -> bool| -> Vec<Point> {
         let point = |(at, trial): (usize, &std::sync::Arc<Trial>)| {
             pick(at).then(|| Point::new((at + 1) as f64, value(metric, trial)))
         };
         trials.iter().enumerate().filter_map(point).collect()
     };
-    let apart = |at: usize| outliers.binary_search(&at).is_ok();
-    let plain = wanted(&|at| !apart(at) && !trials[at].short);
-    let odd = wanted(&apart);
-    let short = wanted(&|at| !apart(at) && trials[at].short);
+    let is_outlier = |at: usize| outliers.binary_search(&at).is_ok();
+    let plain = select(&|at| !is_outlier(at) && !trials[at].short);
+    let apart = select(&is_outlier);
+    let short = select(&|at| !is_outlier(at) && trials[at].short);
     let hue = s.data.hues.get(s.index).copied().unwrap_or(0);
     let dot = |points, style, marker| Series {
         name: "",
@@ -106,7 +106,7 @@ fn dots(s: Scene, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buff
     let all = [
         dot(plain.as_slice(), s.look.series(hue), s.look.marker(0)),
         dot(&short, s.look.style(Role::Dim), s.look.marker(4)),
-        dot(&odd, s.look.style(Role::Misleading), '!'),
+        dot(&apart, s.look.style(Role::Misleading), '!'),
     ];
     let values = trials.iter().map(|trial| value(metric, trial)).filter(|value| value.is_finite());
     let (factor, unit) = column::unit(values, metric.units(s.look.unit));
