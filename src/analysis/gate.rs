@@ -142,10 +142,12 @@ impl Ruling {
             .map(|loss| format!("{:.0} %", (loss * 100.0).ceil()))
         {
             [least, most] if least == most => {
-                format!("; their intervals show losses from {least} on")
+                format!("; the intervals detect losses of {least} or more")
             }
             [least, most] => {
-                format!("; their intervals show losses from {least} on, the widest from {most} on")
+                format!(
+                    "; the intervals detect losses of {least} or more, the widest of {most} or more"
+                )
             }
         };
         self.seen.map_or(String::new(), text)
@@ -158,15 +160,16 @@ impl Ruling {
             |count: usize| if count == 1 { "1 cell".into() } else { format!("{count} cells") };
         let mut said = match self.slower.len() {
             0 => format!(
-                "Gate: of {} judged none is slower than A by more than {limit}{}.",
+                "Gate: none of {} is slower than A by more than {limit}{}.",
                 cells(self.judged),
                 self.sight()
             ),
             slower => {
                 let mut named: Vec<String> = self.slower.iter().take(NAMED).map(figure).collect();
                 named.extend((slower > NAMED).then(|| format!("{} more", slower - NAMED)));
+                let verb = if slower == 1 { "is" } else { "are" };
                 format!(
-                    "Gate: {slower} of {} judged slower than A by more than {limit}: {}.",
+                    "Gate: {slower} of {} {verb} slower than A by more than {limit}: {}.",
                     cells(self.judged),
                     named.join("; ")
                 )
@@ -188,7 +191,7 @@ impl Ruling {
             said += &format!(" {drift}");
         }
         if self.unheld > 0 {
-            said += &format!(" A itself has no sound figure of {}.", cells(self.unheld));
+            said += &format!(" A itself has no valid figure for {}.", cells(self.unheld));
         }
         if self.is_open() {
             said += " The gate did not pass: use a longer --budget or more --trials, or record a new baseline.";

@@ -103,8 +103,8 @@ fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCe
         )
     } else if source.device >= MOST {
         let names = [
-            ("the way to the disk carries", bounds.link),
-            ("the disk's vendor names", bounds.rated),
+            ("the link to the disk carries", bounds.link),
+            ("the disk is rated for", bounds.rated),
         ];
         let (name, bound) = names
             .into_iter()
@@ -136,7 +136,7 @@ fn text(picked: &Picked, result: &CellResult) -> String {
             ceiling.name
         ),
         None if result.source.is_some_and(|source| source.device >= MOST) => {
-            " (what this disk can give is not known: --rated SPEED says it)".into()
+            " (the disk's rated speed is unknown; set it with --rated SPEED)".into()
         }
         None => String::new(),
     };
@@ -145,7 +145,7 @@ fn text(picked: &Picked, result: &CellResult) -> String {
         trials => format!(" (median of {trials} trials)"),
     };
     let short = if result.trials.iter().any(|trial| trial.short) {
-        " It was cut before the end of the file."
+        " It was cut short before the end of the file."
     } else {
         ""
     };
@@ -153,9 +153,9 @@ fn text(picked: &Picked, result: &CellResult) -> String {
         .error
         .as_ref()
         .map_or(String::new(), |error| format!(" It failed: {}.", error.trim_end_matches('.')));
-    let wrong = result
-        .wrong()
-        .map_or(String::new(), |why| format!(" But: {}.", why.message.trim_end_matches('.')));
+    let wrong = result.wrong().map_or(String::new(), |why| {
+        format!(" But this figure is wrong: {}.", why.message.trim_end_matches('.'))
+    });
     format!(
         "{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} Picked: {}; {}.",
         describe_method(job),
@@ -173,7 +173,7 @@ pub(super) fn passed_over(session: &Session, cell: u32) -> Option<String> {
         return Some(out.why.clone());
     }
     Some(format!(
-        "tried for a moment it gave {}, less than what was picked",
+        "a short try reached {}, less than the picked method",
         show_rate(pick.rate(cell)?)
     ))
 }

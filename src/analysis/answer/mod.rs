@@ -96,7 +96,7 @@ pub fn of_experiment(session: &Session, results: &[CellResult], general: &str) -
     Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
-/// `Reasonable counts go from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
+/// `Reasonable counts range from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
 fn counts(results: &[CellResult]) -> Option<String> {
     let found: Vec<(&CellResult, TrialWork)> =
         results.iter().filter_map(|result| Some((result, result.work()?.of_a_pass()))).collect();
@@ -115,7 +115,7 @@ fn counts(results: &[CellResult]) -> Option<String> {
     Some(match found.len() {
         1 => format!("A reasonable count is {}.", told(least)),
         all => format!(
-            "Reasonable counts go from {} to {}; the table of counts has all {all}.",
+            "Reasonable counts range from {} to {}; the table of counts lists all {all}.",
             told(least),
             told(most)
         ),

@@ -58,17 +58,17 @@ fn single(result: &CellResult, best: &Best, labels: &Labels) -> String {
             let (first, last) = change.first_and_last();
             let (first, last) = (rate(best, first.summary.median), rate(best, last.summary.median));
             format!(
-                "{}: from {first} to {last} within the run, so no single figure",
+                "{}: went from {first} to {last} during the run, so there is no single figure",
                 labels.full(&best.cell)
             )
         }
         None => format!("{}: {}{interval}", labels.full(&best.cell), figure(best)),
     };
     if let Some(why) = &best.wrong {
-        text += &format!(", but that is wrong: {}", phrase(why));
+        text += &format!(", but this figure is wrong: {}", phrase(why));
     }
     if let Some(error) = &result.error {
-        text += &format!(", until it failed: {}", phrase(error));
+        text += &format!(", then it failed: {}", phrase(error));
     }
     text + "."
 }
@@ -96,11 +96,11 @@ fn figure(best: &Best) -> String {
             let each = 1e9 * f64::from(best.cell.threads) / operations.summary.median;
             format!("{} ({} each)", per_second(operations.summary.median), units::show_nanos(each))
         }
-        _ => "no operation".into(),
+        _ => "no operations".into(),
     }
 }
 
-/// `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot tell it from mmap at 1 MiB,
+/// `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot distinguish it from mmap at 1 MiB,
 /// warm.`
 fn fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
     let what = match (&best.throughput, best.cell.op) {
@@ -117,13 +117,13 @@ fn fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
         enumerated(&names, jobs.len())
     };
     if !alike.is_empty() {
-        text += &format!("; no difference between it and {}", names(&alike));
+        text += &format!("; no difference from {}", names(&alike));
     }
     if !open.is_empty() {
-        text += &format!("; these trials cannot tell it from {}", names(&open));
+        text += &format!("; these trials cannot distinguish it from {}", names(&open));
     }
     if let Some(why) = &best.wrong {
-        text += &format!(", but that is wrong, as is every other: {}", phrase(why));
+        text += &format!(", but this figure is wrong, as are all others: {}", phrase(why));
     }
     text + "."
 }
@@ -161,7 +161,7 @@ fn wrong(results: &[CellResult], answer: &Answer, labels: &Labels) -> Option<Str
         more => format!(" {more} more results are wrong."),
     };
     let why = phrase(&top.wrong()?.message);
-    Some(format!("Left out: {}, {figure}, is wrong: {why}.{more}", labels.full(&top.cell)))
+    Some(format!("Excluded: {}, {figure}, which is wrong: {why}.{more}", labels.full(&top.cell)))
 }
 
 /// The curves worth a sentence: of each backend the fastest, warm ones where there are any.
@@ -208,7 +208,7 @@ fn needed(knees: &[Knee], labels: &Labels) -> Option<String> {
     let state = state.map(|state| match state {
         Cache::Cold => "Cold, ",
         Cache::Warm => "Warm, ",
-        Cache::AsIs => "As is, ",
+        Cache::AsIs => "Cache as is, ",
     });
     (!clauses.is_empty()).then(|| format!("{}{}.", state.unwrap_or_default(), clauses.join(", ")))
 }
@@ -232,9 +232,9 @@ fn size(knee: &Knee) -> String {
     }
 }
 
-/// `Cold costs 9.8x: the device gives 2.70 GiB/s from 128 KiB on.`
+/// `Cold is 9.8x slower: the device reaches 2.70 GiB/s from 128 KiB on.`
 fn cold(cost: &ColdCost) -> String {
-    let gives = if cost.device { "the device gives" } else { "cold gives" };
+    let gives = if cost.device { "the device reaches" } else { "cold reaches" };
     let rate = units::show_rate(cost.throughput);
     let from = match cost.from {
         Some(from) if from != cost.cold.block => format!(" from {} on", units::show_bytes(from)),
@@ -259,7 +259,7 @@ fn cold(cost: &ColdCost) -> String {
         _ if cost.ratio < 1.0 => {
             format!("Cold is {} as fast as warm: {gives}.", times(1.0 / cost.ratio))
         }
-        _ => format!("Cold costs {}: {gives}.", times(cost.ratio)),
+        _ => format!("Cold is {} slower: {gives}.", times(cost.ratio)),
     }
 }
 
@@ -301,7 +301,7 @@ fn together(results: &[CellResult]) -> Option<String> {
     let way = if most[0].0 { "fell" } else { "rose" };
     let seconds = |nanos: u64| format!("{:.1} s", nanos as f64 / 1e9);
     Some(format!(
-        "{} of {} cells {way} at the same time, {} to {} after the start: the machine or the device changed, not what they do.",
+        "{} of {} cells {way} at the same time, {} to {} after the start: the machine or the device changed, not the workload.",
         most.len(),
         results.len(),
         seconds(from),
@@ -318,9 +318,12 @@ fn few_trials(results: &[CellResult]) -> Option<String> {
     match without {
         0 => None,
         all if all == results.len() => {
-            Some("Under 5 trials of each: differences may be chance.".into())
+            Some("Fewer than 5 trials each: differences may be due to chance.".into())
         }
-        some => Some(format!("{some} cells have under 5 trials: their differences may be chance.")),
+        1 => Some("1 cell has fewer than 5 trials: its differences may be due to chance.".into()),
+        some => Some(format!(
+            "{some} cells have fewer than 5 trials: their differences may be due to chance."
+        )),
     }
 }
 
@@ -331,7 +334,7 @@ pub fn failed(results: &[CellResult], labels: &Labels) -> Option<String> {
         [] => None,
         [(job, error)] => Some(format!("{} failed: {}.", labels.full(job), phrase(error))),
         [(job, error), ..] => Some(format!(
-            "{} cells failed, the first was {}: {}.",
+            "{} cells failed; the first was {}: {}.",
             failed.len(),
             labels.full(job),
             phrase(error)

@@ -137,7 +137,7 @@ pub(super) fn clause(other: &str, rate: &Summary, base: &str, of: &Summary) -> O
         return Some(format!("no difference between {other} and {base}"));
     }
     if ratio.verdict() == Some(std::cmp::Ordering::Equal) {
-        return Some(format!("these trials cannot tell {other} from {base}"));
+        return Some(format!("these trials cannot distinguish {other} from {base}"));
     }
     let (fast, slow, ratio) =
         if ratio.ratio < 1.0 { (base, other, ratio.inverse()) } else { (other, base, ratio) };

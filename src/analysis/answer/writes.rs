@@ -40,7 +40,7 @@ pub fn beside(results: &[CellResult]) -> Option<String> {
     let said = ends.into_iter().filter_map(|(job, append, over)| {
         let clause = clause("appending", append, "overwriting", over)?;
         let until = if job.sync == Sync::None && !job.direct {
-            ", until the page cache has all"
+            ", measured until all data is in the page cache"
         } else {
             ""
         };
@@ -50,7 +50,7 @@ pub fn beside(results: &[CellResult]) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// `What was appended was read back, the same in every block: XOR 11af06bb.`
+/// `The appended data was read back and matches in every block: XOR 11af06bb.`
 pub fn read_back(results: &[CellResult]) -> Option<String> {
     let pairs = results
         .iter()
@@ -59,17 +59,17 @@ pub fn read_back(results: &[CellResult]) -> Option<String> {
     let all: Vec<_> = pairs.collect();
     let (xor, _) = all.first()?;
     let wrong = all.iter().filter(|(written, read)| !read.matches(*written)).count();
-    let alike = if xor.0 == 0 { ", as equal blocks cancel out in pairs" } else { "" };
+    let alike = if xor.0 == 0 { ", because equal blocks cancel out in pairs" } else { "" };
     Some(match wrong {
         0 if all.iter().all(|(written, _)| written == xor) => {
-            format!("What was appended was read back, the same in every block: XOR {xor}{alike}.")
+            format!("The appended data was read back and matches in every block: XOR {xor}{alike}.")
         }
         0 => format!(
-            "What was appended was read back in all {} trials: the same XOR, and the same in every block.",
+            "The appended data was read back in all {} trials: the XOR and every block match.",
             all.len()
         ),
         wrong => format!(
-            "What was read back is not what was appended in {wrong} of {} trials.",
+            "The data read back differs from the data appended in {wrong} of {} trials.",
             all.len()
         ),
     })
@@ -129,13 +129,13 @@ mod tests {
         );
         assert_eq!(
             read_back(&cells).unwrap(),
-            "What was appended was read back, the same in every block: XOR 00000007."
+            "The appended data was read back and matches in every block: XOR 00000007."
         );
         let bad =
             [cell(Writes::Append, 512, 1_000_000, 7), cell(Writes::Append, 512, 1_000_000, 8)];
         assert_eq!(
             read_back(&bad).unwrap(),
-            "What was read back is not what was appended in 7 of 14 trials."
+            "The data read back differs from the data appended in 7 of 14 trials."
         );
     }
 }

@@ -102,6 +102,9 @@ pub fn said(laid: &[Beside]) -> Option<String> {
         (format!("{} cells are", laid.len()), "they differ")
     };
     (!laid.is_empty()).then(|| {
-        format!("{cells} laid side by side without a ratio, as {they} in {}.", axes.join(" or "))
+        format!(
+            "{cells} shown side by side without a ratio because {they} in {}.",
+            axes.join(" or ")
+        )
     })
 }

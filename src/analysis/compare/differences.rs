@@ -123,7 +123,7 @@ fn settings(session: &Session, results: &[CellResult]) -> Facts {
             if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") },
         ),
         ("trial time", if time[0] == time[1] { time[0].clone() } else { time.join(" to ") }),
-        ("trials of a cell", trials(results)),
+        ("trials per cell", trials(results)),
         ("--trials", asked(plan)),
         ("--cold", plan.cold.to_string()),
         ("programs", session.programs().join(", ")),
@@ -163,8 +163,8 @@ fn file(session: &Session) -> Facts {
     let facts = session.grounds.as_ref().map(|grounds| grounds.target.clone()).unwrap_or_default();
     let kind = match target {
         TargetSpec::Scratch { .. } => "scratch file",
-        TargetSpec::File { .. } => "an own file",
-        TargetSpec::New { .. } => "made by the run",
+        TargetSpec::File { .. } => "existing file",
+        TargetSpec::New { .. } => "created by the run",
         TargetSpec::None => "",
     };
     [
@@ -176,7 +176,7 @@ fn file(session: &Session) -> Facts {
         (
             "access time",
             facts.noatime.map_or(String::new(), |noatime| {
-                if noatime { "left alone" } else { "updated" }.into()
+                if noatime { "not updated" } else { "updated" }.into()
             }),
         ),
         ("holes", facts.hole_bytes.map_or(String::new(), units::show_bytes)),

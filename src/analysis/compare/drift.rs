@@ -150,7 +150,7 @@ pub struct Drift {
 /// What would narrow intervals that were widened by halves.
 fn remedy(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) -> String {
     if !trusted {
-        return "kept runs cannot show more, as these two were not made on one machine and file"
+        return "saved runs cannot improve on it, because these two differ in machine or file"
             .into();
     }
     let (jobs, cells_of_probes) = (
@@ -159,12 +159,10 @@ fn remedy(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) -> S
     );
     let had = jobs.chain(cells_of_probes).flatten().map(Vec::len).max().unwrap_or(0);
     let more = match KEPT.saturating_sub(had).max(1) {
-        1 => "1 more kept run".into(),
-        more => format!("{more} more kept runs"),
+        1 => "1 more saved run".into(),
+        more => format!("{more} more saved runs"),
     };
-    format!(
-        "{more} of these cells (--save) would show what this machine differs by itself, and more trials narrow both"
-    )
+    format!("{more} of these cells (--save) would measure it, and more trials narrow the intervals")
 }
 
 /// What was known of these pairs; `None` where there are none with a ratio.
@@ -192,21 +190,22 @@ pub fn told(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) ->
         Some(_) if known => (
             Basis::KeptRuns,
             format!(
-                "The intervals hold what this machine differs by itself, about {by} between two runs, as {} other kept runs of these cells show.",
+                "The intervals include how much this machine varies from run to run, about {by}, as seen in {} other saved runs of these cells.",
                 kept.runs
             ),
         ),
         Some(_) => (
             Basis::Halves,
             format!(
-                "A run's interval describes that run. These also hold about {by} for the time between, three times what the halves of the runs \
-                 differ by; {}.",
+                "Trials of one run do not show how much the machine varies from run to run. \
+                 The intervals include about {by} for that, three times the difference between \
+                 the halves of each run; {}.",
                 remedy(cells, probes, kept, trusted)
             ),
         ),
         None => (
             Basis::Unknown,
-            "The intervals describe these runs only: how much this machine differs by itself from run to run is not known.".into(),
+            "The intervals cover these runs only: how much this machine varies from run to run is unknown.".into(),
         ),
     };
     Some(Drift { basis, runs: if basis == Basis::KeptRuns { kept.runs } else { 0 }, factor, text })

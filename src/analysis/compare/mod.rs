@@ -281,7 +281,7 @@ impl Told {
             Told::Other => ("A", letter),
         };
         Some(format!(
-            "{reference} is a reference: its figures are as reported, and intervals are of {measured}'s trials only."
+            "{reference} is a reference: its figures are as reported, and the intervals come from {measured}'s trials only."
         ))
     }
 

@@ -73,7 +73,7 @@ fn pair(
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());
     let units = (unit.is_none() && base.unit.is_some() && other.unit.is_some())
-        .then(|| "the two have different units".into());
+        .then(|| "the units differ".into());
     ProbePair {
         cell: base.cell.clone(),
         outcome: Outcome::of(failed.is_some(), wrong.is_some(), ratio, speed.is_some()),
@@ -107,7 +107,7 @@ pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
             .collect();
     let rest = [
         (count(&[Outcome::Same]), "no difference in"),
-        (count(&[Outcome::Unclear]), "cannot be told apart in"),
+        (count(&[Outcome::Unclear]), "inconclusive in"),
         (count(&[Outcome::TooFew]), "too few trials to tell in"),
         (count(&[Outcome::Wrong, Outcome::Failed]), "not judged"),
     ];
@@ -116,7 +116,10 @@ pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{what} {count}")),
     );
-    let lone = (alone > 0).then(|| format!("{alone} probes are without a partner."));
+    let lone = (alone > 0).then(|| match alone {
+        1 => "1 probe measured in only one of the two.".to_string(),
+        alone => format!("{alone} probes measured in only one of the two."),
+    });
     let told = (!pairs.is_empty()).then(|| {
         let of = if pairs.len() == 1 {
             "Of 1 probe".into()

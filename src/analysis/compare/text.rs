@@ -16,9 +16,7 @@ const RUNS: usize = 4;
 /// `B against A: uring 1.31x [1.27-1.36] faster below 16 KiB, no difference from 16 KiB on.`
 pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     if cells.is_empty() {
-        return format!(
-            "No cell was measured in both A and {letter}: there is nothing to compare."
-        );
+        return format!("No cell was measured in both A and {letter}: nothing to compare.");
     }
     let judged: Vec<&Pair> = cells.iter().filter(|pair| judged(pair.outcome)).collect();
     let mut said = Vec::new();
@@ -35,20 +33,17 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     if different > 0 && judged.len() > 1 && narrow && may_be_chance(different, judged.len()) {
         let calls =
             if different == 1 { "1 difference".into() } else { format!("{different} differences") };
-        said.push(format!("Of {} equal cells chance alone would show {calls} too: repeat the runs before you trust it.", judged.len()));
+        said.push(format!("Among {} equal cells, chance alone would also show {calls}: repeat the runs before you trust this.", judged.len()));
     }
     let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
     said.extend(unclear(letter, cells));
     said.extend(counted(
         count(Outcome::TooFew),
-        "with under 5 trials on a side: too few trials to tell.",
+        "with fewer than 5 trials on one side: too few to judge.",
     ));
-    said.extend(counted(
-        count(Outcome::Wrong),
-        "not judged, because a side is warned to be wrong.",
-    ));
-    said.extend(counted(count(Outcome::Failed), "not judged, because a side failed."));
-    said.extend(counted(alone, "without a partner."));
+    said.extend(counted(count(Outcome::Wrong), "not judged because one side is marked wrong."));
+    said.extend(counted(count(Outcome::Failed), "not judged because one side failed."));
+    said.extend(counted(alone, "measured in only one of the two."));
     said.join(" ")
 }
 
@@ -66,12 +61,9 @@ fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
     } else {
         format!("{}x to {}x", times(least), times(most))
     };
-    let whole = if open.len() == cells.len() { format!("{letter} and A: ") } else { String::new() };
-    let told = counted(open.len(), "cannot be told apart")?;
-    Some(format!(
-        "{whole}{told}: {} may differ by up to {by}.",
-        if open.len() == 1 { "it" } else { "they" }
-    ))
+    let verb = if open.len() == 1 { "is" } else { "are" };
+    let count = counted(open.len(), &format!("{verb} inconclusive"))?;
+    Some(format!("{count}: A and {letter} may differ there by up to {by}."))
 }
 
 /// Whether an interval twice as wide would hold 1: chance gives such differences, but hardly wider
@@ -98,10 +90,11 @@ type Curve<'a> = Vec<&'a Pair>;
 
 fn clauses(judged: &[&Pair], all: bool) -> String {
     if let Some(figure) = figure(judged) {
+        let every = if judged[0].outcome == Outcome::Same { "any of" } else { "all" };
         return match judged.len() {
             1 => figure,
-            count if all => format!("{figure} in all {count} cells"),
-            count => format!("{figure} in all {count} cells that can be judged"),
+            count if all => format!("{figure} in {every} {count} cells"),
+            count => format!("{figure} in {every} {count} cells that can be judged"),
         };
     }
     let axis = Axis::best(judged.iter().map(|pair| &pair.cell));

@@ -20,7 +20,7 @@ pub enum Basis {
     Copy,
     /// The bytes are read where they lie.
     Memory,
-    /// What the way to the disk carries.
+    /// What the link to the disk carries.
     Link,
     /// What the vendor of the disk names.
     Rated,
@@ -59,9 +59,9 @@ impl Basis {
             }
             Basis::Copy => format!("copying at {copy}"),
             Basis::Memory => format!("reading memory at {read}"),
-            Basis::Link => format!("the {} that the way to the disk carries", rate(bounds.link)),
-            Basis::Granted => "what the control group lets through".into(),
-            Basis::Rated => format!("the {} that the vendor of the disk names", rate(bounds.rated)),
+            Basis::Link => format!("the {} that the link to the disk carries", rate(bounds.link)),
+            Basis::Granted => "the rate limit of the control group".into(),
+            Basis::Rated => format!("the disk's rated {}", rate(bounds.rated)),
         }
     }
 }
@@ -229,7 +229,7 @@ fn contradiction<'a>(
     };
     let (times, label) = results.filter_map(above).max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!(
-        "{label} gave {times:.1} times as much: the machine was slower when these bare loops ran, so it can do more than that"
+        "{label} reached {times:.1} times as much: the machine was slower when the bare loops ran, so the estimate is too low"
     ))
 }
 
@@ -250,7 +250,7 @@ pub fn foreseen_with(plan: &Plan, bounds: &Bounds) -> String {
         let (low, high) = (show_rate(told.low), show_rate(told.high));
         let rates = if low == high { high } else { format!("{low} to {high}") };
         let where_cached = if memory(&basis) && !told.known && !granted { IN_MEMORY } else { "" };
-        format!("{where_cached}{rates} by {}", basis.reason(bounds, told.threads))
+        format!("{where_cached}{rates} from {}", basis.reason(bounds, told.threads))
     };
     let parts: Vec<String> = told.into_iter().map(part).collect();
     let all = if granted { IN_MEMORY } else { "" };
@@ -258,7 +258,7 @@ pub fn foreseen_with(plan: &Plan, bounds: &Bounds) -> String {
 }
 
 /// What is taken for granted of a file that is read as it is.
-const IN_MEMORY: &str = "where the file is in memory, ";
+const IN_MEMORY: &str = "if the file is in memory, ";
 
 /// What was foreseen of the jobs with one basis.
 struct Told {
@@ -281,6 +281,6 @@ pub fn reasons(lines: &[Estimated]) -> String {
     if told.is_empty() {
         String::new()
     } else {
-        format!("Dotted: estimates from {}, made before anything ran.", told.join("; from "))
+        format!("Dotted: estimates from {}, made before the run.", told.join("; from "))
     }
 }

@@ -259,7 +259,7 @@ impl<'a> Cell<'a> {
             let (given, memory) = (show_rate(rate), show_rate(most));
             if rate > BEYOND * most && bounds.fits_caches(job) {
                 let why = format!(
-                    "{given} of {} that fit in them; {whose} can {verb} {memory} of memory",
+                    "{given}, because {} fit in them; {whose} can {verb} {memory} beyond them",
                     show_bytes(job.span)
                 );
                 return Limited::new(Limit::CpuCache, why);
@@ -343,7 +343,7 @@ impl<'a> Cell<'a> {
             return Limited::new(
                 Limit::RateLimit,
                 format!(
-                    "several block sizes are held at {}, and single operations wait for their turn",
+                    "several block sizes stop at the same {}, and single operations are held back",
                     show_rate(held)
                 ),
             );
@@ -351,17 +351,20 @@ impl<'a> Cell<'a> {
         if let Some(granted) = bounds.granted_to(job).filter(|granted| rate >= AT * granted) {
             return Limited::new(
                 Limit::RateLimit,
-                format!("{} that the control group lets through (io.max)", of(granted)),
+                format!("{} that the control group allows (io.max)", of(granted)),
             );
         }
         if let Some(link) = bounds.link.filter(|link| rate >= AT * link) {
             return Limited::new(
                 Limit::Link,
-                format!("{} that the way to the disk carries", of(link)),
+                format!("{} that the link to the disk carries", of(link)),
             );
         }
         if let Some(rated) = bounds.rated.filter(|rated| rate >= AT * rated) {
-            return Limited::new(Limit::Device, format!("{} that its vendor names", of(rated)));
+            return Limited::new(
+                Limit::Device,
+                format!("{} of the rated {}", show_rate(rate), show_rate(rated)),
+            );
         }
         None
     }
@@ -379,7 +382,7 @@ impl<'a> Cell<'a> {
             return Limited::new(
                 Limit::OneCpu,
                 format!(
-                    "busy for {} of the time; more threads may get more",
+                    "busy for {} of the time; more threads may be faster",
                     show_share(self.busy.min(1.0))
                 ),
             );
@@ -411,12 +414,12 @@ impl<'a> Cell<'a> {
         if best && rate >= BEST * peak {
             return Limited::new(
                 Limit::Device,
-                format!("{}, the most that it gave to any cell", show_rate(rate)),
+                format!("{}, the highest rate of any cell", show_rate(rate)),
             );
         }
         if best {
             let why = format!(
-                "{}; these trials cannot tell it from {}, the most that it gave to any cell",
+                "{}; these trials cannot distinguish it from {}, the highest rate of any cell",
                 show_rate(rate),
                 show_rate(peak)
             );
@@ -435,7 +438,7 @@ impl<'a> Cell<'a> {
         if !job.direct && job.pattern == Pattern::Seq && job.op == Op::Read {
             let waited = show_share((1.0 - self.busy).max(0.0));
             let why = format!(
-                "{}, waited for it for {waited} of the time; it gave {} to another cell",
+                "{}, waiting for it {waited} of the time; another cell reached {}",
                 show_rate(rate),
                 show_rate(peak)
             );
@@ -452,7 +455,7 @@ impl<'a> Cell<'a> {
         };
         Limited::new(
             Limit::DeviceQueue,
-            format!("{at_once}, {each} each; the device gave {} to another cell", show_rate(peak)),
+            format!("{at_once}, {each} each; another cell reached {}", show_rate(peak)),
         )
     }
 }

@@ -148,11 +148,11 @@ fn what_stays_in_the_caches_of_the_cpus_is_not_held_by_memory() {
     );
     assert_eq!(
         text("mmap", 0, 8 << 20, 30e9),
-        "CPU caches: 27.9 GiB/s of 8 MiB that fit in them; one thread can read 14.0 GiB/s of memory"
+        "CPU caches: 27.9 GiB/s, because 8 MiB fit in them; one thread can read 14.0 GiB/s beyond them"
     );
     assert_eq!(
         text("pread", 1, 8 << 20, 26e9),
-        "CPU caches: 24.2 GiB/s of 8 MiB that fit in them; one thread can copy 12.1 GiB/s of memory"
+        "CPU caches: 24.2 GiB/s, because 8 MiB fit in them; one thread can copy 12.1 GiB/s beyond them"
     );
     assert!(
         text("mmap", 0, 8 << 20, 16e9)
@@ -183,10 +183,10 @@ fn a_device_waits_for_more_requests_or_gives_all_it_has() {
         why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
     assert_eq!(
         text[0],
-        "device queue: one operation at a time, 80.0 µs each; the device gave 2.44 GiB/s to another cell"
+        "device queue: one operation at a time, 80.0 µs each; another cell reached 2.44 GiB/s"
     );
     assert!(text[1].starts_with("device queue: 32 operations at once, 320 µs each"), "{}", text[1]);
-    assert_eq!(text[2], "device: 2.44 GiB/s, the most that it gave to any cell");
+    assert_eq!(text[2], "device: 2.44 GiB/s, the highest rate of any cell");
 }
 
 /// 30 % less than another cell, of trials that scatter by more or by less than that.
@@ -203,7 +203,7 @@ fn a_device_gave_less_only_where_the_intervals_say_so() {
     assert!(told(0.01).starts_with("device queue: one operation at a time"), "{}", told(0.01));
     assert_eq!(
         told(0.6),
-        "device: 667 MiB/s; these trials cannot tell it from 952 MiB/s, the most that it gave to any cell"
+        "device: 667 MiB/s; these trials cannot distinguish it from 952 MiB/s, the highest rate of any cell"
     );
 }
 
@@ -220,7 +220,7 @@ fn what_is_read_ahead_is_not_one_operation_at_a_time() {
         (told.by, told.text.as_str()),
         (
             Limit::Device,
-            "device: 1.27 MiB/s, waited for it for 70 % of the time; it gave 2.44 GiB/s to another cell"
+            "device: 1.27 MiB/s, waiting for it 70 % of the time; another cell reached 2.44 GiB/s"
         )
     );
 }
@@ -235,7 +235,7 @@ fn a_cpu_that_is_busy_longer_than_it_waits_is_what_limits_a_cold_read() {
     let text: Vec<&str> =
         why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
     assert_eq!(text[0], "CPU: busy for 60 % of the time, longer than it waited for the device");
-    assert_eq!(text[1], "device: 2.44 GiB/s, the most that it gave to any cell");
+    assert_eq!(text[1], "device: 2.44 GiB/s, the highest rate of any cell");
     // Nothing is known of a device's best from one cell that hardly asked for it.
     assert_eq!(limits(&[cold(512, 600.0, 0.6)], &bounds()), [Some(Limit::OneCpu)]);
 }
@@ -276,7 +276,7 @@ fn a_cpu_that_others_use_is_no_wait_for_the_device() {
     let told = why(&[cold], &bounds()).limits[0].clone().unwrap();
     assert_eq!(
         (told.by, told.text.as_str()),
-        (Limit::OneCpu, "CPU: busy for 90 % of the time; more threads may get more")
+        (Limit::OneCpu, "CPU: busy for 90 % of the time; more threads may be faster")
     );
 }
 
@@ -288,8 +288,9 @@ fn blocks_of_a_few_bytes_tell_no_bandwidth() {
         .collect();
     let curve = &why(&results, &bounds()).costs[0];
     assert!(
-        curve.text.contains("per operation at all sizes from 1 B to 8 B; what a byte costs cannot")
-            || curve.text.starts_with("cannot be separated"),
+        curve.text.contains(
+            "per operation at all sizes from 1 B to 8 B; they do not show the cost per byte"
+        ) || curve.text.starts_with("cannot be separated"),
         "{curve:?}"
     );
     assert_eq!((curve.bandwidth, curve.half), (None, None));
@@ -341,7 +342,7 @@ fn the_link_and_the_vendor_are_named_where_they_are_reached() {
     let rated = Bounds { rated: Some(560_000_000.0), ..bounds() };
     assert_eq!(
         why(&[result], &rated).limits[0].as_ref().unwrap().text,
-        "device: 534 MiB/s of the 534 MiB/s that its vendor names"
+        "device: 534 MiB/s of the rated 534 MiB/s"
     );
 }
 
@@ -354,7 +355,7 @@ fn a_limit_of_the_control_group_is_named_where_it_is_reached() {
         |bounds: &Bounds| why(std::slice::from_ref(&result), bounds).limits[0].clone().unwrap();
     assert_eq!(
         limited(&granted(104e6)).text,
-        "rate limit: 95.0 MiB/s of the 99.2 MiB/s that the control group lets through (io.max)"
+        "rate limit: 95.0 MiB/s of the 99.2 MiB/s that the control group allows (io.max)"
     );
     assert_eq!(limited(&granted(300e6)).by, Limit::Device);
     assert_eq!(estimate(&result.cell, &granted(50e6)).map(|e| e.basis), Some(Basis::Granted));

@@ -51,12 +51,12 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     assert_eq!((found.runs(), outcome(&found)), (4, vec![Outcome::Unclear; 2]));
     let versus = compare_with(&[a, b], &found).unwrap().others.remove(0);
     assert!(
-        versus.said().contains("as 4 other kept runs of these cells show"),
+        versus.said().contains("as seen in 4 other saved runs of these cells"),
         "{}",
         versus.said()
     );
     assert!(
-        versus.text.contains("B and A: 2 cells cannot be told apart: they may differ by up to"),
+        versus.text.contains("2 cells are inconclusive: A and B may differ there by up to"),
         "{}",
         versus.text
     );
@@ -74,7 +74,7 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     assert!(
         ruling.slower.is_empty()
             && ruling.judged == 2
-            && ruling.text().contains("kept runs of these cells"),
+            && ruling.text().contains("saved runs of these cells"),
         "{}",
         ruling.text()
     );

@@ -93,7 +93,7 @@ fn a_plan_is_foreseen_in_a_sentence() {
     let plan = Plan { cells, rated: Some(1 << 30), ..crate::session::testing::plan(0) };
     let bounds = Bounds { rated: Some(1073741824.0), ..bounds() };
     let text = foreseen_with(&plan, &bounds);
-    let wanted = "expected: 9.19 GiB/s to 12.1 GiB/s by the cheapest system call, 100 ns, for each block, and copying at 12.1 GiB/s; \
+    let wanted = "expected: 9.19 GiB/s to 12.1 GiB/s from the cheapest system call, 100 ns, for each block, and copying at 12.1 GiB/s; \
                   1.00 GiB/s by the 1.00 GiB/s that the vendor of the disk names";
     assert_eq!(text, wanted);
     assert_eq!(foreseen_with(&plan, &Bounds::default()), "");
@@ -118,11 +118,11 @@ fn what_was_expected_names_the_result_that_contradicts_it() {
     let said = |results: &[CellResult]| expected(&session, results.iter());
     let plain = said(&results([500.0, 90e3]));
     assert!(
-        plain.starts_with("expected: 9.19 GiB/s to 12.1 GiB/s by the cheapest system call"),
+        plain.starts_with("expected: 9.19 GiB/s to 12.1 GiB/s from the cheapest system call"),
         "{plain}"
     );
     let faster = said(&results([500.0, 40e3]));
-    let but = ". pread 1 MiB warm gave 2.0 times as much: the machine was slower when these bare loops ran, so it can do more than that";
+    let but = ". pread 1 MiB warm reached 2.0 times as much: the machine was slower when the bare loops ran, so the estimate is too low";
     assert_eq!(faster, plain + but);
 }
 
@@ -134,10 +134,10 @@ fn what_is_foreseen_names_the_figure_of_every_number_of_threads_and_what_it_take
     };
     assert_eq!(
         foreseen(vec![mapped(1), mapped(20)]),
-        "expected: 14.0 GiB/s to 23.3 GiB/s by reading memory at 14.0 GiB/s by one thread, 23.3 GiB/s by 2"
+        "expected: 14.0 GiB/s to 23.3 GiB/s from reading memory at 14.0 GiB/s by one thread, 23.3 GiB/s by 2"
     );
     assert_eq!(
         foreseen(vec![Job { cache: Cache::AsIs, ..mapped(1) }]),
-        "expected: where the file is in memory, 14.0 GiB/s by reading memory at 14.0 GiB/s"
+        "expected: if the file is in memory, 14.0 GiB/s from reading memory at 14.0 GiB/s"
     );
 }
