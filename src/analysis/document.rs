@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::analysis::answer::Answer;
-use crate::analysis::probe::answer_with;
+use crate::analysis::session_answer::answer_with;
 use crate::analysis::why::{Bounds, CurveCost, Limited, Why, why};
 use crate::analysis::{
     CellResult, Known, ProbeResult, SummaryOf, probes, results, skipped, skipped_probes,

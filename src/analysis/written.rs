@@ -1,24 +1,9 @@
 //! When the bytes of a write were where: in the page cache, and on the device.
 
-use serde::Serialize;
-
-use crate::analysis::{CellResult, SummaryOf};
+use crate::analysis::cell_result::{CellResult, SummaryOf, Written};
 use crate::plan::{Op, Sync};
 use crate::record::Trial;
 use crate::stats::Summary;
-
-/// Of a cell that writes; times in nanoseconds from the first start, over all threads.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Written {
-    /// Until the last write returned, so that the page cache had all; `None` with direct I/O, which
-    /// goes around it, and where an older session does not tell.
-    pub page_cache: Option<SummaryOf>,
-    /// Until the device had said that it has all; `None` where nothing waited for it.
-    pub device: Option<SummaryOf>,
-    /// Bytes, in the median over the trials, that were still to be written when the clock stopped;
-    /// `None` = not known.
-    pub left: Option<f64>,
-}
 
 /// What the trials of a cell say of it; `None` of cells that do not write or also read, or were not
 /// measured.

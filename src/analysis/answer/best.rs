@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::Point;
+use super::point::Point;
 use crate::analysis::SummaryOf;
 use crate::analysis::compare::TOLERANCE;
 use crate::plan::Job;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::Point;
+use super::point::Point;
 use super::series::Knee;
 use crate::analysis::Axis;
 use crate::plan::{Cache, Job};

@@ -7,6 +7,8 @@
 mod best;
 mod cold;
 mod label;
+mod model;
+mod point;
 mod series;
 mod text;
 mod ways;
@@ -19,35 +21,17 @@ pub(super) use label::Labels;
 
 pub use best::Best;
 pub use cold::ColdCost;
+pub use model::Answer;
 pub use series::Knee;
 
-use serde::Serialize;
+use point::Point;
 
-use crate::analysis::{CellResult, Network, Picked, TrialWork};
+use crate::analysis::{CellResult, Network, TrialWork};
 use crate::engine::{moves_data, only_loops};
 use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Op;
 use crate::session::Session;
 use crate::units;
-
-/// What a session answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Answer {
-    /// Plain sentences, one line.
-    pub text: String,
-    /// The fastest cell of the first group that has results: reads, then writes, then calls that
-    /// move nothing.
-    pub best: Option<Best>,
-    /// The fastest cell of each further group.
-    pub also: Vec<Best>,
-    /// For each curve: where it comes within 5 % of its peak.
-    pub knees: Vec<Knee>,
-    pub cold_cost: Option<ColdCost>,
-    /// Where one of several ways was picked: what it gave, and why it was picked.
-    pub picked: Vec<Picked>,
-    /// What the network probes say together.
-    pub network: Network,
-}
 
 /// The answer of these results: a pure function of them.
 pub fn answer(results: &[CellResult]) -> Answer {
@@ -120,38 +104,6 @@ fn counts(results: &[CellResult]) -> Option<String> {
             told(most)
         ),
     })
-}
-
-/// A result with the summary by which it is compared.
-#[derive(Clone, Copy)]
-struct Point<'a> {
-    result: &'a CellResult,
-    rate: &'a crate::stats::Summary,
-}
-
-impl<'a> Point<'a> {
-    fn bytes(result: &'a CellResult) -> Option<Point<'a>> {
-        Some(Point { result, rate: &result.throughput.as_ref()?.summary })
-    }
-
-    fn calls(result: &'a CellResult) -> Option<Point<'a>> {
-        Some(Point { result, rate: &result.operations.as_ref()?.summary })
-    }
-
-    /// The 95 % interval; `None` under 5 trials.
-    fn interval(&self) -> Option<(f64, f64)> {
-        Some((self.rate.low?, self.rate.high?))
-    }
-
-    /// Whether both have an interval and the two overlap.
-    fn overlaps(&self, other: &Point) -> bool {
-        match (self.interval(), other.interval()) {
-            (Some((low, high)), Some((other_low, other_high))) => {
-                low <= other_high && other_low <= high
-            }
-            _ => false,
-        }
-    }
 }
 
 /// The cells of an operation that move bytes.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::Point;
+use super::point::Point;
 use crate::analysis::Axis;
 use crate::plan::Job;
 use crate::stats::{Knees, Summary};

@@ -1,8 +1,10 @@
 //! The answer in sentences.
 
+use super::best::Best;
+use super::cold::ColdCost;
 use super::label::Labels;
+use super::model::Answer;
 use super::series::Knee;
-use super::{Answer, Best, ColdCost};
 use crate::analysis::CellResult;
 use crate::analysis::compare::TOLERANCE;
 use crate::plan::{Cache, Job, Op};

@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use serde::Serialize;
 
-use super::{Pair, ProbePair};
+use super::pair::{Pair, ProbePair};
 use crate::analysis::{CellResult, ProbeResult, SummaryOf, probes, results};
 use crate::plan::{Job, ProbeCell};
 use crate::session::Session;

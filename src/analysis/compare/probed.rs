@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 
+use super::drift::{self, Kept};
 use super::matching::Alone;
+use super::pair::{Outcome, ProbePair, Told};
 use super::text::times;
-use super::{Kept, Outcome, Pair, Told, drift};
 use crate::analysis::{ProbeResult, probes, skipped_probes};
 use crate::plan::ProbeCell;
 use crate::session::Session;
@@ -14,9 +15,6 @@ use crate::text::clean_text;
 
 /// Probes that are named in the sum; the rest is counted.
 const NAMED: usize = 4;
-
-/// One probe cell in both sessions.
-pub type ProbePair = Pair<ProbeCell>;
 
 /// The pairs in the order of the base, and the cells without a partner.
 pub fn matched(

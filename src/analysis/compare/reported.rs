@@ -1,7 +1,7 @@
 //! A run against a machine of a report, in sentences: how many times as fast the run is.
 
+use super::pair::{Outcome, Pair};
 use super::text::{counted, times};
-use super::{Outcome, Pair};
 use crate::analysis::Axis;
 use crate::plan::{Cache, Job, Op};
 use crate::session::Session;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Outcome, Pair};
+use super::pair::{Outcome, Pair};
 use crate::analysis::Axis;
 use crate::analysis::answer::Labels;
 use crate::plan::{Cache, Job};
