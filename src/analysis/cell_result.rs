@@ -43,7 +43,7 @@ pub struct CellResult {
     /// `None` where one level held, as far as the trials show.
     pub level_change: Option<LevelChange>,
     /// `None` where nothing was written.
-    pub written: Option<Written>,
+    pub written: Option<WriteTimes>,
     pub source: Option<Source>,
     /// Empty where it is not known: null in JSON.
     #[serde(serialize_with = "null_when_empty")]
@@ -57,7 +57,7 @@ fn null_when_empty<S: Serializer>(text: &str, out: S) -> Result<S::Ok, S::Error>
     if text.is_empty() { out.serialize_none() } else { out.serialize_str(text) }
 }
 
-/// What one trial of a cell does.
+/// The work of one trial of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrialWork {
     /// Operations as `-n` would ask for them: as asked, or as calibration found them.
@@ -132,11 +132,11 @@ impl CellResult {
 
 /// Of a cell that writes; times in nanoseconds from the first start, over all threads.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Written {
+pub struct WriteTimes {
     /// Until the last write returned, so that the page cache had all; `None` with direct I/O, which
     /// goes around it, and where an older session does not tell.
     pub page_cache: Option<SummaryOf>,
-    /// Until the device had said that it has all; `None` where nothing waited for it.
+    /// Until the device confirmed all of it; `None` where nothing waited for it.
     pub device: Option<SummaryOf>,
     /// Bytes, in the median over the trials, that were still to be written when the clock stopped;
     /// `None` = not known.

@@ -10,9 +10,9 @@ use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning
 use crate::session::{Reference, Session, references};
 use crate::stats::{self, Summary};
 
-/// What another machine is known to reach in the same cell.
+/// What another machine reaches in the same cell, as reported.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Known {
+pub struct ReferenceValue {
     /// The reference session it is from.
     pub session: String,
     /// Its median, in the unit of the value.
@@ -29,7 +29,7 @@ pub struct ProbeResult {
     /// The median; `None` where a trial has none.
     pub cycles: Option<f64>,
     pub estimate: Option<Estimate>,
-    pub reference: Vec<Known>,
+    pub reference: Vec<ReferenceValue>,
     pub warnings: Vec<Warning>,
     pub error: Option<String>,
     /// What was taken out and what counters prove.
@@ -119,14 +119,14 @@ fn measured(session: &Session, cell: &ProbeCell) -> Option<ProbeResult> {
 }
 
 /// What the references report of a probe's cell, but for the session that asks.
-fn reported(cell: &ProbeCell, unit: Option<Unit>, asking: &Session) -> Vec<Known> {
+fn reported(cell: &ProbeCell, unit: Option<Unit>, asking: &Session) -> Vec<ReferenceValue> {
     let others = references()
         .iter()
         .filter(|reference| asking.reference.is_none_or(|own| own != reference.machine));
     let value = |reference: &Reference| {
         let found = measured(reference.session(), cell)?;
         let value = found.value.filter(|_| unit.is_none_or(|unit| found.unit == Some(unit)))?;
-        Some(Known { session: reference.id.into(), value: value.summary.median })
+        Some(ReferenceValue { session: reference.id.into(), value: value.summary.median })
     };
     others.filter_map(value).collect()
 }

@@ -28,7 +28,7 @@ const WIDE: f64 = 0.2;
 /// An estimate is made of round figures: only what is off by this factor contradicts it.
 const FACTOR: f64 = 2.0;
 
-/// What the rules find in this result, the gravest first.
+/// Returns what the rules find in this result, the most severe first.
 pub fn warnings(result: &ProbeResult) -> Vec<Warning> {
     let Some(unit) = result.unit else { return Vec::new() };
     let warn = |rule: &Rule| {

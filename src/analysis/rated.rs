@@ -1,10 +1,10 @@
-//! How much of the speed that the vendor of the disk names was reached.
+//! The share of the disk's rated speed that was reached.
 
 use crate::analysis::CellResult;
 use crate::session::Session;
 use crate::units::{show_bytes, show_rate, show_share};
 
-/// Where so much of the bytes came from the device, a cell says what the device gives.
+/// From this share of bytes from the device on, a cell shows what the device reaches.
 const DEVICE: f64 = 0.9;
 
 /// `The device reached 82 % of the rated 3.5 GB/s: read 1 MiB cold, 2.67 GiB/s.`

@@ -11,7 +11,7 @@ use crate::record::{CALLS_UNKNOWN, End, Latency, LevelChange, Trial, Verdict};
 use crate::session::Session;
 use crate::stats::Summary;
 
-/// The result of one cell from its trials.
+/// Builds the result of one cell from its trials.
 pub fn result(
     cell: &Job,
     trials: Vec<Arc<Trial>>,
@@ -60,7 +60,7 @@ fn latency(of: &Latency) -> Option<LatencyOf> {
     (count > 0).then_some(LatencyOf { mean, p50, p90, p99, p999, max, every, unit: "ns" })
 }
 
-/// The results of the cells that were reached, in the plan's order.
+/// Returns the results of the cells that were reached, in the plan's order.
 pub fn results(session: &Session) -> Vec<CellResult> {
     let known = session.verdicts.iter().zip(&session.errors);
     let cells = session.plan.cells.iter().zip(session.trials_by_cell()).zip(known);
@@ -72,7 +72,7 @@ pub fn results(session: &Session) -> Vec<CellResult> {
         .collect()
 }
 
-/// Why a cell has no trial.
+/// Returns why a cell has no trial.
 pub(super) fn ended(session: &Session) -> &'static str {
     match session.end {
         Some(End::Budget) => "the budget ended before its first trial",
@@ -82,7 +82,7 @@ pub(super) fn ended(session: &Session) -> &'static str {
     }
 }
 
-/// What was not measured and why: left out of the plan, or never reached.
+/// Returns what was not measured and why: left out of the plan, or never reached.
 pub fn skipped(session: &Session) -> Vec<Skipped> {
     let reason = ended(session);
     let mut reached: Vec<bool> = session.errors.iter().map(Option::is_some).collect();
@@ -93,7 +93,7 @@ pub fn skipped(session: &Session) -> Vec<Skipped> {
     }
     let cells =
         (0..).zip(session.plan.cells.iter().zip(reached)).filter(|(_, (_, reached))| !reached);
-    let reason = |cell| picked::passed_over(session, cell).unwrap_or_else(|| reason.into());
+    let reason = |cell| picked::reason_not_picked(session, cell).unwrap_or_else(|| reason.into());
     let missed =
         cells.map(|(index, (cell, _))| Skipped { cell: cell.clone(), reason: reason(index) });
     session.plan.skipped.iter().cloned().chain(missed).collect()

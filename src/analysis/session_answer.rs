@@ -1,6 +1,6 @@
 //! The answer of a whole session: of its jobs, its picked methods and its probes.
 
-use crate::analysis::answer::{Answer, answer, of_experiment};
+use crate::analysis::answer::{Answer, answer, answer_experiment};
 use crate::analysis::{CellResult, ProbeResult, network, picked, rated, remarks};
 use crate::plan::Param;
 use crate::record::Unit;
@@ -11,7 +11,7 @@ use crate::text::clean_text;
 /// least and most, and what they say together.
 pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeResult]) -> Answer {
     let mut answer = answer(results);
-    if let Some(text) = of_experiment(session, results, &answer.text) {
+    if let Some(text) = answer_experiment(session, results, &answer.text) {
         answer.text = clean_text(&text);
     }
     answer.picked = picked::picked(session, results);

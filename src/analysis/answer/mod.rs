@@ -1,6 +1,6 @@
 //! The answer: what the results say in a few plain sentences, and the facts behind them.
 //!
-//! Only what the data carry is claimed. A difference needs two intervals that do not overlap, a
+//! Only what the data supports is claimed. A difference needs two intervals that do not overlap, a
 //! result that is warned to be wrong is never compared with others, and without intervals the text
 //! says so.
 
@@ -33,10 +33,12 @@ use crate::plan::Op;
 use crate::session::Session;
 use crate::units;
 
-/// The answer of these results: a pure function of them.
+/// Returns the answer that these results support.
 pub fn answer(results: &[CellResult]) -> Answer {
-    let (reads, writes, calls) = (of(results, Op::Read), of(results, Op::Write), calls(results));
-    let mut bests = [&reads, &writes, &calls].into_iter().filter_map(|group| best::best(group));
+    let (reads, writes, calls) =
+        (points_of(results, Op::Read), points_of(results, Op::Write), call_points(results));
+    let mut bests =
+        [&reads, &writes, &calls].into_iter().filter_map(|group| best::find_best(group));
     let (best, also) = (bests.next(), bests.collect());
     let trusted: Vec<Point> = reads
         .iter()
@@ -60,28 +62,36 @@ pub fn answer(results: &[CellResult]) -> Answer {
     answer
 }
 
-/// What these results say to the question of their experiment; `None` where that is which way is
-/// the fastest.
-pub fn of_experiment(session: &Session, results: &[CellResult], general: &str) -> Option<String> {
-    let (calls, peers) = (ways::calls(results), ways::peers(results));
+/// Returns the answer to the question of the session's experiment; `None` where that question is
+/// which method is the fastest.
+pub fn answer_experiment(
+    session: &Session,
+    results: &[CellResult],
+    general: &str,
+) -> Option<String> {
+    let (calls, peers) = (ways::compare_calls(results), ways::compare_peers(results));
     let own = match session.plan.experiment.as_str() {
-        MEASURE => counts(results)?,
+        MEASURE => describe_counts(results)?,
         CALLS => calls?,
         _ => {
-            let said: Vec<String> =
-                [calls.or(peers), writes::beside(results), writes::read_back(results)]
-                    .into_iter()
-                    .flatten()
-                    .collect();
+            let said: Vec<String> = [
+                calls.or(peers),
+                writes::compare_writes(results),
+                writes::describe_read_back(results),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
             return (!said.is_empty()).then(|| format!("{general} {}", said.join(" ")));
         }
     };
-    let failed = text::failed(results, &Labels::of(results.iter().map(|result| &result.cell)));
+    let failed =
+        text::describe_failures(results, &Labels::of(results.iter().map(|result| &result.cell)));
     Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
 /// `Reasonable counts range from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
-fn counts(results: &[CellResult]) -> Option<String> {
+fn describe_counts(results: &[CellResult]) -> Option<String> {
     let found: Vec<(&CellResult, TrialWork)> =
         results.iter().filter_map(|result| Some((result, result.work()?.of_a_pass()))).collect();
     let told = |(result, work): &(&CellResult, TrialWork)| {
@@ -106,14 +116,14 @@ fn counts(results: &[CellResult]) -> Option<String> {
     })
 }
 
-/// The cells of an operation that move bytes.
-fn of(results: &[CellResult], op: Op) -> Vec<Point<'_>> {
+/// Returns the cells of an operation that move bytes.
+fn points_of(results: &[CellResult], op: Op) -> Vec<Point<'_>> {
     results.iter().filter(|r| r.cell.op == op).filter_map(Point::bytes).collect()
 }
 
-/// The cells that move none: they are compared by operations per second. The bare loop makes no
-/// call: it is named only where nothing else was measured.
-fn calls(results: &[CellResult]) -> Vec<Point<'_>> {
+/// Returns the cells that move no bytes, which are compared by operations per second. The bare loop
+/// makes no call and is included only if nothing else was measured.
+fn call_points(results: &[CellResult]) -> Vec<Point<'_>> {
     let nothing_else = results.iter().all(|r| only_loops(&r.cell));
     let calls =
         results.iter().filter(|r| !moves_data(&r.cell) && (nothing_else || !only_loops(&r.cell)));

@@ -5,9 +5,9 @@ use serde::Serialize;
 use super::best::Best;
 use super::cold::ColdCost;
 use super::series::Knee;
-use crate::analysis::{Network, Picked};
+use crate::analysis::{Network, PickedMethod};
 
-/// What a session answers.
+/// The answer of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
     /// Plain sentences, one line.
@@ -17,11 +17,11 @@ pub struct Answer {
     pub best: Option<Best>,
     /// The fastest cell of each further group.
     pub also: Vec<Best>,
-    /// For each curve: where it comes within 5 % of its peak.
+    /// Where each curve comes within 5 % of its peak.
     pub knees: Vec<Knee>,
     pub cold_cost: Option<ColdCost>,
-    /// Where one of several ways was picked: what it gave, and why it was picked.
-    pub picked: Vec<Picked>,
-    /// What the network probes say together.
+    /// The methods that were picked among several: what each reached, and why it was picked.
+    pub picked: Vec<PickedMethod>,
+    /// What the network probes show together.
     pub network: Network,
 }

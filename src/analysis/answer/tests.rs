@@ -335,18 +335,20 @@ fn the_ratio_of_calls_is_in_words_and_short_trials_decide_nothing() {
         calling("seek", 1 << 20, Cache::AsIs, 150.0, 7),
         calling("map-unmap", 1 << 20, Cache::Warm, 3000.0, 7),
     ];
-    let said = ways::calls(&results).unwrap();
+    let said = ways::compare_calls(&results).unwrap();
     assert!(said.starts_with("At 1 B, warm: read makes 3.30 M calls/s; lseek is 2.0x [2.0-2.0] as fast as read; read is 10"), "{said}");
     assert_eq!(answer(&results).best.unwrap().cell.count, Some(1 << 20));
     results[2] = calling("seek", 1 << 20, Cache::AsIs, 300.0, 7);
-    assert!(ways::calls(&results).unwrap().contains("no difference between lseek and read"));
+    assert!(
+        ways::compare_calls(&results).unwrap().contains("no difference between lseek and read")
+    );
     results[2] = calling("seek", 1 << 20, Cache::AsIs, 150.0, 2);
     assert!(
-        ways::calls(&results)
+        ways::compare_calls(&results)
             .unwrap()
             .contains("in these few trials lseek was 2.0x as fast as read")
     );
-    assert_eq!(ways::calls(&results[..2]), None);
+    assert_eq!(ways::compare_calls(&results[..2]), None);
 }
 
 #[test]
@@ -354,8 +356,8 @@ fn measure_answers_with_its_counts() {
     let mut session = crate::session::testing::session(1);
     session.plan.experiment = MEASURE.into();
     let results = [calling("read", 1 << 24, Cache::Warm, 300.0, 1)];
-    let said = of_experiment(&session, &results, "Fastest: x.").unwrap();
+    let said = answer_experiment(&session, &results, "Fastest: x.").unwrap();
     assert_eq!(said, "A reasonable count is 16777216 at 1 B (5.08 s).");
     session.plan.experiment = "sweep".into();
-    assert_eq!(of_experiment(&session, &results, "Fastest: x."), None);
+    assert_eq!(answer_experiment(&session, &results, "Fastest: x."), None);
 }

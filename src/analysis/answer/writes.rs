@@ -1,5 +1,5 @@
-//! What a run says of its writes: making a file beside overwriting one, and whether what was
-//! written is what is read.
+//! What a run shows of its writes: appending compared with overwriting, and whether the data read
+//! back is the data written.
 
 use super::ways::clause;
 use crate::analysis::CellResult;
@@ -9,8 +9,8 @@ use crate::units::show_bytes;
 
 /// `At 512 B: appending is 3.1x [2.8-3.3] as fast as overwriting.`, of the first way with both, at
 /// its smallest and largest block.
-pub fn beside(results: &[CellResult]) -> Option<String> {
-    // That a write is in memory yet is wrong of a disk, and the same for both.
+pub fn compare_writes(results: &[CellResult]) -> Option<String> {
+    // `not-on-device` applies to both sides alike, so their ratio is still valid.
     let sound = |result: &CellResult| {
         result
             .wrong()
@@ -51,7 +51,7 @@ pub fn beside(results: &[CellResult]) -> Option<String> {
 }
 
 /// `The appended data was read back and matches in every block: XOR 11af06bb.`
-pub fn read_back(results: &[CellResult]) -> Option<String> {
+pub fn describe_read_back(results: &[CellResult]) -> Option<String> {
     let pairs = results
         .iter()
         .flat_map(|result| &result.trials)
@@ -114,7 +114,7 @@ mod tests {
             cell(Writes::Append, 512, 1_000_000, 7),
             cell(Writes::Append, 65536, 2_000_000, 7),
         ];
-        let said = beside(&cells).unwrap();
+        let said = compare_writes(&cells).unwrap();
         assert!(
             said.starts_with(
                 "At 512 B with pread: appending is 3.0x [3.0-3.0] as fast as overwriting. At 64 KiB"
@@ -122,19 +122,23 @@ mod tests {
             "{said}"
         );
         assert!(said.ends_with("overwriting is 2.0x [2.0-2.0] as fast as appending."), "{said}");
-        assert_eq!(beside(&cells[..3]).unwrap().matches("At").count(), 1);
+        assert_eq!(compare_writes(&cells[..3]).unwrap().matches("At").count(), 1);
         assert_eq!(
-            (beside(&cells[2..]), beside(&cells[..2]), read_back(&cells[..2])),
+            (
+                compare_writes(&cells[2..]),
+                compare_writes(&cells[..2]),
+                describe_read_back(&cells[..2])
+            ),
             (None, None, None)
         );
         assert_eq!(
-            read_back(&cells).unwrap(),
+            describe_read_back(&cells).unwrap(),
             "The appended data was read back and matches in every block: XOR 00000007."
         );
         let bad =
             [cell(Writes::Append, 512, 1_000_000, 7), cell(Writes::Append, 512, 1_000_000, 8)];
         assert_eq!(
-            read_back(&bad).unwrap(),
+            describe_read_back(&bad).unwrap(),
             "The data read back differs from the data appended in 7 of 14 trials."
         );
     }

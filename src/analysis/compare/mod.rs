@@ -1,10 +1,8 @@
-//! Sessions against each other: which cells are faster, by how much, and what else differs between
-//! the runs.
+//! Compares sessions: which cells are faster, by how much, and what else differs between the runs.
 //!
-//! A difference needs an interval of the ratio that does not hold 1, with what the machine differs
-//! by itself in it; that there is none needs an interval too narrow for one that matters. A result
-//! that is warned to be wrong is listed and not judged. A pure function of the sessions and of what
-//! kept runs show of the machine.
+//! A difference needs an interval of the ratio that excludes 1, the machine's own variation
+//! included; "no difference" needs an interval too narrow for one that matters. A result that is
+//! marked wrong is listed and not judged. A pure function of the sessions and of saved runs.
 
 mod beside;
 mod differences;
@@ -27,11 +25,11 @@ use crate::plan::ProbeCell;
 use crate::session::Session;
 use crate::text::clean_text;
 
-pub use beside::Beside;
-pub use differences::{Difference, machines};
-pub use drift::{Basis as DriftBasis, Drift, Kept, alike};
-pub use matching::Alone;
-use pair::Told;
+pub use beside::SideBySide;
+pub use differences::{Difference, machine_differences};
+pub use drift::{Basis as DriftBasis, Drift, SavedRuns, is_same_setup};
+pub use matching::LoneCell;
+use pair::MeasuredSides;
 pub use pair::{Outcome, Pair, ProbePair, TOLERANCE};
 pub use text::times;
 
@@ -49,7 +47,7 @@ pub struct Comparison {
 /// One of the sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Side {
-    /// How it is called in texts: `A` is the base, `B` the first of the others.
+    /// Its name in texts: `A` is the base, `B` the first of the others.
     pub letter: String,
     pub session: String,
     pub name: String,
@@ -64,29 +62,29 @@ pub struct Versus {
     pub side: Side,
     /// One line that sums it up.
     pub text: String,
-    /// What else could be the cause.
+    /// Other differences that could be the cause.
     pub differences: Vec<Difference>,
     /// The cells that both measured, in the order of the base.
     pub cells: Vec<Pair>,
-    /// What the machine differs by itself, as far as it is known; null against a reference.
+    /// The machine's own variation between runs, as far as it is known; null against a reference.
     pub drift: Option<Drift>,
-    /// Cells that differ in one more than the job, laid beside each other without a ratio.
-    pub beside: Vec<Beside>,
+    /// Cells that also differ in one axis, shown side by side without a ratio.
+    pub beside: Vec<SideBySide>,
     /// The cells that only one of them measured.
-    pub alone: Vec<Alone>,
+    pub alone: Vec<LoneCell>,
     /// The probes that both measured, in the order of the base.
     pub probes: Vec<ProbePair>,
-    pub probes_alone: Vec<Alone<ProbeCell>>,
+    pub probes_alone: Vec<LoneCell<ProbeCell>>,
 }
 
-/// The first session against each of the others, by what these sessions tell; `None` for no session
-/// at all.
+/// Compares the first session with each of the others; `None` without any session.
 pub fn compare<S: Borrow<Session>>(sessions: &[S]) -> Option<Comparison> {
-    compare_with(sessions, &Kept::default())
+    compare_with(sessions, &SavedRuns::default())
 }
 
-/// The same, with what kept runs of the same cells show of how much the machine differs by itself.
-pub fn compare_with<S: Borrow<Session>>(sessions: &[S], kept: &Kept) -> Option<Comparison> {
+/// Compares like [`compare`], using saved runs of the same cells to estimate the machine's own
+/// variation.
+pub fn compare_with<S: Borrow<Session>>(sessions: &[S], kept: &SavedRuns) -> Option<Comparison> {
     let (base, others) = sessions.split_first()?;
     let base = base.borrow();
     let measured = results(base);
@@ -102,36 +100,39 @@ fn versus(
     measured: &[CellResult],
     other: &Session,
     letter: String,
-    kept: &Kept,
+    kept: &SavedRuns,
 ) -> Versus {
     let results = results(other);
     let side = side(other, letter);
-    let mut found = matching::matched([base, other], [measured, &results], &side.letter);
+    let mut found = matching::match_cells([base, other], [measured, &results], &side.letter);
     let mut beside = Vec::new();
     if base.reference.is_some() || other.reference.is_some() {
-        beside = beside::laid([measured, &results], &found.pairs, &mut found.alone);
+        beside = beside::pair_up([measured, &results], &found.pairs, &mut found.alone);
     }
-    let told = match (base.reference, other.reference) {
-        (Some(_), None) => Told::Other,
-        (None, Some(_)) => Told::Base,
-        _ => Told::Both,
+    let sides = match (base.reference, other.reference) {
+        (Some(_), None) => MeasuredSides::Other,
+        (None, Some(_)) => MeasuredSides::Base,
+        _ => MeasuredSides::Both,
     };
-    let widen =
-        drift::Widen::of(&found.pairs, kept, told == Told::Both && drift::alike(base, other));
-    let cells: Vec<Pair> = found.pairs.iter().map(|(a, b)| pair(a, b, told, &widen)).collect();
+    let widen = drift::Widen::of(
+        &found.pairs,
+        kept,
+        sides == MeasuredSides::Both && drift::is_same_setup(base, other),
+    );
+    let cells: Vec<Pair> = found.pairs.iter().map(|(a, b)| pair(a, b, sides, &widen)).collect();
     let differences = differences::between([base, other], [measured, &results], found.left_out);
-    let (probes, probes_alone) = probed::matched([base, other], told, &side.letter, kept);
+    let (probes, probes_alone) = probed::match_probes([base, other], sides, &side.letter, kept);
     let of_probes = probed::text(&side.letter, &probes, probes_alone.len());
     let of_jobs = of_probes.is_none() || !cells.is_empty() || !found.alone.is_empty();
-    let of_jobs = of_jobs.then(|| match told {
-        Told::Both => text::text(&side.letter, &cells, found.alone.len()),
+    let of_jobs = of_jobs.then(|| match sides {
+        MeasuredSides::Both => text::text(&side.letter, &cells, found.alone.len()),
         _ => reported::text(base, other, &side.letter, &cells, found.alone.len()),
     });
-    let of_reference = told.said(&side.letter);
-    let drift = (told == Told::Both)
-        .then(|| drift::told(&cells, &probes, kept, drift::alike(base, other)))
+    let of_reference = sides.describe_reference(&side.letter);
+    let drift = (sides == MeasuredSides::Both)
+        .then(|| drift::describe(&cells, &probes, kept, drift::is_same_setup(base, other)))
         .flatten();
-    let laid = beside::said(&beside);
+    let laid = beside::describe(&beside);
     let text = clean_text(
         &of_jobs
             .into_iter()
@@ -155,7 +156,7 @@ fn versus(
 }
 
 impl Versus {
-    /// The sum, and what its intervals hold.
+    /// Returns the summary and what its intervals include.
     pub fn said(&self) -> String {
         self.drift
             .as_ref()
@@ -163,7 +164,7 @@ impl Versus {
     }
 }
 
-fn pair(base: &CellResult, other: &CellResult, told: Told, widen: &drift::Widen) -> Pair {
+fn pair(base: &CellResult, other: &CellResult, sides: MeasuredSides, widen: &drift::Widen) -> Pair {
     let figures = match (base.throughput, other.throughput) {
         (Some(a), Some(b)) => (Some(a), Some(b)),
         _ => (base.operations, other.operations),
@@ -172,7 +173,7 @@ fn pair(base: &CellResult, other: &CellResult, told: Told, widen: &drift::Widen)
     let ratio = figures
         .0
         .zip(figures.1)
-        .and_then(|(a, b)| told.ratio(&b.summary, &a.summary))
+        .and_then(|(a, b)| sides.ratio(&b.summary, &a.summary))
         .map(|of| of.widened(by.unwrap_or(0.0)));
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());

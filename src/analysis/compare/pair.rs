@@ -8,10 +8,10 @@ use crate::analysis::SummaryOf;
 use crate::plan::{Job, ProbeCell};
 use crate::stats::{Ratio, Summary};
 
-/// Cells that differ by less than this are said to be without a difference.
+/// Cells that differ by less than this share are reported as "no difference".
 pub const TOLERANCE: f64 = 0.05;
 
-/// What is said of a pair.
+/// The verdict on a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Outcome {
     #[serde(rename = "faster")]
@@ -92,9 +92,9 @@ pub struct Pair<Cell = Job> {
     /// As the base measured it.
     pub cell: Cell,
     pub outcome: Outcome,
-    /// How much faster than the base: by bytes or, where none are moved, by operations per second;
-    /// of times the inverse ratio. Of sizes, how much larger. What the machine differs by itself is
-    /// in its interval.
+    /// How much faster than the base: by bytes or, if none are moved, by operations per second; for
+    /// times the inverse ratio. For sizes, how much larger. Its interval includes the machine's own
+    /// variation.
     pub ratio: Option<Ratio>,
     /// The factor by which equal cells of two runs may differ on this machine, 95 %; `None` where
     /// it is not known.
@@ -110,9 +110,9 @@ pub struct Pair<Cell = Job> {
 /// One probe cell in both sessions.
 pub type ProbePair = Pair<ProbeCell>;
 
-/// Whose trials an interval comes from: figures of a report have none that could be trusted.
+/// The sides whose trials an interval comes from: reported figures have no interval to trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum MeasuredSides {
     Both,
     /// Only the base was measured.
     Base,
@@ -120,20 +120,20 @@ pub enum Told {
     Other,
 }
 
-impl Told {
-    /// Whose trials the intervals are made from, where it is one side's only.
-    pub fn said(self, letter: &str) -> Option<String> {
+impl MeasuredSides {
+    /// States whose trials the intervals come from, if only one side was measured.
+    pub fn describe_reference(self, letter: &str) -> Option<String> {
         let (reference, measured) = match self {
-            Told::Both => return None,
-            Told::Base => (letter, "A"),
-            Told::Other => ("A", letter),
+            MeasuredSides::Both => return None,
+            MeasuredSides::Base => (letter, "A"),
+            MeasuredSides::Other => ("A", letter),
         };
         Some(format!(
             "{reference} is a reference: its figures are as reported, and the intervals come from {measured}'s trials only."
         ))
     }
 
-    /// The ratio of medians, with the interval of the sides that were measured.
+    /// Computes the ratio of medians, with the interval of the sides that were measured.
     pub fn ratio(self, of: &Summary, base: &Summary) -> Option<Ratio> {
         let exact = |summary: &Summary| Summary {
             low: Some(summary.median),
@@ -141,9 +141,9 @@ impl Told {
             ..*summary
         };
         match self {
-            Told::Both => Ratio::of(of, base),
-            Told::Base => Ratio::of(&exact(of), base),
-            Told::Other => Ratio::of(of, &exact(base)),
+            MeasuredSides::Both => Ratio::of(of, base),
+            MeasuredSides::Base => Ratio::of(&exact(of), base),
+            MeasuredSides::Other => Ratio::of(of, &exact(base)),
         }
     }
 }

@@ -1,14 +1,14 @@
-//! A run against a machine of a report, in sentences: how many times as fast the run is.
+//! Compares a run with a reported machine, in sentences: how many times as fast the run is.
 
 use super::pair::{Outcome, Pair};
-use super::text::{counted, times};
+use super::text::{count_cells, times};
 use crate::analysis::Axis;
 use crate::plan::{Cache, Job, Op};
 use crate::session::Session;
 use crate::stats::Ratio;
 
-/// Points that are told of a curve: its ends and what lies evenly between.
-const POINTS: usize = 4;
+/// Points of a curve that are named: its ends, and evenly spaced ones between.
+const MAX_POINTS: usize = 4;
 
 /// `B (lab-7) reads cold blocks of 512 B 4.90x as fast as the 2017 MacBook Pro.`
 pub fn text(base: &Session, other: &Session, letter: &str, cells: &[Pair], alone: usize) -> String {
@@ -41,10 +41,10 @@ pub fn text(base: &Session, other: &Session, letter: &str, cells: &[Pair], alone
     let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
     let told = (!said.is_empty()).then(|| format!("{run_letter}{name} {}.", said.join("; ")));
     let rest = [
-        counted(count(Outcome::TooFew), "with fewer than 5 trials, so without an interval."),
-        counted(count(Outcome::Wrong), "not judged because one side is marked wrong."),
-        counted(count(Outcome::Failed), "not judged because one side failed."),
-        counted(alone, "measured in only one of the two."),
+        count_cells(count(Outcome::TooFew), "with fewer than 5 trials, so without an interval."),
+        count_cells(count(Outcome::Wrong), "not judged because one side is marked wrong."),
+        count_cells(count(Outcome::Failed), "not judged because one side failed."),
+        count_cells(alone, "measured in only one of the two."),
     ];
     told.into_iter().chain(rest.into_iter().flatten()).collect::<Vec<_>>().join(" ")
 }
@@ -59,7 +59,7 @@ fn clause(curve: &mut Vec<&Pair>, turned: impl Fn(Ratio) -> Ratio) -> String {
     curve.sort_by_key(|pair| pair.cell.block);
     curve.dedup_by_key(|pair| pair.cell.block);
     let last = curve.len() - 1;
-    let points = POINTS.min(curve.len());
+    let points = MAX_POINTS.min(curve.len());
     let chosen = (0..points).map(|at| curve[if points > 1 { at * last / (points - 1) } else { 0 }]);
     let job = &curve[0].cell;
     let figure = |pair: &Pair| {

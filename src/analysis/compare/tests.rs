@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::plan::{Cache, Op, Skipped};
+use crate::plan::{Cache, Job, Op, Skipped};
 use crate::record::{Severity, Warning};
 use crate::session::testing::{self, job};
 

@@ -8,10 +8,10 @@ use crate::analysis::answer::Labels;
 use crate::plan::{Cache, Job};
 use crate::stats::{Ratio, may_be_chance};
 
-/// Curves that are named; the rest is counted.
-const NAMED: usize = 4;
-/// Changes along a curve that are told one by one.
-const RUNS: usize = 4;
+/// Curves that are named; the rest is count_cells.
+const MAX_NAMED: usize = 4;
+/// Changes along a curve that are listed one by one.
+const MAX_RUNS: usize = 4;
 
 /// `B against A: uring 1.31x [1.27-1.36] faster below 16 KiB, no difference from 16 KiB on.`
 pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
@@ -37,17 +37,17 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     }
     let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
     said.extend(unclear(letter, cells));
-    said.extend(counted(
+    said.extend(count_cells(
         count(Outcome::TooFew),
         "with fewer than 5 trials on one side: too few to judge.",
     ));
-    said.extend(counted(count(Outcome::Wrong), "not judged because one side is marked wrong."));
-    said.extend(counted(count(Outcome::Failed), "not judged because one side failed."));
-    said.extend(counted(alone, "measured in only one of the two."));
+    said.extend(count_cells(count(Outcome::Wrong), "not judged because one side is marked wrong."));
+    said.extend(count_cells(count(Outcome::Failed), "not judged because one side failed."));
+    said.extend(count_cells(alone, "measured in only one of the two."));
     said.join(" ")
 }
 
-/// Which cells may or may not differ, and by how much at most.
+/// Counts the inconclusive cells, and states by how much they may differ at most.
 fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
     let open: Vec<f64> = cells
         .iter()
@@ -62,12 +62,12 @@ fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
         format!("{}x to {}x", times(least), times(most))
     };
     let verb = if open.len() == 1 { "is" } else { "are" };
-    let count = counted(open.len(), &format!("{verb} inconclusive"))?;
+    let count = count_cells(open.len(), &format!("{verb} inconclusive"))?;
     Some(format!("{count}: A and {letter} may differ there by up to {by}."))
 }
 
-/// Whether an interval twice as wide would hold 1: chance gives such differences, but hardly wider
-/// ones.
+/// Whether an interval twice as wide would contain 1: chance produces such differences, but hardly
+/// larger ones.
 fn is_narrow(ratio: &Ratio) -> bool {
     let above = if ratio.ratio < 1.0 { ratio.inverse() } else { *ratio };
     above.low.is_some_and(|low| low * low <= above.ratio)
@@ -77,7 +77,7 @@ fn judged(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Faster | Outcome::Slower | Outcome::Same)
 }
 
-pub fn counted(count: usize, what: &str) -> Option<String> {
+pub fn count_cells(count: usize, what: &str) -> Option<String> {
     match count {
         0 => None,
         1 => Some(format!("1 cell {what}")),
@@ -104,10 +104,17 @@ fn clauses(judged: &[&Pair], all: bool) -> String {
         .into_iter()
         .partition(|curve| curve.iter().all(|pair| pair.outcome == Outcome::Same));
     differing.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
-    let mut said: Vec<String> =
-        differing.iter().take(NAMED).map(|curve| clause(curve, axis, &labels, states)).collect();
-    let more: usize =
-        differing.iter().skip(NAMED).flatten().filter(|pair| pair.outcome != Outcome::Same).count();
+    let mut said: Vec<String> = differing
+        .iter()
+        .take(MAX_NAMED)
+        .map(|curve| clause(curve, axis, &labels, states))
+        .collect();
+    let more: usize = differing
+        .iter()
+        .skip(MAX_NAMED)
+        .flatten()
+        .filter(|pair| pair.outcome != Outcome::Same)
+        .count();
     if more > 0 {
         said.push(format!("{more} more cells differ"));
     }
@@ -160,7 +167,7 @@ fn clause(curve: &Curve, axis: Option<Axis>, labels: &Labels, states: bool) -> S
             let from = at(above[0]);
             format!("{name} {} below {from}, {} from {from} on", said(below), said(above))
         }
-        _ if runs.len() <= RUNS => {
+        _ if runs.len() <= MAX_RUNS => {
             let told = |run: &&[&Pair]| match run {
                 [one] => format!("{} at {}", said(run), at(one)),
                 _ => format!("{} from {} to {}", said(run), at(run[0]), at(run[run.len() - 1])),

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use super::*;
-use crate::analysis::compare;
+use crate::analysis::{answer_with, compare};
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event};
 use crate::session::{NewSession, Recorder, list, load, testing};

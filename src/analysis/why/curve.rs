@@ -1,4 +1,4 @@
-//! What an operation costs on each curve over the block size, as far as its points tell.
+//! What an operation costs on each curve over the block size, as far as its points show.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ const FITS: f64 = 0.25;
 /// The normal distribution's 97.5 % point: half an interval is so many standard errors.
 const SIGMAS: f64 = 1.96;
 
-/// What the points of a curve allow to be said.
+/// What the points of a curve support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::{ComparisonFormat, columns};
-use crate::analysis::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus};
+use crate::analysis::{Comparison, Difference, LoneCell, Outcome, Pair, Side, Versus};
 use crate::plan::{Job, ProbeCell};
 use crate::report::table::axes;
 use crate::report::table::below::Page;
@@ -169,7 +169,7 @@ fn beside(page: &mut Page, versus: &Versus) {
     }
 }
 
-fn alone<Cell>(page: &mut Page, alone: &[Alone<Cell>], label: fn(&Cell) -> String) {
+fn alone<Cell>(page: &mut Page, alone: &[LoneCell<Cell>], label: fn(&Cell) -> String) {
     page.gap();
     partnerless(alone, label)
         .for_each(|(mark, body)| page.paragraph(mark.as_str(), Style::Dim, &body));
@@ -177,7 +177,7 @@ fn alone<Cell>(page: &mut Page, alone: &[Alone<Cell>], label: fn(&Cell) -> Strin
 
 /// The cells without a partner, as many as are listed: whose they are, and which.
 pub fn partnerless<Cell>(
-    alone: &[Alone<Cell>],
+    alone: &[LoneCell<Cell>],
     label: fn(&Cell) -> String,
 ) -> impl Iterator<Item = (String, String)> {
     let told = alone.iter().take(LISTED).map(move |cell| {

@@ -38,7 +38,7 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     let runs: Vec<Session> =
         speeds.iter().zip(0..).map(|(speed, at)| run(dir, at, *speed)).collect();
     let [a, b] = [&runs[0], &runs[1]];
-    let outcome = |kept: &Kept| {
+    let outcome = |kept: &SavedRuns| {
         compare_with(&[a, b], kept).unwrap().others[0]
             .cells
             .iter()
@@ -66,10 +66,10 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     assert_eq!(versus.cells[0].outcome, Outcome::Faster, "{}", versus.said());
     // The gate judges by the same intervals: 10 % slower here is no finding.
     let slow = &runs[2];
-    let ruled = |kept: &Kept| {
-        crate::analysis::rule(a, &compare_with(&[a, slow], kept).unwrap().others[0], 0.05)
+    let ruled = |kept: &SavedRuns| {
+        crate::analysis::judge_run(a, &compare_with(&[a, slow], kept).unwrap().others[0], 0.05)
     };
-    assert_eq!(ruled(&Kept::default()).slower.len(), 2);
+    assert_eq!(ruled(&SavedRuns::default()).slower.len(), 2);
     let ruling = ruled(&kept(dir, &[a, slow]));
     assert!(
         ruling.slower.is_empty()

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
-use crate::analysis::Picked;
+use crate::analysis::PickedMethod;
 use crate::plan::Cache;
 use crate::record::{describe_cache_state, describe_method};
 use crate::tui::curves::{Curve, Metric};
@@ -89,7 +89,7 @@ fn own(look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
 }
 
 /// Where one of several ways was picked, of its throughput.
-fn picked(data: &Data) -> impl Iterator<Item = &Picked> {
+fn picked(data: &Data) -> impl Iterator<Item = &PickedMethod> {
     data.shown.answer.picked.iter().filter(|_| data.metric == Metric::Throughput)
 }
 
