@@ -82,8 +82,8 @@ pub struct JobRow {
     evidence: (),
 }
 
-/// What was measured of the machine, what is known of the way to the disk, and what its vendor
-/// names.
+/// Collects the measured ceilings of the machine, the rate of the link to the disk, and the disk's
+/// rated speed.
 fn ceilings(session: &Session) -> BTreeMap<String, f64> {
     let grounds = session.grounds.as_ref();
     let measured = grounds.and_then(|grounds| grounds.machine.ceilings.as_ref());

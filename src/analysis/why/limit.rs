@@ -369,7 +369,7 @@ impl<'a> Cell<'a> {
         None
     }
 
-    /// Whether it is near the most that the device gave, and there are others to say what that is.
+    /// Whether it is near the device's highest rate, with other cells to compare with.
     fn is_best(&self, rate: f64, device: &Device) -> bool {
         let op = self.result.cell.op;
         let most = self.result.throughput.and_then(|of| of.summary.high).unwrap_or(rate);
