@@ -100,7 +100,7 @@ fn slower_is_3_and_faster_is_0() {
             texts(&run(&home, &format!("--baseline other.jsonl --fail-if-slower {limit} --quiet")));
         assert_eq!((code, stderr.as_str()), (3, ""), "{limit}: {stdout}");
         let wanted = format!(
-            "Gate: 2 of 2 cells judged slower than A by more than {} %:",
+            "Gate: 2 of 2 cells are slower than A by more than {} %:",
             limit.trim_end_matches('%')
         );
         assert!(
@@ -120,7 +120,7 @@ fn slower_is_3_and_faster_is_0() {
     let (code, stdout, stderr) = texts(&run(&home, "--baseline other.jsonl --fail-if-slower 5%"));
     assert_eq!(code, 0, "{stdout}{stderr}");
     assert!(
-        joined(&stdout).contains("Gate: of 2 cells judged none is slower than A by more than 5 %; their intervals show losses from "),
+        joined(&stdout).contains("Gate: none of 2 cells is slower than A by more than 5 %; the intervals detect losses of "),
         "{stdout}"
     );
 }
@@ -141,7 +141,7 @@ fn data_for_machines_stays_clean_and_quiet_leaves_one_line() {
         );
         let (code, stdout, stderr) = texts(&run(&home, &format!("{line} --quiet")));
         assert_eq!((code, stderr.lines().count(), stdout.is_empty()), (3, 1, false), "{stderr}");
-        assert!(stderr.starts_with("iotui: Gate: 2 of 2 cells judged slower"), "{stderr}");
+        assert!(stderr.starts_with("iotui: Gate: 2 of 2 cells are slower"), "{stderr}");
     }
     let (code, stdout, _) =
         texts(&run(&home, "--baseline other.jsonl --fail-if-slower 5% --quiet -o out.txt"));
@@ -177,7 +177,7 @@ fn when_several_codes_apply_it_is_1_then_4_then_3() {
     let line = "--baseline failed.jsonl --fail-if-slower 5% --quiet";
     let (code, stdout, _) = texts(&run(&home, line));
     assert_eq!(code, 3, "{stdout}");
-    assert!(joined(&stdout).contains("A itself has no sound figure of 2 cells."), "{stdout}");
+    assert!(joined(&stdout).contains("A itself has no valid figure for 2 cells."), "{stdout}");
     assert_eq!(texts(&run(&home, &format!("{line} --strict"))).0, 4);
     // What failed in the baseline may fail again: then the run is 1, whatever else is wrong or
     // slower.
@@ -252,7 +252,7 @@ fn a_scratch_file_is_made_again_with_its_size_where_it_is_asked_for() {
     assert!(plan["target"]["dir"].as_str().unwrap().ends_with("/there"), "{plan}");
     let (code, stdout, _) =
         texts(&run(&home, "--baseline base --dir there --quiet --fail-if-slower 99.9%"));
-    assert!(code == 0 && stdout.contains("Gate: of 2 cells"), "{code}: {stdout}");
+    assert!(code == 0 && stdout.contains("Gate: none of 2 cells"), "{code}: {stdout}");
     let memory = home.path("memory");
     kernel::with_tmpfs(&memory, "1m", || {
         let (code, _, stderr) = texts(&run(&home, "--baseline base --dir memory"));

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::analysis::answer::Answer;
-use crate::analysis::probe::answer_with;
-use crate::analysis::why::{Bounds, CurveCost, Limited, Why, why};
+use crate::analysis::session_answer::answer_with;
+use crate::analysis::why::{Bounds, CurveCost, LimitCause, Why, explain_limits};
 use crate::analysis::{
-    CellResult, Known, ProbeResult, SummaryOf, probes, results, skipped, skipped_probes,
+    CellResult, ProbeResult, ReferenceValue, SummaryOf, probes, results, skipped, skipped_probes,
 };
 use crate::host::Host;
 use crate::plan::{Job, Plan, ProbeCell, Skipped};
@@ -31,7 +31,7 @@ pub struct Document<'a> {
     pub far: Option<&'a HostSummary>,
     pub plan: &'a Plan,
     pub results: Vec<Row>,
-    pub skipped: Vec<Missed>,
+    pub skipped: Vec<SkippedCell>,
     /// What each cache-drop level costs, where it was asked for.
     pub levels: &'a [Level],
     /// What this machine can reach at most, by name, with its unit in the name.
@@ -62,7 +62,7 @@ pub enum CellOf<'a> {
 /// One cell that was not measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Missed {
+pub enum SkippedCell {
     Job(Skipped),
     Probe(Skipped<ProbeCell>),
 }
@@ -74,7 +74,7 @@ pub struct JobRow {
     /// Indexes of trials that stand apart.
     outliers: Vec<usize>,
     /// What there was not enough of; null where the figures do not say.
-    limit: Option<Limited>,
+    limit: Option<LimitCause>,
     value: (),
     cycles: (),
     estimate: (),
@@ -82,8 +82,8 @@ pub struct JobRow {
     evidence: (),
 }
 
-/// What was measured of the machine, what is known of the way to the disk, and what its vendor
-/// names.
+/// Collects the measured ceilings of the machine, the rate of the link to the disk, and the disk's
+/// rated speed.
 fn ceilings(session: &Session) -> BTreeMap<String, f64> {
     let grounds = session.grounds.as_ref();
     let measured = grounds.and_then(|grounds| grounds.machine.ceilings.as_ref());
@@ -122,7 +122,7 @@ pub struct ProbeRow {
     value: Option<SummaryOf>,
     cycles: Option<f64>,
     estimate: Option<Estimate>,
-    reference: Vec<Known>,
+    reference: Vec<ReferenceValue>,
     evidence: Vec<String>,
 }
 
@@ -135,16 +135,16 @@ impl Row {
     }
 }
 
-impl Missed {
+impl SkippedCell {
     pub fn cell(&self) -> CellOf<'_> {
         match self {
-            Missed::Job(skipped) => CellOf::Job(&skipped.cell),
-            Missed::Probe(skipped) => CellOf::Probe(&skipped.cell),
+            SkippedCell::Job(skipped) => CellOf::Job(&skipped.cell),
+            SkippedCell::Probe(skipped) => CellOf::Probe(&skipped.cell),
         }
     }
 }
 
-fn job_row((result, limit): (CellResult, Option<Limited>)) -> Row {
+fn job_row((result, limit): (CellResult, Option<LimitCause>)) -> Row {
     Row::Job(Box::new(JobRow {
         limit,
         outliers: result.outliers(),
@@ -201,7 +201,7 @@ fn probe_row(result: ProbeResult) -> Row {
 pub fn document(session: &Session) -> Document<'_> {
     let (results, probes) = (results(session), probes(session));
     let answer = answer_with(session, &results, &probes);
-    let Why { costs, limits } = why(&results, &Bounds::of(session));
+    let Why { costs, limits } = explain_limits(&results, &Bounds::of(session));
     Document {
         schema: SCHEMA,
         session: Some(session.id.as_str()).filter(|id| !id.is_empty()),
@@ -217,8 +217,8 @@ pub fn document(session: &Session) -> Document<'_> {
             .collect(),
         skipped: skipped(session)
             .into_iter()
-            .map(Missed::Job)
-            .chain(skipped_probes(session).into_iter().map(Missed::Probe))
+            .map(SkippedCell::Job)
+            .chain(skipped_probes(session).into_iter().map(SkippedCell::Probe))
             .collect(),
         levels: &session.levels,
         ceilings: ceilings(session),

@@ -1,4 +1,4 @@
-//! The gate: whether a run is slower than its baseline by more than was allowed.
+//! The gate: whether a run is slower than its baseline by more than the limit.
 
 use crate::analysis::compare::{Outcome, Pair, Versus, times};
 use crate::analysis::{CellResult, SummaryOf, results};
@@ -10,44 +10,44 @@ use crate::units::show_share;
 pub const MIN_TRIALS: usize = 5;
 
 /// Cells that the one line names.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
-/// What the gate says of a run.
+/// The verdict of the gate on a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ruling {
     /// The share of its speed that a cell may lose, 0 to 1.
     pub limit: f64,
-    /// Cells of which both sides have an interval.
+    /// Cells with an interval on both sides.
     pub judged: usize,
     /// Those slower by more than the limit, the slowest first.
     pub slower: Vec<Pair>,
     /// Cells that the baseline has and this run cannot be judged by.
-    pub open: Vec<Open>,
-    /// The least and the most that a cell had to lose to be called slower, shares of its speed: how
-    /// wide the intervals are.
+    pub open: Vec<UnjudgedCell>,
+    /// The smallest and the largest loss that a cell needed to be called slower, as shares of its
+    /// speed: how wide the intervals are.
     pub seen: Option<(f64, f64)>,
-    /// Cells that the baseline itself has no sound figure of: nothing is asked of them.
+    /// Cells for which the baseline itself has no valid figure: they are not judged.
     pub unheld: usize,
-    /// What the intervals hold of the machine itself.
+    /// What the intervals include of the machine's own variation.
     pub drift: Option<String>,
 }
 
-/// A cell that the gate has no answer for.
+/// A cell that the gate could not judge.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Open {
+pub struct UnjudgedCell {
     pub cell: Job,
     pub why: String,
-    /// It was measured, and is warned to be wrong: `--strict` answers for that.
+    /// It was measured and is marked wrong: `--strict` handles that.
     pub wrong: bool,
 }
 
-/// Holds the run of `versus` against `base`, its baseline.
+/// Judges the run of `versus` against `base`, its baseline.
 ///
 /// A cell is slower by more than `limit` where the whole 95 % interval of its ratio lies below 1 -
 /// `limit`: then an equal cell is called so in less than 2.5 % of cases, and hardly ever where it
 /// scatters by less than the limit. What the machine differs by itself between runs is in the
 /// interval, as far as it is known.
-pub fn rule(base: &Session, versus: &Versus, limit: f64) -> Ruling {
+pub fn judge_run(base: &Session, versus: &Versus, limit: f64) -> Ruling {
     let sound = judgeable(base);
     let unheld = base.plan.cells.len() - sound.len();
     let mut ruling = Ruling {
@@ -82,7 +82,7 @@ pub fn rule(base: &Session, versus: &Versus, limit: f64) -> Ruling {
                     .iter()
                     .find(|alone| alone.cell == cell)
                     .and_then(|alone| alone.reason.clone());
-                ruling.open.push(Open {
+                ruling.open.push(UnjudgedCell {
                     cell,
                     why: why.unwrap_or_else(|| "it was not measured".into()),
                     wrong: false,
@@ -107,7 +107,7 @@ fn seen(pair: &Pair, limit: f64) -> Option<(f64, f64)> {
     Some((loss, loss))
 }
 
-fn open(pair: &Pair) -> Option<Open> {
+fn open(pair: &Pair) -> Option<UnjudgedCell> {
     let why = || pair.reason.clone().unwrap_or_else(|| "it has no figure".into());
     let (why, wrong) = match pair.outcome {
         Outcome::Faster
@@ -126,7 +126,7 @@ fn open(pair: &Pair) -> Option<Open> {
         Outcome::Wrong => (why(), true),
         Outcome::Failed => (why(), false),
     };
-    Some(Open { cell: pair.cell.clone(), why, wrong })
+    Some(UnjudgedCell { cell: pair.cell.clone(), why, wrong })
 }
 
 impl Ruling {
@@ -137,36 +137,40 @@ impl Ruling {
     }
 
     /// Which losses the intervals could show: none slower says little where they are wide.
-    fn sight(&self) -> String {
+    fn describe_detectable(&self) -> String {
         let text = |(least, most): (f64, f64)| match [least, most]
             .map(|loss| format!("{:.0} %", (loss * 100.0).ceil()))
         {
             [least, most] if least == most => {
-                format!("; their intervals show losses from {least} on")
+                format!("; the intervals detect losses of {least} or more")
             }
             [least, most] => {
-                format!("; their intervals show losses from {least} on, the widest from {most} on")
+                format!(
+                    "; the intervals detect losses of {least} or more, the widest of {most} or more"
+                )
             }
         };
         self.seen.map_or(String::new(), text)
     }
 
-    /// The ruling in one line.
+    /// Returns the ruling in one line.
     pub fn text(&self) -> String {
         let limit = show_share(self.limit);
         let cells =
             |count: usize| if count == 1 { "1 cell".into() } else { format!("{count} cells") };
         let mut said = match self.slower.len() {
             0 => format!(
-                "Gate: of {} judged none is slower than A by more than {limit}{}.",
+                "Gate: none of {} is slower than A by more than {limit}{}.",
                 cells(self.judged),
-                self.sight()
+                self.describe_detectable()
             ),
             slower => {
-                let mut named: Vec<String> = self.slower.iter().take(NAMED).map(figure).collect();
-                named.extend((slower > NAMED).then(|| format!("{} more", slower - NAMED)));
+                let mut named: Vec<String> =
+                    self.slower.iter().take(MAX_NAMED).map(figure).collect();
+                named.extend((slower > MAX_NAMED).then(|| format!("{} more", slower - MAX_NAMED)));
+                let verb = if slower == 1 { "is" } else { "are" };
                 format!(
-                    "Gate: {slower} of {} judged slower than A by more than {limit}: {}.",
+                    "Gate: {slower} of {} {verb} slower than A by more than {limit}: {}.",
                     cells(self.judged),
                     named.join("; ")
                 )
@@ -188,7 +192,7 @@ impl Ruling {
             said += &format!(" {drift}");
         }
         if self.unheld > 0 {
-            said += &format!(" A itself has no sound figure of {}.", cells(self.unheld));
+            said += &format!(" A itself has no valid figure for {}.", cells(self.unheld));
         }
         if self.is_open() {
             said += " The gate did not pass: use a longer --budget or more --trials, or record a new baseline.";
@@ -206,7 +210,7 @@ fn figure(pair: &Pair) -> String {
     pair.cell.label() + &ratio
 }
 
-/// The cells of a session that another run can be judged by.
+/// Returns the cells of a session that another run can be judged against.
 pub fn judgeable(session: &Session) -> Vec<Job> {
     let above_0 =
         |of: SummaryOf| of.summary.median > 0.0 && of.summary.low.is_some_and(|low| low > 0.0);

@@ -1,11 +1,12 @@
-//! What a session shows: results of cells and probes, the answer in words, limits, comparisons and
-//! the gate.
+//! What a session shows: results of cells and probes, the answer in sentences, limits, comparisons
+//! and the gate.
 //!
 //! Pure: nothing here reads a file, asks the kernel or starts anything. [`results`] and [`probes`]
-//! come first; [`answer`], [`why`], [`compare`] and [`rule`] are made of them, and [`document`]
-//! holds all of it for reports.
+//! come first; [`answer`], [`explain_limits`], [`compare`] and [`judge_run`] build on them, and
+//! [`document`] holds all of it for reports.
 
 mod answer;
+mod cell_result;
 mod compare;
 mod document;
 mod gate;
@@ -17,27 +18,28 @@ mod probe_rules;
 mod rated;
 mod remarks;
 mod result;
+mod session_answer;
 mod why;
 mod written;
 
 pub use crate::plan::Axis;
-use answer::of_experiment;
 pub use answer::{Answer, Best, ColdCost, Knee, answer};
+pub use cell_result::{CellResult, LatencyOf, SummaryOf, TrialWork, WriteTimes};
 pub use compare::{
-    Alone, Beside, Comparison, Difference, Drift, DriftBasis, Kept, Outcome, Pair, ProbePair, Side,
-    Versus, alike, compare, compare_with, machines, times,
+    Comparison, Difference, Drift, DriftBasis, LoneCell, Outcome, Pair, ProbePair, SavedRuns, Side,
+    SideBySide, Versus, compare, compare_with, is_same_setup, machine_differences, times,
 };
 pub use document::{CellOf, Document, document};
-pub use gate::{MIN_TRIALS, Open, Ruling, judgeable, rule};
+pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judgeable};
 pub use network::{Network, NetworkShare, RoundTrips, network};
-pub use picked::Picked;
-pub use probe::{Known, ProbeResult, answer_with, probes, skipped_probes};
+pub use picked::PickedMethod;
+pub use probe::{ProbeResult, ReferenceValue, probes, skipped_probes};
 pub use probe_curves::{ProbeCurve, ProbeCurves};
 pub use remarks::{Step, steps};
-use result::ended;
-pub use result::{CellResult, LatencyOf, SummaryOf, TrialWork, result, results, skipped};
+pub use result::{result, results, skipped};
+pub use session_answer::answer_with;
 pub use why::{
-    Basis, Bounds, CurveCost, Estimate, Estimated, Limit, Limited, Model, Why, estimate, estimated,
-    expected, foreseen, reasons as estimate_reasons, why,
+    Basis, Bounds, CurveCost, Estimate, EstimateLine, Limit, LimitCause, Model, Why,
+    describe_estimates, describe_expected, describe_lines, estimate, estimate_lines,
+    explain_limits,
 };
-pub use written::Written;

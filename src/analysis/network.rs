@@ -127,7 +127,7 @@ impl NetworkShare {
     }
 
     /// For people: `117 µs of 172 µs (68 %)`.
-    fn said(&self) -> String {
+    fn describe(&self) -> String {
         let show = |value| Unit::Nanos.show(value);
         match self.is_real() {
             true => format!(
@@ -141,7 +141,7 @@ impl NetworkShare {
     }
 
     /// ` for 56 B`, or nothing where the probe has one cell like this.
-    fn of_what(&self) -> String {
+    fn describe_parameters(&self) -> String {
         let mut cell = self.cell.clone();
         ["to", "part"].into_iter().for_each(|name| drop(cell.params.remove(name)));
         match cell.params.is_empty() {
@@ -156,7 +156,7 @@ impl Network {
     /// A sentence for each probe that has something to say.
     pub fn lines(&self) -> Vec<String> {
         let of = |probe: &str, what: &str| {
-            let said = |share: &NetworkShare| share.said() + &share.of_what();
+            let said = |share: &NetworkShare| share.describe() + &share.describe_parameters();
             let shares: Vec<String> =
                 self.shares.iter().filter(|share| share.cell.probe == probe).map(said).collect();
             (!shares.is_empty())
@@ -195,7 +195,7 @@ impl Network {
         };
         let share = self.shares.iter().find(plain)?;
         Some(match share.is_real() {
-            true => format!("The network's share of a round trip is {}.", share.said()),
+            true => format!("The network's share of a round trip is {}.", share.describe()),
             false => format!(
                 "No difference between a round trip to the other machine ({}) and over the loopback.",
                 Unit::Nanos.show(share.remote)

@@ -1,4 +1,4 @@
-//! What the way gave that was picked of several, and what became of the others.
+//! What the method reached that was picked among several, and what became of the others.
 
 use serde::Serialize;
 
@@ -9,9 +9,9 @@ use crate::session::Session;
 use crate::stats::median;
 use crate::units::{show_bytes, show_nanos, show_rate, show_share};
 
-/// The way that was picked, and what it gave.
+/// The method that was picked, and what it reached.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Picked {
+pub struct PickedMethod {
     pub cell: Job,
     /// Of the whole file; `None` where no trial saw all of it.
     pub xor: Option<Xor>,
@@ -19,11 +19,11 @@ pub struct Picked {
     pub nanos: Option<f64>,
     /// Median, bytes per second.
     pub throughput: Option<f64>,
-    /// What bounds it: the memory bandwidth of all threads, or the way to the disk; `None` where
-    /// that was not measured.
+    /// What bounds it: the memory bandwidth of all threads, or the link to the disk; `None` if that
+    /// was not measured.
     pub ceiling: Option<PickedCeiling>,
-    /// What each way gave when it was tried, the fastest first.
-    pub tried: Vec<Tried>,
+    /// What each method reached when it was tried, the fastest first.
+    pub tried: Vec<MethodRate>,
     pub why: String,
     /// All of it in sentences.
     #[serde(skip)]
@@ -38,35 +38,35 @@ pub struct PickedCeiling {
     pub share: f64,
 }
 
-/// A way and what its tries gave, bytes per second.
+/// A method and what its tries reached, bytes per second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tried {
+pub struct MethodRate {
     pub cell: Job,
     pub throughput: f64,
 }
 
-/// The picked ways that have a result, in the order they were picked.
-pub(super) fn picked(session: &Session, results: &[CellResult]) -> Vec<Picked> {
+/// Returns the picked methods that have a result, in the order they were picked.
+pub(super) fn picked(session: &Session, results: &[CellResult]) -> Vec<PickedMethod> {
     let of = |pick: &Pick| {
         let cell = session.plan.cells.get(pick.cell? as usize)?;
         let result = results.iter().find(|result| result.cell == *cell)?;
-        Some(one(session, pick, result))
+        Some(describe_pick(session, pick, result))
     };
     session.picks.iter().filter_map(of).collect()
 }
 
-fn one(session: &Session, pick: &Pick, result: &CellResult) -> Picked {
+fn describe_pick(session: &Session, pick: &Pick, result: &CellResult) -> PickedMethod {
     let throughput = result.throughput.as_ref().map(|of| of.summary.median);
     let times: Vec<f64> =
         result.counted().into_iter().map(|index| result.trials[index].nanos as f64).collect();
     let whole = |trial: &Trial| trial.xor.filter(|_| trial.passes > 0);
-    let mut picked = Picked {
+    let mut picked = PickedMethod {
         cell: result.cell.clone(),
         xor: result.trials.iter().find_map(|trial| whole(trial)),
         nanos: median(&times),
         throughput,
         ceiling: throughput.and_then(|rate| ceiling(session, result, rate)),
-        tried: tried(session, pick),
+        tried: tried_methods(session, pick),
         why: pick.why.clone(),
         text: String::new(),
     };
@@ -74,37 +74,37 @@ fn one(session: &Session, pick: &Pick, result: &CellResult) -> Picked {
     picked
 }
 
-fn tried(session: &Session, pick: &Pick) -> Vec<Tried> {
+fn tried_methods(session: &Session, pick: &Pick) -> Vec<MethodRate> {
     let mut cells: Vec<u32> = pick.tries.iter().map(|t| t.cell).collect();
     cells.sort_unstable();
     cells.dedup();
     let of = |cell: u32| {
-        Some(Tried {
+        Some(MethodRate {
             cell: session.plan.cells.get(cell as usize)?.clone(),
             throughput: pick.rate(cell)?,
         })
     };
-    let mut tried: Vec<Tried> = cells.into_iter().filter_map(of).collect();
+    let mut tried: Vec<MethodRate> = cells.into_iter().filter_map(of).collect();
     tried.sort_by(|a, b| b.throughput.total_cmp(&a.throughput));
     tried
 }
 
 /// From this share of the bytes on, a rate is that of where they came from.
-const MOST: f64 = 0.9;
+const SOURCE_SHARE: f64 = 0.9;
 
-/// What bounds a read of memory or of a device; of what comes from both nothing is said.
+/// Returns what bounds a read of memory or of a device; `None` if the data came from both.
 fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCeiling> {
     let (bounds, source) = (Bounds::of(session), result.source?);
-    let (name, bound) = if source.page_cache + source.hole >= MOST {
+    let (name, bound) = if source.page_cache + source.hole >= SOURCE_SHARE {
         let threads = result.cell.threads.min(bounds.ceilings.threads).max(1);
         (
             format!("{threads} thread{} can read from memory", if threads == 1 { "" } else { "s" }),
             bounds.ceilings.read_rate(threads)?,
         )
-    } else if source.device >= MOST {
+    } else if source.device >= SOURCE_SHARE {
         let names = [
-            ("the way to the disk carries", bounds.link),
-            ("the disk's vendor names", bounds.rated),
+            ("the link to the disk carries", bounds.link),
+            ("the disk is rated for", bounds.rated),
         ];
         let (name, bound) = names
             .into_iter()
@@ -119,7 +119,7 @@ fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCe
 
 /// `XOR 1a2b3c4d of 512 MiB in 25.3 ms: 19.8 GiB/s, 94 % of the 21.0 GiB/s that 2 threads can read
 /// from memory. mmap+shared ... was picked ...`
-fn text(picked: &Picked, result: &CellResult) -> String {
+fn text(picked: &PickedMethod, result: &CellResult) -> String {
     let job = &picked.cell;
     let state = describe_cache_state(job);
     let what = match picked.xor {
@@ -135,8 +135,8 @@ fn text(picked: &Picked, result: &CellResult) -> String {
             show_rate(ceiling.bytes_per_second),
             ceiling.name
         ),
-        None if result.source.is_some_and(|source| source.device >= MOST) => {
-            " (what this disk can give is not known: --rated SPEED says it)".into()
+        None if result.source.is_some_and(|source| source.device >= SOURCE_SHARE) => {
+            " (the disk's rated speed is unknown; set it with --rated SPEED)".into()
         }
         None => String::new(),
     };
@@ -145,7 +145,7 @@ fn text(picked: &Picked, result: &CellResult) -> String {
         trials => format!(" (median of {trials} trials)"),
     };
     let short = if result.trials.iter().any(|trial| trial.short) {
-        " It was cut before the end of the file."
+        " It was cut short before the end of the file."
     } else {
         ""
     };
@@ -153,18 +153,18 @@ fn text(picked: &Picked, result: &CellResult) -> String {
         .error
         .as_ref()
         .map_or(String::new(), |error| format!(" It failed: {}.", error.trim_end_matches('.')));
-    let wrong = result
-        .wrong()
-        .map_or(String::new(), |why| format!(" But: {}.", why.message.trim_end_matches('.')));
+    let wrong = result.wrong().map_or(String::new(), |why| {
+        format!(" But this figure is wrong: {}.", why.message.trim_end_matches('.'))
+    });
     format!(
-        "{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} Picked: {}; {}.",
+        "{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} PickedMethod: {}; {}.",
         describe_method(job),
         picked.why
     )
 }
 
-/// Why a cell is not measured that another was picked before.
-pub(super) fn passed_over(session: &Session, cell: u32) -> Option<String> {
+/// Returns why a cell was not measured because another was picked; `None` if that is not why.
+pub(super) fn reason_not_picked(session: &Session, cell: u32) -> Option<String> {
     let pick = session
         .picks
         .iter()
@@ -173,7 +173,7 @@ pub(super) fn passed_over(session: &Session, cell: u32) -> Option<String> {
         return Some(out.why.clone());
     }
     Some(format!(
-        "tried for a moment it gave {}, less than what was picked",
+        "a short try reached {}, less than the picked method",
         show_rate(pick.rate(cell)?)
     ))
 }

@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-use crate::analysis::{
-    Answer, CellResult, SummaryOf, answer, ended, network, picked, probe_rules, rated, remarks,
-};
-use crate::plan::{Param, ProbeCell, Skipped};
+use crate::analysis::cell_result::SummaryOf;
+use crate::analysis::probe_rules;
+use crate::analysis::result::ended;
+use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
 use crate::session::{Reference, Session, references};
 use crate::stats::{self, Summary};
 
-/// What another machine is known to reach in the same cell.
+/// What another machine reaches in the same cell, as reported.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Known {
+pub struct ReferenceValue {
     /// The reference session it is from.
     pub session: String,
     /// Its median, in the unit of the value.
@@ -29,7 +29,7 @@ pub struct ProbeResult {
     /// The median; `None` where a trial has none.
     pub cycles: Option<f64>,
     pub estimate: Option<Estimate>,
-    pub reference: Vec<Known>,
+    pub reference: Vec<ReferenceValue>,
     pub warnings: Vec<Warning>,
     pub error: Option<String>,
     /// What was taken out and what counters prove.
@@ -119,14 +119,14 @@ fn measured(session: &Session, cell: &ProbeCell) -> Option<ProbeResult> {
 }
 
 /// What the references report of a probe's cell, but for the session that asks.
-fn reported(cell: &ProbeCell, unit: Option<Unit>, asking: &Session) -> Vec<Known> {
+fn reported(cell: &ProbeCell, unit: Option<Unit>, asking: &Session) -> Vec<ReferenceValue> {
     let others = references()
         .iter()
         .filter(|reference| asking.reference.is_none_or(|own| own != reference.machine));
     let value = |reference: &Reference| {
         let found = measured(reference.session(), cell)?;
         let value = found.value.filter(|_| unit.is_none_or(|unit| found.unit == Some(unit)))?;
-        Some(Known { session: reference.id.into(), value: value.summary.median })
+        Some(ReferenceValue { session: reference.id.into(), value: value.summary.median })
     };
     others.filter_map(value).collect()
 }
@@ -144,59 +144,6 @@ pub fn skipped_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
     let missed =
         missed.map(|(cell, _)| Skipped { cell: cell.clone(), reason: ended(session).into() });
     session.plan.skipped_probes.iter().cloned().chain(missed).collect()
-}
-
-/// The answer of a session: that of its jobs, the picked ways first; of probes, which of them cost
-/// least and most, and what they say together.
-pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeResult]) -> Answer {
-    let mut answer = answer(results);
-    if let Some(text) = crate::analysis::of_experiment(session, results, &answer.text) {
-        answer.text = crate::text::clean_text(&text);
-    }
-    answer.picked = picked::picked(session, results);
-    if !answer.picked.is_empty() {
-        let said: Vec<&str> = answer.picked.iter().map(|picked| picked.text.as_str()).collect();
-        answer.text = crate::text::clean_text(&said.join(" "));
-    }
-    if let Some(said) = rated::rated(session, results).filter(|_| !results.is_empty()) {
-        answer.text = crate::text::clean_text(&format!("{} {said}", answer.text));
-    }
-    answer.network = network(probes);
-    if !probes.is_empty() {
-        let own = (!results.is_empty()).then(|| std::mem::take(&mut answer.text));
-        let sentences = own
-            .into_iter()
-            .chain([sum(probes)])
-            .chain(remarks::remarks(probes, &session.host))
-            .chain(answer.network.sentence());
-        answer.text = crate::text::clean_text(&sentences.collect::<Vec<_>>().join(" "));
-    }
-    answer
-}
-
-fn sum(probes: &[ProbeResult]) -> String {
-    let measured = probes.iter().filter(|probe| probe.value.is_some()).count();
-    let count = match measured {
-        0 => "No probe was measured".into(),
-        1 => "1 probe was measured".into(),
-        count => format!("{count} probes were measured"),
-    };
-    // The step of a clock is no operation.
-    let is_step =
-        |probe: &&ProbeResult| probe.cell.params.get("part") == Some(&Param::from("resolution"));
-    let timed = probes.iter().filter(|probe| probe.unit == Some(Unit::Nanos) && !is_step(probe));
-    let trusted = timed.filter(|probe| probe.error.is_none() && probe.wrong().is_none());
-    let mut times: Vec<(f64, &ProbeResult)> =
-        trusted.filter_map(|probe| Some((probe.value?.summary.median, probe))).collect();
-    times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let said = |(nanos, probe): &(f64, &ProbeResult)| {
-        format!("{} ({})", probe.cell.label(), Unit::Nanos.show(*nanos))
-    };
-    match times.as_slice() {
-        [least, .., most] => format!("{count}: from {} to {}.", said(least), said(most)),
-        [one] => format!("{count}: {}.", said(one)),
-        [] => format!("{count}."),
-    }
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ const WIDE: f64 = 0.2;
 /// An estimate is made of round figures: only what is off by this factor contradicts it.
 const FACTOR: f64 = 2.0;
 
-/// What the rules find in this result, the gravest first.
+/// Returns what the rules find in this result, the most severe first.
 pub fn warnings(result: &ProbeResult) -> Vec<Warning> {
     let Some(unit) = result.unit else { return Vec::new() };
     let warn = |rule: &Rule| {
@@ -47,7 +47,8 @@ fn batches(count: usize) -> String {
 fn few(result: &ProbeResult, _: Unit) -> Option<Found> {
     let (count, needed) = (result.counted().len(), Plan::ROUNDS as usize);
     (0 < count && count < needed).then(|| {
-        let message = format!("{} cannot give a confidence interval", batches(count));
+        let verb = if count == 1 { "is" } else { "are" };
+        let message = format!("{} {verb} too few for a confidence interval", batches(count));
         (
             Severity::Misleading,
             message,
@@ -69,7 +70,7 @@ fn wide(result: &ProbeResult, unit: Unit) -> Option<Found> {
         severity,
         message,
         evidence,
-        "use a longer --budget, or stop what else runs on this machine",
+        "use a longer --budget, or stop other programs on this machine",
     ))
 }
 
@@ -85,16 +86,17 @@ fn beyond(result: &ProbeResult, unit: Unit) -> Option<Found> {
         () => return None,
     };
     let message = format!(
-        "the figure is {far:.2} times the {end} end of its estimate: one of the two does not hold here"
+        "the figure is {far:.2} times the {end} end of its estimate: either the figure or the estimate is wrong"
     );
     let evidence = format!(
-        "{} against {} to {}: {}",
+        "measured {}, estimated {} to {}: {}",
         unit.show(value),
         unit.show(estimate.low),
         unit.show(estimate.high),
         estimate.reason
     );
-    let remedy = "run it again on a quiet machine; if it stays, the estimate's facts do not describe this machine";
+    let remedy =
+        "run it again on an idle machine; if it persists, the estimate does not fit this machine";
     Some((Severity::Misleading, message, evidence, remedy))
 }
 

@@ -1,13 +1,13 @@
-//! How much of the speed that the vendor of the disk names was reached.
+//! The share of the disk's rated speed that was reached.
 
 use crate::analysis::CellResult;
 use crate::session::Session;
 use crate::units::{show_bytes, show_rate, show_share};
 
-/// Where so much of the bytes came from the device, a cell says what the device gives.
+/// From this share of bytes from the device on, a cell shows what the device reaches.
 const DEVICE: f64 = 0.9;
 
-/// `The device gave 82 % of the rated 3.5 GB/s: read 1 MiB cold, 2.67 GiB/s.`
+/// `The device reached 82 % of the rated 3.5 GB/s: read 1 MiB cold, 2.67 GiB/s.`
 pub fn rated(session: &Session, results: &[CellResult]) -> Option<String> {
     let rated = session.plan.rated.filter(|rate| *rate > 0)?;
     let from_device =
@@ -22,13 +22,13 @@ pub fn rated(session: &Session, results: &[CellResult]) -> Option<String> {
         Some((best, rate)) => {
             let share = show_share(rate / rated as f64);
             format!(
-                "The device gave {share} of the rated {name}: {}, {}.",
+                "The device reached {share} of the rated {name}: {}, {}.",
                 best.cell.label(),
                 show_rate(rate)
             )
         }
         None => {
-            format!("Nothing is said of the rated {name}: no cell had its bytes from the device.")
+            format!("Not compared with the rated {name}: no cell's data came from the device.")
         }
     })
 }
@@ -70,14 +70,14 @@ mod tests {
         let text = said(&session(1.0, 3_500_000_000));
         assert!(
             text.ends_with(
-                " The device gave 82 % of the rated 3.5 GB/s: read 4 KiB warm, 2.67 GiB/s."
+                " The device reached 82 % of the rated 3.5 GB/s: read 4 KiB warm, 2.67 GiB/s."
             ),
             "{text}"
         );
         let text = said(&session(0.0, 550_000_000));
         assert!(
             text.ends_with(
-                " Nothing is said of the rated 550 MB/s: no cell had its bytes from the device."
+                " Not compared with the rated 550 MB/s: no cell's data came from the device."
             ),
             "{text}"
         );

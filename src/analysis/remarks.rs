@@ -26,7 +26,7 @@ pub struct Step {
 pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
     let steps = steps(probes, host);
     let caches = staircase(&steps, "latency", "A load takes");
-    let reach = staircase(&steps, "tlb", "A load from each of so many pages takes");
+    let reach = staircase(&steps, "tlb", "A load takes, by the number of pages touched");
     let said = [calls(probes), argument(probes), caches, reach, waits(probes), crowd(probes)];
     said.into_iter().flatten().chain(penalty(probes)).collect()
 }
@@ -77,7 +77,7 @@ fn calls(probes: &[ProbeResult]) -> Option<String> {
         (nanos(probes, "call", &[("arguments", 0.into())])?, nanos(probes, "syscall", &getpid)?);
     (call > 0.0).then(|| {
         format!(
-            "A system call ({}) is worth {:.0} procedure calls ({}).",
+            "A system call ({}) costs as much as {:.0} procedure calls ({}).",
             show_nanos(syscall),
             syscall / call,
             show_nanos(call)
@@ -102,8 +102,8 @@ fn argument(probes: &[ProbeResult]) -> Option<String> {
     let error = (rest * count / (count - 2.0) / (sxx * count)).sqrt();
     let sure = slope.is_finite() && slope > 2.0 * error;
     Some(match sure {
-        true => format!("Each argument of a call adds {}.", show_nanos(slope)),
-        false => "An argument of a call adds nothing that can be told from noise.".into(),
+        true => format!("Each argument adds {} to a call.", show_nanos(slope)),
+        false => "Another argument adds no measurable time to a call.".into(),
     })
 }
 
@@ -165,7 +165,7 @@ fn waits(probes: &[ProbeResult]) -> Option<String> {
     warm.iter().rev().find_map(|(size, warm)| {
         let (cold, random) = (at(&cold, *size)? / warm, at(&random, *size)? / warm);
         let size = show_bytes(*size);
-        Some(format!("A file of {size} from the device takes {cold:.1} times as long as cached, in random order {random:.1} times."))
+        Some(format!("Reading a {size} file from the device takes {cold:.1} times as long as from the cache, and {random:.1} times in random order."))
     })
 }
 
@@ -174,7 +174,7 @@ fn crowd(probes: &[ProbeResult]) -> Option<String> {
     let points = along(probes, "contention", "processes", &[]);
     match points.as_slice() {
         [(1, alone), .., (most, nanos)] if *alone > 0.0 => Some(format!(
-            "With {most} processes that read at once a block takes each {:.1} times as long as one alone.",
+            "With {most} processes reading at once, a block takes each {:.1} times as long as a single process.",
             nanos / alone
         )),
         _ => None,
@@ -196,14 +196,14 @@ fn penalty(probes: &[ProbeResult]) -> Vec<String> {
             let near = near.iter().find(|(bytes, _)| bytes == size)?.1;
             Some((*size, *far, near))
         })?;
-        let order = if *pattern == params[0] { "in order" } else { "in random order" };
+        let order = if *pattern == params[0] { "in sequential order" } else { "in random order" };
         let state = if cold { "not cached here" } else { "read before" };
         let much = match far > near {
             true => format!("{} more, {:.1} times", show_nanos(far - near), far / near),
             false => "none".into(),
         };
         Some(format!(
-            "The network penalty of {} {order}, {state}: {much} ({} against {}).",
+            "The network penalty for {} {order}, {state}: {much} ({} remote, {} local).",
             show_bytes(size),
             show_nanos(far),
             show_nanos(near)

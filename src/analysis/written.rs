@@ -1,28 +1,13 @@
-//! When the bytes of a write were where: in the page cache, and on the device.
+//! When the bytes of a write reached the page cache, and when the device.
 
-use serde::Serialize;
-
-use crate::analysis::{CellResult, SummaryOf};
+use crate::analysis::cell_result::{CellResult, SummaryOf, WriteTimes};
 use crate::plan::{Op, Sync};
 use crate::record::Trial;
 use crate::stats::Summary;
 
-/// Of a cell that writes; times in nanoseconds from the first start, over all threads.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Written {
-    /// Until the last write returned, so that the page cache had all; `None` with direct I/O, which
-    /// goes around it, and where an older session does not tell.
-    pub page_cache: Option<SummaryOf>,
-    /// Until the device had said that it has all; `None` where nothing waited for it.
-    pub device: Option<SummaryOf>,
-    /// Bytes, in the median over the trials, that were still to be written when the clock stopped;
-    /// `None` = not known.
-    pub left: Option<f64>,
-}
-
 /// What the trials of a cell say of it; `None` of cells that do not write or also read, or were not
 /// measured.
-pub fn written(result: &CellResult) -> Option<Written> {
+pub fn written(result: &CellResult) -> Option<WriteTimes> {
     let job = &result.cell;
     let counted: Vec<&Trial> =
         result.counted().into_iter().map(|index| &*result.trials[index]).collect();
@@ -39,7 +24,7 @@ pub fn written(result: &CellResult) -> Option<Written> {
         if job.sync == Sync::End { trial.evidence.cached_nanos.get() } else { Some(trial.nanos) }
     };
     let waited = job.direct || job.sync != Sync::None;
-    Some(Written {
+    Some(WriteTimes {
         page_cache: summary(&cached).filter(|_| !job.direct).map(nanos),
         device: summary(&|trial| Some(trial.nanos)).filter(|_| waited).map(nanos),
         // A trial of several parts adds up what each left, and the next began by writing that back.
@@ -58,7 +43,7 @@ mod tests {
     use crate::record::Evidence;
     use crate::session::testing::job;
 
-    fn cell(sync: Sync, direct: bool, cached: Option<u64>) -> Option<Written> {
+    fn cell(sync: Sync, direct: bool, cached: Option<u64>) -> Option<WriteTimes> {
         let job = Job { op: Op::Write, sync, direct, ..job("pread", 4096, Cache::AsIs) };
         let trial = |nanos: u64| {
             let evidence = Evidence {
@@ -83,7 +68,7 @@ mod tests {
 
     #[test]
     fn both_times_are_known_where_the_end_waits_and_one_elsewhere() {
-        let times = |written: Option<Written>| {
+        let times = |written: Option<WriteTimes>| {
             let median = |of: Option<SummaryOf>| of.map(|of| of.summary.median);
             written.map(|w| (median(w.page_cache), median(w.device), w.left))
         };

@@ -62,7 +62,7 @@ impl Gate {
     /// Another machine is told before the run, since it takes the time that the run takes.
     pub fn warn(&self, args: &Args, session: &Session) {
         let [base, here] = shown(args, [&self.base, session]);
-        let differing = analysis::machines([&base, &here]);
+        let differing = analysis::machine_differences([&base, &here]);
         if differing.is_empty() || args.quiet {
             return;
         }
@@ -85,7 +85,7 @@ impl Gate {
         let comparison = analysis::compare_with(&[base.clone(), session], &kept);
         let versus = comparison.as_ref().and_then(|comparison| comparison.others.first());
         let ruling =
-            self.limit.zip(versus).map(|(limit, versus)| analysis::rule(&base, versus, limit));
+            self.limit.zip(versus).map(|(limit, versus)| analysis::judge_run(&base, versus, limit));
         Held { comparison, ruling }
     }
 }

@@ -62,7 +62,12 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
             .and_then(|bench| bench.facts.link())
             .map(|link| link.bytes_per_second);
         args.out.text_or_json(
-            || dry::text(&shown, &analysis::foreseen(&plan, runner::known_ceilings(), link)),
+            || {
+                dry::text(
+                    &shown,
+                    &analysis::describe_estimates(&plan, runner::known_ceilings(), link),
+                )
+            },
             &shown,
         )?;
         return Ok(0);

@@ -92,10 +92,9 @@ fn draw_chart(group: &Group, figure: &Figure) -> Vec<String> {
         let bars: String = places.iter().map(bar_at).collect();
         lines.push(format!("{name:<wide$}  {bars}").trim_end().to_string());
     }
-    let expected: Vec<analysis::Estimated> =
+    let expected: Vec<analysis::EstimateLine> =
         figure.panels.iter().flat_map(|panel| panel.expected.iter().cloned()).collect();
-    let reasons =
-        analysis::estimate_reasons(&expected).replace("Dotted: estimates", "estimates are");
+    let reasons = analysis::describe_lines(&expected).replace("Dotted: estimates", "estimates are");
     lines.extend((!reasons.is_empty()).then_some(reasons));
     lines
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::analysis::{Kept, alike};
+use crate::analysis::{SavedRuns, is_same_setup};
 use crate::plan::{Job, ProbeCell};
 use crate::session::{Session, headers, load, path_of, target_of};
 
@@ -16,10 +16,10 @@ const ENOUGH: usize = 20;
 const LARGEST: u64 = 16 << 20;
 
 /// What the newest runs in `dir` like `sessions` show; nothing where these were not all made alike.
-pub fn kept(dir: &Path, sessions: &[&Session]) -> Kept {
-    let mut kept = Kept::default();
+pub fn kept(dir: &Path, sessions: &[&Session]) -> SavedRuns {
+    let mut kept = SavedRuns::default();
     let Some((base, others)) = sessions.split_first() else { return kept };
-    if !others.iter().any(|other| alike(base, other)) {
+    if !others.iter().any(|other| is_same_setup(base, other)) {
         return kept;
     }
     let jobs: Vec<Job> =
@@ -37,7 +37,7 @@ pub fn kept(dir: &Path, sessions: &[&Session]) -> Kept {
             continue;
         }
         let Ok(run) = load(&path) else { continue };
-        if alike(base, &run) {
+        if is_same_setup(base, &run) {
             kept.add(&run, &jobs, &probes);
         }
         if kept.runs() == ENOUGH {

@@ -98,11 +98,11 @@ pub fn expected<'a>(
     if metric != Metric::Throughput {
         return Vec::new();
     }
-    let line = |line: analysis::Estimated| {
+    let line = |line: analysis::EstimateLine| {
         let points = line.points.into_iter().map(|(x, y)| Point::new(x, y)).collect();
         Expected { name: line.name, reason: line.reason, points }
     };
-    analysis::estimated(jobs, axis, bounds).into_iter().map(line).collect()
+    analysis::estimate_lines(jobs, axis, bounds).into_iter().map(line).collect()
 }
 
 impl Metric {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::session_name;
 use crate::analysis;
-use crate::analysis::{Answer, Bounds, CellResult, Limited, ProbeResult};
+use crate::analysis::{Answer, Bounds, CellResult, LimitCause, ProbeResult};
 use crate::plan::{Skipped, TargetSpec};
 use crate::session::Session;
 
@@ -15,7 +15,7 @@ pub struct SessionView {
     pub probes: Vec<ProbeResult>,
     pub answer: Answer,
     /// What limits each result, in their order; `None` where the figures do not say.
-    pub limits: Vec<Option<Limited>>,
+    pub limits: Vec<Option<LimitCause>>,
     pub skipped: Vec<Skipped>,
     /// Where it is kept; `None`: nowhere.
     pub path: Option<PathBuf>,
@@ -27,7 +27,7 @@ impl SessionView {
         let probes = analysis::probes(&session);
         let answer = analysis::answer_with(&session, &results, &probes);
         let skipped = analysis::skipped(&session);
-        let limits = analysis::why(&results, &Bounds::of(&session)).limits;
+        let limits = analysis::explain_limits(&results, &Bounds::of(&session)).limits;
         SessionView { session, results, probes, answer, limits, skipped, path }
     }
 

@@ -1,10 +1,10 @@
-//! The fastest cell, and those it cannot be told from.
+//! The fastest cell, and those that do not differ from it.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::Point;
+use super::point::Point;
 use crate::analysis::SummaryOf;
 use crate::analysis::compare::TOLERANCE;
 use crate::plan::Job;
@@ -19,13 +19,13 @@ pub struct Best {
     pub operations: Option<SummaryOf>,
     /// Trials behind the figure.
     pub trials: usize,
-    /// Cells whose interval overlaps this one's, the fastest first: there is no difference that
-    /// these trials show.
+    /// Cells whose interval overlaps this one's, the fastest first: these trials show no
+    /// difference.
     pub no_difference: Vec<Job>,
-    /// Those of them whose ratio to it lies within 5 %, interval and all; the others cannot be told
-    /// from it.
+    /// Those of them whose ratio to it lies within 5 %, interval included; the others are
+    /// inconclusive.
     pub alike: Vec<Job>,
-    /// What its own warning says, where every cell of the group is warned to be wrong.
+    /// The message of its warning, if every cell of the group is marked wrong.
     pub wrong: Option<String>,
 }
 
@@ -34,11 +34,11 @@ fn is_alike(top: &Point, other: &Point) -> bool {
         && Ratio::of(other.rate, top.rate).is_some_and(|ratio| ratio.is_alike(TOLERANCE))
 }
 
-/// The cell with the highest median; one that is warned to be wrong only where all are.
-pub fn best(group: &[Point]) -> Option<Best> {
+/// Returns the cell with the highest median; one that is marked wrong only if all are.
+pub fn find_best(group: &[Point]) -> Option<Best> {
     let trusted: Vec<Point> =
         group.iter().filter(|point| point.result.wrong().is_none()).copied().collect();
-    let mut pool = longest(if trusted.is_empty() { group } else { &trusted });
+    let mut pool = keep_longest(if trusted.is_empty() { group } else { &trusted });
     // Stable: of equal cells the first of the plan.
     pool.sort_by(|a, b| b.rate.median.total_cmp(&a.rate.median));
     let (top, others) = pool.split_first()?;
@@ -61,10 +61,9 @@ pub fn best(group: &[Point]) -> Option<Best> {
     })
 }
 
-/// Of cells that differ in their count alone, the one with the longest trials: a thousand calls
-/// measure the start as much as the calls, and the highest of several such figures would be that of
-/// chance.
-fn longest<'a>(group: &[Point<'a>]) -> Vec<Point<'a>> {
+/// Keeps, of cells that differ only in their count, the one with the longest trials: a thousand
+/// calls measure the start as much as the calls, and chance would decide which is the fastest.
+fn keep_longest<'a>(group: &[Point<'a>]) -> Vec<Point<'a>> {
     let mut kept: Vec<Point> = Vec::new();
     let mut places: HashMap<Job, usize> = HashMap::new();
     let operations =

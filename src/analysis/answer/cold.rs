@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::Point;
+use super::point::Point;
 use super::series::Knee;
 use crate::analysis::Axis;
 use crate::plan::{Cache, Job};
@@ -12,7 +12,7 @@ use crate::plan::{Cache, Job};
 /// Bytes count as the device's where at least this share of them came from it.
 const DEVICE: f64 = 0.9;
 
-/// The warm peak against the cold peak, over the jobs that were measured both ways.
+/// The warm peak compared with the cold peak, over the jobs measured in both states.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColdCost {
     /// Warm by cold: 9.8 = cold is 9.8 times slower.
@@ -26,11 +26,11 @@ pub struct ColdCost {
     pub throughput: f64,
     /// At least 90 % of the bytes of the cold peak came from the device.
     pub device: bool,
-    /// The block size from which on the cold curve stays within 5 % of its peak.
+    /// The block size from which the cold curve stays within 5 % of its peak.
     pub from: Option<u64>,
 }
 
-/// `None` where no job was measured both cold and warm.
+/// Computes the cost of a cold cache; `None` if no job was measured both cold and warm.
 pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
     let either = |job: &Job| Job { cache: Cache::AsIs, ..job.clone() };
     let jobs = |state: Cache| trusted.iter().filter(move |point| point.result.cell.cache == state);

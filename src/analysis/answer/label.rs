@@ -1,11 +1,11 @@
-//! How a cell is called in a sentence: by what tells it from the others, and by what is not the
+//! The name of a cell in a sentence: what distinguishes it from the others, and what is not the
 //! default.
 
 use crate::analysis::Axis;
 use crate::engine::moves_data;
 use crate::plan::Job;
 
-/// What differs between the cells of a session.
+/// The axes in which the cells of a session differ.
 pub struct Labels {
     differing: Vec<Axis>,
 }

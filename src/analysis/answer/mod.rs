@@ -1,12 +1,14 @@
 //! The answer: what the results say in a few plain sentences, and the facts behind them.
 //!
-//! Only what the data carry is claimed. A difference needs two intervals that do not overlap, a
+//! Only what the data supports is claimed. A difference needs two intervals that do not overlap, a
 //! result that is warned to be wrong is never compared with others, and without intervals the text
 //! says so.
 
 mod best;
 mod cold;
 mod label;
+mod model;
+mod point;
 mod series;
 mod text;
 mod ways;
@@ -19,40 +21,24 @@ pub(super) use label::Labels;
 
 pub use best::Best;
 pub use cold::ColdCost;
+pub use model::Answer;
 pub use series::Knee;
 
-use serde::Serialize;
+use point::Point;
 
-use crate::analysis::{CellResult, Network, Picked, TrialWork};
+use crate::analysis::{CellResult, Network, TrialWork};
 use crate::engine::{moves_data, only_loops};
 use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Op;
 use crate::session::Session;
 use crate::units;
 
-/// What a session answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Answer {
-    /// Plain sentences, one line.
-    pub text: String,
-    /// The fastest cell of the first group that has results: reads, then writes, then calls that
-    /// move nothing.
-    pub best: Option<Best>,
-    /// The fastest cell of each further group.
-    pub also: Vec<Best>,
-    /// For each curve: where it comes within 5 % of its peak.
-    pub knees: Vec<Knee>,
-    pub cold_cost: Option<ColdCost>,
-    /// Where one of several ways was picked: what it gave, and why it was picked.
-    pub picked: Vec<Picked>,
-    /// What the network probes say together.
-    pub network: Network,
-}
-
-/// The answer of these results: a pure function of them.
+/// Returns the answer that these results support.
 pub fn answer(results: &[CellResult]) -> Answer {
-    let (reads, writes, calls) = (of(results, Op::Read), of(results, Op::Write), calls(results));
-    let mut bests = [&reads, &writes, &calls].into_iter().filter_map(|group| best::best(group));
+    let (reads, writes, calls) =
+        (points_of(results, Op::Read), points_of(results, Op::Write), call_points(results));
+    let mut bests =
+        [&reads, &writes, &calls].into_iter().filter_map(|group| best::find_best(group));
     let (best, also) = (bests.next(), bests.collect());
     let trusted: Vec<Point> = reads
         .iter()
@@ -76,28 +62,36 @@ pub fn answer(results: &[CellResult]) -> Answer {
     answer
 }
 
-/// What these results say to the question of their experiment; `None` where that is which way is
-/// the fastest.
-pub fn of_experiment(session: &Session, results: &[CellResult], general: &str) -> Option<String> {
-    let (calls, peers) = (ways::calls(results), ways::peers(results));
+/// Returns the answer to the question of the session's experiment; `None` where that question is
+/// which method is the fastest.
+pub fn answer_experiment(
+    session: &Session,
+    results: &[CellResult],
+    general: &str,
+) -> Option<String> {
+    let (calls, peers) = (ways::compare_calls(results), ways::compare_peers(results));
     let own = match session.plan.experiment.as_str() {
-        MEASURE => counts(results)?,
+        MEASURE => describe_counts(results)?,
         CALLS => calls?,
         _ => {
-            let said: Vec<String> =
-                [calls.or(peers), writes::beside(results), writes::read_back(results)]
-                    .into_iter()
-                    .flatten()
-                    .collect();
+            let said: Vec<String> = [
+                calls.or(peers),
+                writes::compare_writes(results),
+                writes::describe_read_back(results),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
             return (!said.is_empty()).then(|| format!("{general} {}", said.join(" ")));
         }
     };
-    let failed = text::failed(results, &Labels::of(results.iter().map(|result| &result.cell)));
+    let failed =
+        text::describe_failures(results, &Labels::of(results.iter().map(|result| &result.cell)));
     Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
-/// `Reasonable counts go from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
-fn counts(results: &[CellResult]) -> Option<String> {
+/// `Reasonable counts range from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
+fn describe_counts(results: &[CellResult]) -> Option<String> {
     let found: Vec<(&CellResult, TrialWork)> =
         results.iter().filter_map(|result| Some((result, result.work()?.of_a_pass()))).collect();
     let told = |(result, work): &(&CellResult, TrialWork)| {
@@ -115,53 +109,21 @@ fn counts(results: &[CellResult]) -> Option<String> {
     Some(match found.len() {
         1 => format!("A reasonable count is {}.", told(least)),
         all => format!(
-            "Reasonable counts go from {} to {}; the table of counts has all {all}.",
+            "Reasonable counts range from {} to {}; the table of counts lists all {all}.",
             told(least),
             told(most)
         ),
     })
 }
 
-/// A result with the summary by which it is compared.
-#[derive(Clone, Copy)]
-struct Point<'a> {
-    result: &'a CellResult,
-    rate: &'a crate::stats::Summary,
-}
-
-impl<'a> Point<'a> {
-    fn bytes(result: &'a CellResult) -> Option<Point<'a>> {
-        Some(Point { result, rate: &result.throughput.as_ref()?.summary })
-    }
-
-    fn calls(result: &'a CellResult) -> Option<Point<'a>> {
-        Some(Point { result, rate: &result.operations.as_ref()?.summary })
-    }
-
-    /// The 95 % interval; `None` under 5 trials.
-    fn interval(&self) -> Option<(f64, f64)> {
-        Some((self.rate.low?, self.rate.high?))
-    }
-
-    /// Whether both have an interval and the two overlap.
-    fn overlaps(&self, other: &Point) -> bool {
-        match (self.interval(), other.interval()) {
-            (Some((low, high)), Some((other_low, other_high))) => {
-                low <= other_high && other_low <= high
-            }
-            _ => false,
-        }
-    }
-}
-
-/// The cells of an operation that move bytes.
-fn of(results: &[CellResult], op: Op) -> Vec<Point<'_>> {
+/// Returns the cells of an operation that move bytes.
+fn points_of(results: &[CellResult], op: Op) -> Vec<Point<'_>> {
     results.iter().filter(|r| r.cell.op == op).filter_map(Point::bytes).collect()
 }
 
-/// The cells that move none: they are compared by operations per second. The bare loop makes no
-/// call: it is named only where nothing else was measured.
-fn calls(results: &[CellResult]) -> Vec<Point<'_>> {
+/// Returns the cells that move no bytes, which are compared by operations per second. The bare loop
+/// makes no call and is included only if nothing else was measured.
+fn call_points(results: &[CellResult]) -> Vec<Point<'_>> {
     let nothing_else = results.iter().all(|r| only_loops(&r.cell));
     let calls =
         results.iter().filter(|r| !moves_data(&r.cell) && (nothing_else || !only_loops(&r.cell)));

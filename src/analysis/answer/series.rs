@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::Point;
+use super::point::Point;
 use crate::analysis::Axis;
 use crate::plan::Job;
 use crate::stats::{Knees, Summary};
@@ -24,8 +24,8 @@ pub struct Knee {
     pub least: Option<u64>,
     /// The smallest value that is within 5 % whatever the intervals allow; `None` where none is.
     pub most: Option<u64>,
-    /// How sure `at` is: the share of ways in which it comes out so when each median is drawn anew
-    /// within its interval; `None` without intervals.
+    /// Confidence in `at`: the share of draws that yield it when each median is redrawn within its
+    /// interval; `None` without intervals.
     pub confidence: Option<f64>,
     /// Every value from `at` on is within 5 %.
     pub holds: bool,
@@ -38,12 +38,12 @@ pub struct Knee {
     pub peak: f64,
 }
 
-/// The axis along which these cells form curves.
+/// Returns the axis along which these cells form curves.
 pub fn axis(points: &[Point]) -> Option<Axis> {
     Axis::best(points.iter().map(|point| &point.result.cell))
 }
 
-/// The knee of every curve of two points or more, in the order of the plan.
+/// Finds the knee of every curve of two points or more, in the order of the plan.
 pub fn knees(points: &[Point], axis: Axis) -> Vec<Knee> {
     let mut sure = None;
     let mut curves: Vec<Vec<Point>> = Vec::new();

@@ -63,7 +63,7 @@ fn sweep() -> Vec<CellResult> {
 #[test]
 fn a_sweep_is_answered_in_plain_sentences() {
     let expected = "Fastest: mmap at 1 MiB, warm, 30.1 GiB/s. Warm, read needs 256 KiB to come within 5 % of its peak, mmap still gains at 1 MiB, \
-                    the largest tried. Cold costs 11x: the device gives 2.70 GiB/s from 64 KiB on.";
+                    the largest tried. Cold is 11x slower: the device reaches 2.70 GiB/s from 64 KiB on.";
     assert_eq!(text(&sweep()), expected);
     let answer = answer(&sweep());
     assert_eq!((answer.knees.len(), answer.best.unwrap().cell.block), (4, 1 << 20));
@@ -80,11 +80,13 @@ fn overlapping_intervals_are_no_difference() {
     ];
     assert_eq!(
         text(&results),
-        "Fastest: mmap at 4 KiB, warm, 10.0 GiB/s; no difference between it and read at 4 KiB, warm."
+        "Fastest: mmap at 4 KiB, warm, 10.0 GiB/s; no difference from read at 4 KiB, warm."
     );
     let many: Vec<CellResult> =
         ["a", "b", "c", "d", "e"].map(|name| at(name, 4096, Cache::Warm, 1.0)).into();
-    assert!(text(&many).contains("no difference between it and b at 4 KiB, warm; c at 4 KiB, warm; d at 4 KiB, warm and 1 more."));
+    assert!(text(&many).contains(
+        "no difference from b at 4 KiB, warm; c at 4 KiB, warm; d at 4 KiB, warm and 1 more."
+    ));
     assert_eq!(answer(&many).best.unwrap().no_difference.len(), 4);
 }
 
@@ -96,12 +98,14 @@ fn a_wrong_result_is_never_the_best_without_a_word() {
         wrong(),
         warned(at("pread", 4096, Cache::Warm, 5.0), Severity::Misleading),
     ];
-    let expected = "Fastest: read at 4 KiB, warm, 10.0 GiB/s. Left out: mmap at 4 KiB, warm, 60.0 GiB/s, is wrong: 40 % of the file are holes.";
+    let expected = "Fastest: read at 4 KiB, warm, 10.0 GiB/s. Excluded: mmap at 4 KiB, warm, 60.0 GiB/s, which is wrong: 40 % of the file are holes.";
     assert_eq!(text(&results), expected);
     let all = [wrong(), warned(at("read", 4096, Cache::Warm, 10.0), Severity::Wrong)];
-    let expected = "Fastest: mmap at 4 KiB, warm, 60.0 GiB/s, but that is wrong, as is every other: 40 % of the file are holes.";
+    let expected = "Fastest: mmap at 4 KiB, warm, 60.0 GiB/s, but this figure is wrong, as are all others: 40 % of the file are holes.";
     assert_eq!(text(&all), expected);
-    assert!(text(&[wrong()]).ends_with("trials, but that is wrong: 40 % of the file are holes."));
+    assert!(
+        text(&[wrong()]).ends_with("trials, but this figure is wrong: 40 % of the file are holes.")
+    );
 }
 
 #[test]
@@ -142,7 +146,7 @@ fn nothing_measured_says_that_and_why() {
     );
     let text = text(&[at("read", 4096, Cache::Cold, 1.0), failed.clone(), failed]);
     assert!(
-        text.ends_with("2 cells failed, the first was uring at 4 KiB, cold: io_uring: EPERM."),
+        text.ends_with("2 cells failed; the first was uring at 4 KiB, cold: io_uring: EPERM."),
         "{text}"
     );
 }
@@ -161,7 +165,9 @@ fn calls_that_move_nothing_are_compared_by_operations() {
         cell(Job { op: Op::Seek, ..job("getpid", 1, Cache::AsIs) }, 0.01265, 0.005, 7),
     ]);
     assert!(
-        only.text.starts_with("Fastest call: getpid, 3.32 k operations/s (302 µs each); no difference between it and seek."),
+        only.text.starts_with(
+            "Fastest call: getpid, 3.32 k operations/s (302 µs each); no difference from seek."
+        ),
         "{}",
         only.text
     );
@@ -213,7 +219,7 @@ fn wide_intervals_make_a_range_of_the_knee() {
     let few = text(&few);
     assert!(
         few.contains("no more than 1 KiB, the smallest tried,")
-            && few.ends_with("Under 5 trials of each: differences may be chance."),
+            && few.ends_with("Fewer than 5 trials each: differences may be due to chance."),
         "{few}"
     );
 }
@@ -240,12 +246,13 @@ fn cold_and_warm_are_compared_over_what_was_measured_both_ways() {
     let cost = answer(&results).cold_cost.unwrap();
     assert!((cost.ratio - 2.0).abs() < 0.01 && cost.from.is_none(), "{cost:?}");
     assert!(
-        text(&results).contains("Cold costs 2.0x: the device gives 2.00 GiB/s at 4 KiB with read."),
+        text(&results)
+            .contains("Cold is 2.0x slower: the device reaches 2.00 GiB/s at 4 KiB with read."),
         "{}",
         text(&results)
     );
     let same = [at("read", 4096, Cache::Warm, 2.0), at("read", 4096, Cache::Cold, 2.0)];
-    assert!(text(&same).contains("No difference between cold and warm at their peaks: the device gives 2.00 GiB/s at 4 KiB with read."));
+    assert!(text(&same).contains("No difference between cold and warm at their peaks: the device reaches 2.00 GiB/s at 4 KiB with read."));
 }
 
 /// Twelve trials of a second each, a round of three cells at a time; from a round on at another
@@ -272,7 +279,9 @@ fn stepping(backend: &str, at: u32, factor: f64, nth: u64) -> CellResult {
 fn a_cell_that_stepped_has_no_single_figure() {
     let said = text(&[stepping("read", 6, 0.3, 0)]);
     assert!(
-        said.ends_with(": from 2.01 GiB/s to 621 MiB/s within the run, so no single figure."),
+        said.ends_with(
+            ": went from 2.01 GiB/s to 621 MiB/s during the run, so there is no single figure."
+        ),
         "{said}"
     );
     assert!(!text(&[stepping("read", 12, 1.0, 0)]).contains("no single figure"));
@@ -326,18 +335,20 @@ fn the_ratio_of_calls_is_in_words_and_short_trials_decide_nothing() {
         calling("seek", 1 << 20, Cache::AsIs, 150.0, 7),
         calling("map-unmap", 1 << 20, Cache::Warm, 3000.0, 7),
     ];
-    let said = ways::calls(&results).unwrap();
+    let said = ways::compare_calls(&results).unwrap();
     assert!(said.starts_with("At 1 B, warm: read makes 3.30 M calls/s; lseek is 2.0x [2.0-2.0] as fast as read; read is 10"), "{said}");
     assert_eq!(answer(&results).best.unwrap().cell.count, Some(1 << 20));
     results[2] = calling("seek", 1 << 20, Cache::AsIs, 300.0, 7);
-    assert!(ways::calls(&results).unwrap().contains("no difference between lseek and read"));
+    assert!(
+        ways::compare_calls(&results).unwrap().contains("no difference between lseek and read")
+    );
     results[2] = calling("seek", 1 << 20, Cache::AsIs, 150.0, 2);
     assert!(
-        ways::calls(&results)
+        ways::compare_calls(&results)
             .unwrap()
             .contains("in these few trials lseek was 2.0x as fast as read")
     );
-    assert_eq!(ways::calls(&results[..2]), None);
+    assert_eq!(ways::compare_calls(&results[..2]), None);
 }
 
 #[test]
@@ -345,8 +356,8 @@ fn measure_answers_with_its_counts() {
     let mut session = crate::session::testing::session(1);
     session.plan.experiment = MEASURE.into();
     let results = [calling("read", 1 << 24, Cache::Warm, 300.0, 1)];
-    let said = of_experiment(&session, &results, "Fastest: x.").unwrap();
+    let said = answer_experiment(&session, &results, "Fastest: x.").unwrap();
     assert_eq!(said, "A reasonable count is 16777216 at 1 B (5.08 s).");
     session.plan.experiment = "sweep".into();
-    assert_eq!(of_experiment(&session, &results, "Fastest: x."), None);
+    assert_eq!(answer_experiment(&session, &results, "Fastest: x."), None);
 }

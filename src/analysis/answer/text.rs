@@ -1,8 +1,10 @@
 //! The answer in sentences.
 
+use super::best::Best;
+use super::cold::ColdCost;
 use super::label::Labels;
+use super::model::Answer;
 use super::series::Knee;
-use super::{Answer, Best, ColdCost};
 use crate::analysis::CellResult;
 use crate::analysis::compare::TOLERANCE;
 use crate::plan::{Cache, Job, Op};
@@ -10,38 +12,38 @@ use crate::stats::{Ratio, Summary};
 use crate::text::clean_text;
 use crate::units;
 
-/// Curves and rivals that are named; the rest is counted.
-const NAMED: usize = 3;
+/// Curves and rivals that are named; the rest are counted.
+const MAX_NAMED: usize = 3;
 
-/// One line: what these results say.
+/// Returns the answer to these results in one line.
 pub fn text(results: &[CellResult], answer: &Answer) -> String {
     let labels = Labels::of(results.iter().map(|result| &result.cell));
     let text = match (results, &answer.best) {
-        (_, None) => nothing(results, &labels),
-        ([one], Some(best)) => single(one, best, &labels),
+        (_, None) => describe_nothing(results, &labels),
+        ([one], Some(best)) => describe_single(one, best, &labels),
         (_, Some(best)) => {
-            let mut said = vec![fastest(best, answer, &labels)];
-            said.extend(answer.also.iter().map(|best| fastest(best, answer, &labels)));
-            said.extend(wrong(results, answer, &labels));
-            said.extend(needed(&answer.knees, &labels));
-            said.extend(answer.cold_cost.as_ref().map(cold));
-            said.extend(together(results));
-            said.extend(few_trials(results));
-            said.extend(failed(results, &labels));
+            let mut said = vec![describe_fastest(best, answer, &labels)];
+            said.extend(answer.also.iter().map(|best| describe_fastest(best, answer, &labels)));
+            said.extend(describe_wrong(results, answer, &labels));
+            said.extend(describe_knees(&answer.knees, &labels));
+            said.extend(answer.cold_cost.as_ref().map(describe_cold));
+            said.extend(describe_common_step(results));
+            said.extend(describe_few_trials(results));
+            said.extend(describe_failures(results, &labels));
             said.join(" ")
         }
     };
     clean_text(&text)
 }
 
-fn nothing(results: &[CellResult], labels: &Labels) -> String {
-    match failed(results, labels) {
+fn describe_nothing(results: &[CellResult], labels: &Labels) -> String {
+    match describe_failures(results, labels) {
         Some(failed) => format!("Nothing was measured. {failed}"),
         None => "Nothing was measured.".into(),
     }
 }
 
-fn single(result: &CellResult, best: &Best, labels: &Labels) -> String {
+fn describe_single(result: &CellResult, best: &Best, labels: &Labels) -> String {
     let summary = best.throughput.or(best.operations).map(|of| of.summary);
     let interval = match (summary.and_then(|s| s.low.zip(s.high)), best.trials) {
         (Some((low, high)), trials) => format!(
@@ -53,22 +55,22 @@ fn single(result: &CellResult, best: &Best, labels: &Labels) -> String {
         (None, trials) => format!(" in {trials} trials, too few for an interval"),
     };
     let mut text = match result.level_change.as_ref().filter(|change| change.is_large()) {
-        // A median of both is no figure.
+        // A median over two levels describes neither.
         Some(change) => {
             let (first, last) = change.first_and_last();
             let (first, last) = (rate(best, first.summary.median), rate(best, last.summary.median));
             format!(
-                "{}: from {first} to {last} within the run, so no single figure",
+                "{}: went from {first} to {last} during the run, so there is no single figure",
                 labels.full(&best.cell)
             )
         }
         None => format!("{}: {}{interval}", labels.full(&best.cell), figure(best)),
     };
     if let Some(why) = &best.wrong {
-        text += &format!(", but that is wrong: {}", phrase(why));
+        text += &format!(", but this figure is wrong: {}", phrase(why));
     }
     if let Some(error) = &result.error {
-        text += &format!(", until it failed: {}", phrase(error));
+        text += &format!(", then it failed: {}", phrase(error));
     }
     text + "."
 }
@@ -96,13 +98,13 @@ fn figure(best: &Best) -> String {
             let each = 1e9 * f64::from(best.cell.threads) / operations.summary.median;
             format!("{} ({} each)", per_second(operations.summary.median), units::show_nanos(each))
         }
-        _ => "no operation".into(),
+        _ => "no operations".into(),
     }
 }
 
-/// `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot tell it from mmap at 1 MiB,
-/// warm.`
-fn fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
+/// `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot distinguish it from mmap at
+/// 1 MiB, warm.`
+fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
     let what = match (&best.throughput, best.cell.op) {
         (None, _) => "Fastest call",
         (_, Op::Write) => "Fastest write",
@@ -113,23 +115,23 @@ fn fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
     let (alike, open): (Vec<&Job>, Vec<&Job>) =
         best.no_difference.iter().partition(|job| best.alike.contains(job));
     let names = |jobs: &[&Job]| {
-        let names: Vec<String> = jobs.iter().take(NAMED).map(|job| labels.full(job)).collect();
-        enumerated(&names, jobs.len())
+        let names: Vec<String> = jobs.iter().take(MAX_NAMED).map(|job| labels.full(job)).collect();
+        join_names(&names, jobs.len())
     };
     if !alike.is_empty() {
-        text += &format!("; no difference between it and {}", names(&alike));
+        text += &format!("; no difference from {}", names(&alike));
     }
     if !open.is_empty() {
-        text += &format!("; these trials cannot tell it from {}", names(&open));
+        text += &format!("; these trials cannot distinguish it from {}", names(&open));
     }
     if let Some(why) = &best.wrong {
-        text += &format!(", but that is wrong, as is every other: {}", phrase(why));
+        text += &format!(", but this figure is wrong, as are all others: {}", phrase(why));
     }
     text + "."
 }
 
 /// `a`, `a and b`, `a; b and 3 more`: labels hold commas themselves.
-fn enumerated(names: &[String], count: usize) -> String {
+fn join_names(names: &[String], count: usize) -> String {
     match (names, count.saturating_sub(names.len())) {
         ([], _) => String::new(),
         ([one], 0) => one.clone(),
@@ -138,8 +140,8 @@ fn enumerated(names: &[String], count: usize) -> String {
     }
 }
 
-/// The highest figure that is not what it says it is, where others are compared without it.
-fn wrong(results: &[CellResult], answer: &Answer, labels: &Labels) -> Option<String> {
+/// Names the highest figure that is marked wrong and was therefore not compared.
+fn describe_wrong(results: &[CellResult], answer: &Answer, labels: &Labels) -> Option<String> {
     if answer.best.iter().chain(&answer.also).any(|best| best.wrong.is_some()) {
         return None;
     }
@@ -161,11 +163,11 @@ fn wrong(results: &[CellResult], answer: &Answer, labels: &Labels) -> Option<Str
         more => format!(" {more} more results are wrong."),
     };
     let why = phrase(&top.wrong()?.message);
-    Some(format!("Left out: {}, {figure}, is wrong: {why}.{more}", labels.full(&top.cell)))
+    Some(format!("Excluded: {}, {figure}, which is wrong: {why}.{more}", labels.full(&top.cell)))
 }
 
-/// The curves worth a sentence: of each backend the fastest, warm ones where there are any.
-fn chosen(knees: &[Knee]) -> (Option<Cache>, Vec<&Knee>) {
+/// Chooses the curves worth a sentence: the fastest of each backend, warm ones if there are any.
+fn choose_curves(knees: &[Knee]) -> (Option<Cache>, Vec<&Knee>) {
     let states: Vec<Cache> = Cache::ALL
         .iter()
         .copied()
@@ -186,15 +188,15 @@ fn chosen(knees: &[Knee]) -> (Option<Cache>, Vec<&Knee>) {
 }
 
 /// `Warm, read needs 256 KiB to come within 5 % of its peak, mmap 32 KiB.`
-fn needed(knees: &[Knee], labels: &Labels) -> Option<String> {
-    let (state, chosen) = chosen(knees);
+fn describe_knees(knees: &[Knee], labels: &Labels) -> Option<String> {
+    let (state, chosen) = choose_curves(knees);
     let (rising, settled): (Vec<&Knee>, Vec<&Knee>) =
-        chosen.into_iter().take(NAMED).partition(|knee| knee.rising);
+        chosen.into_iter().take(MAX_NAMED).partition(|knee| knee.rising);
     let name = |knee: &Knee| labels.curve(&knee.cell, knee.axis);
     let mut clauses = Vec::new();
     for (index, knee) in settled.iter().enumerate() {
-        let size = size(knee);
-        // Where it is the smallest of all, a comma closes what is said of it.
+        let size = describe_size(knee);
+        // A size that ends in a clause needs a closing comma.
         let close = if size.contains(',') { "," } else { "" };
         clauses.push(match index {
             0 => format!("{} needs {size}{close} to come within 5 % of its peak", name(knee)),
@@ -208,16 +210,16 @@ fn needed(knees: &[Knee], labels: &Labels) -> Option<String> {
     let state = state.map(|state| match state {
         Cache::Cold => "Cold, ",
         Cache::Warm => "Warm, ",
-        Cache::AsIs => "As is, ",
+        Cache::AsIs => "Cache as is, ",
     });
     (!clauses.is_empty()).then(|| format!("{}{}.", state.unwrap_or_default(), clauses.join(", ")))
 }
 
-/// From here on a knee needs no word on how sure it is.
+/// From this confidence on, a knee is reported without it.
 const SURE: f64 = 0.95;
 
-/// How much a curve needs, as sure as its intervals are.
-fn size(knee: &Knee) -> String {
+/// Describes how much a curve needs, as precisely as its intervals allow.
+fn describe_size(knee: &Knee) -> String {
     let show = |value| knee.axis.show(value);
     match (knee.least, knee.most) {
         (Some(least), Some(most)) if least != most => format!("{} to {}", show(least), show(most)),
@@ -232,9 +234,9 @@ fn size(knee: &Knee) -> String {
     }
 }
 
-/// `Cold costs 9.8x: the device gives 2.70 GiB/s from 128 KiB on.`
-fn cold(cost: &ColdCost) -> String {
-    let gives = if cost.device { "the device gives" } else { "cold gives" };
+/// `Cold is 9.8x slower: the device reaches 2.70 GiB/s from 128 KiB on.`
+fn describe_cold(cost: &ColdCost) -> String {
+    let gives = if cost.device { "the device reaches" } else { "cold reaches" };
     let rate = units::show_rate(cost.throughput);
     let from = match cost.from {
         Some(from) if from != cost.cold.block => format!(" from {} on", units::show_bytes(from)),
@@ -259,7 +261,7 @@ fn cold(cost: &ColdCost) -> String {
         _ if cost.ratio < 1.0 => {
             format!("Cold is {} as fast as warm: {gives}.", times(1.0 / cost.ratio))
         }
-        _ => format!("Cold costs {}: {gives}.", times(cost.ratio)),
+        _ => format!("Cold is {} slower: {gives}.", times(cost.ratio)),
     }
 }
 
@@ -276,8 +278,8 @@ pub fn times(ratio: f64) -> String {
     }
 }
 
-/// Steps of several cells at one time: what all of them share changed.
-fn together(results: &[CellResult]) -> Option<String> {
+/// Reports steps of several cells at the same time: then something that all of them share changed.
+fn describe_common_step(results: &[CellResult]) -> Option<String> {
     let large = results
         .iter()
         .filter_map(|result| result.level_change.as_ref())
@@ -301,7 +303,7 @@ fn together(results: &[CellResult]) -> Option<String> {
     let way = if most[0].0 { "fell" } else { "rose" };
     let seconds = |nanos: u64| format!("{:.1} s", nanos as f64 / 1e9);
     Some(format!(
-        "{} of {} cells {way} at the same time, {} to {} after the start: the machine or the device changed, not what they do.",
+        "{} of {} cells {way} at the same time, {} to {} after the start: the machine or the device changed, not the workload.",
         most.len(),
         results.len(),
         seconds(from),
@@ -309,7 +311,7 @@ fn together(results: &[CellResult]) -> Option<String> {
     ))
 }
 
-fn few_trials(results: &[CellResult]) -> Option<String> {
+fn describe_few_trials(results: &[CellResult]) -> Option<String> {
     let summary = |result: &CellResult| -> Option<Summary> {
         Some(result.throughput.or(result.operations)?.summary)
     };
@@ -318,20 +320,23 @@ fn few_trials(results: &[CellResult]) -> Option<String> {
     match without {
         0 => None,
         all if all == results.len() => {
-            Some("Under 5 trials of each: differences may be chance.".into())
+            Some("Fewer than 5 trials each: differences may be due to chance.".into())
         }
-        some => Some(format!("{some} cells have under 5 trials: their differences may be chance.")),
+        1 => Some("1 cell has fewer than 5 trials: its differences may be due to chance.".into()),
+        some => Some(format!(
+            "{some} cells have fewer than 5 trials: their differences may be due to chance."
+        )),
     }
 }
 
-pub fn failed(results: &[CellResult], labels: &Labels) -> Option<String> {
+pub fn describe_failures(results: &[CellResult], labels: &Labels) -> Option<String> {
     let failed: Vec<(&Job, &String)> =
         results.iter().filter_map(|result| Some((&result.cell, result.error.as_ref()?))).collect();
     match failed[..] {
         [] => None,
         [(job, error)] => Some(format!("{} failed: {}.", labels.full(job), phrase(error))),
         [(job, error), ..] => Some(format!(
-            "{} cells failed, the first was {}: {}.",
+            "{} cells failed; the first was {}: {}.",
             failed.len(),
             labels.full(job),
             phrase(error)

@@ -1,5 +1,5 @@
-//! How many times as fast one way is as another, in words: what presets ask that compare calls or
-//! programs.
+//! How many times as fast one call or program is as another: the answer of presets that compare
+//! them.
 
 use super::text::times;
 use crate::analysis::CellResult;
@@ -17,7 +17,7 @@ const SMALL: u64 = 64;
 /// What calls cost beside a read of the smallest block: `At 1 B, warm: read makes 3.02 M calls/s;
 /// lseek is 2.1x [1.9-2.3] as fast as read; ...`. `None` where no call was measured beside such a
 /// read.
-pub fn calls(results: &[CellResult]) -> Option<String> {
+pub fn compare_calls(results: &[CellResult]) -> Option<String> {
     let reads = || {
         results
             .iter()
@@ -41,8 +41,9 @@ pub fn calls(results: &[CellResult]) -> Option<String> {
     sentences(results, base, &others, &[least])
 }
 
-/// Other programs against the first of iotui's backends, at the smallest and the largest block.
-pub fn peers(results: &[CellResult]) -> Option<String> {
+/// Compares other programs with the first of iotui's backends, at the smallest and the largest
+/// block.
+pub fn compare_peers(results: &[CellResult]) -> Option<String> {
     let base = results.iter().map(|result| &result.cell.backend).find(|backend| !backend.peer)?;
     let others =
         backends(results.iter().map(|result| &result.cell).filter(|job| job.backend.peer), base);
@@ -60,7 +61,7 @@ pub fn peers(results: &[CellResult]) -> Option<String> {
     if others.is_empty() { None } else { sentences(results, base, &others, &ends) }
 }
 
-/// Each once, in the order of the plan.
+/// Returns each backend once, in the order of the plan.
 fn backends<'a>(jobs: impl Iterator<Item = &'a Job>, base: &Choice) -> Vec<&'a Choice> {
     let mut known: Vec<&Choice> = Vec::new();
     for job in jobs {
@@ -95,7 +96,7 @@ fn sentence(
     let of = rates(results, base, block, &[state])?;
     let clauses: Vec<String> = others
         .iter()
-        // The state of the cache means nothing to a call that reads nothing.
+        // The cache state does not matter to a call that reads nothing.
         .filter_map(|other| Some((*other, rates(results, other, block, &[state, Cache::AsIs])?)))
         .filter_map(|(other, rate)| clause(&name(other), &rate, &name(base), &of))
         .collect();
@@ -137,7 +138,7 @@ pub(super) fn clause(other: &str, rate: &Summary, base: &str, of: &Summary) -> O
         return Some(format!("no difference between {other} and {base}"));
     }
     if ratio.verdict() == Some(std::cmp::Ordering::Equal) {
-        return Some(format!("these trials cannot tell {other} from {base}"));
+        return Some(format!("these trials cannot distinguish {other} from {base}"));
     }
     let (fast, slow, ratio) =
         if ratio.ratio < 1.0 { (base, other, ratio.inverse()) } else { (other, base, ratio) };
@@ -155,12 +156,12 @@ fn is_plain_call(job: &Job) -> bool {
     info(&job.backend).is_some_and(|info| info.plain_call)
 }
 
-/// The record of a backend that makes calls and moves nothing.
+/// Returns the registry entry of a backend that only makes calls and moves no data.
 fn calls_only(backend: &Choice) -> Option<&'static Info> {
     info(backend).filter(|info| info.data_path == DataPath::CallOnly)
 }
 
-/// A call by its name in the manual, without the section: `lseek`, `mmap with munmap`.
+/// Returns the name of a call as in the manual, without the section: `lseek`, `mmap with munmap`.
 fn name(backend: &Choice) -> String {
     match calls_only(backend).filter(|_| backend.options.is_empty()) {
         Some(info) => {

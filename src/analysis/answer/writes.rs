@@ -1,5 +1,5 @@
-//! What a run says of its writes: making a file beside overwriting one, and whether what was
-//! written is what is read.
+//! What a run shows of its writes: appending compared with overwriting, and whether the data read
+//! back is the data written.
 
 use super::ways::clause;
 use crate::analysis::CellResult;
@@ -9,8 +9,8 @@ use crate::units::show_bytes;
 
 /// `At 512 B: appending is 3.1x [2.8-3.3] as fast as overwriting.`, of the first way with both, at
 /// its smallest and largest block.
-pub fn beside(results: &[CellResult]) -> Option<String> {
-    // That a write is in memory yet is wrong of a disk, and the same for both.
+pub fn compare_writes(results: &[CellResult]) -> Option<String> {
+    // `not-on-device` applies to both sides alike, so their ratio is still valid.
     let sound = |result: &CellResult| {
         result
             .wrong()
@@ -40,7 +40,7 @@ pub fn beside(results: &[CellResult]) -> Option<String> {
     let said = ends.into_iter().filter_map(|(job, append, over)| {
         let clause = clause("appending", append, "overwriting", over)?;
         let until = if job.sync == Sync::None && !job.direct {
-            ", until the page cache has all"
+            ", measured until all data is in the page cache"
         } else {
             ""
         };
@@ -50,8 +50,8 @@ pub fn beside(results: &[CellResult]) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// `What was appended was read back, the same in every block: XOR 11af06bb.`
-pub fn read_back(results: &[CellResult]) -> Option<String> {
+/// `The appended data was read back and matches in every block: XOR 11af06bb.`
+pub fn describe_read_back(results: &[CellResult]) -> Option<String> {
     let pairs = results
         .iter()
         .flat_map(|result| &result.trials)
@@ -59,17 +59,17 @@ pub fn read_back(results: &[CellResult]) -> Option<String> {
     let all: Vec<_> = pairs.collect();
     let (xor, _) = all.first()?;
     let wrong = all.iter().filter(|(written, read)| !read.matches(*written)).count();
-    let alike = if xor.0 == 0 { ", as equal blocks cancel out in pairs" } else { "" };
+    let alike = if xor.0 == 0 { ", because equal blocks cancel out in pairs" } else { "" };
     Some(match wrong {
         0 if all.iter().all(|(written, _)| written == xor) => {
-            format!("What was appended was read back, the same in every block: XOR {xor}{alike}.")
+            format!("The appended data was read back and matches in every block: XOR {xor}{alike}.")
         }
         0 => format!(
-            "What was appended was read back in all {} trials: the same XOR, and the same in every block.",
+            "The appended data was read back in all {} trials: the XOR and every block match.",
             all.len()
         ),
         wrong => format!(
-            "What was read back is not what was appended in {wrong} of {} trials.",
+            "The data read back differs from the data appended in {wrong} of {} trials.",
             all.len()
         ),
     })
@@ -114,7 +114,7 @@ mod tests {
             cell(Writes::Append, 512, 1_000_000, 7),
             cell(Writes::Append, 65536, 2_000_000, 7),
         ];
-        let said = beside(&cells).unwrap();
+        let said = compare_writes(&cells).unwrap();
         assert!(
             said.starts_with(
                 "At 512 B with pread: appending is 3.0x [3.0-3.0] as fast as overwriting. At 64 KiB"
@@ -122,20 +122,24 @@ mod tests {
             "{said}"
         );
         assert!(said.ends_with("overwriting is 2.0x [2.0-2.0] as fast as appending."), "{said}");
-        assert_eq!(beside(&cells[..3]).unwrap().matches("At").count(), 1);
+        assert_eq!(compare_writes(&cells[..3]).unwrap().matches("At").count(), 1);
         assert_eq!(
-            (beside(&cells[2..]), beside(&cells[..2]), read_back(&cells[..2])),
+            (
+                compare_writes(&cells[2..]),
+                compare_writes(&cells[..2]),
+                describe_read_back(&cells[..2])
+            ),
             (None, None, None)
         );
         assert_eq!(
-            read_back(&cells).unwrap(),
-            "What was appended was read back, the same in every block: XOR 00000007."
+            describe_read_back(&cells).unwrap(),
+            "The appended data was read back and matches in every block: XOR 00000007."
         );
         let bad =
             [cell(Writes::Append, 512, 1_000_000, 7), cell(Writes::Append, 512, 1_000_000, 8)];
         assert_eq!(
-            read_back(&bad).unwrap(),
-            "What was read back is not what was appended in 7 of 14 trials."
+            describe_read_back(&bad).unwrap(),
+            "The data read back differs from the data appended in 7 of 14 trials."
         );
     }
 }

@@ -1,16 +1,15 @@
-//! Cells of a run and of a reference that differ in one more than the job: laid beside each other,
-//! without a ratio.
+//! Cells of a run and of a reference that differ in one axis: shown side by side without a ratio.
 
 use serde::Serialize;
 
-use super::matching::{Alone, reported_key};
+use super::matching::{LoneCell, reported_key};
 use crate::analysis::{Axis, CellResult, SummaryOf};
 use crate::plan::Job;
 use crate::units;
 
 /// Two cells that are not the same job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Beside {
+pub struct SideBySide {
     /// As the base measured it.
     pub cell: Job,
     /// What differs: `threads`, `depth`.
@@ -21,10 +20,10 @@ pub struct Beside {
     pub other: SummaryOf,
 }
 
-/// What two cells may differ in, and be laid beside each other.
+/// The axes in which two cells shown side by side may differ.
 const AXES: [Axis; 2] = [Axis::Threads, Axis::Depth];
 
-impl Beside {
+impl SideBySide {
     /// `read 2 MiB cold`, then both figures: `A 20 threads 3.10 GiB/s | B 192 threads 30.1 GiB/s`.
     pub fn told(&self, letter: &str) -> (String, String) {
         let side = |letter: &str, value: u64, of: &SummaryOf| {
@@ -45,11 +44,11 @@ fn figure(of: &SummaryOf) -> String {
 
 /// Takes those out of `alone` that have a partner which differs in one of [`AXES`] only: of several
 /// the nearest.
-pub fn laid(
+pub fn pair_up(
     results: [&[CellResult]; 2],
     pairs: &[(&CellResult, &CellResult)],
-    alone: &mut Vec<Alone>,
-) -> Vec<Beside> {
+    alone: &mut Vec<LoneCell>,
+) -> Vec<SideBySide> {
     let paired = |result: &CellResult| {
         pairs.iter().any(|(a, b)| std::ptr::eq(*a, result) || std::ptr::eq(*b, result))
     };
@@ -77,7 +76,7 @@ pub fn laid(
             let cells = [base.cell.clone(), other.cell.clone()];
             alone.retain(|alone| cells[usize::from(alone.only_in != "A")] != alone.cell);
             let (base_value, other_value) = (of(base), of(other));
-            found.push(Beside {
+            found.push(SideBySide {
                 cell: base.cell.clone(),
                 differs,
                 base_value,
@@ -92,7 +91,7 @@ pub fn laid(
 }
 
 /// One sentence of the cells that are laid beside each other.
-pub fn said(laid: &[Beside]) -> Option<String> {
+pub fn describe(laid: &[SideBySide]) -> Option<String> {
     let mut axes: Vec<&str> = laid.iter().map(|one| one.differs.title()).collect();
     axes.sort_unstable();
     axes.dedup();
@@ -102,6 +101,9 @@ pub fn said(laid: &[Beside]) -> Option<String> {
         (format!("{} cells are", laid.len()), "they differ")
     };
     (!laid.is_empty()).then(|| {
-        format!("{cells} laid side by side without a ratio, as {they} in {}.", axes.join(" or "))
+        format!(
+            "{cells} shown side by side without a ratio because {they} in {}.",
+            axes.join(" or ")
+        )
     })
 }

@@ -1,4 +1,4 @@
-//! What differs between two runs beside their figures: settings, host, kernel, file and warnings.
+//! What differs between two runs besides their figures: settings, host, kernel, file and warnings.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::text;
 use crate::text::clean_text;
 use crate::units;
 
-/// One thing that the two runs have not in common.
+/// One difference between the two runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// `settings`, `host`, `kernel`, `file` or `warnings`.
@@ -27,7 +27,7 @@ const ORDER: [&str; 4] = ["settings", "host", "kernel", "file"];
 
 type Facts = Vec<(&'static str, String, String)>;
 
-/// Everything that differs, in the order of [`Difference::about`].
+/// Returns everything that differs, in the order of [`Difference::about`].
 pub fn between(
     sessions: [&Session; 2],
     results: [&[CellResult]; 2],
@@ -46,35 +46,40 @@ pub fn between(
     let mut found = by_name(base, other);
     found.extend(mitigations(sessions));
     if let Some(side) = sessions.iter().position(|session| session.reference.is_some()) {
-        unreported(&mut found, side);
+        fold_unreported(&mut found, side);
     }
     found.sort_by_key(|difference| ORDER.iter().position(|about| *about == difference.about));
     found.extend(warnings(results));
     found
 }
 
-/// The facts that differ, matched by what they are of; what only one side has is `-` on the other.
+/// Returns the facts that differ, matched by name; a fact that one side lacks is `-` there.
 fn by_name(base: Facts, mut other: Facts) -> Vec<Difference> {
     let mut found = Vec::new();
     for (about, what, value) in base {
         let same = other.iter().position(|(of, named, _)| *of == about && *named == what);
         let partner = same.map(|at| other.remove(at).2).unwrap_or_default();
         if value != partner {
-            found.push(Difference { about, what, base: shown(&value), other: shown(&partner) });
+            found.push(Difference {
+                about,
+                what,
+                base: text_or_dash(&value),
+                other: text_or_dash(&partner),
+            });
         }
     }
     let left = other.into_iter().filter(|(.., value)| !value.is_empty());
     found.extend(left.map(|(about, what, value)| Difference {
         about,
         what,
-        base: shown(""),
-        other: shown(&value),
+        base: text_or_dash(""),
+        other: text_or_dash(&value),
     }));
     found
 }
 
-/// What a report does not say may or may not differ: it is named in one line, by what it is.
-fn unreported(found: &mut Vec<Difference>, reference: usize) {
+/// Folds the facts that a report does not state into one line: they may or may not differ.
+fn fold_unreported(found: &mut Vec<Difference>, reference: usize) {
     let silent =
         |found: &Difference| if reference == 0 { found.base == "-" } else { found.other == "-" };
     let names: Vec<String> = found
@@ -90,12 +95,12 @@ fn unreported(found: &mut Vec<Difference>, reference: usize) {
     }
 }
 
-/// What differs between the machines and kernels of two sessions, before there are results.
-pub fn machines(sessions: [&Session; 2]) -> Vec<Difference> {
+/// Returns the differences between the machines and kernels of two sessions; needs no results.
+pub fn machine_differences(sessions: [&Session; 2]) -> Vec<Difference> {
     by_name(host(sessions[0]), host(sessions[1])).into_iter().chain(mitigations(sessions)).collect()
 }
 
-fn shown(text: &str) -> String {
+fn text_or_dash(text: &str) -> String {
     if text.is_empty() { "-".into() } else { clean_text(text) }
 }
 
@@ -123,8 +128,8 @@ fn settings(session: &Session, results: &[CellResult]) -> Facts {
             if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") },
         ),
         ("trial time", if time[0] == time[1] { time[0].clone() } else { time.join(" to ") }),
-        ("trials of a cell", trials(results)),
-        ("--trials", asked(plan)),
+        ("trials per cell", trials(results)),
+        ("--trials", trials_setting(plan)),
         ("--cold", plan.cold.to_string()),
         ("programs", session.programs().join(", ")),
         ("run", ended.into()),
@@ -132,7 +137,7 @@ fn settings(session: &Session, results: &[CellResult]) -> Facts {
     facts.into_iter().map(|(what, value)| ("settings", what.into(), value)).collect()
 }
 
-fn asked(plan: &Plan) -> String {
+fn trials_setting(plan: &Plan) -> String {
     plan.trials.map_or("not set".into(), |trials| trials.to_string())
 }
 
@@ -163,8 +168,8 @@ fn file(session: &Session) -> Facts {
     let facts = session.grounds.as_ref().map(|grounds| grounds.target.clone()).unwrap_or_default();
     let kind = match target {
         TargetSpec::Scratch { .. } => "scratch file",
-        TargetSpec::File { .. } => "an own file",
-        TargetSpec::New { .. } => "made by the run",
+        TargetSpec::File { .. } => "existing file",
+        TargetSpec::New { .. } => "created by the run",
         TargetSpec::None => "",
     };
     [
@@ -176,7 +181,7 @@ fn file(session: &Session) -> Facts {
         (
             "access time",
             facts.noatime.map_or(String::new(), |noatime| {
-                if noatime { "left alone" } else { "updated" }.into()
+                if noatime { "not updated" } else { "updated" }.into()
             }),
         ),
         ("holes", facts.hole_bytes.map_or(String::new(), units::show_bytes)),
@@ -195,7 +200,7 @@ pub fn path(target: &TargetSpec) -> String {
     }
 }
 
-/// What the kernel does about weaknesses of the CPU costs time at each system call.
+/// Compares the mitigations of CPU vulnerabilities, which cost time at each system call.
 fn mitigations(sessions: [&Session; 2]) -> Vec<Difference> {
     let mut states: BTreeMap<&str, [&str; 2]> = BTreeMap::new();
     for (side, session) in sessions.into_iter().enumerate() {
@@ -208,13 +213,13 @@ fn mitigations(sessions: [&Session; 2]) -> Vec<Difference> {
         .map(|(what, [a, b])| Difference {
             about: "kernel",
             what: clean_text(what),
-            base: shown(a),
-            other: shown(b),
+            base: text_or_dash(a),
+            other: text_or_dash(b),
         })
         .collect()
 }
 
-/// Warnings that another number of cells has.
+/// Returns the warnings that a different share of cells has.
 fn warnings(results: [&[CellResult]; 2]) -> Vec<Difference> {
     let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     for (side, results) in results.into_iter().enumerate() {

@@ -1,28 +1,28 @@
-//! What the machine differs by itself between the two runs: from kept runs of the same cells, else
-//! from the runs' own halves.
+//! How much the machine varies from run to run: estimated from saved runs of the same cells, else
+//! from the halves of each run.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use serde::Serialize;
 
-use super::{Pair, ProbePair};
+use super::pair::{Pair, ProbePair};
 use crate::analysis::{CellResult, ProbeResult, SummaryOf, probes, results};
 use crate::plan::{Job, ProbeCell};
 use crate::session::Session;
 use crate::stats::drift::{KEPT, between, level, within};
 use crate::units::show_share;
 
-/// Medians of cells in other kept runs on the same machine and file, as logarithms.
+/// Medians of cells in other saved runs on the same machine and file, as logarithms.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Kept {
+pub struct SavedRuns {
     jobs: HashMap<Job, Vec<f64>>,
     probes: HashMap<ProbeCell, Vec<f64>>,
     runs: usize,
 }
 
-impl Kept {
-    /// Takes a run in, where it has any of these cells; whether it had.
+impl SavedRuns {
+    /// Adds a run if it has any of these cells; returns whether it had.
     pub fn add(&mut self, run: &Session, jobs: &[Job], cells: &[ProbeCell]) -> bool {
         let mut any = false;
         let sound = |of: Option<SummaryOf>| of.and_then(|of| level(&of.summary));
@@ -46,18 +46,18 @@ impl Kept {
         any
     }
 
-    /// How many runs were taken in.
+    /// Returns the number of runs that were added.
     pub fn runs(&self) -> usize {
         self.runs
     }
 }
 
-/// Whether two runs were made on the same machine and of the same file, so that a third one like
-/// them shows how they differ.
-pub fn alike(a: &Session, b: &Session) -> bool {
+/// Whether two runs used the same machine and file, so that a third like them shows how such runs
+/// vary.
+pub fn is_same_setup(a: &Session, b: &Session) -> bool {
     let host = |session: &Session| {
         let host = &session.host;
-        // A container is named anew each time it starts.
+        // A container gets a new name at each start.
         let name = if host.container.is_some() { String::new() } else { host.name.clone() };
         (name, host.cpu.model.clone(), host.cpu.allowed, host.kernel.clone(), host.memory.total)
     };
@@ -78,7 +78,7 @@ pub fn alike(a: &Session, b: &Session) -> bool {
 /// By how much the interval of each cell's ratio is widened, as a logarithm.
 pub struct Widths<Cell> {
     kept: HashMap<Cell, f64>,
-    /// Of the cells that too few kept runs have.
+    /// For cells that too few saved runs have.
     halves: Option<f64>,
 }
 
@@ -86,7 +86,7 @@ pub type Widen = Widths<Job>;
 pub type WidenProbes = Widths<ProbeCell>;
 
 impl<Cell: Hash + Eq + Clone> Widths<Cell> {
-    /// `trusted`: kept runs are like both.
+    /// `trusted`: saved runs match both.
     fn new(levels: &HashMap<Cell, Vec<f64>>, halves: Option<f64>, trusted: bool) -> Widths<Cell> {
         let all: Vec<Vec<f64>> = levels.values().cloned().collect();
         let kept =
@@ -100,7 +100,7 @@ impl<Cell: Hash + Eq + Clone> Widths<Cell> {
 }
 
 impl Widen {
-    pub fn of(pairs: &[(&CellResult, &CellResult)], kept: &Kept, trusted: bool) -> Widen {
+    pub fn of(pairs: &[(&CellResult, &CellResult)], kept: &SavedRuns, trusted: bool) -> Widen {
         let measured = |result: &&CellResult| result.trials.iter().all(|trial| trial.round > 0);
         let all: Vec<Vec<f64>> = pairs
             .iter()
@@ -113,7 +113,7 @@ impl Widen {
 }
 
 impl WidenProbes {
-    pub fn of(results: &[Vec<ProbeResult>; 2], kept: &Kept, trusted: bool) -> WidenProbes {
+    pub fn of(results: &[Vec<ProbeResult>; 2], kept: &SavedRuns, trusted: bool) -> WidenProbes {
         let values = |result: &ProbeResult| -> Vec<f64> {
             result.counted().into_iter().map(|at| result.trials[at].value).collect()
         };
@@ -122,10 +122,10 @@ impl WidenProbes {
     }
 }
 
-/// What is known of how the machine differs by itself.
+/// What the estimate of the machine's own variation rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Basis {
-    /// The spread of the medians in other kept runs of the same cells.
+    /// The spread of the medians in other saved runs of the same cells.
     #[serde(rename = "kept runs")]
     KeptRuns,
     /// The change from the first half of each run to its second.
@@ -136,21 +136,21 @@ pub enum Basis {
     Unknown,
 }
 
-/// What the intervals hold beside the scatter of trials.
+/// What the intervals include besides the scatter of trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Drift {
     pub basis: Basis,
-    /// Kept runs that had some of the cells, beside those compared.
+    /// SavedRuns runs that had some of the cells, beside those compared.
     pub runs: usize,
     /// The factor by which equal cells of two runs may differ, 95 %: the middle one of all cells.
     pub factor: Option<f64>,
     pub text: String,
 }
 
-/// What would narrow intervals that were widened by halves.
-fn remedy(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) -> String {
+/// Returns what would narrow intervals that were widened by halves.
+fn remedy(cells: &[Pair], probes: &[ProbePair], kept: &SavedRuns, trusted: bool) -> String {
     if !trusted {
-        return "kept runs cannot show more, as these two were not made on one machine and file"
+        return "saved runs cannot improve on it, because these two differ in machine or file"
             .into();
     }
     let (jobs, cells_of_probes) = (
@@ -159,17 +159,20 @@ fn remedy(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) -> S
     );
     let had = jobs.chain(cells_of_probes).flatten().map(Vec::len).max().unwrap_or(0);
     let more = match KEPT.saturating_sub(had).max(1) {
-        1 => "1 more kept run".into(),
-        more => format!("{more} more kept runs"),
+        1 => "1 more saved run".into(),
+        more => format!("{more} more saved runs"),
     };
-    format!(
-        "{more} of these cells (--save) would show what this machine differs by itself, and more trials narrow both"
-    )
+    format!("{more} of these cells (--save) would measure it, and more trials narrow the intervals")
 }
 
-/// What was known of these pairs; `None` where there are none with a ratio.
-/// `trusted`: kept runs are like both.
-pub fn told(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) -> Option<Drift> {
+/// Describes the variation included in these pairs; `None` if none has a ratio.
+/// `trusted`: saved runs match both.
+pub fn describe(
+    cells: &[Pair],
+    probes: &[ProbePair],
+    kept: &SavedRuns,
+    trusted: bool,
+) -> Option<Drift> {
     let ratios =
         cells.iter().map(|pair| pair.ratio).chain(probes.iter().map(|pair| pair.ratio)).flatten();
     if ratios.filter(|ratio| ratio.interval().is_some()).count() == 0 {
@@ -192,21 +195,22 @@ pub fn told(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) ->
         Some(_) if known => (
             Basis::KeptRuns,
             format!(
-                "The intervals hold what this machine differs by itself, about {by} between two runs, as {} other kept runs of these cells show.",
+                "The intervals include how much this machine varies from run to run, about {by}, as seen in {} other saved runs of these cells.",
                 kept.runs
             ),
         ),
         Some(_) => (
             Basis::Halves,
             format!(
-                "A run's interval describes that run. These also hold about {by} for the time between, three times what the halves of the runs \
-                 differ by; {}.",
+                "Trials of one run do not show how much the machine varies from run to run. \
+                 The intervals include about {by} for that, three times the difference between \
+                 the halves of each run; {}.",
                 remedy(cells, probes, kept, trusted)
             ),
         ),
         None => (
             Basis::Unknown,
-            "The intervals describe these runs only: how much this machine differs by itself from run to run is not known.".into(),
+            "The intervals cover these runs only: how much this machine varies from run to run is unknown.".into(),
         ),
     };
     Some(Drift { basis, runs: if basis == Basis::KeptRuns { kept.runs } else { 0 }, factor, text })

@@ -1,4 +1,4 @@
-//! Which cell of one session is which of the other: the one with the same job.
+//! Matches the cells of two sessions by their job.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -14,11 +14,11 @@ use crate::units;
 
 /// A cell that only one of two sessions measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Alone<Cell = Job> {
+pub struct LoneCell<Cell = Job> {
     /// The letter of the session that has it.
     pub only_in: String,
     pub cell: Cell,
-    /// Why the other has not, where its session says it.
+    /// Why the other session lacks it, if it records a reason.
     pub reason: Option<String>,
 }
 
@@ -29,8 +29,8 @@ pub fn reported_key(job: &Job) -> Job {
 
 pub struct Matched<'a> {
     pub pairs: Vec<(&'a CellResult, &'a CellResult)>,
-    pub alone: Vec<Alone>,
-    /// What was left out of the match and differs, by name, with the values of both.
+    pub alone: Vec<LoneCell>,
+    /// What the match ignored and differs, by name, with the values of both.
     pub left_out: Vec<(&'static str, [String; 2])>,
 }
 
@@ -60,9 +60,9 @@ impl Key {
     }
 }
 
-/// The pairs in the order of the base. What is left out of the match is a difference of the
+/// Returns the pairs in the order of the base. What the match ignores is a difference of the
 /// settings.
-pub fn matched<'a>(
+pub fn match_cells<'a>(
     sessions: [&Session; 2],
     results: [&'a [CellResult]; 2],
     letter: &str,
@@ -80,9 +80,9 @@ pub fn matched<'a>(
     Matched { left_out: left_out.into_iter().collect(), ..found }
 }
 
-/// The cells of a run with those of a reference. Of several that differ in what is left out the
-/// best told one is taken: one that is no rough figure, then one of the same count, then the one
-/// with the largest count, which is the steadiest.
+/// Matches the cells of a run with those of a reference. Of several candidates the most reliable
+/// wins: one that is not a rough figure, then one of the same count, then the one with the largest
+/// count, which is the steadiest.
 fn with_reference<'a>(
     sessions: [&Session; 2],
     results: [&'a [CellResult]; 2],
@@ -112,10 +112,10 @@ fn with_reference<'a>(
     let paired = |result: &&CellResult| {
         pairs.iter().any(|(a, b)| std::ptr::eq(*a, *result) || std::ptr::eq(*b, *result))
     };
-    let lone = |side: usize, name: &str| -> Vec<Alone> {
+    let lone = |side: usize, name: &str| -> Vec<LoneCell> {
         let why = reasons(sessions[1 - side], &Job::clone);
         let left = results[side].iter().filter(|result| !paired(result));
-        left.map(|result| Alone {
+        left.map(|result| LoneCell {
             only_in: name.into(),
             cell: result.cell.clone(),
             reason: why.get(&result.cell).cloned(),
@@ -170,7 +170,7 @@ fn by_key<'a>(
     };
     alone.extend(results[1].iter().filter(left).map(|result| (letter, result)));
     let why = [reasons(sessions[1], &key), reasons(sessions[0], &key)];
-    let told = |(only_in, result): (&str, &CellResult)| Alone {
+    let told = |(only_in, result): (&str, &CellResult)| LoneCell {
         only_in: only_in.into(),
         cell: result.cell.clone(),
         reason: why[usize::from(only_in != "A")].get(&key(&result.cell)).cloned(),
@@ -184,7 +184,7 @@ fn one_span(results: &[CellResult]) -> Option<u64> {
     results.iter().all(|result| result.cell.span == first).then_some(first)
 }
 
-/// Why a session did not measure what it might have.
+/// Returns why a session did not measure the cells it skipped.
 fn reasons(session: &Session, key: &impl Fn(&Job) -> Job) -> HashMap<Job, String> {
     skipped(session)
         .into_iter()

@@ -1,55 +1,53 @@
-//! Probes of two sessions against each other: matched by id and parameters, faster by what the unit
-//! says.
+//! Compares the probes of two sessions: matched by id and parameters; the unit decides which is
+//! faster.
 
 use std::collections::HashMap;
 
-use super::matching::Alone;
+use super::drift::{self, SavedRuns};
+use super::matching::LoneCell;
+use super::pair::{MeasuredSides, Outcome, ProbePair};
 use super::text::times;
-use super::{Kept, Outcome, Pair, Told, drift};
 use crate::analysis::{ProbeResult, probes, skipped_probes};
 use crate::plan::ProbeCell;
 use crate::session::Session;
 use crate::stats::Ratio;
 use crate::text::clean_text;
 
-/// Probes that are named in the sum; the rest is counted.
-const NAMED: usize = 4;
+/// Probes that are named in the summary; the rest are counted.
+const MAX_NAMED: usize = 4;
 
-/// One probe cell in both sessions.
-pub type ProbePair = Pair<ProbeCell>;
-
-/// The pairs in the order of the base, and the cells without a partner.
-pub fn matched(
+/// Returns the pairs in the order of the base, and the cells that only one session has.
+pub fn match_probes(
     sessions: [&Session; 2],
-    told: Told,
+    sides: MeasuredSides,
     letter: &str,
-    kept: &Kept,
-) -> (Vec<ProbePair>, Vec<Alone<ProbeCell>>) {
+    kept: &SavedRuns,
+) -> (Vec<ProbePair>, Vec<LoneCell<ProbeCell>>) {
     let results = sessions.map(probes);
     let widen = drift::WidenProbes::of(
         &results,
         kept,
-        told == Told::Both && drift::alike(sessions[0], sessions[1]),
+        sides == MeasuredSides::Both && drift::is_same_setup(sessions[0], sessions[1]),
     );
     let mut waiting: HashMap<&ProbeCell, &ProbeResult> =
         results[1].iter().rev().map(|result| (&result.cell, result)).collect();
     let (mut pairs, mut alone) = (Vec::new(), Vec::new());
     for result in &results[0] {
         match waiting.remove(&result.cell) {
-            Some(partner) => pairs.push(pair(result, partner, told, &widen)),
-            None => alone.push(one("A", result, sessions[1])),
+            Some(partner) => pairs.push(pair(result, partner, sides, &widen)),
+            None => alone.push(lone_cell("A", result, sessions[1])),
         }
     }
     let left = results[1].iter().filter(|result| {
         waiting.get(&result.cell).is_some_and(|left| std::ptr::eq(*left, *result))
     });
-    alone.extend(left.map(|result| one(letter, result, sessions[0])));
+    alone.extend(left.map(|result| lone_cell(letter, result, sessions[0])));
     (pairs, alone)
 }
 
-fn one(only_in: &str, result: &ProbeResult, other: &Session) -> Alone<ProbeCell> {
+fn lone_cell(only_in: &str, result: &ProbeResult, other: &Session) -> LoneCell<ProbeCell> {
     let missed = skipped_probes(other).into_iter().find(|skipped| skipped.cell == result.cell);
-    Alone {
+    LoneCell {
         only_in: only_in.into(),
         cell: result.cell.clone(),
         reason: missed.map(|skipped| clean_text(&skipped.reason)),
@@ -59,21 +57,21 @@ fn one(only_in: &str, result: &ProbeResult, other: &Session) -> Alone<ProbeCell>
 fn pair(
     base: &ProbeResult,
     other: &ProbeResult,
-    told: Told,
+    sides: MeasuredSides,
     widen: &drift::WidenProbes,
 ) -> ProbePair {
     let unit = base.unit.filter(|unit| other.unit == Some(*unit));
     let values = base.value.zip(other.value).filter(|_| unit.is_some());
     let by = widen.by(&base.cell);
     let ratio = values
-        .and_then(|(a, b)| told.ratio(&b.summary, &a.summary))
+        .and_then(|(a, b)| sides.ratio(&b.summary, &a.summary))
         .map(|of| of.widened(by.unwrap_or(0.0)));
     let speed = unit.and_then(|unit| unit.more_is_faster());
     let ratio = ratio.map(|of| if speed == Some(false) { of.inverse() } else { of });
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());
     let units = (unit.is_none() && base.unit.is_some() && other.unit.is_some())
-        .then(|| "the two have different units".into());
+        .then(|| "the units differ".into());
     ProbePair {
         cell: base.cell.clone(),
         outcome: Outcome::of(failed.is_some(), wrong.is_some(), ratio, speed.is_some()),
@@ -102,12 +100,12 @@ pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
         [Outcome::Faster, Outcome::Slower, Outcome::Larger, Outcome::Smaller]
             .into_iter()
             .filter_map(|outcome| {
-                named(pairs, outcome).map(|cells| format!("{} in {cells}", outcome.name()))
+                list_cells(pairs, outcome).map(|cells| format!("{} in {cells}", outcome.name()))
             })
             .collect();
     let rest = [
         (count(&[Outcome::Same]), "no difference in"),
-        (count(&[Outcome::Unclear]), "cannot be told apart in"),
+        (count(&[Outcome::Unclear]), "inconclusive in"),
         (count(&[Outcome::TooFew]), "too few trials to tell in"),
         (count(&[Outcome::Wrong, Outcome::Failed]), "not judged"),
     ];
@@ -116,7 +114,10 @@ pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{what} {count}")),
     );
-    let lone = (alone > 0).then(|| format!("{alone} probes are without a partner."));
+    let lone = (alone > 0).then(|| match alone {
+        1 => "1 probe measured in only one of the two.".to_string(),
+        alone => format!("{alone} probes measured in only one of the two."),
+    });
     let told = (!pairs.is_empty()).then(|| {
         let of = if pairs.len() == 1 {
             "Of 1 probe".into()
@@ -128,8 +129,8 @@ pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
     Some(told.into_iter().chain(lone).collect::<Vec<_>>().join(" "))
 }
 
-/// The cells with that outcome, the largest difference first.
-fn named(pairs: &[ProbePair], outcome: Outcome) -> Option<String> {
+/// Lists the cells with that outcome, the largest difference first.
+fn list_cells(pairs: &[ProbePair], outcome: Outcome) -> Option<String> {
     let turned = |of: Ratio| {
         if matches!(outcome, Outcome::Slower | Outcome::Smaller) { of.inverse() } else { of }
     };
@@ -145,7 +146,7 @@ fn named(pairs: &[ProbePair], outcome: Outcome) -> Option<String> {
             .map_or(String::new(), |(low, high)| format!(" [{}-{}]", times(low), times(high)));
         format!("{} {}x{interval}", pair.cell.label(), times(of.ratio))
     };
-    let mut said: Vec<String> = having.iter().take(NAMED).map(shown).collect();
-    said.extend((having.len() > NAMED).then(|| format!("{} more", having.len() - NAMED)));
+    let mut said: Vec<String> = having.iter().take(MAX_NAMED).map(shown).collect();
+    said.extend((having.len() > MAX_NAMED).then(|| format!("{} more", having.len() - MAX_NAMED)));
     (!said.is_empty()).then(|| said.join(", "))
 }

@@ -1,21 +1,19 @@
-//! A run against a machine of a report, in sentences: how many times as fast the run is.
+//! Compares a run with a reported machine, in sentences: how many times as fast the run is.
 
-use super::text::{counted, times};
-use super::{Outcome, Pair};
+use super::pair::{Outcome, Pair};
+use super::text::{count_cells, times};
 use crate::analysis::Axis;
 use crate::plan::{Cache, Job, Op};
 use crate::session::Session;
 use crate::stats::Ratio;
 
-/// Points that are told of a curve: its ends and what lies evenly between.
-const POINTS: usize = 4;
+/// Points of a curve that are named: its ends, and evenly spaced ones between.
+const MAX_POINTS: usize = 4;
 
 /// `B (lab-7) reads cold blocks of 512 B 4.90x as fast as the 2017 MacBook Pro.`
 pub fn text(base: &Session, other: &Session, letter: &str, cells: &[Pair], alone: usize) -> String {
     if cells.is_empty() {
-        return format!(
-            "No cell was measured in both A and {letter}: there is nothing to compare."
-        );
+        return format!("No cell was measured in both A and {letter}: nothing to compare.");
     }
     let (run, run_letter, machine) = match (base.reference, other.reference) {
         (Some(machine), _) => (other, letter, machine),
@@ -43,10 +41,10 @@ pub fn text(base: &Session, other: &Session, letter: &str, cells: &[Pair], alone
     let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
     let told = (!said.is_empty()).then(|| format!("{run_letter}{name} {}.", said.join("; ")));
     let rest = [
-        counted(count(Outcome::TooFew), "with under 5 trials, so without an interval."),
-        counted(count(Outcome::Wrong), "not judged, because a side is warned to be wrong."),
-        counted(count(Outcome::Failed), "not judged, because a side failed."),
-        counted(alone, "without a partner."),
+        count_cells(count(Outcome::TooFew), "with fewer than 5 trials, so without an interval."),
+        count_cells(count(Outcome::Wrong), "not judged because one side is marked wrong."),
+        count_cells(count(Outcome::Failed), "not judged because one side failed."),
+        count_cells(alone, "measured in only one of the two."),
     ];
     told.into_iter().chain(rest.into_iter().flatten()).collect::<Vec<_>>().join(" ")
 }
@@ -61,7 +59,7 @@ fn clause(curve: &mut Vec<&Pair>, turned: impl Fn(Ratio) -> Ratio) -> String {
     curve.sort_by_key(|pair| pair.cell.block);
     curve.dedup_by_key(|pair| pair.cell.block);
     let last = curve.len() - 1;
-    let points = POINTS.min(curve.len());
+    let points = MAX_POINTS.min(curve.len());
     let chosen = (0..points).map(|at| curve[if points > 1 { at * last / (points - 1) } else { 0 }]);
     let job = &curve[0].cell;
     let figure = |pair: &Pair| {
@@ -71,7 +69,7 @@ fn clause(curve: &mut Vec<&Pair>, turned: impl Fn(Ratio) -> Ratio) -> String {
             .map_or(String::new(), |(low, high)| format!(" [{}-{}]", times(low), times(high)));
         let same = match pair.outcome {
             Outcome::Same => " (no difference)",
-            Outcome::Unclear => " (cannot be told)",
+            Outcome::Unclear => " (inconclusive)",
             _ => "",
         };
         format!(
@@ -86,7 +84,7 @@ fn clause(curve: &mut Vec<&Pair>, turned: impl Fn(Ratio) -> Ratio) -> String {
         if job.threads > 1 { format!(" in {} threads", job.threads) } else { String::new() }
     );
     if job.op == Op::Seek {
-        return format!("makes calls of {way} {}", figure(curve[0]));
+        return format!("makes {way} calls {}", figure(curve[0]));
     }
     let state = if job.cache == Cache::AsIs { String::new() } else { format!("{} ", job.cache) };
     let verb = if job.op == Op::Write { "writes" } else { "reads" };

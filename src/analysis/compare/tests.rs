@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::plan::{Cache, Op, Skipped};
+use crate::plan::{Cache, Job, Op, Skipped};
 use crate::record::{Severity, Warning};
 use crate::session::testing::{self, job};
 
@@ -63,7 +63,7 @@ fn one_line_sums_it_up() {
     );
     assert_eq!(found.differences, []);
     assert!(versus(&b, &a).text.contains("uring 1.31x [1.29-1.33] slower below 16 KiB"));
-    assert_eq!(versus(&a, &a).text, "B against A: no difference in all 8 cells.");
+    assert_eq!(versus(&a, &a).text, "B against A: no difference in any of 8 cells.");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn what_varies_is_a_range_and_what_jumps_is_told_piece_by_piece() {
     );
     assert!(!text(&[150, 100, 100, 100, 100, 100]).contains("chance"));
     let lone = text(&[102, 100, 100, 100, 100, 100]);
-    assert!(lone.ends_with("Of 6 equal cells chance alone would show 1 difference too: repeat the runs before you trust it."), "{lone}");
+    assert!(lone.ends_with("Among 6 equal cells, chance alone would also show 1 difference: repeat the runs before you trust this."), "{lone}");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn cells_are_matched_by_their_job_and_the_rest_is_listed() {
             ("B", "mmap 4 KiB warm".into(), None)
         ]
     );
-    assert!(found.text.ends_with("2 cells without a partner."), "{}", found.text);
+    assert!(found.text.ends_with("2 cells measured in only one of the two."), "{}", found.text);
     let none = versus(&a, &session(&sweep("mmap", &[100])));
     assert!(
         none.cells.is_empty() && none.text.contains("nothing to compare") && none.alone.len() == 3,
@@ -154,9 +154,9 @@ fn what_cannot_be_trusted_is_never_faster() {
     assert!(found.cells[1].ratio.is_some_and(|ratio| ratio.interval().is_none()));
     assert_eq!(found.cells[0].reason.as_deref(), Some("the bytes were never stored"));
     for said in [
-        "1 cell with under 5 trials",
-        "1 cell not judged, because a side is warned",
-        "1 cell not judged, because a side failed",
+        "1 cell with fewer than 5 trials",
+        "1 cell not judged because one side is marked wrong",
+        "1 cell not judged because one side failed",
     ] {
         assert!(found.text.contains(said), "{}", found.text);
     }

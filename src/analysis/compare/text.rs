@@ -2,23 +2,21 @@
 
 use std::collections::HashMap;
 
-use super::{Outcome, Pair};
+use super::pair::{Outcome, Pair};
 use crate::analysis::Axis;
 use crate::analysis::answer::Labels;
 use crate::plan::{Cache, Job};
 use crate::stats::{Ratio, may_be_chance};
 
-/// Curves that are named; the rest is counted.
-const NAMED: usize = 4;
-/// Changes along a curve that are told one by one.
-const RUNS: usize = 4;
+/// Curves that are named; the rest is count_cells.
+const MAX_NAMED: usize = 4;
+/// Changes along a curve that are listed one by one.
+const MAX_RUNS: usize = 4;
 
 /// `B against A: uring 1.31x [1.27-1.36] faster below 16 KiB, no difference from 16 KiB on.`
 pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     if cells.is_empty() {
-        return format!(
-            "No cell was measured in both A and {letter}: there is nothing to compare."
-        );
+        return format!("No cell was measured in both A and {letter}: nothing to compare.");
     }
     let judged: Vec<&Pair> = cells.iter().filter(|pair| judged(pair.outcome)).collect();
     let mut said = Vec::new();
@@ -35,24 +33,21 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     if different > 0 && judged.len() > 1 && narrow && may_be_chance(different, judged.len()) {
         let calls =
             if different == 1 { "1 difference".into() } else { format!("{different} differences") };
-        said.push(format!("Of {} equal cells chance alone would show {calls} too: repeat the runs before you trust it.", judged.len()));
+        said.push(format!("Among {} equal cells, chance alone would also show {calls}: repeat the runs before you trust this.", judged.len()));
     }
     let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
     said.extend(unclear(letter, cells));
-    said.extend(counted(
+    said.extend(count_cells(
         count(Outcome::TooFew),
-        "with under 5 trials on a side: too few trials to tell.",
+        "with fewer than 5 trials on one side: too few to judge.",
     ));
-    said.extend(counted(
-        count(Outcome::Wrong),
-        "not judged, because a side is warned to be wrong.",
-    ));
-    said.extend(counted(count(Outcome::Failed), "not judged, because a side failed."));
-    said.extend(counted(alone, "without a partner."));
+    said.extend(count_cells(count(Outcome::Wrong), "not judged because one side is marked wrong."));
+    said.extend(count_cells(count(Outcome::Failed), "not judged because one side failed."));
+    said.extend(count_cells(alone, "measured in only one of the two."));
     said.join(" ")
 }
 
-/// Which cells may or may not differ, and by how much at most.
+/// Counts the inconclusive cells, and states by how much they may differ at most.
 fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
     let open: Vec<f64> = cells
         .iter()
@@ -66,16 +61,13 @@ fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
     } else {
         format!("{}x to {}x", times(least), times(most))
     };
-    let whole = if open.len() == cells.len() { format!("{letter} and A: ") } else { String::new() };
-    let told = counted(open.len(), "cannot be told apart")?;
-    Some(format!(
-        "{whole}{told}: {} may differ by up to {by}.",
-        if open.len() == 1 { "it" } else { "they" }
-    ))
+    let verb = if open.len() == 1 { "is" } else { "are" };
+    let count = count_cells(open.len(), &format!("{verb} inconclusive"))?;
+    Some(format!("{count}: A and {letter} may differ there by up to {by}."))
 }
 
-/// Whether an interval twice as wide would hold 1: chance gives such differences, but hardly wider
-/// ones.
+/// Whether an interval twice as wide would contain 1: chance produces such differences, but hardly
+/// larger ones.
 fn is_narrow(ratio: &Ratio) -> bool {
     let above = if ratio.ratio < 1.0 { ratio.inverse() } else { *ratio };
     above.low.is_some_and(|low| low * low <= above.ratio)
@@ -85,7 +77,7 @@ fn judged(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Faster | Outcome::Slower | Outcome::Same)
 }
 
-pub fn counted(count: usize, what: &str) -> Option<String> {
+pub fn count_cells(count: usize, what: &str) -> Option<String> {
     match count {
         0 => None,
         1 => Some(format!("1 cell {what}")),
@@ -98,10 +90,11 @@ type Curve<'a> = Vec<&'a Pair>;
 
 fn clauses(judged: &[&Pair], all: bool) -> String {
     if let Some(figure) = figure(judged) {
+        let every = if judged[0].outcome == Outcome::Same { "any of" } else { "all" };
         return match judged.len() {
             1 => figure,
-            count if all => format!("{figure} in all {count} cells"),
-            count => format!("{figure} in all {count} cells that can be judged"),
+            count if all => format!("{figure} in {every} {count} cells"),
+            count => format!("{figure} in {every} {count} cells that can be judged"),
         };
     }
     let axis = Axis::best(judged.iter().map(|pair| &pair.cell));
@@ -111,10 +104,17 @@ fn clauses(judged: &[&Pair], all: bool) -> String {
         .into_iter()
         .partition(|curve| curve.iter().all(|pair| pair.outcome == Outcome::Same));
     differing.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
-    let mut said: Vec<String> =
-        differing.iter().take(NAMED).map(|curve| clause(curve, axis, &labels, states)).collect();
-    let more: usize =
-        differing.iter().skip(NAMED).flatten().filter(|pair| pair.outcome != Outcome::Same).count();
+    let mut said: Vec<String> = differing
+        .iter()
+        .take(MAX_NAMED)
+        .map(|curve| clause(curve, axis, &labels, states))
+        .collect();
+    let more: usize = differing
+        .iter()
+        .skip(MAX_NAMED)
+        .flatten()
+        .filter(|pair| pair.outcome != Outcome::Same)
+        .count();
     if more > 0 {
         said.push(format!("{more} more cells differ"));
     }
@@ -167,7 +167,7 @@ fn clause(curve: &Curve, axis: Option<Axis>, labels: &Labels, states: bool) -> S
             let from = at(above[0]);
             format!("{name} {} below {from}, {} from {from} on", said(below), said(above))
         }
-        _ if runs.len() <= RUNS => {
+        _ if runs.len() <= MAX_RUNS => {
             let told = |run: &&[&Pair]| match run {
                 [one] => format!("{} at {}", said(run), at(one)),
                 _ => format!("{} from {} to {}", said(run), at(run[0]), at(run[run.len() - 1])),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::analysis::{Kept, compare, compare_with};
+use crate::analysis::{SavedRuns, compare, compare_with};
 use crate::plan::Cache;
 use crate::record::{End, Severity, Verdict, Warning};
 use crate::session::Session;
@@ -31,7 +31,7 @@ fn versus(base: &Session, run: &Session) -> Versus {
 }
 
 fn ruled(base: &Session, run: &Session) -> Ruling {
-    rule(base, &versus(base, run), LIMIT)
+    judge_run(base, &versus(base, run), LIMIT)
 }
 
 /// Five trials a cell that scatter by 1 %.
@@ -48,9 +48,10 @@ fn the_whole_interval_must_lie_beyond_the_limit() {
     let base = steady(&[1.0; 4]);
     let same = ruled(&base, &base);
     assert_eq!((same.slower.len(), same.judged, same.is_open()), (0, 4, false));
-    let said = "Gate: of 4 cells judged none is slower than A by more than 5 %; their intervals show losses from 7 % on. A run's interval describes \
-                that run. These also hold about 0.5 % for the time between, three times what the halves of the runs differ by; 3 more kept runs of \
-                these cells (--save) would show what this machine differs by itself, and more trials narrow both.";
+    let said = "Gate: none of 4 cells is slower than A by more than 5 %; the intervals detect losses of 7 % or more. \
+                Trials of one run do not show how much the machine varies from run to run. The intervals include about 0.5 % for that, \
+                three times the difference between the halves of each run; 3 more saved runs of these cells (--save) would measure it, \
+                and more trials narrow the intervals.";
     assert_eq!(same.text(), said);
     assert!(
         same.seen.is_some_and(|(least, most)| (0.06..0.07).contains(&least) && least <= most),
@@ -61,9 +62,9 @@ fn the_whole_interval_must_lie_beyond_the_limit() {
     assert_eq!(versus(&base, &steady(&[0.5, 0.945, 0.8, 2.0])).cells[1].outcome, Outcome::Slower);
     let cells: Vec<&str> = found.slower.iter().map(|pair| pair.cell.backend.id.as_str()).collect();
     assert_eq!((cells, found.slower[0].cell.block, found.judged), (vec!["read", "read"], 512, 4));
-    let said = "Gate: 2 of 4 cells judged slower than A by more than 5 %: read 512 B warm 0.50x [0.49-0.51]; read 1 KiB warm 0.80x [0.79-0.81]. A ";
+    let said = "Gate: 2 of 4 cells are slower than A by more than 5 %: read 512 B warm 0.50x [0.49-0.51]; read 1 KiB warm 0.80x [0.79-0.81]. A ";
     assert!(found.text().starts_with(said), "{}", found.text());
-    let narrow = rule(&base, &versus(&base, &steady(&[0.945; 4])), 0.0);
+    let narrow = judge_run(&base, &versus(&base, &steady(&[0.945; 4])), 0.0);
     assert_eq!(narrow.slower.len(), 4);
 }
 
@@ -107,7 +108,7 @@ fn what_the_run_cannot_answer_is_open_and_what_the_baseline_cannot_is_told() {
         (0, 4, 1, false)
     );
     assert!(
-        turned.text().ends_with("A itself has no sound figure of 4 cells."),
+        turned.text().ends_with("A itself has no valid figure for 4 cells."),
         "{}",
         turned.text()
     );
@@ -148,7 +149,7 @@ fn of_equal_runs_few_cells_differ_and_the_gate_keeps_still() {
                     .iter()
                     .filter(|pair| matches!(pair.outcome, Outcome::Faster | Outcome::Slower))
                     .count();
-                fired += usize::from(!rule(&base, &versus, LIMIT).slower.is_empty());
+                fired += usize::from(!judge_run(&base, &versus, LIMIT).slower.is_empty());
             }
             // Three standard errors above 5 %.
             let cells = runs * CELLS as usize;
@@ -163,8 +164,8 @@ fn of_equal_runs_few_cells_differ_and_the_gate_keeps_still() {
 }
 
 /// What ten kept runs of a steady machine show of it.
-fn ten_kept(base: &Session, mut run: impl FnMut() -> Session) -> Kept {
-    let mut kept = Kept::default();
+fn ten_kept(base: &Session, mut run: impl FnMut() -> Session) -> SavedRuns {
+    let mut kept = SavedRuns::default();
     (0..10).for_each(|_| assert!(kept.add(&run(), &base.plan.cells, &[])));
     kept
 }
@@ -184,13 +185,16 @@ fn a_slowdown_fires_the_gate_and_a_smaller_one_is_seen() {
                     })
                 };
                 let base = run([1.0; 2]);
-                let kept =
-                    if with_kept { ten_kept(&base, || run([1.0; 2])) } else { Kept::default() };
+                let kept = if with_kept {
+                    ten_kept(&base, || run([1.0; 2]))
+                } else {
+                    SavedRuns::default()
+                };
                 let mut versus = |factors| {
                     compare_with(&[base.clone(), run(factors)], &kept).unwrap().others.remove(0)
                 };
                 // Every second cell is 15 % slower.
-                let found = rule(&base, &versus([0.85, 1.0]), LIMIT);
+                let found = judge_run(&base, &versus([0.85, 1.0]), LIMIT);
                 let slowed = found
                     .slower
                     .iter()

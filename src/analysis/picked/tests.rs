@@ -21,7 +21,7 @@ fn the_answer_is_the_xor_its_time_its_share_of_the_ceiling_and_the_reason() {
     assert_eq!(
         answer.text,
         "XOR 00000abc of 1 GiB in 50.0 ms: 20.0 GiB/s, 49.9 % of the 40.0 GiB/s that 2 threads can read from memory. \
-         Picked: pread 2 MiB 2 threads; 100 % of 1 GiB in the page cache, 2 MiB mapped per page fault, 2 CPUs: in brief tries \
+         PickedMethod: pread 2 MiB 2 threads; 100 % of 1 GiB in the page cache, 2 MiB mapped per page fault, 2 CPUs: in brief tries \
          pread 2 MiB 2 threads 20.0 GiB/s was the fastest, ahead of mmap+shared 2 MiB 2 threads 10.0 GiB/s."
     );
     let picked = &answer.picked[0];
@@ -63,13 +63,13 @@ fn of_a_disk_without_a_ceiling_it_says_how_to_name_one() {
     let text = |session: &Session| answer_with(session, &results(session), &[]).text;
     assert!(
         text(&session)
-            .contains("20.0 GiB/s (what this disk can give is not known: --rated SPEED says it)"),
+            .contains("20.0 GiB/s (the disk's rated speed is unknown; set it with --rated SPEED)"),
         "{}",
         text(&session)
     );
     session.plan.rated = Some(42_949_672_960);
     assert!(
-        text(&session).contains("50 % of the 40.0 GiB/s that the disk's vendor names"),
+        text(&session).contains("50 % of the 40.0 GiB/s that the disk is rated for"),
         "{}",
         text(&session)
     );
@@ -80,7 +80,7 @@ fn the_others_are_skipped_with_what_they_gave_or_why_they_were_not_tried() {
     let reasons: Vec<String> =
         skipped(&session()).into_iter().map(|skipped| skipped.reason).collect();
     assert_eq!(reasons.len(), 2);
-    assert_eq!(reasons[0], "tried for a moment it gave 10.0 GiB/s, less than what was picked");
+    assert_eq!(reasons[0], "a short try reached 10.0 GiB/s, less than the picked method");
     assert!(reasons[1].contains("is closed"));
 }
 

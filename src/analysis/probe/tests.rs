@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use super::*;
-use crate::analysis::compare;
+use crate::analysis::{answer_with, compare};
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event};
 use crate::session::{NewSession, Recorder, list, load, testing};
@@ -217,9 +217,9 @@ fn less_time_and_more_bytes_are_faster_and_a_size_is_larger() {
         (ProbeCell::new("call", [("arguments", 1.into())]), Unit::Nanos, 1.0),
     ]);
     let versus = compare(&[a, other]).unwrap().others.remove(0);
-    assert_eq!(versus.probes[0].reason.as_deref(), Some("the two have different units"));
+    assert_eq!(versus.probes[0].reason.as_deref(), Some("the units differ"));
     assert_eq!((versus.probes.len(), versus.probes_alone.len()), (1, 4));
-    assert!(versus.text.ends_with("4 probes are without a partner."), "{}", versus.text);
+    assert!(versus.text.ends_with("4 probes measured in only one of the two."), "{}", versus.text);
 }
 
 #[test]

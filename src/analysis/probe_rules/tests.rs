@@ -60,10 +60,10 @@ fn a_warning_says_what_was_measured_and_what_to_do() {
     let [few, beyond] = &warnings[..] else { panic!("{warnings:?}") };
     assert_eq!(
         (few.message.as_str(), few.evidence.as_str()),
-        ("1 batch cannot give a confidence interval", "5 are needed")
+        ("1 batch is too few for a confidence interval", "5 are needed")
     );
     assert!(beyond.message.starts_with("the figure is 4.00 times the upper end"), "{beyond:?}");
-    assert_eq!(beyond.evidence, "80.0 ns against 10.0 ns to 20.0 ns: 30 cycles");
+    assert_eq!(beyond.evidence, "measured 80.0 ns, estimated 10.0 ns to 20.0 ns: 30 cycles");
     assert!(warnings.iter().all(|warning| !warning.remedy.is_empty()));
 }
 

@@ -55,7 +55,7 @@ fn a_system_call_is_worth_its_procedure_calls() {
     let call = probe("call", &[("arguments", 0.into())], 1.5);
     assert_eq!(
         said(&[getpid, call]),
-        ["A system call (150 ns) is worth 100 procedure calls (1.50 ns)."]
+        ["A system call (150 ns) costs as much as 100 procedure calls (1.50 ns)."]
     );
 }
 
@@ -72,15 +72,12 @@ fn what_failed_says_nothing() {
 
 #[test]
 fn the_price_of_an_argument_is_the_slope_where_it_is_sure() {
-    assert_eq!(said(&calls(|n| 1.0 + 0.25 * n as f64)), ["Each argument of a call adds 0.25 ns."]);
+    assert_eq!(said(&calls(|n| 1.0 + 0.25 * n as f64)), ["Each argument adds 0.25 ns to a call."]);
     assert_eq!(
         said(&calls(|n| if n % 2 == 0 { 1.0 } else { 2.0 })),
-        ["An argument of a call adds nothing that can be told from noise."]
+        ["Another argument adds no measurable time to a call."]
     );
-    assert_eq!(
-        said(&calls(|_| 1.0)),
-        ["An argument of a call adds nothing that can be told from noise."]
-    );
+    assert_eq!(said(&calls(|_| 1.0)), ["Another argument adds no measurable time to a call."]);
 }
 
 #[test]
@@ -110,7 +107,7 @@ fn the_reach_of_the_tlb_is_told_in_pages() {
         .collect();
     assert_eq!(
         said(&probes),
-        ["A load from each of so many pages takes: 64 pages 1.20 ns, 4096 pages 4.00 ns."]
+        ["A load takes, by the number of pages touched: 64 pages 1.20 ns, 4096 pages 4.00 ns."]
     );
 }
 
@@ -130,7 +127,7 @@ fn the_network_penalty_is_that_of_the_largest_size_that_both_have() {
     assert_eq!(
         said(&both),
         [
-            "The network penalty of 11.1 KiB in order, read before: 325 µs more, 2.2 times (601 µs against 276 µs)."
+            "The network penalty for 11.1 KiB in sequential order, read before: 325 µs more, 2.2 times (601 µs remote, 276 µs local)."
         ]
     );
     // Cold and random are curves of their own.
@@ -141,7 +138,7 @@ fn the_network_penalty_is_that_of_the_largest_size_that_both_have() {
     assert_eq!(
         said(&cold),
         [
-            "The network penalty of 4 KiB in random order, not cached here: none (5.00 ms against 6.00 ms)."
+            "The network penalty for 4 KiB in random order, not cached here: none (5.00 ms remote, 6.00 ms local)."
         ]
     );
     let mixed = [
@@ -162,7 +159,7 @@ fn a_device_and_a_crowd_are_told_as_ratios() {
     assert_eq!(
         said(&all),
         [
-            "A file of 1 MiB from the device takes 2.0 times as long as cached, in random order 50.0 times."
+            "Reading a 1 MiB file from the device takes 2.0 times as long as from the cache, and 50.0 times in random order."
         ]
     );
     let crowd = |counts: &[u64]| -> Vec<ProbeResult> {
@@ -175,7 +172,9 @@ fn a_device_and_a_crowd_are_told_as_ratios() {
     };
     assert_eq!(
         said(&crowd(&[1, 2, 4])),
-        ["With 4 processes that read at once a block takes each 4.0 times as long as one alone."]
+        [
+            "With 4 processes reading at once, a block takes each 4.0 times as long as a single process."
+        ]
     );
     assert!(said(&crowd(&[1])).is_empty() && said(&crowd(&[2, 4])).is_empty());
 }

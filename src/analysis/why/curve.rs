@@ -1,4 +1,4 @@
-//! What an operation costs on each curve over the block size, as far as its points tell.
+//! What an operation costs on each curve over the block size, as far as its points show.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ const FITS: f64 = 0.25;
 /// The normal distribution's 97.5 % point: half an interval is so many standard errors.
 const SIGMAS: f64 = 1.96;
 
-/// What the points of a curve allow to be said.
+/// What the points of a curve support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
@@ -223,22 +223,22 @@ fn text(model: Model, cost: &Cost, points: &[Point], threads: u32) -> String {
         }
         (Model::Fixed, _) => {
             format!(
-                "{} per operation at all sizes {sizes}; what a byte costs cannot be told from these",
+                "{} per operation at all sizes {sizes}; they do not show the cost per byte",
                 show_nanos(cost.fixed)
             )
         }
         (Model::Bandwidth, Some(bandwidth)) => {
             let rate = show_rate(bandwidth);
             format!(
-                "{rate}{each} at all sizes {sizes}; what an operation costs beside its bytes cannot be told from these"
+                "{rate}{each} at all sizes {sizes}; they do not show the fixed cost per operation"
             )
         }
         (Model::Misfit, _) => {
             let off = worst.map_or(String::new(), |point| format!(": {}", missed(point)));
-            format!("no fixed part with one bandwidth describes the sizes {sizes}{off}")
+            format!("no fixed cost plus bandwidth fits the sizes {sizes}{off}")
         }
         _ => format!(
-            "cannot be separated into a fixed part and a bandwidth from these {} sizes",
+            "cannot be separated into a fixed cost and a bandwidth with these {} sizes",
             points.len()
         ),
     }

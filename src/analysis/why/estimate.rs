@@ -1,5 +1,5 @@
-//! What jobs are expected to reach, told from facts before they run: never from what was measured
-//! of the jobs themselves.
+//! What jobs are expected to reach, derived from facts known before they run, never from their own
+//! measurements.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::record::Ceilings;
 use crate::session::Session;
 use crate::units::{show_nanos, show_rate};
 
-/// What an estimate is made from.
+/// The facts an estimate is derived from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// A system call for each block, and the copy of its bytes.
@@ -20,11 +20,11 @@ pub enum Basis {
     Copy,
     /// The bytes are read where they lie.
     Memory,
-    /// What the way to the disk carries.
+    /// What the link to the disk carries.
     Link,
-    /// What the vendor of the disk names.
+    /// The rated speed of the disk.
     Rated,
-    /// What the control group lets through.
+    /// The rate limit of the control group.
     Granted,
 }
 
@@ -59,9 +59,9 @@ impl Basis {
             }
             Basis::Copy => format!("copying at {copy}"),
             Basis::Memory => format!("reading memory at {read}"),
-            Basis::Link => format!("the {} that the way to the disk carries", rate(bounds.link)),
-            Basis::Granted => "what the control group lets through".into(),
-            Basis::Rated => format!("the {} that the vendor of the disk names", rate(bounds.rated)),
+            Basis::Link => format!("the {} that the link to the disk carries", rate(bounds.link)),
+            Basis::Granted => "the rate limit of the control group".into(),
+            Basis::Rated => format!("the disk's rated {}", rate(bounds.rated)),
         }
     }
 }
@@ -123,7 +123,7 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
 
 /// A dotted line on a chart: what jobs that are alike in what counts are expected to reach.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Estimated {
+pub struct EstimateLine {
     /// `estimate: call and copy`.
     pub name: String,
     /// `the cheapest system call, 95.0 ns, for each block, and copying at 11.2 GiB/s`.
@@ -133,11 +133,11 @@ pub struct Estimated {
 }
 
 /// The estimates of these jobs along an axis: jobs with the same facts share a line.
-pub fn estimated<'a>(
+pub fn estimate_lines<'a>(
     jobs: impl Iterator<Item = &'a Job>,
     axis: Axis,
     bounds: &Bounds,
-) -> Vec<Estimated> {
+) -> Vec<EstimateLine> {
     type Key = (Basis, u64, u32, u32);
     let mut lines: BTreeMap<Key, (BTreeMap<u64, f64>, u32)> = BTreeMap::new();
     for job in jobs {
@@ -174,7 +174,7 @@ pub fn estimated<'a>(
         }
         name
     };
-    let line = |(key, (points, threads)): (&Key, &(BTreeMap<u64, f64>, u32))| Estimated {
+    let line = |(key, (points, threads)): (&Key, &(BTreeMap<u64, f64>, u32))| EstimateLine {
         name: name(key),
         reason: key.0.reason(bounds, *threads),
         points: points.iter().map(|(at, rate)| (*at as f64, *rate)).collect(),
@@ -192,17 +192,20 @@ fn of_key(key: &(Basis, u64, u32, u32), axis: Axis) -> u64 {
     }
 }
 
-/// What a plan is expected to give, in one sentence, by what is known of the machine; empty where
-/// no fact tells.
-pub fn foreseen(plan: &Plan, ceilings: Option<Ceilings>, link: Option<f64>) -> String {
+/// Describes what a plan is expected to reach, in one sentence; empty if nothing is known of the
+/// machine.
+pub fn describe_estimates(plan: &Plan, ceilings: Option<Ceilings>, link: Option<f64>) -> String {
     let ceilings = ceilings.unwrap_or_default();
-    foreseen_with(plan, &Bounds::new(ceilings, link, plan.rated))
+    describe_within(plan, &Bounds::new(ceilings, link, plan.rated))
 }
 
-/// The same of a session, by what was known when it ran, and which result contradicts it.
-pub fn expected<'a>(session: &Session, results: impl Iterator<Item = &'a CellResult>) -> String {
+/// Describes what a session was expected to reach when it ran, and which result contradicts it.
+pub fn describe_expected<'a>(
+    session: &Session,
+    results: impl Iterator<Item = &'a CellResult>,
+) -> String {
     let bounds = Bounds::of(session);
-    let said = foreseen_with(&session.plan, &bounds);
+    let said = describe_within(&session.plan, &bounds);
     match contradiction(results, &bounds) {
         Some(but) if !said.is_empty() => format!("{said}. {but}"),
         _ => said,
@@ -229,39 +232,43 @@ fn contradiction<'a>(
     };
     let (times, label) = results.filter_map(above).max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!(
-        "{label} gave {times:.1} times as much: the machine was slower when these bare loops ran, so it can do more than that"
+        "{label} reached {times:.1} times as much: the machine was slower when the bare loops ran, so the estimate is too low"
     ))
 }
 
-pub fn foreseen_with(plan: &Plan, bounds: &Bounds) -> String {
-    let mut told: BTreeMap<Basis, Told> = BTreeMap::new();
+pub fn describe_within(plan: &Plan, bounds: &Bounds) -> String {
+    let mut told: BTreeMap<Basis, RateRange> = BTreeMap::new();
     for (job, Estimate { rate, basis }) in
         plan.cells.iter().filter_map(|job| Some((job, estimate(job, bounds)?)))
     {
-        let told =
-            told.entry(basis).or_insert(Told { low: rate, high: rate, threads: 1, known: false });
+        let told = told.entry(basis).or_insert(RateRange {
+            low: rate,
+            high: rate,
+            threads: 1,
+            known: false,
+        });
         (told.low, told.high, told.threads) =
             (told.low.min(rate), told.high.max(rate), told.threads.max(job.threads));
         told.known |= job.cache != Cache::AsIs || job.op == Op::Write;
     }
     let memory = |basis: &Basis| matches!(basis, Basis::CallAndCopy | Basis::Copy | Basis::Memory);
     let granted = told.iter().all(|(basis, told)| memory(basis) && !told.known);
-    let part = |(basis, told): (Basis, Told)| {
+    let part = |(basis, told): (Basis, RateRange)| {
         let (low, high) = (show_rate(told.low), show_rate(told.high));
         let rates = if low == high { high } else { format!("{low} to {high}") };
         let where_cached = if memory(&basis) && !told.known && !granted { IN_MEMORY } else { "" };
-        format!("{where_cached}{rates} by {}", basis.reason(bounds, told.threads))
+        format!("{where_cached}{rates} from {}", basis.reason(bounds, told.threads))
     };
     let parts: Vec<String> = told.into_iter().map(part).collect();
     let all = if granted { IN_MEMORY } else { "" };
     if parts.is_empty() { String::new() } else { format!("expected: {all}{}", parts.join("; ")) }
 }
 
-/// What is taken for granted of a file that is read as it is.
-const IN_MEMORY: &str = "where the file is in memory, ";
+/// The assumption about a file whose cache state is left as is.
+const IN_MEMORY: &str = "if the file is in memory, ";
 
-/// What was foreseen of the jobs with one basis.
-struct Told {
+/// The range of rates expected of the jobs with one basis.
+struct RateRange {
     low: f64,
     high: f64,
     /// The most that any job has.
@@ -270,8 +277,8 @@ struct Told {
     known: bool,
 }
 
-/// What the dotted lines are and were made from, in one sentence; empty without any.
-pub fn reasons(lines: &[Estimated]) -> String {
+/// Describes in one sentence what the dotted lines are derived from; empty without any.
+pub fn describe_lines(lines: &[EstimateLine]) -> String {
     let mut told: Vec<String> = Vec::new();
     for line in lines {
         if !told.contains(&line.reason) {
@@ -281,6 +288,6 @@ pub fn reasons(lines: &[Estimated]) -> String {
     if told.is_empty() {
         String::new()
     } else {
-        format!("Dotted: estimates from {}, made before anything ran.", told.join("; from "))
+        format!("Dotted: estimates from {}, made before the run.", told.join("; from "))
     }
 }

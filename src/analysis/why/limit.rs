@@ -12,7 +12,7 @@ use crate::record::Trial;
 use crate::stats::Cost;
 use crate::units::{show_bytes, show_nanos, show_rate, show_share, three_digits};
 
-/// What there is not enough of.
+/// The resource that limits a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
@@ -25,10 +25,10 @@ pub enum Limit {
     /// Something else that keeps the CPU busy: page faults, the XOR, file system code.
     OneCpu,
     Device,
-    /// The device would do more if it were asked for more at once.
+    /// The device would do more with more operations in flight.
     DeviceQueue,
     Link,
-    /// Something lets through so much and no more.
+    /// A rate limit, such as a control group's.
     RateLimit,
 }
 
@@ -48,23 +48,23 @@ impl Limit {
     }
 }
 
-/// What limits a cell, with the figures that say so.
+/// What limits a cell, with the figures that show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Limited {
+pub struct LimitCause {
     pub by: Limit,
     /// `system-call cost: 310 ns of 356 ns are the same for every size`.
     pub text: String,
 }
 
-impl Limited {
-    fn new(by: Limit, why: String) -> Option<Limited> {
-        Some(Limited { by, text: format!("{}: {why}", by.name()) })
+impl LimitCause {
+    fn new(by: Limit, why: String) -> Option<LimitCause> {
+        Some(LimitCause { by, text: format!("{}: {why}", by.name()) })
     }
 }
 
 /// A rate is at a ceiling from this share on.
 const AT: f64 = 0.85;
-/// The device is at its best from this share of the most that any cell got from it.
+/// The device is at its best from this share of the highest rate of any cell.
 const BEST: f64 = 0.85;
 /// A CPU is busy from this share of the time on.
 const BUSY: f64 = 0.85;
@@ -78,7 +78,7 @@ const COPYING: f64 = 0.55;
 /// faster than another.
 const BEYOND: f64 = 1.15;
 
-/// What the device gave at most in this session.
+/// The highest rates of the device in this session.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Device {
     reads: Peak,
@@ -106,7 +106,7 @@ fn in_any_state(job: &Job) -> Job {
 /// Rates of so many block sizes agree within so much, where something holds them.
 const HELD: usize = 3;
 const AGREE: f64 = 0.015;
-/// What waits for its turn waits many times as long as what does not.
+/// A throttled operation waits many times as long as one that is not.
 const TURNS: f64 = 10.0;
 
 impl Device {
@@ -179,13 +179,13 @@ fn throughput(result: &CellResult) -> Option<f64> {
     result.throughput.map(|of| of.summary.median).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
-/// What limits this cell; `None` where the figures do not say.
+/// Determines what limits this cell; `None` if the figures do not show it.
 pub fn limit(
     result: &CellResult,
     cost: Option<&Cost>,
     device: &Device,
     bounds: &Bounds,
-) -> Option<Limited> {
+) -> Option<LimitCause> {
     if only_loops(&result.cell)
         || result.trials.is_empty()
         || result.error.is_some()
@@ -243,30 +243,30 @@ impl<'a> Cell<'a> {
     }
 
     /// A call that moves no bytes.
-    fn of_calls(&self, bounds: &Bounds) -> Option<Limited> {
+    fn of_calls(&self, bounds: &Bounds) -> Option<LimitCause> {
         let bare = bounds
             .ceilings
             .syscall_nanos
             .map(|bare| format!("; the cheapest takes {}", show_nanos(bare)))
             .unwrap_or_default();
-        Limited::new(Limit::SystemCall, format!("{} each{bare}", show_nanos(self.nanos)))
+        LimitCause::new(Limit::SystemCall, format!("{} each{bare}", show_nanos(self.nanos)))
     }
 
-    fn of_memory(&self, cost: Option<&Cost>, bounds: &Bounds) -> Option<Limited> {
+    fn of_memory(&self, cost: Option<&Cost>, bounds: &Bounds) -> Option<LimitCause> {
         let rate = throughput(self.result)?;
         let (ceilings, job) = (&bounds.ceilings, &self.result.cell);
         let held = |by: Limit, most: f64, whose: &str, verb: &str| {
             let (given, memory) = (show_rate(rate), show_rate(most));
             if rate > BEYOND * most && bounds.fits_caches(job) {
                 let why = format!(
-                    "{given} of {} that fit in them; {whose} can {verb} {memory} of memory",
+                    "{given}, because {} fit in them; {whose} can {verb} {memory} beyond them",
                     show_bytes(job.span)
                 );
-                return Limited::new(Limit::CpuCache, why);
+                return LimitCause::new(Limit::CpuCache, why);
             }
             // A bare loop may have been disturbed when it was measured.
             let word = if rate > most { "above the" } else { "of the" };
-            Limited::new(by, format!("{given} {word} {memory} that {whose} can {verb} here"))
+            LimitCause::new(by, format!("{given} {word} {memory} that {whose} can {verb} here"))
         };
         let read = ceilings.read_rate(job.threads).filter(|most| rate >= AT * most);
         if let Some(most) = read.filter(|_| job.threads > 1) {
@@ -275,7 +275,7 @@ impl<'a> Cell<'a> {
         let fixed = self.fixed(cost, bounds);
         if fixed >= MOST * self.nanos && self.calls >= 0.5 {
             let (fixed, all) = (show_nanos(fixed.min(self.nanos)), show_nanos(self.nanos));
-            return Limited::new(
+            return LimitCause::new(
                 Limit::SystemCall,
                 format!("{fixed} of {all} are the same for every block size"),
             );
@@ -296,7 +296,7 @@ impl<'a> Cell<'a> {
             String::new()
         };
         (self.busy >= BUSY).then(|| {
-            Limited::new(
+            LimitCause::new(
                 Limit::OneCpu,
                 format!("busy for {} of the time{also}", show_share(self.busy.min(1.0))),
             )
@@ -326,60 +326,63 @@ impl<'a> Cell<'a> {
         }
     }
 
-    fn of_device(&self, device: &Device, bounds: &Bounds) -> Option<Limited> {
+    fn of_device(&self, device: &Device, bounds: &Bounds) -> Option<LimitCause> {
         let rate = throughput(self.result)?;
         self.of_a_known_rate(rate, device, bounds)
             .or_else(|| self.of_the_cpu(rate, device))
             .or_else(|| self.of_the_device(rate, device))
     }
 
-    /// What holds it at a rate that is known: a limit, the link, what the vendor names.
-    fn of_a_known_rate(&self, rate: f64, device: &Device, bounds: &Bounds) -> Option<Limited> {
+    /// A known rate that caps it: a rate limit, the link or the disk's rated speed.
+    fn of_a_known_rate(&self, rate: f64, device: &Device, bounds: &Bounds) -> Option<LimitCause> {
         let job = &self.result.cell;
         let of = |most: f64| format!("{} of the {}", show_rate(rate), show_rate(most));
         if let Some(held) = device.held[usize::from(job.op == Op::Write)]
             .filter(|held| (rate / held - 1.0).abs() <= AGREE)
         {
-            return Limited::new(
+            return LimitCause::new(
                 Limit::RateLimit,
                 format!(
-                    "several block sizes are held at {}, and single operations wait for their turn",
+                    "several block sizes stop at the same {}, and single operations are held back",
                     show_rate(held)
                 ),
             );
         }
         if let Some(granted) = bounds.granted_to(job).filter(|granted| rate >= AT * granted) {
-            return Limited::new(
+            return LimitCause::new(
                 Limit::RateLimit,
-                format!("{} that the control group lets through (io.max)", of(granted)),
+                format!("{} that the control group allows (io.max)", of(granted)),
             );
         }
         if let Some(link) = bounds.link.filter(|link| rate >= AT * link) {
-            return Limited::new(
+            return LimitCause::new(
                 Limit::Link,
-                format!("{} that the way to the disk carries", of(link)),
+                format!("{} that the link to the disk carries", of(link)),
             );
         }
         if let Some(rated) = bounds.rated.filter(|rated| rate >= AT * rated) {
-            return Limited::new(Limit::Device, format!("{} that its vendor names", of(rated)));
+            return LimitCause::new(
+                Limit::Device,
+                format!("{} of the rated {}", show_rate(rate), show_rate(rated)),
+            );
         }
         None
     }
 
-    /// Whether it is near the most that the device gave, and there are others to say what that is.
+    /// Whether it is near the device's highest rate, with other cells to compare with.
     fn is_best(&self, rate: f64, device: &Device) -> bool {
         let op = self.result.cell.op;
         let most = self.result.throughput.and_then(|of| of.summary.high).unwrap_or(rate);
         most >= BEST * device.peak(op).low && device.has_others(op)
     }
 
-    /// A CPU that keeps it from the device.
-    fn of_the_cpu(&self, rate: f64, device: &Device) -> Option<Limited> {
+    /// A CPU that is too busy to use the device fully.
+    fn of_the_cpu(&self, rate: f64, device: &Device) -> Option<LimitCause> {
         if self.busy >= BUSY {
-            return Limited::new(
+            return LimitCause::new(
                 Limit::OneCpu,
                 format!(
-                    "busy for {} of the time; more threads may get more",
+                    "busy for {} of the time; more threads may be faster",
                     show_share(self.busy.min(1.0))
                 ),
             );
@@ -391,36 +394,36 @@ impl<'a> Cell<'a> {
                 show_rate(rate),
                 show_rate(*memory)
             );
-            return Limited::new(Limit::OneCpu, why);
+            return LimitCause::new(Limit::OneCpu, why);
         }
         if self.busy >= MOST && !self.is_best(rate, device) {
             let why = format!(
                 "busy for {} of the time, longer than it waited for the device",
                 show_share(self.busy)
             );
-            return Limited::new(Limit::OneCpu, why);
+            return LimitCause::new(Limit::OneCpu, why);
         }
         None
     }
 
-    /// The device itself, or that it was asked for too little at once.
-    fn of_the_device(&self, rate: f64, device: &Device) -> Option<Limited> {
+    /// The device itself, or too few operations in flight.
+    fn of_the_device(&self, rate: f64, device: &Device) -> Option<LimitCause> {
         let job = &self.result.cell;
         let peak = device.peak(job.op).rate;
         let best = self.is_best(rate, device);
         if best && rate >= BEST * peak {
-            return Limited::new(
+            return LimitCause::new(
                 Limit::Device,
-                format!("{}, the most that it gave to any cell", show_rate(rate)),
+                format!("{}, the highest rate of any cell", show_rate(rate)),
             );
         }
         if best {
             let why = format!(
-                "{}; these trials cannot tell it from {}, the most that it gave to any cell",
+                "{}; these trials cannot distinguish it from {}, the highest rate of any cell",
                 show_rate(rate),
                 show_rate(peak)
             );
-            return Limited::new(Limit::Device, why);
+            return LimitCause::new(Limit::Device, why);
         }
         if !device.has_others(job.op) {
             let why = format!(
@@ -428,18 +431,17 @@ impl<'a> Cell<'a> {
                 show_rate(rate),
                 show_share(self.busy)
             );
-            return Limited::new(Limit::Device, why);
+            return LimitCause::new(Limit::Device, why);
         }
-        // Read-ahead asks for the next blocks before they are wanted: an operation is not what the
-        // device is asked for.
+        // Readahead requests the next blocks early: an operation is not a request to the device.
         if !job.direct && job.pattern == Pattern::Seq && job.op == Op::Read {
             let waited = show_share((1.0 - self.busy).max(0.0));
             let why = format!(
-                "{}, waited for it for {waited} of the time; it gave {} to another cell",
+                "{}, waiting for it {waited} of the time; another cell reached {}",
                 show_rate(rate),
                 show_rate(peak)
             );
-            return Limited::new(Limit::Device, why);
+            return LimitCause::new(Limit::Device, why);
         }
         let (asked, each) = (
             job.depth.max(1) * job.threads.max(1),
@@ -450,9 +452,9 @@ impl<'a> Cell<'a> {
         } else {
             format!("{asked} operations at once")
         };
-        Limited::new(
+        LimitCause::new(
             Limit::DeviceQueue,
-            format!("{at_once}, {each} each; the device gave {} to another cell", show_rate(peak)),
+            format!("{at_once}, {each} each; another cell reached {}", show_rate(peak)),
         )
     }
 }

@@ -21,18 +21,21 @@ use crate::stats::Cost;
 
 pub use curve::{CurveCost, Model};
 #[cfg(test)]
-use estimate::foreseen_with;
-pub use estimate::{Basis, Estimate, Estimated, estimate, estimated, expected, foreseen, reasons};
-pub use limit::{Limit, Limited};
+use estimate::describe_within;
+pub use estimate::{
+    Basis, Estimate, EstimateLine, describe_estimates, describe_expected, describe_lines, estimate,
+    estimate_lines,
+};
+pub use limit::{Limit, LimitCause};
 
-/// What results are held against.
+/// What results are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bounds {
     pub ceilings: Ceilings,
-    /// Bytes per second of the way to the disk, and what its vendor names.
+    /// Bytes per second of the link to the disk, and the disk's rated speed.
     pub link: Option<f64>,
     pub rated: Option<f64>,
-    /// Bytes per second that control groups let be read and written.
+    /// Bytes per second that control groups allow to be read and written.
     pub granted: [Option<f64>; 2],
     /// Bytes of the largest cache of a CPU.
     pub cache: u64,
@@ -95,18 +98,18 @@ impl Bounds {
     }
 }
 
-/// Why these results are what they are.
+/// The costs and limits behind results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Why {
     /// For each curve over the block size that a line fits.
     pub costs: Vec<CurveCost>,
     /// For each result, in their order; `None` where nothing can be said.
     #[serde(skip)]
-    pub limits: Vec<Option<Limited>>,
+    pub limits: Vec<Option<LimitCause>>,
 }
 
-/// What limits each of these results.
-pub fn why(results: &[CellResult], bounds: &Bounds) -> Why {
+/// Explains what limits each of these results.
+pub fn explain_limits(results: &[CellResult], bounds: &Bounds) -> Why {
     let costs = curve::costs(results);
     let device = limit::Device::of(results);
     let of: HashMap<&Job, &Cost> =

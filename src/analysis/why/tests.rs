@@ -1,5 +1,5 @@
 use super::*;
-use crate::analysis::{estimate_reasons, result};
+use crate::analysis::{describe_lines, result};
 use crate::plan::{Cache, CpuCache, Job, Op, Plan, Sync};
 use crate::record::{Latency, Trial, Verdict};
 use crate::session::testing::job;
@@ -79,12 +79,16 @@ fn bounds() -> Bounds {
 }
 
 fn limits(results: &[CellResult], bounds: &Bounds) -> Vec<Option<Limit>> {
-    why(results, bounds).limits.into_iter().map(|limit| limit.map(|limit| limit.by)).collect()
+    explain_limits(results, bounds)
+        .limits
+        .into_iter()
+        .map(|limit| limit.map(|limit| limit.by))
+        .collect()
 }
 
 #[test]
 fn a_curve_is_told_by_its_two_costs() {
-    let why = why(&warm("pread"), &bounds());
+    let why = explain_limits(&warm("pread"), &bounds());
     let [curve] = &why.costs[..] else { panic!("{why:?}") };
     assert_eq!(curve.text, "300 ns per operation + 11.6 GiB/s, equal at 3.66 KiB");
     assert_eq!(curve.name, "pread warm");
@@ -100,7 +104,7 @@ fn small_blocks_are_limited_by_the_call_and_large_ones_by_the_copy() {
     // 3.66 KiB is where both cost the same: 1 B to 1 KiB below it.
     assert_eq!(found[..6], [Some(Limit::SystemCall); 6]);
     assert_eq!(found[7..], [Some(Limit::CopyBandwidth); 4]);
-    let one = why(&warm("pread")[..1], &bounds()).limits[0].clone().unwrap();
+    let one = explain_limits(&warm("pread")[..1], &bounds()).limits[0].clone().unwrap();
     // A single point is no curve: only the call itself is known to be fixed.
     assert_eq!(one.text, "CPU: busy for 99 % of the time");
 }
@@ -123,7 +127,7 @@ fn data_in_place_is_limited_by_memory_or_by_its_faults() {
         for trial in &mut result.trials {
             std::sync::Arc::make_mut(trial).minor_faults = faults * trial.ops;
         }
-        why(&[result], &bounds()).limits[0].clone().unwrap()
+        explain_limits(&[result], &bounds()).limits[0].clone().unwrap()
     };
     assert_eq!(
         mapped(14e9, 0).text,
@@ -137,7 +141,10 @@ fn what_stays_in_the_caches_of_the_cpus_is_not_held_by_memory() {
     let text_of = |cpu_cache, backend: &str, calls: u64, span: u64, rate: f64| {
         let small = Job { span, cpu_cache, ..job(backend, 1 << 20, Cache::Warm) };
         let result = cell(small, Op1 { nanos: 1048576.0 / rate * SECOND, calls, ..MEMORY }, 0.01);
-        why(&[result], &Bounds { cache: 8 << 20, ..bounds() }).limits[0].clone().unwrap().text
+        explain_limits(&[result], &Bounds { cache: 8 << 20, ..bounds() }).limits[0]
+            .clone()
+            .unwrap()
+            .text
     };
     let text =
         |backend: &str, calls, span, rate| text_of(CpuCache::Keep, backend, calls, span, rate);
@@ -148,11 +155,11 @@ fn what_stays_in_the_caches_of_the_cpus_is_not_held_by_memory() {
     );
     assert_eq!(
         text("mmap", 0, 8 << 20, 30e9),
-        "CPU caches: 27.9 GiB/s of 8 MiB that fit in them; one thread can read 14.0 GiB/s of memory"
+        "CPU caches: 27.9 GiB/s, because 8 MiB fit in them; one thread can read 14.0 GiB/s beyond them"
     );
     assert_eq!(
         text("pread", 1, 8 << 20, 26e9),
-        "CPU caches: 24.2 GiB/s of 8 MiB that fit in them; one thread can copy 12.1 GiB/s of memory"
+        "CPU caches: 24.2 GiB/s, because 8 MiB fit in them; one thread can copy 12.1 GiB/s beyond them"
     );
     assert!(
         text("mmap", 0, 8 << 20, 16e9)
@@ -178,15 +185,15 @@ fn a_device_waits_for_more_requests_or_gives_all_it_has() {
         Job { direct: true, depth, ..job("uring", block, Cache::AsIs) }.with(nanos)
     };
     let results = [direct(4096, 1, 80e3), direct(4096, 32, 10e3), direct(1 << 20, 8, 400e3)];
-    let why = why(&results, &bounds());
+    let why = explain_limits(&results, &bounds());
     let text: Vec<&str> =
         why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
     assert_eq!(
         text[0],
-        "device queue: one operation at a time, 80.0 µs each; the device gave 2.44 GiB/s to another cell"
+        "device queue: one operation at a time, 80.0 µs each; another cell reached 2.44 GiB/s"
     );
     assert!(text[1].starts_with("device queue: 32 operations at once, 320 µs each"), "{}", text[1]);
-    assert_eq!(text[2], "device: 2.44 GiB/s, the most that it gave to any cell");
+    assert_eq!(text[2], "device: 2.44 GiB/s, the highest rate of any cell");
 }
 
 /// 30 % less than another cell, of trials that scatter by more or by less than that.
@@ -197,13 +204,13 @@ fn a_device_gave_less_only_where_the_intervals_say_so() {
             let job = Job { direct: true, ..job("pread", block, Cache::AsIs) };
             cell(job, Op1 { nanos: block as f64 / rate * SECOND, ..DISK }, spread)
         };
-        let why = why(&[direct(1 << 20, 0.7e9), direct(2 << 20, 1e9)], &bounds());
+        let why = explain_limits(&[direct(1 << 20, 0.7e9), direct(2 << 20, 1e9)], &bounds());
         why.limits[0].clone().unwrap().text
     };
     assert!(told(0.01).starts_with("device queue: one operation at a time"), "{}", told(0.01));
     assert_eq!(
         told(0.6),
-        "device: 667 MiB/s; these trials cannot tell it from 952 MiB/s, the most that it gave to any cell"
+        "device: 667 MiB/s; these trials cannot distinguish it from 952 MiB/s, the highest rate of any cell"
     );
 }
 
@@ -214,13 +221,13 @@ fn what_is_read_ahead_is_not_one_operation_at_a_time() {
     let cold = |block: u64, nanos: f64| {
         cell(job("read", block, Cache::Cold), Op1 { nanos, busy: 0.3, ..DISK }, 0.03)
     };
-    let why = why(&[cold(1, 750.0), cold(1 << 20, 400e3)], &bounds());
+    let why = explain_limits(&[cold(1, 750.0), cold(1 << 20, 400e3)], &bounds());
     let told = why.limits[0].clone().unwrap();
     assert_eq!(
         (told.by, told.text.as_str()),
         (
             Limit::Device,
-            "device: 1.27 MiB/s, waited for it for 70 % of the time; it gave 2.44 GiB/s to another cell"
+            "device: 1.27 MiB/s, waiting for it 70 % of the time; another cell reached 2.44 GiB/s"
         )
     );
 }
@@ -231,11 +238,11 @@ fn a_cpu_that_is_busy_longer_than_it_waits_is_what_limits_a_cold_read() {
         cell(job("read", block, Cache::Cold), Op1 { nanos, busy, ..DISK }, 0.03)
     };
     let results = [cold(2, 500.0, 0.6), cold(1 << 20, 400e3, 0.15)];
-    let why = why(&results, &bounds());
+    let why = explain_limits(&results, &bounds());
     let text: Vec<&str> =
         why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
     assert_eq!(text[0], "CPU: busy for 60 % of the time, longer than it waited for the device");
-    assert_eq!(text[1], "device: 2.44 GiB/s, the most that it gave to any cell");
+    assert_eq!(text[1], "device: 2.44 GiB/s, the highest rate of any cell");
     // Nothing is known of a device's best from one cell that hardly asked for it.
     assert_eq!(limits(&[cold(512, 600.0, 0.6)], &bounds()), [Some(Limit::OneCpu)]);
 }
@@ -248,7 +255,7 @@ fn a_device_is_not_blamed_where_memory_is_no_faster() {
         cell(job("read", 512, cache), Op1 { nanos, busy, device, ..DISK }, 0.03)
     };
     let (cold, warm) = (read(Cache::Cold, 9700.0, 0.3, 1.0), read(Cache::Warm, 9500.0, 0.3, 0.0));
-    let told = why(&[cold.clone(), warm], &bounds()).limits[0].clone().unwrap();
+    let told = explain_limits(&[cold.clone(), warm], &bounds()).limits[0].clone().unwrap();
     assert_eq!(
         (told.by, told.text.as_str()),
         (
@@ -257,7 +264,7 @@ fn a_device_is_not_blamed_where_memory_is_no_faster() {
         )
     );
     let fast = read(Cache::Warm, 800.0, 0.99, 0.0);
-    let told = why(&[cold, fast], &bounds()).limits[0].clone().unwrap();
+    let told = explain_limits(&[cold, fast], &bounds()).limits[0].clone().unwrap();
     assert_eq!(
         (told.by, told.text.as_str()),
         (Limit::Device, "device: 50.3 MiB/s, and the CPU was busy for only 30 % of the time")
@@ -273,10 +280,10 @@ fn a_cpu_that_others_use_is_no_wait_for_the_device() {
         let trial = std::sync::Arc::make_mut(trial);
         trial.evidence.queued_nanos = (trial.nanos * 2 / 3).into();
     }
-    let told = why(&[cold], &bounds()).limits[0].clone().unwrap();
+    let told = explain_limits(&[cold], &bounds()).limits[0].clone().unwrap();
     assert_eq!(
         (told.by, told.text.as_str()),
-        (Limit::OneCpu, "CPU: busy for 90 % of the time; more threads may get more")
+        (Limit::OneCpu, "CPU: busy for 90 % of the time; more threads may be faster")
     );
 }
 
@@ -286,10 +293,11 @@ fn blocks_of_a_few_bytes_tell_no_bandwidth() {
     let results: Vec<CellResult> = (0..4)
         .map(|k| cell(job("pread", 1 << k, Cache::Warm), Op1 { nanos: nanos[k], ..MEMORY }, 0.01))
         .collect();
-    let curve = &why(&results, &bounds()).costs[0];
+    let curve = &explain_limits(&results, &bounds()).costs[0];
     assert!(
-        curve.text.contains("per operation at all sizes from 1 B to 8 B; what a byte costs cannot")
-            || curve.text.starts_with("cannot be separated"),
+        curve.text.contains(
+            "per operation at all sizes from 1 B to 8 B; they do not show the cost per byte"
+        ) || curve.text.starts_with("cannot be separated"),
         "{curve:?}"
     );
     assert_eq!((curve.bandwidth, curve.half), (None, None));
@@ -312,7 +320,7 @@ fn curves_are_told_apart_by_whatever_differs() {
     };
     let results = [of(&|job| job), of(&flushed), of(&counted)].concat();
     let names: Vec<String> =
-        why(&results, &bounds()).costs.into_iter().map(|curve| curve.name).collect();
+        explain_limits(&results, &bounds()).costs.into_iter().map(|curve| curve.name).collect();
     assert_eq!(
         names,
         [
@@ -340,8 +348,8 @@ fn the_link_and_the_vendor_are_named_where_they_are_reached() {
     assert_eq!(limits(std::slice::from_ref(&result), &link), [Some(Limit::Link)]);
     let rated = Bounds { rated: Some(560_000_000.0), ..bounds() };
     assert_eq!(
-        why(&[result], &rated).limits[0].as_ref().unwrap().text,
-        "device: 534 MiB/s of the 534 MiB/s that its vendor names"
+        explain_limits(&[result], &rated).limits[0].as_ref().unwrap().text,
+        "device: 534 MiB/s of the rated 534 MiB/s"
     );
 }
 
@@ -350,11 +358,12 @@ fn a_limit_of_the_control_group_is_named_where_it_is_reached() {
     let result = job("pread", 1 << 20, Cache::Cold).with(1048576.0 / 100e6 * SECOND);
     let granted =
         |reads: f64| Bounds { granted: [Some(reads), Some(1.0)], rated: Some(100e6), ..bounds() };
-    let limited =
-        |bounds: &Bounds| why(std::slice::from_ref(&result), bounds).limits[0].clone().unwrap();
+    let limited = |bounds: &Bounds| {
+        explain_limits(std::slice::from_ref(&result), bounds).limits[0].clone().unwrap()
+    };
     assert_eq!(
         limited(&granted(104e6)).text,
-        "rate limit: 95.0 MiB/s of the 99.2 MiB/s that the control group lets through (io.max)"
+        "rate limit: 95.0 MiB/s of the 99.2 MiB/s that the control group allows (io.max)"
     );
     assert_eq!(limited(&granted(300e6)).by, Limit::Device);
     assert_eq!(estimate(&result.cell, &granted(50e6)).map(|e| e.basis), Some(Basis::Granted));
@@ -395,7 +404,7 @@ fn a_rate_limit_holds_several_blocks_and_lets_single_ones_wait() {
 #[test]
 fn calls_that_move_nothing_are_system_calls() {
     let seek = Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) };
-    let why = why(&[cell(seek, Op1 { nanos: 120.0, ..MEMORY }, 0.01)], &bounds());
+    let why = explain_limits(&[cell(seek, Op1 { nanos: 120.0, ..MEMORY }, 0.01)], &bounds());
     assert_eq!(
         why.limits[0].as_ref().unwrap().text,
         "system-call cost: 120 ns each; the cheapest takes 100 ns"

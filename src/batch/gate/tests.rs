@@ -1,12 +1,12 @@
 use super::*;
-use crate::analysis::Open;
+use crate::analysis::UnjudgedCell;
 use crate::plan::{Cache, Choice, Job, Op};
 
 fn ruling(judged: usize, open: &[bool]) -> Ruling {
     let cell = Job { cache: Cache::Warm, ..Job::plain(Choice::parse("pread").unwrap(), Op::Read) };
     let open = open
         .iter()
-        .map(|wrong| Open { cell: cell.clone(), why: "x".into(), wrong: *wrong })
+        .map(|wrong| UnjudgedCell { cell: cell.clone(), why: "x".into(), wrong: *wrong })
         .collect();
     Ruling { limit: 0.05, judged, slower: Vec::new(), open, seen: None, unheld: 0, drift: None }
 }
@@ -60,5 +60,5 @@ fn session_pair() -> Vec<crate::analysis::Pair> {
     };
     let (base, slow) = (session(100), session(50));
     let comparison = analysis::compare(&[base.clone(), slow]).unwrap();
-    analysis::rule(&base, &comparison.others[0], 0.05).slower
+    analysis::judge_run(&base, &comparison.others[0], 0.05).slower
 }

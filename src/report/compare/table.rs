@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::{ComparisonFormat, columns};
-use crate::analysis::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus};
+use crate::analysis::{Comparison, Difference, LoneCell, Outcome, Pair, Side, Versus};
 use crate::plan::{Job, ProbeCell};
 use crate::report::table::axes;
 use crate::report::table::below::Page;
@@ -175,7 +175,7 @@ fn add_different_jobs(page: &mut Page, versus: &Versus) {
     }
 }
 
-fn add_unmatched<Cell>(page: &mut Page, alone: &[Alone<Cell>], label: fn(&Cell) -> String) {
+fn add_unmatched<Cell>(page: &mut Page, alone: &[LoneCell<Cell>], label: fn(&Cell) -> String) {
     page.gap();
     describe_unmatched(alone, label)
         .for_each(|(mark, body)| page.paragraph(mark.as_str(), Style::Dim, &body));
@@ -183,7 +183,7 @@ fn add_unmatched<Cell>(page: &mut Page, alone: &[Alone<Cell>], label: fn(&Cell) 
 
 /// Describes the cells without a partner, up to [`MAX_LISTED`]: the side, and the cell.
 pub fn describe_unmatched<Cell>(
-    alone: &[Alone<Cell>],
+    alone: &[LoneCell<Cell>],
     label: fn(&Cell) -> String,
 ) -> impl Iterator<Item = (String, String)> {
     let listed = alone.iter().take(MAX_LISTED).map(move |cell| {

@@ -7,7 +7,7 @@ use super::facets::{self, Split, index_or_insert};
 use super::model::{Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about};
 use super::scale::{Across, Scale, Span, is_drawable};
 use crate::analysis;
-use crate::analysis::{Axis, Bounds, CellResult, Estimated, SummaryOf};
+use crate::analysis::{Axis, Bounds, CellResult, EstimateLine, SummaryOf};
 use crate::plan::{Cache, Job};
 use crate::record::Severity;
 use crate::report::Look;
@@ -254,12 +254,12 @@ fn points(panels: &[Panel]) -> impl Iterator<Item = &Point> + Clone {
 fn add_expected(panels: &mut [Panel], cells: &[Vec<&Job>], axis: Axis, bounds: &Bounds, far: f64) {
     let far = far * points(panels).map(|point| point.span.1).fold(0.0, f64::max);
     for (panel, jobs) in panels.iter_mut().zip(cells) {
-        panel.expected = analysis::estimated(jobs.iter().copied(), axis, bounds);
+        panel.expected = analysis::estimate_lines(jobs.iter().copied(), axis, bounds);
         // What was asked for by name is drawn however far it is.
         panel.expected.iter_mut().for_each(|line| {
             line.points.retain(|(_, rate)| *rate <= far || Some(*rate) == bounds.rated)
         });
-        panel.expected.retain(|line: &Estimated| !line.points.is_empty());
+        panel.expected.retain(|line: &EstimateLine| !line.points.is_empty());
     }
 }
 

@@ -1,7 +1,7 @@
 //! Figures with their panels, curves, points and bars, before anything draws them.
 
 use super::scale::{Across, Scale, Span};
-use crate::analysis::Estimated;
+use crate::analysis::EstimateLine;
 use crate::units::column::Unit;
 
 /// Distinguishable, with a contrast of at least 3:1 to both backgrounds.
@@ -80,7 +80,7 @@ pub struct Panel {
     /// What tells it from the other panels; empty where there is one.
     pub title: String,
     pub curves: Vec<Curve>,
-    pub expected: Vec<Estimated>,
+    pub expected: Vec<EstimateLine>,
 }
 
 impl Panel {

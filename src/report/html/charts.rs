@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use super::chart::{Band, Chart, Dot, OtherScale, Position, Series, Style, Tick, mark};
 use super::page::Page;
 use super::timeline;
-use crate::analysis::{Estimated, ProbeResult, SummaryOf};
+use crate::analysis::{EstimateLine, ProbeResult, SummaryOf};
 use crate::report::Spread;
 use crate::report::figure::{
     Bars, Curve, Figure, Group, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span,
@@ -57,8 +57,8 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The estimates of a group, each name once.
-fn unique_estimates(group: &Group) -> Vec<&Estimated> {
-    let mut lines: Vec<&Estimated> = Vec::new();
+fn unique_estimates(group: &Group) -> Vec<&EstimateLine> {
+    let mut lines: Vec<&EstimateLine> = Vec::new();
     for line in
         group.figures.iter().flat_map(|figure| &figure.panels).flat_map(|panel| &panel.expected)
     {
@@ -223,7 +223,7 @@ impl<'a> PanelChart<'a> {
 
     fn expected(&self, up: &dyn Fn(f64) -> Position) -> Vec<Series<'a>> {
         let all = unique_estimates(self.group);
-        let series = |line: &'a Estimated| {
+        let series = |line: &'a EstimateLine| {
             let at = all.iter().position(|known| known.name == line.name).unwrap_or(0);
             let near = line.points.iter().filter(|(_, rate)| self.figure.scale.contains(*rate));
             let dots = near.map(|(at, rate)| Dot {

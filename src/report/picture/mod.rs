@@ -293,11 +293,11 @@ pub fn notes(session: &Session, groups: &[Group]) -> String {
             .then(|| "Hollow diamond: a value that a reference machine reported.".into()),
     );
     notes.extend(session.reference.map(|machine| format!("As reported from {machine}.")));
-    let expected: Vec<analysis::Estimated> = figures()
+    let expected: Vec<analysis::EstimateLine> = figures()
         .flat_map(|figure| &figure.panels)
         .flat_map(|panel| panel.expected.iter().cloned())
         .collect();
-    notes.push(analysis::estimate_reasons(&expected));
+    notes.push(analysis::describe_lines(&expected));
     notes.retain(|note| !note.is_empty());
     notes.join(" ")
 }

@@ -4,7 +4,7 @@
 use super::findings::{Finding, Findings, sign};
 use super::grid::{Style, paint};
 use crate::analysis;
-use crate::analysis::{Bounds, CellResult, Limited};
+use crate::analysis::{Bounds, CellResult, LimitCause};
 use crate::plan::{Job, Op, Skipped};
 use crate::record::{End, Severity, Xor};
 use crate::report::{Look, text};
@@ -180,12 +180,12 @@ pub fn add_ending(page: &mut Page, session: &Session) {
 /// Adds the cost of an operation on each curve, and the limits of the cells.
 pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let results: Vec<CellResult> = rows.iter().map(|row| (*row).clone()).collect();
-    let why = analysis::why(&results, &Bounds::of(session));
+    let why = analysis::explain_limits(&results, &Bounds::of(session));
     page.gap();
     for curve in why.costs.iter().take(MAX_COST_CURVES) {
         page.paragraph("cost: ", Style::Dim, &format!("{}: {}.", curve.name, curve.text));
     }
-    let mut limits: Vec<(&Limited, Vec<&Job>)> = Vec::new();
+    let mut limits: Vec<(&LimitCause, Vec<&Job>)> = Vec::new();
     for (limit, row) in why.limits.iter().zip(rows) {
         let Some(limit) = limit else { continue };
         match limits.iter_mut().find(|(known, _)| known.by == limit.by) {
@@ -209,7 +209,7 @@ pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
 
 /// Adds what was expected of the cells before they ran.
 pub fn add_expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
-    let text = analysis::expected(session, rows.iter().copied());
+    let text = analysis::describe_expected(session, rows.iter().copied());
     if let Some((name, text)) = text.split_once(": ") {
         page.gap();
         page.paragraph(&format!("{name}: "), Style::Dim, &format!("{text}."));

@@ -92,7 +92,7 @@ fn figure(probe: &ProbeResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{Known, SummaryOf};
+    use crate::analysis::{ReferenceValue, SummaryOf};
     use crate::plan::{Param, ProbeCell};
     use crate::record::Estimate;
     use crate::stats::Summary;
@@ -106,7 +106,8 @@ mod tests {
         let value = summary.map(|summary| SummaryOf { summary, unit: unit.name() });
         let (cycles, estimate) =
             (Some(2.4 * high), Some(Estimate { low, high, reason: "x".into() }));
-        let known = (unit == Unit::Nanos).then(|| Known { session: "xeon-os".into(), value: high });
+        let known = (unit == Unit::Nanos)
+            .then(|| ReferenceValue { session: "xeon-os".into(), value: high });
         let (trials, warnings, evidence) = (vec![], vec![], vec![]);
         ProbeResult {
             cell,

@@ -1,19 +1,19 @@
 //! The table of writes: when the page cache had the bytes, and when the device had them.
 
 use super::extra::{Extra, distinguishing_columns, number_column};
-use crate::analysis::{CellResult, SummaryOf, Written};
+use crate::analysis::{CellResult, SummaryOf, WriteTimes};
 use crate::session::Session;
 use crate::units::column::TIME;
 use crate::units::{Rates, show_bytes};
 
 /// The table of a session that writes; `None` of others.
 pub fn build_writes(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
-    let (writing, times): (Vec<&CellResult>, Vec<Written>) =
+    let (writing, times): (Vec<&CellResult>, Vec<WriteTimes>) =
         rows.iter().filter_map(|row| Some((*row, row.written?))).unzip();
     if writing.is_empty() {
         return None;
     }
-    let nanos = |of: fn(&Written) -> Option<SummaryOf>| -> Vec<Option<f64>> {
+    let nanos = |of: fn(&WriteTimes) -> Option<SummaryOf>| -> Vec<Option<f64>> {
         times.iter().map(|written| of(written).map(|of| of.summary.median)).collect()
     };
     let (cached, device) = (nanos(|w| w.page_cache), nanos(|w| w.device));

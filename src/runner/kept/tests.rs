@@ -38,7 +38,7 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     let runs: Vec<Session> =
         speeds.iter().zip(0..).map(|(speed, at)| run(dir, at, *speed)).collect();
     let [a, b] = [&runs[0], &runs[1]];
-    let outcome = |kept: &Kept| {
+    let outcome = |kept: &SavedRuns| {
         compare_with(&[a, b], kept).unwrap().others[0]
             .cells
             .iter()
@@ -51,12 +51,12 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     assert_eq!((found.runs(), outcome(&found)), (4, vec![Outcome::Unclear; 2]));
     let versus = compare_with(&[a, b], &found).unwrap().others.remove(0);
     assert!(
-        versus.said().contains("as 4 other kept runs of these cells show"),
+        versus.said().contains("as seen in 4 other saved runs of these cells"),
         "{}",
         versus.said()
     );
     assert!(
-        versus.text.contains("B and A: 2 cells cannot be told apart: they may differ by up to"),
+        versus.text.contains("2 cells are inconclusive: A and B may differ there by up to"),
         "{}",
         versus.text
     );
@@ -66,15 +66,15 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     assert_eq!(versus.cells[0].outcome, Outcome::Faster, "{}", versus.said());
     // The gate judges by the same intervals: 10 % slower here is no finding.
     let slow = &runs[2];
-    let ruled = |kept: &Kept| {
-        crate::analysis::rule(a, &compare_with(&[a, slow], kept).unwrap().others[0], 0.05)
+    let ruled = |kept: &SavedRuns| {
+        crate::analysis::judge_run(a, &compare_with(&[a, slow], kept).unwrap().others[0], 0.05)
     };
-    assert_eq!(ruled(&Kept::default()).slower.len(), 2);
+    assert_eq!(ruled(&SavedRuns::default()).slower.len(), 2);
     let ruling = ruled(&kept(dir, &[a, slow]));
     assert!(
         ruling.slower.is_empty()
             && ruling.judged == 2
-            && ruling.text().contains("kept runs of these cells"),
+            && ruling.text().contains("saved runs of these cells"),
         "{}",
         ruling.text()
     );

@@ -1,7 +1,7 @@
 //! What was compared: the sessions, the figures, and the table's columns, made off the screen's
 //! thread.
 
-use crate::analysis::{Comparison, Kept, Pair, Versus, compare_with};
+use crate::analysis::{Comparison, Pair, SavedRuns, Versus, compare_with};
 use crate::plan::Job;
 use crate::report::table::axes;
 use crate::report::table::grid::Column;
@@ -65,7 +65,7 @@ impl Compared {
     /// `kept`: what kept runs show of how much the machine differs by itself.
     pub fn of(
         loaded: Vec<(String, Result<SessionView, String>)>,
-        kept: &Kept,
+        kept: &SavedRuns,
         look: &Look,
     ) -> Compared {
         let asked = loaded.iter().map(|(id, _)| id.clone()).collect();

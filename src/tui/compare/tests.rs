@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::{Compare, Compared};
-use crate::analysis::Kept;
+use crate::analysis::SavedRuns;
 use crate::report::Look;
 use crate::session::Session;
 use crate::tui::context::Request;
@@ -46,7 +46,7 @@ fn compared(sessions: &[Session], ascii: bool) -> Compared {
         |session: &Session| (session.id.clone(), Ok(SessionView::of(session.clone(), None)));
     Compared::of(
         sessions.iter().map(loaded).collect(),
-        &Kept::default(),
+        &SavedRuns::default(),
         &Look { ascii, ..Look::default() },
     )
 }
@@ -226,7 +226,7 @@ fn sessions_that_cannot_be_loaded_are_told() {
         [before, after].map(|session| (session.id.clone(), Ok(SessionView::of(session, None))));
     stage.tell(Msg::Compared(Box::new(Compared::of(
         vec![gone.clone(), a.clone(), b],
-        &Kept::default(),
+        &SavedRuns::default(),
         &Look::default(),
     ))));
     let picture = stage.picture(80, 24);
@@ -238,7 +238,7 @@ fn sessions_that_cannot_be_loaded_are_told() {
     stage.take();
     stage.tell(Msg::Compared(Box::new(Compared::of(
         vec![gone, a],
-        &Kept::default(),
+        &SavedRuns::default(),
         &Look::default(),
     ))));
     let picture = stage.picture(80, 24);

@@ -131,7 +131,8 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
                 Some(Planned { plan: &proposed.plan, infos: &infos() }),
             );
             let link = proposed.facts.link().map(|link| link.bytes_per_second);
-            let expected = analysis::foreseen(&proposed.plan, runner::known_ceilings(), link);
+            let expected =
+                analysis::describe_estimates(&proposed.plan, runner::known_ceilings(), link);
             Msg::Proposed {
                 number: question.number,
                 result: Ok(Box::new(proposed)),

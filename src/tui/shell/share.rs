@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::look_up;
 use crate::analysis;
-use crate::analysis::Kept;
+use crate::analysis::SavedRuns;
 use crate::report::{self, Look, anonymize};
 use crate::runner;
 use crate::session;
@@ -44,7 +44,7 @@ pub fn compare(ids: &[String], look: &Look) -> Compared {
 }
 
 /// What kept runs show of how much the machine differs by itself.
-fn kept(sessions: &[&Session]) -> Kept {
+fn kept(sessions: &[&Session]) -> SavedRuns {
     session::folder().map(|dir| runner::kept(&dir, sessions)).unwrap_or_default()
 }
 

@@ -44,7 +44,7 @@ fn a_run_is_so_many_times_as_fast_as_the_machine_of_a_report() {
     );
     assert!(
         found.text.contains("as fast as the 2017 MacBook Pro.")
-            && found.text.ends_with("intervals are of B's trials only."),
+            && found.text.ends_with("the intervals come from B's trials only."),
         "{}",
         found.text
     );

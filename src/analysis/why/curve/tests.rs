@@ -90,7 +90,7 @@ fn no_sentence_disagrees_with_its_points() {
             ),
             Model::Unknown => assert!(said.starts_with("cannot be separated"), "{said}"),
             Model::Misfit => assert!(
-                said.starts_with("no fixed part") && !missed.is_empty(),
+                said.starts_with("no fixed cost") && !missed.is_empty(),
                 "{what}: {said}: {points:?}"
             ),
         }
@@ -150,6 +150,6 @@ fn sizes_that_either_part_explains_are_not_separated() {
     let (model, cost) = told(&points).unwrap();
     assert_eq!(
         text(model, &cost, &points, 1),
-        "cannot be separated into a fixed part and a bandwidth from these 3 sizes"
+        "cannot be separated into a fixed cost and a bandwidth with these 3 sizes"
     );
 }

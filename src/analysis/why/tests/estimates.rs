@@ -54,14 +54,14 @@ fn jobs_with_the_same_facts_share_a_dotted_line() {
             })
         })
         .collect();
-    let lines = estimated(jobs.iter(), Axis::Block, &bounds);
+    let lines = estimate_lines(jobs.iter(), Axis::Block, &bounds);
     let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
     assert_eq!(names, ["estimate: call and copy", "estimate: memory", "estimate: rated speed"]);
     assert!(
         lines.iter().all(|line| line.points.iter().map(|point| point.0).eq([4096.0, 65536.0])),
         "{lines:?}"
     );
-    let text = estimate_reasons(&lines);
+    let text = describe_lines(&lines);
     assert!(
         text.starts_with("Dotted: estimates from the cheapest system call, 100 ns,")
             && text.contains("954 MiB/s"),
@@ -71,15 +71,15 @@ fn jobs_with_the_same_facts_share_a_dotted_line() {
         .into_iter()
         .map(|threads| Job { threads, ..job("mmap", 4096, Cache::Warm) })
         .collect();
-    let lines = estimated(threads.iter().chain(&jobs), Axis::Block, &bounds);
+    let lines = estimate_lines(threads.iter().chain(&jobs), Axis::Block, &bounds);
     let names: Vec<&str> = lines
         .iter()
         .map(|line| line.name.as_str())
         .filter(|name| name.contains("memory"))
         .collect();
     assert_eq!(names, ["estimate: memory, 1 thread", "estimate: memory, 2 threads"]);
-    assert_eq!(estimated(jobs.iter(), Axis::Block, &Bounds::default()), []);
-    assert_eq!(estimate_reasons(&[]), "");
+    assert_eq!(estimate_lines(jobs.iter(), Axis::Block, &Bounds::default()), []);
+    assert_eq!(describe_lines(&[]), "");
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn a_plan_is_foreseen_in_a_sentence() {
     .to_vec();
     let plan = Plan { cells, rated: Some(1 << 30), ..crate::session::testing::plan(0) };
     let bounds = Bounds { rated: Some(1073741824.0), ..bounds() };
-    let text = foreseen_with(&plan, &bounds);
-    let wanted = "expected: 9.19 GiB/s to 12.1 GiB/s by the cheapest system call, 100 ns, for each block, and copying at 12.1 GiB/s; \
+    let text = describe_within(&plan, &bounds);
+    let wanted = "expected: 9.19 GiB/s to 12.1 GiB/s from the cheapest system call, 100 ns, for each block, and copying at 12.1 GiB/s; \
                   1.00 GiB/s by the 1.00 GiB/s that the vendor of the disk names";
     assert_eq!(text, wanted);
-    assert_eq!(foreseen_with(&plan, &Bounds::default()), "");
+    assert_eq!(describe_within(&plan, &Bounds::default()), "");
 }
 
 /// Bare loops of a moment at which the machine had half its speed.
@@ -115,29 +115,29 @@ fn what_was_expected_names_the_result_that_contradicts_it() {
             .map(|(job, nanos)| cell(job.clone(), Op1 { nanos, ..MEMORY }, 0.01))
             .collect()
     };
-    let said = |results: &[CellResult]| expected(&session, results.iter());
+    let said = |results: &[CellResult]| describe_expected(&session, results.iter());
     let plain = said(&results([500.0, 90e3]));
     assert!(
-        plain.starts_with("expected: 9.19 GiB/s to 12.1 GiB/s by the cheapest system call"),
+        plain.starts_with("expected: 9.19 GiB/s to 12.1 GiB/s from the cheapest system call"),
         "{plain}"
     );
     let faster = said(&results([500.0, 40e3]));
-    let but = ". pread 1 MiB warm gave 2.0 times as much: the machine was slower when these bare loops ran, so it can do more than that";
+    let but = ". pread 1 MiB warm reached 2.0 times as much: the machine was slower when the bare loops ran, so the estimate is too low";
     assert_eq!(faster, plain + but);
 }
 
 #[test]
 fn what_is_foreseen_names_the_figure_of_every_number_of_threads_and_what_it_takes_for_granted() {
     let mapped = |threads| Job { threads, ..job("mmap", 1 << 20, Cache::Warm) };
-    let foreseen = |cells: Vec<Job>| {
-        foreseen_with(&Plan { cells, ..crate::session::testing::plan(0) }, &bounds())
+    let expected = |cells: Vec<Job>| {
+        describe_within(&Plan { cells, ..crate::session::testing::plan(0) }, &bounds())
     };
     assert_eq!(
-        foreseen(vec![mapped(1), mapped(20)]),
-        "expected: 14.0 GiB/s to 23.3 GiB/s by reading memory at 14.0 GiB/s by one thread, 23.3 GiB/s by 2"
+        expected(vec![mapped(1), mapped(20)]),
+        "expected: 14.0 GiB/s to 23.3 GiB/s from reading memory at 14.0 GiB/s by one thread, 23.3 GiB/s by 2"
     );
     assert_eq!(
-        foreseen(vec![Job { cache: Cache::AsIs, ..mapped(1) }]),
-        "expected: where the file is in memory, 14.0 GiB/s by reading memory at 14.0 GiB/s"
+        expected(vec![Job { cache: Cache::AsIs, ..mapped(1) }]),
+        "expected: if the file is in memory, 14.0 GiB/s from reading memory at 14.0 GiB/s"
     );
 }

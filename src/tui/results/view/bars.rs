@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
-use crate::analysis::Picked;
+use crate::analysis::PickedMethod;
 use crate::plan::Cache;
 use crate::record::{describe_cache_state, describe_method};
 use crate::tui::curves::{Curve, Metric};
@@ -84,7 +84,7 @@ fn curve_row(look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row 
 }
 
 /// Returns the picks among several methods; only for throughput.
-fn picks(data: &Data) -> impl Iterator<Item = &Picked> {
+fn picks(data: &Data) -> impl Iterator<Item = &PickedMethod> {
     data.view.answer.picked.iter().filter(|_| data.metric == Metric::Throughput)
 }
 

@@ -192,7 +192,7 @@ fn check_above_memory(evidence: &CellEvidence) -> Option<Warning> {
 const MIN_LIMIT_SHARE: f64 = 0.9;
 
 /// Detects a limit of the control group. Other limits show only as a plateau of several cells (see
-/// `analysis::why`).
+/// `analysis::explain_limits`).
 fn check_rate_limited(evidence: &CellEvidence) -> Option<Warning> {
     let throttle = evidence.target.throttle.as_ref()?;
     if !claims_device(evidence) && !evidence.writes() {

@@ -1,0 +1,149 @@
+//! One cell in two sessions, and the verdict on it.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use crate::analysis::SummaryOf;
+use crate::plan::{Job, ProbeCell};
+use crate::stats::{Ratio, Summary};
+
+/// Cells that differ by less than this share are reported as "no difference".
+pub const TOLERANCE: f64 = 0.05;
+
+/// The verdict on a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Outcome {
+    #[serde(rename = "faster")]
+    Faster,
+    #[serde(rename = "slower")]
+    Slower,
+    /// None that matters: the whole interval lies within [`TOLERANCE`] of 1.
+    #[serde(rename = "no difference")]
+    Same,
+    /// The interval holds 1, and differences that matter.
+    #[serde(rename = "cannot be told")]
+    Unclear,
+    /// Of sizes, which are no speed.
+    #[serde(rename = "larger")]
+    Larger,
+    #[serde(rename = "smaller")]
+    Smaller,
+    /// Under 5 trials on a side.
+    #[serde(rename = "too few trials")]
+    TooFew,
+    /// A side is warned to be wrong.
+    #[serde(rename = "wrong")]
+    Wrong,
+    /// A side has no figure above 0, or failed.
+    #[serde(rename = "failed")]
+    Failed,
+}
+
+impl Outcome {
+    /// What is said where a side failed or is wrong, and of a ratio; `speed`: it is one of speeds,
+    /// not of sizes.
+    pub fn of(failed: bool, wrong: bool, ratio: Option<Ratio>, speed: bool) -> Outcome {
+        match (failed, wrong, ratio.map(|ratio| ratio.verdict())) {
+            (true, ..) | (_, false, None) => Outcome::Failed,
+            (_, true, _) => Outcome::Wrong,
+            (.., Some(None)) => Outcome::TooFew,
+            (.., Some(Some(Ordering::Equal)))
+                if ratio.is_some_and(|ratio| ratio.is_alike(TOLERANCE)) =>
+            {
+                Outcome::Same
+            }
+            (.., Some(Some(Ordering::Equal))) => Outcome::Unclear,
+            (.., Some(Some(Ordering::Greater))) => {
+                if speed {
+                    Outcome::Faster
+                } else {
+                    Outcome::Larger
+                }
+            }
+            (.., Some(Some(Ordering::Less))) => {
+                if speed {
+                    Outcome::Slower
+                } else {
+                    Outcome::Smaller
+                }
+            }
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Faster => "faster",
+            Outcome::Slower => "slower",
+            Outcome::Same => "no difference",
+            Outcome::Unclear => "cannot be told",
+            Outcome::Larger => "larger",
+            Outcome::Smaller => "smaller",
+            Outcome::TooFew => "too few trials",
+            Outcome::Wrong => "wrong",
+            Outcome::Failed => "failed",
+        }
+    }
+}
+
+/// One cell, of a job or a probe, in both sessions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pair<Cell = Job> {
+    /// As the base measured it.
+    pub cell: Cell,
+    pub outcome: Outcome,
+    /// How much faster than the base: by bytes or, if none are moved, by operations per second; for
+    /// times the inverse ratio. For sizes, how much larger. Its interval includes the machine's own
+    /// variation.
+    pub ratio: Option<Ratio>,
+    /// The factor by which equal cells of two runs may differ on this machine, 95 %; `None` where
+    /// it is not known.
+    pub drift: Option<f64>,
+    pub base: Option<SummaryOf>,
+    pub other: Option<SummaryOf>,
+    pub base_trials: usize,
+    pub other_trials: usize,
+    /// Why it is not judged: the warning or the error.
+    pub reason: Option<String>,
+}
+
+/// One probe cell in both sessions.
+pub type ProbePair = Pair<ProbeCell>;
+
+/// The sides whose trials an interval comes from: reported figures have no interval to trust.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeasuredSides {
+    Both,
+    /// Only the base was measured.
+    Base,
+    /// Only the other was measured.
+    Other,
+}
+
+impl MeasuredSides {
+    /// States whose trials the intervals come from, if only one side was measured.
+    pub fn describe_reference(self, letter: &str) -> Option<String> {
+        let (reference, measured) = match self {
+            MeasuredSides::Both => return None,
+            MeasuredSides::Base => (letter, "A"),
+            MeasuredSides::Other => ("A", letter),
+        };
+        Some(format!(
+            "{reference} is a reference: its figures are as reported, and the intervals come from {measured}'s trials only."
+        ))
+    }
+
+    /// Computes the ratio of medians, with the interval of the sides that were measured.
+    pub fn ratio(self, of: &Summary, base: &Summary) -> Option<Ratio> {
+        let exact = |summary: &Summary| Summary {
+            low: Some(summary.median),
+            high: Some(summary.median),
+            ..*summary
+        };
+        match self {
+            MeasuredSides::Both => Ratio::of(of, base),
+            MeasuredSides::Base => Ratio::of(&exact(of), base),
+            MeasuredSides::Other => Ratio::of(of, &exact(base)),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The answer of a whole session: of its jobs, its picked methods and its probes.
+
+use crate::analysis::answer::{Answer, answer, answer_experiment};
+use crate::analysis::{CellResult, ProbeResult, network, picked, rated, remarks};
+use crate::plan::Param;
+use crate::record::Unit;
+use crate::session::Session;
+use crate::text::clean_text;
+
+/// The answer of a session: that of its jobs, the picked ways first; of probes, which of them cost
+/// least and most, and what they say together.
+pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeResult]) -> Answer {
+    let mut answer = answer(results);
+    if let Some(text) = answer_experiment(session, results, &answer.text) {
+        answer.text = clean_text(&text);
+    }
+    answer.picked = picked::picked(session, results);
+    if !answer.picked.is_empty() {
+        let said: Vec<&str> = answer.picked.iter().map(|picked| picked.text.as_str()).collect();
+        answer.text = clean_text(&said.join(" "));
+    }
+    if let Some(said) = rated::rated(session, results).filter(|_| !results.is_empty()) {
+        answer.text = clean_text(&format!("{} {said}", answer.text));
+    }
+    answer.network = network(probes);
+    if !probes.is_empty() {
+        let own = (!results.is_empty()).then(|| std::mem::take(&mut answer.text));
+        let sentences = own
+            .into_iter()
+            .chain([sum(probes)])
+            .chain(remarks::remarks(probes, &session.host))
+            .chain(answer.network.sentence());
+        answer.text = clean_text(&sentences.collect::<Vec<_>>().join(" "));
+    }
+    answer
+}
+
+fn sum(probes: &[ProbeResult]) -> String {
+    let measured = probes.iter().filter(|probe| probe.value.is_some()).count();
+    let count = match measured {
+        0 => "No probe was measured".into(),
+        1 => "1 probe was measured".into(),
+        count => format!("{count} probes were measured"),
+    };
+    // The step of a clock is no operation.
+    let is_step =
+        |probe: &&ProbeResult| probe.cell.params.get("part") == Some(&Param::from("resolution"));
+    let timed = probes.iter().filter(|probe| probe.unit == Some(Unit::Nanos) && !is_step(probe));
+    let trusted = timed.filter(|probe| probe.error.is_none() && probe.wrong().is_none());
+    let mut times: Vec<(f64, &ProbeResult)> =
+        trusted.filter_map(|probe| Some((probe.value?.summary.median, probe))).collect();
+    times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let said = |(nanos, probe): &(f64, &ProbeResult)| {
+        format!("{} ({})", probe.cell.label(), Unit::Nanos.show(*nanos))
+    };
+    match times.as_slice() {
+        [least, .., most] => format!("{count}: from {} to {}.", said(least), said(most)),
+        [one] => format!("{count}: {}.", said(one)),
+        [] => format!("{count}."),
+    }
+}
