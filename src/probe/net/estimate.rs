@@ -1,7 +1,7 @@
 //! Estimates for a network, from the network cards of this machine.
 
 use crate::host::NetworkCard;
-use crate::probe::ProbeContext;
+use crate::probe::context::ProbeContext;
 use crate::record::Estimate;
 use crate::units::show_rate;
 

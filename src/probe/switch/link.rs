@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use memmap2::{MmapOptions, MmapRaw};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::probe::ProbeError;
+use crate::probe::error::ProbeError;
 
 /// Tells the partner to end.
 const END: u32 = u32::MAX;
@@ -194,7 +194,7 @@ impl Link for Futexes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::ProbeContext;
+    use crate::probe::context::ProbeContext;
     use crate::probe::helper::{HelperProcess, Placement};
 
     #[test]
