@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use super::error::PlanError;
+use super::kind::{Asked, Experiment};
 use super::sweep::Sweep;
-use super::{Asked, Experiment, PlanError};
 use crate::plan::{Choice, Info, Job, Plan, Settings, Skipped, TrialTime};
 use crate::units::{short_time, show_count};
 

@@ -1,8 +1,9 @@
 //! `fast`: reads the whole file by the fastest of several methods, which the engine determines at
 //! run time.
 
-use super::sweep::Sweep;
-use super::{Asked, Experiment, PlanError, spans};
+use super::error::PlanError;
+use super::kind::{Asked, Experiment};
+use super::sweep::{Sweep, spans};
 use crate::plan::{Job, Moves, Op, Range, Settings, Skipped};
 
 pub struct Fast;

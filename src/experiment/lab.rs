@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{Asked, Experiment, PlanError};
+use super::error::PlanError;
+use super::kind::{Asked, Experiment};
 use crate::plan::{
     Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, check_sets, named_probes,
 };
@@ -69,12 +70,5 @@ pub(super) fn probes(of: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCel
             }
         }
     }
-    match skipped.first() {
-        Some(Skipped { cell, reason })
-            if cells.is_empty() && !super::needs_file(of.resolved.presets) =>
-        {
-            Err(PlanError::Refused { cell: cell.label(), reason: reason.clone() })
-        }
-        _ => Ok((cells, skipped)),
-    }
+    Ok((cells, skipped))
 }

@@ -1,7 +1,8 @@
 //! `levels`: a sweep, preceded by the cache-drop levels, which a report shows as a separate table.
 
+use super::error::PlanError;
+use super::kind::{Asked, Experiment};
 use super::sweep::Sweep;
-use super::{Asked, Experiment, PlanError};
 use crate::plan::{Job, Settings, Skipped};
 
 /// Its id; the engine times opening and reading the file after each cache-drop level.

@@ -5,6 +5,7 @@ mod calls;
 mod describe;
 mod error;
 mod fast;
+mod kind;
 mod lab;
 mod levels;
 mod measure;
@@ -13,7 +14,8 @@ mod sweep;
 
 pub use calls::CALLS;
 pub use describe::{OtherCells, describes};
-pub use error::PlanError;
+pub use error::{MAX_CELLS, PlanError};
+pub use kind::{Asked, Experiment, Offered};
 pub use lab::asked as asked_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
@@ -23,68 +25,10 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::plan::{
-    Cache, Cold, Info, Job, MeasureCeilings, Plan, Preset, ProbeCell, ProbeInfo, Resolved,
-    Settings, Skipped, TargetSpec, TrialTime, Unknown, nearest,
+    Cache, Cold, Job, MeasureCeilings, Plan, Preset, ProbeCell, Resolved, Settings, Skipped,
+    TrialTime, Unknown, nearest,
 };
 use crate::units::short_bytes;
-
-/// Everything a plan depends on, gathered beforehand: an experiment never touches the machine.
-pub struct Asked<'a> {
-    pub resolved: &'a Resolved<'a>,
-    pub target: TargetSpec,
-    pub infos: &'a [&'static Info],
-    /// Checks whether this kernel and target support a job; the error is the reason.
-    pub check: &'a dyn Fn(&Job) -> Result<(), String>,
-    /// Memory that buffers may use, bytes.
-    pub memory: u64,
-    /// Memory that this process may use in total, bytes: the base of `--memory-share`.
-    pub allowed: u64,
-    /// Cost of the cheapest system call here, nanoseconds; 0 = not measured.
-    pub call: f64,
-    /// CPUs that this process may use.
-    pub cpus: u32,
-    /// The seed where the user gave none.
-    pub seed: u64,
-    pub probes: &'a Offered<'a>,
-}
-
-/// The probes that are available here.
-pub struct Offered<'a> {
-    pub infos: &'a [&'static ProbeInfo],
-    /// Returns all cells of a probe, and why one is unavailable.
-    #[allow(clippy::type_complexity)]
-    pub cells: &'a dyn Fn(&'static ProbeInfo) -> Vec<(ProbeCell, Result<(), String>)>,
-}
-
-impl Offered<'static> {
-    /// No probes: for plans that only measure files.
-    pub const NONE: &'static Offered<'static> = &Offered { infos: &[], cells: &|_| Vec::new() };
-}
-
-/// Maximum number of combinations of one preset: two long ranges multiplied would exhaust the
-/// memory.
-pub const MAX_CELLS: u64 = 10_000;
-
-/// A rule that turns settings into cells.
-pub trait Experiment: Sync {
-    fn id(&self) -> &'static str;
-    fn about(&self) -> &'static str;
-    /// Returns whether its cells do the same by different methods, of which one is picked at run
-    /// time.
-    fn picks(&self) -> bool {
-        false
-    }
-    /// Returns the cells, and those that were skipped, with the reason.
-    fn cells(
-        &self,
-        settings: &Settings,
-        asked: &Asked,
-    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
-    /// Returns whether it measures a file at all.
-    fn needs_file(&self) -> bool {
-        true
-    }
-}
 
 /// Every experiment, in the order of lists.
 pub static EXPERIMENTS: &[&dyn Experiment] =
@@ -167,6 +111,19 @@ fn trial_time(
     }
 }
 
+/// Returns the cells of the requested probes, and those that are unavailable here.
+fn probes(asked: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
+    let (cells, skipped) = lab::probes(asked)?;
+    match skipped.first() {
+        Some(Skipped { cell, reason })
+            if cells.is_empty() && !needs_file(asked.resolved.presets) =>
+        {
+            Err(PlanError::Refused { cell: cell.label(), reason: reason.clone() })
+        }
+        _ => Ok((cells, skipped)),
+    }
+}
+
 /// Makes the plan of all presets together: the union of their cells, each cell once.
 ///
 /// # Errors
@@ -180,7 +137,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
     if asked.resolved.user.cold.is_some_and(|level| level != Cold::Data) && !drops {
         return Err(PlanError::ColdOfNone);
     }
-    let (probes, skipped_probes) = lab::probes(asked)?;
+    let (probes, skipped_probes) = probes(asked)?;
     let Resolved { user, presets, whole, .. } = asked.resolved;
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
     let (trial_time, fitted) = trial_time(user, whole, &cells, budget);

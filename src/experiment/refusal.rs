@@ -1,6 +1,6 @@
 //! Why a combination of axes is skipped.
 
-use super::Asked;
+use super::kind::Asked;
 use crate::plan::{Cache, Info, Job, Moves, Op, Pattern, TargetSpec};
 use crate::units::{show_bytes, show_count};
 

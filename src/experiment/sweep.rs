@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use super::error::{MAX_CELLS, PlanError};
+use super::kind::{Asked, Experiment};
 use super::refusal::refusal;
-use super::{Asked, Experiment, MAX_CELLS, PlanError};
 use crate::plan::{
     Backends, Cache, Choice, CpuCache, DefaultFor, Info, Job, Moves, Op, Pattern, Plan, Range,
     Settings, Skipped, Sync, TrialTime, Writes, nearest,
