@@ -88,7 +88,7 @@ fn on_battery(root: &Root) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     #[test]
     fn reads_captured_files() {

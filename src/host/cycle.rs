@@ -1,6 +1,6 @@
 //! The duration of one CPU cycle, from the best available source.
 
-use super::cpu::Info;
+use super::cpu_info::Info;
 use super::root::Root;
 
 /// The duration of a cycle and its source.
@@ -49,7 +49,7 @@ fn device_tree_khz(root: &Root) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     fn cycle(files: &[(&str, &str)]) -> Cycle {
         let root = Tree::new(files);

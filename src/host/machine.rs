@@ -101,7 +101,7 @@ pub(super) fn reports_free_pages(root: &Root) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     fn hypervisor_of(files: &[(&str, &str)], flags: &str) -> Option<String> {
         virtualisation(

@@ -5,6 +5,7 @@
 mod cache;
 mod conditions;
 mod cpu;
+mod cpu_info;
 mod cycle;
 mod doctor;
 mod entropy;
@@ -74,7 +75,7 @@ impl Host {
 
     /// Reads the facts about the machine whose `proc`, `sys` and `etc` are in `root`.
     pub fn read(root: &Root) -> Host {
-        let info = cpu::Info::read(root);
+        let info = cpu_info::Info::read(root);
         Host {
             name: root.line("/proc/sys/kernel/hostname").unwrap_or_default(),
             kernel: root.line("/proc/sys/kernel/osrelease").unwrap_or_default(),

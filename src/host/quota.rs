@@ -27,7 +27,7 @@ fn parse_quota(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     #[test]
     fn the_lowest_limit_up_to_the_root_counts() {

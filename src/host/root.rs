@@ -121,42 +121,11 @@ pub fn cpu_list(text: &str) -> Vec<u32> {
 }
 
 #[cfg(test)]
-pub(super) mod fake {
-    use super::*;
-
-    /// A tree of files in a temporary folder.
-    pub struct Tree(tempfile::TempDir);
-
-    impl Tree {
-        pub fn new(files: &[(&str, &str)]) -> Tree {
-            let tree = Tree(tempfile::tempdir().unwrap());
-            for (path, text) in files {
-                tree.write(path, text.as_bytes());
-            }
-            tree
-        }
-
-        pub fn write(&self, path: &str, bytes: &[u8]) {
-            let path = self.0.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, bytes).unwrap();
-        }
-
-        pub fn symlink(&self, path: &str, to: &str) {
-            let path = self.0.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::os::unix::fs::symlink(to, path).unwrap();
-        }
-
-        pub fn root(&self) -> Root {
-            Root::new(self.0.path())
-        }
-    }
-}
+pub(super) mod testing;
 
 #[cfg(test)]
 mod tests {
-    use super::fake::Tree;
+    use super::testing::Tree;
     use super::*;
     use proptest::prelude::*;
 

@@ -86,7 +86,7 @@ fn lower_limit(found: &mut Throttle, by: &str, slot: Slot, value: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     const DISK: &[(u64, u64)] = &[(259, 1), (8, 0)];
 

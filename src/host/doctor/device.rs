@@ -1,6 +1,6 @@
 //! Checks of the devices below the target, and of other programs that use them.
 
-use super::{Facts, Finding, found};
+use super::facts::{Facts, Finding, found};
 use crate::record::Severity::{Misleading, Note};
 use crate::sys::block::{BlockDevice, Kind};
 use crate::sys::link::Transport;
