@@ -1,6 +1,6 @@
 //! `dd`: the classic copy program of GNU coreutils.
 
-use super::{Output, Part, Peer, PeerError, Task, ThreadResult, first_line};
+use super::kind::{Output, Part, Peer, PeerError, Task, ThreadResult, first_line};
 use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op, Pattern};
 
 pub struct Dd;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Output, Peer, PeerError, Task, ThreadResult, first_line};
+use super::kind::{Output, Peer, PeerError, Task, ThreadResult, first_line};
 use crate::plan::{
     DataPath, Depth, Fio as InFio, FioEngine, FioOption, Info, Job, Op, Opt, Pattern,
 };
