@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use anyhow::Context;
 
-use super::{Args, make};
+use super::args::Args;
+use super::named_session::load_named;
 use crate::analysis;
 use crate::analysis::{Comparison, Ruling};
 use crate::experiment::{OtherCells, describes};
@@ -13,7 +14,6 @@ use crate::report::{self, Look, say};
 use crate::runner;
 use crate::session;
 use crate::session::Session;
-use crate::units;
 
 /// What a run is held against.
 pub(super) struct Gate {
@@ -29,7 +29,7 @@ pub(super) fn plan(
     presets: &Presets,
     text: &str,
 ) -> anyhow::Result<(Plan, Gate)> {
-    let base = make::session(text).context("--baseline")?;
+    let base = load_named(text).context("--baseline")?;
     let Settings { seed, trials, trial_time, budget, remote, .. } = settings.clone();
     let free = Settings { seed, trials, trial_time, budget, remote, ..Settings::default() };
     let limit = args.fail_if_slower;
@@ -130,15 +130,6 @@ impl Held {
             .as_ref()
             .map_or(String::new(), |ruling| format!("\n{}", report::ruling(ruling, look)));
         format!("\n{comparison}{ruling}")
-    }
-}
-
-/// PERCENT of `--fail-if-slower`, as a share.
-pub(super) fn limit(text: &str) -> Result<f64, String> {
-    match units::parse_percent(text) {
-        Ok(share) if share < 1.0 => Ok(share),
-        Ok(_) => Err("a loss cannot reach 100 %: choose less than 100".into()),
-        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -2,16 +2,15 @@
 
 use anyhow::Context;
 
-use super::Args;
+use super::args::Args;
 use super::gate::{self, Gate};
+use super::named_session::load_named;
 use crate::engine::{Proposal, ProposeError, propose};
 use crate::experiment::PlanError;
 use crate::plan::{Plan, Presets, ProbeCell, Settings};
-use crate::report::{failed, say};
+use crate::report::say;
 use crate::runner;
 use crate::runner::AgainError;
-use crate::session;
-use crate::session::Session;
 use crate::text;
 
 /// The plan, and what its run is held against.
@@ -33,12 +32,6 @@ pub(super) fn plan(
         return Err(PlanError::RemoteOfNone.into());
     }
     Ok((plan, gate))
-}
-
-/// The session that was named.
-pub(super) fn session(text: &str) -> anyhow::Result<Session> {
-    let path = session::folder().and_then(|dir| session::find(&dir, text)).map_err(failed)?;
-    session::load(&path).map_err(failed)
 }
 
 fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
@@ -66,7 +59,7 @@ fn named(error: ProposeError) -> anyhow::Error {
 
 /// The plan of a session, with what may differ between two runs of it.
 fn again(args: &Args, settings: &Settings, text: &str) -> anyhow::Result<Plan> {
-    let session = session(text).context("--plan")?;
+    let session = load_named(text).context("--plan")?;
     if !args.preset.is_empty() {
         return Err(AgainError::Cells.into());
     }

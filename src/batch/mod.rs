@@ -5,6 +5,7 @@ mod bar;
 mod dry;
 mod gate;
 mod make;
+mod named_session;
 mod planning;
 mod watch;
 
@@ -16,6 +17,7 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 use gate::{Gate, Held};
+use watch::Outcome;
 
 use crate::analysis;
 use crate::engine::{Control, OpenTarget, locate};
@@ -89,14 +91,6 @@ fn tell_left(args: &Args) {
         .iter()
         .filter(|_| !args.quiet)
         .for_each(|line| say(format!("iotui: {}", text::clean_text(line))));
-}
-
-/// What is left when the engine is done.
-struct Outcome {
-    session: Session,
-    /// The run itself failed: why.
-    error: Option<String>,
-    signal: Option<i32>,
 }
 
 /// The engine on a thread of its own, this one watching: a system call that never returns holds up

@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::args::Args;
 use super::bar::Bar;
-use super::{Args, Outcome};
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
 use crate::runner;
@@ -39,6 +39,15 @@ fn line(
     Some(line.map(|line| line + "\n"))
 }
 
+/// The result of a run.
+pub(super) struct Outcome {
+    pub session: Session,
+    /// Why the run itself failed.
+    pub error: Option<String>,
+    pub signal: Option<i32>,
+}
+
+/// Watches the engine until the run is over, or a second after a signal.
 pub(super) fn until_over(
     args: &Args,
     format: &Format,
