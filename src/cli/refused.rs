@@ -4,21 +4,19 @@
 use std::error::Error;
 use std::ffi::OsString;
 
-use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::{Cli, command};
 use crate::plan::nearest;
 
 /// The line for what clap refuses of `argv`.
-pub(super) fn line(error: &clap::Error, argv: &[OsString]) -> String {
+pub(super) fn line(error: &clap::Error, argv: &[OsString], command: &clap::Command) -> String {
     let told = Told(error);
     let option = name(&told.first(ContextKind::InvalidArg));
     let value = told.first(ContextKind::InvalidValue);
     match error.kind() {
-        ErrorKind::InvalidUtf8 => not_text(argv),
+        ErrorKind::InvalidUtf8 => not_text(argv, command),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            no_command(argv)
+            no_command(argv, command)
         }
         ErrorKind::InvalidSubcommand => {
             let word = told.first(ContextKind::InvalidSubcommand);
@@ -134,9 +132,12 @@ fn plain(error: &clap::Error) -> String {
 }
 
 /// clap does not tell which word it is: the first that is accepted once it is text.
-fn not_text(argv: &[OsString]) -> String {
+fn not_text(argv: &[OsString], command: &clap::Command) -> String {
     let refused = |words: &[OsString]| {
-        command().try_get_matches_from(words).is_err_and(|e| e.kind() == ErrorKind::InvalidUtf8)
+        command
+            .clone()
+            .try_get_matches_from(words)
+            .is_err_and(|e| e.kind() == ErrorKind::InvalidUtf8)
     };
     let (mut words, mut culprit) = (argv.to_vec(), None);
     for (at, word) in argv.iter().enumerate().filter(|(_, word)| word.to_str().is_none()) {
@@ -162,11 +163,11 @@ fn not_text(argv: &[OsString]) -> String {
 }
 
 /// A command that has commands of its own, and none was said.
-fn no_command(argv: &[OsString]) -> String {
-    let cli = Cli::command();
-    let with =
-        argv.iter().find_map(|word| cli.find_subcommand(word).filter(|sub| sub.has_subcommands()));
-    let of = with.unwrap_or(&cli);
+fn no_command(argv: &[OsString], command: &clap::Command) -> String {
+    let with = argv
+        .iter()
+        .find_map(|word| command.find_subcommand(word).filter(|sub| sub.has_subcommands()));
+    let of = with.unwrap_or(command);
     let names: Vec<&str> =
         of.get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help").collect();
     format!("{}: a command is missing: {}", of.get_name(), names.join(", "))
