@@ -1,4 +1,4 @@
-//! The options of a run that are no settings of its plan.
+//! The options of a run that are not settings of its plan.
 
 use std::path::PathBuf;
 
