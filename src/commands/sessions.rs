@@ -37,7 +37,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
         Sessions::Rename { session, name } => {
             let path = session::find(&dir, session).map_err(unknown)?;
             let got = session::rename(&dir, &path, name).map_err(failed)?;
-            // Not a number that was asked for: one that was added.
+            // Only where a number was added: the requested name may have one.
             let taken = if session::checked_name(name).is_ok_and(|asked| asked != got) {
                 "that name is in use: "
             } else {
@@ -145,11 +145,11 @@ fn row(listed: &Listed) -> [String; 7] {
 
 /// A long path loses its front, not the file's name.
 fn short_path(path: &str) -> String {
-    const MOST: usize = 28;
+    const MAX_WIDTH: usize = 28;
     let count = path.chars().count();
-    if count <= MOST {
+    if count <= MAX_WIDTH {
         path.into()
     } else {
-        format!("..{}", path.chars().skip(count - MOST + 2).collect::<String>())
+        format!("..{}", path.chars().skip(count - MAX_WIDTH + 2).collect::<String>())
     }
 }
