@@ -4,7 +4,7 @@ use super::error::PlanError;
 use crate::plan::{Info, Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, TargetSpec};
 
 /// Everything a plan depends on, gathered beforehand: an experiment never touches the machine.
-pub struct Asked<'a> {
+pub struct PlanRequest<'a> {
     pub resolved: &'a Resolved<'a>,
     pub target: TargetSpec,
     pub infos: &'a [&'static Info],
@@ -20,20 +20,21 @@ pub struct Asked<'a> {
     pub cpus: u32,
     /// The seed where the user gave none.
     pub seed: u64,
-    pub probes: &'a Offered<'a>,
+    pub probes: &'a AvailableProbes<'a>,
 }
 
 /// The probes that are available here.
-pub struct Offered<'a> {
+pub struct AvailableProbes<'a> {
     pub infos: &'a [&'static ProbeInfo],
     /// Returns all cells of a probe, and why one is unavailable.
     #[allow(clippy::type_complexity)]
     pub cells: &'a dyn Fn(&'static ProbeInfo) -> Vec<(ProbeCell, Result<(), String>)>,
 }
 
-impl Offered<'static> {
+impl AvailableProbes<'static> {
     /// No probes: for plans that only measure files.
-    pub const NONE: &'static Offered<'static> = &Offered { infos: &[], cells: &|_| Vec::new() };
+    pub const NONE: &'static AvailableProbes<'static> =
+        &AvailableProbes { infos: &[], cells: &|_| Vec::new() };
 }
 
 /// A rule that turns settings into cells.
@@ -49,7 +50,7 @@ pub trait Experiment: Sync {
     fn cells(
         &self,
         settings: &Settings,
-        asked: &Asked,
+        request: &PlanRequest,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
     /// Returns whether it measures a file at all.
     fn needs_file(&self) -> bool {

@@ -1,7 +1,7 @@
 //! `measure`: how many operations take a reasonable time, which a report shows as a separate table.
 
 use super::error::PlanError;
-use super::kind::{Asked, Experiment};
+use super::kind::{Experiment, PlanRequest};
 use super::sweep::Sweep;
 use crate::plan::{Job, Settings, Skipped};
 
@@ -22,8 +22,8 @@ impl Experiment for Measure {
     fn cells(
         &self,
         settings: &Settings,
-        asked: &Asked,
+        request: &PlanRequest,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
-        Sweep.cells(settings, asked)
+        Sweep.cells(settings, request)
     }
 }

@@ -15,11 +15,11 @@ mod sweep;
 pub use calls::CALLS;
 pub use describe::{OtherCells, describes};
 pub use error::{MAX_CELLS, PlanError};
-pub use kind::{Asked, Experiment, Offered};
-pub use lab::asked as asked_probes;
+pub use kind::{AvailableProbes, Experiment, PlanRequest};
+pub use lab::requested_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
-pub use sweep::{FIRST_ROUND, PEER_START, SHORTEST, estimate, spans, usual};
+pub use sweep::{FIRST_ROUND, MIN_TRIAL_TIME, PEER_START, estimate, spans, usual};
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -40,11 +40,11 @@ fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
 }
 
 /// Returns the cells of all presets, each once, and those that were skipped.
-fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+fn cells(request: &PlanRequest) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     let (mut cells, mut skipped, mut passed_over) = (Vec::new(), Vec::new(), None);
     let (mut seen, mut out) = (HashSet::new(), HashSet::new());
-    for part in &asked.resolved.parts {
-        match experiment(&part.preset.experiment)?.cells(&part.settings, asked) {
+    for part in &request.resolved.parts {
+        match experiment(&part.preset.experiment)?.cells(&part.settings, request) {
             Ok((some, left_out)) => {
                 cells.extend(some.into_iter().filter(|cell| seen.insert(cell.clone())));
                 skipped.extend(
@@ -62,7 +62,7 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     skipped.retain(|skipped| !seen.contains(&skipped.cell));
     match passed_over {
         Some(error) if cells.is_empty() => Err(error),
-        _ if cells.is_empty() && needs_file(asked.resolved.presets) => Err(refused(&skipped)),
+        _ if cells.is_empty() && needs_file(request.resolved.presets) => Err(refused(&skipped)),
         _ => Ok((cells, skipped)),
     }
 }
@@ -76,10 +76,10 @@ pub fn needs_file(presets: &[Preset]) -> bool {
 }
 
 /// Returns whether one of the cells is to be picked, which only works for a single preset.
-fn picks(asked: &Asked) -> Result<bool, PlanError> {
-    for preset in asked.resolved.presets {
+fn picks(request: &PlanRequest) -> Result<bool, PlanError> {
+    for preset in request.resolved.presets {
         if experiment(&preset.experiment)?.picks() {
-            return if asked.resolved.presets.len() > 1 {
+            return if request.resolved.presets.len() > 1 {
                 Err(PlanError::Alone(preset.id.clone()))
             } else {
                 Ok(true)
@@ -90,8 +90,8 @@ fn picks(asked: &Asked) -> Result<bool, PlanError> {
 }
 
 /// Returns whether the cache-drop levels are measured, whatever the cells.
-fn levels(asked: &Asked) -> bool {
-    asked.resolved.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
+fn measures_levels(request: &PlanRequest) -> bool {
+    request.resolved.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
 }
 
 /// Returns the trial time, and whether it is fitted to the budget: the user's; else that of a
@@ -112,11 +112,11 @@ fn trial_time(
 }
 
 /// Returns the cells of the requested probes, and those that are unavailable here.
-fn probes(asked: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
-    let (cells, skipped) = lab::probes(asked)?;
+fn probes(request: &PlanRequest) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
+    let (cells, skipped) = lab::probes(request)?;
     match skipped.first() {
         Some(Skipped { cell, reason })
-            if cells.is_empty() && !needs_file(asked.resolved.presets) =>
+            if cells.is_empty() && !needs_file(request.resolved.presets) =>
         {
             Err(PlanError::Refused { cell: cell.label(), reason: reason.clone() })
         }
@@ -128,17 +128,17 @@ fn probes(asked: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), Pl
 ///
 /// # Errors
 /// Nothing can be measured, or settings contradict each other.
-pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
-    let pick = picks(asked)?;
-    let (cells, skipped) = cells(asked)?;
+pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
+    let pick = picks(request)?;
+    let (cells, skipped) = cells(request)?;
     let cold = |job: &Job| job.cache == Cache::Cold;
-    let drops =
-        cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)).any(cold) || levels(asked);
-    if asked.resolved.user.cold.is_some_and(|level| level != Cold::Data) && !drops {
+    let drops = cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)).any(cold)
+        || measures_levels(request);
+    if request.resolved.user.cold.is_some_and(|level| level != Cold::Data) && !drops {
         return Err(PlanError::ColdOfNone);
     }
-    let (probes, skipped_probes) = probes(asked)?;
-    let Resolved { user, presets, whole, .. } = asked.resolved;
+    let (probes, skipped_probes) = probes(request)?;
+    let Resolved { user, presets, whole, .. } = request.resolved;
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
     let (trial_time, fitted) = trial_time(user, whole, &cells, budget);
     let plan = Plan {
@@ -146,14 +146,14 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
             .first()
             .map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
         presets: presets.iter().map(|p| p.id.clone()).collect(),
-        target: asked.target.clone(),
+        target: request.target.clone(),
         cells,
         trials: whole.trials,
         goal: Plan::GOAL,
         trial_time,
         fitted,
         budget,
-        seed: whole.seed.unwrap_or(asked.seed),
+        seed: whole.seed.unwrap_or(request.seed),
         probes,
         skipped,
         skipped_probes,
