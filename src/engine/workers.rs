@@ -281,7 +281,7 @@ struct Waiter<'a> {
     lanes: Vec<LaneResult>,
     error: Option<BackendError>,
     stopped: bool,
-    /// When it was told to end soon.
+    /// When it was asked to end soon.
     stopped_at: Option<Instant>,
 }
 

@@ -32,7 +32,8 @@ pub struct Cpu {
     pub cycle_nanos: Option<f64>,
     /// Source of the cycle time: `cpufreq maximum`, `cpuinfo MHz` ...
     pub cycle_source: String,
-    /// cpufreq governor of the first CPU; `None`: the kernel does not control the frequency (most virtual machines).
+    /// cpufreq governor of the first CPU; `None`: the kernel does not control the frequency (most
+    /// virtual machines).
     pub governor: Option<String>,
     /// Instruction sets that iotui has code for.
     pub simd: Vec<String>,

@@ -1,6 +1,7 @@
 //! Facts about this machine and the target, and what would disturb a measurement.
 //!
-//! [`Host`] is saved in every session; [`TargetFacts`] describes the file; [`examine`] checks both and a plan for disturbances.
+//! [`Host`] is saved in every session; [`TargetFacts`] describes the file; [`examine`] checks both
+//! and a plan for disturbances.
 
 mod cache;
 mod conditions;
@@ -55,7 +56,8 @@ pub struct Host {
     pub memory: Memory,
     pub clock: ClockSource,
     pub network: Vec<NetworkCard>,
-    /// kernel.io_uring_disabled: 0 allowed, 1 restricted to a group, 2 disabled; `None`: a kernel before 6.6, which allows it.
+    /// kernel.io_uring_disabled: 0 allowed, 1 restricted to a group, 2 disabled; `None`: a kernel
+    /// before 6.6, which allows it.
     pub io_uring_disabled: Option<u32>,
     /// Vulnerabilities of this CPU and their mitigations.
     pub mitigations: Vec<Mitigation>,
@@ -66,7 +68,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// Collects the facts about this machine from kernel files, within a few milliseconds. Unreadable facts stay unknown.
+    /// Collects the facts about this machine from kernel files, within a few milliseconds.
+    /// Unreadable facts stay unknown.
     pub fn collect() -> Host {
         let mut host = Host::read(&Root::system());
         host.memory.limit = crate::sys::memory_limit::cgroup_limit();

@@ -12,7 +12,8 @@ const MAX_LINE: usize = 300;
 /// Entries of a folder that are read at most.
 const MAX_ENTRIES: usize = 8192;
 
-/// A tree that contains `proc/`, `sys/` and `etc/`. Whatever cannot be read is unknown, never an error.
+/// A tree that contains `proc/`, `sys/` and `etc/`. Whatever cannot be read is unknown, never an
+/// error.
 #[derive(Debug, Clone)]
 pub struct Root(PathBuf);
 
@@ -78,7 +79,8 @@ impl Root {
     }
 }
 
-/// Makes a value safe to show: trimmed, at most 300 characters, and without control characters, because an attacker may name a disk.
+/// Makes a value safe to show: trimmed, at most 300 characters, and without control characters,
+/// because an attacker may name a disk.
 pub(super) fn clean(text: &str) -> String {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\0')
         .chars()

@@ -1,4 +1,5 @@
-//! What every peer implements: [`Peer`] builds the command line of a [`Task`] and parses the output.
+//! What every peer implements: [`Peer`] builds the command line of a [`Task`] and parses the
+//! output.
 
 use std::path::Path;
 use std::time::Duration;

@@ -142,7 +142,7 @@ fn ask(file: &File, request: &mut Request, start: u64, length: u64) -> io::Resul
 }
 
 #[cfg(test)]
-#[allow(clippy::single_range_in_vec_init)] // a list of one range is meant
+#[allow(clippy::single_range_in_vec_init)] // a list of one range is intended
 mod tests {
     use super::*;
 

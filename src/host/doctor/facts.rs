@@ -86,7 +86,8 @@ impl Facts<'_> {
         self.any(|job| job.op == Op::Write)
     }
 
-    /// Returns the bytes of the largest part of the target that a cell uses; without a plan, the size of the target.
+    /// Returns the bytes of the largest part of the target that a cell uses; without a plan, the
+    /// size of the target.
     pub(super) fn span(&self) -> Option<u64> {
         let planned =
             self.plan.and_then(|planned| planned.plan.cells.iter().map(|job| job.span).max());

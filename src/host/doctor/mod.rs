@@ -67,7 +67,8 @@ pub static CHECKS: &[Check] = checks! {
     "mitigations" "CPU mitigations make system calls slower" kernel::mitigations;
 };
 
-/// Lists what would disturb a measurement here, the most severe first. Without a plan, any kind of cell counts as planned.
+/// Lists what would disturb a measurement here, the most severe first. Without a plan, any kind of
+/// cell counts as planned.
 pub fn examine(host: &Host, target: Option<&TargetFacts>, plan: Option<Planned>) -> Vec<Warning> {
     let facts = Facts { host, target, plan };
     let found = CHECKS.iter().filter_map(|check| Some((check.id, (check.check)(&facts)?)));

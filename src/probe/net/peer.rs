@@ -74,12 +74,16 @@ impl Peer {
 fn resolve(remote: &Remote) -> Result<Vec<SocketAddr>, String> {
     let (to, from) = channel();
     let Remote { host, port } = remote.clone();
-    let ask = move || drop(to.send((host.as_str(), port).to_socket_addrs().map(Vec::from_iter)));
-    let told = |why: &dyn std::fmt::Display| format!("{}: {why}", remote.host);
-    std::thread::Builder::new().name("resolver".into()).spawn(ask).map_err(|error| told(&error))?;
+    let resolve =
+        move || drop(to.send((host.as_str(), port).to_socket_addrs().map(Vec::from_iter)));
+    let named = |why: &dyn std::fmt::Display| format!("{}: {why}", remote.host);
+    std::thread::Builder::new()
+        .name("resolver".into())
+        .spawn(resolve)
+        .map_err(|error| named(&error))?;
     match from.recv_timeout(RESOLVE_TIMEOUT) {
-        Ok(found) => found.map_err(|error| told(&error)),
-        Err(_) => Err(told(&"the name was not resolved within 3 s")),
+        Ok(found) => found.map_err(|error| named(&error)),
+        Err(_) => Err(named(&"the name was not resolved within 3 s")),
     }
 }
 

@@ -10,7 +10,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::probe::error::ProbeError;
 
-/// Tells the partner to end.
+/// Asks the partner to end.
 const END: u32 = u32::MAX;
 const TURN: u32 = 1;
 
@@ -19,10 +19,10 @@ pub(super) trait Link: Send + Sync {
     /// Wakes the partner and waits for its reply; returns false if it is gone, which only a pipe
     /// detects.
     fn ping(&self) -> bool;
-    /// Called by the partner: replies until told to end. Makes only system calls, as it may run
+    /// Called by the partner: replies until asked to end. Makes only system calls, as it may run
     /// after a fork.
     fn answer(&self);
-    /// Tells the partner to end.
+    /// Asks the partner to end.
     fn end(&self);
     /// Makes the calls of one switch without a partner, and so without the switch.
     fn call_unpaired(&self) -> bool;

@@ -1,4 +1,4 @@
-#![allow(clippy::single_range_in_vec_init)] // a list of one range is meant
+#![allow(clippy::single_range_in_vec_init)] // a list of one range is intended
 #![allow(unsafe_code)]
 use super::*;
 use crate::sys::cold::{make_cold, make_warm};
