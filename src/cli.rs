@@ -160,7 +160,7 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
     let refused = |error: clap::Error| match one_file(&error, &argv) {
         _ if !error.use_stderr() => NoRun::Help(error),
         Some(why) => NoRun::Refused(why),
-        None => NoRun::Refused(refused::line(&error, &argv)),
+        None => NoRun::Refused(refused::describe_error(&error, &argv, &command())),
     };
     let matches = command().try_get_matches_from(&argv).map_err(refused)?;
     let cli = Cli::from_arg_matches(&matches).map_err(refused)?;

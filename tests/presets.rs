@@ -6,7 +6,7 @@ mod common;
 use std::path::PathBuf;
 
 use iotui::engine;
-use iotui::experiment::{self, Asked, Offered, PlanError};
+use iotui::experiment::{self, AvailableProbes, PlanError, PlanRequest};
 use iotui::plan::{
     Cache, Cold, CpuCache, Job, Op, PRESETS, Pattern, Plan, Preset, Resolved, Settings, TargetSpec,
     preset,
@@ -43,8 +43,8 @@ fn plan_on(
     let cell = |info: &'static iotui::plan::ProbeInfo| {
         vec![(iotui::plan::ProbeCell::new(info.id, []), Ok(()))]
     };
-    let probes = Offered { infos: &probes, cells: &cell };
-    experiment::plan(&Asked {
+    let probes = AvailableProbes { infos: &probes, cells: &cell };
+    experiment::plan(&PlanRequest {
         probes: &probes,
         resolved: &Resolved::new(&settings, presets),
         target,

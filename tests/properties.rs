@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use iotui::backend::{self, access_pattern::Share};
 use iotui::engine::order;
-use iotui::experiment::{self, Asked, Offered, PlanError};
+use iotui::experiment::{self, AvailableProbes, PlanError, PlanRequest};
 use iotui::plan::{
     Cache, Depth, Job, Moves, Op, Plan, Preset, Range, RangeOf, Resolved, Settings, Sync,
     TargetSpec,
@@ -127,7 +127,7 @@ fn plan(
 ) -> Result<Plan, PlanError> {
     let infos = backend::infos();
     let check = |job: &Job| offered(job, lacks);
-    experiment::plan(&Asked {
+    experiment::plan(&PlanRequest {
         resolved: &Resolved::new(settings, presets),
         target: target.clone(),
         infos: &infos,
@@ -137,7 +137,7 @@ fn plan(
         allowed: 2 * MEMORY,
         call: 200.0,
         seed: 5,
-        probes: Offered::NONE,
+        probes: AvailableProbes::NONE,
     })
 }
 
@@ -260,7 +260,7 @@ proptest! {
         }
         let target = TargetSpec::File { path: "data.bin".into(), size: span };
         let presets = [preset()];
-        let asked = Asked { resolved: &Resolved::new(&settings, &presets), target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, probes: Offered::NONE };
+        let asked = PlanRequest { resolved: &Resolved::new(&settings, &presets), target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, probes: AvailableProbes::NONE };
         let Ok(plan) = experiment::plan(&asked) else {
             prop_assert!(block > span);
             return Ok(());

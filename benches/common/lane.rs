@@ -47,8 +47,7 @@ impl Open {
         let (stop, published) = (AtomicBool::new(false), Published::default());
         let mut work = Work::new(Assignment {
             timed,
-            ..Assignment::for_job(
-                self.backend,
+            ..self.backend.assignment(
                 &self.job,
                 Share::for_lane(&self.job, 0, count, 1),
                 &stop,

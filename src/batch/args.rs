@@ -1,8 +1,9 @@
-//! The options of a run that are no settings of its plan.
+//! The options of a run that are not settings of its plan.
 
 use std::path::PathBuf;
 
 use crate::report::{OUTPUT, Out};
+use crate::units;
 
 const WHAT: &str = "What to measure";
 
@@ -28,7 +29,7 @@ pub struct Args {
 
     /// Exit 3 if the whole 95 % interval of a cell's throughput is more than PERCENT (5 or 5%)
     /// below its baseline
-    #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = super::gate::limit, allow_hyphen_values = true, help_heading = WHAT)]
+    #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = parse_limit, allow_hyphen_values = true, help_heading = WHAT)]
     pub fail_if_slower: Option<f64>,
 
     /// Directory of the scratch file [default: the current one, or the first of TMPDIR, /var/tmp
@@ -70,4 +71,13 @@ pub struct Args {
     /// Print nothing but errors to stderr
     #[arg(long, help_heading = OUTPUT)]
     pub quiet: bool,
+}
+
+/// Parses PERCENT of `--fail-if-slower` into a share.
+pub(super) fn parse_limit(text: &str) -> Result<f64, String> {
+    match units::parse_percent(text) {
+        Ok(share) if share < 1.0 => Ok(share),
+        Ok(_) => Err("a loss cannot reach 100 %: choose less than 100".into()),
+        Err(error) => Err(error.to_string()),
+    }
 }

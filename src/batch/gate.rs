@@ -1,10 +1,11 @@
-//! `--baseline`: the run of a session's plan, held against that session.
+//! `--baseline`: runs the plan of a session again and compares the result with it.
 
 use std::io::{self, Write};
 
 use anyhow::Context;
 
-use super::{Args, make};
+use super::args::Args;
+use super::named_session::load_named;
 use crate::analysis;
 use crate::analysis::{Comparison, Ruling};
 use crate::experiment::{OtherCells, describes};
@@ -13,23 +14,24 @@ use crate::report::{self, Look, print_message};
 use crate::runner;
 use crate::session;
 use crate::session::Session;
-use crate::units;
 
-/// What a run is held against.
+/// The baseline that a run is compared with.
 pub(super) struct Gate {
     base: Session,
     limit: Option<f64>,
 }
 
-/// The baseline's plan, where a run of it can be compared; options that were given must describe
-/// its cells.
+/// Returns the baseline's plan and the gate.
+///
+/// # Errors
+/// A run of it cannot be compared, or given options do not describe its cells.
 pub(super) fn plan(
     args: &Args,
     settings: &Settings,
     presets: &Presets,
     text: &str,
 ) -> anyhow::Result<(Plan, Gate)> {
-    let base = make::session(text).context("--baseline")?;
+    let base = load_named(text).context("--baseline")?;
     let Settings { seed, trials, trial_time, budget, remote, .. } = settings.clone();
     let free = Settings { seed, trials, trial_time, budget, remote, ..Settings::default() };
     let limit = args.fail_if_slower;
@@ -47,7 +49,7 @@ pub(super) fn plan(
         presets.chosen(&args.preset, false).context("--preset")?
     };
     let skipped: Vec<_> = plan.skipped.iter().map(|skipped| skipped.cell.clone()).collect();
-    // What no cell says, and a run of the baseline's plan would pass over.
+    // These are not part of a cell, and a run of the baseline's plan would ignore them.
     let cold =
         settings.cold.filter(|cold| *cold != plan.cold).map(|cold| ("cold", cold.to_string()));
     let share = settings.memory_share.as_ref().map(|share| ("memory-share", share.to_string()));
@@ -59,56 +61,57 @@ pub(super) fn plan(
 }
 
 impl Gate {
-    /// Another machine is told before the run, since it takes the time that the run takes.
+    /// Warns before the run if the baseline was measured on another machine.
     pub fn warn(&self, args: &Args, session: &Session) {
-        let [base, here] = shown(args, [&self.base, session]);
+        let [base, here] = anonymize(args, [&self.base, session]);
         let differing = analysis::machine_differences([&base, &here]);
         if differing.is_empty() || args.quiet {
             return;
         }
-        let told: Vec<String> = differing
+        let differences: Vec<String> = differing
             .iter()
             .map(|d| format!("{} {}: {} | {}", d.about, d.what, d.base, d.other))
             .collect();
         print_message(format!(
             "iotui: this is not the machine of the baseline, which may explain differences: {}",
-            told.join("; ")
+            differences.join("; ")
         ));
     }
 
-    /// This run against the baseline.
-    pub fn hold(&self, args: &Args, session: &Session) -> Held {
-        let kept = session::folder()
+    /// Compares this run with the baseline.
+    pub fn compare(&self, args: &Args, session: &Session) -> GateResult {
+        let saved = session::folder()
             .map(|dir| runner::kept(&dir, &[&self.base, session]))
             .unwrap_or_default();
-        let [base, session] = shown(args, [&self.base, session]);
-        let comparison = analysis::compare_with(&[base.clone(), session], &kept);
+        let [base, session] = anonymize(args, [&self.base, session]);
+        let comparison = analysis::compare_with(&[base.clone(), session], &saved);
         let versus = comparison.as_ref().and_then(|comparison| comparison.others.first());
         let ruling =
             self.limit.zip(versus).map(|(limit, versus)| analysis::judge_run(&base, versus, limit));
-        Held { comparison, ruling }
+        GateResult { comparison, ruling }
     }
 }
 
-fn shown(args: &Args, sessions: [&Session; 2]) -> [Session; 2] {
+/// Returns the sessions, anonymous if requested.
+fn anonymize(args: &Args, sessions: [&Session; 2]) -> [Session; 2] {
     sessions
         .map(|session| if args.anonymous { report::anonymize(session) } else { session.clone() })
 }
 
-/// A run beside its baseline.
-pub(super) struct Held {
+/// A run compared with its baseline.
+pub(super) struct GateResult {
     comparison: Option<Comparison>,
     pub ruling: Option<Ruling>,
 }
 
-impl Held {
-    /// Below the table.
+impl GateResult {
+    /// Writes it below the table.
     pub fn write(&self, look: &Look, to: &mut dyn Write) -> io::Result<()> {
         to.write_all(self.text(look).as_bytes())
     }
 
-    /// Beside data for machines: nothing of it may stand among them.
-    pub fn tell(&self, args: &Args) {
+    /// Prints it on stderr, where stdout is data for programs.
+    pub fn print(&self, args: &Args) {
         let look = Look { width: 80, color: false, ..args.out.look() };
         match &self.ruling {
             _ if !args.quiet => print_message(self.text(&look).trim_end()),
@@ -133,21 +136,12 @@ impl Held {
     }
 }
 
-/// PERCENT of `--fail-if-slower`, as a share.
-pub(super) fn limit(text: &str) -> Result<f64, String> {
-    match units::parse_percent(text) {
-        Ok(share) if share < 1.0 => Ok(share),
-        Ok(_) => Err("a loss cannot reach 100 %: choose less than 100".into()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// The exit code; if several apply, a signal comes first, then 1, 4 and 3.
+/// Returns the exit code; if several apply, a signal comes first, then 1, 4 and 3.
 pub(super) fn code(signal: Option<i32>, failed: bool, wrong: bool, ruling: Option<&Ruling>) -> u8 {
     match signal {
         Some(signal) => 128 + signal as u8,
-        // Without an answer a run does not pass: one that became too slow to reach its cells must not
-        // look well.
+        // An incomplete comparison does not pass: a run that became too slow to reach its cells
+        // must not look good.
         None if failed || ruling.is_some_and(|r| r.open.iter().any(|open| !open.wrong)) => 1,
         None if wrong => 4,
         None if ruling.is_some_and(Ruling::is_open) => 1,

@@ -2,19 +2,18 @@
 
 use anyhow::Context;
 
-use super::Args;
+use super::args::Args;
 use super::gate::{self, Gate};
+use super::named_session::load_named;
 use crate::engine::{Proposal, ProposeError, propose};
 use crate::experiment::PlanError;
 use crate::plan::{Plan, Presets, ProbeCell, Settings};
-use crate::report::{failure, print_message};
+use crate::report::print_message;
 use crate::runner;
 use crate::runner::AgainError;
-use crate::session;
-use crate::session::Session;
 use crate::text;
 
-/// The plan, and what its run is held against.
+/// Makes the plan, and the gate of its run.
 pub(super) fn plan(
     args: &Args,
     settings: &Settings,
@@ -24,8 +23,8 @@ pub(super) fn plan(
         (_, Some(text)) => {
             gate::plan(args, settings, presets, text).map(|(plan, gate)| (plan, Some(gate)))?
         }
-        (Some(text), None) => (again(args, settings, text)?, None),
-        (None, None) => (fresh(args, settings, presets)?, None),
+        (Some(text), None) => (make_again(args, settings, text)?, None),
+        (None, None) => (make_new(args, settings, presets)?, None),
     };
     let mut probes =
         plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
@@ -35,25 +34,19 @@ pub(super) fn plan(
     Ok((plan, gate))
 }
 
-/// The session that was named.
-pub(super) fn session(text: &str) -> anyhow::Result<Session> {
-    let path = session::folder().and_then(|dir| session::find(&dir, text)).map_err(failure)?;
-    session::load(&path).map_err(failure)
-}
-
-fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
+fn make_new(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
     let presets = presets.chosen(&args.preset, settings.probe.is_some()).context("--preset")?;
     let (file, dir) = (args.file.as_deref(), args.dir.as_deref());
     let proposed = propose(&Proposal { file, dir, keep: args.keep, presets: &presets, settings });
-    let proposed = proposed.map_err(named)?;
+    let proposed = proposed.map_err(with_option)?;
     if let Some(instead) = proposed.instead.filter(|_| !args.quiet) {
         print_message(format!("iotui: {}", text::clean_text(&instead)));
     }
     Ok(proposed.plan)
 }
 
-/// The error with the option that it is about, where it does not say so itself.
-fn named(error: ProposeError) -> anyhow::Error {
+/// Adds the option that the error is about, where its text does not name it.
+fn with_option(error: ProposeError) -> anyhow::Error {
     let option = match &error {
         ProposeError::Plan(error) => error.option(),
         _ => None,
@@ -64,9 +57,9 @@ fn named(error: ProposeError) -> anyhow::Error {
     }
 }
 
-/// The plan of a session, with what may differ between two runs of it.
-fn again(args: &Args, settings: &Settings, text: &str) -> anyhow::Result<Plan> {
-    let session = session(text).context("--plan")?;
+/// Returns the plan of a session, with the changes that are allowed between two runs of it.
+fn make_again(args: &Args, settings: &Settings, text: &str) -> anyhow::Result<Plan> {
+    let session = load_named(text).context("--plan")?;
     if !args.preset.is_empty() {
         return Err(AgainError::Cells.into());
     }

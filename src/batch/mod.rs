@@ -5,6 +5,7 @@ mod bar;
 mod dry;
 mod gate;
 mod make;
+mod named_session;
 mod planning;
 mod watch;
 
@@ -15,7 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use anyhow::Context;
-use gate::{Gate, Held};
+use gate::{Gate, GateResult};
+use watch::Outcome;
 
 use crate::analysis;
 use crate::engine::{Control, OpenTarget, locate};
@@ -35,9 +37,9 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     args.out.refuse_terminal(format)?;
     args.out.check()?;
     if args.out.output.is_some() {
-        tell_left(args);
+        print_leftovers(args);
     }
-    // One that was asked for is the error that comes below.
+    // A requested one is an error below.
     for broken in
         presets.broken().iter().filter(|broken| !args.quiet && !args.preset.contains(&broken.id))
     {
@@ -84,29 +86,21 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     if let Some(gate) = &gate {
         gate.warn(args, &session);
     }
-    let outcome = measured(args, format, &plan, recorder.as_ref(), session);
+    let outcome = measure(args, format, &plan, recorder.as_ref(), session);
     finish(args, format, recorder.as_ref(), outcome, gate.as_ref())
 }
 
-/// What killed runs had left behind and is removed now.
-fn tell_left(args: &Args) {
+/// Prints which leftovers of killed runs were removed.
+fn print_leftovers(args: &Args) {
     leftovers::take_notes()
         .iter()
         .filter(|_| !args.quiet)
         .for_each(|line| print_message(format!("iotui: {}", text::clean_text(line))));
 }
 
-/// What is left when the engine is done.
-struct Outcome {
-    session: Session,
-    /// The run itself failed: why.
-    error: Option<String>,
-    signal: Option<i32>,
-}
-
-/// The engine on a thread of its own, this one watching: a system call that never returns holds up
-/// nothing.
-fn measured(
+/// Runs the engine on another thread and watches it, so that a system call that never returns
+/// blocks nothing here.
+fn measure(
     args: &Args,
     format: &Format,
     plan: &Arc<Plan>,
@@ -114,10 +108,10 @@ fn measured(
     session: Session,
 ) -> Outcome {
     let (to, events) = channel();
-    // A watcher that left is not waited for.
-    let tell = move |told| drop(to.send(told));
+    // The watcher may have left.
+    let send = move |message| drop(to.send(message));
     let control = Arc::new(Control::new(signals::stop_flag()));
-    match runner::start(Arc::clone(plan), &session.host, control, recorder.cloned(), tell) {
+    match runner::start(Arc::clone(plan), &session.host, control, recorder.cloned(), send) {
         Ok(_) => watch::until_over(args, format, &events, session, recorder),
         Err(error) => Outcome {
             session,
@@ -141,7 +135,7 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
             }
             Ok(Some(recorder))
         }
-        // What was asked for by name must be kept; otherwise the run is worth more than its file.
+        // A session with --save must be saved; otherwise the run matters more than its file.
         Err(error) if args.save.is_some() => Err(error.into()),
         Err(error) => {
             print_message(format!("iotui: this run is not saved: {error}"));
@@ -154,15 +148,15 @@ fn locked<T>(recorder: &Mutex<Recorder>, with: impl FnOnce(&mut Recorder) -> T) 
     with(&mut recorder.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Ends the session's file; the line that says where it is, and whether what was asked for by its
-/// name is not all there.
-fn kept(
+/// Finishes the session file; returns the line with its path, and whether a session with --save is
+/// incomplete.
+fn finish_recording(
     args: &Args,
     session: &mut Session,
     recorder: Option<&Arc<Mutex<Recorder>>>,
     reason: End,
 ) -> (Option<String>, bool) {
-    let (mut saved, mut unkept) = (None, false);
+    let (mut saved, mut unsaved) = (None, false);
     // Not waited for: an engine that hangs in a system call may hold the lock.
     if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
         recorder.finish(reason);
@@ -176,13 +170,13 @@ fn kept(
                     "this run is not saved"
                 };
                 print_message(format!("iotui: {what}: {why}"));
-                unkept = args.save.is_some();
+                unsaved = args.save.is_some();
             }
             None if !args.quiet => saved = Some(format!("saved   {path}")),
             None => {}
         }
     }
-    (saved, unkept)
+    (saved, unsaved)
 }
 
 fn finish(
@@ -193,11 +187,11 @@ fn finish(
     gate: Option<&Gate>,
 ) -> anyhow::Result<u8> {
     let Outcome { mut session, error, signal } = outcome;
-    tell_left(args);
+    print_leftovers(args);
     let reason =
         session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
     session.end = Some(reason);
-    let (saved, unkept) = kept(args, &mut session, recorder, reason);
+    let (saved, unsaved) = finish_recording(args, &mut session, recorder, reason);
     if session.trials.is_empty() && session.probe_trials.is_empty() && error.is_some() {
         let code = signal.map_or(1, |s| 128 + s as u8);
         return Err(report::Failure(code, error.unwrap_or_default()).into());
@@ -206,29 +200,29 @@ fn finish(
         print_message(format!("iotui: {error}"));
     }
     let table = format.id == report::FORMATS[0].id;
-    // The table tells them; the others have no place for them.
+    // The table contains the notes; other formats have no place for them.
     if !table && !args.quiet {
         session
             .notes
             .iter()
             .for_each(|note| print_message(format!("iotui: {}", text::clean_text(note))));
     }
-    let held = gate.map(|gate| gate.hold(args, &session));
+    let held = gate.map(|gate| gate.compare(args, &session));
     let session = if args.anonymous { report::anonymize(&session) } else { session };
     write(args, format, &session, held.as_ref().filter(|_| table))?;
     if let Some(held) = held.as_ref().filter(|_| !table) {
-        held.tell(args);
+        held.print(args);
     }
-    // Last, where the eye is when the run is over; nothing to complain about where nobody reads it.
+    // Last, so that it is in view when the run is over.
     if let Some(saved) = saved {
         print_message(saved);
     }
-    // What was asked for by its name is part of the run: a file that keeps it, another machine.
+    // The remote host was requested, so a run without it has failed.
     let unmet = session.plan.unmet();
     if let Some(why) = unmet {
         print_message(format!("iotui: --remote: {}", text::clean_text(why)));
     }
-    let failed = unkept || unmet.is_some() || error.is_some() || session.has_failed_cell();
+    let failed = unsaved || unmet.is_some() || error.is_some() || session.has_failed_cell();
     let wrong = args.strict && session.worst() == Some(Severity::Wrong);
     Ok(gate::code(signal, failed, wrong, held.as_ref().and_then(|held| held.ruling.as_ref())))
 }
@@ -238,7 +232,7 @@ fn write(
     args: &Args,
     format: &Format,
     session: &Session,
-    held: Option<&Held>,
+    held: Option<&GateResult>,
 ) -> anyhow::Result<()> {
     let streamed = format.id == report::JSONL && args.out.output.is_none();
     let look = args.out.look();

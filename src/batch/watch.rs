@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::args::Args;
 use super::bar::Bar;
-use super::{Args, Outcome};
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
 use crate::runner;
@@ -15,11 +15,12 @@ use crate::runner::Told;
 use crate::session::{Recorder, Session};
 use crate::sys::signals;
 
-/// After a signal the engine has a second for the system call under way, and a little to say so.
-const PATIENCE: Duration = Duration::from_millis(1100);
+/// After a signal the engine has a second for the system call in progress, and a little to report
+/// it.
+const STOP_TIMEOUT: Duration = Duration::from_millis(1100);
 
-/// What a script that follows the run is told of an event.
-fn line(
+/// Returns the JSONL line of an event.
+fn event_line(
     session: &Session,
     names: Option<&report::PrivateNames>,
     event: &Event,
@@ -35,10 +36,18 @@ fn line(
         (Event::Probe { trial }, None) => jsonl::probe_line(&session.plan, trial),
         _ => return None,
     };
-    // Whole, for it is written as it is.
     Some(line.map(|line| line + "\n"))
 }
 
+/// The result of a run.
+pub(super) struct Outcome {
+    pub session: Session,
+    /// Why the run itself failed.
+    pub error: Option<String>,
+    pub signal: Option<i32>,
+}
+
+/// Watches the engine until the run is over, or a second after a signal.
 pub(super) fn until_over(
     args: &Args,
     format: &Format,
@@ -47,7 +56,7 @@ pub(super) fn until_over(
     recorder: Option<&Arc<Mutex<Recorder>>>,
 ) -> Outcome {
     let mut bar = Bar::new(args.quiet, &session.plan);
-    let mut saving = Saving { recorder, told: false, again: args.quiet };
+    let mut saving = Saving { recorder, reported: false, recovered: args.quiet };
     let mut stream = if format.id == report::JSONL && args.out.output.is_none() {
         report::stdout().ok()
     } else {
@@ -61,9 +70,10 @@ pub(super) fn until_over(
             Ok(Told::Event(event)) => {
                 session.apply(&event);
                 bar.show(&event);
-                saving.tell(&bar);
-                // A reader that left ends the printing, not the run.
-                let line = line(&session, names.as_ref(), &event).filter(|_| stream.is_some());
+                saving.report(&bar);
+                // A closed stdout ends the printing, not the run.
+                let line =
+                    event_line(&session, names.as_ref(), &event).filter(|_| stream.is_some());
                 if line.is_some_and(|line| {
                     line.and_then(|line| {
                         stream.as_mut().map_or(Ok(()), |out| out.write_all(line.as_bytes()))
@@ -84,7 +94,7 @@ pub(super) fn until_over(
             }
         }
         if signals::pending().is_some()
-            && since.get_or_insert_with(Instant::now).elapsed() > PATIENCE
+            && since.get_or_insert_with(Instant::now).elapsed() > STOP_TIMEOUT
         {
             break;
         }
@@ -94,25 +104,24 @@ pub(super) fn until_over(
     Outcome { session, error, signal: signals::pending() }
 }
 
-/// What the user hears of a session that cannot be written: once that it is so, once that it is
-/// over.
+/// Reports that a session cannot be saved, and that it is being saved again: once each.
 struct Saving<'a> {
     recorder: Option<&'a Arc<Mutex<Recorder>>>,
-    told: bool,
-    again: bool,
+    reported: bool,
+    recovered: bool,
 }
 
 impl Saving<'_> {
-    fn tell(&mut self, bar: &Bar) {
-        // Not waited for: it may just be written to a disk that hangs.
+    fn report(&mut self, bar: &Bar) {
+        // Never waits: the lock may be held by a write to a disk that hangs.
         let Some(recorder) = self.recorder.and_then(|r| r.try_lock().ok()) else { return };
         match recorder.unsaved() {
-            Some(why) if !self.told => {
-                self.told = true;
+            Some(why) if !self.reported => {
+                self.reported = true;
                 bar.say(&format!("iotui: this run is not saved for now: {why}; it continues, and saving is retried"));
             }
-            None if self.told && !self.again => {
-                self.again = true;
+            None if self.reported && !self.recovered => {
+                self.recovered = true;
                 bar.say("iotui: this run is being saved again");
             }
             _ => {}

@@ -1,36 +1,38 @@
-//! A command line that is refused, in one line that begins with the name of the option: clap says
-//! it in up to twenty.
+//! Describes a refused command line in one line that begins with the name of the option, where
+//! clap prints up to twenty lines.
 
 use std::error::Error;
 use std::ffi::OsString;
 
-use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::{Cli, command};
 use crate::plan::nearest;
 
-/// The line for what clap refuses of `argv`.
-pub(super) fn line(error: &clap::Error, argv: &[OsString]) -> String {
-    let told = Told(error);
-    let option = name(&told.first(ContextKind::InvalidArg));
-    let value = told.first(ContextKind::InvalidValue);
+/// Describes the error that clap found in `argv`, in one line.
+pub(super) fn describe_error(
+    error: &clap::Error,
+    argv: &[OsString],
+    command: &clap::Command,
+) -> String {
+    let details = ErrorDetails(error);
+    let option = name(&details.first(ContextKind::InvalidArg));
+    let value = details.first(ContextKind::InvalidValue);
     match error.kind() {
-        ErrorKind::InvalidUtf8 => not_text(argv),
+        ErrorKind::InvalidUtf8 => not_text(argv, command),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            no_command(argv)
+            no_command(argv, command)
         }
         ErrorKind::InvalidSubcommand => {
-            let word = told.first(ContextKind::InvalidSubcommand);
+            let word = details.first(ContextKind::InvalidSubcommand);
             format!(
                 "{word}: {} has no such command{}",
-                told.program(),
-                told.hint(ContextKind::SuggestedSubcommand)
+                details.program(),
+                details.hint(ContextKind::SuggestedSubcommand)
             )
         }
         _ if option.is_empty() => plain(error),
         ErrorKind::InvalidValue if value.is_empty() => {
-            match told.all(ContextKind::ValidValue).as_slice() {
+            match details.all(ContextKind::ValidValue).as_slice() {
                 [] => format!("{option}: a value is missing"),
                 known => {
                     format!("{option}: a value is missing; possible values: {}", known.join(", "))
@@ -38,7 +40,7 @@ pub(super) fn line(error: &clap::Error, argv: &[OsString]) -> String {
             }
         }
         ErrorKind::InvalidValue => {
-            let known = told.all(ContextKind::ValidValue);
+            let known = details.all(ContextKind::ValidValue);
             format!("{option}: {}", nearest("value", &value, known.iter().map(String::as_str)))
         }
         ErrorKind::ValueValidation => match error.source().map(ToString::to_string) {
@@ -48,27 +50,27 @@ pub(super) fn line(error: &clap::Error, argv: &[OsString]) -> String {
         ErrorKind::UnknownArgument if option.starts_with('-') => {
             format!(
                 "{option}: {} has no such option{}",
-                told.program(),
-                told.hint(ContextKind::SuggestedArg)
+                details.program(),
+                details.hint(ContextKind::SuggestedArg)
             )
         }
         ErrorKind::UnknownArgument => {
-            format!("'{option}': unexpected argument; usage: {}", told.usage())
+            format!("'{option}': unexpected argument; usage: {}", details.usage())
         }
         ErrorKind::TooManyValues => format!("{option} takes no value, but '{value}' was given"),
-        ErrorKind::ArgumentConflict => describe_conflict(&told, &option),
+        ErrorKind::ArgumentConflict => describe_conflict(&details, &option),
         ErrorKind::MissingRequiredArgument => {
             let missing: Vec<String> =
-                told.all(ContextKind::InvalidArg).iter().map(|arg| name(arg)).collect();
-            format!("{}: missing; usage: {}", missing.join(" "), told.usage())
+                details.all(ContextKind::InvalidArg).iter().map(|arg| name(arg)).collect();
+            format!("{}: missing; usage: {}", missing.join(" "), details.usage())
         }
         _ => plain(error),
     }
 }
 
-fn describe_conflict(told: &Told, option: &str) -> String {
+fn describe_conflict(details: &ErrorDetails, option: &str) -> String {
     let others: Vec<String> =
-        told.all(ContextKind::PriorArg).iter().map(|other| name(other)).collect();
+        details.all(ContextKind::PriorArg).iter().map(|other| name(other)).collect();
     let twice = others.iter().all(|other| *other == option);
     if twice {
         format!("{option} is given twice")
@@ -77,14 +79,14 @@ fn describe_conflict(told: &Told, option: &str) -> String {
     }
 }
 
-/// What clap knows of its error.
-struct Told<'a>(&'a clap::Error);
+/// The details that clap attached to an error.
+struct ErrorDetails<'a>(&'a clap::Error);
 
-impl Told<'_> {
+impl ErrorDetails<'_> {
     fn all(&self, kind: ContextKind) -> Vec<String> {
         match self.0.get(kind) {
-            Some(ContextValue::String(one)) => vec![one.clone()],
-            Some(ContextValue::Strings(some)) => some.clone(),
+            Some(ContextValue::String(text)) => vec![text.clone()],
+            Some(ContextValue::Strings(texts)) => texts.clone(),
             _ => Vec::new(),
         }
     }
@@ -126,17 +128,21 @@ fn name(arg: &str) -> String {
     arg[..end.unwrap_or(arg.len())].to_string()
 }
 
-/// The first paragraph of clap's own words.
+/// Returns the first paragraph of clap's text.
 fn plain(error: &clap::Error) -> String {
     let text = error.to_string();
     let first = text.trim_start_matches("error: ").split("\n\n").next().unwrap_or_default();
     first.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// clap does not tell which word it is: the first that is accepted once it is text.
-fn not_text(argv: &[OsString]) -> String {
+/// Names the word that is not UTF-8, which clap does not report: the first that is accepted once it
+/// is replaced by text.
+fn not_text(argv: &[OsString], command: &clap::Command) -> String {
     let refused = |words: &[OsString]| {
-        command().try_get_matches_from(words).is_err_and(|e| e.kind() == ErrorKind::InvalidUtf8)
+        command
+            .clone()
+            .try_get_matches_from(words)
+            .is_err_and(|e| e.kind() == ErrorKind::InvalidUtf8)
     };
     let (mut words, mut culprit) = (argv.to_vec(), None);
     for (at, word) in argv.iter().enumerate().filter(|(_, word)| word.to_str().is_none()) {
@@ -161,12 +167,12 @@ fn not_text(argv: &[OsString]) -> String {
     }
 }
 
-/// A command that has commands of its own, and none was said.
-fn no_command(argv: &[OsString]) -> String {
-    let cli = Cli::command();
-    let with =
-        argv.iter().find_map(|word| cli.find_subcommand(word).filter(|sub| sub.has_subcommands()));
-    let of = with.unwrap_or(&cli);
+/// Lists the subcommands where one is missing.
+fn no_command(argv: &[OsString], command: &clap::Command) -> String {
+    let with = argv
+        .iter()
+        .find_map(|word| command.find_subcommand(word).filter(|sub| sub.has_subcommands()));
+    let of = with.unwrap_or(command);
     let names: Vec<&str> =
         of.get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help").collect();
     format!("{}: a command is missing: {}", of.get_name(), names.join(", "))

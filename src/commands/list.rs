@@ -21,7 +21,7 @@ struct Entry {
     /// How to read it; only in JSON.
     #[serde(skip_serializing_if = "String::is_empty")]
     doc: String,
-    /// Why it is not to be had here; null where it is.
+    /// Why it is unavailable here; null if it is available.
     unavailable: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     options: Vec<Entry>,
@@ -29,8 +29,8 @@ struct Entry {
 
 pub fn run(what: Lists, presets: &Presets, out: &Out) -> anyhow::Result<u8> {
     let entries = match what {
-        Lists::Backends => ways(|way| !way.info().is_peer())?,
-        Lists::Peers => ways(|way| way.info().is_peer())?,
+        Lists::Backends => executors(|way| !way.info().is_peer())?,
+        Lists::Peers => executors(|way| way.info().is_peer())?,
         Lists::Probes => probes(),
         Lists::Presets => all(presets),
         Lists::References => return references(out),
@@ -103,10 +103,10 @@ fn bench() -> anyhow::Result<OpenTarget> {
 }
 
 /// Backends or peers, with what they take.
-fn ways(wanted: fn(&Executor) -> bool) -> anyhow::Result<Vec<Entry>> {
+fn executors(is_listed: fn(&Executor) -> bool) -> anyhow::Result<Vec<Entry>> {
     let bench = bench()?;
     let mut entries = Vec::new();
-    for way in Executor::all().filter(wanted) {
+    for way in Executor::all().filter(is_listed) {
         let info = way.info();
         let check = |name: &str| match Choice::parse(name) {
             Ok(choice) => {

@@ -34,8 +34,8 @@ pub struct Serve {
     pub quiet: bool,
 }
 
-/// `127.0.0.1`, `0.0.0.0:7717`, `::`, `[::]:7717`. No names: which of their addresses would be
-/// meant?
+/// `127.0.0.1`, `0.0.0.0:7717`, `::`, `[::]:7717`. Names are refused, since they may
+/// have several addresses.
 fn listen(text: &str) -> Result<SocketAddr, String> {
     let text = text.replace("localhost", "127.0.0.1");
     let bare =
@@ -53,10 +53,10 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// Serves until a signal comes; the exit code.
+/// Serves until a signal arrives; returns the exit code.
 ///
 /// # Errors
-/// Strangers would have to be let in, or nobody can be: then it does not begin.
+/// The server would admit strangers, or could admit no client.
 pub fn run(args: &Serve) -> anyhow::Result<u8> {
     let secret = Secret::find(args.secret_file.as_deref());
     let secret =
@@ -82,7 +82,7 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
     let salted = secret.as_ref().map(SaltedKey::new).transpose().map_err(failure)?;
     let server = Server::new(listeners, salted, Limits::default(), &Host::collect().summary())
         .map_err(failure)?;
-    // That nobody reads it is no reason not to serve.
+    // A closed stdout does not stop the server.
     let _ = std::io::stdout()
         .write_all(addresses.concat().as_bytes())
         .and_then(|()| std::io::stdout().flush());
@@ -112,8 +112,8 @@ fn listeners(named: Option<SocketAddr>) -> anyhow::Result<Vec<TcpListener>> {
     Ok([first].into_iter().chain(TcpListener::bind((Ipv6Addr::LOCALHOST, Remote::PORT))).collect())
 }
 
-/// What is told about clients: one line each, however many connections they make, and no flood of
-/// strangers.
+/// Prints events of clients: one line per client, however many connections it makes, and a limited
+/// number of complaints about strangers.
 struct Book {
     quiet: bool,
     seen: Mutex<Seen>,
@@ -123,16 +123,16 @@ struct Book {
 struct Seen {
     /// When a client last had a line.
     greeted: HashMap<IpAddr, Instant>,
-    told: Option<Instant>,
-    untold: u64,
+    complained: Option<Instant>,
+    omitted: u64,
 }
 
-/// A client that was not there for so long is new.
-const AGAIN: Duration = Duration::from_secs(60);
-/// Complaints come no closer than this.
-const APART: Duration = Duration::from_secs(1);
-/// Clients that are remembered.
-const MOST: usize = 1024;
+/// A client that was absent this long is new.
+const ABSENCE: Duration = Duration::from_secs(60);
+/// Minimum time between complaints.
+const COMPLAINT_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum number of clients that are remembered.
+const MAX_CLIENTS: usize = 1024;
 
 impl Book {
     fn new(quiet: bool) -> Book {
@@ -151,24 +151,26 @@ impl Seen {
     fn line(&mut self, from: IpAddr, what: ClientEvent, now: Instant) -> Option<String> {
         match what {
             ClientEvent::Authenticated => {
-                if self.greeted.len() >= MOST {
-                    self.greeted.retain(|_, last| now - *last < AGAIN);
+                if self.greeted.len() >= MAX_CLIENTS {
+                    self.greeted.retain(|_, last| now - *last < ABSENCE);
                 }
-                if self.greeted.len() >= MOST && !self.greeted.contains_key(&from) {
+                if self.greeted.len() >= MAX_CLIENTS && !self.greeted.contains_key(&from) {
                     return None;
                 }
                 self.greeted
                     .insert(from, now)
-                    .is_none_or(|last| now - last >= AGAIN)
+                    .is_none_or(|last| now - last >= ABSENCE)
                     .then(|| format!("{from} is measuring"))
             }
-            ClientEvent::Ended(_) if self.told.is_some_and(|last| now - last < APART) => {
-                self.untold += 1;
+            ClientEvent::Ended(_)
+                if self.complained.is_some_and(|last| now - last < COMPLAINT_INTERVAL) =>
+            {
+                self.omitted += 1;
                 None
             }
             ClientEvent::Ended(why) => {
-                self.told = Some(now);
-                let more = std::mem::take(&mut self.untold);
+                self.complained = Some(now);
+                let more = std::mem::take(&mut self.omitted);
                 let more = if more > 0 { format!(", and {more} more") } else { String::new() };
                 Some(format!("{from} was disconnected: {why}{more}"))
             }
@@ -218,9 +220,9 @@ mod tests {
             seen.line(two, ClientEvent::Ended("y"), at(1)).as_deref(),
             Some("::1 was disconnected: y, and 5 more")
         );
-        for number in 0..2 * MOST as u32 {
+        for number in 0..2 * MAX_CLIENTS as u32 {
             seen.line(Ipv4Addr::from(number).into(), ClientEvent::Authenticated, at(201));
         }
-        assert!(seen.greeted.len() <= MOST);
+        assert!(seen.greeted.len() <= MAX_CLIENTS);
     }
 }

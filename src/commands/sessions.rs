@@ -41,7 +41,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
         Sessions::Rename { session, name } => {
             let path = session::find(&dir, session).map_err(unknown)?;
             let got = session::rename(&dir, &path, name).map_err(failure)?;
-            // Not a number that was asked for: one that was added.
+            // Only where a number was added: the requested name may have one.
             let taken = if session::checked_name(name).is_ok_and(|asked| asked != got) {
                 "that name is in use: "
             } else {

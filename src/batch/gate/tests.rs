@@ -1,5 +1,6 @@
 use super::*;
 use crate::analysis::UnjudgedCell;
+use crate::batch::args::parse_limit;
 use crate::plan::{Cache, Choice, Job, Op};
 
 fn ruling(judged: usize, open: &[bool]) -> Ruling {
@@ -16,10 +17,10 @@ fn percentages_below_100() {
     for (text, share) in
         [("5", 0.05), ("5%", 0.05), (" 2.5 % ", 0.025), ("0", 0.0), ("99.9%", 0.999)]
     {
-        assert!((limit(text).unwrap() - share).abs() < 1e-12, "{text}");
+        assert!((parse_limit(text).unwrap() - share).abs() < 1e-12, "{text}");
     }
     for text in ["", "%", "5%%", "-1", "100", "100%", "1e9", "nan", "inf", "5 percent"] {
-        assert!(limit(text).is_err(), "{text}");
+        assert!(parse_limit(text).is_err(), "{text}");
     }
 }
 

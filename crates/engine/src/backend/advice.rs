@@ -6,7 +6,8 @@ use std::os::fd::AsFd;
 
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
-use super::{BackendError, Unsupported, Work};
+use super::error::{BackendError, Unsupported};
+use super::work::Work;
 use crate::plan::{FioOption, Job, Op, Opt};
 
 pub(super) const SEQUENTIAL: Opt = Opt {

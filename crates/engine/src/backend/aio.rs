@@ -6,11 +6,12 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 
+use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
+use super::target::Target;
 use super::work::Request;
-use super::{
-    Backend, BackendError, Lane, Target, Unsupported, Work, note_small_pages, reading_buffer,
-    slots_buffer,
-};
+use super::work::Work;
 use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op};
 use crate::sys::aio::{Context, Event, Operation};
 use crate::sys::buffer::Buffer;

@@ -3,7 +3,11 @@
 
 use std::fs::File;
 
-use super::{BackendError, Target, Work, advice, lane_buffer, note_small_pages};
+use super::advice;
+use super::buffers::{lane_buffer, note_small_pages};
+use super::error::BackendError;
+use super::target::Target;
+use super::work::Work;
 use crate::plan::{Job, Op};
 use crate::sys::buffer::Buffer;
 

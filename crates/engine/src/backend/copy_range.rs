@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use nix::sys::statvfs::statvfs;
 
 use super::drive::run_each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
+use super::target::Target;
+use super::work::Work;
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op};
 use crate::record::Note;
 use crate::sys::scratch::Scratch;

@@ -1,7 +1,8 @@
 //! The drive loop of the synchronous backends.
 
+use super::error::BackendError;
+use super::kind::Lane;
 use super::work::{Request, Work};
-use super::{BackendError, Lane};
 
 /// Makes one operation; returns the result, bytes or -errno, and its number of system calls.
 ///

@@ -3,8 +3,6 @@
 use std::io;
 use std::ops::Range;
 
-use super::Target;
-
 /// Why a backend cannot do a job here; nothing has failed yet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -55,24 +53,6 @@ pub enum BackendError {
     NotStarted,
     #[error("{0}")]
     Unsupported(#[from] Unsupported),
-}
-
-impl BackendError {
-    /// Adds the present size of the file, which distinguishes a file that shrank from a short read
-    /// or a failed device.
-    pub fn with_current_size(self, target: &Target) -> BackendError {
-        match self {
-            BackendError::Io { call, offset, len, fault: IoFault::Short { came, .. } } => {
-                let ends_here =
-                    target.size_now().map(|size| size < offset.saturating_add(len.into()));
-                BackendError::Io { call, offset, len, fault: IoFault::Short { came, ends_here } }
-            }
-            BackendError::Mapped { offset, .. } => {
-                BackendError::Mapped { offset, size: target.size_now() }
-            }
-            other => other,
-        }
-    }
 }
 
 /// What an operation returned instead of the block.
@@ -152,7 +132,8 @@ mod tests {
 
     use super::*;
     use crate::backend::access_pattern::Share;
-    use crate::backend::work::{Assignment, Published, Work};
+    use crate::backend::target::Target;
+    use crate::backend::work::{Published, Work};
     use crate::backend::{BACKENDS, backend, drive, testing};
     use crate::plan::{Choice, Job, Op};
     use crate::sys::held_file::HeldFile;
@@ -212,8 +193,7 @@ mod tests {
         let mut lane = mmap.open(&target, &job, 0).unwrap();
         file.as_file().set_len(37 * 65536).unwrap();
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment::for_job(
-            mmap,
+        let mut work = Work::new(mmap.assignment(
             &job,
             Share::for_lane(&job, 0, u64::MAX, 7),
             &stop,
@@ -251,8 +231,7 @@ mod tests {
             return why.to_string();
         }
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment::for_job(
-            backend,
+        let mut work = Work::new(backend.assignment(
             &job,
             Share::for_lane(&job, 0, u64::MAX, 7),
             &stop,

@@ -1,7 +1,10 @@
 //! `getpid`: getpid(2), a system call that does nothing.
 
 use super::drive::run_each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
+use super::target::Target;
+use super::work::Work;
 use crate::plan::{Info, Job};
 use crate::sys::calls;
 use crate::with_fill;

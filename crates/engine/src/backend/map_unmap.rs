@@ -5,8 +5,11 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::run_each;
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
+use super::target::Target;
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use super::work::Work;
 use crate::plan::{DataPath, Depth, Info, Job, Op, Opt};
 use crate::sys::calls;
 use crate::sys::fd::page_size;

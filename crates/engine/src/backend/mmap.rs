@@ -6,8 +6,13 @@ use std::ops::Range;
 
 use memmap2::{Advice, MmapOptions, MmapRaw};
 
+use super::buffers::lane_buffer;
 use super::drive::run_each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, shared};
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
+use super::target::Target;
+use super::work::Work;
+use super::{advice, shared};
 use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, Info, Job, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::fd::page_size;

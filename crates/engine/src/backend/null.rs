@@ -1,7 +1,10 @@
 //! `null`: no operation at all; measures the overhead of iotui's own loop.
 
 use super::drive::run_each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
+use super::target::Target;
+use super::work::Work;
 use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op};
 
 pub struct Null;

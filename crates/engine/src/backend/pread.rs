@@ -4,11 +4,14 @@
 use std::os::fd::AsRawFd;
 
 use super::block_io::BlockIo;
+use super::buffers::reading_buffer;
 use super::drive::run_each;
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
 use super::target::ATIME;
-use super::{
-    Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared,
-};
+use super::target::Target;
+use super::work::Work;
+use super::{advice, shared};
 use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;

@@ -4,10 +4,14 @@
 use std::io;
 use std::os::fd::AsRawFd;
 
+use super::advice;
 use super::block_io::BlockIo;
 use super::drive::{run_each, run_each_counted};
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
 use super::target::ATIME;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
+use super::target::Target;
+use super::work::Work;
 use crate::plan::{DataPath, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt};
 use crate::sys::calls::{self, RWF_DONTCACHE, RWF_NOWAIT};
 use crate::sys::{fd, raw};

@@ -3,12 +3,16 @@
 
 use std::os::fd::AsRawFd;
 
+use super::advice;
 use super::block_io::BlockIo;
 use super::drive::run_each_counted;
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
 use super::pread::{FIO_OPTIONS, LIBC, or_errno};
 use super::target::ATIME;
+use super::target::Target;
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
+use super::work::Work;
 use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, Info, Job, Op};
 use crate::sys::raw;
 use crate::with_fill;

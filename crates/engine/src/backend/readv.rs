@@ -3,10 +3,14 @@
 
 use std::os::fd::AsRawFd;
 
+use super::advice;
 use super::block_io::BlockIo;
 use super::drive::run_each;
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
 use super::target::ATIME;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
+use super::target::Target;
+use super::work::Work;
 use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op, Opt};
 use crate::sys::calls;
 use crate::with_fill;

@@ -5,8 +5,11 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::run_each;
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
 use super::pread::{LIBC, or_errno};
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use super::target::Target;
+use super::work::Work;
 use crate::plan::{DefaultFor, Info, Job};
 use crate::sys::raw;
 use crate::with_fill;

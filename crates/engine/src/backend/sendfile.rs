@@ -5,8 +5,13 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 
+use super::buffers::lane_buffer;
 use super::drive::{run_each, run_each_counted};
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, splice};
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
+use super::target::Target;
+use super::work::Work;
+use super::{advice, splice};
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt};
 use crate::sys::buffer::Buffer;
 use crate::sys::{calls, raw};
@@ -157,7 +162,7 @@ mod tests {
     use super::*;
     use crate::backend::access_pattern::Share;
     use crate::backend::testing;
-    use crate::backend::work::{Assignment, Published};
+    use crate::backend::work::Published;
     use crate::plan::Choice;
 
     #[test]
@@ -167,8 +172,7 @@ mod tests {
         // Larger than a socket takes at once.
         let job = Job { backend, block: 300_001, span: 300_001, ..testing::job() };
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment::for_job(
-            &Sendfile,
+        let mut work = Work::new(Sendfile.assignment(
             &job,
             Share::for_lane(&job, 0, u64::MAX, 7),
             &stop,

@@ -1,9 +1,14 @@
 //! `simd-copy`: a mapped file, each block copied with the widest loads and stores of this CPU.
 #![allow(unsafe_code)]
 
+use super::advice;
+use super::buffers::lane_buffer;
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
 use super::mmap::{self, Mapping};
+use super::target::Target;
 use super::wide_copy::{self, CopyFn};
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
+use super::work::Work;
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt};
 use crate::sys::buffer::Buffer;
 

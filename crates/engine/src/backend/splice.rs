@@ -5,8 +5,12 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
+use super::advice;
 use super::drive::run_each_counted;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
+use super::target::Target;
+use super::work::Work;
 use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op};
 use crate::sys::calls;
 use crate::sys::fd::page_size;

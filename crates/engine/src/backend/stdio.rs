@@ -4,11 +4,16 @@
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::ptr::NonNull;
 
+use super::advice;
+use super::buffers::lane_buffer;
 use super::drive::run_each;
 use super::error::uncounted;
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
 use super::pread::or_errno;
+use super::target::Target;
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
+use super::work::Work;
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;

@@ -6,7 +6,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-use super::{BackendError, Unsupported, advice, shared};
+use super::error::{BackendError, IoFault, Unsupported};
+use super::{advice, shared};
 use crate::plan::{Job, Op, Opt, Sync};
 use crate::sys::fd;
 use crate::sys::held_file::HeldFile;
@@ -114,6 +115,24 @@ impl Target {
             )));
         }
         Ok(())
+    }
+}
+
+impl BackendError {
+    /// Adds the present size of the file, which distinguishes a file that shrank from a short read
+    /// or a failed device.
+    pub fn with_current_size(self, target: &Target) -> BackendError {
+        match self {
+            BackendError::Io { call, offset, len, fault: IoFault::Short { came, .. } } => {
+                let ends_here =
+                    target.size_now().map(|size| size < offset.saturating_add(len.into()));
+                BackendError::Io { call, offset, len, fault: IoFault::Short { came, ends_here } }
+            }
+            BackendError::Mapped { offset, .. } => {
+                BackendError::Mapped { offset, size: target.size_now() }
+            }
+            other => other,
+        }
     }
 }
 

@@ -4,8 +4,10 @@ use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
 use super::access_pattern::Share;
-use super::work::{Assignment, Published, Tally, Work};
-use super::{Backend, Target, drive};
+use super::drive;
+use super::kind::Backend;
+use super::target::Target;
+use super::work::{Published, Tally, Work};
 use crate::plan::{Cache, Choice, Job, Op};
 use crate::sys::held_file::HeldFile;
 
@@ -42,13 +44,8 @@ pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target)
 /// Runs one pass of the job on one lane, and returns its tally.
 pub fn read_all(backend: &dyn Backend, target: &Target, job: &Job) -> Tally {
     let (stop, published) = (AtomicBool::new(false), Published::default());
-    let mut work = Work::new(Assignment::for_job(
-        backend,
-        job,
-        Share::for_lane(job, 0, u64::MAX, 7),
-        &stop,
-        &published,
-    ));
+    let mut work =
+        Work::new(backend.assignment(job, Share::for_lane(job, 0, u64::MAX, 7), &stop, &published));
     drive::run(backend.open(target, job, 0).unwrap().as_mut(), &mut work).unwrap();
     work.tally()
 }

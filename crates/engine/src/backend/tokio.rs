@@ -12,9 +12,14 @@ use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 use tokio::runtime::{Builder, Runtime};
 
+use super::advice;
+use super::buffers::lane_buffer;
 use super::error::uncounted;
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
+use super::target::Target;
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
+use super::work::Work;
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;

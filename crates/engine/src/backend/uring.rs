@@ -14,11 +14,13 @@ use io_uring::{Builder, IoUring, opcode, types};
 
 use self::depth_one::DepthOneLane;
 use self::info::INFO;
+use super::advice;
+use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
+use super::error::{BackendError, Unsupported};
+use super::kind::{Backend, Lane};
+use super::target::Target;
 use super::work::Request;
-use super::{
-    Backend, BackendError, Lane, Target, Unsupported, Work, advice, note_small_pages,
-    reading_buffer, slots_buffer,
-};
+use super::work::Work;
 use crate::plan::{Info, Job, Op, Pattern};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;

@@ -9,11 +9,10 @@ mod fast_path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::access_pattern::{Order, Share};
+use super::claims::{Claimed, Cursor};
+use super::error::{BackendError, IoFault};
 use super::fold::{self, FoldFn, at_offset};
 use super::meter::{Meter, Timed};
-use super::shared::{Claimed, Cursor};
-use super::{Backend, BackendError, IoFault};
-use crate::plan::Job;
 use crate::record::Note;
 use crate::stats::Histogram;
 use crate::sys::clock::Clock;
@@ -57,32 +56,6 @@ pub struct Assignment<'a> {
     pub published: &'a Published,
     /// Hands out the blocks where lanes share them; the share is then that of all lanes.
     pub cursor: Option<&'a Cursor>,
-}
-
-impl<'a> Assignment<'a> {
-    /// Returns the assignment of a lane of `job`: one pass over its share, not timed.
-    pub fn for_job(
-        backend: &dyn Backend,
-        job: &Job,
-        share: Share,
-        stop: &'a AtomicBool,
-        published: &'a Published,
-    ) -> Assignment<'a> {
-        let info = backend.info();
-        Assignment {
-            share,
-            passes: 1,
-            depth: job.depth,
-            moves: info.moves_bytes(),
-            calls: (info.title, backend.write_call()),
-            fold: job.xor.then(fold::widest),
-            timed: Timed::None,
-            clock: Clock::best(),
-            stop,
-            published,
-            cursor: None,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]

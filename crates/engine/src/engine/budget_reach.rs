@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::executor::info;
 use super::schedule::order_by_state;
-use crate::experiment::{FIRST_ROUND, LEVELS, PEER_START, SHORTEST};
+use crate::experiment::{FIRST_ROUND, LEVELS, MIN_TRIAL_TIME, PEER_START};
 use crate::plan::{Cache, CpuCache, Info, Job, Op, Plan};
 use crate::units::show_wait;
 
@@ -123,7 +123,7 @@ fn describe_job(job: &Job) -> String {
 /// Returns the seconds that a cell takes in the first round.
 fn seconds(job: &Job, plan: &Plan) -> f64 {
     // A fitted time may shrink to its minimum during the run.
-    let time = if plan.fitted { SHORTEST } else { plan.trial_time.low }.as_secs_f64();
+    let time = if plan.fitted { MIN_TRIAL_TIME } else { plan.trial_time.low }.as_secs_f64();
     let rate = if job.cache == Cache::Cold || job.direct || job.op == Op::Write {
         DISK_RATE
     } else {

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use crate::backend::access_pattern::Share;
-use crate::backend::work::{Assignment, Published};
+use crate::backend::work::Published;
 use crate::backend::{Target, Work, bare_loop, drive};
 use crate::plan::Job;
 use crate::sys::clock::monotonic_nanos;
@@ -25,13 +25,8 @@ pub(super) fn overhead_nanos(job: &Job, target: &Target) -> f64 {
     let once = || {
         let null = bare_loop();
         let mut lane = null.open(target, &job, 0).ok()?;
-        let mut work = Work::new(Assignment::for_job(
-            null,
-            &job,
-            Share::for_lane(&job, 0, OPS, 0),
-            &stop,
-            &published,
-        ));
+        let mut work =
+            Work::new(null.assignment(&job, Share::for_lane(&job, 0, OPS, 0), &stop, &published));
         let start = monotonic_nanos();
         drive::run(lane.as_mut(), &mut work).ok()?;
         Some((monotonic_nanos() - start) as f64 / OPS as f64)

@@ -32,6 +32,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod trial_outcome;
 mod trial_parts;
 mod watchdog;
 mod workers;

@@ -13,7 +13,9 @@ use super::locate::{PlaceError, absolute, locate_target, scratch_dir};
 use super::probing;
 use super::target::OpenTarget;
 use crate::backend::{self, Target};
-use crate::experiment::{self, Asked, CALLS, Offered, PlanError, asked_probes, spans};
+use crate::experiment::{
+    self, AvailableProbes, CALLS, PlanError, PlanRequest, requested_probes, spans,
+};
 use crate::host::TargetFacts;
 use crate::plan::{
     Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Resolved, Settings,
@@ -144,7 +146,7 @@ impl Here {
         let make_site =
             || probing::site(&self.target, whole.remote.as_ref()).with_sets(whole.sets.as_deref());
         let cells = |info: &'static ProbeInfo| offered(info, site.get_or_init(make_site));
-        experiment::plan(&Asked {
+        experiment::plan(&PlanRequest {
             resolved,
             target: self.target.clone(),
             infos: &infos(),
@@ -160,7 +162,7 @@ impl Here {
             },
             cpus: super::workers::cpus() as u32,
             seed: seed(),
-            probes: &Offered { infos: &probe::infos(), cells: &cells },
+            probes: &AvailableProbes { infos: &probe::infos(), cells: &cells },
         })
     }
 }
@@ -184,7 +186,7 @@ fn without_file(
         let open_target = OpenTarget::probe(&target)?;
         return Ok((target, Some(open_target)));
     }
-    let words: Vec<String> = asked_probes(resolved).into_iter().cloned().collect();
+    let words: Vec<String> = requested_probes(resolved).into_iter().cloned().collect();
     let infos = probe::infos();
     let makes_files =
         named_probes(&words, &infos).is_ok_and(|named| named.iter().any(|info| info.makes_files));

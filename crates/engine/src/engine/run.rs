@@ -17,7 +17,7 @@ use super::target::OpenTarget;
 use super::trial::{self, Stage};
 use super::{Control, Sink, harness, levels, probing, programs};
 use crate::backend::access_pattern::mix;
-use crate::experiment::{FIRST_ROUND, SHORTEST};
+use crate::experiment::{FIRST_ROUND, MIN_TRIAL_TIME};
 use crate::plan::{Job, Plan, TrialTime};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
@@ -357,7 +357,7 @@ impl<'a> Run<'a> {
             (spent / granted.as_secs_f64()).max(FIRST_ROUND)
         };
         let fits = Duration::from_secs_f64(budget.as_secs_f64() / (left as f64 * each));
-        let low = fits.clamp(SHORTEST.min(planned.low), planned.low);
+        let low = fits.clamp(MIN_TRIAL_TIME.min(planned.low), planned.low);
         self.first_round = Some((begun, granted + low));
         self.shortest = self.shortest.min(low);
         TrialTime::of(low)

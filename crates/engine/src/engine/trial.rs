@@ -13,6 +13,7 @@ use super::peer_trial;
 use super::prepare::{Ready, prepare};
 use super::read_back::read_back;
 use super::target::OpenTarget;
+use super::trial_outcome::{TrialOutcome, add_notes};
 use super::trial_parts;
 use super::workers::{self, LaneResult, LaneResults, Spec, Watch};
 use crate::backend::meter::Timed;
@@ -38,18 +39,6 @@ pub(super) struct Stage<'a> {
     pub limit: Option<Duration>,
     /// The blocks to use, of a file that is already prepared; `None` = all, prepared here.
     pub part: Option<Range<u64>>,
-}
-
-/// The result of a trial.
-pub(super) struct TrialOutcome {
-    pub trial: Trial,
-    pub histogram: Histogram,
-    pub samples: Vec<Sample>,
-    /// Time of one operation in one lane, nanoseconds.
-    pub per_op: f64,
-    /// How long the work itself took, nanoseconds, without the time until the last lane had begun:
-    /// that of the longest lane, or longer where lanes took turns on fewer CPUs.
-    pub busy: u64,
 }
 
 /// Runs a trial: all its parts, joined to one result.
@@ -205,15 +194,6 @@ fn collect_result(
     TrialOutcome { trial, histogram, samples, per_op, busy }
 }
 
-/// Adds the notes that are not there yet: several lanes may have the same.
-pub(super) fn add_notes(notes: &mut Vec<Note>, more: Vec<Note>) {
-    for note in more {
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-}
-
 /// Flushes the CPU caches once every lane is open; `None` where that cannot be shown to have
 /// worked.
 fn flush_cpu_caches(open_target: &OpenTarget, job: &Job, ready: &Ready) -> Option<CacheFlush> {
@@ -300,18 +280,4 @@ fn fill_lane_evidence(
 /// Returns the job's count where calibration does not choose it.
 pub(super) fn fixed_count(job: &Job) -> Option<u64> {
     job.count.map(|count| if count == 0 { job.blocks() } else { count.min(job.blocks()) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_note_of_several_lanes_is_kept_once() {
-        let mut notes = Vec::new();
-        for step in [7, 7, 9] {
-            add_notes(&mut notes, vec![Note::CallsUnknown, Note::CoarseClock(step)]);
-        }
-        assert_eq!(notes, [Note::CallsUnknown, Note::CoarseClock(7), Note::CoarseClock(9)]);
-    }
 }

@@ -1,7 +1,7 @@
 //! Joins the parts of a trial. Where one pass over a small file is too short, a trial consists of
 //! several parts, each prepared again outside the timed window.
 
-use super::trial::{TrialOutcome, add_notes};
+use super::trial_outcome::{TrialOutcome, add_notes};
 use crate::record::{CacheFlush, Evidence, OptU64, Preparation, Sample, Trial, Xor};
 use crate::stats::merge_neighbours;
 

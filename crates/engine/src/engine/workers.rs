@@ -17,8 +17,9 @@ use super::error::Failure;
 use super::executor::Executor;
 use super::sampler::Sampler;
 use crate::backend::access_pattern::Share;
+use crate::backend::claims::{Claims, Cursor};
 use crate::backend::meter::Timed;
-use crate::backend::shared::{Claims, Cursor, is_shared};
+use crate::backend::shared::is_shared;
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive};
 use crate::plan::{Job, Op, Sync};
@@ -238,7 +239,7 @@ fn run_lane(shared: &Shared, lane: u32) -> Done {
         passes: *passes,
         timed: *timed,
         cursor: shared.cursor.as_ref(),
-        ..Assignment::for_job(backend, job, share, &shared.stop, &shared.published[lane as usize])
+        ..backend.assignment(job, share, &shared.stop, &shared.published[lane as usize])
     });
     if unshared.is_err() {
         work.note(Note::SharedDescriptors);
@@ -280,7 +281,7 @@ struct Waiter<'a> {
     lanes: Vec<LaneResult>,
     error: Option<BackendError>,
     stopped: bool,
-    /// When it was told to end soon.
+    /// When it was asked to end soon.
     stopped_at: Option<Instant>,
 }
 

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use super::error::PlanError;
+use super::kind::{Experiment, PlanRequest};
 use super::sweep::Sweep;
-use super::{Asked, Experiment, PlanError};
 use crate::plan::{Choice, Info, Job, Plan, Settings, Skipped, TrialTime};
 use crate::units::{short_time, show_count};
 
@@ -58,15 +59,15 @@ impl Experiment for Calls {
     fn cells(
         &self,
         settings: &Settings,
-        asked: &Asked,
+        request: &PlanRequest,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
-        let (cells, mut skipped) = Sweep.cells(settings, asked)?;
+        let (cells, mut skipped) = Sweep.cells(settings, request)?;
         // Counts that the user requested are not reduced.
-        if asked.resolved.user.count.is_some() {
+        if request.resolved.user.count.is_some() {
             return Ok((cells, skipped));
         }
         let budget = settings.budget.unwrap_or(Plan::BUDGET);
-        let costs = Costs::new(asked.infos, asked.call);
+        let costs = Costs::new(request.infos, request.call);
         let longest = longest(&cells, budget.mul_f64(PLANNED_SHARE), &costs);
         let least = smallest(&cells);
         let kept = |job: &Job| {

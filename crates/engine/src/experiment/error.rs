@@ -1,8 +1,13 @@
-//! Why no plan can be made, in one line that names the remedy.
+//! The error of a plan that cannot be made, in one line that names the remedy.
 
 use crate::plan::{ChoiceError, SettingError, Unknown};
 use crate::units::show_bytes;
 
+/// Maximum number of combinations of one preset: two long ranges multiplied would exhaust the
+/// memory.
+pub const MAX_CELLS: u64 = 10_000;
+
+/// Why no plan can be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     #[error(transparent)]
@@ -25,7 +30,7 @@ pub enum PlanError {
     NoSpan,
     #[error("the file is empty; there is nothing to measure")]
     Empty,
-    #[error("{0} combinations; the limit is {max}, use shorter ranges", max = super::MAX_CELLS)]
+    #[error("{0} combinations; the limit is {max}, use shorter ranges", max = MAX_CELLS)]
     TooMany(u64),
     #[error("there is nothing to do: no backend is selected")]
     Nothing,

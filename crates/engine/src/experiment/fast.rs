@@ -1,8 +1,9 @@
 //! `fast`: reads the whole file by the fastest of several methods, which the engine determines at
 //! run time.
 
-use super::sweep::Sweep;
-use super::{Asked, Experiment, PlanError, spans};
+use super::error::PlanError;
+use super::kind::{Experiment, PlanRequest};
+use super::sweep::{Sweep, spans};
 use crate::plan::{Job, Moves, Op, Range, Settings, Skipped};
 
 pub struct Fast;
@@ -27,7 +28,7 @@ impl Experiment for Fast {
     fn cells(
         &self,
         settings: &Settings,
-        asked: &Asked,
+        request: &PlanRequest,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         if settings.mix.is_some() || settings.op.is_some_and(|op| op != Op::Read) {
             return Err(PlanError::OnlyReads(self.id()));
@@ -38,11 +39,11 @@ impl Experiment for Fast {
         settings.count.get_or_insert_with(|| Range::list(&[0]));
         settings
             .threads
-            .get_or_insert_with(|| Range::list(&[asked.cpus.clamp(1, Job::MAX_THREADS).into()]));
-        let least = spans(&settings, asked.allowed)
+            .get_or_insert_with(|| Range::list(&[request.cpus.clamp(1, Job::MAX_THREADS).into()]));
+        let least = spans(&settings, request.allowed)
             .into_iter()
             .flatten()
-            .fold(asked.target.size(), u64::min)
+            .fold(request.target.size(), u64::min)
             .max(1);
         // Direct I/O needs multiples of the sector size, so its blocks are not reduced: it is
         // skipped where the file is smaller than one block.
@@ -50,9 +51,12 @@ impl Experiment for Fast {
         if let (Some(blocks), true) = (&mut settings.block_size, reduces) {
             blocks.values.iter_mut().for_each(|block| *block = (*block).min(least));
         }
-        let (cells, mut skipped) = Sweep.cells(&settings, asked)?;
+        let (cells, mut skipped) = Sweep.cells(&settings, request)?;
         let seen = |job: &Job| {
-            asked.infos.iter().any(|info| info.id == job.backend.id && info.moves() == Moves::Data)
+            request
+                .infos
+                .iter()
+                .any(|info| info.id == job.backend.id && info.moves() == Moves::Data)
         };
         let (cells, unseen): (Vec<Job>, Vec<Job>) = cells.into_iter().partition(seen);
         skipped.extend(unseen.into_iter().map(|cell| Skipped { cell, reason: UNSEEN.into() }));

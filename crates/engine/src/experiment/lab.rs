@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{Asked, Experiment, PlanError};
+use super::error::PlanError;
+use super::kind::{Experiment, PlanRequest};
 use crate::plan::{
     Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, check_sets, named_probes,
 };
@@ -18,7 +19,7 @@ impl Experiment for Lab {
         "probes of the operating system, from a clock reading to a file over the network"
     }
 
-    fn cells(&self, _: &Settings, _: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+    fn cells(&self, _: &Settings, _: &PlanRequest) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         Ok((Vec::new(), Vec::new()))
     }
 
@@ -28,7 +29,7 @@ impl Experiment for Lab {
 }
 
 /// Returns the probes that the user named, else those of the presets.
-pub fn asked<'a>(resolved: &Resolved<'a>) -> Vec<&'a String> {
+pub fn requested_probes<'a>(resolved: &Resolved<'a>) -> Vec<&'a String> {
     let Resolved { user, presets, .. } = *resolved;
     let of_presets =
         || presets.iter().filter_map(|preset| preset.settings.probe.as_ref()).flatten().collect();
@@ -37,8 +38,8 @@ pub fn asked<'a>(resolved: &Resolved<'a>) -> Vec<&'a String> {
 
 /// Rejects parameters of probes that are not chosen. Those of presets are checked only against the
 /// probes of presets.
-fn check(of: &Asked, chosen: &[&'static ProbeInfo]) -> Result<(), PlanError> {
-    let Resolved { user, presets, .. } = of.resolved;
+fn check(request: &PlanRequest, chosen: &[&'static ProbeInfo]) -> Result<(), PlanError> {
+    let Resolved { user, presets, .. } = request.resolved;
     let of_presets = presets
         .iter()
         .filter(|_| user.probe.is_none())
@@ -52,14 +53,16 @@ fn check(of: &Asked, chosen: &[&'static ProbeInfo]) -> Result<(), PlanError> {
 }
 
 /// Returns the cells of all requested probes, each once, and those that are unavailable here.
-pub(super) fn probes(of: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
-    let words: Vec<String> = asked(of.resolved).into_iter().cloned().collect();
+pub(super) fn probes(
+    request: &PlanRequest,
+) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
+    let words: Vec<String> = requested_probes(request.resolved).into_iter().cloned().collect();
     let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     let chosen: Vec<&'static ProbeInfo> =
-        named_probes(&words, of.probes.infos)?.into_iter().copied().collect();
-    check(of, &chosen)?;
+        named_probes(&words, request.probes.infos)?.into_iter().copied().collect();
+    check(request, &chosen)?;
     for info in chosen {
-        for (cell, checked) in (of.probes.cells)(info) {
+        for (cell, checked) in (request.probes.cells)(info) {
             if !seen.insert(cell.clone()) {
                 continue;
             }
@@ -69,12 +72,5 @@ pub(super) fn probes(of: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCel
             }
         }
     }
-    match skipped.first() {
-        Some(Skipped { cell, reason })
-            if cells.is_empty() && !super::needs_file(of.resolved.presets) =>
-        {
-            Err(PlanError::Refused { cell: cell.label(), reason: reason.clone() })
-        }
-        _ => Ok((cells, skipped)),
-    }
+    Ok((cells, skipped))
 }

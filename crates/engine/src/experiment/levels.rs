@@ -1,7 +1,8 @@
 //! `levels`: a sweep, preceded by the cache-drop levels, which a report shows as a separate table.
 
+use super::error::PlanError;
+use super::kind::{Experiment, PlanRequest};
 use super::sweep::Sweep;
-use super::{Asked, Experiment, PlanError};
 use crate::plan::{Job, Settings, Skipped};
 
 /// Its id; the engine times opening and reading the file after each cache-drop level.
@@ -21,8 +22,8 @@ impl Experiment for Levels {
     fn cells(
         &self,
         settings: &Settings,
-        asked: &Asked,
+        request: &PlanRequest,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
-        Sweep.cells(settings, asked)
+        Sweep.cells(settings, request)
     }
 }

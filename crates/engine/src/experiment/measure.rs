@@ -1,7 +1,8 @@
 //! `measure`: how many operations take a reasonable time, which a report shows as a separate table.
 
+use super::error::PlanError;
+use super::kind::{Experiment, PlanRequest};
 use super::sweep::Sweep;
-use super::{Asked, Experiment, PlanError};
 use crate::plan::{Job, Settings, Skipped};
 
 /// Its id; reports of such a session show the counts that calibration found.
@@ -21,8 +22,8 @@ impl Experiment for Measure {
     fn cells(
         &self,
         settings: &Settings,
-        asked: &Asked,
+        request: &PlanRequest,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
-        Sweep.cells(settings, asked)
+        Sweep.cells(settings, request)
     }
 }

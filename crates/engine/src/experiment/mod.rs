@@ -5,6 +5,7 @@ mod calls;
 mod describe;
 mod error;
 mod fast;
+mod kind;
 mod lab;
 mod levels;
 mod measure;
@@ -13,78 +14,21 @@ mod sweep;
 
 pub use calls::CALLS;
 pub use describe::{OtherCells, describes};
-pub use error::PlanError;
-pub use lab::asked as asked_probes;
+pub use error::{MAX_CELLS, PlanError};
+pub use kind::{AvailableProbes, Experiment, PlanRequest};
+pub use lab::requested_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
-pub use sweep::{FIRST_ROUND, PEER_START, SHORTEST, estimate, spans, usual};
+pub use sweep::{FIRST_ROUND, MIN_TRIAL_TIME, PEER_START, estimate, spans, usual};
 
 use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::plan::{
-    Cache, Cold, Info, Job, MeasureCeilings, Plan, Preset, ProbeCell, ProbeInfo, Resolved,
-    Settings, Skipped, TargetSpec, TrialTime, Unknown, nearest,
+    Cache, Cold, Job, MeasureCeilings, Plan, Preset, ProbeCell, Resolved, Settings, Skipped,
+    TrialTime, Unknown, nearest,
 };
 use crate::units::short_bytes;
-
-/// Everything a plan depends on, gathered beforehand: an experiment never touches the machine.
-pub struct Asked<'a> {
-    pub resolved: &'a Resolved<'a>,
-    pub target: TargetSpec,
-    pub infos: &'a [&'static Info],
-    /// Checks whether this kernel and target support a job; the error is the reason.
-    pub check: &'a dyn Fn(&Job) -> Result<(), String>,
-    /// Memory that buffers may use, bytes.
-    pub memory: u64,
-    /// Memory that this process may use in total, bytes: the base of `--memory-share`.
-    pub allowed: u64,
-    /// Cost of the cheapest system call here, nanoseconds; 0 = not measured.
-    pub call: f64,
-    /// CPUs that this process may use.
-    pub cpus: u32,
-    /// The seed where the user gave none.
-    pub seed: u64,
-    pub probes: &'a Offered<'a>,
-}
-
-/// The probes that are available here.
-pub struct Offered<'a> {
-    pub infos: &'a [&'static ProbeInfo],
-    /// Returns all cells of a probe, and why one is unavailable.
-    #[allow(clippy::type_complexity)]
-    pub cells: &'a dyn Fn(&'static ProbeInfo) -> Vec<(ProbeCell, Result<(), String>)>,
-}
-
-impl Offered<'static> {
-    /// No probes: for plans that only measure files.
-    pub const NONE: &'static Offered<'static> = &Offered { infos: &[], cells: &|_| Vec::new() };
-}
-
-/// Maximum number of combinations of one preset: two long ranges multiplied would exhaust the
-/// memory.
-pub const MAX_CELLS: u64 = 10_000;
-
-/// A rule that turns settings into cells.
-pub trait Experiment: Sync {
-    fn id(&self) -> &'static str;
-    fn about(&self) -> &'static str;
-    /// Returns whether its cells do the same by different methods, of which one is picked at run
-    /// time.
-    fn picks(&self) -> bool {
-        false
-    }
-    /// Returns the cells, and those that were skipped, with the reason.
-    fn cells(
-        &self,
-        settings: &Settings,
-        asked: &Asked,
-    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
-    /// Returns whether it measures a file at all.
-    fn needs_file(&self) -> bool {
-        true
-    }
-}
 
 /// Every experiment, in the order of lists.
 pub static EXPERIMENTS: &[&dyn Experiment] =
@@ -96,11 +40,11 @@ fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
 }
 
 /// Returns the cells of all presets, each once, and those that were skipped.
-fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+fn cells(request: &PlanRequest) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     let (mut cells, mut skipped, mut passed_over) = (Vec::new(), Vec::new(), None);
     let (mut seen, mut out) = (HashSet::new(), HashSet::new());
-    for part in &asked.resolved.parts {
-        match experiment(&part.preset.experiment)?.cells(&part.settings, asked) {
+    for part in &request.resolved.parts {
+        match experiment(&part.preset.experiment)?.cells(&part.settings, request) {
             Ok((some, left_out)) => {
                 cells.extend(some.into_iter().filter(|cell| seen.insert(cell.clone())));
                 skipped.extend(
@@ -118,7 +62,7 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     skipped.retain(|skipped| !seen.contains(&skipped.cell));
     match passed_over {
         Some(error) if cells.is_empty() => Err(error),
-        _ if cells.is_empty() && needs_file(asked.resolved.presets) => Err(refused(&skipped)),
+        _ if cells.is_empty() && needs_file(request.resolved.presets) => Err(refused(&skipped)),
         _ => Ok((cells, skipped)),
     }
 }
@@ -132,10 +76,10 @@ pub fn needs_file(presets: &[Preset]) -> bool {
 }
 
 /// Returns whether one of the cells is to be picked, which only works for a single preset.
-fn picks(asked: &Asked) -> Result<bool, PlanError> {
-    for preset in asked.resolved.presets {
+fn picks(request: &PlanRequest) -> Result<bool, PlanError> {
+    for preset in request.resolved.presets {
         if experiment(&preset.experiment)?.picks() {
-            return if asked.resolved.presets.len() > 1 {
+            return if request.resolved.presets.len() > 1 {
                 Err(PlanError::Alone(preset.id.clone()))
             } else {
                 Ok(true)
@@ -146,8 +90,8 @@ fn picks(asked: &Asked) -> Result<bool, PlanError> {
 }
 
 /// Returns whether the cache-drop levels are measured, whatever the cells.
-fn levels(asked: &Asked) -> bool {
-    asked.resolved.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
+fn measures_levels(request: &PlanRequest) -> bool {
+    request.resolved.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
 }
 
 /// Returns the trial time, and whether it is fitted to the budget: the user's; else that of a
@@ -167,21 +111,34 @@ fn trial_time(
     }
 }
 
+/// Returns the cells of the requested probes, and those that are unavailable here.
+fn probes(request: &PlanRequest) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
+    let (cells, skipped) = lab::probes(request)?;
+    match skipped.first() {
+        Some(Skipped { cell, reason })
+            if cells.is_empty() && !needs_file(request.resolved.presets) =>
+        {
+            Err(PlanError::Refused { cell: cell.label(), reason: reason.clone() })
+        }
+        _ => Ok((cells, skipped)),
+    }
+}
+
 /// Makes the plan of all presets together: the union of their cells, each cell once.
 ///
 /// # Errors
 /// Nothing can be measured, or settings contradict each other.
-pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
-    let pick = picks(asked)?;
-    let (cells, skipped) = cells(asked)?;
+pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
+    let pick = picks(request)?;
+    let (cells, skipped) = cells(request)?;
     let cold = |job: &Job| job.cache == Cache::Cold;
-    let drops =
-        cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)).any(cold) || levels(asked);
-    if asked.resolved.user.cold.is_some_and(|level| level != Cold::Data) && !drops {
+    let drops = cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)).any(cold)
+        || measures_levels(request);
+    if request.resolved.user.cold.is_some_and(|level| level != Cold::Data) && !drops {
         return Err(PlanError::ColdOfNone);
     }
-    let (probes, skipped_probes) = lab::probes(asked)?;
-    let Resolved { user, presets, whole, .. } = asked.resolved;
+    let (probes, skipped_probes) = probes(request)?;
+    let Resolved { user, presets, whole, .. } = request.resolved;
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
     let (trial_time, fitted) = trial_time(user, whole, &cells, budget);
     let plan = Plan {
@@ -189,14 +146,14 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
             .first()
             .map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
         presets: presets.iter().map(|p| p.id.clone()).collect(),
-        target: asked.target.clone(),
+        target: request.target.clone(),
         cells,
         trials: whole.trials,
         goal: Plan::GOAL,
         trial_time,
         fitted,
         budget,
-        seed: whole.seed.unwrap_or(asked.seed),
+        seed: whole.seed.unwrap_or(request.seed),
         probes,
         skipped,
         skipped_probes,

@@ -1,14 +1,14 @@
 //! Why a combination of axes is skipped.
 
-use super::Asked;
+use super::kind::PlanRequest;
 use crate::plan::{Cache, Info, Job, Moves, Op, Pattern, TargetSpec};
 use crate::units::{show_bytes, show_count};
 
 /// Returns why this combination is meaningless or not supported here.
-pub fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
+pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
     let id = info.id;
     if job.mix.is_some() && !info.mixes {
-        let able: Vec<&str> = asked.infos.iter().filter(|i| i.mixes).map(|i| i.id).collect();
+        let able: Vec<&str> = request.infos.iter().filter(|i| i.mixes).map(|i| i.id).collect();
         return Some(format!(
             "{id} cannot mix reads and writes; --backend {} can",
             able.join(", ")
@@ -18,7 +18,7 @@ pub fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
         return Some(format!(
             "{id} cannot {}; --backend {} can",
             job.op,
-            able(asked.infos, job.op)
+            able(request.infos, job.op)
         ));
     }
     if job.depth > info.max_depth() {
@@ -32,7 +32,7 @@ pub fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     if job.direct && !info.direct {
         return Some(format!("{id} does not support direct I/O; leave out --direct"));
     }
-    if let Some(why) = appends(info, job, asked) {
+    if let Some(why) = appends(info, job, request) {
         return Some(why);
     }
     if let Some(why) = folds(info, job) {
@@ -45,10 +45,10 @@ pub fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
                 .into(),
         );
     }
-    fits(job, asked)
-        .or_else(|| writes(job, asked))
-        .or_else(|| memory(info, job, asked.memory))
-        .or_else(|| (asked.check)(job).err())
+    fits(job, request)
+        .or_else(|| writes(job, request))
+        .or_else(|| memory(info, job, request.memory))
+        .or_else(|| (request.check)(job).err())
 }
 
 /// Returns why the XOR of the data is not available.
@@ -74,12 +74,12 @@ fn folds(info: &Info, job: &Job) -> Option<String> {
 }
 
 /// Returns why the blocks do not fit in the file.
-fn fits(job: &Job, asked: &Asked) -> Option<String> {
-    if job.span > asked.target.size() {
+fn fits(job: &Job, request: &PlanRequest) -> Option<String> {
+    if job.span > request.target.size() {
         return Some(format!(
             "a span of {} exceeds the file's {}; use a smaller --size",
             show_bytes(job.span),
-            show_bytes(asked.target.size())
+            show_bytes(request.target.size())
         ));
     }
     if job.block > job.span {
@@ -102,13 +102,13 @@ fn fits(job: &Job, asked: &Asked) -> Option<String> {
 }
 
 /// Returns why a job cannot append: the file is empty at first and grows in order.
-fn appends(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
+fn appends(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
     if !job.appends() {
         return None;
     }
     if !info.appends {
         let able: Vec<&str> =
-            asked.infos.iter().filter(|info| info.appends).map(|info| info.id).collect();
+            request.infos.iter().filter(|info| info.appends).map(|info| info.id).collect();
         return Some(format!("{} cannot append; {} can", info.id, able.join(", ")));
     }
     let why = match job {
@@ -133,8 +133,8 @@ fn able(infos: &[&'static Info], op: Op) -> String {
     able.map(|i| i.id).collect::<Vec<_>>().join(", ")
 }
 
-fn writes(job: &Job, asked: &Asked) -> Option<String> {
-    let existing = matches!(asked.target, TargetSpec::File { .. });
+fn writes(job: &Job, request: &PlanRequest) -> Option<String> {
+    let existing = matches!(request.target, TargetSpec::File { .. });
     (job.op == Op::Write && existing).then(|| {
         "iotui writes only to files it creates; name a new file, or none for a scratch file".into()
     })

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use super::error::{MAX_CELLS, PlanError};
+use super::kind::{Experiment, PlanRequest};
 use super::refusal::refusal;
-use super::{Asked, Experiment, MAX_CELLS, PlanError};
 use crate::plan::{
     Backends, Cache, Choice, CpuCache, DefaultFor, Info, Job, Moves, Op, Pattern, Plan, Range,
     Settings, Skipped, Sync, TrialTime, Writes, nearest,
@@ -24,16 +25,16 @@ impl Experiment for Sweep {
     fn cells(
         &self,
         settings: &Settings,
-        asked: &Asked,
+        request: &PlanRequest,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
-        let axes = Axes::of(settings, asked)?;
+        let axes = Axes::of(settings, request)?;
         let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         axes.each(|info, job| {
             let job = sensible(info, job);
             if !seen.insert(job.clone()) {
                 return;
             }
-            match refusal(info, &job, asked) {
+            match refusal(info, &job, request) {
                 None => cells.push(job),
                 Some(reason) => skipped.push(Skipped { cell: job, reason }),
             }
@@ -47,13 +48,13 @@ impl Experiment for Sweep {
 pub(super) fn trial_time(cells: usize, budget: Duration, starts: Duration) -> TrialTime {
     // Calibration takes about 1.5 trials, preparation about a third of one.
     let fits = (budget.saturating_sub(starts)).as_secs_f64() / (cells as f64 * FIRST_ROUND);
-    let time =
-        Duration::from_millis((fits * 1000.0) as u64).clamp(SHORTEST, TrialTime::default().low);
+    let time = Duration::from_millis((fits * 1000.0) as u64)
+        .clamp(MIN_TRIAL_TIME, TrialTime::default().low);
     TrialTime::of(time)
 }
 
 /// Minimum of a trial time that is fitted to a budget.
-pub const SHORTEST: Duration = Duration::from_millis(1);
+pub const MIN_TRIAL_TIME: Duration = Duration::from_millis(1);
 
 /// The time of one cell in the first round, in trial times: calibration, preparation and one trial.
 pub const FIRST_ROUND: f64 = 3.3;
@@ -78,9 +79,9 @@ struct Axes {
 }
 
 impl Axes {
-    fn of(settings: &Settings, asked: &Asked) -> Result<Axes, PlanError> {
-        let (direct, size) = (settings.direct.unwrap_or(false), asked.target.size());
-        let backends = backends(settings, asked.infos)?;
+    fn of(settings: &Settings, request: &PlanRequest) -> Result<Axes, PlanError> {
+        let (direct, size) = (settings.direct.unwrap_or(false), request.target.size());
+        let backends = backends(settings, request.infos)?;
         let op = settings
             .op
             .unwrap_or_else(|| usual_op(settings, backends.iter().map(|(_, info)| *info)));
@@ -97,7 +98,7 @@ impl Axes {
             threads: values(&settings.threads, &[1]),
             depths: values(&settings.depth, &[1]),
             caches: settings.cache.clone().unwrap_or_else(|| default_caches(op, direct)),
-            spans: spans(settings, asked.allowed).unwrap_or_else(|| vec![size]),
+            spans: spans(settings, request.allowed).unwrap_or_else(|| vec![size]),
             op,
             pattern: settings.pattern.unwrap_or(Pattern::Seq),
             direct,

@@ -105,7 +105,7 @@ fn read_cache(root: &Root, cpu: u32, index: u32) -> Option<CacheLevel> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     fn add(tree: &Tree, cpu: u32, index: u32, values: [&str; 6]) {
         let names =

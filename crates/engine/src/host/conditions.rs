@@ -1,4 +1,5 @@
-//! Present conditions that would disturb a measurement. They are not properties of the machine: they differ from session to session.
+//! Present conditions that would disturb a measurement. They are not properties of the machine:
+//! they differ from session to session.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ use super::root::{Root, clean};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Conditions {
-    /// Share of the last 10 s in which at least one task waited for I/O, 0 to 1 (/proc/pressure/io).
+    /// Share of the last 10 s in which at least one task waited for I/O, 0 to 1
+    /// (/proc/pressure/io).
     pub io_pressure: Option<f64>,
     /// Load average of the last minute.
     pub load: Option<f64>,
@@ -44,7 +46,8 @@ fn parse_io_pressure(text: &str) -> Option<f64> {
     (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
 }
 
-/// Parses the steal share from `cpu  user nice system idle iowait irq softirq steal guest guest_nice`; guest is part of user.
+/// Parses the steal share from `cpu  user nice system idle iowait irq softirq steal guest
+/// guest_nice`; guest is part of user.
 fn parse_steal(stat: &str) -> Option<f64> {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let ticks: Vec<f64> = line
@@ -57,7 +60,8 @@ fn parse_steal(stat: &str) -> Option<f64> {
     ticks.get(7).filter(|_| all > 0.0).map(|steal| steal / all)
 }
 
-/// Extracts lines such as `      [>....]  resync =  4.3% (45/1000) finish=9.9min speed=1K/sec`, without the bar.
+/// Extracts lines such as `      [>....]  resync =  4.3% (45/1000) finish=9.9min speed=1K/sec`,
+/// without the bar.
 fn parse_raid_progress(mdstat: &str) -> Vec<String> {
     const TASKS: [&str; 4] = ["resync =", "recovery =", "reshape =", "check ="];
     mdstat
@@ -88,7 +92,7 @@ fn on_battery(root: &Root) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     #[test]
     fn reads_captured_files() {

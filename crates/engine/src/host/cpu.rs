@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::cpu_info::Info;
 use super::cycle::{self, Cycle};
 use super::quota;
-use super::root::{Root, clean, cpu_list};
+use super::root::{Root, cpu_list};
 
 /// The processors of the machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -31,7 +32,8 @@ pub struct Cpu {
     pub cycle_nanos: Option<f64>,
     /// Source of the cycle time: `cpufreq maximum`, `cpuinfo MHz` ...
     pub cycle_source: String,
-    /// cpufreq governor of the first CPU; `None`: the kernel does not control the frequency (most virtual machines).
+    /// cpufreq governor of the first CPU; `None`: the kernel does not control the frequency (most
+    /// virtual machines).
     pub governor: Option<String>,
     /// Instruction sets that iotui has code for.
     pub simd: Vec<String>,
@@ -90,57 +92,6 @@ fn names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut list: Vec<String> = names.map(String::from).collect();
     list.dedup();
     list
-}
-
-/// The paragraph of the first CPU in /proc/cpuinfo, and the number of CPUs.
-pub(super) struct Info {
-    fields: Vec<(String, String)>,
-    processors: usize,
-}
-
-impl Info {
-    pub(super) fn read(root: &Root) -> Info {
-        Info::parse(&root.text("/proc/cpuinfo").unwrap_or_default())
-    }
-
-    fn parse(text: &str) -> Info {
-        let processors = text.lines().filter(|line| line.starts_with("processor")).count();
-        let pair = |line: &str| {
-            line.split_once(':')
-                .map(|(name, value)| (name.trim().to_string(), value.trim().to_string()))
-        };
-        let fields = text
-            .trim_start()
-            .lines()
-            .take_while(|line| !line.trim().is_empty())
-            .filter_map(pair)
-            .collect();
-        Info { fields, processors }
-    }
-
-    fn raw(&self, name: &str) -> Option<&str> {
-        self.fields
-            .iter()
-            .find(|(known, value)| known.eq_ignore_ascii_case(name) && !value.is_empty())
-            .map(|(_, value)| value.as_str())
-    }
-
-    pub(super) fn get(&self, name: &str) -> Option<String> {
-        self.raw(name).map(clean)
-    }
-
-    pub(super) fn number(&self, name: &str) -> Option<f64> {
-        self.raw(name)?.parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0)
-    }
-
-    /// Returns the CPU flags: `flags` on x86, `Features` on Arm.
-    pub(super) fn flags(&self) -> BTreeSet<&str> {
-        self.raw("flags")
-            .or_else(|| self.raw("features"))
-            .unwrap_or_default()
-            .split_ascii_whitespace()
-            .collect()
-    }
 }
 
 fn online(root: &Root, info: &Info) -> Vec<u32> {

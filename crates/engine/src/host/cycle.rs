@@ -1,6 +1,6 @@
 //! The duration of one CPU cycle, from the best available source.
 
-use super::cpu::Info;
+use super::cpu_info::Info;
 use super::root::Root;
 
 /// The duration of a cycle and its source.
@@ -13,7 +13,8 @@ pub(super) struct Cycle {
 /// Plausible frequencies, 1 MHz to 20 GHz, in kHz.
 const PLAUSIBLE_KHZ: std::ops::RangeInclusive<f64> = 1e3..=2e7;
 
-/// Reads the cycle time from cpufreq's maximum (the speed of a busy CPU), else from /proc/cpuinfo, the time-stamp counter or the device tree.
+/// Reads the cycle time from cpufreq's maximum (the speed of a busy CPU), else from /proc/cpuinfo,
+/// the time-stamp counter or the device tree.
 pub(super) fn read(root: &Root, info: &Info) -> Cycle {
     let first = "/sys/devices/system/cpu/cpu0";
     let sources = [
@@ -31,7 +32,8 @@ pub(super) fn read(root: &Root, info: &Info) -> Cycle {
     Cycle { nanos: None, source: "unknown".into() }
 }
 
-/// Derives the frequency of the time-stamp counter from bogomips, which is twice its MHz on x86; elsewhere bogomips counts something else.
+/// Derives the frequency of the time-stamp counter from bogomips, which is twice its MHz on x86;
+/// elsewhere bogomips counts something else.
 fn tsc_khz(info: &Info) -> Option<f64> {
     if !info.flags().contains("tsc") {
         return None;
@@ -49,7 +51,7 @@ fn device_tree_khz(root: &Root) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     fn cycle(files: &[(&str, &str)]) -> Cycle {
         let root = Tree::new(files);

@@ -11,9 +11,13 @@ const MAX_BLOCKS: u64 = 64;
 /// Bytes of a sampled block.
 const BLOCK: usize = 4096;
 
-/// Estimates the entropy of up to 64 blocks spread over `[0, len)`, in bits per byte: 8 for random or encrypted data, 4 to 5 for text, 0 for zeros. `None` for an empty range.
+/// Estimates the entropy of up to 64 blocks spread over `[0, len)`, in bits per byte: 8 for random
+/// or encrypted data, 4 to 5 for text, 0 for zeros. `None` for an empty range.
 ///
-/// It is the mean of each block's byte entropy, so data that repeats at a distance looks richer than it is. The reads go through the page cache and warm up to 64 blocks of the file, so call this before a cold preparation. `stop` is polled before each block, because a slow file system may need a while.
+/// It is the mean of each block's byte entropy, so data that repeats at a distance looks richer
+/// than it is. The reads go through the page cache and warm up to 64 blocks of the file, so call
+/// this before a cold preparation. `stop` is polled before each block, because a slow file system
+/// may need a while.
 ///
 /// # Errors
 /// `Interrupted` if stopped; the errno of open(2) or pread(2).
@@ -56,7 +60,8 @@ fn fill(file: &File, block: &mut [u8], offset: u64, stop: &dyn Fn() -> bool) -> 
     Ok(filled)
 }
 
-/// Computes Shannon's entropy with the Miller-Madow correction, which compensates for the short sample.
+/// Computes Shannon's entropy with the Miller-Madow correction, which compensates for the short
+/// sample.
 fn bits_per_byte(block: &[u8]) -> f64 {
     let mut counts = [0u32; 256];
     block.iter().for_each(|byte| counts[usize::from(*byte)] += 1);

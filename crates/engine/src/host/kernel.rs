@@ -13,7 +13,8 @@ pub struct ClockSource {
 }
 
 impl ClockSource {
-    /// Returns true if the clock is read without entering the kernel or the hypervisor: about 20 ns, others take 0.2 to 2 µs.
+    /// Returns true if the clock is read without entering the kernel or the hypervisor: about 20
+    /// ns, others take 0.2 to 2 µs.
     pub fn is_fast(&self) -> bool {
         matches!(
             self.current.as_str(),
@@ -50,7 +51,8 @@ pub struct Mitigation {
     pub state: String,
 }
 
-/// Vulnerabilities whose mitigation runs on each kernel entry or exit, or slows down indirect calls.
+/// Vulnerabilities whose mitigation runs on each kernel entry or exit, or slows down indirect
+/// calls.
 const AT_SYSTEM_CALLS: &[&str] = &[
     "meltdown",
     "spectre_v2",
@@ -95,7 +97,7 @@ pub fn version(release: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     #[test]
     fn parses_kernel_releases() {

@@ -87,7 +87,9 @@ pub(super) fn container(root: &Root) -> Option<String> {
         .or_else(|| marker("/.dockerenv", "docker"))
 }
 
-/// Returns true if this virtual machine returns freed memory to its host (VIRTIO_BALLOON_F_REPORTING, virtio 1.2 §5.5.3): the first touch of such a page is 5 to 10 times slower.
+/// Returns true if this virtual machine returns freed memory to its host
+/// (VIRTIO_BALLOON_F_REPORTING, virtio 1.2 §5.5.3): the first touch of such a page is 5 to 10 times
+/// slower.
 pub(super) fn reports_free_pages(root: &Root) -> bool {
     const REPORTING: usize = 5;
     const DRIVER: &str = "/sys/bus/virtio/drivers/virtio_balloon";
@@ -101,7 +103,7 @@ pub(super) fn reports_free_pages(root: &Root) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     fn hypervisor_of(files: &[(&str, &str)], flags: &str) -> Option<String> {
         virtualisation(

@@ -26,7 +26,8 @@ pub struct Memory {
     pub swap_free: u64,
     /// A running DAMON kernel thread (`kdamond.0`), which may evict idle cached files.
     pub kdamond: Option<String>,
-    /// Whether this guest returns freed memory to its host, which makes the first touch of new memory slow.
+    /// Whether this guest returns freed memory to its host, which makes the first touch of new
+    /// memory slow.
     pub reports_free_pages: bool,
 }
 
@@ -67,7 +68,8 @@ impl Memory {
 /// Processes inspected at most; each takes about 5 µs.
 const MAX_PROCESSES: usize = 4096;
 
-/// Returns the name of a DAMON kernel thread. Its sysfs folder is for root only, so the process list is searched.
+/// Returns the name of a DAMON kernel thread. Its sysfs folder is for root only, so the process
+/// list is searched.
 fn kdamond(root: &Root) -> Option<String> {
     let pids = root
         .names("/proc")
@@ -81,7 +83,7 @@ fn kdamond(root: &Root) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     #[test]
     fn reads_captured_files() {

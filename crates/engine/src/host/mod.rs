@@ -1,10 +1,12 @@
 //! Facts about this machine and the target, and what would disturb a measurement.
 //!
-//! [`Host`] is saved in every session; [`TargetFacts`] describes the file; [`examine`] checks both and a plan for disturbances.
+//! [`Host`] is saved in every session; [`TargetFacts`] describes the file; [`examine`] checks both
+//! and a plan for disturbances.
 
 mod cache;
 mod conditions;
 mod cpu;
+mod cpu_info;
 mod cycle;
 mod doctor;
 mod entropy;
@@ -54,7 +56,8 @@ pub struct Host {
     pub memory: Memory,
     pub clock: ClockSource,
     pub network: Vec<NetworkCard>,
-    /// kernel.io_uring_disabled: 0 allowed, 1 restricted to a group, 2 disabled; `None`: a kernel before 6.6, which allows it.
+    /// kernel.io_uring_disabled: 0 allowed, 1 restricted to a group, 2 disabled; `None`: a kernel
+    /// before 6.6, which allows it.
     pub io_uring_disabled: Option<u32>,
     /// Vulnerabilities of this CPU and their mitigations.
     pub mitigations: Vec<Mitigation>,
@@ -65,7 +68,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// Collects the facts about this machine from kernel files, within a few milliseconds. Unreadable facts stay unknown.
+    /// Collects the facts about this machine from kernel files, within a few milliseconds.
+    /// Unreadable facts stay unknown.
     pub fn collect() -> Host {
         let mut host = Host::read(&Root::system());
         host.memory.limit = crate::sys::memory_limit::cgroup_limit();
@@ -74,7 +78,7 @@ impl Host {
 
     /// Reads the facts about the machine whose `proc`, `sys` and `etc` are in `root`.
     pub fn read(root: &Root) -> Host {
-        let info = cpu::Info::read(root);
+        let info = cpu_info::Info::read(root);
         Host {
             name: root.line("/proc/sys/kernel/hostname").unwrap_or_default(),
             kernel: root.line("/proc/sys/kernel/osrelease").unwrap_or_default(),

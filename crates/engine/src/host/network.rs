@@ -54,7 +54,7 @@ fn card(root: &Root, name: String) -> NetworkCard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     #[test]
     fn reads_cards_and_their_links() {

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::root::Root;
 
-/// Returns the number of CPUs that this process may keep busy: the lowest `cpu.max` up to the root; `None`: no visible limit.
+/// Returns the number of CPUs that this process may keep busy: the lowest `cpu.max` up to the root;
+/// `None`: no visible limit.
 pub(super) fn cpus(root: &Root) -> Option<f64> {
     let groups = root.text("/proc/self/cgroup")?;
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -27,7 +28,7 @@ fn parse_quota(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     #[test]
     fn the_lowest_limit_up_to_the_root_counts() {

@@ -12,7 +12,8 @@ const MAX_LINE: usize = 300;
 /// Entries of a folder that are read at most.
 const MAX_ENTRIES: usize = 8192;
 
-/// A tree that contains `proc/`, `sys/` and `etc/`. Whatever cannot be read is unknown, never an error.
+/// A tree that contains `proc/`, `sys/` and `etc/`. Whatever cannot be read is unknown, never an
+/// error.
 #[derive(Debug, Clone)]
 pub struct Root(PathBuf);
 
@@ -78,7 +79,8 @@ impl Root {
     }
 }
 
-/// Makes a value safe to show: trimmed, at most 300 characters, and without control characters, because an attacker may name a disk.
+/// Makes a value safe to show: trimmed, at most 300 characters, and without control characters,
+/// because an attacker may name a disk.
 pub(super) fn clean(text: &str) -> String {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\0')
         .chars()
@@ -121,42 +123,11 @@ pub fn cpu_list(text: &str) -> Vec<u32> {
 }
 
 #[cfg(test)]
-pub(super) mod fake {
-    use super::*;
-
-    /// A tree of files in a temporary folder.
-    pub struct Tree(tempfile::TempDir);
-
-    impl Tree {
-        pub fn new(files: &[(&str, &str)]) -> Tree {
-            let tree = Tree(tempfile::tempdir().unwrap());
-            for (path, text) in files {
-                tree.write(path, text.as_bytes());
-            }
-            tree
-        }
-
-        pub fn write(&self, path: &str, bytes: &[u8]) {
-            let path = self.0.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, bytes).unwrap();
-        }
-
-        pub fn symlink(&self, path: &str, to: &str) {
-            let path = self.0.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::os::unix::fs::symlink(to, path).unwrap();
-        }
-
-        pub fn root(&self) -> Root {
-            Root::new(self.0.path())
-        }
-    }
-}
+pub(super) mod testing;
 
 #[cfg(test)]
 mod tests {
-    use super::fake::Tree;
+    use super::testing::Tree;
     use super::*;
     use proptest::prelude::*;
 

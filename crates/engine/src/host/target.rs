@@ -82,12 +82,14 @@ pub struct TargetFacts {
     pub network: bool,
     /// Whether a user-space program serves the file system.
     pub fuse: bool,
-    /// Page cache of the whole machine in huge pages (FileHugePages), which make mmap up to three times as fast.
+    /// Page cache of the whole machine in huge pages (FileHugePages), which make mmap up to three
+    /// times as fast.
     pub huge_page_cache: Option<u64>,
 }
 
 impl TargetFacts {
-    /// Inspects an open target. Writes its dirty pages back (FIEMAP_FLAG_SYNC) and, if cachestat(2) is refused, reads up to 256 of its pages.
+    /// Inspects an open target. Writes its dirty pages back (FIEMAP_FLAG_SYNC) and, if cachestat(2)
+    /// is refused, reads up to 256 of its pages.
     pub fn inspect(file: &File, path: &Path, kind: TargetKind) -> TargetFacts {
         let mut facts =
             TargetFacts { path: clean(&path.to_string_lossy()), kind, ..TargetFacts::default() };
@@ -162,7 +164,8 @@ impl TargetFacts {
         }
     }
 
-    /// Returns the facts that verdicts on the first `span` bytes rest on; `extents` if the engine has read them.
+    /// Returns the facts that verdicts on the first `span` bytes rest on; `extents` if the engine
+    /// has read them.
     pub fn evidence(&self, span: u64, extents: Option<&Extents>) -> TargetEvidence {
         let holes = match (extents, self.stored) {
             (Some(extents), _) => {
@@ -232,7 +235,8 @@ impl TargetFacts {
         known.min_by(|a, b| a.bytes_per_second.total_cmp(&b.bytes_per_second))
     }
 
-    /// Returns whether O_DIRECT reaches a device, as reported by the file system; memory accepts the flag and ignores it.
+    /// Returns whether O_DIRECT reaches a device, as reported by the file system; memory accepts
+    /// the flag and ignores it.
     pub fn direct_is_real(&self) -> Option<bool> {
         match self.direct {
             _ if self.memory && self.devices.is_empty() => Some(false),
@@ -247,7 +251,8 @@ impl TargetFacts {
         self.devices.iter().find_map(|device| device.read_ahead_kb)?.checked_mul(1024)
     }
 
-    /// Returns the used share of the file system, 0 to 1, counted like df: space reserved for root is neither used nor free.
+    /// Returns the used share of the file system, 0 to 1, counted like df: space reserved for root
+    /// is neither used nor free.
     pub fn used(&self) -> Option<f64> {
         let space = self.space?;
         let used = space.total.saturating_sub(space.free) as f64;
@@ -272,7 +277,9 @@ pub fn method_name(method: ExtentMethod) -> &'static str {
     }
 }
 
-/// Returns the file system and kernel if small writes scan large folios. ext4 has large folios for regular files since Linux 6.16, unless it journals data. Its buffered writes visit every buffer head of the folio ("ext4: avoid tail walks
+/// Returns the file system and kernel if small writes scan large folios. ext4 has large folios for
+/// regular files since Linux 6.16, unless it journals data. Its buffered writes visit every buffer
+/// head of the folio ("ext4: avoid tail walks
 /// for cached large-folio writes", linux-ext4, June 2026: 4.7 us for 1 KiB on 6.18, 0.6 us on
 /// 6.12). XFS and btrfs keep bitmaps instead.
 fn walks_folios(fs: &str, options: &[String], release: &str) -> Option<String> {

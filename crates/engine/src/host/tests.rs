@@ -1,4 +1,4 @@
-use super::root::fake::Tree;
+use super::root::testing::Tree;
 use super::*;
 
 #[test]

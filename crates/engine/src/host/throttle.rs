@@ -5,7 +5,8 @@ use std::path::Path;
 use super::root::Root;
 use crate::record::Throttle;
 
-/// Reads the lowest limits up to the root for these devices (major, minor); `None`: no visible limit.
+/// Reads the lowest limits up to the root for these devices (major, minor); `None`: no visible
+/// limit.
 ///
 /// io.latency and io.weight are not limits: their effect depends on other groups.
 pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {
@@ -86,7 +87,7 @@ fn lower_limit(found: &mut Throttle, by: &str, slot: Slot, value: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::root::fake::Tree;
+    use crate::host::root::testing::Tree;
 
     const DISK: &[(u64, u64)] = &[(259, 1), (8, 0)];
 

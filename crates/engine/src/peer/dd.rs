@@ -1,6 +1,6 @@
 //! `dd`: the classic copy program of GNU coreutils.
 
-use super::{Output, Part, Peer, PeerError, Task, ThreadResult, first_line};
+use super::kind::{Output, Part, Peer, PeerError, Task, ThreadResult, first_line};
 use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op, Pattern};
 
 pub struct Dd;
@@ -78,7 +78,8 @@ impl Peer for Dd {
     }
 }
 
-/// Parses `16+0 records in`, `16+0 records out`, `65536 bytes (66 kB, 64 KiB) copied, 0.000123 s, 533 MB/s`; a record is a system call.
+/// Parses `16+0 records in`, `16+0 records out`, `65536 bytes (66 kB, 64 KiB) copied, 0.000123 s,
+/// 533 MB/s`; a record is a system call.
 fn parse_statistics(stderr: &str) -> Option<ThreadResult> {
     let records = |suffix: &str| {
         let line = stderr.lines().find_map(|line| line.strip_suffix(suffix))?;

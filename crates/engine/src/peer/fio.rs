@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Output, Peer, PeerError, Task, ThreadResult, first_line};
+use super::kind::{Output, Peer, PeerError, Task, ThreadResult, first_line};
 use crate::plan::{
     DataPath, Depth, Fio as InFio, FioEngine, FioOption, Info, Job, Op, Opt, Pattern,
 };
@@ -119,7 +119,8 @@ impl Peer for Fio {
         ]
         .map(String::from)
         .to_vec();
-        // Like iotui's own reads: no cache drop, no advice, page-aligned buffers; and no costly accounting.
+        // Like iotui's own reads: no cache drop, no advice, page-aligned buffers; and no costly
+        // accounting.
         args.extend(
             ["--invalidate=0", "--fadvise_hint=0", "--iomem_align=4096", "--gtod_reduce=1"]
                 .map(String::from),
@@ -244,7 +245,8 @@ struct Direction {
 }
 
 impl JobOutput {
-    /// Returns the figures of the job; `None` if one of them is impossible for a thread. The bound also keeps sums over 1024 threads from overflowing.
+    /// Returns the figures of the job; `None` if one of them is impossible for a thread. The bound
+    /// also keeps sums over 1024 threads from overflowing.
     fn result(&self, call_per_read: bool) -> Option<ThreadResult> {
         const MILLI: u64 = 1_000_000;
         const MAX_FIGURE: u64 = 1 << 53;

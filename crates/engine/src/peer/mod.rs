@@ -1,45 +1,21 @@
-//! Peers: external programs that run the same jobs, for comparison with iotui. One file each, listed in [`PEERS`].
+//! Peers: external programs that run the same jobs, for comparison with iotui. One file each,
+//! listed in [`PEERS`].
 //!
-//! A peer defines which jobs it supports, its command line and the parsing of its output; all of that is pure. The engine prepares the file, runs the program instead of lanes, and judges its trials by the same evidence.
+//! A peer defines which jobs it supports, its command line and the parsing of its output; all of
+//! that is pure. The engine prepares the file, runs the program instead of lanes, and judges its
+//! trials by the same evidence.
 
 mod dd;
 mod fio;
+mod kind;
+
+pub use kind::{Output, Part, Peer, PeerError, Task, ThreadResult, first_line};
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
-use crate::plan::{CpuCache, Info, Job, Op, Unknown, nearest};
+use crate::plan::{CpuCache, Job, Op, Unknown, nearest};
 use crate::sys::child;
-use crate::sys::usage::Usage;
-use crate::text::{Replacement, safe};
-
-/// An external program that can run jobs.
-pub trait Peer: Sync {
-    /// Returns its description.
-    fn info(&self) -> &'static Info;
-
-    /// Returns the package that contains it in most distributions.
-    fn package(&self) -> &'static str;
-
-    /// Returns why it does not support this job, on any machine.
-    fn refusal(&self, job: &Job) -> Option<String>;
-
-    /// Builds its arguments for a task.
-    fn command(&self, task: &Task) -> Vec<String>;
-
-    /// Parses its output into one result per thread.
-    ///
-    /// # Errors
-    /// It reported a failure, or its output has an unexpected form.
-    fn parse(&self, task: &Task, output: &Output) -> Result<Vec<ThreadResult>, PeerError>;
-
-    /// Returns true if it can repeat complete passes in one run.
-    fn can_repeat(&self) -> bool;
-
-    /// Returns true if it stops at the task's limit by itself; otherwise it is interrupted and then reports its work.
-    fn obeys_limit(&self) -> bool;
-}
 
 /// All peers, in the order of lists.
 pub static PEERS: &[&dyn Peer] = &[&dd::Dd, &fio::Fio];
@@ -51,60 +27,6 @@ pub static PEERS: &[&dyn Peer] = &[&dd::Dd, &fio::Fio];
 pub fn peer(id: &str) -> Result<&'static dyn Peer, Unknown> {
     let found = PEERS.iter().find(|p| p.info().id == id);
     found.copied().ok_or_else(|| nearest("peer", id, PEERS.iter().map(|p| p.info().id)))
-}
-
-/// The work of one run of a peer.
-#[derive(Debug, Clone, Copy)]
-pub struct Task<'a> {
-    pub job: &'a Job,
-    /// An absolute path through which a child process can open the file.
-    pub file: &'a Path,
-    /// One part for each thread.
-    pub parts: &'a [Part],
-    pub passes: u64,
-    pub seed: u64,
-    /// Longest reading time.
-    pub limit: Option<Duration>,
-}
-
-/// The part of the file that one thread reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
-    pub offset: u64,
-    /// Length in bytes, a multiple of the block size.
-    pub len: u64,
-    /// Blocks that one pass reads.
-    pub ops: u64,
-}
-
-/// The output of a peer.
-#[derive(Debug, Clone, Copy)]
-pub struct Output<'a> {
-    pub stdout: &'a str,
-    pub stderr: &'a str,
-}
-
-/// The work of one thread of a peer, as reported by the peer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ThreadResult {
-    pub bytes: u64,
-    pub ops: u64,
-    /// System calls, if their number is known.
-    pub syscalls: Option<u64>,
-    pub nanos: u64,
-    /// Resolution of its clock, nanoseconds.
-    pub step: u64,
-    /// Resources used by the thread in that time; `None`: not reported.
-    pub usage: Option<Usage>,
-}
-
-/// Why a run of a peer has no result.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PeerError {
-    #[error("{program} failed: {line}")]
-    Failed { program: &'static str, line: String },
-    #[error("unexpected output of {program}: {why}")]
-    Output { program: &'static str, why: String },
 }
 
 /// Finds the program in `path`, a list of folders like PATH.
@@ -139,12 +61,6 @@ pub fn refusal(peer: &dyn Peer, job: &Job) -> Option<String> {
 /// Returns the job without a partial last block, which peers skip.
 pub fn round_to_blocks(job: &Job) -> Job {
     Job { span: job.span / job.block.max(1) * job.block, ..job.clone() }
-}
-
-/// Returns the first line that is not blank, shortened for messages.
-pub fn first_line(text: &str) -> Option<String> {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(safe(line, Replacement::Nothing).chars().take(200).collect())
 }
 
 #[cfg(test)]

@@ -6,9 +6,12 @@ use std::io;
 use std::sync::RwLock;
 use std::thread;
 
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::error::ProbeError;
+use super::kind::{Gauge, Probe};
 use super::map::Map;
 use super::param_table::{ParamRow, has_only, number};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::{Estimate, Unit};
 use crate::sys::clock::monotonic_nanos;

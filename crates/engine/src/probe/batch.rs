@@ -1,6 +1,6 @@
 //! The time of one batch, and the value computed from it.
 
-use super::Costs;
+use super::costs::Costs;
 use crate::record::Unit;
 use crate::sys::clock::Clock;
 

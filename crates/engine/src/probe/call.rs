@@ -2,9 +2,12 @@
 
 use std::hint::black_box;
 
-use super::empty::opaque_nop;
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::empty_loop::opaque_nop;
+use super::error::ProbeError;
+use super::kind::{Gauge, Probe};
 use super::param_table::{has_only, number};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 

@@ -2,7 +2,7 @@
 //! one before.
 #![allow(unsafe_code)]
 
-use super::BatchTime;
+use super::batch::BatchTime;
 use super::map::Map;
 use crate::sys::random::mix;
 

@@ -2,8 +2,11 @@
 
 use std::hint::black_box;
 
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::error::ProbeError;
+use super::kind::{Gauge, Probe};
 use super::param_table::{ParamRow, has_only, text};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::{

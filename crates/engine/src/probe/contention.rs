@@ -1,12 +1,15 @@
 //! `contention`: processes that read from the same device at the same time, each its own file.
 
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use super::files::{
     BLOCK, check_disk_space, create_filled, describe_file_system, drop_from_cache, test_device,
     test_folder,
 };
+use super::kind::{Gauge, Probe};
 use super::param_table::{has_only, number};
 use super::read_worker::{ReadPart, ReadWorker};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::scratch::Scratch;

@@ -3,12 +3,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::ProbeError;
+use super::error::ProbeError;
 use super::net::Peer;
+use super::stop_flag::StopFlag;
 use crate::host::Host;
 use crate::plan::{ProbeInfo, ProbeSet, Remote, set_values};
+use crate::record::Estimate;
 use crate::sys::memory_limit::free_memory;
 use crate::sys::threads::Affinity;
 use crate::units::show_bytes;
@@ -29,7 +30,7 @@ pub struct ProbeContext {
     pub(super) peer: Option<Arc<Peer>>,
     /// Parameter values requested by the user.
     sets: Vec<ProbeSet>,
-    stop: Arc<AtomicBool>,
+    pub(super) stop: StopFlag,
 }
 
 impl ProbeContext {
@@ -45,7 +46,7 @@ impl ProbeContext {
             file,
             peer: None,
             sets: Vec::new(),
-            stop: Arc::default(),
+            stop: StopFlag::default(),
         }
     }
 
@@ -96,11 +97,11 @@ impl ProbeContext {
 
     /// Asks every gauge to stop soon.
     pub fn request_stop(&self) {
-        self.stop.store(true, Relaxed);
+        self.stop.set();
     }
 
     pub fn is_stopping(&self) -> bool {
-        self.stop.load(Relaxed)
+        self.stop.is_set()
     }
 
     /// Returns an error once a stop was requested, for `?` between parts of long work.
@@ -113,19 +114,14 @@ impl ProbeContext {
 
     /// Returns a copy with a separate stop flag.
     pub fn with_own_stop(&self) -> ProbeContext {
-        ProbeContext { stop: Arc::default(), ..self.clone() }
+        ProbeContext { stop: StopFlag::default(), ..self.clone() }
     }
 
     /// Converts an estimate in cycles to nanoseconds; `None` if the clock rate is unknown.
-    pub fn estimate_cycles(
-        &self,
-        low: f64,
-        high: f64,
-        why: &str,
-    ) -> Option<crate::record::Estimate> {
+    pub fn estimate_cycles(&self, low: f64, high: f64, why: &str) -> Option<Estimate> {
         let cycle = self.cycle()?;
         let count = if low == high { format!("{low}") } else { format!("{low}-{high}") };
         let reason = format!("{count} cycles at {:.2} GHz: {why}", 1.0 / cycle);
-        Some(crate::record::Estimate { low: low * cycle, high: high * cycle, reason })
+        Some(Estimate { low: low * cycle, high: high * cycle, reason })
     }
 }

@@ -1,6 +1,6 @@
 //! The overhead of measuring: subtracted from every value, and shown beside it.
 
-use super::empty;
+use super::empty_loop::run_empty_loop;
 use crate::sys::clock::Clock;
 
 /// Measurement overhead on the calling thread and CPU, in nanoseconds.
@@ -33,7 +33,7 @@ impl Costs {
                     std::hint::black_box(clock.now());
                 }
             }),
-            loop_nanos: least(TURNS, &|| empty::run_empty_loop(TURNS)),
+            loop_nanos: least(TURNS, &|| run_empty_loop(TURNS)),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! `loop`: one iteration of an empty loop.
-#![allow(unsafe_code)]
 
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::empty_loop::run_empty_loop;
+use super::error::ProbeError;
+use super::kind::{Gauge, Probe};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 
@@ -19,22 +22,6 @@ static INFO: ProbeInfo = ProbeInfo {
     makes_files: false,
     params: &[],
 };
-
-/// Runs `count` empty iterations.
-#[inline(never)]
-pub(super) fn run_empty_loop(count: u64) {
-    for _ in 0..count {
-        opaque_nop();
-    }
-}
-
-/// An empty `asm!` block, which the compiler cannot remove from a loop.
-#[inline(always)]
-pub(super) fn opaque_nop() {
-    // SAFETY: the template is empty, so it keeps the promises of its options: no memory, stack or
-    // flags are touched.
-    unsafe { std::arch::asm!("", options(nomem, nostack, preserves_flags)) }
-}
 
 impl Probe for Loop {
     fn info(&self) -> &'static ProbeInfo {

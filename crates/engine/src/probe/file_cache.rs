@@ -1,9 +1,11 @@
 //! `file-cache`: how much file data the page cache holds, measured within safe bounds.
 
 use super::cache_retention::{CacheRetention, REPORTED_BYTES, Value};
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use super::files::{check_disk_space, test_device, test_folder};
+use super::kind::{Gauge, Probe};
 use super::param_table::number;
-use super::{Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::{Estimate, Unit};
 use crate::sys::fd::page_size;

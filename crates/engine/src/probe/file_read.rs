@@ -5,12 +5,14 @@ use std::fs::File;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use super::file_scan::{self, FileScan, MAX_BYTES, OPEN_NANOS, ScanParams, Source, order_phrase};
 use super::files::{
     Device, check_disk_space, create_filled, describe_file_system, fill_file, test_device,
     test_folder, unshare_descriptors,
 };
-use super::{Gauge, Probe, ProbeContext, ProbeError};
+use super::kind::{Gauge, Probe};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::fd;

@@ -8,10 +8,13 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
+use super::batch::BatchTime;
 use super::chase::shuffled;
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use super::files::{BLOCK, drop_from_cache};
+use super::kind::Gauge;
 use super::param_table::{ParamRow, has_only, number, text};
-use super::{BatchTime, Gauge, ProbeContext, ProbeError};
 use crate::plan::{Param, ProbeCell};
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::Clock;

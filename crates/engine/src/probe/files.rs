@@ -4,7 +4,8 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::{ProbeContext, ProbeError};
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use crate::sys::cold::make_cold;
 use crate::sys::fill::fill_random;
 use crate::sys::scratch::Scratch;

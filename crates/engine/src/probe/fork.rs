@@ -4,9 +4,12 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use super::helper::wait_for_child;
+use super::kind::{Gauge, Probe};
 use super::param_table::{ParamRow, has_only};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::text;

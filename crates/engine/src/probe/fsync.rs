@@ -4,11 +4,14 @@ use std::os::unix::fs::FileExt;
 
 use nix::unistd::{fdatasync, fsync};
 
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use super::files::{
     Device, check_disk_space, create_filled, describe_file_system, test_device, test_folder, unpin,
 };
+use super::kind::{Gauge, Probe};
 use super::param_table::{ParamRow, has_only, number};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::buffer::Aligned;

@@ -4,7 +4,8 @@
 use std::io;
 use std::thread::JoinHandle;
 
-use super::{ProbeContext, ProbeError};
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use crate::plan::ProbeCell;
 use crate::sys::threads::Affinity;
 

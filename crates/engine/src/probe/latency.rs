@@ -1,9 +1,12 @@
 //! `latency`: the time of one load by working-set size, from the L1 cache to memory.
 
+use super::batch::BatchTime;
 use super::chase::{Ring, shuffled};
+use super::context::ProbeContext;
+use super::error::ProbeError;
+use super::kind::{Gauge, Probe};
 use super::map::Map;
 use super::param_table::{has_only, number};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::units::show_bytes;

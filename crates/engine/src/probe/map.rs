@@ -7,7 +7,7 @@ use std::ptr;
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use super::ProbeError;
+use super::error::ProbeError;
 
 /// Returns the page size in bytes; 4 KiB where the kernel does not report it.
 pub(super) fn page() -> usize {

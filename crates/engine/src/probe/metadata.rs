@@ -7,9 +7,12 @@ use nix::fcntl::{AtFlags, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fstatat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use super::files::{describe_file_system, test_folder, unshare_descriptors};
+use super::kind::{Gauge, Probe};
 use super::param_table::{ParamRow, has_only};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::scratch_dir::ScratchDir;

@@ -1,8 +1,11 @@
 //! `mprotect`: changing the protection of pages.
 
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::error::ProbeError;
+use super::kind::{Gauge, Probe};
 use super::map::{Map, page};
 use super::param_table::{has_only, number};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 

@@ -2,10 +2,13 @@
 
 use std::fs::File;
 
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use super::files::{create_filled, test_folder};
+use super::kind::{Gauge, Probe};
 use super::map::{HUGE, Map, cached_file, page};
 use super::param_table::{ParamRow, has_only};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::Clock;

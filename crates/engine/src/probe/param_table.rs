@@ -4,7 +4,7 @@
 use crate::plan::{Param, ProbeCell};
 use crate::record::Estimate;
 
-use super::ProbeContext;
+use super::context::ProbeContext;
 
 /// One value of a probe's main parameter.
 pub(super) struct ParamRow<T: 'static> {

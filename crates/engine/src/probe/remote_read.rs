@@ -3,9 +3,11 @@
 use std::fs::File;
 use std::path::Path;
 
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use super::file_scan::{self, FileScan, MAX_BYTES, OPEN_NANOS, ScanParams, Source, order_phrase};
 use super::files::{describe_file_system, unshare_descriptors};
-use super::{Gauge, Probe, ProbeContext, ProbeError};
+use super::kind::{Gauge, Probe};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::fd;

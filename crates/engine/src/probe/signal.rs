@@ -6,8 +6,11 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::error::ProbeError;
+use super::kind::{Gauge, Probe};
 use super::param_table::{ParamRow, has_only};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 

@@ -1,6 +1,9 @@
 //! Helpers for the tests of probes.
 
-use super::{Costs, Gauge, ProbeContext, probe};
+use super::context::ProbeContext;
+use super::costs::Costs;
+use super::kind::Gauge;
+use super::probe;
 use crate::plan::{Param, ProbeCell};
 
 pub fn context() -> ProbeContext {

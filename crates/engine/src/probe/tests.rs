@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::testing::{cell, context, least, open};
 use super::*;
+use crate::plan::ProbeCell;
 use crate::sys::threads::Affinity;
 use crate::sys::usage::Usage;
 

@@ -4,7 +4,10 @@
 use std::ffi::c_void;
 use std::{io, ptr};
 
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
+use super::batch::BatchTime;
+use super::context::ProbeContext;
+use super::error::ProbeError;
+use super::kind::{Gauge, Probe};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 

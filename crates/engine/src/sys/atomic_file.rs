@@ -129,7 +129,7 @@ fn place(path: &Path) -> io::Result<Place> {
     Ok(Place::Name { path: real, folder, old: Some(old) })
 }
 
-/// Checks whether a new file may replace `path`, as far as the kernel tells beforehand.
+/// Checks whether a new file may replace `path`, as far as the kernel reports beforehand.
 fn check_replaceable(path: &Path, folder: &Path) -> io::Result<()> {
     if mounts::is_other_mount(path, folder) {
         return Err(io::Error::new(ErrorKind::ResourceBusy, "it is a mount point"));

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
 
-use super::extents::{ExtentMethod, Extents};
+use super::extent_list::{ExtentMethod, Extents};
 
 /// _IOWR('f', 11, struct fiemap): the same number on x86-64 and aarch64.
 const FS_IOC_FIEMAP: u32 = 0xc020_660b;
@@ -142,7 +142,7 @@ fn ask(file: &File, request: &mut Request, start: u64, length: u64) -> io::Resul
 }
 
 #[cfg(test)]
-#[allow(clippy::single_range_in_vec_init)] // a list of one range is meant
+#[allow(clippy::single_range_in_vec_init)] // a list of one range is intended
 mod tests {
     use super::*;
 

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::{Mode, SFlag};
 
 use super::fd;
-use super::folder::{Folder, LockedEntry, is_random_name, random_name};
+use super::folder::{Folder, LockedEntry};
+use super::scratch_name::{is_leftover_name, next_name};
 use super::{leftovers, scratch_dir, temporary};
-
-const PREFIX: &str = ".iotui-scratch-";
 
 /// An open scratch file, readable and writable; it is gone when dropped.
 #[derive(Debug)]
@@ -72,11 +71,6 @@ impl Drop for Scratch {
     }
 }
 
-/// Returns an random_name name that marks the file as iotui's.
-pub(super) fn next_name() -> String {
-    format!("{PREFIX}{}", random_name())
-}
-
 /// Removes what killed runs left in `dir`: files and folders with iotui's names, of this user, not
 /// locked; folders only if they contain nothing but iotui's files. What was removed is recorded for
 /// [`leftovers::take_notes`].
@@ -90,7 +84,7 @@ pub fn sweep(dir: &Path) -> io::Result<usize> {
         let text = name.to_str().unwrap_or_default();
         let gone = if temporary::is_name(text) {
             remove_file(&folder, &name)
-        } else if is_name(text) {
+        } else if is_leftover_name(text) {
             remove_file(&folder, &name) || scratch_dir::remove_leftover(&folder, &name)
         } else {
             false
@@ -105,25 +99,6 @@ pub fn sweep(dir: &Path) -> io::Result<usize> {
 
 fn remove_file(folder: &Folder, name: &OsStr) -> bool {
     folder.take_over(name, SFlag::S_IFREG).is_some_and(|entry| folder.remove(name, entry.id))
-}
-
-/// Returns whether it is a name of [`next_name`]; older versions used `.iotui-scratch-PID-N`, of a
-/// process that has ended.
-fn is_name(name: &str) -> bool {
-    name.strip_prefix(PREFIX)
-        .is_some_and(|rest| is_random_name(rest) || old_owner(rest).is_some_and(|pid| !alive(pid)))
-}
-
-fn old_owner(rest: &str) -> Option<u32> {
-    let (pid, count) = rest.split_once('-')?;
-    let number =
-        |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u32>().ok())?;
-    number(count)?;
-    number(pid)
-}
-
-fn alive(pid: u32) -> bool {
-    Path::new("/proc").join(pid.to_string()).exists()
 }
 
 #[cfg(test)]

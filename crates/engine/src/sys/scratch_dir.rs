@@ -11,7 +11,7 @@ use nix::sys::stat::{FileStat, SFlag, fstatat};
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
 
 use super::folder::{Folder, LockedEntry, names};
-use super::scratch::next_name;
+use super::scratch_name::next_name;
 
 /// A new folder, removed with the files in it when dropped.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::fs::File;
 use nix::errno::Errno;
 use nix::unistd::{Whence, lseek};
 
-use super::extents::{ExtentMethod, Extents};
+use super::extent_list::{ExtentMethod, Extents};
 use super::fd;
 
 /// Returns the holes of `[0, len)`; `None` where the file system does not support it.

@@ -23,13 +23,7 @@ fn passes_leave_one_copy_of_the_span_and_nothing_behind_it() {
     let (stop, published) = (AtomicBool::new(false), Published::default());
     let mut work = Work::new(Assignment {
         passes: 3,
-        ..Assignment::for_job(
-            &CopyRange,
-            &job,
-            Share::for_lane(&job, 0, u64::MAX, 7),
-            &stop,
-            &published,
-        )
+        ..CopyRange.assignment(&job, Share::for_lane(&job, 0, u64::MAX, 7), &stop, &published)
     });
     let copy = create_copy(&folder_of(&target.path)).unwrap();
     assert_eq!(

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::*;
 use crate::backend::access_pattern::Share;
-use crate::backend::work::{Assignment, Published};
+use crate::backend::work::Published;
 use crate::backend::{drive, testing};
 use crate::plan::Choice;
 use crate::sys::testing as child;
@@ -58,13 +58,7 @@ fn mapped(address: *mut u8) -> bool {
 }
 
 fn work_of<'a>(job: &Job, stop: &'a AtomicBool, published: &'a Published) -> Work<'a> {
-    Work::new(Assignment::for_job(
-        &Uring,
-        job,
-        Share::for_lane(job, 0, u64::MAX, 0),
-        stop,
-        published,
-    ))
+    Work::new(Uring.assignment(job, Share::for_lane(job, 0, u64::MAX, 0), stop, published))
 }
 
 #[test]
@@ -142,13 +136,8 @@ fn an_interrupted_wait_continues() {
         let (mut lane, pipe) = pipe_lane(&job);
         to.send((pipe, nix::unistd::gettid())).unwrap();
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment::for_job(
-            &Uring,
-            &job,
-            Share::for_lane(&job, 0, 1, 1),
-            &stop,
-            &published,
-        ));
+        let mut work =
+            Work::new(Uring.assignment(&job, Share::for_lane(&job, 0, 1, 1), &stop, &published));
         let ran = drive::run(&mut lane, &mut work).map_err(|error| error.to_string());
         let tally = work.tally();
         let _ = over.send((ran, tally.ops, tally.syscalls));
@@ -198,8 +187,7 @@ fn completions_wait_until_the_lane_asks() {
 /// In a process of its own: other threads could map memory at this address.
 #[test]
 fn memory_that_the_kernel_may_still_write_to_is_leaked() {
-    const NAME: &str =
-        "backend::uring::tests::memory_that_the_kernel_may_still_write_to_is_never_given_back";
+    const NAME: &str = "backend::uring::tests::memory_that_the_kernel_may_still_write_to_is_leaked";
     let job = job(&[], 4);
     if !child::is_child("ring") {
         if has_io_uring(&job) {
@@ -238,7 +226,7 @@ fn memory_that_the_kernel_may_still_write_to_is_leaked() {
 #[test]
 fn a_refused_buffer_is_noted_and_the_plain_path_reads_the_same() {
     const NAME: &str =
-        "backend::uring::tests::a_refused_buffer_is_told_and_the_plain_path_reads_the_same";
+        "backend::uring::tests::a_refused_buffer_is_noted_and_the_plain_path_reads_the_same";
     if !child::is_child("memlock") {
         let output = child::child(NAME, "memlock");
         return assert!(output.status.success(), "{output:?}");

@@ -1,5 +1,5 @@
 use super::*;
-use crate::host::root::fake::Tree;
+use crate::host::root::testing::Tree;
 
 const X86: &str = "processor\t: 0\nvendor_id\t: GenuineIntel\n\
 model name\t: Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz\ncpu MHz\t\t: 2101.5\n\

@@ -1,6 +1,6 @@
 //! Checks of the devices below the target, and of other programs that use them.
 
-use super::{Facts, Finding, found};
+use super::facts::{Facts, Finding, found};
 use crate::record::Severity::{Misleading, Note};
 use crate::sys::block::{BlockDevice, Kind};
 use crate::sys::link::Transport;
@@ -8,7 +8,8 @@ use crate::units::{show_bytes, show_share};
 
 pub(super) fn raid_busy(facts: &Facts) -> Option<Finding> {
     let line = facts.host.conditions.raid_busy.first()?;
-    // A target that is known not to be on RAID competes at most for the disks, which other-io detects.
+    // A target that is known not to be on RAID competes at most for the disks, which other-io
+    // detects.
     let is_unaffected = facts.target.is_some_and(|target| {
         !target.devices.is_empty() && target.devices.iter().all(|device| device.kind != Kind::Raid)
     });

@@ -1,6 +1,6 @@
 //! Checks of the running kernel: what it allows, what it reports, and what it costs.
 
-use super::{Facts, Finding, found};
+use super::facts::{Facts, Finding, found};
 use crate::host::kernel::version;
 use crate::record::Severity::{Misleading, Note};
 

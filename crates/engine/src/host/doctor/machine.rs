@@ -1,6 +1,6 @@
 //! Checks of the processors, and of other programs and machines that use them.
 
-use super::{Facts, Finding, found};
+use super::facts::{Facts, Finding, found};
 use crate::record::Severity::{Misleading, Note};
 use crate::units::show_share;
 

@@ -1,6 +1,6 @@
 //! Checks of the memory: its size and limits, eviction, and huge pages.
 
-use super::{Facts, Finding, found};
+use super::facts::{Facts, Finding, found};
 use crate::record::Severity::{Misleading, Note};
 use crate::units::show_bytes;
 

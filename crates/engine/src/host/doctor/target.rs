@@ -1,6 +1,6 @@
 //! Checks of the target: where its bytes can come from, and what is stored of it.
 
-use super::{Facts, Finding, found};
+use super::facts::{Facts, Finding, found};
 use crate::host::TargetKind;
 use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::sys::direct::DirectSupport;

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::plan::{Group, ProbeCell};
+use crate::probe::costs::Costs;
+use crate::probe::kind::{Gauge, Probe};
 use crate::probe::testing::cell;
-use crate::probe::{Costs, Gauge, PROBES, Probe, probe};
+use crate::probe::{PROBES, probe};
 use crate::record::Unit;
 use crate::sys::disk::DiskStats;
 use crate::sys::testing;

@@ -3,13 +3,17 @@
 use std::time::{Duration, Instant};
 
 use super::connection::ConnectionError;
-use super::destination::{self, Destination, Ip, Route};
+use super::destination::{self, Destination, Route};
 use super::estimate;
+use super::ip::Ip;
 use super::rtt::{check_other_cpu, on_other_cpu};
 use super::wire::{MAX_SINK, Request};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
+use crate::probe::batch::BatchTime;
+use crate::probe::context::ProbeContext;
+use crate::probe::error::ProbeError;
+use crate::probe::kind::{Gauge, Probe};
 use crate::probe::param_table::{has_only, number};
-use crate::probe::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::record::{Estimate, HostSummary, Unit};
 use crate::sys::buffer::Aligned;
 

@@ -5,10 +5,12 @@
 //! third party.
 
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use super::key::{self, PROOF, Side};
-use super::server::Server;
+use super::limits::Limits;
+use super::secret::SaltedKey;
 use super::timed_io::{StreamError, TimedIo, prepare};
 use super::wire::{Challenge, FRAME, Hello, MAX_ECHO, MAX_SINK, ProtocolError, Reply, Request};
 use crate::sys::buffer::Aligned;
@@ -43,28 +45,39 @@ impl ServeError {
     }
 }
 
+/// What the server provides to every client.
+pub struct Service {
+    /// `None` admits every client.
+    pub salted: Option<SaltedKey>,
+    pub limits: Limits,
+    /// Facts about this machine, as JSON.
+    pub facts: String,
+    /// Connections accepted so far.
+    pub accepted: AtomicU64,
+}
+
 /// Serves one client. `admit` is called once the client has proved that it knows the secret, and
-/// `greeted` when the client has been told so.
+/// `greeted` after the client has been informed.
 pub fn serve(
     stream: &TcpStream,
-    server: &Server,
+    service: &Service,
     stop: &dyn Fn() -> bool,
     admit: &dyn Fn() -> bool,
     greeted: &dyn Fn(),
 ) -> Result<(), ServeError> {
     let begin = Instant::now();
-    let limits = &server.limits;
+    let limits = &service.limits;
     prepare(stream).map_err(StreamError::Failed)?;
     let io = TimedIo { stop, idle: limits.greeting, until: begin + limits.greeting };
-    greet(stream, server, &io, admit)?;
+    greet(stream, service, &io, admit)?;
     greeted();
     let io = TimedIo { stop, idle: limits.idle, until: begin + limits.connection };
-    Client { stream, server, io, left: limits.bytes }.serve_requests()
+    Client { stream, service, io, left: limits.bytes }.serve_requests()
 }
 
 fn greet(
     stream: &TcpStream,
-    server: &Server,
+    service: &Service,
     io: &TimedIo,
     admit: &dyn Fn() -> bool,
 ) -> Result<(), ServeError> {
@@ -76,7 +89,7 @@ fn greet(
         return Err(other.into());
     }
     let nonce = random().map_err(ServeError::Nonce)?;
-    let (salt, key) = server
+    let (salt, key) = service
         .salted
         .as_ref()
         .map_or(Default::default(), |salted| (salted.salt, Some(&salted.key)));
@@ -97,7 +110,7 @@ fn greet(
 
 struct Client<'a> {
     stream: &'a TcpStream,
-    server: &'a Server,
+    service: &'a Service,
     io: TimedIo<'a>,
     /// Bytes it may still transfer.
     left: u64,
@@ -116,12 +129,14 @@ impl Client<'_> {
             }
             match Request::decode(&bytes)? {
                 Request::Facts => {
-                    let facts = self.server.facts.as_bytes();
+                    let facts = self.service.facts.as_bytes();
                     self.charge(facts.len() as u64)?;
                     self.reply(Reply::Done(facts.len() as u64))?;
                     self.io.write(self.stream, facts)?;
                 }
-                Request::Accepted => self.reply(Reply::Done(self.server.accepted()))?,
+                Request::Accepted => {
+                    self.reply(Reply::Done(self.service.accepted.load(Relaxed)))?
+                }
                 Request::Sink(count) => {
                     self.check_size(count, MAX_SINK)?;
                     self.charge(count)?;

@@ -15,8 +15,11 @@ use super::destination::{self, Destination, Route};
 use super::estimate;
 use super::wire::Request;
 use crate::plan::{Group, ProbeCell, ProbeInfo};
+use crate::probe::batch::BatchTime;
+use crate::probe::context::ProbeContext;
+use crate::probe::error::ProbeError;
+use crate::probe::kind::{Gauge, Probe};
 use crate::probe::param_table::{has_only, text};
-use crate::probe::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::record::{Estimate, HostSummary};
 use crate::sys::clock::Clock;
 

@@ -9,7 +9,8 @@ use super::secret::{Secret, SecretError, VARIABLE};
 use super::tcp_info;
 use super::timed_io::{StreamError, TimedIo, prepare};
 use super::wire::{self, Challenge, FRAME, HEAD, Hello, MAX_FACTS, ProtocolError, Reply, Request};
-use crate::probe::{ProbeContext, ProbeError};
+use crate::probe::error::ProbeError;
+use crate::probe::stop_flag::StopFlag;
 use crate::record::HostSummary;
 use crate::sys::nonce::random;
 
@@ -21,7 +22,7 @@ const MAX_DURATION: Duration = Duration::from_secs(600);
 /// A connection to a server, ready for requests.
 pub struct Connection {
     stream: TcpStream,
-    context: ProbeContext,
+    stop: StopFlag,
     /// Time limit without a single byte.
     idle: Duration,
     until: Instant,
@@ -76,9 +77,9 @@ impl Connection {
     pub fn open(
         to: SocketAddr,
         secret: Option<&Secret>,
-        context: &ProbeContext,
+        stop: &StopFlag,
     ) -> Result<Connection, ConnectionError> {
-        Connection::open_within(to, secret, context, IDLE)
+        Connection::open_within(to, secret, stop, IDLE)
     }
 
     /// Like [`open`](Connection::open), for a peer that may be silent for `idle`; its whole
@@ -86,17 +87,17 @@ impl Connection {
     pub(super) fn open_within(
         to: SocketAddr,
         secret: Option<&Secret>,
-        context: &ProbeContext,
+        stop: &StopFlag,
         idle: Duration,
     ) -> Result<Connection, ConnectionError> {
-        let mut connection = Connection::connect(to, context, idle)?;
+        let mut connection = Connection::connect(to, stop, idle)?;
         let (mut nonce, mut challenge) = connection.hello(secret)?;
         if let Some(secret) = secret.filter(|secret| !secret.has_key(&challenge.salt)) {
             // A crowded server keeps a place only for a round trip, and deriving a key takes
             // longer: connect again with the key.
             drop(connection);
             secret.key(&challenge.salt)?;
-            connection = Connection::connect(to, context, idle)?;
+            connection = Connection::connect(to, stop, idle)?;
             (nonce, challenge) = connection.hello(Some(secret))?;
         }
         connection.prove(secret, &nonce, &challenge)?;
@@ -106,12 +107,12 @@ impl Connection {
 
     fn connect(
         to: SocketAddr,
-        context: &ProbeContext,
+        stop: &StopFlag,
         idle: Duration,
     ) -> Result<Connection, ConnectionError> {
         let stream = TcpStream::connect_timeout(&to, idle).map_err(ConnectionError::Connect)?;
         prepare(&stream).map_err(ConnectionError::Connect)?;
-        Ok(Connection { stream, context: context.clone(), idle, until: Instant::now() + 2 * idle })
+        Ok(Connection { stream, stop: stop.clone(), idle, until: Instant::now() + 2 * idle })
     }
 
     /// Exchanges the greetings of both ends.
@@ -159,7 +160,7 @@ impl Connection {
     }
 
     fn with_io<T>(&self, work: impl FnOnce(&TimedIo) -> T) -> T {
-        let stop = || self.context.is_stopping();
+        let stop = || self.stop.is_set();
         work(&TimedIo { stop: &stop, idle: self.idle, until: self.until })
     }
 

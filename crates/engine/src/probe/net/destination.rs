@@ -2,18 +2,13 @@
 //! it.
 
 use super::connection::{Connection, ConnectionError};
+use super::ip::Ip;
 use super::loopback_server::{self, LoopbackServer};
 use crate::plan::{Param, ProbeCell};
+use crate::probe::context::ProbeContext;
+use crate::probe::error::ProbeError;
 use crate::probe::param_table::text;
-use crate::probe::{ProbeContext, ProbeError};
 use crate::record::HostSummary;
-
-/// The internet protocol; IPv4 unless the cell has a parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ip {
-    V4,
-    V6,
-}
 
 /// The far end of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,13 +71,13 @@ impl Destination {
                 })
             }
             (true, None) => Err(NO_PEER.into()),
-            (true, Some(peer)) => peer.fetch_facts(self.ip, context).map(drop),
+            (true, Some(peer)) => peer.fetch_facts(self.ip, &context.stop).map(drop),
         }
     }
 
     /// Returns the facts about the other machine; `None` for this one.
     pub fn remote_host(self, context: &ProbeContext) -> Option<HostSummary> {
-        context.peer.as_ref().filter(|_| self.remote)?.fetch_facts(self.ip, context).ok()
+        context.peer.as_ref().filter(|_| self.remote)?.fetch_facts(self.ip, &context.stop).ok()
     }
 
     /// Connects to it. A server in this process runs on `cpu`, or wherever this thread may run.
@@ -93,14 +88,14 @@ impl Destination {
         if !self.remote {
             let server = LoopbackServer::start(self.ip, cpu)
                 .map_err(ProbeError::in_call("a server on the loopback"))?;
-            let connection = Connection::open(server.address(), None, context)
+            let connection = Connection::open(server.address(), None, &context.stop)
                 .map_err(ConnectionError::into_probe_error)?;
             return Ok(Route { connection, _server: Some(server) });
         }
         let peer = context.peer.as_ref().ok_or_else(|| ProbeError::Missing(NO_PEER.into()))?;
         let address = peer.address(self.ip).map_err(ProbeError::Missing)?;
         let secret = peer.secret().map_err(ProbeError::Missing)?;
-        let connection = Connection::open(address, secret, context)
+        let connection = Connection::open(address, secret, &context.stop)
             .map_err(ConnectionError::into_probe_error)?;
         Ok(Route { connection, _server: None })
     }

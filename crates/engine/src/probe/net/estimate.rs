@@ -1,7 +1,7 @@
 //! Estimates for a network, from the network cards of this machine.
 
 use crate::host::NetworkCard;
-use crate::probe::ProbeContext;
+use crate::probe::context::ProbeContext;
 use crate::record::Estimate;
 use crate::units::show_rate;
 
@@ -40,14 +40,14 @@ pub fn bandwidth(context: &ProbeContext) -> Option<Estimate> {
 /// Estimates the nanoseconds of `ways` one-way trips through a network with `bytes` each.
 pub fn ways(context: &ProbeContext, ways: f64, bytes: f64) -> Estimate {
     let wire = link(context).map(|(speed, _)| ways * (bytes + HEADERS + FRAMING) / speed * 1e9);
-    let said = wire.map_or("the speed of the link is unknown".to_string(), |nanos| {
+    let wire_time = wire.map_or("the speed of the link is unknown".to_string(), |nanos| {
         format!("{nanos:.0} ns on the wire at the speed of the fastest card")
     });
     Estimate {
         low: 8_000.0 * ways + wire.unwrap_or(0.0),
         high: 250_000.0 * ways + wire.unwrap_or(0.0),
         reason: format!(
-            "{said}; two cards, a switch and a sleeping CPU add 8 to 250 µs each way within a \
+            "{wire_time}; two cards, a switch and a sleeping CPU add 8 to 250 µs each way within a \
              building"
         ),
     }

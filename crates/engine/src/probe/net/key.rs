@@ -16,9 +16,6 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-use super::secret::{Secret, SecretError};
-use crate::sys::nonce::random;
-
 pub const NONCE: usize = 32;
 pub type Nonce = [u8; NONCE];
 pub const PROOF: usize = 32;
@@ -45,37 +42,14 @@ impl fmt::Debug for Key {
     }
 }
 
-/// A server's key, and the salt its clients need to derive the same key.
-#[derive(Debug, Clone)]
-pub struct SaltedKey {
-    pub salt: Salt,
-    pub key: Key,
-}
-
-impl SaltedKey {
-    /// Derives a key with a new random salt.
-    ///
-    /// # Errors
-    /// There is not enough memory, or no random number.
-    pub fn new(secret: &Secret) -> Result<SaltedKey, SecretError> {
-        let salt = random().map_err(SecretError::Salt)?;
-        Ok(SaltedKey { salt, key: secret.key(&salt)? })
-    }
-}
-
-/// Derives a key from the bytes of a secret.
-///
-/// # Errors
-/// There is not enough memory.
-pub fn stretch(secret: &[u8], salt: &Salt) -> Result<Key, SecretError> {
-    let mut memory = allocate_blocks(PARAMS.block_count()).ok_or(SecretError::Memory)?;
+/// Derives a key from the bytes of a secret; `None` if there is not enough memory.
+pub fn stretch(secret: &[u8], salt: &Salt) -> Option<Key> {
+    let mut memory = allocate_blocks(PARAMS.block_count())?;
     let mut key = [0; 32];
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, PARAMS);
     // The lengths and parameters are valid constants, so only memory can be missing.
-    argon2
-        .hash_password_into_with_memory(secret, salt, &mut key, &mut memory)
-        .map_err(|_| SecretError::Memory)?;
-    Ok(Key(key))
+    argon2.hash_password_into_with_memory(secret, salt, &mut key, &mut memory).ok()?;
+    Some(Key(key))
 }
 
 /// Allocates `count` blocks; `None` if there is not enough memory, where the library would abort.
@@ -125,6 +99,8 @@ pub fn verify_proof(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::net::secret::{Secret, SecretError};
+    use crate::sys::nonce::random;
 
     fn key(text: &str, salt: u8) -> Key {
         Secret::new(text, "x").unwrap().key(&[salt; SALT]).unwrap()

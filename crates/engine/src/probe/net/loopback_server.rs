@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 
-use super::destination::Ip;
+use super::ip::Ip;
 use super::limits::Limits;
 use super::server::Server;
 use crate::sys::threads::Affinity;

@@ -8,6 +8,7 @@ mod connect;
 mod connection;
 mod destination;
 mod estimate;
+mod ip;
 mod key;
 mod limits;
 mod loopback_server;
@@ -24,12 +25,11 @@ mod wire;
 
 pub(super) use bandwidth::Bandwidth;
 pub(super) use connect::Connect;
-pub use key::SaltedKey;
 pub use limits::Limits;
 pub(super) use peer::Peer;
 pub(super) use rtt::Rtt;
 pub use secret::{
-    MIN_CHARS as MIN_SECRET_CHARS, Secret, SecretError, VARIABLE as SECRET_VARIABLE,
+    MIN_CHARS as MIN_SECRET_CHARS, SaltedKey, Secret, SecretError, VARIABLE as SECRET_VARIABLE,
     set_process_secret,
 };
 pub use server::{ClientEvent, ClientWatcher, Server};

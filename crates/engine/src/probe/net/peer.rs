@@ -7,10 +7,10 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use super::connection::Connection;
-use super::destination::Ip;
+use super::ip::Ip;
 use super::secret::{self, Secret};
 use crate::plan::Remote;
-use crate::probe::ProbeContext;
+use crate::probe::stop_flag::StopFlag;
 use crate::record::HostSummary;
 
 /// The machine that `--remote` names.
@@ -58,11 +58,11 @@ impl Peer {
     ///
     /// # Errors
     /// It cannot be reached or refuses; the result is cached too.
-    pub fn fetch_facts(&self, ip: Ip, context: &ProbeContext) -> Result<HostSummary, String> {
+    pub fn fetch_facts(&self, ip: Ip, stop: &StopFlag) -> Result<HostSummary, String> {
         let known = if ip == Ip::V4 { &self.v4 } else { &self.v6 };
         let fetch = || {
             let (address, secret) = (self.address(ip)?, self.secret()?);
-            let facts = Connection::open(address, secret, context).and_then(|line| line.facts());
+            let facts = Connection::open(address, secret, stop).and_then(|line| line.facts());
             facts.map_err(|error| format!("{}: {error}", self.remote))
         };
         known.get_or_init(fetch).clone()
@@ -74,12 +74,16 @@ impl Peer {
 fn resolve(remote: &Remote) -> Result<Vec<SocketAddr>, String> {
     let (to, from) = channel();
     let Remote { host, port } = remote.clone();
-    let ask = move || drop(to.send((host.as_str(), port).to_socket_addrs().map(Vec::from_iter)));
-    let told = |why: &dyn std::fmt::Display| format!("{}: {why}", remote.host);
-    std::thread::Builder::new().name("resolver".into()).spawn(ask).map_err(|error| told(&error))?;
+    let resolve =
+        move || drop(to.send((host.as_str(), port).to_socket_addrs().map(Vec::from_iter)));
+    let named = |why: &dyn std::fmt::Display| format!("{}: {why}", remote.host);
+    std::thread::Builder::new()
+        .name("resolver".into())
+        .spawn(resolve)
+        .map_err(|error| named(&error))?;
     match from.recv_timeout(RESOLVE_TIMEOUT) {
-        Ok(found) => found.map_err(|error| told(&error)),
-        Err(_) => Err(told(&"the name was not resolved within 3 s")),
+        Ok(found) => found.map_err(|error| named(&error)),
+        Err(_) => Err(named(&"the name was not resolved within 3 s")),
     }
 }
 
@@ -98,7 +102,7 @@ mod tests {
     fn an_unreachable_peer_is_one_line_with_its_name() {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let peer = Peer::new(&free.to_string().parse().unwrap());
-        let why = peer.fetch_facts(Ip::V4, &ProbeContext::default()).unwrap_err();
+        let why = peer.fetch_facts(Ip::V4, &StopFlag::default()).unwrap_err();
         assert!(
             why.starts_with(&free.to_string()) && why.contains("refused") && !why.contains('\n'),
             "{why}"

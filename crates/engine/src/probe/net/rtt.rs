@@ -1,13 +1,17 @@
 //! `rtt`: the round-trip time of a message, by TCP and by ping.
 
 use super::connection::{Connection, ConnectionError};
-use super::destination::{self, Destination, Ip, Route};
+use super::destination::{self, Destination, Route};
 use super::estimate;
+use super::ip::Ip;
 use super::ping::{self, Ping};
 use super::wire::{MAX_ECHO, Request};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
+use crate::probe::batch::BatchTime;
+use crate::probe::context::ProbeContext;
+use crate::probe::error::ProbeError;
+use crate::probe::kind::{Gauge, Probe};
 use crate::probe::param_table::{has_only, number, text};
-use crate::probe::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
 use crate::record::{Estimate, HostSummary};
 
 pub(in crate::probe) struct Rtt;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::key::{self, KEY_MEMORY_MIB, Key, Salt};
 use crate::sys::fd;
+use crate::sys::nonce::random;
 use crate::text::show_path;
 
 /// The environment variable with the secret. There is no such option, because every user of a
@@ -138,12 +139,30 @@ impl Secret {
         if let Some((_, key)) = keys.iter().find(|(known, _)| known == salt) {
             return Ok(key.clone());
         }
-        let key = key::stretch(&self.text, salt)?;
+        let key = key::stretch(&self.text, salt).ok_or(SecretError::Memory)?;
         if keys.len() == MAX_KEYS {
             keys.remove(0);
         }
         keys.push((*salt, key.clone()));
         Ok(key)
+    }
+}
+
+/// A server's key, and the salt its clients need to derive the same key.
+#[derive(Debug, Clone)]
+pub struct SaltedKey {
+    pub salt: Salt,
+    pub key: Key,
+}
+
+impl SaltedKey {
+    /// Derives a key with a new random salt.
+    ///
+    /// # Errors
+    /// There is not enough memory, or no random number.
+    pub fn new(secret: &Secret) -> Result<SaltedKey, SecretError> {
+        let salt = random().map_err(SecretError::Salt)?;
+        Ok(SaltedKey { salt, key: secret.key(&salt)? })
     }
 }
 

@@ -19,9 +19,9 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{MsgFlags, recv};
 
-use super::client;
-use super::key::SaltedKey;
+use super::client::{self, Service};
 use super::limits::Limits;
+use super::secret::SaltedKey;
 use super::wire::MAX_FACTS;
 use crate::record::HostSummary;
 
@@ -40,12 +40,7 @@ pub type ClientWatcher<'a> = dyn Fn(SocketAddr, ClientEvent) + Sync + 'a;
 /// A server on listening sockets.
 pub struct Server {
     listeners: Vec<TcpListener>,
-    /// `None` admits every client.
-    pub(super) salted: Option<SaltedKey>,
-    pub(super) limits: Limits,
-    /// Facts about this machine, as JSON.
-    pub(super) facts: String,
-    accepted: AtomicU64,
+    service: Service,
     serving: AtomicUsize,
     /// Threads of clients and of greeters.
     threads: AtomicUsize,
@@ -113,10 +108,7 @@ impl Server {
         let (serving, threads) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Ok(Server {
             listeners,
-            salted,
-            limits,
-            facts,
-            accepted: AtomicU64::new(0),
+            service: Service { salted, limits, facts, accepted: AtomicU64::new(0) },
             serving,
             threads,
             greeters: Mutex::default(),
@@ -125,7 +117,7 @@ impl Server {
 
     /// Returns the number of connections accepted so far.
     pub fn accepted(&self) -> u64 {
-        self.accepted.load(Relaxed)
+        self.service.accepted.load(Relaxed)
     }
 
     /// Serves until `stop` returns true or the write end of `wake` is closed; then all of its
@@ -142,8 +134,8 @@ impl Server {
         std::thread::scope(|scope| {
             let mut silent: Vec<Silent> = Vec::new();
             loop {
-                let accepts =
-                    silent.len() < self.limits.silent || self.silent_to_close(&silent).is_some();
+                let accepts = silent.len() < self.service.limits.silent
+                    || self.silent_to_close(&silent).is_some();
                 let Some(ready) = self.wait(&silent, accepts, wake)? else { return Ok(()) };
                 if stop() {
                     return Ok(());
@@ -154,7 +146,7 @@ impl Server {
                 for (connection, ready) in waiting.into_iter().zip(spoken) {
                     match (
                         *ready || connection.spoke,
-                        connection.since + self.limits.greeting > now,
+                        connection.since + self.service.limits.greeting > now,
                     ) {
                         (true, _) => self.first_byte(connection, scope, stop, watch, &mut silent),
                         (false, true) => silent.push(connection),
@@ -209,7 +201,7 @@ impl Server {
         let places = silent.iter().map(|connection| {
             (
                 connection.from.ip(),
-                !connection.spoke && connection.since.elapsed() >= self.limits.grace,
+                !connection.spoke && connection.since.elapsed() >= self.service.limits.grace,
             )
         });
         place_to_evict(places, None)
@@ -219,14 +211,14 @@ impl Server {
     fn take(&self, listener: &TcpListener, silent: &mut Vec<Silent>) {
         // At most the kernel's backlog, so that connections with data get their turn in between.
         for _ in 0..128 {
-            if silent.len() >= self.limits.silent {
+            if silent.len() >= self.service.limits.silent {
                 // The others wait in the kernel's backlog.
                 let Some(at) = self.silent_to_close(silent) else { return };
                 silent.remove(at);
             }
             match listener.accept() {
                 Ok((stream, from)) => {
-                    self.accepted.fetch_add(1, Relaxed);
+                    self.service.accepted.fetch_add(1, Relaxed);
                     silent.push(Silent {
                         stream: Arc::new(stream),
                         from,
@@ -307,7 +299,9 @@ impl Server {
             admitted.get()
         };
         let serve = || {
-            client::serve(stream, self, stop, &admit, &|| watch(from, ClientEvent::Authenticated))
+            client::serve(stream, &self.service, stop, &admit, &|| {
+                watch(from, ClientEvent::Authenticated)
+            })
         };
         match catch_unwind(AssertUnwindSafe(serve)) {
             Ok(Err(ended)) if !ended.is_quiet() => {
@@ -326,15 +320,17 @@ impl Server {
     fn begin_greeting(&self, connection: &Silent) -> Option<u64> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         // The threads of evicted greeters end soon, but possibly after the next one starts.
-        if self.threads.load(Relaxed) >= self.limits.clients + 2 * self.limits.greeters {
+        if self.threads.load(Relaxed)
+            >= self.service.limits.clients + 2 * self.service.limits.greeters
+        {
             return None;
         }
         let mut greeters = self.greeters.lock().unwrap_or_else(PoisonError::into_inner);
-        if greeters.len() >= self.limits.greeters {
+        if greeters.len() >= self.service.limits.greeters {
             // A client that knows the secret proves it within the grace period; if its place could
             // be taken earlier, a flood of strangers would evict it.
             let places = greeters.iter().map(|connection| {
-                (connection.from.ip(), connection.since.elapsed() >= self.limits.grace)
+                (connection.from.ip(), connection.since.elapsed() >= self.service.limits.grace)
             });
             let at = place_to_evict(places, Some(connection.from.ip()))?;
             // Its thread sees the connection end.
@@ -360,7 +356,7 @@ impl Server {
     /// Takes a client's place; returns false if there is none.
     fn admit(&self) -> bool {
         let taken = self.serving.fetch_update(Relaxed, Relaxed, |serving| {
-            (serving < self.limits.clients).then_some(serving + 1)
+            (serving < self.service.limits.clients).then_some(serving + 1)
         });
         taken.is_ok()
     }

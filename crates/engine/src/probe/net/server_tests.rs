@@ -8,13 +8,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::connection::{Connection, ConnectionError};
-use super::key::{Key, NONCE, PROOF, SALT, SaltedKey, Side, prove};
+use super::key::{Key, NONCE, PROOF, SALT, Side, prove};
 use super::limits::Limits;
-use super::secret::Secret;
+use super::secret::{SaltedKey, Secret};
 use super::server::{ClientEvent, Server};
 use super::timed_io::StreamError;
 use super::wire::{Challenge, FRAME, Hello, MAX_ECHO, MAX_FACTS, MAX_SINK, Reply, Request};
-use crate::probe::ProbeContext;
+use crate::probe::stop_flag::StopFlag;
 use crate::record::HostSummary;
 
 mod crowd;
@@ -71,7 +71,7 @@ impl Far {
     }
 
     fn connect(&self) -> Connection {
-        Connection::open(self.address, Some(&SECRET), &ProbeContext::default()).unwrap()
+        Connection::open(self.address, Some(&SECRET), &StopFlag::default()).unwrap()
     }
 
     fn connect_plain(&self) -> TcpStream {
@@ -162,7 +162,7 @@ fn a_client_that_does_not_know_the_secret_is_refused() {
     let far = Far::start_default();
     let other = Secret::new("another secret of words", "x").unwrap();
     let open = |secret: Option<&Secret>| {
-        Connection::open(far.address, secret, &ProbeContext::default()).err().unwrap()
+        Connection::open(far.address, secret, &StopFlag::default()).err().unwrap()
     };
     assert!(matches!(open(Some(&other)), ConnectionError::Refused));
     far.assert_reported("wrong secret");
@@ -185,7 +185,7 @@ fn a_client_derives_its_key_once_and_reconnects_with_it() {
     let secret = fresh();
     let accepted = || {
         let connection =
-            Connection::open(far.address, Some(&secret), &ProbeContext::default()).unwrap();
+            Connection::open(far.address, Some(&secret), &StopFlag::default()).unwrap();
         connection.ask(Request::Accepted).unwrap();
         connection.reply().unwrap()
     };
@@ -293,13 +293,12 @@ fn slow_and_silent_clients_are_disconnected() {
 fn excess_clients_are_turned_away_and_can_come_back_later() {
     let far = Far::start(Limits { clients: 2, silent: 3, ..Limits::default() });
     let lines = [far.connect(), far.connect()];
-    let shut =
-        Connection::open(far.address, Some(&SECRET), &ProbeContext::default()).err().unwrap();
+    let shut = Connection::open(far.address, Some(&SECRET), &StopFlag::default()).err().unwrap();
     assert!(matches!(shut, ConnectionError::Closed | ConnectionError::Stream(_)), "{shut}");
     far.assert_reported("too many clients");
     drop(lines);
     let begin = Instant::now();
-    while Connection::open(far.address, Some(&SECRET), &ProbeContext::default()).is_err() {
+    while Connection::open(far.address, Some(&SECRET), &StopFlag::default()).is_err() {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
     // Silent connections take no client's place, and their number is limited too.
@@ -312,7 +311,7 @@ fn excess_clients_are_turned_away_and_can_come_back_later() {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
     drop(silent);
-    while Connection::open(far.address, Some(&SECRET), &ProbeContext::default()).is_err() {
+    while Connection::open(far.address, Some(&SECRET), &StopFlag::default()).is_err() {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
     far.end();
@@ -383,11 +382,12 @@ fn a_client_that_leaves_in_any_state_leaves_nothing_behind() {
 #[test]
 fn a_stop_ends_a_client_that_waits() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (address, context) = (listener.local_addr().unwrap(), ProbeContext::default());
-    context.request_stop();
+    let address = listener.local_addr().unwrap();
+    let stop = StopFlag::default();
+    stop.set();
     let begin = Instant::now();
     // Nothing accepts the connection: the greeting stays in the kernel's buffer, without a reply.
-    let stopped = Connection::open(address, None, &context).err().unwrap().into_probe_error();
+    let stopped = Connection::open(address, None, &stop).err().unwrap().into_probe_error();
     assert!(matches!(stopped, crate::probe::ProbeError::Stopped), "{stopped}");
     assert!(begin.elapsed() < Duration::from_secs(1));
 }

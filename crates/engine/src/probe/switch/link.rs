@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use memmap2::{MmapOptions, MmapRaw};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::probe::ProbeError;
+use crate::probe::error::ProbeError;
 
-/// Tells the partner to end.
+/// Asks the partner to end.
 const END: u32 = u32::MAX;
 const TURN: u32 = 1;
 
@@ -19,10 +19,10 @@ pub(super) trait Link: Send + Sync {
     /// Wakes the partner and waits for its reply; returns false if it is gone, which only a pipe
     /// detects.
     fn ping(&self) -> bool;
-    /// Called by the partner: replies until told to end. Makes only system calls, as it may run
+    /// Called by the partner: replies until asked to end. Makes only system calls, as it may run
     /// after a fork.
     fn answer(&self);
-    /// Tells the partner to end.
+    /// Asks the partner to end.
     fn end(&self);
     /// Makes the calls of one switch without a partner, and so without the switch.
     fn call_unpaired(&self) -> bool;
@@ -194,7 +194,7 @@ impl Link for Futexes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::ProbeContext;
+    use crate::probe::context::ProbeContext;
     use crate::probe::helper::{HelperProcess, Placement};
 
     #[test]

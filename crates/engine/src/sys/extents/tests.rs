@@ -1,8 +1,10 @@
-#![allow(clippy::single_range_in_vec_init)] // a list of one range is meant
+#![allow(clippy::single_range_in_vec_init)] // a list of one range is intended
 #![allow(unsafe_code)]
 use super::*;
 use crate::sys::cold::{make_cold, make_warm};
+use crate::sys::extent_list::MAX_HOLES;
 use crate::sys::testing;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::AtomicBool;

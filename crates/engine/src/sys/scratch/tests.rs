@@ -4,6 +4,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use nix::fcntl::{Flock, FlockArg};
 
 use super::*;
+use crate::sys::scratch_name::PREFIX;
 
 /// Higher than any process number of Linux (4,194,304).
 const DEAD: u32 = 99_999_999;
@@ -51,7 +52,7 @@ fn names_cannot_be_guessed_and_a_taken_one_costs_a_try() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::open(dir.path()).unwrap();
     let some: std::collections::BTreeSet<String> = (0..1000).map(|_| next_name()).collect();
-    assert!(some.len() == 1000 && some.iter().all(|name| is_name(name)), "{some:?}");
+    assert!(some.len() == 1000 && some.iter().all(|name| is_leftover_name(name)), "{some:?}");
     fs::write(dir.path().join("0"), "planted").unwrap();
     symlink("nowhere", dir.path().join("1")).unwrap();
     fs::create_dir(dir.path().join("2")).unwrap();

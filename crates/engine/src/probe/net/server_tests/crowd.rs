@@ -54,7 +54,7 @@ fn strangers_take_no_places_of_authenticated_clients() {
         // The first of them still has to derive its key.
         for secret in std::iter::once(&fresh()).chain(std::iter::repeat_n(&*SECRET, 49)) {
             served += usize::from(
-                Connection::open(far.address, Some(secret), &ProbeContext::default()).is_ok_and(
+                Connection::open(far.address, Some(secret), &StopFlag::default()).is_ok_and(
                     |connection| {
                         connection.ask(Request::Sink(3)).is_ok()
                             && connection.write(b"abc").is_ok()

@@ -19,7 +19,7 @@ fn a_server_that_does_not_know_the_secret_is_rejected() {
             let _ = stream.shutdown(Shutdown::Write);
             let _ = stream.read_to_end(&mut Vec::new());
         });
-        let why = Connection::open(address, Some(known), &ProbeContext::default()).err().unwrap();
+        let why = Connection::open(address, Some(known), &StopFlag::default()).err().unwrap();
         impostor.join().unwrap();
         why
     };
@@ -35,9 +35,7 @@ fn a_silent_server_is_given_up_in_time() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let opened = || {
-        Connection::open_within(address, Some(&*SECRET), &ProbeContext::default(), IDLE)
-            .err()
-            .unwrap()
+        Connection::open_within(address, Some(&*SECRET), &StopFlag::default(), IDLE).err().unwrap()
     };
     // Connected by the kernel, and never replied to.
     assert!(matches!(opened(), ConnectionError::Stream(StreamError::Silent(_))));
@@ -82,8 +80,7 @@ fn a_server_of_another_kind_or_version_is_recognised() {
             let _ = stream.shutdown(Shutdown::Write);
             let _ = stream.read_to_end(&mut Vec::new());
         });
-        let why =
-            Connection::open(address, None, &ProbeContext::default()).err().unwrap().to_string();
+        let why = Connection::open(address, None, &StopFlag::default()).err().unwrap().to_string();
         assert!(why.contains(wanted), "{why}");
         other.join().unwrap();
     }
@@ -111,7 +108,7 @@ fn a_peer_that_lies_about_its_facts_is_not_believed() {
             stream.write_all(&Reply::Done(reply).encode()).unwrap();
             let _ = stream.write_all(&text);
         });
-        let found = Connection::open(address, None, &ProbeContext::default()).unwrap().facts();
+        let found = Connection::open(address, None, &StopFlag::default()).unwrap().facts();
         liar.join().unwrap();
         found
     };

@@ -1,0 +1,73 @@
+//! What every backend implements: [`Backend`] describes it and opens its lanes, and [`Lane`] runs
+//! the timed loop.
+
+use std::sync::atomic::AtomicBool;
+
+use super::access_pattern::Share;
+use super::error::{BackendError, Unsupported};
+use super::fold;
+use super::meter::Timed;
+use super::target::Target;
+use super::work::{Assignment, Published, Work};
+use crate::plan::{Info, Job};
+use crate::sys::clock::Clock;
+
+/// A method of I/O, as the engine uses it: `info` and `check` before a run, `open` on each worker
+/// thread before a trial, [`Lane::run`] inside it.
+pub trait Backend: Sync {
+    /// Returns the static description: id, texts for `--list`, operations, depth and options. The
+    /// planner builds the matrix of cells from it, so it must not depend on the machine.
+    fn info(&self) -> &'static Info;
+
+    /// Returns the name of the call that writes, for error messages. The default is the title,
+    /// which names the call that reads.
+    fn write_call(&self) -> &'static str {
+        self.info().title
+    }
+
+    /// Checks whether this kernel and target support `job`, by trying rather than by version
+    /// numbers. The error is shown to the user as the reason a cell is skipped.
+    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported>;
+
+    /// Returns the assignment of a lane of `job`: one pass over its share, not timed.
+    fn assignment<'a>(
+        &self,
+        job: &Job,
+        share: Share,
+        stop: &'a AtomicBool,
+        published: &'a Published,
+    ) -> Assignment<'a> {
+        let info = self.info();
+        Assignment {
+            share,
+            passes: 1,
+            depth: job.depth,
+            moves: info.moves_bytes(),
+            calls: (info.title, self.write_call()),
+            fold: job.xor.then(fold::widest),
+            timed: Timed::None,
+            clock: Clock::best(),
+            stop,
+            published,
+            cursor: None,
+        }
+    }
+
+    /// Opens lane `lane` of a trial: its own file description, buffers and kernel objects. Called
+    /// on the worker thread that will run it, outside the timed window.
+    fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError>;
+}
+
+/// One worker's open handle of a backend. Dropped after the trial, on the same thread.
+pub trait Lane {
+    /// Takes requests from `work` and reports their results until there are none and nothing is in
+    /// flight. This is the timed loop: it must not allocate, log or lock.
+    fn run(&mut self, work: &mut Work) -> Result<(), BackendError>;
+
+    /// Returns the CPU time so far, in nanoseconds, of a helper thread that works for this lane (a
+    /// kernel thread or a runtime's); `None` where it is unknown. It is added to the lane's system
+    /// time.
+    fn helper_nanos(&self) -> Option<u64> {
+        Some(0)
+    }
+}

@@ -1,0 +1,39 @@
+//! The result of a trial.
+
+use crate::record::{Note, Sample, Trial};
+use crate::stats::Histogram;
+
+/// The result of a trial.
+pub(super) struct TrialOutcome {
+    pub trial: Trial,
+    pub histogram: Histogram,
+    pub samples: Vec<Sample>,
+    /// Time of one operation in one lane, nanoseconds.
+    pub per_op: f64,
+    /// How long the work itself took, nanoseconds, without the time until the last lane had begun:
+    /// that of the longest lane, or longer where lanes took turns on fewer CPUs.
+    pub busy: u64,
+}
+
+/// Adds the notes that are not there yet: several lanes may have the same.
+pub(super) fn add_notes(notes: &mut Vec<Note>, more: Vec<Note>) {
+    for note in more {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_note_of_several_lanes_is_kept_once() {
+        let mut notes = Vec::new();
+        for step in [7, 7, 9] {
+            add_notes(&mut notes, vec![Note::CallsUnknown, Note::CoarseClock(step)]);
+        }
+        assert_eq!(notes, [Note::CallsUnknown, Note::CoarseClock(7), Note::CoarseClock(9)]);
+    }
+}

@@ -1,0 +1,59 @@
+//! What every experiment implements, and the facts that a plan is made from.
+
+use super::error::PlanError;
+use crate::plan::{Info, Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, TargetSpec};
+
+/// Everything a plan depends on, gathered beforehand: an experiment never touches the machine.
+pub struct PlanRequest<'a> {
+    pub resolved: &'a Resolved<'a>,
+    pub target: TargetSpec,
+    pub infos: &'a [&'static Info],
+    /// Checks whether this kernel and target support a job; the error is the reason.
+    pub check: &'a dyn Fn(&Job) -> Result<(), String>,
+    /// Memory that buffers may use, bytes.
+    pub memory: u64,
+    /// Memory that this process may use in total, bytes: the base of `--memory-share`.
+    pub allowed: u64,
+    /// Cost of the cheapest system call here, nanoseconds; 0 = not measured.
+    pub call: f64,
+    /// CPUs that this process may use.
+    pub cpus: u32,
+    /// The seed where the user gave none.
+    pub seed: u64,
+    pub probes: &'a AvailableProbes<'a>,
+}
+
+/// The probes that are available here.
+pub struct AvailableProbes<'a> {
+    pub infos: &'a [&'static ProbeInfo],
+    /// Returns all cells of a probe, and why one is unavailable.
+    #[allow(clippy::type_complexity)]
+    pub cells: &'a dyn Fn(&'static ProbeInfo) -> Vec<(ProbeCell, Result<(), String>)>,
+}
+
+impl AvailableProbes<'static> {
+    /// No probes: for plans that only measure files.
+    pub const NONE: &'static AvailableProbes<'static> =
+        &AvailableProbes { infos: &[], cells: &|_| Vec::new() };
+}
+
+/// A rule that turns settings into cells.
+pub trait Experiment: Sync {
+    fn id(&self) -> &'static str;
+    fn about(&self) -> &'static str;
+    /// Returns whether its cells do the same by different methods, of which one is picked at run
+    /// time.
+    fn picks(&self) -> bool {
+        false
+    }
+    /// Returns the cells, and those that were skipped, with the reason.
+    fn cells(
+        &self,
+        settings: &Settings,
+        request: &PlanRequest,
+    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
+    /// Returns whether it measures a file at all.
+    fn needs_file(&self) -> bool {
+        true
+    }
+}
