@@ -64,12 +64,18 @@ pub fn file_in_memory() -> Option<File> {
 
 /// Runs one test of this binary again, alone in a process of its own, with `IOTUI_CHILD` set to
 /// `role`.
+///
+/// # Panics
+/// No test has that name.
 pub fn child(test: &str, role: &str) -> std::process::Output {
-    std::process::Command::new(std::env::current_exe().unwrap())
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env("IOTUI_CHILD", role)
         .output()
-        .unwrap()
+        .unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("running 1 test"), "no test has the name {test}: {stdout}");
+    output
 }
 
 /// Whether this process is the child that plays `role`.
