@@ -260,7 +260,7 @@ fn a_dry_run_makes_nothing() {
     let text = home.stdout("--batch --dry-run -b pread -c cold --rated 100MB/s data.bin");
     assert!(
         text.contains(
-            "\nexpected 95.4 MiB/s by the 95.4 MiB/s that the vendor of the disk names\n"
+            "\nexpected 95.4 MiB/s from the disk's rated 95.4 MiB/s\n"
         ),
         "{text}"
     );

@@ -157,7 +157,7 @@ fn text(picked: &PickedMethod, result: &CellResult) -> String {
         format!(" But this figure is wrong: {}.", why.message.trim_end_matches('.'))
     });
     format!(
-        "{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} PickedMethod: {}; {}.",
+        "{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} Picked: {}; {}.",
         describe_method(job),
         picked.why
     )

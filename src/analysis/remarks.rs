@@ -77,7 +77,7 @@ fn calls(probes: &[ProbeResult]) -> Option<String> {
         (nanos(probes, "call", &[("arguments", 0.into())])?, nanos(probes, "syscall", &getpid)?);
     (call > 0.0).then(|| {
         format!(
-            "A system call ({}) costs as much as {:.0} procedure calls ({}).",
+            "A system call ({}) costs as much as {:.0} function calls ({}).",
             show_nanos(syscall),
             syscall / call,
             show_nanos(call)

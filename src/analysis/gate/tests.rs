@@ -62,7 +62,7 @@ fn the_whole_interval_must_lie_beyond_the_limit() {
     assert_eq!(versus(&base, &steady(&[0.5, 0.945, 0.8, 2.0])).cells[1].outcome, Outcome::Slower);
     let cells: Vec<&str> = found.slower.iter().map(|pair| pair.cell.backend.id.as_str()).collect();
     assert_eq!((cells, found.slower[0].cell.block, found.judged), (vec!["read", "read"], 512, 4));
-    let said = "Gate: 2 of 4 cells are slower than A by more than 5 %: read 512 B warm 0.50x [0.49-0.51]; read 1 KiB warm 0.80x [0.79-0.81]. A ";
+    let said = "Gate: 2 of 4 cells are slower than A by more than 5 %: read 512 B warm 0.50x [0.49-0.51]; read 1 KiB warm 0.80x [0.79-0.81]. Trials ";
     assert!(found.text().starts_with(said), "{}", found.text());
     let narrow = judge_run(&base, &versus(&base, &steady(&[0.945; 4])), 0.0);
     assert_eq!(narrow.slower.len(), 4);

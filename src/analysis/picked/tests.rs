@@ -21,7 +21,7 @@ fn the_answer_is_the_xor_its_time_its_share_of_the_ceiling_and_the_reason() {
     assert_eq!(
         answer.text,
         "XOR 00000abc of 1 GiB in 50.0 ms: 20.0 GiB/s, 49.9 % of the 40.0 GiB/s that 2 threads can read from memory. \
-         PickedMethod: pread 2 MiB 2 threads; 100 % of 1 GiB in the page cache, 2 MiB mapped per page fault, 2 CPUs: in brief tries \
+         Picked: pread 2 MiB 2 threads; 100 % of 1 GiB in the page cache, 2 MiB mapped per page fault, 2 CPUs: in brief tries \
          pread 2 MiB 2 threads 20.0 GiB/s was the fastest, ahead of mmap+shared 2 MiB 2 threads 10.0 GiB/s."
     );
     let picked = &answer.picked[0];

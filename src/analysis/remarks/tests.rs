@@ -55,7 +55,7 @@ fn a_system_call_is_worth_its_procedure_calls() {
     let call = probe("call", &[("arguments", 0.into())], 1.5);
     assert_eq!(
         said(&[getpid, call]),
-        ["A system call (150 ns) costs as much as 100 procedure calls (1.50 ns)."]
+        ["A system call (150 ns) costs as much as 100 function calls (1.50 ns)."]
     );
 }
 

@@ -62,7 +62,7 @@ fn hostile_names_stay_text() {
             .any(|node| node.text().is_some_and(|t| t.starts_with("</text><script>&\\u{1b}\":"))),
         "{text}"
     );
-    assert!(text.contains("hollow"));
+    assert!(text.contains("Hollow marks"));
 }
 
 /// The contrast of two colours as WCAG 2 has it.

@@ -51,7 +51,7 @@ fn the_xor_of_a_part_is_told_from_that_of_the_whole() {
     let said = set(0, 256 << 20, 1);
     assert!(
         said.starts_with(
-            "XOR: of 256 MiB (read 512 B asis) to 512 MiB (read 512 B warm): a trial that ends"
+            "XOR: of 256 MiB (read 512 B) to 512 MiB (read 512 B warm): a trial that ends"
         ),
         "{said}"
     );

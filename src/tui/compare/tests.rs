@@ -188,7 +188,7 @@ fn it_is_copied_whole_and_exported_by_a_form() {
     let copied = stage.keys("y").take();
     let [Effect::Copy(text)] = &copied[..] else { panic!("{copied:?}") };
     assert!(
-        text.contains("What differs between A and B:")
+        text.contains("Differences between A and B:")
             && text.contains("C against A")
             && text.contains("only in C"),
         "{text}"

@@ -247,11 +247,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn words_wrap() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("", 7), [""]);
-        assert_eq!(wrap("unbreakable x", 3), ["unbreakable", "x"]);
-    }
 }

@@ -111,7 +111,6 @@ pub(super) static ROWS: [Row; 14] = [
         always: true,
         value: |job| job.cache.to_string(),
         phrase: |job| (job.cache != Cache::AsIs).then(|| job.cache.to_string()),
-        default: Some("asis"),
         clear: |job| job.cache = Cache::AsIs,
         ..PLAIN
     },

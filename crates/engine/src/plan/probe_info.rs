@@ -22,7 +22,7 @@ names! {
 pub struct ProbeInfo {
     pub id: &'static str,
     pub group: Group,
-    /// What is measured, in a few words: `procedure call`.
+    /// What is measured, in a few words: `function call`.
     pub title: &'static str,
     /// One line for lists.
     pub about: &'static str,

@@ -94,7 +94,7 @@ fn a_plan_is_foreseen_in_a_sentence() {
     let bounds = Bounds { rated: Some(1073741824.0), ..bounds() };
     let text = describe_within(&plan, &bounds);
     let wanted = "expected: 9.19 GiB/s to 12.1 GiB/s from the cheapest system call, 100 ns, for each block, and copying at 12.1 GiB/s; \
-                  1.00 GiB/s by the 1.00 GiB/s that the vendor of the disk names";
+                  1.00 GiB/s from the disk's rated 1.00 GiB/s";
     assert_eq!(text, wanted);
     assert_eq!(describe_within(&plan, &Bounds::default()), "");
 }

@@ -35,7 +35,7 @@ const fn info(id: &'static str, group: Group, title: &'static str) -> ProbeInfo 
 pub const INFOS: &[&ProbeInfo] = &[
     &info("clock", Group::Cpu, "clock reading"),
     &info("loop", Group::Cpu, "empty loop"),
-    &info("call", Group::Cpu, "procedure call"),
+    &info("call", Group::Cpu, "function call"),
     &info("syscall", Group::Cpu, "system call"),
     &info("fork", Group::Cpu, "making a process"),
     &info("latency", Group::Memory, "memory latency"),

@@ -134,7 +134,7 @@ fn measure_has_its_table_of_block_count_size_and_time() {
     let mut stage = shown(session);
     stage.keys("v");
     let table = stage.picture(80, 24);
-    for text in ["block", "count", "size", "time", " 4096 ", "16 MiB", "Counts", "to repeat it"] {
+    for text in ["block", "count", "size", "time", " 4096 ", "16 MiB", "Counts", "to repeat one"] {
         assert!(table.contains(text), "{text}\n{table}");
     }
 }

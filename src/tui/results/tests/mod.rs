@@ -142,7 +142,7 @@ fn estimates_are_dotted_beside_the_curves_and_switched_off_in_the_legend() {
     assert_eq!(results(&stage).chart.series, rows - 1);
     let picture = stage.picture(160, 45);
     assert!(
-        picture.contains("Computed before the run, from the 1.00 GiB/s that the vendor"),
+        picture.contains("Computed before the run, from the disk's rated 1.00 GiB/s"),
         "{picture}"
     );
     // There is nothing to open, and nothing to lose.
