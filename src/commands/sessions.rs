@@ -42,7 +42,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
             let path = session::find(&dir, session).map_err(unknown)?;
             let got = session::rename(&dir, &path, name).map_err(failure)?;
             // Only where a number was added: the requested name may have one.
-            let taken = if session::checked_name(name).is_ok_and(|asked| asked != got) {
+            let taken = if session::check_name(name).is_ok_and(|asked| asked != got) {
                 "that name is in use: "
             } else {
                 ""

@@ -1,20 +1,17 @@
 //! Changes to sessions that are kept: rename, delete, import. None touches another session.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Write};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::damage::HEADERS;
-use super::line::{self, COPY, Header, Line};
-use super::load::{self, load, whole};
+use super::line::{self, Line};
+use super::load::{load, whole};
 use super::publish::{Alone, PATIENCE, Unfinished, lock, publish};
 use super::reader;
+use super::schema::SUFFIX;
 use super::seal::{self, Seal};
-use super::{NewSession, Recorder, Session, SessionError, fio, list, store};
+use super::{NewSession, Recorder, SessionError, fio, header_line, list, naming, store};
 use crate::text::time;
 
 /// How often a file may be replaced while its lock is taken.
@@ -68,7 +65,7 @@ pub fn rename(dir: &Path, path: &Path, name: &str) -> Result<String, SessionErro
 /// # Errors
 /// The file is not ours, a run still writes it, or the kernel refuses.
 pub fn delete(dir: &Path, path: &Path) -> Result<(), SessionError> {
-    let stored = path.parent() == Some(dir) && path.extension().is_some_and(|e| e == store::SUFFIX);
+    let stored = path.parent() == Some(dir) && path.extension().is_some_and(|e| e == SUFFIX);
     if !stored && list::header(path).is_none() {
         return Err(SessionError::NotOurs(path.into()));
     }
@@ -118,9 +115,9 @@ pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
         Err(error @ SessionError::NotASession { .. }) => return foreign(dir, from)?.ok_or(error),
         Err(error) => return Err(error),
     };
-    let wanted = match store::is_id(&session.id) && session.id.len() <= 100 {
+    let wanted = match naming::is_id(&session.id) && session.id.len() <= 100 {
         true => session.id,
-        false => store::new_id(
+        false => naming::new_id(
             time::parse_utc(&session.created).unwrap_or(std::time::UNIX_EPOCH),
             &session.name,
         ),
@@ -136,42 +133,35 @@ pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
     })
 }
 
-/// The values of a first line that may be replaced, where they stand in it.
-#[derive(Deserialize)]
-struct Places<'a> {
-    #[serde(borrow)]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-}
-
 /// Copies a session with another id (where given) and name in its first line, to the device. Every
 /// other byte stays, but for lines that are damaged: they are left out, and a line says so.
 fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), SessionError> {
     let (session, damage) = whole(from)?;
     let no = |why: &str| SessionError::NotASession { path: from.into(), why: why.into() };
     let mut lines = reader::lines(from)?;
-    let first = load::next(&mut lines, from)?.ok_or_else(|| no("it is empty"))?;
+    let first = reader::next_line(&mut lines, from)?.ok_or_else(|| no("it is empty"))?;
     let first = [first, b"\n"].concat();
     let header = match seal::check(first.trim_ascii_end()) {
         Seal::Whole(_, open) => [open, b"}\n"].concat(),
         _ => first.clone(),
     };
-    let header = Some(header)
-        .filter(|_| !damage.mended)
-        .and_then(|header| replaced(std::str::from_utf8(&header).ok()?, id, name));
+    let header = Some(header).filter(|_| !damage.mended).and_then(|header| {
+        header_line::replace_values(std::str::from_utf8(&header).ok()?, id, name)
+    });
     // A damaged header was restored from its copy or its parts: that one is written.
-    let header = header.map_or_else(|| made_good(&session, id, name), Ok)?;
+    let header = header.map_or_else(|| header_line::restore(&session, id, name), Ok)?;
     let mut to = BufWriter::new(to);
     let failed = |e| SessionError::io("copy", from, e);
-    to.write_all(&if damage.sealed { twice(&header) } else { header.into_bytes() })
-        .map_err(failed)?;
+    to.write_all(&if damage.sealed {
+        header_line::seal_twice(&header)
+    } else {
+        header.into_bytes()
+    })
+    .map_err(failed)?;
     if damage.moved && !damage.bad.contains(&1) && !first.starts_with(b"{\"iotui\":") {
         to.write_all(&first).map_err(failed)?;
     }
-    while let Some(bytes) = load::next(&mut lines, from)? {
+    while let Some(bytes) = reader::next_line(&mut lines, from)? {
         // The header and its copy are written already, wherever they stand here.
         let header = bytes.starts_with(b"{\"iotui\":");
         let bytes = [bytes, b"\n"].concat();
@@ -189,96 +179,10 @@ fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), 
     to.into_inner().map_err(|e| failed(e.into_error()))?.sync_data().map_err(failed)
 }
 
-/// A first line for what was loaded without one.
-fn made_good(session: &Session, id: Option<&str>, name: &str) -> Result<String, SessionError> {
-    let header = Header::new(
-        id.unwrap_or(&session.id),
-        name,
-        &session.created,
-        0,
-        &session.host,
-        &session.plan,
-    );
-    let bytes = line::bytes(&header).map_err(|e| SessionError::Json(e.to_string()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// A first line and its copy, sealed.
-pub(super) fn twice(first: &str) -> Vec<u8> {
-    let copy = changed(first, |places| Some(vec![(places.kind?, COPY)])).unwrap_or_default();
-    [seal::seal(first.as_bytes(), 1), seal::seal(copy.as_bytes(), HEADERS)].concat()
-}
-
-/// Appends the lines of a session after its header and the copy of that, up to `whole` bytes; how
-/// many bytes that are.
-pub(super) fn append_rest(from: &File, whole: u64, to: &mut File) -> io::Result<u64> {
-    let mut buffer = vec![0; 64 << 10];
-    let (mut at, mut copied, mut skip) = (0, 0, HEADERS);
-    while at < whole {
-        let most = buffer.len().min(usize::try_from(whole - at).unwrap_or(usize::MAX));
-        let read = match from.read_at(&mut buffer[..most], at) {
-            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            read => read?,
-        };
-        at += read as u64;
-        let mut rest = &buffer[..read];
-        while skip > 0 {
-            let Some(end) = memchr::memchr(b'\n', rest) else {
-                rest = &[];
-                break;
-            };
-            (rest, skip) = (&rest[end + 1..], skip - 1);
-        }
-        to.write_all(rest)?;
-        copied += rest.len() as u64;
-    }
-    Ok(copied)
-}
-
-/// The first line with these values in the place of its own.
-pub(super) fn replaced(line: &str, id: Option<&str>, name: &str) -> Option<String> {
-    changed(line, |places| {
-        let mut changes = vec![(places.name?, name)];
-        if let Some(id) = id {
-            changes.push((places.id?, id));
-        }
-        Some(changes)
-    })
-}
-
-fn changed<'a>(
-    line: &'a str,
-    wanted: impl FnOnce(Places<'a>) -> Option<Vec<(&'a RawValue, &'a str)>>,
-) -> Option<String> {
-    let mut changes = wanted(serde_json::from_str(line).ok()?)?;
-    // From the back, so that the places of the others stay right.
-    changes.sort_by_key(|(place, _)| std::cmp::Reverse(place.get().as_ptr()));
-    let mut changed = line.to_string();
-    for (place, value) in changes {
-        let start = (place.get().as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
-        let range = start..start.checked_add(place.get().len())?;
-        line.get(range.clone())?;
-        changed.replace_range(range, &serde_json::to_string(value).ok()?);
-    }
-    Some(changed)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::session::{find, testing};
-
-    #[test]
-    fn a_first_line_keeps_every_other_byte() {
-        let line = "{\"a\" :1.50, \"name\": \"x\\\"y\",\"id\":\"i\", \"z\":[ ]}\n";
-        assert_eq!(
-            replaced(line, Some("new"), "n\"").unwrap(),
-            "{\"a\" :1.50, \"name\": \"n\\\"\",\"id\":\"new\", \"z\":[ ]}\n"
-        );
-        assert_eq!(replaced("{\"id\":\"x\"}", None, "n"), None);
-        assert_eq!(replaced("[1]", None, "n"), None);
-    }
 
     #[test]
     fn rename_changes_the_name_only() {

@@ -19,7 +19,7 @@ pub enum SessionError {
     NotAFile(PathBuf),
     #[error("{} is no iotui session: {why}", show_path(.path))]
     NotASession { path: PathBuf, why: String },
-    #[error("{} was written by a newer iotui (schema {schema}, this one reads {}): update iotui", show_path(.path), super::line::SCHEMA)]
+    #[error("{} was written by a newer iotui (schema {schema}, this one reads {}): update iotui", show_path(.path), super::schema::SCHEMA)]
     Newer { path: PathBuf, schema: u64 },
     #[error("{} is damaged in line {line}: {why}", show_path(.path))]
     Damaged { path: PathBuf, line: u64, why: String },
@@ -33,7 +33,7 @@ pub enum SessionError {
     Reference(&'static str),
     #[error("'{}' means {count} sessions: {}{}; write more of the id", clean::brief(.text, 80), .near.join(", "), if .near.len() < *.count { ", .." } else { "" })]
     Ambiguous { text: String, count: usize, near: Vec<String> },
-    #[error("'{}' is no name for a session: write 1 to {} printable characters", clean::brief(.0, 80), super::store::NAME_LENGTH)]
+    #[error("'{}' is no name for a session: write 1 to {} printable characters", clean::brief(.0, 80), super::schema::NAME_LENGTH)]
     Name(String),
     #[error("session '{0}' is still being recorded: stop its run first")]
     Busy(String),

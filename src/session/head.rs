@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 
 use super::check;
 use super::damage::HEADERS;
-use super::line::{self, Entry, First, SCHEMA, Start};
-use super::load::next;
-use super::reader::Lines;
+use super::line::{self, Entry, First, Start};
+use super::reader::{self, Lines};
+use super::schema::{NAME_LENGTH, SCHEMA};
 use super::seal::{self, Seal};
-use super::{Session, SessionError, error, store};
+use super::{Session, SessionError, error, naming};
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::Event;
@@ -44,7 +44,7 @@ type Body = (Vec<u8>, Option<bool>);
 
 /// The body of the next line.
 fn body<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Result<Option<Body>, SessionError> {
-    let Some(line) = next(lines, path)? else { return Ok(None) };
+    let Some(line) = reader::next_line(lines, path)? else { return Ok(None) };
     Ok(Some(match seal::check(line) {
         Seal::Whole(_, open) => {
             let mut body = Vec::new();
@@ -202,7 +202,7 @@ impl Damaged<'_> {
     /// The file's name is the id.
     fn id(&self) -> String {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        if store::is_id(&stem) { stem.into_owned() } else { "damaged".into() }
+        if naming::is_id(&stem) { stem.into_owned() } else { "damaged".into() }
     }
 
     fn text(&self, key: &str) -> Option<String> {
@@ -210,10 +210,7 @@ impl Damaged<'_> {
     }
 
     fn name(&self, sealed: bool) -> String {
-        clean::brief(
-            &self.text("\"name\":").filter(|_| !sealed).unwrap_or_default(),
-            store::NAME_LENGTH,
-        )
+        clean::brief(&self.text("\"name\":").filter(|_| !sealed).unwrap_or_default(), NAME_LENGTH)
     }
 
     /// As it says, as its id says, or when the file was last written.

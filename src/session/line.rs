@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::error;
+use super::schema::SCHEMA;
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{
@@ -18,8 +19,6 @@ use crate::units;
 
 /// The kind of the second line of a sealed file: the first one again, for the day that is damaged.
 pub const COPY: &str = "copy";
-/// The version in the first line. Kinds of lines and keys may be added without a new one.
-pub const SCHEMA: u64 = 1;
 
 /// The first line. What a list of sessions needs stands before `host`, so that the rest need not be
 /// read.

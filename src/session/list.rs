@@ -8,10 +8,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::damage::Damage;
-use super::line::{self, EndLine, Entry, SCHEMA, Worst};
+use super::line::{self, EndLine, Entry, Worst};
 use super::reader::{self, Lines};
+use super::schema::{NAME_LENGTH, SCHEMA, SUFFIX};
 use super::seal::{self, Seal};
-use super::{SessionError, load, store};
+use super::{SessionError, load};
 use crate::record::End;
 use crate::text::clean;
 
@@ -124,7 +125,7 @@ fn each(dir: &Path, ends: bool) -> Result<Vec<Listed>, SessionError> {
     let mut sessions = Vec::new();
     for entry in entries.flatten() {
         let path = entry.path();
-        if path.extension().is_some_and(|e| e == store::SUFFIX) && !id_of(&path).starts_with('.') {
+        if path.extension().is_some_and(|e| e == SUFFIX) && !id_of(&path).starts_with('.') {
             sessions.push(one(&path, ends));
         }
     }
@@ -162,7 +163,7 @@ fn one(path: &Path, ends: bool) -> Listed {
     };
     let Ok((file, length)) = reader::open(path) else { return listed };
     let Some(head) = head(&file) else { return salvaged(listed, path, ends) };
-    listed.name = clean::brief(&head.name, store::NAME_LENGTH);
+    listed.name = clean::brief(&head.name, NAME_LENGTH);
     listed.target = clean::brief(&head.target, 4096);
     listed.created = clean::brief(&head.created, 40);
     listed.nanos = head.nanos;
@@ -184,7 +185,7 @@ fn one(path: &Path, ends: bool) -> Listed {
 fn salvaged(mut listed: Listed, path: &Path, ends: bool) -> Listed {
     let small = path.metadata().is_ok_and(|meta| meta.len() <= CHECKED);
     let Some(session) = small.then(|| load::load(path).ok()).flatten() else { return listed };
-    listed.name = clean::brief(&session.name, store::NAME_LENGTH);
+    listed.name = clean::brief(&session.name, NAME_LENGTH);
     listed.target = clean::brief(&line::target(&session.plan.target), 4096);
     listed.created = session.created;
     listed.cells = (session.plan.cells.len() + session.plan.probes.len()) as u64;
@@ -200,7 +201,7 @@ fn lost(path: &Path) -> Option<u64> {
     let mut lines = reader::lines(path).ok()?;
     let mut damage = Damage::new(true, false);
     let mut sealed = false;
-    while let Some(line) = load::next(&mut lines, path).ok()? {
+    while let Some(line) = reader::next_line(&mut lines, path).ok()? {
         let end = line.starts_with(END);
         match seal::check(line) {
             Seal::Whole(number, _) if damage.see(number) => {

@@ -11,7 +11,7 @@ use self::verdict_places::{Place, Verdicts};
 use super::check;
 use super::damage::Damage;
 use super::line::{self, Entry, VerdictLine};
-use super::reader::{self, LineError, Lines};
+use super::reader::{self, Lines};
 use super::seal::{self, Seal};
 use super::{Session, SessionError, head};
 use crate::engine;
@@ -56,7 +56,7 @@ pub fn samples(path: &Path, cell: u32) -> Result<Vec<Samples>, SessionError> {
     let mut lines = reader::lines(path)?;
     let sealed = head::find(&mut lines, path)?.sealed;
     let mut found = Vec::new();
-    while let Some(bytes) = next(&mut lines, path)? {
+    while let Some(bytes) = reader::next_line(&mut lines, path)? {
         if matches!((seal::check(bytes), sealed), (Seal::Broken, _) | (Seal::None, true)) {
             continue;
         }
@@ -69,23 +69,6 @@ pub fn samples(path: &Path, cell: u32) -> Result<Vec<Samples>, SessionError> {
         }
     }
     Ok(found)
-}
-
-/// The next line that is not too long; one that is stands for damage, and is passed over as an
-/// empty one.
-pub(super) fn next<'a, R: BufRead>(
-    lines: &'a mut Lines<R>,
-    path: &Path,
-) -> Result<Option<&'a [u8]>, SessionError> {
-    let line = lines.number + 1;
-    if let Err(error) = lines.peek_line() {
-        if line == 1 || !matches!(error, LineError::TooLong) {
-            return Err(error.at(path, line));
-        }
-        lines.skip().map_err(|error| error.at(path, line))?;
-        return Ok(Some(b""));
-    }
-    Ok(lines.current())
 }
 
 /// One pass over the lines after the header.
@@ -234,7 +217,7 @@ pub(super) fn read<R: BufRead + Seek>(
         let mut next_is = Next::Line;
         while next_is == Next::Line {
             let place = Place { start: lines.whole, number: lines.number };
-            let Some(bytes) = next(lines, path)? else { break };
+            let Some(bytes) = reader::next_line(lines, path)? else { break };
             if head.elsewhere != Some(place.number + 1) {
                 next_is = reading.line(bytes, place);
             }
@@ -290,7 +273,7 @@ fn verdict_at<R: BufRead + Seek>(
     path: &Path,
 ) -> Result<Option<Entry>, SessionError> {
     lines.go_to(place.start, place.number).map_err(|error| error.at(path, place.number + 1))?;
-    let Some(bytes) = next(lines, path)? else { return Ok(None) };
+    let Some(bytes) = reader::next_line(lines, path)? else { return Ok(None) };
     Ok(match seal::check(bytes) {
         Seal::Whole(_, open) => {
             let mut body = Vec::new();

@@ -15,7 +15,7 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::unistd::geteuid;
 
-use super::{SessionError, store};
+use super::{SessionError, naming, store};
 use crate::sys::folder::random_name;
 use crate::sys::leftovers;
 use crate::sys::pause::sleep;
@@ -208,7 +208,7 @@ pub fn publish(
         .map_err(|e| SessionError::io("make a file in", dir, e))?;
     for number in 1..=SAME_SECOND {
         let id = if number == 1 { wanted.to_string() } else { format!("{wanted}-{number}") };
-        let path = store::path_of(dir, &id);
+        let path = naming::path_of(dir, &id);
         if path.symlink_metadata().is_ok() {
             continue;
         }

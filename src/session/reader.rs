@@ -180,6 +180,25 @@ fn filled<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
     input.fill_buf()
 }
 
+/// Returns the next line, empty where it is too long: that one counts as damaged and is skipped.
+///
+/// # Errors
+/// The file cannot be read, or its first line is too long.
+pub fn next_line<'a, R: BufRead>(
+    lines: &'a mut Lines<R>,
+    path: &Path,
+) -> Result<Option<&'a [u8]>, SessionError> {
+    let line = lines.number + 1;
+    if let Err(error) = lines.peek_line() {
+        if line == 1 || !matches!(error, LineError::TooLong) {
+            return Err(error.at(path, line));
+        }
+        lines.skip().map_err(|error| error.at(path, line))?;
+        return Ok(Some(b""));
+    }
+    Ok(lines.current())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,17 +1,12 @@
 //! Where sessions live, what they are called, and how one is found.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::list::{self, Listed, State};
+use super::naming::{check_name, is_id, path_of};
 use super::{SessionError, references};
 use crate::plan::nearest;
-use crate::text::{self, clean, time};
 use crate::userdata::{Home, create_private_folder};
-
-/// The most characters of a session's name.
-pub const NAME_LENGTH: usize = 80;
-pub(super) const SUFFIX: &str = "jsonl";
 
 /// `$XDG_DATA_HOME/iotui/sessions`, by default `~/.local/share/iotui/sessions`. It need not exist.
 pub fn folder() -> Result<PathBuf, SessionError> {
@@ -23,39 +18,13 @@ pub(super) fn make_folder(dir: &Path) -> Result<(), SessionError> {
     create_private_folder(dir).map_err(|e| SessionError::io("make the folder", dir, e))
 }
 
-pub(super) fn is_id(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
-}
-
-/// The id of a session of that time: `20261121-093011-scratch`.
-pub(super) fn new_id(created: SystemTime, slug_of: &str) -> String {
-    format!("{}-{}", time::stamp(created), text::slug(slug_of))
-}
-
-/// The file of the session of that id.
-pub fn path_of(dir: &Path, id: &str) -> PathBuf {
-    dir.join(format!("{id}.{SUFFIX}"))
-}
-
-/// A name as it is kept: trimmed, without control characters.
-///
-/// # Errors
-/// Nothing is left of it, or it is too long.
-pub fn name(text: &str) -> Result<String, SessionError> {
-    let name = clean::text(text).trim().to_string();
-    match name.chars().count() {
-        1..=NAME_LENGTH => Ok(name),
-        _ => Err(SessionError::Name(text.into())),
-    }
-}
-
 /// The name, or `NAME-2` and so on where a session other than `except` has it.
 pub(super) fn free_name(
     dir: &Path,
     text: &str,
     except: Option<&str>,
 ) -> Result<String, SessionError> {
-    let name = name(text)?;
+    let name = check_name(text)?;
     let taken: std::collections::HashSet<String> = list::headers(dir)?
         .into_iter()
         .filter(|s| Some(s.id.as_str()) != except)
@@ -142,16 +111,6 @@ fn is_path(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::session::{NewSession, Recorder, testing};
-    use proptest::prelude::*;
-
-    #[test]
-    fn names_are_one_printable_line() {
-        assert_eq!(name("  my\x1b[31m run\n").unwrap(), "my[31m run");
-        for bad in ["", " \n", "\0", &"x".repeat(81)] {
-            assert!(matches!(name(bad), Err(SessionError::Name(_))), "{bad:?}");
-        }
-        assert!(name(&"ä".repeat(80)).is_ok());
-    }
 
     #[test]
     fn found_by_id_name_prefix_or_path() {
@@ -250,13 +209,6 @@ mod tests {
         assert!(error.contains("run one"), "{error}");
         for text in ["", "../x", "zzz"] {
             assert!(matches!(find(dir, text), Err(SessionError::Unknown { .. })), "{text}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn slugs_are_parts_of_ids(any in ".{0,80}") {
-            prop_assert!(is_id(&text::slug(&any)));
         }
     }
 }

@@ -11,7 +11,7 @@ use super::damage::HEADERS;
 use super::line::{self, EndLine, Header, Line};
 use super::publish::{self, PATIENCE};
 use super::sink::Sink;
-use super::{Session, SessionError, edit, store};
+use super::{Session, SessionError, header_line, naming};
 use crate::engine::moves_data;
 use crate::host::Host;
 use crate::plan::Plan;
@@ -87,17 +87,17 @@ impl Recorder {
 
     fn without_file(dir: &Path, new: &NewSession) -> Result<Recorder, SessionError> {
         let &NewSession { name, slug, host, plan, created } = new;
-        let requested_name = name.map(store::name).transpose()?;
+        let requested_name = name.map(naming::check_name).transpose()?;
         let since_epoch = created.duration_since(SystemTime::UNIX_EPOCH);
         let nanos = since_epoch.map_or(0, |since| since.subsec_nanos());
-        let id = store::new_id(created, slug);
+        let id = naming::new_id(created, slug);
         let created = time::utc(created);
         let header = line::bytes(&Header::new(&id, "", &created, nanos, host, plan))
             .map_err(|e| SessionError::Json(e.to_string()))?;
         let name = requested_name.clone().unwrap_or_default();
         Ok(Recorder {
             dir: dir.into(),
-            path: store::path_of(dir, &id),
+            path: naming::path_of(dir, &id),
             requested_id: id.clone(),
             requested_name,
             header: String::from_utf8_lossy(&header).into_owned(),
@@ -121,14 +121,14 @@ impl Recorder {
             self.requested_name.as_deref(),
             patience,
             |to, id, name| {
-                let first = edit::replaced(header, Some(id), name)
-                    .map_or_else(Vec::new, |first| edit::twice(&first));
+                let first = header_line::replace_values(header, Some(id), name)
+                    .map_or_else(Vec::new, |first| header_line::seal_twice(&first));
                 let copied = to.write_all(&first).and_then(|()| {
-                    last.map_or(Ok(0), |(last, whole)| edit::append_rest(last, whole, to))
+                    last.map_or(Ok(0), |(last, whole)| header_line::copy_rest(last, whole, to))
                 });
                 length = first.len() as u64
                     + copied.map_err(|e| {
-                        SessionError::io("write", &store::path_of(&self.dir, id), e)
+                        SessionError::io("write", &naming::path_of(&self.dir, id), e)
                     })?;
                 Ok(())
             },

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Reference;
 use super::file::{Column, File, Jobs, Machine, Probes, Unit};
+use super::reference::Reference;
 use crate::host::Host;
 use crate::plan::{Choice, Job, Param, Plan, ProbeCell, TargetSpec, TrialTime};
 use crate::record::{

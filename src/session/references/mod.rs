@@ -7,24 +7,13 @@
 
 mod build;
 mod file;
+mod reference;
 #[cfg(test)]
 mod tests;
 
 use std::sync::LazyLock;
 
-use super::{Listed, Session, State};
-
-/// One reference: its id, and what lists say of it.
-#[derive(Debug)]
-pub struct Reference {
-    pub id: &'static str,
-    pub about: String,
-    /// The machine in a sentence: `the 2017 MacBook Pro`.
-    pub machine: String,
-    /// Course and year, as far as the report says.
-    pub source: String,
-    session: Session,
-}
+pub use reference::Reference;
 
 macro_rules! files {
     ($($id:literal),+ $(,)?) => { &[$(($id, include_str!(concat!("../../../assets/references/", $id, ".toml")))),+] };
@@ -56,42 +45,4 @@ pub(super) fn meant(text: &str) -> Option<&'static Reference> {
         .iter()
         .filter(|reference| text.len() >= LEAST && reference.id.starts_with(text));
     reference(text).or_else(|| meant.next().filter(|_| meant.next().is_none()))
-}
-
-impl Reference {
-    pub fn session(&self) -> &Session {
-        &self.session
-    }
-
-    /// As a list of sessions shows it.
-    pub fn listed(&self) -> Listed {
-        let probes = self.session.plan.probes.len() as u64;
-        let cells = self.session.plan.cells.len() as u64 + probes;
-        Listed {
-            id: self.id.into(),
-            name: String::new(),
-            target: self.about.clone(),
-            created: self.session.created.clone(),
-            seconds: None,
-            cells,
-            probes,
-            measured: Some(cells),
-            failed: 0,
-            verdict: self.session.worst().map(|worst| Some(worst).into()),
-            state: State::Reference,
-            best: best(&self.session),
-            lost_lines: Some(0),
-            nanos: 0,
-        }
-    }
-}
-
-/// The highest throughput of a session, bytes per second; a report gives one trial of each cell.
-fn best(session: &Session) -> Option<f64> {
-    session
-        .trials
-        .iter()
-        .map(|trial| trial.throughput())
-        .filter(|rate| *rate > 0.0)
-        .reduce(f64::max)
 }

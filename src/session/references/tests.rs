@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use super::*;
 use crate::analysis::{CellResult, probes, results};
 use crate::plan::{Cache, Job, Op};
+use crate::session::Session;
 
 fn of(id: &str) -> Session {
     reference(id).unwrap().session().clone()

@@ -5,7 +5,7 @@ use tui_input::Input;
 
 use super::layout;
 use super::state::{Sessions, cells};
-use crate::session::{NAME_LENGTH, State, checked_name};
+use crate::session::{NAME_LENGTH, State, check_name};
 use crate::tui::compare::MOST;
 use crate::tui::context::{Context, Request};
 use crate::tui::export::{Form, What};
@@ -220,7 +220,7 @@ fn leave(sessions: &mut Sessions) {
 
 /// A new name for a session.
 pub fn rename(id: &str, name: &str) -> Result<Vec<Effect>, String> {
-    let name = checked_name(name).map_err(|error| error.to_string())?;
+    let name = check_name(name).map_err(|error| error.to_string())?;
     Ok(vec![Effect::Rename { id: id.into(), name }])
 }
 
