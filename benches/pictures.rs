@@ -85,7 +85,7 @@ fn files(home: &Home, file: &OsStr) {
 
 fn keep(terminal: &Terminal, name: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/pictures");
-    fs::create_dir_all(&folder).expect("make the folder");
+    fs::create_dir_all(&folder).expect("create the folder");
     let picture = terminal.look(|screen| svg::picture(screen, SIZE));
     fs::write(folder.join(format!("{name}.svg")), picture).expect("write the picture");
 }

@@ -12,10 +12,10 @@ use crate::units::show_bytes;
 #[derive(Debug, thiserror::Error)]
 pub enum AgainError {
     #[error(
-        "--plan runs the cells of that session: only --seed, --trials, --trial-time, --budget and --remote may be given with it"
+        "--plan runs the cells of that session: only --seed, --trials, --trial-time, --budget and --remote can be combined with it"
     )]
     Cells,
-    #[error("that plan uses {} of its file, but this file has only {}", show_bytes(*.need), show_bytes(*.size))]
+    #[error("that plan needs {} of its file, but this file has only {}", show_bytes(*.need), show_bytes(*.size))]
     Small { need: u64, size: u64 },
     #[error("--dir and --keep are for scratch files, but the target is {}: omit them, or name another FILE", show_path(.0))]
     NotScratch(PathBuf),

@@ -16,7 +16,7 @@ pub enum BaselineError {
     #[error("the baseline {0} has no trials to compare with")]
     Empty(String),
     #[error(
-        "{0} is a reference, published figures that cannot be run again: use 'iotui sessions compare'"
+        "{0} is a reference with published figures, which cannot be run: use 'iotui sessions compare'"
     )]
     Reference(&'static str),
     #[error(
@@ -25,7 +25,7 @@ pub enum BaselineError {
     )]
     Unsound(String),
     #[error(
-        "--fail-if-slower needs an interval, which --trials {0} cannot give: use {MIN_TRIALS} or more"
+        "--fail-if-slower needs a confidence interval: use --trials {MIN_TRIALS} or more, not {0}"
     )]
     Trials(u32),
     #[error(

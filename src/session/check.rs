@@ -109,7 +109,7 @@ pub fn plan(plan: &mut Plan) -> Result<(), String> {
     let texts = plan.presets.iter_mut().chain(plan.skipped.iter_mut().map(|s| &mut s.reason));
     texts.chain([&mut plan.experiment]).for_each(clean::clean_in_place);
     if !(plan.goal.is_finite() && plan.goal >= 0.0) {
-        return Err(format!("the goal {} is no share", plan.goal));
+        return Err(format!("the goal {} is not a share between 0 and 1", plan.goal));
     }
     for (index, job) in plan.cells.iter().chain(plan.skipped.iter().map(|s| &s.cell)).enumerate() {
         for (name, value, most) in [

@@ -54,7 +54,7 @@ pub fn rename(dir: &Path, path: &Path, name: &str) -> Result<String, SessionErro
     // Elsewhere nothing is ours to tidy up.
     let own = fs::canonicalize(dir).is_ok_and(|dir| dir == beside);
     let mut copied = Unfinished::beside(beside, own.then_some(&alone))
-        .map_err(|e| SessionError::io("make a file in", beside, e))?;
+        .map_err(|e| SessionError::io("create a file in", beside, e))?;
     copy(path, &mut copied.file, None, &name)?;
     copied.replace(path).map_err(|e| SessionError::io("replace", path, e))?;
     Ok(name)

@@ -10,34 +10,34 @@ use crate::text::show_path;
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     #[error(
-        "no home folder to keep sessions in: set HOME or XDG_DATA_HOME to an absolute path, or use --no-save"
+        "no home folder for sessions: set HOME or XDG_DATA_HOME to an absolute path, or use --no-save"
     )]
     NoHome,
     #[error("cannot {what} {}: {source}", show_path(.path))]
     Io { what: &'static str, path: PathBuf, source: io::Error },
     #[error("{} is not a regular file: name a session's .jsonl file, or its id", show_path(.0))]
     NotAFile(PathBuf),
-    #[error("{} is no iotui session: {why}", show_path(.path))]
+    #[error("{} is not an iotui session: {why}", show_path(.path))]
     NotASession { path: PathBuf, why: String },
     #[error("{} was written by a newer iotui (schema {schema}, this one reads {}): update iotui", show_path(.path), super::schema::SCHEMA)]
     Newer { path: PathBuf, schema: u64 },
     #[error("{} is damaged in line {line}: {why}", show_path(.path))]
     Damaged { path: PathBuf, line: u64, why: String },
-    #[error("{} has {bytes} bytes, more than the {most} that are loaded", show_path(.path))]
+    #[error("{} has {bytes} bytes, the limit is {most}", show_path(.path))]
     TooLarge { path: PathBuf, bytes: u64, most: u64 },
     #[error("no session '{}'{}", clean::brief(.text, 80), hint(.near))]
     Unknown { text: String, near: Vec<String> },
     #[error(
-        "'{0}' is a reference that comes with iotui: it can be shown, compared and exported, and is neither changed nor run again"
+        "'{0}' is a built-in reference: it can be shown, compared and exported, but not changed or run"
     )]
     Reference(&'static str),
-    #[error("'{}' means {count} sessions: {}{}; write more of the id", clean::brief(.text, 80), .near.join(", "), if .near.len() < *.count { ", .." } else { "" })]
+    #[error("'{}' matches {count} sessions: {}{}; use a longer part of the id", clean::brief(.text, 80), .near.join(", "), if .near.len() < *.count { ", .." } else { "" })]
     Ambiguous { text: String, count: usize, near: Vec<String> },
-    #[error("'{}' is no name for a session: write 1 to {} printable characters", clean::brief(.0, 80), super::schema::NAME_LENGTH)]
+    #[error("'{}' is not a valid session name: use 1 to {} printable characters", clean::brief(.0, 80), super::schema::NAME_LENGTH)]
     Name(String),
     #[error("session '{0}' is still being recorded: stop its run first")]
     Busy(String),
-    #[error("{} is not in the folder of sessions and no session: it is left alone", show_path(.0))]
+    #[error("{} is not a session and not in the session folder: not changed", show_path(.0))]
     NotOurs(PathBuf),
     #[error("the session cannot be written as JSON: {0}")]
     Json(String),
@@ -61,7 +61,7 @@ impl SessionError {
 
 fn hint(near: &[String]) -> String {
     match near {
-        [] => ": 'iotui sessions list' shows those there are".into(),
+        [] => "; 'iotui sessions list' shows all of them".into(),
         _ => format!("; did you mean {}?", near.join(" or ")),
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn why(error: &serde_json::Error) -> String {
         ),
         None => clean::brief(&text, 160),
     };
-    if text.starts_with("unknown field") { text + " (a newer iotui may know it)" } else { text }
+    if text.starts_with("unknown field") { text + " (a newer iotui may support it)" } else { text }
 }
 
 #[cfg(test)]

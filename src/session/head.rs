@@ -61,11 +61,11 @@ pub fn find<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Result<Head
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
     let empty = lines.at_end();
     let Some((first, fits)) = body(lines, path)? else {
-        return Err(no(if empty { "it is empty" } else { "it has no whole line" }.into()));
+        return Err(no(if empty { "it is empty" } else { "it has no complete line" }.into()));
     };
     let after = (lines.whole, lines.number);
     let read = match fits {
-        Some(false) => Err(no("line 1: its checksum does not fit".into())),
+        Some(false) => Err(no("line 1: wrong checksum".into())),
         _ => read(&first, path),
     };
     let head = match (read, fits) {
@@ -104,7 +104,7 @@ fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
     check::plan(&mut first.plan).map_err(|why| no(format!("line 1: {why}")))?;
     if time::parse_utc(&first.created).is_none() {
         return Err(no(format!(
-            "line 1: created '{}' is no UTC time",
+            "line 1: created '{}' is not a UTC time",
             clean::brief(&first.created, 40)
         )));
     }

@@ -242,7 +242,7 @@ pub(super) fn read<R: BufRead + Seek>(
         lines.go_to(after.0, after.1).map_err(|error| error.at(path, after.1 + 1))?;
     }
     if let Some(line) = reading.damage.lost_plan().filter(|_| !reading.settled) {
-        let why = "the plan stood there that says what its trials are of".into();
+        let why = "the plan of the trials was lost".into();
         return Err(SessionError::Damaged { path: path.into(), line, why });
     }
     reading.sort();
@@ -293,7 +293,7 @@ fn tell_lost(session: &mut Session) {
         lost => format!("{lost} lines"),
     };
     session.notes.push(format!(
-        "the file of this session is damaged: {lines} of it could not be read, the rest is shown"
+        "the file of this session is damaged: {lines} could not be read; the rest is shown"
     ));
 }
 
@@ -355,7 +355,7 @@ fn tell_stale(session: &mut Session, judged: &[u64]) {
     let count = (0..trials.len()).filter(stale).count();
     if session.end.is_none() && count > 0 {
         session.notes.push(format!(
-            "the run was killed: {count} verdicts have not seen the last trials of their cells"
+            "the run was killed: {count} verdicts do not include the last trials of their cells"
         ));
     }
 }

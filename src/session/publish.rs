@@ -205,7 +205,7 @@ pub fn publish(
     let alone = Alone::in_folder(dir, patience);
     let name = name.map(|name| store::free_name(dir, name, None)).transpose()?.unwrap_or_default();
     let mut made = Unfinished::beside(dir, Some(&alone))
-        .map_err(|e| SessionError::io("make a file in", dir, e))?;
+        .map_err(|e| SessionError::io("create a file in", dir, e))?;
     for number in 1..=SAME_SECOND {
         let id = if number == 1 { wanted.to_string() } else { format!("{wanted}-{number}") };
         let path = naming::path_of(dir, &id);

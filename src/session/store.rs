@@ -15,7 +15,7 @@ pub fn folder() -> Result<PathBuf, SessionError> {
 
 /// Makes the folder, readable by its user only.
 pub(super) fn make_folder(dir: &Path) -> Result<(), SessionError> {
-    create_private_folder(dir).map_err(|e| SessionError::io("make the folder", dir, e))
+    create_private_folder(dir).map_err(|e| SessionError::io("create the folder", dir, e))
 }
 
 /// The name, or `NAME-2` and so on where a session other than `except` has it.

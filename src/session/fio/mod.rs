@@ -56,7 +56,7 @@ pub fn session(path: &Path) -> Result<Option<Session>, SessionError> {
     match output {
         Some(Ok(output)) => of(output).map(Some).map_err(no),
         Some(Err(error)) => Err(no(format!(
-            "it is not as fio writes it: {}",
+            "not fio's JSON output: {}",
             clean::brief(&error.to_string(), 160)
         ))),
         None => Ok(None),
@@ -92,13 +92,13 @@ fn of(output: Output) -> Result<Session, String> {
     }
     if jobs.len() > MOST_JOBS {
         return Err(format!(
-            "it has {} jobs, more than the {MOST_JOBS} that are taken",
+            "it has {} jobs, the limit is {MOST_JOBS}",
             jobs.len()
         ));
     }
     let mut made = Made::default();
-    made.notes.push(format!("measured by {}, and taken from its JSON", clean::brief(&version, 40)));
-    made.notes.push("fio drops the file from the page cache before a job, unless told not to; nobody checked what was cached".into());
+    made.notes.push(format!("measured by {} and imported from its JSON", clean::brief(&version, 40)));
+    made.notes.push("fio drops the file from the page cache before a job by default; what was cached was not checked".into());
     for together in jobs.chunk_by(is_one_job) {
         let asked = Asked { own: &together[0].options, global: &global };
         one(&mut made, together, &asked);
@@ -175,7 +175,7 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
     let error =
         error.map(|error| format!("fio: {}", Errno::from_raw(error.saturating_abs()).desc()));
     if together.iter().any(|job| job.trim.total_ios > 0) || asked.only_trims() {
-        made.notes.push(format!("{name}: what it trimmed is left out"));
+        made.notes.push(format!("{name}: its trims are skipped"));
     }
     let moved: Vec<(Op, Vec<&Direction>)> = [
         (Op::Read, together.iter().map(|job| &job.read).collect::<Vec<_>>()),
@@ -188,7 +188,7 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
     if moved.is_empty() && !asked.only_trims() {
         let read = asked.job(asked.direction(), threads, None);
         let cell = made.cell(read.job, &name, &read.said);
-        made.errors[cell] = Some(error.clone().unwrap_or_else(|| "fio did no operation".into()));
+        made.errors[cell] = Some(error.clone().unwrap_or_else(|| "fio completed no operation".into()));
     }
     let alone = moved.len() == 1;
     // Both directions of a mix go on at once.
@@ -261,14 +261,14 @@ impl Made {
             warning(
                 "fio-options",
                 Severity::Misleading,
-                "an option of fio has no place here",
+                "a fio option has no equivalent here",
                 format!("{name}: {said}"),
             )
         });
         let warnings = rough.collect();
         self.verdicts.push(Verdict {
             source: Some(unknown),
-            source_reason: "fio does not tell".into(),
+            source_reason: "fio does not report this".into(),
             warnings,
             ..Verdict::default()
         });
@@ -291,7 +291,7 @@ impl Made {
             add(warning(
                 "coarse-clock",
                 Severity::Misleading,
-                "fio counts whole milliseconds, and there were few",
+                "fio counts whole milliseconds, and the job ran for few",
                 format!("{millis} ms"),
             ));
         }
@@ -299,7 +299,7 @@ impl Made {
             add(warning(
                 CALLS_UNKNOWN,
                 Severity::Note,
-                "fio does not tell how many system calls it made",
+                "fio does not report how many system calls it made",
                 String::new(),
             ));
         }
@@ -310,7 +310,7 @@ impl Made {
                 show_nanos(of.clat_ns.mean)
             );
             let remedy = "run fio with --lat_percentiles=1 --clat_percentiles=0.".into();
-            let message = "fio's latencies here begin when the submission has returned";
+            let message = "these fio latencies start when the submission has returned";
             // A percent of the latency is within what a percentile of fio's is known to.
             let small = of.slat_ns.mean < 0.01 * of.clat_ns.mean;
             let severity = if small { Severity::Note } else { Severity::Misleading };

@@ -131,7 +131,7 @@ impl Asked<'_> {
             "read" | "write" => None,
             "trim" => return None,
             _ => {
-                said.push(format!("rw={asked}: only its reads and writes are kept"));
+                said.push(format!("rw={asked}: only its reads and writes are imported"));
                 None
             }
         };
@@ -177,7 +177,7 @@ impl Asked<'_> {
         let mut said = Vec::new();
         let mean = moved.filter(|(_, ops)| *ops > 0).map(|(bytes, ops)| (bytes / ops).max(1));
         let block = self.block(op).unwrap_or_else(|asked| {
-            said.push(format!("blocks of several sizes ({asked}): their mean is shown"));
+            said.push(format!("several block sizes ({asked}): the mean is shown"));
             mean.unwrap_or(4096)
         });
         let (pattern, mix) = self.order(block, &mut said).unwrap_or((Pattern::Seq, None));

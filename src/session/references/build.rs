@@ -82,7 +82,7 @@ fn whole(value: f64) -> Result<u64, String> {
     if value >= 0.0 && value.fract() == 0.0 && value < 9e15 {
         Ok(value as u64)
     } else {
-        Err(format!("{value} is no whole number"))
+        Err(format!("{value} is not a whole number"))
     }
 }
 
@@ -158,7 +158,7 @@ fn warning(id: &'static str, severity: Severity, message: &str, evidence: &str) 
 
 fn reported(source: &str, approximate: Option<&String>) -> Vec<Warning> {
     let approximate = approximate.map(|why| {
-        warning("approximate", Severity::Misleading, "the report gives this figure roughly", why)
+        warning("approximate", Severity::Misleading, "the report gives only a rough figure", why)
     });
     let all =
         warning("reported", Severity::Note, "a figure of a report, not measured by iotui", source);
@@ -180,7 +180,7 @@ fn verdict(table: &Jobs, row: &[f64], source: &str) -> Verdict {
             warning(
                 "rounded",
                 Severity::Misleading,
-                "the report gives whole MiB/s, which is little here",
+                "the report rounds to whole MiB/s, which is coarse here",
                 &evidence,
             ),
         );

@@ -23,9 +23,9 @@ pub enum ChoiceError {
     Unknown(#[from] Unknown),
     #[error("{backend}+{option} needs a value: {backend}+{option}={value}")]
     NeedsValue { backend: String, option: String, value: &'static str },
-    #[error("{0} has no option '{1}': it has none")]
+    #[error("{0} has no options, so not '{1}'")]
     NoOption(String, String),
-    #[error("{0}: +{1} is there twice")]
+    #[error("{0}: +{1} is given twice")]
     Twice(String, String),
     #[error("{backend}+{option} takes no value")]
     NoValue { backend: String, option: String },

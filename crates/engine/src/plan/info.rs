@@ -151,7 +151,7 @@ impl Info {
         default_for: &[],
         plain_call: false,
         kernel_switch: None,
-        fio: Fio::Unavailable("fio has no job of calls that move nothing"),
+        fio: Fio::Unavailable("fio has no job for calls that move no data"),
     };
 
     /// What it carries.

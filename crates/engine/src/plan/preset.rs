@@ -163,7 +163,7 @@ impl Preset {
         for sweep in file.sweep {
             if let Some((key, value)) = sweep.iter().find(|(key, _)| ONCE.contains(&key.as_str())) {
                 let why = format!(
-                    "line {}: {key} is of the whole run: it belongs into [settings]",
+                    "line {}: {key} applies to the whole run: move it to [settings]",
                     line(text, value)
                 );
                 return Err(PresetError::Syntax { id: id.into(), why });
@@ -319,7 +319,7 @@ mod tests {
         );
         assert!(
             bad("op='read'\n[[sweep]]\n\nbudget='9s'")
-                .contains("line 8: budget is of the whole run")
+                .contains("line 8: budget applies to the whole run")
         );
         assert!(Preset::parse("x", "about = ").unwrap_err().to_string().contains("line 1: "));
         let unknown = Preset::parse("x", "about='a'\nexperiment='sweep'\nfoo=1").unwrap_err().why();

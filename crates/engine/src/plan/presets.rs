@@ -41,10 +41,10 @@ impl Presets {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         let preset = match preset {
             Ok(_) if Self::is_built_in(id) => {
-                Err("a preset of iotui has this name: give the file another".into())
+                Err("a built-in preset has this name: rename the file".into())
             }
             Ok(_) if id.is_empty() || !id.chars().all(plain) => {
-                Err("its name may hold letters, digits, '-', '_' and '.' only".into())
+                Err("its name may contain only letters, digits, '-', '_' and '.'".into())
             }
             other => other,
         };

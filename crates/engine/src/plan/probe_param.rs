@@ -162,7 +162,7 @@ pub fn check_sets(sets: &[ProbeSet], chosen: &[&ProbeInfo]) -> Result<(), Settin
             set.probe.as_ref().filter(|probe| !chosen.iter().any(|info| info.id == **probe))
         {
             return Err(nearest(
-                "probe among those that are chosen",
+                "probe among the selected ones",
                 probe,
                 chosen.iter().map(|info| info.id),
             )
@@ -180,10 +180,10 @@ pub fn check_sets(sets: &[ProbeSet], chosen: &[&ProbeInfo]) -> Result<(), Settin
             names.dedup();
             return Err(match names.is_empty() {
                 true => SettingError::Value(format!(
-                    "no probe that is chosen has {set} to set: see --list probes"
+                    "no selected probe has the parameter {set}; see --list probes"
                 )),
                 false => {
-                    nearest("parameter of the probes that are chosen", &set.name, names).into()
+                    nearest("parameter of the selected probes", &set.name, names).into()
                 }
             });
         }
@@ -285,7 +285,7 @@ mod tests {
             ("processes=33", "contention takes processes from 1 to 32, not 33"),
             ("bytes=5000", "latency takes bytes from 4k to 1g in steps of 4k, not 5000"),
             ("latencey.bytes=4k", "did you mean latency?"),
-            ("clock.bytes=4k", "no probe that is chosen has clock.bytes=4k to set"),
+            ("clock.bytes=4k", "no selected probe has the parameter clock.bytes=4k"),
         ] {
             let why = told(text).unwrap_err();
             assert!(why.contains(wanted) && !why.contains('\n'), "{text}: {why}");

@@ -302,7 +302,7 @@ impl Settings {
             "cache" / 'c', "Page cache", ValueKind::SomeOf(&["cold", "warm", "asis"]),
             default: "cold,warm; asis with --direct and for writes",
             cache: some_names::<Cache> => |v| join(v),
-            "State of the page cache before a trial: dropped, filled, or as it is",
+            "State of the page cache before a trial: dropped, filled, or unchanged",
         ),
         setting!(
             "direct", "Direct I/O", ValueKind::Switch,
