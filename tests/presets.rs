@@ -284,7 +284,7 @@ fn caching_tells_what_each_level_of_cold_buys() {
     let text = home.stdout("--batch -p caching -s 64k --cpu-cache keep --trials 1 --no-save --format markdown data.bin");
     assert!(
         text.contains("**What each cache-drop level costs**")
-            && text.contains("Left out: meta: it drops"),
+            && text.contains("Skipped: meta: it drops"),
         "{text}"
     );
     if home

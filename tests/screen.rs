@@ -161,11 +161,11 @@ fn quitting_during_a_run_asks() {
     let home = home_with_file();
     let mut terminal = running(&home, ENDLESS);
     terminal.press("q");
-    terminal.shows("Quit while a run goes on?");
+    terminal.shows("Quit during a run?");
     terminal.press("n");
-    terminal.until("the question is gone", |s| !s.contents().contains("Quit while a run goes on?"));
+    terminal.until("the question is gone", |s| !s.contents().contains("Quit during a run?"));
     terminal.press("q");
-    terminal.shows("Quit while a run goes on?");
+    terminal.shows("Quit during a run?");
     terminal.press("y");
     let (code, said) = terminal.end();
     assert_eq!(code, 0);

@@ -55,10 +55,9 @@ pub fn session(path: &Path) -> Result<Option<Session>, SessionError> {
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
     match output {
         Some(Ok(output)) => of(output).map(Some).map_err(no),
-        Some(Err(error)) => Err(no(format!(
-            "not fio's JSON output: {}",
-            clean::brief(&error.to_string(), 160)
-        ))),
+        Some(Err(error)) => {
+            Err(no(format!("not fio's JSON output: {}", clean::brief(&error.to_string(), 160))))
+        }
         None => Ok(None),
     }
 }
@@ -91,13 +90,11 @@ fn of(output: Output) -> Result<Session, String> {
         return Err("fio ran no job".into());
     }
     if jobs.len() > MOST_JOBS {
-        return Err(format!(
-            "it has {} jobs, the limit is {MOST_JOBS}",
-            jobs.len()
-        ));
+        return Err(format!("it has {} jobs, the limit is {MOST_JOBS}", jobs.len()));
     }
     let mut made = Made::default();
-    made.notes.push(format!("measured by {} and imported from its JSON", clean::brief(&version, 40)));
+    made.notes
+        .push(format!("measured by {} and imported from its JSON", clean::brief(&version, 40)));
     made.notes.push("fio drops the file from the page cache before a job by default; what was cached was not checked".into());
     for together in jobs.chunk_by(is_one_job) {
         let asked = Asked { own: &together[0].options, global: &global };
@@ -188,7 +185,8 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
     if moved.is_empty() && !asked.only_trims() {
         let read = asked.job(asked.direction(), threads, None);
         let cell = made.cell(read.job, &name, &read.said);
-        made.errors[cell] = Some(error.clone().unwrap_or_else(|| "fio completed no operation".into()));
+        made.errors[cell] =
+            Some(error.clone().unwrap_or_else(|| "fio completed no operation".into()));
     }
     let alone = moved.len() == 1;
     // Both directions of a mix go on at once.

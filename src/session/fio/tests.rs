@@ -55,7 +55,10 @@ fn one_job_is_one_cell_with_its_latencies() {
         (Some(3088.0), Some(3856.0), Some(4896.0), None, 106_709.0)
     );
     let source = found[0].source.unwrap();
-    assert_eq!((source.unknown, found[0].source_reason.as_str()), (1.0, "fio does not report this"));
+    assert_eq!(
+        (source.unknown, found[0].source_reason.as_str()),
+        (1.0, "fio does not report this")
+    );
     assert!(
         session.notes.iter().any(|note| note.contains("fio-3.33"))
             && session.notes.iter().any(|note| note.starts_with("disk "))

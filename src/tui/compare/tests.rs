@@ -243,7 +243,7 @@ fn sessions_that_cannot_be_loaded_are_told() {
     ))));
     let picture = stage.picture(80, 24);
     assert!(
-        picture.contains("There is nothing to compare") && picture.contains("no session 'gone'"),
+        picture.contains("Nothing to compare") && picture.contains("no session 'gone'"),
         "{picture}"
     );
     assert_eq!(stage.keys("yevB<enter>< >jl").take(), []);

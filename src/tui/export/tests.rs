@@ -124,7 +124,7 @@ fn over_a_file_it_asks_first() {
     assert!(stage.model.popups.is_empty());
     // Without the form there is nobody to ask.
     stage.tell(Msg::Exported { number: replacing.number, result: over() });
-    assert!(stage.model.popups.is_empty() && toast(&stage).contains("is there already"));
+    assert!(stage.model.popups.is_empty() && toast(&stage).contains("already exists"));
 }
 
 #[test]

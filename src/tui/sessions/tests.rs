@@ -358,7 +358,7 @@ fn no_preview_is_read_while_a_run_goes_on() {
     play.tell(answer(ID[3]));
     crate::tui::testing::begin(&mut play.0);
     assert_eq!(play.keys("j"), []);
-    assert!(play.screen(120, 40).contains("No preview while a run goes on"));
+    assert!(play.screen(120, 40).contains("No preview during a run"));
     assert_eq!(play.keys("<enter>"), [Effect::Open(ID[2].into())], "opening is a wish of its own");
     let effects = play.tell(Msg::Over { error: None, unsaved: None });
     assert!(effects.contains(&Effect::Sessions), "{effects:?}");

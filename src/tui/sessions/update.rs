@@ -65,25 +65,25 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
         Action::Copy => return vec![Effect::Copy(format!("iotui sessions show {id}"))],
         Action::Mark => mark(sessions, ctx, id),
         Action::Export if listed.state == State::Unreadable => {
-            ctx.note("this file cannot be read as a session: there is nothing to export");
+            ctx.note("this file is not a readable session: it cannot be exported");
         }
         Action::Export => {
             let form = Form::session(What::Kept(id), session_name::of_listed(listed));
             ctx.popups.push(Popup::Export(Box::new(form)));
         }
         Action::Rename if listed.state == State::Unreadable => {
-            ctx.note("this file cannot be read as a session: it has no name to change");
+            ctx.note("this file is not a readable session: it cannot be renamed");
         }
         Action::Rename => {
-            let title = format!("A new name for {}", session_name::of_listed(listed));
+            let title = format!("New name for {}", session_name::of_listed(listed));
             let hint = format!("1 to {NAME_LENGTH} characters");
             ctx.popups.push(Popup::line(title, hint, listed.name.clone(), Purpose::Rename { id }));
         }
         Action::Delete => {
             let what = match listed.state {
-                State::Unreadable => format!("{id}: a file that cannot be read"),
+                State::Unreadable => format!("{id}: unreadable file"),
                 _ => format!(
-                    "{}, {} UTC, {} cells. It cannot be brought back.",
+                    "{}, {} UTC, {} cells. This cannot be undone.",
                     listed.target,
                     session_name::format_time(&listed.created),
                     cells(listed)
@@ -106,20 +106,20 @@ fn mark(sessions: &mut Sessions, ctx: &mut Context, id: String) {
     match marks.iter().position(|own| *own == id) {
         Some(at) => drop(marks.remove(at)),
         None if marks.len() < MOST => marks.push(id),
-        None => ctx.note(format!("{MOST} sessions are the most that can be compared")),
+        None => ctx.note(format!("{MOST} sessions is the maximum for a comparison")),
     }
 }
 
 /// Marks the session that another screen shows, or takes its mark away, and says which are marked.
 pub fn mark_shown(sessions: &mut Sessions, ctx: &mut Context, id: String, is_saved: bool) {
     if !is_saved {
-        return ctx.fail("this session is not kept: it cannot be compared");
+        return ctx.fail("this session is not saved: it cannot be compared");
     }
     mark(sessions, ctx, id.clone());
     let go = key_of(Action::Go(Screen::Sessions), ctx.screen);
     let compare = key_of(Action::Compare, Screen::Sessions);
     ctx.note(match (sessions.mark_of(&id), sessions.marks.len()) {
-        (None, _) => "the mark is gone".to_string(),
+        (None, _) => "unmarked".to_string(),
         (Some(_), 1) => format!("marked: mark another one, then {go} {compare} compares them"),
         (Some(_), count) => format!("{count} sessions are marked: {go} {compare} compares them"),
     });

@@ -49,9 +49,7 @@ impl Shell {
     fn look_up(&self, work: impl FnOnce() -> Msg + Send + 'static) {
         if self.looking.fetch_add(1, Relaxed) >= MOST_LOOKING {
             self.looking.fetch_sub(1, Relaxed);
-            self.say(Msg::Failed(
-                "a file system does not answer: what was asked of it is still waited for".into(),
-            ));
+            self.say(Msg::Failed("a file system does not respond; still waiting for it".into()));
             return;
         }
         let (tell, looking) = (self.tell.clone(), Arc::clone(&self.looking));
@@ -186,9 +184,7 @@ impl Shell {
         let said = match written {
             // No terminal answers whether it took it.
             Ok(()) if text.len() > clipboard::SAFE => Msg::Done {
-                text: format!(
-                    "copied {size}: more than every terminal takes, e writes it to a file"
-                ),
+                text: format!("copied {size}: too large for some terminals; e writes it to a file"),
                 sessions: false,
             },
             Ok(()) => Msg::Done { text: "copied".into(), sessions: false },

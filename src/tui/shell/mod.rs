@@ -71,7 +71,7 @@ pub struct Asked {
 /// There is no terminal, or it cannot be used; the options are wrong.
 pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        anyhow::bail!("there is no terminal here: use iotui --batch [FILE]");
+        anyhow::bail!("no terminal: use iotui --batch [FILE]");
     }
     let save = asked.save;
     let (mut model, first) = begin(args, asked)?;
@@ -149,7 +149,7 @@ fn last_preset(
         Ok(preset) => (preset.clone(), None),
         Err(_) => {
             let why = format!(
-                "the preset {} of the last time is gone: this is {}",
+                "the preset {} of the last start no longer exists: using {}",
                 clean_text(id),
                 base.id
             );
@@ -170,7 +170,7 @@ async fn on_terminal(
     let guard = terminal::Guard::enter(!args.no_mouse).context("cannot use this terminal")?;
     signals(&tell)?;
     blocked::watch(Handle::current());
-    let input = input::input().context("cannot listen to this terminal")?;
+    let input = input::input().context("cannot read from this terminal")?;
     // The guard shows the cursor again; ratatui's own drop would too, and panic where neither the
     // screen nor an error can be shown.
     let mut screen = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(std::io::stdout()))?);
@@ -229,6 +229,9 @@ mod tests {
         assert_eq!(last("lab/cpu", false), ("quick".to_string(), None), "probes are chosen on Lab");
         let (id, lost) = last("mine\u{1b}[31m", false);
         let lost = lost.unwrap();
-        assert!(id == "quick" && lost.contains("is gone") && !lost.contains('\u{1b}'), "{lost}");
+        assert!(
+            id == "quick" && lost.contains("no longer exists") && !lost.contains('\u{1b}'),
+            "{lost}"
+        );
     }
 }

@@ -25,7 +25,7 @@ pub fn import(text: &str) -> Msg {
         Ok(imported) => {
             let name = match (imported.name.as_str(), imported.renamed) {
                 ("", _) => String::new(),
-                (name, true) => format!(", named {name}: its own name was taken"),
+                (name, true) => format!(", named {name}: its name is in use"),
                 (name, false) => format!(", named {name}"),
             };
             Msg::Imported { text: format!("imported as {}{name}", imported.id), id: imported.id }
@@ -116,7 +116,7 @@ fn put(
 fn detail(path: &Path) -> String {
     let size = fs::metadata(path)
         .map_or(String::new(), |meta| format!(", {}", units::show_bytes(meta.len())));
-    format!("{}{size}. What it holds now is lost.", crate::text::show_path(path))
+    format!("{}{size}. Its contents will be lost.", crate::text::show_path(path))
 }
 
 /// A path as it was typed: `~/` is HOME, and what has no folder is in the current one.

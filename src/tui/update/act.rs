@@ -45,11 +45,8 @@ fn quit(model: &mut Model) -> Vec<Effect> {
     }
     // Who has stopped it wants no question.
     if model.running() && !model.live.is_stopping() {
-        let question = Popup::question(
-            "Quit while a run goes on?",
-            "What was measured until now is kept.",
-            Then::Quit,
-        );
+        let question =
+            Popup::question("Quit during a run?", "What was measured so far is saved.", Then::Quit);
         model.popups.push(question);
         return Vec::new();
     }

@@ -86,7 +86,7 @@ pub fn finish(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
                 // Nobody is there to be asked.
                 None => model.toasts.failed(
                     model.now,
-                    format!("not written: {} is there already", show_path(&over.path)),
+                    format!("not written: {} already exists", show_path(&over.path)),
                 ),
             }
         }

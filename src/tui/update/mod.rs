@@ -93,7 +93,7 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         | Msg::MarkedOnLab(_)
         | Msg::Course { .. } => screens::handle_message(model, msg),
         Msg::Panicked(text) => {
-            model.toasts.failed(now, format!("a part of iotui failed, please report it: {text}"));
+            model.toasts.failed(now, format!("this is a bug in iotui, please report it: {text}"));
             Vec::new()
         }
     }

@@ -28,7 +28,7 @@ pub fn refuse(model: &mut Model) {
     let stop = key_of(Action::Stop, screen);
     model.toasts.note(
         model.now,
-        format!("a run {what} goes on: stop it first ({stop} on {})", screen.title()),
+        format!("a run {what} is in progress: stop it first ({stop} on {})", screen.title()),
     );
 }
 
@@ -116,7 +116,7 @@ pub fn show(model: &mut Model, shown: SessionView) -> Screen {
 }
 
 fn describe_unsaved(why: &str) -> String {
-    format!("this run is saved only in part: {why}; saving is tried again")
+    format!("this run is saved only in part: {why}; saving is retried")
 }
 
 /// The file of a run takes no lines, or takes them again.
@@ -133,7 +133,7 @@ pub fn report_saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Ve
             model.toasts.failed(model.now, format!("this run is not saved: {why}"))
         }
         (false, Some(why)) => model.toasts.failed(model.now, describe_unsaved(why)),
-        (true, None) => model.toasts.good(model.now, "saved again: nothing of this run is missing"),
+        (true, None) => model.toasts.good(model.now, "saved again: the session is complete"),
         _ => {}
     }
     model.live.unsaved = unsaved;

@@ -55,7 +55,7 @@ pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
     let (said, role) = match &form.error {
         Some(why) => (why.as_str(), Role::Wrong),
         None if form.writing => ("writing ...", Role::Dim),
-        None => ("A path without a folder is in the folder that iotui was started in.", Role::Dim),
+        None => ("A relative path starts in the folder where iotui was started.", Role::Dim),
     };
     for (row, part) in pane::wrap(said, room).into_iter().take(2).enumerate() {
         pane::line(Line::styled(format!(" {part}"), look.style(role)), row as u16 + 3, below, buf);

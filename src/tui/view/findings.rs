@@ -20,7 +20,7 @@ pub fn describe(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'
     let mut lines = Vec::new();
     if findings.is_empty() {
         lines.push(Line::styled(
-            format!(" {} nothing stands in the way", look.glyph("✓", "*")),
+            format!(" {} no findings", look.glyph("✓", "*")),
             look.style(Role::Good),
         ));
     }

@@ -91,9 +91,9 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
     footer::draw(model, areas.footer, buf);
 }
 
-/// One line in the middle; the run goes on.
+/// One line in the middle; the run continues.
 fn too_small(model: &Model, (columns, rows): (u16, u16), buf: &mut Buffer) {
-    let going = if model.running() { "; the run goes on" } else { "" };
+    let going = if model.running() { "; the run continues" } else { "" };
     let text = format!("{columns}x{rows}: iotui needs {}x{}{going}", SMALLEST.0, SMALLEST.1);
     let text = if text.len() > usize::from(columns) {
         format!("needs {}x{}", SMALLEST.0, SMALLEST.1)

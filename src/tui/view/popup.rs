@@ -130,7 +130,7 @@ fn palette(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Bu
         }
     }
     if rows.is_empty() {
-        pane::line(Line::styled(" nothing is called that", look.style(Role::Dim)), 0, list, buf);
+        pane::line(Line::styled(" no action has this name", look.style(Role::Dim)), 0, list, buf);
     }
     pane::scrollbar(look, first, rows.len(), list, buf);
 }

@@ -1,4 +1,4 @@
-//! `null`: no operation at all; measures the overhead of iotui's own loop.
+//! `null`: no operation at all; measures the overhead of iotui's loop.
 
 use super::drive::run_each;
 use super::error::{BackendError, Unsupported};
@@ -18,7 +18,7 @@ impl Backend for Null {
         &Info {
             id: "null",
             title: "nothing",
-            about: "does nothing: the overhead of iotui's own loop",
+            about: "does nothing: the overhead of iotui's loop",
             doc: "Every operation returns at once. Its rate is the highest that iotui can measure, \
                   and its time per operation is the overhead that iotui adds to every other \
                   backend: a few nanoseconds.",

@@ -1,4 +1,4 @@
-//! Measures the overhead of iotui's own loop: the null backend for a millisecond.
+//! Measures the overhead of iotui's loop: the null backend for a millisecond.
 
 use std::sync::atomic::AtomicBool;
 

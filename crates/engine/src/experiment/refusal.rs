@@ -112,7 +112,7 @@ fn appends(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
         return Some(format!("{} cannot append; {} can", info.id, able.join(", ")));
     }
     let why = match job {
-        Job { mix: Some(_), .. } => "there is nothing to read; leave out --mix",
+        Job { mix: Some(_), .. } => "there is nothing to read; omit --mix",
         Job { pattern: Pattern::Seq, threads: 1, depth: 1, .. } => return None,
         Job { pattern: Pattern::Seq, threads: 1, .. } => {
             "blocks are written one after the other; use --depth 1"

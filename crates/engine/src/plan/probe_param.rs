@@ -182,9 +182,7 @@ pub fn check_sets(sets: &[ProbeSet], chosen: &[&ProbeInfo]) -> Result<(), Settin
                 true => SettingError::Value(format!(
                     "no selected probe has the parameter {set}; see --list probes"
                 )),
-                false => {
-                    nearest("parameter of the selected probes", &set.name, names).into()
-                }
+                false => nearest("parameter of the selected probes", &set.name, names).into(),
             });
         }
         for (id, param) in of().filter(|(_, param)| param.name == set.name) {

@@ -113,7 +113,7 @@ pub fn below(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
     for pair in
         versus.cells.iter().filter(|pair| matches!(pair.outcome, Outcome::Wrong | Outcome::Failed))
     {
-        let why = pair.reason.as_deref().unwrap_or("a side has no figure");
+        let why = pair.reason.as_deref().unwrap_or("no figure on one side");
         match told
             .iter_mut()
             .find(|(outcome, reason, _)| *outcome == pair.outcome && *reason == why)

@@ -123,8 +123,7 @@ fn page(look: &Look, compare: &Compare, got: &Compared, view: View, body: Rect, 
     };
     divide(look, "What differs", &more, &mut at, inner, buf);
     if all == 0 {
-        let text =
-            " nothing but the figures: settings, host, kernel, file and warnings are the same";
+        let text = " only the figures: settings, host, kernel, file and warnings are equal";
         put(&[Line::styled(pane::fit(text, width), look.style(Role::Dim))], &mut at, inner, buf);
     }
     put(&parts.differences.0, &mut at, inner, buf);
@@ -208,7 +207,7 @@ fn state(look: &Look, compare: &Compare, got: &Compared) -> String {
 
 /// Less than two could be loaded.
 fn lost(look: &Look, got: &Compared, inner: Rect, buf: &mut Buffer) {
-    let mut lines = vec![Line::styled(" There is nothing to compare:", look.style(Role::Title))];
+    let mut lines = vec![Line::styled(" Nothing to compare:", look.style(Role::Title))];
     lines.extend(lost_lines(look, got, usize::from(inner.width)));
     put(&lines, &mut inner.y.clone(), inner, buf);
 }
@@ -317,7 +316,7 @@ fn words(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
         }
     }
     if versus.differences.is_empty() {
-        let text = "Settings, host, kernel, file and warnings are the same in both.";
+        let text = "Settings, host, kernel, file and warnings are equal in both.";
         lines.extend(paragraph(look, " ", Role::Dim, text, width));
     }
     lines.push(Line::default());

@@ -228,7 +228,7 @@ fn files_and_probes_do_not_run_at_the_same_time() {
     update::run::start(&mut stage.model, Arc::new(testing::plan()));
     stage.keys("5r");
     assert!(
-        toasts(&stage).contains("a run of files goes on: stop it first (x on Live)"),
+        toasts(&stage).contains("a run of files is in progress: stop it first (x on Live)"),
         "{}",
         toasts(&stage)
     );
@@ -245,7 +245,7 @@ fn files_and_probes_do_not_run_at_the_same_time() {
     stage.take();
     update::run::start(&mut stage.model, Arc::new(testing::plan()));
     assert!(
-        toasts(&stage).contains("a run of probes goes on: stop it first (x on Lab)"),
+        toasts(&stage).contains("a run of probes is in progress: stop it first (x on Lab)"),
         "{}",
         toasts(&stage)
     );

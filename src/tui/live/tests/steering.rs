@@ -139,7 +139,7 @@ fn a_run_that_is_not_saved_says_so_until_it_is() {
         // A narrow screen has no room for the state.
         assert!(columns < 80 || screen.lines().next().unwrap().contains("not saved"), "{screen}");
     }
-    assert!(bench.model.toasts.iter().any(|toast| toast.text.contains("saving is tried again")));
+    assert!(bench.model.toasts.iter().any(|toast| toast.text.contains("saving is retried")));
     // The file of a run before this one is not this one's.
     bench.say(Msg::Saving { id: "older".into(), unsaved: None });
     assert!(bench.screen(80, 24).contains("NOT SAVED"));

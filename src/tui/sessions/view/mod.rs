@@ -65,7 +65,7 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
     }
     if sessions.matching() == 0 {
         pane::line(
-            Line::styled("   no session is like that; esc shows all", look.style(Role::Dim)),
+            Line::styled("   no session matches; esc shows all", look.style(Role::Dim)),
             0,
             rows,
             buf,
@@ -91,10 +91,10 @@ fn none(sessions: &Sessions, look: &Look, area: Rect, buf: &mut Buffer) {
             say("No sessions yet", Role::Title),
             Line::default(),
             say(
-                "Every run is kept here: to look at again, to run again, to compare with others.",
+                "Every run is saved here, to view again, run again, or compare with others.",
                 Role::Text,
             ),
-            say(&format!("The first one is two keys away: 1 for Setup, {run} to run."), Role::Dim),
+            say(&format!("Two keys start the first one: 1 for Setup, {run} to run."), Role::Dim),
         ],
     };
     let above = inner.height.saturating_sub(lines.len() as u16) / 3;

@@ -44,7 +44,7 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer
         }
         None if ctx.run.is_some() => words(
             look,
-            "No preview while a run goes on: reading files would disturb it.",
+            "No preview during a run: reading files would disturb it.",
             Role::Dim,
             inner,
             buf,
