@@ -169,7 +169,7 @@ fn combinations_that_cannot_be() {
         ("-b uring --writes append -q 4", &["starts with an empty file", "--depth 1"]),
         ("-b pread --writes append -t 2", &["starts with an empty file", "--threads 1"]),
         ("-b pread --writes append --pattern random", &["written in order", "--pattern seq"]),
-        ("-b pread --writes append --mix 50", &["nothing to read", "leave out --mix"]),
+        ("-b pread --writes append --mix 50", &["nothing to read", "omit --mix"]),
         ("--op read --writes append", &["--writes append applies only to writes", "--op write"]),
         ("--writes append data.bin", &["exists, and iotui writes only"]),
         ("-b mmap --op write", &["mmap cannot write", "mmap-copy"]),
