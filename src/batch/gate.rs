@@ -35,7 +35,7 @@ pub(super) fn plan(
     let Settings { seed, trials, trial_time, budget, remote, .. } = settings.clone();
     let free = Settings { seed, trials, trial_time, budget, remote, ..Settings::default() };
     let limit = args.fail_if_slower;
-    let plan = runner::baseline(
+    let plan = runner::plan_baseline(
         &base,
         args.file.as_deref(),
         args.dir.as_deref(),
@@ -81,7 +81,7 @@ impl Gate {
     /// Compares this run with the baseline.
     pub fn compare(&self, args: &Args, session: &Session) -> GateResult {
         let saved = session::folder()
-            .map(|dir| runner::kept(&dir, &[&self.base, session]))
+            .map(|dir| runner::saved_runs(&dir, &[&self.base, session]))
             .unwrap_or_default();
         let [base, session] = anonymize(args, [&self.base, session]);
         let comparison = analysis::compare_with(&[base.clone(), session], &saved);

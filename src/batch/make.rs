@@ -10,7 +10,7 @@ use crate::experiment::PlanError;
 use crate::plan::{Plan, Presets, ProbeCell, Settings};
 use crate::report::print_message;
 use crate::runner;
-use crate::runner::AgainError;
+use crate::runner::ReplanError;
 use crate::text;
 
 /// Makes the plan, and the gate of its run.
@@ -61,7 +61,7 @@ fn with_option(error: ProposeError) -> anyhow::Error {
 fn make_again(args: &Args, settings: &Settings, text: &str) -> anyhow::Result<Plan> {
     let session = load_named(text).context("--plan")?;
     if !args.preset.is_empty() {
-        return Err(AgainError::Cells.into());
+        return Err(ReplanError::Cells.into());
     }
-    Ok(runner::again(&session, args.file.as_deref(), args.dir.as_deref(), args.keep, settings)?)
+    Ok(runner::replan(&session, args.file.as_deref(), args.dir.as_deref(), args.keep, settings)?)
 }

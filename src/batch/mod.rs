@@ -67,7 +67,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
             || {
                 dry::text(
                     &shown,
-                    &analysis::describe_estimates(&plan, runner::known_ceilings(), link),
+                    &analysis::describe_estimates(&plan, runner::saved_ceilings(), link),
                 )
             },
             &shown,
@@ -125,7 +125,7 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
     if args.no_save {
         return Ok(None);
     }
-    match runner::recorder(args.save.as_deref(), host, plan) {
+    match runner::create_recorder(args.save.as_deref(), host, plan) {
         Ok(recorder) => {
             if recorder.renamed() && !args.quiet {
                 print_message(format!(

@@ -11,7 +11,7 @@ use super::bar::Bar;
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
 use crate::runner;
-use crate::runner::Told;
+use crate::runner::Report;
 use crate::session::{Recorder, Session};
 use crate::sys::signals;
 
@@ -51,7 +51,7 @@ pub(super) struct Outcome {
 pub(super) fn until_over(
     args: &Args,
     format: &Format,
-    events: &Receiver<Told>,
+    events: &Receiver<Report>,
     mut session: Session,
     recorder: Option<&Arc<Mutex<Recorder>>>,
 ) -> Outcome {
@@ -67,7 +67,7 @@ pub(super) fn until_over(
     let mut error = None;
     loop {
         match events.recv_timeout(Duration::from_millis(50)) {
-            Ok(Told::Event(event)) => {
+            Ok(Report::Event(event)) => {
                 session.apply(&event);
                 bar.show(&event);
                 saving.report(&bar);
@@ -83,7 +83,7 @@ pub(super) fn until_over(
                     stream = None;
                 }
             }
-            Ok(Told::Over(why)) => {
+            Ok(Report::Over(why)) => {
                 error = why;
                 break;
             }

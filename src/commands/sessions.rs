@@ -89,7 +89,7 @@ fn compare<'a>(
     let format = report::find_comparison_format(format).context(report::FORMAT_OPTION)?;
     let one = |text: &String| Ok(session::open(dir, text).map_err(failure)?.0);
     let mut sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;
-    let kept = runner::kept(dir, &sessions.iter().collect::<Vec<_>>());
+    let kept = runner::saved_runs(dir, &sessions.iter().collect::<Vec<_>>());
     if anonymous {
         sessions.iter_mut().for_each(|session| *session = report::anonymize(session));
     }

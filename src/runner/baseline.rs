@@ -1,16 +1,15 @@
-//! A session as the baseline of a run: its plan once more, where what is measured then can be held
-//! against it.
+//! Builds the plan of a baseline again, if the results will be comparable with it.
 
 use std::path::Path;
 
 use crate::analysis::{MIN_TRIALS, judgeable, results};
 use crate::engine::{EngineError, TargetInspection, inspect_target};
 use crate::plan::{Job, Plan, Settings};
-use crate::runner::{AgainError, again};
+use crate::runner::{ReplanError, replan};
 use crate::session::Session;
 use crate::units::show_bytes;
 
-/// Why a session is no baseline for this run; each is one line that names what differs.
+/// Why a session cannot be the baseline of this run; each is one line that names what differs.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     #[error("the baseline {0} has no trials to compare with")]
@@ -37,15 +36,15 @@ pub enum BaselineError {
     #[error("not comparable: {cell} of the baseline is unavailable here: {why}")]
     Refused { cell: String, why: String },
     #[error(transparent)]
-    Again(#[from] AgainError),
+    Replan(#[from] ReplanError),
     #[error(transparent)]
     Target(#[from] EngineError),
 }
 
-/// The plan of the baseline, as [`again`] makes it, on a target like the baseline's own: of its
-/// size, on a file system of its type, where every cell can be had. `judged`: the run is to be
-/// judged, so there must be what can be judged.
-pub fn baseline(
+/// Builds the plan of the baseline with [`replan`], on a target like the baseline's: the same size,
+/// on the same type of file system, where every cell is available. With `judged`, the baseline must
+/// have cells that can be judged.
+pub fn plan_baseline(
     base: &Session,
     file: Option<&Path>,
     dir: Option<&Path>,
@@ -62,10 +61,9 @@ pub fn baseline(
     if judged && judgeable(base).is_empty() {
         return Err(BaselineError::Unsound(base.id.clone()));
     }
-    let mut plan = again(base, file, dir, keep, free)?;
+    let mut plan = replan(base, file, dir, keep, free)?;
     if plan.pick {
-        // The way that was picked then is held against itself, not against one that would be picked
-        // now.
+        // The method picked then is compared with itself, not with one that would be picked now.
         let measured: Vec<Job> = results(base).into_iter().map(|result| result.cell).collect();
         plan.cells.retain(|cell| measured.contains(cell));
         plan.pick = false;
@@ -73,16 +71,16 @@ pub fn baseline(
     if let Some(trials) = plan.trials.filter(|trials| judged && (*trials as usize) < MIN_TRIALS) {
         return Err(BaselineError::Trials(trials));
     }
-    comparable(base, &plan, &inspect_target(&plan)?)?;
+    check_comparable(base, &plan, &inspect_target(&plan)?)?;
     Ok(plan)
 }
 
-fn comparable(base: &Session, plan: &Plan, met: &TargetInspection) -> Result<(), BaselineError> {
+fn check_comparable(base: &Session, plan: &Plan, met: &TargetInspection) -> Result<(), BaselineError> {
     let (size, here) = (base.plan.target.size(), plan.target.size());
     if size != here {
         return Err(BaselineError::Size { base: size, here });
     }
-    // A session of another program or version may not say it.
+    // Imported and old sessions may not have it.
     if let Some(grounds) = base.grounds.as_ref().filter(|grounds| grounds.target.fs != met.facts.fs)
     {
         let named = |fs: &str| {
@@ -93,7 +91,7 @@ fn comparable(base: &Session, plan: &Plan, met: &TargetInspection) -> Result<(),
             here: named(&met.facts.fs),
         });
     }
-    // What failed in the baseline too is nothing new.
+    // Cells that failed in the baseline may fail again.
     let failed = |job: &Job| {
         results(base).iter().any(|result| result.cell == *job && result.error.is_some())
     };

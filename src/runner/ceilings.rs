@@ -1,5 +1,5 @@
-//! The ceilings of this machine, measured in the first runs of a boot and kept in the user's cache
-//! folder.
+//! The ceilings of this machine, measured in the first runs after a boot and saved in the user's
+//! cache folder.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,10 +16,10 @@ use crate::userdata::{Home, create_private_folder};
 
 const FILE: &str = "ceilings.json";
 
-/// What the figures hold for: another boot may be another machine, and fewer CPUs or another iotui
-/// other loops.
+/// The saved ceilings, and the conditions under which they are valid: another boot may be another
+/// machine, and fewer CPUs or another iotui run other loops.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Kept {
+struct SavedCeilings {
     boot: String,
     version: String,
     cpus: usize,
@@ -28,65 +28,65 @@ struct Kept {
     ceilings: Ceilings,
 }
 
-/// Other programs make a bare loop slow too: a ceiling is the best that so many runs saw.
-const RUNS: u32 = 3;
+/// Runs that measure the ceilings: other programs slow down a bare loop, so the best run counts.
+const MAX_RUNS: u32 = 3;
 
-/// The ceilings as this boot's first three runs found them, the best of each; measured now where it
-/// is one of these: up to half a second.
-pub fn of_this_boot(last_cache: u64) -> Ceilings {
+/// Returns the best ceilings of the first three runs after this boot. Measures them in up to half a
+/// second if this is one of these runs.
+pub fn measure_or_load(last_cache: u64) -> Ceilings {
     let measured = || measure_ceilings(last_cache);
     match (Home::Cache.folder(), boot_id()) {
-        (Some(folder), Some(boot)) => kept_in(&folder, boot, measured),
+        (Some(folder), Some(boot)) => measure_or_load_in(&folder, boot, measured),
         _ => measured(),
     }
 }
 
-/// The ceilings that runs of this boot found, where there was one; measures nothing.
-pub fn known() -> Option<Ceilings> {
+/// Returns the ceilings that earlier runs of this boot saved; measures nothing.
+pub fn saved_ceilings() -> Option<Ceilings> {
     let (folder, boot) = Home::Cache.folder().zip(boot_id())?;
     read(&folder.join(FILE), &boot).map(|kept| kept.ceilings)
 }
 
-/// A longer file is another's.
-const LONGEST: u64 = 64 << 10;
+/// Maximum size of the file, bytes; a longer one is not ours.
+const MAX_BYTES: u64 = 64 << 10;
 
-fn read(path: &Path, boot: &str) -> Option<Kept> {
+fn read(path: &Path, boot: &str) -> Option<SavedCeilings> {
     let mut text = String::new();
-    open_regular(path).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
-    let kept = serde_json::from_str::<Kept>(&text).ok()?;
+    open_regular(path).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    let kept = serde_json::from_str::<SavedCeilings>(&text).ok()?;
     let same = (kept.boot.as_str(), kept.version.as_str(), kept.cpus)
         == (boot, env!("CARGO_PKG_VERSION"), cpus());
-    (same && sound(&kept.ceilings)).then_some(kept)
+    (same && are_valid(&kept.ceilings)).then_some(kept)
 }
 
 fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-fn kept_in(folder: &Path, boot: String, measure: impl FnOnce() -> Ceilings) -> Ceilings {
+fn measure_or_load_in(folder: &Path, boot: String, measure: impl FnOnce() -> Ceilings) -> Ceilings {
     let path = folder.join(FILE);
     let (runs, before) =
         read(&path, &boot).map_or((0, Ceilings::default()), |kept| (kept.runs, kept.ceilings));
-    if runs >= RUNS {
+    if runs >= MAX_RUNS {
         return before;
     }
     let ceilings = measure().merge_best(&before);
-    // Worth nothing if it fails: the next run measures again.
+    // If this fails, the next run measures again.
     let version = env!("CARGO_PKG_VERSION").to_string();
-    let _ = keep(folder, &path, &Kept { boot, version, cpus: cpus(), runs: runs + 1, ceilings });
+    let _ = save(folder, &path, &SavedCeilings { boot, version, cpus: cpus(), runs: runs + 1, ceilings });
     ceilings
 }
 
-/// A damaged file may say anything.
-fn sound(ceilings: &Ceilings) -> bool {
+/// Checks the figures, as a damaged file may contain anything.
+fn are_valid(ceilings: &Ceilings) -> bool {
     ceilings.figures().all(|(_, value)| value.is_finite() && value > 0.0)
 }
 
-fn keep(folder: &Path, path: &Path, kept: &Kept) -> std::io::Result<()> {
+fn save(folder: &Path, path: &Path, saved: &SavedCeilings) -> std::io::Result<()> {
     create_private_folder(folder)?;
-    // What a killed process left.
+    // Files that a killed process left.
     let _ = sweep(folder);
-    atomic_file::replace(path, &serde_json::to_vec(kept)?)
+    atomic_file::replace(path, &serde_json::to_vec(saved)?)
 }
 
 #[cfg(test)]
@@ -101,7 +101,7 @@ mod tests {
         let folder = home.path().join("iotui");
         let mut measured = Vec::new();
         for boot in ["a", "a", "a", "a", "b", "a"] {
-            kept_in(&folder, boot.into(), || {
+            measure_or_load_in(&folder, boot.into(), || {
                 measured.push(boot);
                 Ceilings { copy: Some(1.0), ..Ceilings::default() }
             });
@@ -118,7 +118,7 @@ mod tests {
         let run = |copy, nanos| {
             let measured =
                 Ceilings { copy: Some(copy), syscall_nanos: Some(nanos), ..Ceilings::default() };
-            let kept = kept_in(home.path(), "a".into(), || measured);
+            let kept = measure_or_load_in(home.path(), "a".into(), || measured);
             (kept.copy, kept.syscall_nanos)
         };
         assert_eq!(run(1.0, 100.0), (Some(1.0), Some(100.0)));
@@ -134,11 +134,11 @@ mod tests {
         for text in ["", "{", "[]", r#"{"boot":"a","version":"x","cpus":1,"ceilings":{"read":-1}}"#]
         {
             fs::write(home.path().join(FILE), text).unwrap();
-            assert_eq!(kept_in(home.path(), "a".into(), one), one());
+            assert_eq!(measure_or_load_in(home.path(), "a".into(), one), one());
         }
         let file = home.path().join("file");
         fs::write(&file, "").unwrap();
-        assert_eq!(kept_in(&file, "a".into(), one), one());
+        assert_eq!(measure_or_load_in(&file, "a".into(), one), one());
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         let endless = || std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
         for make in [&pipe as &dyn Fn(), &endless] {
             make();
-            let found = kept_in(home.path(), "a".into(), || Ceilings {
+            let found = measure_or_load_in(home.path(), "a".into(), || Ceilings {
                 copy: Some(2.0),
                 ..Ceilings::default()
             });

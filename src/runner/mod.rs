@@ -1,18 +1,18 @@
-//! Runs a plan and keeps what it tells: once, again as an earlier session did, or to be compared
-//! with one.
+//! Runs a plan and saves its events: a new plan, that of an earlier session, or one to compare with
+//! a baseline.
 //!
 //! The only room above the engine that starts it. [`start`] runs a plan and writes its events into
-//! a session; [`again`] and [`baseline`] make the plan of an earlier one; [`known_ceilings`] and
-//! [`kept`] are what earlier runs found on this machine.
+//! a session; [`replan`] and [`plan_baseline`] build the plan of an earlier one; [`saved_ceilings`]
+//! and [`saved_runs`] load what earlier runs found on this machine.
 
-mod again;
+mod replan;
 mod baseline;
 mod ceilings;
-mod kept;
+mod saved_runs;
 mod run;
 
-pub use again::{AgainError, again};
-pub use baseline::{BaselineError, baseline};
-pub use ceilings::known as known_ceilings;
-pub use kept::kept;
-pub use run::{BUG, Told, recorder, start};
+pub use replan::{ReplanError, replan};
+pub use baseline::{BaselineError, plan_baseline};
+pub use ceilings::saved_ceilings;
+pub use saved_runs::saved_runs;
+pub use run::{BUG, Report, create_recorder, start};

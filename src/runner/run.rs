@@ -1,5 +1,4 @@
-//! A run on a thread of its own, kept as it goes and told to whoever watches: the same for every
-//! front end.
+//! Runs the engine on its own thread, saves its events, and reports them to the front end.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,27 +16,26 @@ use crate::runner::ceilings;
 use crate::session::{NewSession, Recorder, SessionError, folder};
 use crate::text::slug;
 
-/// What the engine's thread says.
+/// A report of the run to the front end.
 #[derive(Debug)]
-pub enum Told {
+pub enum Report {
     Event(Event),
-    /// It is over: why it failed, if it did. Nothing comes after it.
+    /// The run is over, with the error if it failed. The last report.
     Over(Option<String>),
 }
 
-/// What ends a run that a bug ended.
+/// The error of a run that a bug ended.
 pub const BUG: &str =
     "the engine stopped without a result: this is a bug in iotui, please report it";
 
-/// Starts the file of a session of `plan` in the folder of sessions; its id says when and of what.
+/// Creates the session file of `plan` in the session folder; its id has the time and the target.
 ///
-/// Where there can be no file now, a session that has no name waits for one
-/// ([`Recorder::unsaved`]): a run is worth more than its file. What is asked for by its name must
-/// be kept.
+/// If no file can be created now, a session without a name waits for one
+/// ([`Recorder::unsaved`]): a run is worth more than its file. A session with a name must be saved.
 ///
 /// # Errors
 /// As [`folder`], and with a name as [`Recorder::create`].
-pub fn recorder(name: Option<&str>, host: &Host, plan: &Plan) -> Result<Recorder, SessionError> {
+pub fn create_recorder(name: Option<&str>, host: &Host, plan: &Plan) -> Result<Recorder, SessionError> {
     let slug = match &plan.target {
         TargetSpec::Scratch { .. } => "scratch".into(),
         TargetSpec::None => "lab".into(),
@@ -49,12 +47,12 @@ pub fn recorder(name: Option<&str>, host: &Host, plan: &Plan) -> Result<Recorder
     make(&folder()?, &NewSession { name, slug: &slug, host, plan, created: SystemTime::now() })
 }
 
-/// Starts the engine on a thread of its own; each event is kept by `recorder`, then told. Where a
-/// system call keeps the engine from ending with the budget, another thread ends the run with what
-/// there is.
+/// Starts the engine on its own thread; `recorder` saves each event, then `report` is called. If a
+/// system call keeps the engine from ending with the budget, another thread ends the run with the
+/// results so far.
 ///
-/// `tell` is called on these threads and must not wait. Do not wait for the thread itself either: a
-/// system call may hang in it.
+/// `report` is called on these threads and must not block. Do not join the engine's thread either:
+/// a system call may hang in it.
 ///
 /// # Errors
 /// The thread cannot be started.
@@ -63,20 +61,20 @@ pub fn start(
     host: &Host,
     control: Arc<Control>,
     recorder: Option<Arc<Mutex<Recorder>>>,
-    tell: impl FnMut(Told) + Send + 'static,
+    report: impl FnMut(Report) + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
     let (machine, last_cache) = (host.evidence(), host.last_cache());
-    let line = Arc::new(Line {
+    let relay = Arc::new(Relay {
         recorder,
-        tell: Mutex::new(Box::new(tell)),
+        report: Mutex::new(Box::new(report)),
         over: AtomicBool::new(false),
         measured: AtomicBool::new(false),
     });
-    let (watching, watched) = (Arc::clone(&line), Arc::clone(&control));
-    // Without it a run that hangs is ended by a signal only.
+    let (watching, watched) = (Arc::clone(&relay), Arc::clone(&control));
+    // Without it, only a signal ends a run that hangs.
     let watch = Builder::new().name("budget".into()).stack_size(256 << 10).spawn(move || {
         if let Some(why) = watched.watchdog.wait(|| watched.pausing()) {
-            watching.end(why);
+            watching.end_hung(why);
         }
     });
     let started = Builder::new().name("engine".into()).spawn({
@@ -84,16 +82,16 @@ pub fn start(
         move || {
             let mut sink = |event: Event| {
                 control.watchdog.mark_alive();
-                line.event(event);
+                relay.pass_on(event);
             };
             let machine = || MachineEvidence {
-                ceilings: plan.ceilings.then(|| ceilings::of_this_boot(last_cache)),
+                ceilings: plan.ceilings.then(|| ceilings::measure_or_load(last_cache)),
                 ..machine
             };
             let end =
                 catch_unwind(AssertUnwindSafe(|| engine::run(&plan, machine, &control, &mut sink)));
             control.watchdog.finish();
-            line.over(
+            relay.end(
                 end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())),
             );
         }
@@ -105,62 +103,61 @@ pub fn start(
     started
 }
 
-type Tell = Box<dyn FnMut(Told) + Send>;
+type ReportFn = Box<dyn FnMut(Report) + Send>;
 
-/// What the engine's events go through: to the session's file, then to whoever watches, until the
-/// run is over.
-struct Line {
+/// Passes the engine's events to the session file, then to the front end, until the run is over.
+struct Relay {
     recorder: Option<Arc<Mutex<Recorder>>>,
-    tell: Mutex<Tell>,
+    report: Mutex<ReportFn>,
     over: AtomicBool,
-    /// There is a result.
+    /// Whether there is a result.
     measured: AtomicBool,
 }
 
-impl Line {
-    fn event(&self, event: Event) {
+impl Relay {
+    fn pass_on(&self, event: Event) {
         if let Some(recorder) = &self.recorder {
             let mut recorder = recorder.lock().unwrap_or_else(PoisonError::into_inner);
-            // It was ended while the engine hung; what it says when it wakes up comes too late.
+            // The run was ended while the engine hung: its late events do not count.
             if self.over.load(Acquire) {
                 return;
             }
             recorder.record(&event);
         }
-        let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.over.load(Acquire) {
             self.measured
                 .fetch_or(matches!(event, Event::Trial { .. } | Event::Probe { .. }), Relaxed);
-            tell(Told::Event(event));
+            report(Report::Event(event));
         }
     }
 
-    fn over(&self, why: Option<String>) {
-        let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
+    fn end(&self, why: Option<String>) {
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.over.swap(true, AcqRel) {
-            tell(Told::Over(why));
+            report(Report::Over(why));
         }
     }
 
-    /// Ends the run in the engine's place, which hangs: with what was measured, or failed where
-    /// nothing was.
-    fn end(&self, why: String) {
-        let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Ends the run in place of the engine, which hangs: with the results so far, or as failed if
+    /// there are none.
+    fn end_hung(&self, why: String) {
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         if self.over.swap(true, AcqRel) {
             return;
         }
         let events = [Event::Note { text: why.clone() }, Event::End { reason: End::Budget }];
-        // Not waited for: it may be the session's file that hangs.
+        // Only tried: it may be the session file that hangs.
         if let Some(mut recorder) =
             self.recorder.as_ref().and_then(|recorder| recorder.try_lock().ok())
         {
             events.iter().for_each(|event| recorder.record(event));
         }
         if self.measured.load(Relaxed) {
-            events.into_iter().for_each(|event| tell(Told::Event(event)));
-            tell(Told::Over(None));
+            events.into_iter().for_each(|event| report(Report::Event(event)));
+            report(Report::Over(None));
         } else {
-            tell(Told::Over(Some(why)));
+            report(Report::Over(Some(why)));
         }
     }
 }
@@ -202,7 +199,7 @@ mod tests {
         let (to, from) = channel();
         let (mut told, kept) = (0, path.clone());
         let tell = move |what| {
-            if matches!(what, Told::Event(Event::Trial { .. })) {
+            if matches!(what, Report::Event(Event::Trial { .. })) {
                 told += 1;
                 assert_eq!(load(&kept).unwrap().trials.len(), told);
             }
@@ -211,10 +208,10 @@ mod tests {
         let recorder = Some(Arc::new(Mutex::new(recorder)));
         let thread =
             start(plan, &Host::default(), Arc::new(Control::new(&NEVER)), recorder, tell).unwrap();
-        let all: Vec<Told> = from.iter().collect();
+        let all: Vec<Report> = from.iter().collect();
         thread.join().unwrap();
-        assert!(matches!(all.last(), Some(Told::Over(None))), "{:?}", all.last());
-        assert_eq!(all.iter().filter(|t| matches!(t, Told::Event(Event::Trial { .. }))).count(), 2);
+        assert!(matches!(all.last(), Some(Report::Over(None))), "{:?}", all.last());
+        assert_eq!(all.iter().filter(|t| matches!(t, Report::Event(Event::Trial { .. }))).count(), 2);
         assert_eq!(load(&path).unwrap().end, Some(End::Finished));
     }
 
@@ -231,9 +228,9 @@ mod tests {
         {
             let (to, from) = channel();
             let tell = move |what| match what {
-                Told::Event(Event::Grounds { .. }) if panics => panic!("on purpose"),
-                Told::Event(_) => {}
-                Told::Over(why) => to.send(why).unwrap(),
+                Report::Event(Event::Grounds { .. }) if panics => panic!("on purpose"),
+                Report::Event(_) => {}
+                Report::Over(why) => to.send(why).unwrap(),
             };
             start(Arc::new(plan), &Host::default(), Arc::new(Control::new(&NEVER)), None, tell)
                 .unwrap();

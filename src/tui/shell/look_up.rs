@@ -132,7 +132,7 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
             );
             let link = proposed.facts.link().map(|link| link.bytes_per_second);
             let expected =
-                analysis::describe_estimates(&proposed.plan, runner::known_ceilings(), link);
+                analysis::describe_estimates(&proposed.plan, runner::saved_ceilings(), link);
             Msg::Proposed {
                 number: question.number,
                 result: Ok(Box::new(proposed)),
@@ -181,7 +181,7 @@ pub fn preview(id: String) -> Preview {
 pub fn again(id: &str) -> Result<Plan, String> {
     let path = session::folder().and_then(|dir| session::find(&dir, id));
     let session = path.and_then(|path| session::load(&path)).map_err(|e| e.to_string())?;
-    runner::again(&session, None, None, false, &Settings::default()).map_err(|e| e.to_string())
+    runner::replan(&session, None, None, false, &Settings::default()).map_err(|e| e.to_string())
 }
 
 fn in_folder(

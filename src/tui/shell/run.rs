@@ -11,7 +11,7 @@ use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{End, Event};
 use crate::runner;
-use crate::runner::Told;
+use crate::runner::Report;
 use crate::session::Recorder;
 use crate::sys::signals;
 use crate::text;
@@ -74,7 +74,7 @@ impl Runs {
             host,
             Arc::clone(&control),
             recorder.clone(),
-            self.teller(recorder.clone()),
+            self.make_reporter(recorder.clone()),
         );
         match started {
             Ok(_) => self.now = Some(Now { control, recorder }),
@@ -92,7 +92,7 @@ impl Runs {
         host: &Host,
         plan: &Plan,
     ) -> (Option<Recorder>, Option<String>) {
-        match self.save.then(|| runner::recorder(name, host, plan)) {
+        match self.save.then(|| runner::create_recorder(name, host, plan)) {
             None => (None, None),
             Some(Ok(recorder)) => {
                 let unsaved = recorder.unsaved();
@@ -104,14 +104,14 @@ impl Runs {
 
     /// What the engine's thread calls: it never waits. Samples are dropped where the screen is
     /// behind, results never.
-    fn teller(&self, recorder: Option<Arc<Mutex<Recorder>>>) -> impl FnMut(Told) + Send + 'static {
+    fn make_reporter(&self, recorder: Option<Arc<Mutex<Recorder>>>) -> impl FnMut(Report) + Send + 'static {
         let (tell, waiting) = (self.tell.clone(), Arc::clone(&self.waiting));
         waiting.store(0, Relaxed);
         let mut dropped = 0;
         let mut known = recorder.as_ref().and_then(unsaved);
         move |told| {
             if let (
-                Told::Event(Event::Trial { .. } | Event::Verdict { .. } | Event::Note { .. }),
+                Report::Event(Event::Trial { .. } | Event::Verdict { .. } | Event::Note { .. }),
                 Some(r),
             ) = (&told, &recorder)
             {
@@ -122,7 +122,7 @@ impl Runs {
                 }
             }
             let msg = match told {
-                Told::Event(event @ Event::Sample { .. }) => {
+                Report::Event(event @ Event::Sample { .. }) => {
                     if waiting.fetch_add(1, Relaxed) >= MOST_WAITING {
                         waiting.fetch_sub(1, Relaxed);
                         dropped += 1;
@@ -130,8 +130,8 @@ impl Runs {
                     }
                     Msg::Event(event)
                 }
-                Told::Event(event) => Msg::Event(event),
-                Told::Over(error) => {
+                Report::Event(event) => Msg::Event(event),
+                Report::Over(error) => {
                     let unsaved = recorder.as_ref().and_then(|r| {
                         let mut recorder = held(r);
                         recorder.finish(End::Failed);

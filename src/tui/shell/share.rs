@@ -45,7 +45,7 @@ pub fn compare(ids: &[String], look: &Look) -> Compared {
 
 /// What kept runs show of how much the machine differs by itself.
 fn kept(sessions: &[&Session]) -> SavedRuns {
-    session::folder().map(|dir| runner::kept(&dir, sessions)).unwrap_or_default()
+    session::folder().map(|dir| runner::saved_runs(&dir, sessions)).unwrap_or_default()
 }
 
 /// Writes an export; over a file that is there only where that was said.

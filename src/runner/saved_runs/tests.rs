@@ -47,7 +47,7 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     };
     // By their own trials the two differ beyond doubt.
     assert_eq!(compare(&[a, b]).unwrap().others[0].cells[0].outcome, Outcome::Faster);
-    let found = kept(dir, &[a, b]);
+    let found = saved_runs(dir, &[a, b]);
     assert_eq!((found.runs(), outcome(&found)), (4, vec![Outcome::Unclear; 2]));
     let versus = compare_with(&[a, b], &found).unwrap().others.remove(0);
     assert!(
@@ -62,7 +62,7 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     );
     // Three times as fast is more than the machine differs by itself.
     let fast = run(dir, 9, 3900);
-    let versus = compare_with(&[a, &fast], &kept(dir, &[a, &fast])).unwrap().others.remove(0);
+    let versus = compare_with(&[a, &fast], &saved_runs(dir, &[a, &fast])).unwrap().others.remove(0);
     assert_eq!(versus.cells[0].outcome, Outcome::Faster, "{}", versus.said());
     // The gate judges by the same intervals: 10 % slower here is no finding.
     let slow = &runs[2];
@@ -70,7 +70,7 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
         crate::analysis::judge_run(a, &compare_with(&[a, slow], kept).unwrap().others[0], 0.05)
     };
     assert_eq!(ruled(&SavedRuns::default()).slower.len(), 2);
-    let ruling = ruled(&kept(dir, &[a, slow]));
+    let ruling = ruled(&saved_runs(dir, &[a, slow]));
     assert!(
         ruling.slower.is_empty()
             && ruling.judged == 2
@@ -88,11 +88,11 @@ fn runs_of_another_machine_or_file_show_nothing() {
     let other = |change: fn(&mut Session)| {
         let mut session = runs[0].clone();
         change(&mut session);
-        kept(dir, &[&session, &runs[1]]).runs()
+        saved_runs(dir, &[&session, &runs[1]]).runs()
     };
     assert_eq!(other(|_| {}), 4);
     assert_eq!(other(|session| session.host.kernel = "other".into()), 0);
     assert_eq!(other(|session| session.plan.target = crate::plan::TargetSpec::None), 0);
-    assert_eq!(kept(&dir.join("none"), &[&runs[0], &runs[1]]).runs(), 0);
-    assert_eq!(kept(dir, &[]).runs(), 0);
+    assert_eq!(saved_runs(&dir.join("none"), &[&runs[0], &runs[1]]).runs(), 0);
+    assert_eq!(saved_runs(dir, &[]).runs(), 0);
 }

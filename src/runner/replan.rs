@@ -1,4 +1,4 @@
-//! The plan of a session once more: the same cells, on the same or another target.
+//! Builds the plan of a session again: the same cells, on the same or another target.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,9 @@ use crate::session::Session;
 use crate::text::show_path;
 use crate::units::show_bytes;
 
-/// Why a session cannot be run again like that; each is one line that says what to do.
+/// Why a session cannot be run again in this way; each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum AgainError {
+pub enum ReplanError {
     #[error(
         "--plan runs the cells of that session: only --seed, --trials, --trial-time, --budget and --remote can be combined with it"
     )]
@@ -23,16 +23,16 @@ pub enum AgainError {
     Place(#[from] PlaceError),
 }
 
-/// The plan of `session` with what may differ between two runs of it: `file` or `dir` instead of
-/// its own target, and seed, trials, trial time, budget and other machine of `settings`, which may
-/// hold nothing else.
-pub fn again(
+/// Builds the plan of `session` with what may differ between two runs of it: `file` or `dir`
+/// instead of its target, and seed, trials, trial time, budget and remote host from `settings`,
+/// which may contain nothing else.
+pub fn replan(
     session: &Session,
     file: Option<&Path>,
     dir: Option<&Path>,
     keep: bool,
     settings: &Settings,
-) -> Result<Plan, AgainError> {
+) -> Result<Plan, ReplanError> {
     let free = Settings {
         seed: None,
         trials: None,
@@ -42,7 +42,7 @@ pub fn again(
         ..settings.clone()
     };
     if free != Settings::default() {
-        return Err(AgainError::Cells);
+        return Err(ReplanError::Cells);
     }
     let mut plan = session.plan.clone();
     let write = plan.cells.iter().any(|c| c.op == Op::Write);
@@ -53,7 +53,7 @@ pub fn again(
     };
     let named = file.or(own_file.as_deref());
     if let Some(file) = named.filter(|_| dir.is_some() || keep) {
-        return Err(AgainError::NotScratch(file.into()));
+        return Err(ReplanError::NotScratch(file.into()));
     }
     let need = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
     let size = plan.target.size().max(need);
@@ -62,7 +62,7 @@ pub fn again(
         plan.target = locate_target(named, dir.or(own_dir.as_deref()), Some(size), write, keep)?;
     }
     if need > plan.target.size() {
-        return Err(AgainError::Small { need, size: plan.target.size() });
+        return Err(ReplanError::Small { need, size: plan.target.size() });
     }
     plan.seed = settings.seed.unwrap_or(plan.seed);
     plan.trials = settings.trials.or(plan.trials);
@@ -83,9 +83,9 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let session = testing::session(2);
         let need = session.plan.cells.iter().map(|c| c.span).max().unwrap();
-        let run = |settings: &Settings| again(&session, Some(file.path()), None, false, settings);
+        let run = |settings: &Settings| replan(&session, Some(file.path()), None, false, settings);
         file.as_file().set_len(need - 1).unwrap();
-        assert!(matches!(run(&Settings::default()), Err(AgainError::Small { .. })));
+        assert!(matches!(run(&Settings::default()), Err(ReplanError::Small { .. })));
         file.as_file().set_len(need + 1).unwrap();
         let plan =
             run(&Settings { seed: Some(7), trials: Some(3), ..Settings::default() }).unwrap();
@@ -96,17 +96,17 @@ mod tests {
             run(&Settings { remote: remote.clone(), ..Settings::default() }).unwrap().remote,
             remote
         );
-        let moved = again(
+        let moved = replan(
             &session,
             Some(file.path()),
             Some(Path::new("/tmp")),
             false,
             &Settings::default(),
         );
-        assert!(matches!(moved, Err(AgainError::NotScratch(_))), "{moved:?}");
+        assert!(matches!(moved, Err(ReplanError::NotScratch(_))), "{moved:?}");
         assert!(matches!(
             run(&Settings { op: Some(Op::Seek), ..Settings::default() }),
-            Err(AgainError::Cells)
+            Err(ReplanError::Cells)
         ));
     }
 }

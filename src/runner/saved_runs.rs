@@ -1,0 +1,50 @@
+//! Other saved runs of the same cells, on the same machine and file: they show how much results
+//! vary from run to run.
+
+use std::path::Path;
+
+use crate::analysis::{SavedRuns, is_same_setup};
+use crate::plan::{Job, ProbeCell};
+use crate::session::{Session, headers, load, path_of, target_of};
+
+/// Maximum sessions to open, and runs to use.
+const MAX_OPENED: usize = 60;
+const MAX_RUNS: usize = 20;
+
+/// Maximum size of a session file to open, bytes: larger ones take seconds to read.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Loads the newest runs in `dir` with the setup of `sessions`; none if these differ in setup.
+pub fn saved_runs(dir: &Path, sessions: &[&Session]) -> SavedRuns {
+    let mut runs = SavedRuns::default();
+    let Some((base, others)) = sessions.split_first() else { return runs };
+    if !others.iter().any(|other| is_same_setup(base, other)) {
+        return runs;
+    }
+    let jobs: Vec<Job> =
+        sessions.iter().flat_map(|session| session.plan.cells.iter().cloned()).collect();
+    let probes: Vec<ProbeCell> =
+        sessions.iter().flat_map(|session| session.plan.probes.iter().cloned()).collect();
+    let target = target_of(&base.plan.target);
+    let compared = |id: &str| sessions.iter().any(|session| session.id == id);
+    let listed = headers(dir).unwrap_or_default();
+    for found in
+        listed.iter().filter(|found| found.target == target && !compared(&found.id)).take(MAX_OPENED)
+    {
+        let path = path_of(dir, &found.id);
+        if std::fs::metadata(&path).is_ok_and(|file| file.len() > MAX_BYTES) {
+            continue;
+        }
+        let Ok(run) = load(&path) else { continue };
+        if is_same_setup(base, &run) {
+            runs.add(&run, &jobs, &probes);
+        }
+        if runs.runs() == MAX_RUNS {
+            break;
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests;
