@@ -180,7 +180,7 @@ fn combinations_that_cannot_be() {
         ("--cold all --direct", &["--cold", "add --cache cold"]),
         ("--mix -1", &["percentage of reads from 0 to 100"]),
         ("-b mmap --mix 50", &["mmap cannot mix", "pread, uring, aio can"]),
-        ("-b mmap+shared+shared", &["mmap+shared+shared: +shared is there twice"]),
+        ("-b mmap+shared+shared", &["mmap+shared+shared: +shared is given twice"]),
         ("-b dd+psync", &["dd has no option 'psync': it has none"]),
         ("--save a --no-save", &["--no-save"]),
     ] {

@@ -54,7 +54,7 @@ fn references_are_shown_compared_and_exported_and_never_changed() {
         "sessions delete macbook-2017",
         "--batch --plan i7-8750h --no-save",
     ] {
-        let says = "is a reference that comes with iotui: it can be shown, compared and exported, and is neither changed nor run again";
+        let says = "is a built-in reference: it can be shown, compared and exported, but not changed or run";
         let told = home.cmd(line).assert().code(1).get_output().stderr.clone();
         let told = String::from_utf8(told).unwrap();
         assert!(told.contains(says) && told.lines().count() == 1, "{line}: {told}");
@@ -84,7 +84,7 @@ fn what_fio_wrote_becomes_a_session() {
         .arg(file.replace("mixed.json", "../../../Cargo.toml"))
         .assert()
         .code(1)
-        .stderr(predicate::str::contains("no iotui session"));
+        .stderr(predicate::str::contains("is not an iotui session"));
 }
 
 #[test]

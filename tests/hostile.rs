@@ -95,14 +95,14 @@ type Case = (String, Option<&'static str>);
 fn broken_texts() -> Vec<Case> {
     vec![
         (String::new(), Some("it is empty")),
-        ("hello\n".into(), Some("is no iotui session")),
+        ("hello\n".into(), Some("is not an iotui session")),
         ("\u{feff}".to_string() + GOLDEN, None),
         (first().replace("\"iotui\":1", "\"iotui\":2"), Some("newer iotui (schema 2")),
         (
             first().replace("\"iotui\":1", "\"iotui\":18446744073709551616"),
-            Some("is no iotui session"),
+            Some("is not an iotui session"),
         ),
-        (first().trim_end().into(), Some("no whole line")),
+        (first().trim_end().into(), Some("no complete line")),
         (trial().to_string() + GOLDEN, None),
         (first().to_string() + GOLDEN, None),
         (first().to_string() + end() + rest(), None),

@@ -75,7 +75,11 @@ pub fn plan_baseline(
     Ok(plan)
 }
 
-fn check_comparable(base: &Session, plan: &Plan, met: &TargetInspection) -> Result<(), BaselineError> {
+fn check_comparable(
+    base: &Session,
+    plan: &Plan,
+    met: &TargetInspection,
+) -> Result<(), BaselineError> {
     let (size, here) = (base.plan.target.size(), plan.target.size());
     if size != here {
         return Err(BaselineError::Size { base: size, here });

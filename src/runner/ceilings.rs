@@ -73,7 +73,11 @@ fn measure_or_load_in(folder: &Path, boot: String, measure: impl FnOnce() -> Cei
     let ceilings = measure().merge_best(&before);
     // If this fails, the next run measures again.
     let version = env!("CARGO_PKG_VERSION").to_string();
-    let _ = save(folder, &path, &SavedCeilings { boot, version, cpus: cpus(), runs: runs + 1, ceilings });
+    let _ = save(
+        folder,
+        &path,
+        &SavedCeilings { boot, version, cpus: cpus(), runs: runs + 1, ceilings },
+    );
     ceilings
 }
 

@@ -5,14 +5,14 @@
 //! a session; [`replan`] and [`plan_baseline`] build the plan of an earlier one; [`saved_ceilings`]
 //! and [`saved_runs`] load what earlier runs found on this machine.
 
-mod replan;
 mod baseline;
 mod ceilings;
-mod saved_runs;
+mod replan;
 mod run;
+mod saved_runs;
 
-pub use replan::{ReplanError, replan};
 pub use baseline::{BaselineError, plan_baseline};
 pub use ceilings::saved_ceilings;
-pub use saved_runs::saved_runs;
+pub use replan::{ReplanError, replan};
 pub use run::{BUG, Report, create_recorder, start};
+pub use saved_runs::saved_runs;

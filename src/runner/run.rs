@@ -35,7 +35,11 @@ pub const BUG: &str =
 ///
 /// # Errors
 /// As [`folder`], and with a name as [`Recorder::create`].
-pub fn create_recorder(name: Option<&str>, host: &Host, plan: &Plan) -> Result<Recorder, SessionError> {
+pub fn create_recorder(
+    name: Option<&str>,
+    host: &Host,
+    plan: &Plan,
+) -> Result<Recorder, SessionError> {
     let slug = match &plan.target {
         TargetSpec::Scratch { .. } => "scratch".into(),
         TargetSpec::None => "lab".into(),
@@ -91,9 +95,8 @@ pub fn start(
             let end =
                 catch_unwind(AssertUnwindSafe(|| engine::run(&plan, machine, &control, &mut sink)));
             control.watchdog.finish();
-            relay.end(
-                end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())),
-            );
+            relay
+                .end(end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())));
         }
     });
     if started.is_err() {
@@ -211,7 +214,10 @@ mod tests {
         let all: Vec<Report> = from.iter().collect();
         thread.join().unwrap();
         assert!(matches!(all.last(), Some(Report::Over(None))), "{:?}", all.last());
-        assert_eq!(all.iter().filter(|t| matches!(t, Report::Event(Event::Trial { .. }))).count(), 2);
+        assert_eq!(
+            all.iter().filter(|t| matches!(t, Report::Event(Event::Trial { .. }))).count(),
+            2
+        );
         assert_eq!(load(&path).unwrap().end, Some(End::Finished));
     }
 

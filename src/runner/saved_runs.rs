@@ -28,8 +28,10 @@ pub fn saved_runs(dir: &Path, sessions: &[&Session]) -> SavedRuns {
     let target = target_of(&base.plan.target);
     let compared = |id: &str| sessions.iter().any(|session| session.id == id);
     let listed = headers(dir).unwrap_or_default();
-    for found in
-        listed.iter().filter(|found| found.target == target && !compared(&found.id)).take(MAX_OPENED)
+    for found in listed
+        .iter()
+        .filter(|found| found.target == target && !compared(&found.id))
+        .take(MAX_OPENED)
     {
         let path = path_of(dir, &found.id);
         if std::fs::metadata(&path).is_ok_and(|file| file.len() > MAX_BYTES) {

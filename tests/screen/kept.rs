@@ -211,7 +211,7 @@ fn hostile_files_in_the_folder_of_sessions_do_no_harm() {
     // The one that can be read is the newest; the preview of the next ones says why they cannot.
     for _ in 0..4 {
         terminal.press("j");
-        let reasons = ["regular file", "cannot open", "longer than", "is no iotui session"];
+        let reasons = ["regular file", "cannot open", "longer than", "is not an iotui session"];
         terminal.until("the reason", |screen| {
             reasons.iter().any(|why| screen.contents().contains(why))
         });

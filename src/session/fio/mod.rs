@@ -39,7 +39,7 @@ const COARSE: u64 = 25;
 /// holds none.
 ///
 /// # Errors
-/// The file cannot be read, is too large, or says to be fio's and is not as fio writes it.
+/// The file cannot be read, is too large, or says to be fio's and is not fio's JSON output.
 pub fn session(path: &Path) -> Result<Option<Session>, SessionError> {
     let (file, bytes) = reader::open(path)?;
     let mut text = Vec::new();

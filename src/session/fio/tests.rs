@@ -209,13 +209,13 @@ fn options_that_have_no_place_are_told() {
 #[test]
 fn what_is_not_fios_is_refused_in_one_line() {
     for (text, says) in [
-        ("{\"a\":1}", "is no iotui session"),
+        ("{\"a\":1}", "is not an iotui session"),
         ("{\"fio version\":\"x\",\"jobs\":[]}", "fio ran no job"),
-        ("warning\n{\"fio version\":\"x\",\"jobs\":7}", "not as fio writes it"),
-        ("{\"fio version\":\"x\",\"jobs\":[{\"jobname\":\"\u{1b}[31m\"", "not as fio writes it"),
+        ("warning\n{\"fio version\":\"x\",\"jobs\":7}", "not fio's JSON output"),
+        ("{\"fio version\":\"x\",\"jobs\":[{\"jobname\":\"\u{1b}[31m\"", "not fio's JSON output"),
         (
             &format!("{{\"fio version\":\"x\",\"jobs\":{}", "[".repeat(100_000)),
-            "not as fio writes it",
+            "not fio's JSON output",
         ),
     ] {
         let error = refused(text);

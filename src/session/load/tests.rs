@@ -90,7 +90,7 @@ fn levels_of_cold_load_as_they_were_written_and_no_more_than_there_are() {
 fn every_cut_of_the_file_loads_up_to_its_last_whole_line() {
     let whole = parse(GOLDEN.as_bytes()).unwrap();
     let header = first_line().len() + 1;
-    assert!(refused(&GOLDEN[..header - 1]).contains("no whole line"));
+    assert!(refused(&GOLDEN[..header - 1]).contains("no complete line"));
     for cut in (header..GOLDEN.len()).step_by(97).chain([GOLDEN.len() - 1]) {
         let session = parse(&GOLDEN.as_bytes()[..cut]).unwrap();
         let trials = GOLDEN.as_bytes()[..cut].split_inclusive(|b| *b == b'\n');
@@ -184,7 +184,7 @@ fn rubbish_costs_its_line_and_is_counted() {
         let behind = parse(format!("{GOLDEN}{rubbish}\n").as_bytes()).unwrap();
         assert_eq!((behind.trials.len(), behind.lost), (24, 1), "{rubbish:?}");
         assert!(
-            behind.notes.last().unwrap().contains("1 line of it could not be read"),
+            behind.notes.last().unwrap().contains("1 line could not be read"),
             "{:?}",
             behind.notes
         );
@@ -214,7 +214,7 @@ fn what_is_no_session_says_so() {
             "newer iotui (schema 2, this one reads 1): update iotui",
         ),
         ("{\"iotui\":99,\"kind\":\"session\",\"all\":\"else is new\"}\n".into(), "schema 99"),
-        (header("2026-11-21T", "2026-31-21T"), "is no UTC time"),
+        (header("2026-11-21T", "2026-31-21T"), "is not a UTC time"),
         // What no list could show.
         (header("\"cells\":5", "\"cells\":false"), "invalid type"),
         (header("\"target\":\"scratch 1 GiB\"", "\"target\":7"), "invalid type"),
@@ -224,8 +224,8 @@ fn what_is_no_session_says_so() {
         (header("\"depth\":1", "\"depth\":-1"), "invalid value"),
         (header("\"mix\":null", "\"mix\":101"), "mix above 100"),
         (header("\"goal\":0.02", "\"goal\":1e999"), "out of range"),
-        (header("\"goal\":0.02", "\"goal\":-1"), "no share"),
-        (header("\"xor\":false", "\"xor\":false,\"new\":1"), "a newer iotui may know it"),
+        (header("\"goal\":0.02", "\"goal\":-1"), "not a share"),
+        (header("\"xor\":false", "\"xor\":false,\"new\":1"), "a newer iotui may support it"),
         (header("\"op\":\"read\"", "\"op\":\"\\u001b[2J\""), "unknown variant"),
     ] {
         let error = refused(&bytes);
@@ -264,7 +264,8 @@ fn what_contradicts_the_plan_is_left_out() {
     assert_eq!((session.plan.seed, session.lost), (5, 0));
     // A damaged line that may have been the plan: nobody knows what the trials are of.
     assert!(
-        refused(with_line(2, &plan[..plan.len() - 9])).contains("line 2: the plan stood there")
+        refused(with_line(2, &plan[..plan.len() - 9]))
+            .contains("line 2: the plan of the trials was lost")
     );
 }
 

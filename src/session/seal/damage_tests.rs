@@ -173,7 +173,7 @@ fn a_plan_that_is_lost_in_both_its_lines_is_said_and_no_trial_is_shown() {
         text.lines().filter(|line| !line.starts_with("{\"kind\":\"plan\"")).collect();
     fs::write(&path, rest.join("\n") + "\n").unwrap();
     let error = load(&path).unwrap_err().to_string();
-    assert!(error.contains("line 3: the plan stood there"), "{error}");
+    assert!(error.contains("line 3: the plan of the trials was lost"), "{error}");
 }
 
 #[test]

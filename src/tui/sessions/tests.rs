@@ -346,7 +346,7 @@ fn a_file_that_cannot_be_read_is_listed_and_can_be_deleted_only() {
         assert!(screen.contains("cannot be read") || screen.contains("unreadable"), "{screen}");
     }
     play.keys("R");
-    assert!(play.0.popups.is_empty() && play.toast().contains("no name to change"));
+    assert!(play.0.popups.is_empty() && play.toast().contains("cannot be renamed"));
     play.keys("e");
     assert!(play.0.popups.is_empty() && play.toast().contains("nothing to export"));
     assert_eq!(play.keys("Dy"), [Effect::Delete(ID[3].into())]);

@@ -104,7 +104,10 @@ impl Runs {
 
     /// What the engine's thread calls: it never waits. Samples are dropped where the screen is
     /// behind, results never.
-    fn make_reporter(&self, recorder: Option<Arc<Mutex<Recorder>>>) -> impl FnMut(Report) + Send + 'static {
+    fn make_reporter(
+        &self,
+        recorder: Option<Arc<Mutex<Recorder>>>,
+    ) -> impl FnMut(Report) + Send + 'static {
         let (tell, waiting) = (self.tell.clone(), Arc::clone(&self.waiting));
         waiting.store(0, Relaxed);
         let mut dropped = 0;

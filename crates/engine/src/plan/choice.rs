@@ -182,8 +182,8 @@ mod tests {
         assert!(check("stdio+buf").unwrap_err().contains("stdio+buf=SIZE"));
         assert!(check("stdio+fast=1").unwrap_err().contains("takes no value"));
         assert!(check("stdio+buf=0").unwrap_err().contains("between 1 and 1g"));
-        assert!(check("stdio+fast+fast").unwrap_err().contains("+fast is there twice"));
-        assert!(check("stdio+buf=4k+buf=8k").unwrap_err().contains("+buf is there twice"));
+        assert!(check("stdio+fast+fast").unwrap_err().contains("+fast is given twice"));
+        assert!(check("stdio+buf=4k+buf=8k").unwrap_err().contains("+buf is given twice"));
         assert!(check("stdio+buff=1").unwrap_err().contains("did you mean buf"));
         assert!(Choice::parse("+x").is_err() && Choice::parse("read+").is_err());
     }

@@ -347,7 +347,7 @@ fn parameters_of_a_probe_are_typed_checked_and_measured() {
         stage.picture(80, 24)
     );
     stage.keys("<ctrl-u>procesess=2<enter>");
-    assert!(stage.picture(80, 24).contains("did you mean processes?"), "{}", stage.picture(80, 24));
+    assert!(stage.picture(80, 24).contains("you mean processes?"), "{}", stage.picture(80, 24));
     stage.take();
     stage.keys("<ctrl-u>processes=1..3+1<enter>");
     assert!(stage.model.popups.is_empty());
