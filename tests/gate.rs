@@ -315,7 +315,7 @@ fn what_cannot_be_compared_is_refused_before_the_run() {
         ),
         ("--baseline empty.jsonl", 2, &["has no trials"]),
         ("--baseline few.jsonl --fail-if-slower 5", 2, &["needs 5 trials", "--trials 7"]),
-        ("--baseline base --fail-if-slower 5 --trials 4", 2, &["which --trials 4 cannot give"]),
+        ("--baseline base --fail-if-slower 5 --trials 4", 2, &["use --trials 5 or more, not 4"]),
         (
             "--baseline base -b null",
             2,

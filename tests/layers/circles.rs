@@ -15,6 +15,14 @@ const LISTED: &[(&[&str], &str)] = &[
         "limits and estimates are two views of the same bounds",
     ),
     (&["backend/uring.rs", "backend/uring/depth_one.rs"], "the hot loop of one lane in two files"),
+    (
+        &["plan/probe_info.rs", "plan/probe_param.rs"],
+        "a probe has parameters, and values are checked against a probe",
+    ),
+    (
+        &["record/verdict/reason.rs", "record/verdict/source.rs"],
+        "the shares of the bytes and the reason for them",
+    ),
     (&["report/figure/facets.rs", "report/figure/jobs.rs"], "a figure is split into panels"),
     (&["report/gbench/mod.rs", "report/gbench/probes.rs"], "the entries of one document"),
     (

@@ -219,3 +219,18 @@ impl Axis {
         high / low.max(1)
     }
 }
+
+impl Job {
+    /// Describes the cell in one line, without what goes without saying: `pread 4 KiB cold`.
+    pub fn label(&self) -> String {
+        let axes = Axis::ALL.into_iter().filter(|axis| axis.is_brief());
+        self.describe(&axes.collect::<Vec<_>>())
+    }
+
+    /// Describes the job by these axes, without what goes without saying: `uring 1 MiB queue depth
+    /// 8`.
+    pub fn describe(&self, axes: &[Axis]) -> String {
+        let phrases = axes.iter().filter_map(|axis| axis.phrase_among(self, false));
+        phrases.collect::<Vec<_>>().join(" ")
+    }
+}

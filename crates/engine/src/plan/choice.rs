@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Backends, Info, Unknown, nearest};
+use super::{Info, Unknown, nearest};
 use crate::units;
 
 /// `NAME+OPTION[=VALUE]...`, checked against the registry entry it names.
@@ -113,20 +113,6 @@ impl Choice {
     pub fn size(&self, option: &str) -> Option<u64> {
         let (_, value) = self.options.iter().find(|(name, _)| name == option)?;
         units::parse_bytes(value.as_deref()?).ok()
-    }
-}
-
-impl Backends {
-    /// Each that is chosen; `all` is every backend, and no peer.
-    pub fn choices(&self, infos: &[&'static Info]) -> Vec<Choice> {
-        match self {
-            Backends::These(list) => list.clone(),
-            Backends::All => infos
-                .iter()
-                .filter(|info| !info.is_peer())
-                .map(|info| Choice::plain(info.id))
-                .collect(),
-        }
     }
 }
 

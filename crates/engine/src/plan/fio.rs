@@ -1,6 +1,4 @@
-//! A backend in the words of fio: read in both directions, to export a job and to import a result.
-
-use super::{Choice, Job, Op};
+//! A backend in the words of fio, to export jobs and to import results.
 
 /// How fio does what a backend or peer does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +37,6 @@ impl FioOption {
     pub const fn always(option: &'static str) -> FioOption {
         FioOption { option, assignment: None }
     }
-
-    /// Whether `job` can have the option: advice is about reading through the page cache.
-    pub fn suits(&self, job: &Job) -> bool {
-        let advice = self.assignment.is_some_and(|(name, _)| name == "fadvise_hint");
-        !advice || (job.op == Op::Read && !job.direct)
-    }
 }
 
 impl FioEngine {
@@ -60,21 +52,4 @@ impl FioEngine {
     pub const fn with_note(self, note: &'static str) -> FioEngine {
         FioEngine { note, ..self }
     }
-}
-
-/// What the name of a backend begins with that stands for an engine no backend has.
-const FOREIGN: &str = "fio-";
-
-/// A name for what was measured by an engine that no backend has: `fio-libpmem`.
-pub fn foreign_backend(engine: &str) -> Choice {
-    let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    Choice::plain(&format!(
-        "{FOREIGN}{}",
-        engine.chars().filter(plain).take(40).collect::<String>()
-    ))
-}
-
-/// The engine that [`foreign_backend`] named.
-pub fn foreign_engine(backend: &str) -> Option<&str> {
-    backend.strip_prefix(FOREIGN).filter(|engine| !engine.is_empty())
 }

@@ -5,10 +5,14 @@
 
 mod axes;
 mod axis;
+mod backends;
 mod choice;
 mod fio;
+mod fio_job;
 mod info;
 mod job;
+mod kinds;
+mod nanos;
 mod nearest;
 mod path;
 mod preset;
@@ -19,15 +23,20 @@ mod probe_param;
 mod range;
 mod remote;
 mod resolved;
+mod setting_error;
 mod setting_text;
 mod settings;
+mod trial_time;
 mod work;
 
 pub use axis::Axis;
+pub use backends::Backends;
 pub use choice::{Choice, ChoiceError};
-pub use fio::{Fio, FioEngine, FioOption, foreign_backend, foreign_engine};
+pub use fio::{Fio, FioEngine, FioOption};
+pub use fio_job::{foreign_backend, foreign_engine};
 pub use info::{DataPath, DefaultFor, Depth, Info, Moves, Opt};
-pub use job::{Cache, Cold, CpuCache, Job, MeasureCeilings, Op, Pattern, Sync, Writes};
+pub use job::Job;
+pub use kinds::{Cache, Cold, CpuCache, MeasureCeilings, Op, Pattern, Sync, Writes};
 pub use nearest::{Unknown, nearest};
 pub use preset::{Names, PRESETS, Preset, PresetError, preset};
 pub use presets::{Broken, Presets};
@@ -37,5 +46,7 @@ pub use probe_param::{ProbeParam, ProbeSet, check_sets, set_of, set_values, sets
 pub use range::{Range, RangeError, RangeOf};
 pub use remote::Remote;
 pub use resolved::{Part, Resolved};
-pub use settings::{Backends, Setting, SettingError, Settings, TrialTime, ValueKind};
+pub use setting_error::SettingError;
+pub use settings::{Setting, Settings, ValueKind};
+pub use trial_time::TrialTime;
 pub use work::{Plan, Skipped, TargetSpec};

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::settings::SettingError;
+use super::setting_error::SettingError;
 use super::{Backends, ChoiceError, Info, Settings, Unknown, nearest};
 
 /// A preset as written.

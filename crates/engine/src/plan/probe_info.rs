@@ -1,6 +1,6 @@
 //! What a probe is: one record from which help, lists, the Lab screen and reports are made.
 
-use super::job::names;
+use super::kinds::names;
 use super::{ProbeParam, Unknown, nearest};
 use std::fmt;
 use std::str::FromStr;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::settings::{Backends, SettingError, TrialTime};
-use super::{Choice, Range, RangeError, RangeOf, Unknown};
+use super::{Backends, Choice, Range, RangeError, RangeOf, SettingError, TrialTime, Unknown};
 use crate::units;
 
 pub(super) fn bad<T>(text: &str, wanted: &str) -> Result<T, SettingError> {

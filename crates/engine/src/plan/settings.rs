@@ -4,41 +4,16 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use super::job::PatternError;
 use super::probe_param::{parse_sets, put};
 use super::setting_text::{
     backends, block_sizes, percents, positive, seed, shares, some_names, some_of, switch,
     trial_time, trials, words,
 };
 use super::{
-    Cache, Choice, ChoiceError, Cold, CpuCache, MeasureCeilings, Op, Pattern, ProbeSet, Range,
-    RangeError, RangeOf, Remote, Sync, Unknown, Writes, nearest,
+    Backends, Cache, Cold, CpuCache, MeasureCeilings, Op, Pattern, ProbeSet, Range, RangeOf,
+    Remote, SettingError, Sync, TrialTime, Writes, nearest,
 };
-use crate::units::{self, UnitError};
-
-/// How long one trial should take: calibration doubles the count until it takes at least `low`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TrialTime {
-    #[serde(with = "super::work::nanos")]
-    pub low: Duration,
-    #[serde(with = "super::work::nanos")]
-    pub high: Duration,
-}
-
-impl Default for TrialTime {
-    fn default() -> Self {
-        TrialTime::of(Duration::from_millis(300))
-    }
-}
-
-impl TrialTime {
-    /// One time, not a range of them.
-    pub fn of(time: Duration) -> TrialTime {
-        TrialTime { low: time, high: time }
-    }
-}
+use crate::units;
 
 /// What was asked for. `None` = not said, so a preset or the default decides.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -74,13 +49,6 @@ pub struct Settings {
     pub sets: Option<Vec<ProbeSet>>,
     /// The other machine of the network probes.
     pub remote: Option<Remote>,
-}
-
-/// The backends asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Backends {
-    All,
-    These(Vec<Choice>),
 }
 
 /// What kind of value a setting has: the option's help, completion and the screen's rows are made
@@ -129,22 +97,6 @@ pub struct Setting {
     set: fn(&mut Settings, &str) -> Result<(), SettingError>,
     get: fn(&Settings) -> Option<String>,
     take: fn(&mut Settings, &Settings),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingError {
-    #[error(transparent)]
-    Unit(#[from] UnitError),
-    #[error(transparent)]
-    Range(#[from] RangeError),
-    #[error(transparent)]
-    Choice(#[from] ChoiceError),
-    #[error(transparent)]
-    Pattern(#[from] PatternError),
-    #[error(transparent)]
-    Unknown(#[from] Unknown),
-    #[error("{0}")]
-    Value(String),
 }
 
 /// One row of the table: where the text goes, and how it comes back.

@@ -81,7 +81,7 @@ pub struct Plan {
     /// it was asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fitted: bool,
-    #[serde(with = "nanos")]
+    #[serde(with = "super::nanos")]
     pub budget: Duration,
     /// Draws the order of cells and the random offsets; below 2^53 so that every JSON reader keeps
     /// it.
@@ -196,20 +196,5 @@ mod or_null {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TargetSpec, D::Error> {
         Ok(Option::deserialize(from)?.unwrap_or(TargetSpec::None))
-    }
-}
-
-/// A `Duration` as whole nanoseconds.
-pub(super) mod nanos {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(time: &Duration, out: S) -> Result<S::Ok, S::Error> {
-        out.serialize_u64(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_nanos)
     }
 }

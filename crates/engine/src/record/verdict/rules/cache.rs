@@ -1,6 +1,6 @@
 //! Rules about a page cache that was not in the state that the cell claims.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{falls_short, share, size};

@@ -1,7 +1,7 @@
 //! Rules about results that something other than the device limits: the CPU, memory, a link, a
 //! control group or a layer in between.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::plan::{Cache, Op};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};

@@ -1,6 +1,6 @@
 //! Rules about circumstances that the engine noted.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::plan::CpuCache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::share;

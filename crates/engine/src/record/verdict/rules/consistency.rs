@@ -1,6 +1,6 @@
 //! Rules about figures of a trial that contradict each other.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::size;
 use crate::record::{Evidence, Severity, Trial, Warning};

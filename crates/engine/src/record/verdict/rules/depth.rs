@@ -1,6 +1,6 @@
 //! Rules about requests that reached the disk with another depth or size than the cell's.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::plan::{Cache, Depth, Pattern};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};

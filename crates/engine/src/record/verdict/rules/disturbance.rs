@@ -1,6 +1,6 @@
 //! Rules about other users of the machine or the disk during trials.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::plan::Sync;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};

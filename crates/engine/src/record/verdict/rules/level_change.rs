@@ -1,6 +1,6 @@
 //! The rule about a figure that changed during the measurement.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::record::verdict::CellEvidence;
 use crate::record::{LevelChange, Severity, Stretch, Warning};
 use crate::stats::course::Kind;

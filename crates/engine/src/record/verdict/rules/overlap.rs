@@ -1,6 +1,6 @@
 //! Rules about bytes that were read more than once.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};

@@ -1,6 +1,6 @@
 //! Rules about bytes that took another path than the requested one.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{falls_short, size};

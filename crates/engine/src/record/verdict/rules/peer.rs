@@ -1,7 +1,7 @@
 //! Rules about figures that another program (fio, dd) does not report, or not precisely.
 
 use super::circumstance::trials_with_note;
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::record::verdict::CellEvidence;
 use crate::record::{CALLS_UNKNOWN, Note, Severity, Warning};
 use crate::units::{show_nanos, show_share};

@@ -1,6 +1,6 @@
 //! Rules about samples that are too small for the figures shown.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::show_trials;

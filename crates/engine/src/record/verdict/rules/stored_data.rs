@@ -1,6 +1,6 @@
 //! Rules about files that store less than they return.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{falls_short, share, size};

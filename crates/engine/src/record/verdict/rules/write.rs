@@ -1,6 +1,6 @@
 //! Rules about writes that did not reach the device, or must not happen.
 
-use super::{Rule, rule};
+use super::rule::{Rule, rule};
 use crate::plan::{Sync, Writes};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{falls_short, share, size};

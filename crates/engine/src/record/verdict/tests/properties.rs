@@ -4,6 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::plan::Job;
+use crate::record::{Ceilings, LinkCeiling, Trial};
 
 /// Strategies are boxed because those of a whole case would not fit on a test's stack.
 fn number() -> BoxedStrategy<u64> {

@@ -1,0 +1,189 @@
+//! The enumerations of a job: what it does, in which order, and in which state of the caches.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Unknown, nearest};
+use crate::units;
+
+/// Makes an enum of names that is parsed, shown, listed and serialised by those names only.
+macro_rules! names {
+    ($(#[$meta:meta])* $kind:literal $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant),+ }
+
+        impl $name {
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),+ }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Unknown;
+            fn from_str(text: &str) -> Result<Self, Unknown> {
+                let known = Self::ALL.iter().find(|v| v.name() == text.trim());
+                known.copied().ok_or_else(|| nearest($kind, text, Self::ALL.iter().map(|v| v.name())))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result { f.pad(self.name()) }
+        }
+    };
+}
+
+pub(super) use names;
+
+names! {
+    /// Whether what the machine can reach is measured before the first cell.
+    "choice of when to measure ceilings" MeasureCeilings {
+        /// Before a plan that takes 5 s or more.
+        Auto = "auto",
+        Always = "always",
+        Never = "never",
+    }
+}
+
+names! { "operation" Op { Read = "read", Write = "write", Seek = "seek" } }
+
+names! {
+    /// The page cache before a trial.
+    "cache state" Cache {
+        /// Nothing of the span is cached.
+        Cold = "cold",
+        /// At least 99 % of the span is cached.
+        Warm = "warm",
+        /// Left as the trial before it left it.
+        AsIs = "asis",
+    }
+}
+
+names! {
+    /// How much is dropped to make a file cold.
+    #[derive(Default)]
+    "cache-drop level" Cold {
+        /// The pages of the file.
+        #[default]
+        Data = "data",
+        /// Also what the kernel remembers of directories and inodes, of all files: drop_caches 2.
+        Meta = "meta",
+        /// Also the pages of every other file: drop_caches 3.
+        All = "all",
+    }
+}
+
+impl Cold {
+    /// Whether it is what every user may do.
+    pub fn is_data(&self) -> bool {
+        *self == Cold::Data
+    }
+}
+
+names! {
+    /// When a write reaches the device.
+    "sync mode" Sync {
+        /// When the kernel likes: the time to the page cache.
+        None = "none",
+        /// fdatasync at the end, inside the timed window.
+        End = "end",
+        /// O_DSYNC: every operation waits for the device.
+        Each = "each",
+    }
+}
+
+names! {
+    /// The caches of the CPUs before a trial.
+    "CPU cache state" CpuCache {
+        /// Left as they are.
+        Keep = "keep",
+        /// Emptied of the file's data, which is proved by how long loads take.
+        Flush = "flush",
+    }
+}
+
+names! {
+    /// What a write does to the file.
+    #[derive(Default)]
+    "kind of write" Writes {
+        /// The blocks that the file has are written over.
+        #[default]
+        Overwrite = "overwrite",
+        /// Each pass begins with an empty file and makes it longer by every block, in order.
+        Append = "append",
+    }
+}
+
+impl Writes {
+    pub fn is_overwrite(&self) -> bool {
+        *self == Writes::Overwrite
+    }
+}
+
+/// The order in which blocks are visited; each visits every block once per pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Pattern {
+    Seq,
+    Random,
+    Reverse,
+    /// Every n-th block, then again from the next one.
+    Stride(u64),
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Pattern::Seq => f.write_str("seq"),
+            Pattern::Random => f.write_str("random"),
+            Pattern::Reverse => f.write_str("reverse"),
+            Pattern::Stride(n) => write!(f, "stride:{n}"),
+        }
+    }
+}
+
+/// Why a text names no pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
+    #[error("stride needs its distance in blocks, 2 or more: stride:4")]
+    Stride,
+}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        match text.trim() {
+            "seq" => Ok(Pattern::Seq),
+            "random" => Ok(Pattern::Random),
+            "reverse" => Ok(Pattern::Reverse),
+            other => match other.strip_prefix("stride") {
+                Some(rest) => match rest.strip_prefix(':').and_then(|n| units::parse_count(n).ok())
+                {
+                    Some(n) if n >= 2 => Ok(Pattern::Stride(n)),
+                    _ => Err(PatternError::Stride),
+                },
+                None => {
+                    Err(nearest("pattern", other, ["seq", "random", "reverse", "stride:N"]).into())
+                }
+            },
+        }
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> String {
+        pattern.to_string()
+    }
+}
+
+impl TryFrom<String> for Pattern {
+    type Error = PatternError;
+    fn try_from(text: String) -> Result<Self, PatternError> {
+        text.parse()
+    }
+}

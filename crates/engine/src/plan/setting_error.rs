@@ -1,0 +1,21 @@
+//! What can be wrong with the text of a setting.
+
+use super::kinds::PatternError;
+use super::{ChoiceError, RangeError, Unknown};
+use crate::units::UnitError;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+    #[error(transparent)]
+    Range(#[from] RangeError),
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
+    #[error("{0}")]
+    Value(String),
+}

@@ -1,0 +1,27 @@
+//! The duration of a trial.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How long one trial should take: calibration doubles the count until it takes at least `low`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialTime {
+    #[serde(with = "super::nanos")]
+    pub low: Duration,
+    #[serde(with = "super::nanos")]
+    pub high: Duration,
+}
+
+impl Default for TrialTime {
+    fn default() -> Self {
+        TrialTime::of(Duration::from_millis(300))
+    }
+}
+
+impl TrialTime {
+    /// One time, not a range of them.
+    pub fn of(time: Duration) -> TrialTime {
+        TrialTime { low: time, high: time }
+    }
+}

@@ -1,0 +1,115 @@
+//! The facts that a verdict rests on.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Info, Job};
+use crate::record::{Ceilings, Latency, LinkCeiling, Throttle, Trial};
+
+/// Shares of the bytes by their source; they add up to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    pub device: f64,
+    pub page_cache: f64,
+    pub hole: f64,
+    pub unknown: f64,
+}
+
+/// Facts about the target that verdicts rest on.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TargetEvidence {
+    /// Type of the mounted file system: `ext4`.
+    pub fs: String,
+    /// The devices below it, from the mounted one down to the disk: `dm-0 on nvme0n1`; empty if
+    /// unknown.
+    pub device: String,
+    /// True only if iotui created this file, so that it may be written.
+    pub ours: bool,
+    /// tmpfs, ramfs, a zram or brd disk: the "device" is memory.
+    pub memory: bool,
+    /// A server or a user-space file system moves the bytes, so this process's device bytes say
+    /// nothing.
+    pub remote: bool,
+    /// Whether a read that had to reach the disk was charged to this process; if not, 0 device
+    /// bytes mean nothing here.
+    pub device_counted: Option<bool>,
+    /// Why the file system may store fewer bytes than it returns (`btrfs compress=zstd`, `zfs`,
+    /// encoded extents).
+    pub compresses: Option<String>,
+    /// Entropy estimate of sampled data, bits per byte, 0 to 8.
+    pub entropy: Option<f64>,
+    /// Bytes of the span in holes or unwritten extents.
+    pub hole_bytes: Option<u64>,
+    /// How they were found: `fiemap`, `seek_data`.
+    pub hole_method: String,
+    /// Support of O_DIRECT as stated by the file system; `Some(false)` = refused or emulated.
+    pub direct: Option<bool>,
+    /// Whether reads leave the access time alone; if not, each call pays for checking it.
+    pub noatime: Option<bool>,
+    /// The disk's readahead, bytes.
+    pub read_ahead: Option<u64>,
+    /// Used share of the file system.
+    pub fs_used: Option<f64>,
+    /// The slowest link to the disk, if its speed is known.
+    pub link: Option<LinkCeiling>,
+    /// The file system and kernel that may scan all blocks of a large folio for each small write;
+    /// absent from JSON if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub walks_folios: Option<String>,
+    /// Limits of control groups.
+    pub throttle: Option<Throttle>,
+}
+
+/// Facts about the machine that verdicts rest on.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineEvidence {
+    /// The CPU frequency governor; `None` if the kernel does not control the frequency, as in most
+    /// virtual machines.
+    pub governor: Option<String>,
+    pub on_battery: Option<bool>,
+    /// Bytes of usable memory: the machine's, or the limit of the control group.
+    pub memory: Option<u64>,
+    /// Rates of bare loops on this machine; `None` = not measured.
+    pub ceilings: Option<Ceilings>,
+}
+
+/// The facts that all verdicts of a run rest on; saved in the session so that a missing verdict can
+/// be computed later.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Grounds {
+    pub target: TargetEvidence,
+    pub machine: MachineEvidence,
+    /// Cost of iotui's loop per operation, nanoseconds.
+    pub harness_nanos: f64,
+    /// The measuring programs with their versions, iotui first, then the peers: `iotui 0.1.0`,
+    /// `fio-3.33`. Empty in older sessions.
+    pub programs: Vec<String>,
+}
+
+/// The scatter of a cell's trials.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Spread {
+    /// Relative half-width of the 95 % confidence interval of the median throughput.
+    pub half_width: Option<f64>,
+    /// Median throughputs of the two groups in bytes per second, if the trials form two.
+    pub two_modes: Option<(f64, f64)>,
+    pub outliers: usize,
+}
+
+/// Everything that the verdict on one cell rests on.
+#[derive(Debug, Clone, Copy)]
+pub struct CellEvidence<'a> {
+    pub job: &'a Job,
+    pub info: &'a Info,
+    pub target: &'a TargetEvidence,
+    pub machine: &'a MachineEvidence,
+    pub trials: &'a [Arc<Trial>],
+    pub spread: Spread,
+    pub latency: Option<&'a Latency>,
+    /// Cost of iotui's loop per operation, nanoseconds, measured in this session.
+    pub harness_nanos: f64,
+}
