@@ -181,7 +181,7 @@ fn combinations_that_cannot_be() {
         ("--mix -1", &["percentage of reads from 0 to 100"]),
         ("-b mmap --mix 50", &["mmap cannot mix", "pread, uring, aio can"]),
         ("-b mmap+shared+shared", &["mmap+shared+shared: +shared is given twice"]),
-        ("-b dd+psync", &["dd has no option 'psync': it has none"]),
+        ("-b dd+psync", &["dd has no options, so not 'psync'"]),
         ("--save a --no-save", &["--no-save"]),
     ] {
         let line = if ["--op write", "--mix", "--writes"].iter().any(|own| line.contains(own)) {

@@ -112,7 +112,7 @@ fn what_cannot_be_done_with_a_session_is_said() {
     fs::remove_dir_all(home.sessions_dir()).unwrap();
     fs::write(home.sessions_dir(), "").unwrap();
     terminal.press("ielsewhere.jsonl\r");
-    terminal.shows("not imported: cannot make the folder");
+    terminal.shows("not imported: cannot create the folder");
     terminal.press("q");
     assert_eq!(terminal.end().0, 0);
 }
@@ -166,7 +166,7 @@ fn a_folder_that_takes_nothing_is_said_and_what_is_there_stays() {
         for (keys, said) in [
             ("Rother\r", "cannot change "),
             ("Dy", "cannot remove "),
-            ("ielsewhere.jsonl\r", "not imported: cannot make "),
+            ("ielsewhere.jsonl\r", "not imported: cannot create "),
         ] {
             let mut terminal = on_sessions(&home, "only");
             terminal.press(keys);
@@ -211,7 +211,7 @@ fn hostile_files_in_the_folder_of_sessions_do_no_harm() {
     // The one that can be read is the newest; the preview of the next ones says why they cannot.
     for _ in 0..4 {
         terminal.press("j");
-        let reasons = ["regular file", "cannot open", "longer than", "is not an iotui session"];
+        let reasons = ["regular file", "cannot open", "longer than", "iotui session:"];
         terminal.until("the reason", |screen| {
             reasons.iter().any(|why| screen.contents().contains(why))
         });

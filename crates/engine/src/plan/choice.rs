@@ -185,7 +185,7 @@ mod tests {
     fn without_options_none_is_listed() {
         let info = Info { options: &[], id: "dd", ..INFO };
         let error = Choice::parse("dd+psync").unwrap().check(&info).unwrap_err().to_string();
-        assert_eq!(error, "dd has no option 'psync': it has none");
+        assert_eq!(error, "dd has no options, so not 'psync'");
     }
 
     proptest! {
