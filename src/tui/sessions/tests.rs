@@ -348,7 +348,7 @@ fn a_file_that_cannot_be_read_is_listed_and_can_be_deleted_only() {
     play.keys("R");
     assert!(play.0.popups.is_empty() && play.toast().contains("cannot be renamed"));
     play.keys("e");
-    assert!(play.0.popups.is_empty() && play.toast().contains("nothing to export"));
+    assert!(play.0.popups.is_empty() && play.toast().contains("cannot be exported"));
     assert_eq!(play.keys("Dy"), [Effect::Delete(ID[3].into())]);
 }
 
