@@ -48,7 +48,7 @@ impl Band {
     }
 
     /// Returns the band as a RANGE of the command line.
-    pub fn to_text(&self) -> String {
+    pub fn to_text(self) -> String {
         let (low, high) = (short_bytes(self.low), short_bytes(self.high));
         match self.factor {
             _ if self.low == self.high => low,

@@ -55,8 +55,8 @@ pub fn wrap_hanging(text: &str, first: usize, rest: usize) -> Vec<String> {
         return vec![text.trim_end().into()];
     }
     // The longest start that fits and ends where a word does.
-    let ends = text.match_indices(' ').map(|(at, _)| at);
-    let end = ends.filter(|at| width(&text[..*at]) <= first).last();
+    let mut ends = text.match_indices(' ').map(|(at, _)| at);
+    let end = ends.rfind(|at| width(&text[..*at]) <= first);
     match end.filter(|end| !text[..*end].trim().is_empty()) {
         Some(end) => std::iter::once(text[..end].trim_end().to_string())
             .chain(wrap(&text[end..], rest))

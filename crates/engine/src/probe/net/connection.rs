@@ -118,7 +118,7 @@ impl Connection {
     /// Exchanges the greetings of both ends.
     fn hello(&self, secret: Option<&Secret>) -> Result<(Nonce, Challenge), ConnectionError> {
         let nonce = random().map_err(ConnectionError::Nonce)?;
-        self.write(&Hello { nonce: nonce }.encode())?;
+        self.write(&Hello { nonce }.encode())?;
         let mut challenge = [0; Challenge::LEN];
         let (head, rest) = challenge.split_at_mut(HEAD);
         self.read(head).map_err(|lost| {
