@@ -24,7 +24,7 @@ const VERDICT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Writes one session. Whatever the disk does, the run goes on: see [`Recorder::unsaved`].
 ///
-/// Call [`Recorder::event`] between trials: it writes to a disk that may be the one that is
+/// Call [`Recorder::record`] between trials: it writes to a disk that may be the one that is
 /// measured.
 pub struct Recorder {
     dir: PathBuf,

@@ -4,7 +4,7 @@
 //! | what | where |
 //! |---|---|
 //! | keys, clicks, popups and the form of an export | [`key`], [`mouse`], [`popup`], [`export`] |
-//! | actions, and the screen that gets them | [`act`], [`screens`] |
+//! | actions, and the screen that gets them | [`act`](mod@act), [`screens`] |
 //! | what screens ask of the rest of the model | [`requests`] |
 //! | the way from screen to screen, the life of a run | [`navigate`], [`run`] |
 

@@ -1,5 +1,5 @@
 //! Runs a plan: opens the target, calibrates, runs rounds of prepared trials and judges them.
-//! Reports everything as [`Event`](crate::record::Event)s.
+//! Reports everything as [`Event`]s.
 //!
 //! The measuring path never waits for a receiver: events of a trial are sent between trials,
 //! samples from the thread that only waits.
