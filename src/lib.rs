@@ -1,4 +1,4 @@
-//! iotui measures how fast storage is, by which way and block size, and proves where the bytes came
+//! iotui measures how fast storage is, by backend and block size, and proves where the bytes came
 //! from.
 //!
 //! Data flows one way: settings -> **plan** -> **engine** -> **events** -> **session** (saved) and

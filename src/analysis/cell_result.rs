@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use crate::analysis::counted;
 use crate::plan::Job;
 use crate::record::{LevelChange, Severity, Source, Trial, Warning};
 use crate::stats::{self, Summary};
@@ -103,19 +104,13 @@ impl CellResult {
     /// Indexes of the trials that the summaries are made from: those that were not cut short, or
     /// all where all were.
     pub fn counted(&self) -> Vec<usize> {
-        let whole: Vec<usize> =
-            (0..self.trials.len()).filter(|index| !self.trials[*index].short).collect();
-        if whole.is_empty() { (0..self.trials.len()).collect() } else { whole }
+        counted::counted(self.trials.iter().map(|trial| trial.short))
     }
 
     /// Indexes of the counted trials whose speed stands apart from the others. They stay in every
     /// summary.
     pub fn outliers(&self) -> Vec<usize> {
-        let counted = self.counted();
-        stats::outliers(&self.speeds())
-            .into_iter()
-            .filter_map(|at| counted.get(at).copied())
-            .collect()
+        counted::outliers(&self.counted(), &self.speeds())
     }
 
     /// Bytes per second of each counted trial, operations where no bytes are moved.

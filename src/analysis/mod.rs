@@ -8,6 +8,7 @@
 mod answer;
 mod cell_result;
 mod compare;
+mod counted;
 mod document;
 mod gate;
 mod network;

@@ -3,12 +3,13 @@
 use serde::Serialize;
 
 use crate::analysis::cell_result::SummaryOf;
+use crate::analysis::counted;
 use crate::analysis::probe_rules;
 use crate::analysis::result::ended;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
 use crate::session::{Reference, Session, references};
-use crate::stats::{self, Summary};
+use crate::stats::Summary;
 
 /// What another machine reaches in the same cell, as reported.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,16 +45,14 @@ impl ProbeResult {
 
     /// Indexes of the trials that the summary is made from: whole ones, or all where all were cut.
     pub fn counted(&self) -> Vec<usize> {
-        let whole: Vec<usize> =
-            (0..self.trials.len()).filter(|index| !self.trials[*index].short).collect();
-        if whole.is_empty() { (0..self.trials.len()).collect() } else { whole }
+        counted::counted(self.trials.iter().map(|trial| trial.short))
     }
 
     /// Indexes of the counted trials that stand apart. They stay in the summary.
     pub fn outliers(&self) -> Vec<usize> {
         let counted = self.counted();
         let values: Vec<f64> = counted.iter().map(|index| self.trials[*index].value).collect();
-        stats::outliers(&values).into_iter().filter_map(|at| counted.get(at).copied()).collect()
+        counted::outliers(&counted, &values)
     }
 }
 

@@ -1,7 +1,6 @@
 //! What a session is called, and when it was.
 
 use crate::session::{Listed, Session};
-pub use crate::text::time::to_minute as format_time;
 
 /// What a session without a name is called: its id without the time, which stands beside it.
 fn slug(id: &str) -> &str {

@@ -68,6 +68,7 @@ mod tests {
 
     use super::*;
     use crate::plan::{Op, Settings};
+    use crate::sys::testing::names;
 
     fn preset(id: &str, seed: u64) -> Preset {
         let settings = Settings { op: Some(Op::Write), seed: Some(seed), ..Settings::default() };
@@ -79,15 +80,6 @@ mod tests {
             settings,
             sweeps: Vec::new(),
         }
-    }
-
-    fn names(dir: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(dir)
-            .unwrap()
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
     }
 
     #[test]

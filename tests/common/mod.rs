@@ -9,6 +9,7 @@ pub mod kernel;
 pub mod pty;
 
 pub use child::output;
+pub use iotui_engine::sys::testing::{names, skip, without};
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -36,27 +37,6 @@ pub fn assert_valid(document: &Value) {
     let errors: Vec<String> =
         validator.iter_errors(document).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
-}
-
-/// Says why a test (or a part of it) did not run; in the file that `IOTUI_SKIPPED` names too, since
-/// nobody sees what a test that passes prints.
-pub fn skip(why: &str) {
-    let why = why.trim();
-    eprintln!("skipped: {why}");
-    if let Some(list) = std::env::var_os("IOTUI_SKIPPED") {
-        let thread = std::thread::current();
-        let line =
-            format!("{}\t{}\n", thread.name().unwrap_or("a thread"), why.replace('\n', "; "));
-        let list = File::options().create(true).append(true).open(list);
-        list.and_then(|mut list| list.write_all(line.as_bytes()))
-            .expect("the list of what is skipped can be written");
-    }
-}
-
-/// Skips for want of a program; `.ci/run` knows these words, and fails where the program is there
-/// after all.
-pub fn without(program: &str) {
-    skip(&format!("{program} is not installed"));
 }
 
 /// A HOME with nothing in it and a folder to work in, on a disk where there is one; both gone when
@@ -169,15 +149,6 @@ fn is_disk(dir: &Path) -> bool {
     tempfile::tempfile_in(dir).is_ok_and(|file| {
         mount(file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse())
     })
-}
-
-/// The names in a folder; none where there is no such folder.
-pub fn names(dir: &Path) -> Vec<String> {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.file_name().to_string_lossy().into()).collect();
-    names.sort();
-    names
 }
 
 /// `value[key]` of every item.

@@ -11,6 +11,7 @@ use crate::engine::Offer;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::Unit;
 use crate::session::{Reference, Session};
+use crate::text::time::to_minute;
 use crate::tui::session_name;
 
 /// Probes of this machine, and the references, as the shell found them.
@@ -91,7 +92,7 @@ impl Data {
             None => format!(
                 "{}, {} UTC",
                 session_name::of_session(&session),
-                session_name::format_time(&session.created)
+                to_minute(&session.created)
             ),
         };
         Data { skipped, title, path, ..Data::from_run(&session, results) }.with_session(session)

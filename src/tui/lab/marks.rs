@@ -2,6 +2,7 @@
 
 use super::data::MarkedSession;
 use super::state::Lab;
+use crate::text::time::to_minute;
 use crate::tui::msg::Effect;
 use crate::tui::session_name;
 
@@ -31,11 +32,7 @@ pub fn entries(lab: &Lab) -> Vec<Entry> {
     let unloaded = lab.saved.iter().filter(|listed| !is_loaded(&listed.id)).map(|listed| Entry {
         id: listed.id.clone(),
         name: session_name::of_listed(listed).into(),
-        about: format!(
-            "{} UTC, {} probes",
-            session_name::format_time(&listed.created),
-            listed.probes
-        ),
+        about: format!("{} UTC, {} probes", to_minute(&listed.created), listed.probes),
         at: None,
         on: false,
     });

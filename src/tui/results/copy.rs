@@ -6,8 +6,8 @@ use super::state::Results;
 use crate::analysis::CellResult;
 use crate::report::table::origin;
 use crate::report::{Look, table};
+use crate::text::time::to_minute;
 use crate::tui::curves::Metric;
-use crate::tui::session_name;
 use crate::units::{self, Rates};
 
 /// Returns one result in an opened cell or the chart, else the whole table; the answer if there is
@@ -88,7 +88,7 @@ fn describe_conditions(data: &Data) -> String {
         format!("{}{size}", data.view.target()),
         squeeze_spaces(&host.cpu.model),
         kernel,
-        format!("{} UTC", session_name::format_time(&session.created)),
+        format!("{} UTC", to_minute(&session.created)),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }

@@ -6,6 +6,7 @@ use tui_input::Input;
 use super::layout;
 use super::state::{Sessions, cells};
 use crate::session::{NAME_LENGTH, State, check_name};
+use crate::text::time::to_minute;
 use crate::tui::compare::MOST;
 use crate::tui::context::{Context, Request};
 use crate::tui::export::{Form, What};
@@ -85,7 +86,7 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
                 _ => format!(
                     "{}, {} UTC, {} cells. This cannot be undone.",
                     listed.target,
-                    session_name::format_time(&listed.created),
+                    to_minute(&listed.created),
                     cells(listed)
                 ),
             };

@@ -14,10 +14,10 @@ use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::runner;
 use crate::session::{self, Listed, Session};
 use crate::sys::{fd, mounts};
+use crate::text::time::to_minute;
 use crate::tui::lab::{LocalProbes, MarkedSession};
 use crate::tui::msg::Msg;
 use crate::tui::question::Question;
-use crate::tui::session_name;
 use crate::tui::session_view::Preview;
 use crate::tui::session_view::SessionView;
 use crate::tui::setup::{Entry, FileSystem, Inspection, Kind, Listing};
@@ -114,10 +114,7 @@ pub fn plan_lab(question: &Question) -> Msg {
 /// The figures of a session, for its marks on the bars.
 pub fn other(id: &str) -> Result<MarkedSession, String> {
     load(id).map(|session| {
-        MarkedSession::from_session(
-            &session,
-            format!("{} UTC", session_name::format_time(&session.created)),
-        )
+        MarkedSession::from_session(&session, format!("{} UTC", to_minute(&session.created)))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{mounts, random};
 
@@ -41,6 +41,15 @@ pub fn disk_dir() -> Option<PathBuf> {
         skip("no writable folder on a disk");
     }
     found
+}
+
+/// Returns the names in a folder, sorted; none if there is no such folder.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into()).collect();
+    names.sort();
+    names
 }
 
 /// An unnamed file of `len` random bytes on a disk, not yet written back.

@@ -58,20 +58,14 @@ pub fn lay_out(rows: &[Vec<Cell>], align: &[Align], gap: usize) -> Vec<String> {
 
 fn lay_out_row(row: &[Cell], widths: &[usize], align: &[Align], gap: usize) -> String {
     let mut line = String::new();
-    // Spaces are written only before the next text.
-    let mut spaces = 0;
-    for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
-        let padding = width - cell.width.min(*width);
-        let is_right = align.get(at) == Some(&Align::Right);
-        spaces += if at == 0 { 0 } else { gap } + if is_right { padding } else { 0 };
-        if !cell.text.trim_end().is_empty() {
-            line.extend(std::iter::repeat_n(' ', spaces));
-            line += &cell.text;
-            spaces = 0;
-        } else {
-            spaces += cell.width;
-        }
-        spaces += if is_right { 0 } else { padding };
+    for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+        let gap = if column == 0 { 0 } else { gap };
+        let padding = width.saturating_sub(cell.width);
+        let is_right = align.get(column) == Some(&Align::Right);
+        let (before, after) = if is_right { (padding, 0) } else { (0, padding) };
+        line.extend(std::iter::repeat_n(' ', gap + before));
+        line += &cell.text;
+        line.extend(std::iter::repeat_n(' ', after));
     }
     line.truncate(line.trim_end().len());
     line

@@ -13,10 +13,10 @@ use super::data::{Compared, Sheet};
 use super::layout::{below, inside};
 use super::state::{Compare, View};
 use crate::analysis::{Difference, Side, Versus};
+use crate::text::time::to_minute;
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::screen::Screen;
-use crate::tui::session_name;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
@@ -237,7 +237,7 @@ fn heads(
     let line = |at: usize| {
         let (side, now) = (sides[at], at == 0 || at == other + 1);
         let name = pane::fit(names[at], wide);
-        let time = format!("{} UTC", session_name::format_time(&side.created));
+        let time = format!("{} UTC", to_minute(&side.created));
         let host = pane::fit(&side.host, hosts);
         let head = [pane::width(&side.letter) + 4, wide + 2, pane::width(&time) + 2, hosts + 2]
             .iter()

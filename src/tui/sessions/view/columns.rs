@@ -5,6 +5,7 @@ use ratatui::text::{Line, Span};
 
 use crate::record::Severity;
 use crate::session::{Listed, State, Worst};
+use crate::text::time::to_minute;
 use crate::tui::session_name;
 use crate::tui::sessions::state::{Sessions, Sort, cells};
 use crate::tui::theme::{Look, Role};
@@ -164,7 +165,7 @@ fn best(look: &Look, listed: &Listed, width: usize) -> [Span<'static>; 2] {
 
 /// The year goes first.
 fn short_when(created: &str, width: usize) -> String {
-    let all = session_name::format_time(created);
+    let all = to_minute(created);
     let short = if width < 16 { all.get(5..).unwrap_or(&all) } else { &all };
     pane::fit(short, width)
 }

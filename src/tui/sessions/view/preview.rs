@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use super::columns;
 use crate::analysis::{Axis, ProbeResult};
 use crate::session::Listed;
+use crate::text::time::to_minute;
 use crate::tui::context::ViewContext;
 use crate::tui::curve_chart::{self, Axes, Drawn};
 use crate::tui::curves::{self, Curve, Metric};
@@ -150,10 +151,7 @@ fn facts(look: &Look, listed: &Listed, shown: &SessionView, width: usize) -> Vec
     let counted = |figure: String, unit: &str| {
         vec![Span::styled(figure, number), Span::styled(format!(" {unit}"), dim)]
     };
-    let mut parts = vec![vec![Span::styled(
-        format!("{} UTC", session_name::format_time(&listed.created)),
-        dim,
-    )]];
+    let mut parts = vec![vec![Span::styled(format!("{} UTC", to_minute(&listed.created)), dim)]];
     parts.extend(listed.seconds.map(|seconds| counted(units::three_digits(seconds), "s")));
     parts.push(counted(cells(listed), "cells"));
     if listed.verdict.is_some() {

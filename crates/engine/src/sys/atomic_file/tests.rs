@@ -1,18 +1,10 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
+use crate::sys::testing::names;
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
     to_file(path, |out| out.write_all(text.as_bytes()))
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder)
-        .unwrap()
-        .map(|e| e.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
 }
 
 #[test]
