@@ -1,4 +1,4 @@
-//! How near iotui comes to the barest loops over cached data: `pread` by throughput, `uring` by
+//! How close iotui comes to the barest loops over cached data: `pread` by throughput, `uring` by
 //! time per operation.
 
 mod common;
@@ -16,7 +16,7 @@ use iotui::plan::{Job, Pattern};
 use iotui::sys::buffer::Buffer;
 use iotui_engine::with_fill;
 
-/// Stays in the page cache, and its larger blocks do not all fit the CPU's.
+/// Fits in the page cache, but its larger blocks do not all fit in the CPU's.
 const SPAN: u64 = 64 << 20;
 const ROUNDS: usize = 12;
 const SAMPLES: usize = 30;
@@ -47,8 +47,8 @@ fn round() {
     let (mut yardsticks, mut variants) = (Vec::new(), Vec::new());
     for (block, ops, shown) in BLOCKS {
         let job = job("pread", &file.target(), block);
-        // Lane and loop each get a fresh buffer for each sample: where its pages lie decides a few
-        // per cent.
+        // Lane and loop each get a fresh buffer for each sample: the position of its pages accounts
+        // for a few per cent.
         let (target, own) = (file.target(), job.clone());
         yardsticks.push(Box::new(move || {
             let (file, buffer) = (

@@ -1,6 +1,6 @@
-//! The preset `fast` beside what bounds it and what it must not be slower than: memory itself, dd
-//! and fio, and single methods. Pairs in turn over the same file; `fast` with all of its choosing,
-//! its time that of the read which counts.
+//! The preset `fast` next to its upper bounds and to what it must not be slower than: memory
+//! itself, dd and fio, and single methods. Pairs in turn over the same file; `fast` runs with its
+//! choosing, but its time is that of the read that counts.
 
 mod common;
 
@@ -35,7 +35,7 @@ const METHODS: [(&str, &str); 4] = [
     ("192 threads, pread 2 MiB", "backend=pread block-size=2m threads=192"),
 ];
 
-/// What it is compared with, by name, and the least ratio of speeds that is wanted.
+/// A comparison, by name, and the minimum ratio of speeds.
 struct Row {
     name: String,
     target: f64,
@@ -72,19 +72,19 @@ fn main() {
     table.print();
 }
 
-/// Every row, in the order of the table.
+/// Returns every row, in the order of the table.
 fn rows() -> Vec<Row> {
     let row = |name: &str, target| Row { name: name.into(), target };
     let mut rows = vec![
         row("warm, large folios, 1 thread: memory", 0.95),
         row("warm, large folios: memory, all threads", 0.95),
         row("warm, 4 KiB folios: memory, all threads", 0.6),
-        // What the kernel takes to map small pages is in both.
+        // The kernel's cost of mapping small pages is in both.
         row("warm, 4 KiB folios, 1 thread: bare loop over a mapping", 0.95),
         row("warm, 4 KiB folios: bare loops over a mapping, all threads", 0.95),
         row("cold: dd bs=1M", 1.2),
         row("cold: fio, direct 1m, depth 8", 1.2),
-        // Where dd comes near to it, the device leaves no room to be faster.
+        // Where dd comes close to this, the device leaves no room to be faster.
         row("cold: what the device gives, direct 4 MiB", 0.9),
     ];
     for state in ["warm, large folios", "warm, 4 KiB folios", "cold"] {
@@ -101,7 +101,7 @@ struct Cycle<'a> {
 }
 
 impl<'a> Cycle<'a> {
-    /// Its place.
+    /// Adds a sample; returns its index.
     fn add(&mut self, sample: impl FnMut() -> f64 + 'a) -> usize {
         self.samples.push(Box::new(sample));
         self.samples.len() - 1
@@ -117,8 +117,8 @@ fn measure(round: usize) {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     for (pieces, folios) in [(Pieces::Large, "large folios"), (Pieces::Page, "4 KiB folios")] {
         let file = &Temporary::new("fast", WARM, pieces);
-        // Where memory is in pieces, large writes make small folios too: written again, they may be
-        // large.
+        // Where memory is fragmented, large writes make small folios too: written again, they may
+        // be large.
         for _ in 0..ATTEMPTS {
             if pieces == Pieces::Page || file.mapped_huge() > 0.99 {
                 break;
@@ -218,7 +218,7 @@ fn report(file: &Temporary, said: &str, cache: &str, len: u64) -> f64 {
         / len as f64
 }
 
-/// Nanoseconds of the one trial of a plan, through the engine as a front end would have it.
+/// Runs the only trial of a plan through the engine, as a front end does; returns nanoseconds.
 fn one(path: &Path, id: &str, said: &str) -> f64 {
     static NEVER: AtomicBool = AtomicBool::new(false);
     static TOLD: AtomicUsize = AtomicUsize::new(0);
@@ -236,12 +236,13 @@ fn one(path: &Path, id: &str, said: &str) -> f64 {
         keep: false,
         presets: &presets,
         settings: &settings,
+        survey: false,
     };
     let plan = Arc::new(propose(&asked).expect("a plan").plan);
     let mut nanos = Vec::new();
     let mut sink = |event| match event {
         Event::Trial { trial, .. } => nanos.push(trial.nanos as f64),
-        // What was picked, a few times: enough to see whether it is always the same.
+        // The picked method, a few times: enough to see whether it is always the same.
         Event::Picked { pick } if TOLD.fetch_add(1, Relaxed) < 12 => {
             eprintln!("{said}: {}", pick.why)
         }
@@ -253,24 +254,23 @@ fn one(path: &Path, id: &str, said: &str) -> f64 {
     nanos[0]
 }
 
-/// A thread for each of the buffers.
+/// Folds each buffer on its own thread.
 fn fold_all(memory: &mut [Buffer]) -> f64 {
     together(memory, |part| std::hint::black_box(fold::buffer(part)))
 }
 
-/// The same fold over a fresh mapping by so many threads, each its part, and nothing else;
-/// nanoseconds.
+/// Folds a fresh mapping on `lanes` threads, a part each, and nothing else; returns nanoseconds.
 fn bare_mapping(file: &Temporary, lanes: usize) -> f64 {
     // SAFETY: the file is this process's own and does not shrink meanwhile.
     let map = unsafe { memmap2::Mmap::map(&file.file) }.expect("map the file");
     let mut parts: Vec<&[u8]> = map.chunks(map.len().div_ceil(lanes)).collect();
     together(&mut parts, |part| {
         // SAFETY: pointer and length are one slice's, readable over that length while borrowed.
-        std::hint::black_box(unsafe { fold::widest()(part.as_ptr(), part.len()) })
+        std::hint::black_box(unsafe { (fold::fastest().1)(part.as_ptr(), part.len()) })
     })
 }
 
-/// A thread for each of the parts: nanoseconds from the first start to the last end.
+/// Runs a thread for each part; returns nanoseconds from the first start to the last end.
 fn together<P: Send, R>(parts: &mut [P], fold: impl Fn(&mut P) -> R + Sync) -> f64 {
     let lanes = parts.len();
     let barrier = AtomicUsize::new(0);
@@ -291,7 +291,7 @@ fn together<P: Send, R>(parts: &mut [P], fold: impl Fn(&mut P) -> R + Sync) -> f
     (end.unwrap_or(0) - start.unwrap_or(0)) as f64
 }
 
-/// Wall time of a program that must end well.
+/// Measures the wall time of a program, which must succeed.
 fn nanos_of(program: &str, args: &[&str]) -> f64 {
     let start = monotonic_nanos();
     let done = Command::new(program).args(args).output().expect("start it");
@@ -299,7 +299,7 @@ fn nanos_of(program: &str, args: &[&str]) -> f64 {
     (monotonic_nanos() - start) as f64
 }
 
-/// fio's own figure, without the time it takes to start.
+/// Returns fio's own figure, which excludes its start.
 fn fio(file: &Temporary) -> f64 {
     make_cold(&file.file, COLD).expect("drop the file");
     let path = format!("--filename={}", file.path.display());

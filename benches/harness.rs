@@ -23,7 +23,7 @@ const ROUNDS: usize = 12;
 const SAMPLES: usize = 30;
 const BACKENDS: [&str; 3] = ["pread", "read", "seek"];
 
-/// How a lane is run, its name, and what it may add in nanoseconds.
+/// How a lane is run, the mode's name, and the limit of its overhead in nanoseconds.
 const MODES: [(Timed, &str, f64); 4] = [
     (Timed::None, "no latency", 10.0),
     (Timed::OneIn(64), "latency of one in 64", 10.0),
@@ -63,7 +63,7 @@ fn round() {
     interleave(yardsticks, variants, SAMPLES);
 }
 
-/// The bare loop of the job's calls, at its offsets, with a file and a buffer of its own.
+/// Returns the bare loop of the job's calls, at its offsets, with its own file and buffer.
 fn bare_loop(file: &Temporary, job: &Job, fill: bool) -> Sample<'static> {
     let mut offsets = Vec::new();
     Share::for_lane(job, 0, OPS, 1).replay(0, OPS, |offset, _| offsets.push(offset));
@@ -81,9 +81,9 @@ fn bare_loop(file: &Temporary, job: &Job, fill: bool) -> Sample<'static> {
     })
 }
 
-/// The same loop at another place each time.
+/// Runs the same loop at a different address each time.
 fn padded<const FILL: bool>(turn: u32, job: &Job, fd: i32, to: *mut u8, offsets: &[u64]) -> f64 {
-    // Pairs change their order every second turn: places change half as often.
+    // Pairs swap their order every second turn: addresses change half as often.
     match turn / 2 % 4 {
         0 => calls::<FILL, 0>(job, fd, to, offsets),
         1 => calls::<FILL, 16>(job, fd, to, offsets),

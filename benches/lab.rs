@@ -1,5 +1,5 @@
-//! The probes of the lab beside programs that owe it nothing: a bare loop in C and `perf bench`, in
-//! turn, pinned to the same CPU. Skips what is not installed.
+//! The probes of the lab next to independent programs: a bare loop in C and `perf bench`, in turn,
+//! pinned to the same CPU. Skips programs that are not installed.
 
 mod common;
 
@@ -13,11 +13,11 @@ use serde_json::Value;
 
 const IOTUI: &str = env!("CARGO_BIN_EXE_iotui");
 const ROUNDS: usize = 5;
-/// What a figure may be off.
+/// Tolerance of a figure.
 const CLOSE: f64 = 0.2;
 
-/// What is measured: iotui's probe and its parameters, the name that the loop in C prints, and the
-/// arguments of `perf bench` that measure the same.
+/// The measured operation: iotui's probe and its parameters, the name that the loop in C prints,
+/// and the arguments of `perf bench` that measure the same.
 struct Case {
     name: &'static str,
     probe: &'static str,
@@ -69,7 +69,7 @@ const CASES: [Case; 8] = [
         bare: "2097152",
         perf: None,
     },
-    // What of the last cache is ours varies by the second where others share it.
+    // Our share of the last-level cache varies by the second where others use it.
     Case {
         name: "load, 8 MiB",
         probe: "latency",
@@ -147,8 +147,8 @@ fn lab() -> Option<Value> {
     serde_json::from_slice(&done.stdout).ok()
 }
 
-/// The median of a case; of a switch the round trip, as the others have no way to take the calls
-/// out.
+/// Returns the median of a case; of a switch the round trip, because the others cannot subtract the
+/// calls.
 fn figure(results: &Value, case: &Case) -> Option<f64> {
     let is = |cell: &Value| {
         cell["probe"] == case.probe
@@ -169,7 +169,7 @@ fn figure(results: &Value, case: &Case) -> Option<f64> {
     Some(2.0 * (median + taken))
 }
 
-/// The loops in C, compiled; `None` without a compiler.
+/// Compiles the loops in C; `None` without a compiler.
 fn compiled() -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/lab/bare.c");
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bare-{}", std::process::id()));
@@ -190,7 +190,7 @@ fn named(text: &str, name: &str) -> Option<f64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
 }
 
-/// Nanoseconds of one operation.
+/// Returns the nanoseconds of one operation.
 fn perf_bench(cpu: usize, arguments: &str) -> Option<f64> {
     let words: Vec<&str> = ["bench"].into_iter().chain(arguments.split(' ')).collect();
     let text = pinned(cpu, "perf", &words)?;

@@ -13,7 +13,7 @@ use serde_json::Value;
 /// Rounds of every cell.
 const TRIALS: &str = "11";
 
-/// A run of both, what of its cells tells them apart, and what is wanted of each of its values.
+/// A run of both programs, the axis in which its cells differ, and the target for each value.
 struct Match {
     own: &'static str,
     peer: &'static str,
@@ -28,7 +28,7 @@ const MATCHES: [Match; 2] = [
         peer: "fio+psync",
         line: "-s 512,4k,128k,1m -c warm --size 256m",
         axis: "block",
-        // Level: what two runs of one program differ by.
+        // Equal, within the difference between two runs of one program.
         wanted: &[(512, 1.7), (4096, 1.7), (128 << 10, 0.97), (1 << 20, 0.97)],
     },
     Match {
@@ -78,8 +78,8 @@ fn main() {
     table.print();
 }
 
-/// Operations per second of each trial in the order of rounds, and CPU time of an operation, by the
-/// way and the value of the axis.
+/// Operations per second of each trial in the order of rounds, and CPU time of an operation, by
+/// method and value of the axis.
 type Cells = BTreeMap<(String, u64), Vec<(f64, f64)>>;
 
 fn measured(of: &Match) -> Option<Cells> {
@@ -135,7 +135,7 @@ fn row(of: &Match, cells: &Cells, value: u64, target: f64) -> Vec<String> {
         [ratio, at(&pairs, 0.0), at(&pairs, 0.5), at(&pairs, 1.0)]
             .map(|ratio| format!("{ratio:.3}")),
     );
-    // What a busy machine disturbs least.
+    // The figure that a busy machine disturbs least.
     row.push(format!("{:.3}", at(&peer_cpu, 0.5) / at(&own_cpu, 0.5)));
     row.extend([format!(">= {target}"), verdict(ratio >= target)]);
     row

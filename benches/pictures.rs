@@ -1,9 +1,9 @@
-//! Makes the pictures of the README from the real program in a pseudo-terminal: `cargo bench
+//! Draws the pictures of the README from the real program in a pseudo-terminal: `cargo bench
 //! --bench pictures -- FILE`.
 //!
-//! FILE is measured, read-only; without one only the picture of Lab is made, which needs none. The
+//! FILE is measured, read-only; without one only the picture of Lab is drawn, which needs none. The
 //! pictures go to `assets/pictures/*.svg`. Lines, blocks and Braille dots are drawn as shapes, so
-//! that they look the same whatever fonts a reader has.
+//! that they look the same with any font.
 
 #[path = "../tests/common/mod.rs"]
 mod program;
@@ -41,11 +41,11 @@ fn lab(home: &Home) {
     terminal.press("r");
     terminal.shows("saved ");
     terminal.until("no more messages", |screen| !screen.contents().contains("saved "));
-    // To the first of the system calls, for its explanation.
+    // Moves to the first system call, for its explanation.
     terminal.press("/syscall\r\tgj");
     terminal.until("some bars", |screen| !screen.contents().contains("arguments 7"));
     terminal.press("\x1b");
-    // A frame is read in pieces: it is whole when its last row is there.
+    // A frame arrives in pieces: it is complete when its last row is there.
     let rows = ["arguments 7", "read, libc", "write, libc", "stat, inline"];
     terminal.until("all bars", |screen| rows.iter().all(|row| screen.contents().contains(row)));
     keep(&terminal, "lab");
@@ -55,7 +55,7 @@ fn lab(home: &Home) {
 }
 
 fn files(home: &Home, file: &OsStr) {
-    // The name alone is shown in the pictures.
+    // The pictures show only the file's name.
     let link = home.path(&Path::new(file).file_name().unwrap().to_string_lossy());
     std::os::unix::fs::symlink(fs::canonicalize(file).expect("the file is there"), &link)
         .expect("link it");

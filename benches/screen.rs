@@ -1,8 +1,8 @@
-//! What the full screen costs: how soon it is there, how soon a key shows, what it takes from a
-//! run, a core and memory.
+//! The cost of the full screen: the time until it appears, the response to a key, and what it takes
+//! from a run, a core and memory.
 //!
-//! Whole programs in a pseudo-terminal whose other end is read into a screen; figures include that
-//! terminal.
+//! Runs whole programs in a pseudo-terminal whose output is parsed into a screen; figures include
+//! that terminal.
 
 mod common;
 #[path = "../tests/common/mod.rs"]
@@ -19,7 +19,7 @@ use program::Home;
 use program::pty::Terminal;
 
 const SIZE: (u16, u16) = (120, 40);
-/// Both CPUs busy with 1-byte reads until it is stopped.
+/// 1-byte reads on both CPUs until stopped.
 const LOADED: &str = "-b pread -s 1 -t 2 -c asis --trials 100000 --trial-time 300ms --budget 1h";
 /// One worker, 1-byte reads.
 const PAIR: &str = "-b pread -s 1 -c asis --trials 5 --trial-time 200ms --budget 1m";
@@ -29,14 +29,14 @@ const STARTS: usize = 20;
 const RESULTS: u32 = 10_000;
 
 fn main() {
-    // `cargo test --benches` only asks whether it starts.
+    // `cargo test --benches` only checks whether it starts.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
     let home = Home::new();
     program::data::write(&home.path("file.bin"), &program::data::random(1 << 20, 1));
     let mut table = Table::new(&["", "least", "median", "most", "target", ""]);
-    // The numbers on their way: a bench that stops half way has said something.
+    // Intermediate numbers, so that a bench stopped halfway has printed something.
     let mut row =
         |name: &str, mut values: Vec<f64>, unit: &str, target: &str, met: fn(f64) -> bool| {
             values.sort_by(f64::total_cmp);
@@ -104,7 +104,7 @@ fn first_frame(home: &Home) -> f64 {
     time
 }
 
-/// From the press of `?` to the help on the screen, and back.
+/// Measures the time from the press of `?` until the help is shown, and back.
 fn keys(home: &Home, load: &str) -> Vec<f64> {
     let mut terminal = Terminal::start(home, &format!("file.bin --no-save {load}"), SIZE, &[]);
     terminal.shows("q quit");
@@ -118,7 +118,7 @@ fn keys(home: &Home, load: &str) -> Vec<f64> {
             let begin = Instant::now();
             terminal.press(key);
             terminal.until("the help", |screen| screen.contents().contains("Help:") == there);
-            // A lone escape is told from the start of a sequence by what does not follow it.
+            // A lone escape is recognised only by a delay after it, so it is not timed.
             if there {
                 times.push(since(begin));
             }
@@ -129,8 +129,8 @@ fn keys(home: &Home, load: &str) -> Vec<f64> {
     times
 }
 
-/// Operations per second that a run lost under the full screen, in per cent of the headless one
-/// beside it.
+/// Measures the operations per second that a run loses under the full screen, in per cent of the
+/// headless run next to it.
 fn pairs(home: &Home) -> Vec<f64> {
     (0..PAIRS)
         .map(|at| {
@@ -165,12 +165,12 @@ fn full(home: &Home) -> f64 {
     best(&document)
 }
 
-/// The fastest trial: what neighbours on the machine take is not the screen's.
+/// Returns the rate of the fastest trial, to exclude other load on the machine.
 fn best(document: &serde_json::Value) -> f64 {
     document["results"][0]["operations"]["max"].as_f64().expect("a rate")
 }
 
-/// CPU time of the thread that draws, in per cent of a core; and memory over a long run.
+/// Measures the CPU time of the drawing thread, in per cent of a core, and memory in a long run.
 fn watched(home: &Home, trial: &str) -> (Vec<f64>, Vec<f64>) {
     let line = format!(
         "file.bin --no-save -b pread -s 4k -c asis --trials 100000 --trial-time {trial} --budget 1h"
@@ -180,8 +180,8 @@ fn watched(home: &Home, trial: &str) -> (Vec<f64>, Vec<f64>) {
     terminal.press("r");
     terminal.shows("running");
     let trials = |wanted: f64| {
-        // The screen is told ten times a second how many trials are done; its clock is the run's
-        // own.
+        // The screen learns ten times a second how many trials are done; its clock is that of the
+        // run.
         let begin = Instant::now();
         terminal.until("time to pass", move |_| begin.elapsed().as_secs_f64() > wanted);
     };
@@ -199,7 +199,7 @@ fn watched(home: &Home, trial: &str) -> (Vec<f64>, Vec<f64>) {
     (core, vec![grown])
 }
 
-/// Seconds of CPU that the first thread has used.
+/// Returns the seconds of CPU that the first thread has used.
 fn drawing(terminal: &Terminal) -> f64 {
     let text = fs::read_to_string(format!("/proc/{0}/task/{0}/schedstat", terminal.pid()))
         .unwrap_or_default();
@@ -214,7 +214,7 @@ fn resident(terminal: &Terminal) -> f64 {
         / 1024.0
 }
 
-/// Loading a session of many results by itself, and from the key to the picture.
+/// Measures loading a session of many results alone, and from the key to the picture.
 fn opened(home: &Home) -> (Vec<f64>, Vec<f64>) {
     let plan = large();
     let mut recorder = Recorder::create(
@@ -254,7 +254,7 @@ fn opened(home: &Home) -> (Vec<f64>, Vec<f64>) {
         terminal.shows("q quit");
         terminal.press("4");
         terminal.shows("large");
-        // The preview reads the file too: not to be counted twice.
+        // The preview reads the file too, which must not count twice.
         terminal.until("the preview", |screen| {
             screen.contents().contains("rename") && screen.contents().contains("Fastest")
         });

@@ -1,6 +1,5 @@
-//! What it takes to list ten thousand sessions and to open one of a hundred thousand trials: the
-//! real program from its start to its end, beside the bare reading of the same bytes, and the most
-//! memory it has.
+//! The cost of listing ten thousand sessions and of opening one of a hundred thousand trials: the
+//! real program from start to end, next to a bare read of the same bytes, and its peak memory.
 
 mod common;
 
@@ -21,7 +20,7 @@ const SAMPLES: usize = 9;
 const SESSIONS: usize = 10_000;
 const TRIALS: usize = 100_000;
 const MEMORY: f64 = 64.0;
-/// Where the sessions are, what is asked of them, which bare reading that is, and the most
+/// The home with the sessions, the command, the bare read to compare with, and the limit in
 /// milliseconds.
 const RUNS: [(&str, &str, usize, f64); 7] = [
     ("many", "sessions list", 0, 300.0),
@@ -32,7 +31,7 @@ const RUNS: [(&str, &str, usize, f64); 7] = [
     ("judged", "sessions show large", 2, 500.0),
     ("judged", "sessions show large --format json", 2, 500.0),
 ];
-/// A run whose lines the sessions are made of: 24 cells, with all that a real one has.
+/// The run whose lines make up the sessions: 24 cells, with everything that a real one has.
 const REAL: &str = "--batch --quiet --size 16m --trial-time 2ms --trials 6 --budget 60s -s 4k,32k,256k,2m -b read,pread,mmap -c cold,warm";
 
 fn main() {
@@ -98,14 +97,14 @@ fn measure(data: &Data) {
 struct Data(PathBuf);
 
 impl Data {
-    /// Where a round finds what was made before it.
+    /// Returns the folder in which a round finds the data created before it.
     fn made() -> Data {
         Data(Path::new(env!("CARGO_TARGET_TMPDIR")).join("sessions-bench"))
     }
 
     fn new() -> Data {
         let data = Data::made();
-        // A round is this program too.
+        // A round runs this program too.
         if std::env::var_os(common::rounds::ROUND).is_none() {
             data.remove();
             data.make();
@@ -170,14 +169,14 @@ impl<'a> Lines<'a> {
         let of = |kind: &str| -> Vec<&str> {
             text.lines().filter(|line| line.contains(&format!("{{\"kind\":\"{kind}\""))).collect()
         };
-        // As long as usual: a trial of 0.3 s has three samples.
+        // Of usual length: a trial of 0.3 s has three samples.
         let sample =
             r#"{"at":100000000,"nanos":100000000,"bytes":268435456,"ops":65536,"syscalls":65536}"#;
         let samples = format!("\"samples\":[{sample},{sample},{sample}]}}");
         let with_samples = |line: &str| {
             line[..line.rfind("\"samples\":").expect("a trial has samples")].to_string() + &samples
         };
-        // The last of each cell.
+        // The last one of each cell.
         let verdicts: BTreeMap<&str, &str> = of("verdict")
             .into_iter()
             .map(|line| (line.split(',').nth(1).unwrap_or(""), line))
@@ -191,7 +190,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What follows the first line of a short session: 30 KiB, so that ten thousand are no burden.
+    /// Returns the lines after the first of a short session: 30 KiB, so that ten thousand fit
+    /// easily.
     fn short(&self) -> String {
         let trials = self.trials.iter().take(10).map(String::as_str);
         let all = std::iter::once(self.grounds)
@@ -201,7 +201,8 @@ impl<'a> Lines<'a> {
         std::iter::once("").chain(all).chain([""]).collect::<Vec<_>>().join("\n")
     }
 
-    /// A session of many trials; a verdict after so many of them, and all at the end.
+    /// Writes a session of many trials, with a verdict after each `every` of them, and all at the
+    /// end.
     fn write(&self, path: &Path, every: Option<usize>) {
         let mut file = BufWriter::new(File::create(path).expect("make a session"));
         let mut put = |line: &str| writeln!(file, "{line}").expect("write a session");
@@ -213,7 +214,7 @@ impl<'a> Lines<'a> {
                 put(self.verdicts[n % self.verdicts.len()]);
             }
         }
-        // They have seen all trials, or loading them would judge again.
+        // These cover all trials; otherwise loading would judge again.
         self.verdicts.iter().for_each(|line| {
             put(&line.replacen("\"trials\":", &format!("\"trials\":{TRIALS},\"then\":"), 1))
         });
@@ -221,7 +222,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What a list needs at least: the start and the end of every file.
+/// Reads the minimum that a list needs: the start and the end of every file.
 fn both_ends(dir: &Path) {
     let mut buffer = [0; 1024];
     for entry in fs::read_dir(dir).expect("read the folder").flatten() {
@@ -232,7 +233,7 @@ fn both_ends(dir: &Path) {
     }
 }
 
-/// What opening needs at least: every byte.
+/// Reads the minimum that opening needs: every byte.
 fn whole(dir: &Path) {
     let mut file = File::open(dir.join("large.jsonl")).expect("open the session");
     let mut buffer = vec![0; 256 << 10];
@@ -255,7 +256,7 @@ fn ran(command: &mut Command) {
     assert!(status.success(), "{command:?}: {status}");
 }
 
-/// The most memory that was resident, MiB, as the kernel tells it at the end.
+/// Returns the peak resident memory, MiB, as the kernel reports it at the end.
 #[expect(clippy::zombie_processes, reason = "wait4 reaps it, and tells its peak")]
 fn peak(command: &mut Command) -> f64 {
     let child = command
@@ -267,7 +268,7 @@ fn peak(command: &mut Command) -> f64 {
     let mut status = 0;
     // SAFETY: zeros are an empty rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the child is ours and not waited for elsewhere; both pointers are to values of ours.
+    // SAFETY: the child is ours and not waited for elsewhere; both pointers are to local values.
     let ended = unsafe { libc::wait4(child.id() as i32, &mut status, 0, &mut usage) };
     assert!(
         ended > 0 && std::process::ExitStatus::from_raw(status).success(),

@@ -1,5 +1,5 @@
-//! How long the program takes to say its version and to do the smallest complete job, beside the
-//! emptiest program, and how much memory a long run takes.
+//! How long the program takes to print its version and to do the smallest complete job, next to an
+//! empty program, and how much memory a long run takes.
 
 mod common;
 
@@ -14,7 +14,7 @@ use iotui::sys::clock::monotonic_nanos;
 
 const IOTUI: &str = env!("CARGO_BIN_EXE_iotui");
 const SAMPLES: usize = 40;
-/// What is run, its arguments, and the most milliseconds.
+/// The name of a run, its arguments, and its limit in milliseconds.
 const RUNS: [(&str, &str, f64); 3] = [
     ("iotui --version", "--version", 5.0),
     ("iotui --help", "--help", 5.0),
@@ -26,7 +26,7 @@ const RUNS: [(&str, &str, f64); 3] = [
 ];
 /// 7 block sizes to 256 KiB, a thousand trials.
 const LONG: &str = "--batch --quiet -b pread -s 4k..256k -c warm --trials 150 --trial-time 1ms --no-save --format json";
-/// The buffers of the long run: one lane with one block.
+/// Memory of the buffers of the long run: one lane with one block.
 const BUFFERS: f64 = 0.25;
 const MEMORY: f64 = 16.0;
 
@@ -82,7 +82,7 @@ fn milliseconds(command: &mut Command) -> f64 {
     nanos as f64 / 1e6
 }
 
-/// The most memory that was resident, as the kernel tells it at the end.
+/// Measures the peak resident memory, as the kernel reports it at the end.
 fn memory() {
     let file = Temporary::new("startup", 64 << 20, Pieces::Large);
     let mut table = Table::new(&["", "peak MiB", "target", ""]);
@@ -117,7 +117,7 @@ fn peak(mut command: Command) -> f64 {
     let mut status = 0;
     // SAFETY: zeros are an empty rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the child is ours and not waited for elsewhere; both pointers are to values of ours.
+    // SAFETY: the child is ours and not waited for elsewhere; both pointers are to local values.
     let ended = unsafe { libc::wait4(child.id() as i32, &mut status, 0, &mut usage) };
     assert!(
         ended > 0 && std::process::ExitStatus::from_raw(status).success(),

@@ -1,5 +1,5 @@
-//! `mmap --xor` of a cached file beside a read-only XOR of as much anonymous memory on huge pages:
-//! how near the map comes to what memory itself gives. One thread, the same fold.
+//! `mmap --xor` of a cached file next to a read-only XOR of as much anonymous memory on huge pages:
+//! how close a mapping comes to the speed of memory. One thread, the same fold.
 
 mod common;
 
@@ -18,10 +18,10 @@ const ROUNDS: usize = 3;
 const SAMPLES: usize = 12;
 const SHARE: f64 = 0.95;
 
-/// How a file was written, and whether the target is set for it.
+/// How a file was written, and whether the target applies to it.
 const FILES: [(Pieces, &str, bool); 2] =
     [(Pieces::Large, "2 MiB folios", true), (Pieces::Page, "4 KiB folios", false)];
-/// Which pass over a fresh mapping: the first one meets every page for the first time.
+/// The pass over a fresh mapping: the first one touches every page for the first time.
 const PASSES: [(&str, &str, u32); 3] =
     [("mmap", "first pass", 1), ("mmap", "second pass", 2), ("mmap+populate", "first pass", 1)];
 const BLOCKS: [(u64, &str); 2] = [(4 << 10, "4 KiB blocks"), (2 << 20, "2 MiB blocks")];
@@ -69,15 +69,15 @@ fn measure(round: usize) {
     interleave(yardsticks.into(), variants, SAMPLES);
 }
 
-/// Nanoseconds per block.
+/// Returns nanoseconds per block.
 #[inline(never)]
 fn fold_memory(memory: &Buffer, block: usize) -> f64 {
-    let form = fold::widest();
+    let form = fold::fastest().1;
     let start = monotonic_nanos();
     let mut sum = 0;
     for at in (0..memory.len()).step_by(block) {
         // SAFETY: the buffer is a whole number of blocks long.
-        sum ^= unsafe { form(memory.at(at), block) };
+        sum ^= unsafe { form(memory.address(at), block) };
     }
     std::hint::black_box(sum);
     (monotonic_nanos() - start) as f64 / (memory.len() / block) as f64

@@ -42,7 +42,7 @@ fn done(code: anyhow::Result<u8>) -> ExitCode {
     }
 }
 
-/// What went wrong and why, each cause once: some errors say their cause themselves.
+/// Returns what went wrong and why, each cause once: some errors say their cause themselves.
 fn causes(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
         "" => cause,
@@ -51,7 +51,7 @@ fn causes(error: &anyhow::Error) -> String {
     })
 }
 
-/// Help and version are data and must arrive.
+/// Prints help or the version: these are data and must arrive.
 fn print(help: &clap::Error) -> anyhow::Result<()> {
     report::stdout()?;
     report::ignore_broken_pipe(help.print().and_then(|()| io::stdout().flush()))
@@ -70,7 +70,7 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
     }
 }
 
-/// In either front end.
+/// Measures, in either front end.
 fn measure(cli: Cli, settings: Settings, headless_only: Option<String>) -> anyhow::Result<u8> {
     if let Some((limit, left)) = memory_limit::narrow_space() {
         let [limit, left, least] = [limit, left, memory_limit::MIN_ADDRESS_SPACE].map(show_bytes);

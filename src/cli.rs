@@ -98,7 +98,7 @@ pub struct Asked {
 const FULL_SCREEN: [&str; 9] =
     ["file", "preset", "dir", "secret_file", "no_save", "ascii", "color", "unit", "scale"];
 
-/// The first option on the command line that only a headless run takes.
+/// Returns the first option on the command line that only a headless run takes.
 fn headless_only(matches: &ArgMatches) -> Option<String> {
     let options = Args::augment_args(Command::new("run"));
     let mut options = options.get_arguments().filter(|option| {
@@ -109,12 +109,12 @@ fn headless_only(matches: &ArgMatches) -> Option<String> {
     Some(format!("--{}", option.get_long().unwrap_or(option.get_id().as_str())))
 }
 
-/// The whole command line, settings included.
+/// Returns the whole command line, settings included.
 pub fn command() -> Command {
     Cli::command().args(Settings::ALL.iter().map(option))
 }
 
-/// The option of a setting.
+/// Returns the option of a setting.
 fn option(setting: &Setting) -> Arg {
     let option = Arg::new(setting.name)
         .long(setting.name)
@@ -172,7 +172,7 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
     Ok(Asked { cli, settings, headless_only: headless_only(&matches) })
 }
 
-/// clap takes any second word for a subcommand that came too late.
+/// Returns the message for a second file, which clap takes for a subcommand that came too late.
 fn one_file(error: &clap::Error, argv: &[OsString]) -> Option<String> {
     let (ErrorKind::ArgumentConflict, Some(ContextValue::String(second))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
@@ -185,7 +185,7 @@ fn one_file(error: &clap::Error, argv: &[OsString]) -> Option<String> {
     } else {
         &argv[at.saturating_sub(1)..=at]
     };
-    // Where options come first it was taken for the file, and the next word for a command.
+    // If options come first it was parsed as the file, and the next word as a command.
     let late = words.iter().find_map(|word| {
         Cli::command().find_subcommand(word).map(|sub| sub.get_name().to_string())
     });

@@ -11,9 +11,10 @@ use crate::userdata;
 use crate::{engine, experiment};
 
 /// A preset is some lines; more is another file that lost its way.
-const LONGEST: u64 = 64 << 10;
+const MAX_LEN: u64 = 64 << 10;
 
-/// Every preset: those of iotui, and the `*.toml` files in `$XDG_CONFIG_HOME/iotui/presets`.
+/// Returns every preset: those of iotui, and the `*.toml` files in
+/// `$XDG_CONFIG_HOME/iotui/presets`.
 pub fn presets() -> Presets {
     let mut presets = Presets::built_in();
     if let Ok(dir) = userdata::presets_folder() {
@@ -48,11 +49,13 @@ fn read(dir: &Path, presets: &mut Presets) {
 
 /// Reads one; everything in it may end on a terminal.
 fn preset(id: &str, path: &Path) -> Result<Preset, String> {
-    let io = |error: std::io::Error| error.to_string();
+    fn io(error: std::io::Error) -> String {
+        error.to_string()
+    }
     let mut text = String::new();
-    open_regular(path).map_err(io)?.take(LONGEST + 1).read_to_string(&mut text).map_err(io)?;
-    if text.len() as u64 > LONGEST {
-        return Err(format!("it is larger than {LONGEST} bytes"));
+    open_regular(path).map_err(io)?.take(MAX_LEN + 1).read_to_string(&mut text).map_err(io)?;
+    if text.len() as u64 > MAX_LEN {
+        return Err(format!("it is larger than {MAX_LEN} bytes"));
     }
     let experiments: Vec<&str> =
         experiment::EXPERIMENTS.iter().map(|experiment| experiment.id()).collect();
@@ -86,7 +89,7 @@ mod tests {
         write("syntax.toml".as_ref(), b"about = ");
         write("setting.toml".as_ref(), good.replace("threads", "treads").as_bytes());
         write("bytes.toml".as_ref(), b"about = \"\xff\"");
-        write("long.toml".as_ref(), &[b'#'; LONGEST as usize + 1]);
+        write("long.toml".as_ref(), &[b'#'; MAX_LEN as usize + 1]);
         write(OsStr::from_bytes(b"\xff\x1b[0m.toml"), good.as_bytes());
         nix::unistd::mkfifo(&dir.path().join("pipe.toml"), nix::sys::stat::Mode::S_IRWXU).unwrap();
         fs::create_dir(dir.path().join("dir.toml")).unwrap();

@@ -1,17 +1,15 @@
-//! `--anonymous`: no format of a run tells the host, the user, a folder or a file.
-
-mod common;
+//! `--anonymous`: no output format reveals the host, the user, a folder or a file.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use common::{Home, QUICK, is_root, output, skip};
+use crate::common::{Home, QUICK, is_root, output, skip};
 use iotui::report::FORMATS;
 
-/// Gives the command a host name of its own, where that is allowed.
+/// Sets a different host name for the command, if permitted.
 fn on_host(command: &mut Command, name: &'static str) {
-    // SAFETY: between fork and exec only two system calls, on memory that lives as long as the
-    // program.
+    // SAFETY: between fork and exec it makes only two system calls, on memory that lives as long as
+    // the program.
     unsafe {
         command.pre_exec(move || {
             if libc::unshare(libc::CLONE_NEWUTS) == 0 {
@@ -22,7 +20,7 @@ fn on_host(command: &mut Command, name: &'static str) {
     }
 }
 
-/// The words that may not appear, in small letters.
+/// Returns the words that may not appear, in lower case.
 fn secrets(home: &Home) -> Vec<String> {
     let unique =
         home.home().parent().unwrap().file_name().unwrap().to_string_lossy().to_lowercase();
@@ -39,7 +37,7 @@ fn secrets(home: &Home) -> Vec<String> {
         .collect()
 }
 
-/// What it wrote to stdout, and into `-o` where that was asked for.
+/// Returns what it wrote to stdout and, if requested, to the file of `-o`.
 fn run(home: &Home, line: &str) -> String {
     let mut command = home.std(line);
     command.env("USER", "secretuser").env("LOGNAME", "secretuser");
@@ -64,7 +62,7 @@ fn no_format_of_a_run_tells_whose_it_is() {
     std::fs::write(dir.join("secretpreset.toml"), preset).unwrap();
     std::fs::create_dir(home.path("secretfolder")).unwrap();
     let file = home.file("secretfolder/secretfile.bin", 1 << 20).display().to_string();
-    // A block larger than the span is skipped, and told with its reason.
+    // A block larger than the span is skipped, and reported with the reason.
     let plan = format!(
         "--batch -p secretpreset -b read,mmap,uring,seek -s 4k,4m {QUICK} --save secretname"
     );
@@ -84,7 +82,7 @@ fn no_format_of_a_run_tells_whose_it_is() {
             assert_eq!(telling(&home, &text), Vec::<String>::new(), "{line}:\n{text}");
         }
     }
-    // Without it they are told, so this test would see them.
+    // Without `--anonymous` they are shown, so this test would detect them.
     let told = telling(&home, &run(&home, &format!("{plan} --format json {file}")));
     assert!(told.len() > 1, "{told:?}");
     let named = run(&home, &format!("{plan} --format gbench {file}"));

@@ -1,18 +1,16 @@
-//! Every bad input: one line that says what to do, the exit code, nothing on stdout, nothing lost,
-//! nothing left behind.
-
-mod common;
+//! Bad input of every kind: one line with the remedy, the exit code, nothing on stdout, nothing
+//! lost, nothing left behind.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use common::child::Run;
-use common::{Home, QUICK, data, kernel, output, skip};
+use crate::common::child::Run;
+use crate::common::{self, Home, QUICK, data, kernel, output, skip};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 
-/// A refusal: its code, one line that holds the words, and nothing else anywhere.
+/// Asserts a refusal: its code, one line that contains the words, and no other output.
 fn assert_refused(home: &Home, command: &mut Command, code: i32, words: &[&str]) {
     let names = home.names();
     let output = output(command);
@@ -107,7 +105,7 @@ fn numbers_that_make_no_sense() {
         ("--trial-time 9s..1s", &["--trial-time", "backwards"]),
         ("--seed x", &["--seed"]),
     ] {
-        // The words of QUICK would come twice.
+        // The options of QUICK would be given twice.
         let quick = if line.contains("--trial") || line.contains("--budget") { "" } else { QUICK };
         assert_refused(
             &home,
@@ -181,7 +179,7 @@ fn combinations_that_cannot_be() {
         ("--mix -1", &["percentage of reads from 0 to 100"]),
         ("-b mmap --mix 50", &["mmap cannot mix", "pread, uring, aio can"]),
         ("-b mmap+shared+shared", &["mmap+shared+shared: +shared is given twice"]),
-        ("-b dd+psync", &["dd has no options, so not 'psync'"]),
+        ("-b dd+psync", &["dd takes no options, but got 'psync'"]),
         ("--save a --no-save", &["--no-save"]),
     ] {
         let line = if ["--op write", "--mix", "--writes"].iter().any(|own| line.contains(own)) {
@@ -232,7 +230,7 @@ fn a_file_smaller_than_every_block_says_which_fits() {
     }
 }
 
-/// O_DIRECT by its name.
+/// Sets O_DIRECT by name.
 trait Direct {
     fn custom_flags_direct(&mut self) -> &mut Self;
 }
@@ -262,7 +260,7 @@ fn uring_forbidden() {
     assert!(document["skipped"][0]["reason"].as_str().unwrap().contains("io_uring: EPERM"));
 }
 
-/// Said to be of two processes on one CPU, and measured wherever the scheduler put them.
+/// If not refused, it would claim two processes on one CPU, wherever the scheduler put them.
 #[test]
 fn what_is_measured_on_a_certain_cpu_is_not_where_nothing_can_be_bound_to_one() {
     if nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0))
@@ -301,7 +299,7 @@ fn a_file_that_may_not_be_read() {
     ] {
         assert_refused(&home, &mut user(line), 2, &["locked", "Permission denied"]);
     }
-    // A file that may only be read is measured.
+    // A read-only file is measured.
     let ran = output(user("data.bin -b read -s 64k --no-save").stderr(Stdio::piped()));
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
@@ -317,7 +315,7 @@ fn outputs_that_cannot_be_written() {
         ("data.bin/out", &["data.bin/out"]),
         ("folder/", &["folder"]),
     ] {
-        // Found before the run: a scratch file of this size would take its time.
+        // Detected before the run: creating a scratch file of this size would take a while.
         refused(&home, &format!("-o {to}"), words);
         refused(&home, &format!("data.bin -o {to} --dry-run"), words);
     }
@@ -381,7 +379,7 @@ fn names_that_would_steer_a_terminal() {
     for name in ["two\nlines", "\u{1b}[31mred", "tab\there\r"] {
         for option in ["", "-o", "--dir", "-b", "--save"] {
             let mut command = home.std(&format!("--batch --no-save {QUICK} {option}"));
-            // Without what follows there would be nothing to measure, which is as wrong.
+            // Without these arguments there would be nothing to measure, which is refused as well.
             let output = output(command.arg(name).args(["--size", "0"]));
             let stderr = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{option} {name:?}: {stderr}");
@@ -425,7 +423,7 @@ fn a_disk_without_room() {
     });
 }
 
-/// Makes the file so large that nothing is left.
+/// Extends the file until the disk is full.
 fn take_all_room(file: &fs::File) {
     let (mut len, mut step) = (0, 256 << 20);
     while step >= 4096 {
@@ -446,8 +444,8 @@ fn a_disk_that_fills_up_while_it_is_written() {
         let free = || nix::sys::statvfs::statvfs(&at).unwrap().blocks_free();
         let before = free();
         let mut run = Run::start(command.stderr(Stdio::piped()));
-        // The file has no name before it is whole: the room that it takes shows that it is being
-        // filled. Now somebody else takes the rest.
+        // The file has no name until it is complete; the shrinking free space shows that it is
+        // being filled. Now another file takes the rest.
         let full_before = (200 << 20) / 4096;
         while before - free() < 256 && run.end(std::time::Duration::ZERO).is_none() {
             std::thread::yield_now();

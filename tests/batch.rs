@@ -1,15 +1,13 @@
 //! The main job, as a user runs it: formats, sessions, plans.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 
-use common::{Home, QUICK, data, each, kernel};
+use crate::common::{self, Home, QUICK, data, each, kernel};
 use predicates::prelude::*;
 use serde_json::Value;
 
-/// The fields of one line of CSV.
+/// Splits one line of CSV into fields.
 fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut quoted) = (vec![String::new()], false);
     for c in line.chars() {
@@ -44,8 +42,10 @@ fn a_table_of_the_default_job() {
         text.lines().all(|line| line.chars().count() <= 80),
         "a line is wider than 80 columns:\n{text}"
     );
-    // Whole and absolute, however it is broken into lines.
-    let unbroken = |text: &str| text.split_whitespace().collect::<String>();
+    // Complete and absolute, however the lines are wrapped.
+    fn unbroken(text: &str) -> String {
+        text.split_whitespace().collect::<String>()
+    }
     assert!(
         unbroken(&text).contains(&unbroken(&format!("target {}, 4 MiB", file.display()))),
         "{text}"
@@ -256,7 +256,7 @@ fn a_dry_run_makes_nothing() {
         let _ = fs::remove_file(home.path("out.txt"));
         assert_eq!(home.names(), ["data.bin"], "{line}");
     }
-    // What facts say of it beforehand: the rated speed, not measured here.
+    // The expected value from the facts: the rated speed, not measured here.
     let text = home.stdout("--batch --dry-run -b pread -c cold --rated 100MB/s data.bin");
     assert!(text.contains("\nexpected 95.4 MiB/s from the disk's rated 95.4 MiB/s\n"), "{text}");
     let plan = home.json("--batch --dry-run data.bin");
@@ -303,7 +303,7 @@ fn an_output_file_is_whole_or_as_it_was() {
     }
     let kept = fs::read_to_string(home.path("out")).unwrap();
     home.cmd(&format!("{run} --count 17 -o out")).assert().code(2);
-    // A disk that fails while the scratch file is written: the run itself fails.
+    // The disk fails while the scratch file is written: the run itself fails.
     let mut failing = home.std(&format!("--batch --dir . --size 8m {QUICK} -o out"));
     kernel::limit_files(&mut failing, 1 << 20);
     assert_cmd::Command::from_std(failing)

@@ -1,11 +1,9 @@
-//! Lists, completions, the host, help: everything that measures nothing.
-
-mod common;
+//! Lists, completions, the host and help: every command that measures nothing.
 
 use std::process::Command as StdCommand;
 
-use common::pty::Terminal;
-use common::{Home, each, has, output, skip, without};
+use crate::common::pty::Terminal;
+use crate::common::{self, Home, each, has, output, skip, without};
 use predicates::prelude::*;
 
 #[test]
@@ -148,7 +146,7 @@ fn what_is_not_to_be_had_is_listed_with_the_reason() {
 #[test]
 fn backends_are_listed_where_no_file_can_be_made() {
     let home = Home::new();
-    // No folder of this process is on a disk that may be written.
+    // No folder this process could use is on a writable disk.
     let nowhere = home.path("nowhere");
     common::kernel::with_tmpfs(&nowhere, "1m", || {
         let mut command = home.std("--list backends");
@@ -184,7 +182,7 @@ fn completions_and_man_page_are_made() {
             "{what} begins with {:?}",
             text.lines().next()
         );
-        // Options of a measurement come from another table than the rest.
+        // Options of a measurement come from a different table than the others.
         assert!(["block", "trial", "sessions"].iter().all(|word| text.contains(word)), "{what}");
     }
     for (shell, what) in [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")] {
@@ -264,7 +262,9 @@ fn sessions_are_compared() {
     for key in ["side", "text", "differences", "cells", "alone"] {
         assert!(!other[key].is_null(), "{key} in {other}");
     }
-    let never = |outcome: &serde_json::Value| outcome == "faster" || outcome == "slower";
+    fn never(outcome: &serde_json::Value) -> bool {
+        outcome == "faster" || outcome == "slower"
+    }
     assert!(
         !other["cells"].as_array().unwrap().iter().any(|pair| never(&pair["outcome"])),
         "{other}"
@@ -308,7 +308,7 @@ fn sessions_of_nobody() {
             .stdout("")
             .stderr(predicate::function(|e: &str| e.lines().count() == 1));
     }
-    // What is no session is no session, and stays as it was.
+    // A file that is not a session is refused, and stays unchanged.
     std::fs::write(home.path("no.jsonl"), "{\"iotui\":1,\"kind\":\"session\"").unwrap();
     for line in ["sessions show no.jsonl", "sessions import no.jsonl"] {
         home.cmd(line)

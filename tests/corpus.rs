@@ -1,18 +1,16 @@
-//! Everything that the fuzz targets begin with or have found, through the targets' own functions.
-
-mod common;
-#[path = "common/hostile.rs"]
-mod hostile;
+//! Every seed and finding of the fuzz targets, run through the targets' own functions.
 
 use std::fs;
 use std::path::Path;
 
-/// Runs a target over all files of its corpus; how many there are.
+use crate::common::{self, hostile};
+
+/// Runs a target over all files of its corpus.
 fn run(target: &str, body: fn(&Path, &[u8])) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
     let files = common::names(&corpus);
     if files.is_empty() {
-        // The published package is without it.
+        // The published package does not contain it.
         return common::skip(&format!("no corpus of {target}"));
     }
     let dir = tempfile::tempdir().unwrap();
@@ -26,8 +24,7 @@ fn run(target: &str, body: fn(&Path, &[u8])) {
 #[test]
 fn every_file_is_refused_or_shown() {
     run("load", hostile::load);
-    // Each begins with something that is none of its own.
-    run("list", hostile::load);
+    // Sessions to copy.
     run("import", hostile::load);
 }
 

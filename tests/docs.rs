@@ -1,30 +1,26 @@
 //! The commands in README.md, CONTRIBUTING.md, CHANGELOG.md and docs/*.md run, and their options
 //! exist.
 
-mod common;
-#[path = "common/pages.rs"]
-mod pages;
-
 use std::collections::BTreeSet;
 use std::fs;
 
-use common::{Home, is_root, skip};
-use pages::{FOR_USERS, all, blocks, help, offers, read, root};
+use crate::common::pages::{FOR_USERS, all, blocks, help, offers, read, root};
+use crate::common::{Home, is_root, skip};
 
-/// Words after a fence that may hide a command: only `sh` and `sh no-run` are known.
+/// Words after a fence that could hide a command: only `sh` and `sh no-run` are allowed.
 const SHELLS: [&str; 5] = ["", "bash", "console", "shell", "zsh"];
 
-/// The files that the documents name, small.
+/// The file that the documents name, but small.
 const FILE: &str = "big.iso";
 const FILE_SIZE: usize = 4 << 20;
-/// What makes a run short; an option that a document gives is replaced, but for the number of
+/// Options that keep a run short; they replace those of a document, except for the number of
 /// trials.
-const SHORT: [(&str, &str); 2] = [("--budget", "2s"), ("--trial-time", "1ms")];
-/// Where the number of trials is given, they are all done, however busy the machine is.
+const SHORT: [(&str, &str); 2] = [("--budget", "1s"), ("--trial-time", "1ms")];
+/// Options for a given number of trials: all are done, however busy the machine is.
 const PATIENT: [(&str, &str); 2] = [("--budget", "10m"), SHORT[1]];
 const SMALL: [(&str, &str); 2] = [("--size", "4m"), ("-n", "64")];
 
-/// A line as a shell splits it, up to a comment or the next command; `None` where it does not run
+/// Splits a line as a shell does, up to a comment or the next command; `None` if it does not run
 /// iotui.
 fn words(line: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
@@ -53,7 +49,7 @@ struct Run {
     runs: bool,
 }
 
-/// Every command of iotui in a document.
+/// Returns every iotui command in a document.
 fn runs(doc: &str) -> Vec<Run> {
     let (blocks, _) = blocks(&read(doc));
     let mut runs = Vec::new();
@@ -78,7 +74,7 @@ fn has(words: &[String], name: &str) -> bool {
     words.iter().any(|word| word == name || word.starts_with(&format!("{name}=")))
 }
 
-/// The value of an option, replaced where it is given.
+/// Replaces the value of an option; returns whether the option is given.
 fn replace(words: &mut [String], name: &str, value: &str) -> bool {
     let at = words.iter().position(|word| word == name);
     if let Some(slot) = at.and_then(|at| words.get_mut(at + 1)) {
@@ -87,11 +83,11 @@ fn replace(words: &mut [String], name: &str, value: &str) -> bool {
     at.is_some()
 }
 
-/// A measurement in a moment, on little.
+/// Makes a measurement short and small.
 fn shorten(words: &mut Vec<String>) {
-    let add = |words: &mut Vec<String>, name: &str, value: &str| {
+    fn add(words: &mut Vec<String>, name: &str, value: &str) {
         words.extend([name.to_string(), value.to_string()])
-    };
+    }
     let counted = ["--trials", "--plan", "--baseline"].iter().any(|name| has(words, name));
     for (name, value) in if counted { PATIENT } else { SHORT } {
         if !replace(words, name, value) {
@@ -110,7 +106,7 @@ fn shorten(words: &mut Vec<String>) {
     }
 }
 
-/// Backends, peers and their options that are unavailable on this machine.
+/// Returns the backends, peers and their options that are unavailable on this machine.
 fn missing(home: &Home) -> BTreeSet<String> {
     let lists = ["backends", "peers"].map(|what| home.json(&format!("--list {what}")));
     let all = lists.iter().flat_map(|list| list.as_array().unwrap());
@@ -123,7 +119,7 @@ fn missing(home: &Home) -> BTreeSet<String> {
         .collect()
 }
 
-/// What a command names after `-b` and this machine lacks.
+/// Returns a name after `-b` that is unavailable on this machine.
 fn lacks<'a>(words: &'a [String], missing: &BTreeSet<String>) -> Option<&'a str> {
     let at = words.iter().position(|word| word == "-b")?;
     let gone = |name: &&str| {
@@ -133,13 +129,15 @@ fn lacks<'a>(words: &'a [String], missing: &BTreeSet<String>) -> Option<&'a str>
     words.get(at + 1)?.split(',').find(gone)
 }
 
-/// Exit codes with which a command does what its document says.
+/// Returns the exit codes with which a command does what its document says.
 fn codes(words: &[String]) -> &'static [i32] {
-    match () {
-        () if has(words, "--strict") => &[0, 4],
+    if has(words, "--strict") {
+        &[0, 4]
+    } else if has(words, "--fail-if-slower") {
         // Too little is measured here for a verdict.
-        () if has(words, "--fail-if-slower") => &[0, 1, 3],
-        () => &[0],
+        &[0, 1, 3]
+    } else {
+        &[0]
     }
 }
 
@@ -156,7 +154,7 @@ fn run(home: &Home, place: &str, words: &[String]) {
     );
 }
 
-/// A home with the files that the documents name.
+/// Creates a home with the files that the documents name.
 fn prepared(doc: &str) -> Home {
     let home = Home::new();
     home.file(FILE, FILE_SIZE);
@@ -170,7 +168,7 @@ fn prepared(doc: &str) -> Home {
     home
 }
 
-/// Runs what can run, and what cannot without measuring, where that is possible.
+/// Runs each command that can run; those that cannot are checked without measuring, if possible.
 fn check(doc: &str) {
     let home = prepared(doc);
     if !home.on_disk() {
@@ -257,7 +255,9 @@ fn the_commands_of_other_pages_run() {
 #[test]
 fn a_document_that_names_an_unknown_option_is_found() {
     let home = Home::new();
-    let line = |text: &str| words(text).unwrap();
+    fn line(text: &str) -> Vec<String> {
+        words(text).unwrap()
+    }
     let found = std::panic::catch_unwind(|| {
         options_exist(&home, "here", &line("iotui sessions compare a b --formatt json"))
     });

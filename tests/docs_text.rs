@@ -1,18 +1,14 @@
-//! What README.md, CONTRIBUTING.md, CHANGELOG.md and docs/*.md name exists: options, files, links;
-//! and the reference lists everything there is.
-
-mod common;
-#[path = "common/pages.rs"]
-mod pages;
+//! Everything that README.md, CONTRIBUTING.md, CHANGELOG.md and docs/*.md name exists: options,
+//! files, links; and the reference lists everything there is.
 
 use std::fs;
 use std::path::PathBuf;
 
-use common::Home;
-use pages::{FOR_USERS, all, blocks, codes_in, help, offers, read, root};
+use crate::common::pages::{FOR_USERS, all, blocks, codes_in, help, offers, read, root};
+use crate::common::{self, Home};
 use serde_json::Value;
 
-/// The file that a command measures.
+/// The file that the commands measure.
 const FILE: &str = "big.iso";
 
 #[test]
@@ -46,7 +42,7 @@ fn the_readme_is_short_and_lines_fit() {
     let count = read("README.md").split_whitespace().count();
     assert!(count <= 1_500, "README.md has {count} words");
     for doc in &all() {
-        // A row of a table, a link and a picture cannot be wrapped.
+        // Table rows, links and pictures cannot be wrapped.
         let long = |line: &&str| {
             line.chars().count() > 100
                 && !["|", "- [", "!["].iter().any(|start| line.starts_with(start))
@@ -57,7 +53,7 @@ fn the_readme_is_short_and_lines_fit() {
     }
 }
 
-/// A heading as GitHub links to it.
+/// Converts a heading to its GitHub anchor.
 fn anchor(heading: &str) -> String {
     let kept = heading
         .trim_start_matches('#')
@@ -125,11 +121,11 @@ const ARROWS: [&str; 4] = ["up", "down", "left", "right"];
 #[test]
 fn the_formats_list_every_key_of_the_schemas() {
     let known = codes_in(&blocks(&read("docs/formats.md")).1);
-    let schema = |name: &str| -> Value {
+    fn schema(name: &str) -> Value {
         serde_json::from_str(&read(&format!("assets/schema/{name}"))).unwrap()
-    };
+    }
     let (one, compare) = (schema("iotui-1.schema.json"), schema("iotui-compare-1.schema.json"));
-    let of = |schema: &Value, at: &str| -> Vec<String> {
+    fn of(schema: &Value, at: &str) -> Vec<String> {
         schema
             .pointer(at)
             .and_then(Value::as_object)
@@ -137,7 +133,7 @@ fn the_formats_list_every_key_of_the_schemas() {
             .keys()
             .cloned()
             .collect()
-    };
+    }
     let mut keys = of(&one, "/properties");
     for part in ["job", "result", "trial", "latency", "source", "warning", "summary"] {
         keys.extend(of(&one, &format!("/$defs/{part}/properties")));
@@ -167,10 +163,10 @@ fn the_formats_know_every_kind_of_line_and_every_format() {
     }
 }
 
-/// Folders whose files documents for contributors name.
+/// Folders of the files that contributor documents name.
 const FOLDERS: [&str; 7] = ["src/", "crates/", "tests/", "benches/", "docs/", "assets/", "fuzz/"];
 
-/// `src/report/NAME.rs` and `assets/*.toml` stand for many files: of these the folder exists.
+/// `src/report/NAME.rs` and `assets/*.toml` match many files: only their folder must exist.
 #[test]
 fn files_in_the_text_exist() {
     for doc in ["CONTRIBUTING.md", "docs/architecture.md", "fuzz/README.md"] {
@@ -188,7 +184,7 @@ fn files_in_the_text_exist() {
     }
 }
 
-/// `SCREEN` and `FILE.rs`, but not `README.md`.
+/// Returns true for `SCREEN` and `FILE.rs`, but not for `README.md`.
 fn is_placeholder(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or_default();
     !part.ends_with(".md") && stem.len() > 1 && stem.chars().all(|c| c.is_ascii_uppercase())

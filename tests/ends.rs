@@ -1,6 +1,4 @@
-//! It always ends and says why: whatever is refused, hangs, or is not read; and no report is lost.
-
-mod common;
+//! Every run ends and says why: refused, hanging or unread; and no report is lost.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -10,14 +8,14 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::child::Run;
-use common::{Home, QUICK, is_root, kernel, output, skip};
+use crate::common::child::Run;
+use crate::common::{Home, QUICK, is_root, kernel, output, skip};
 use nix::sys::signal::Signal;
 
 const RUN: &str = "--batch data.bin -b read -s 64k -c warm";
 const ENDLESS: &str =
     "--batch data.bin -b read,mmap -s 4k..64k -c warm --trials 100000 --trial-time 5ms --budget 1h";
-/// A second, and what a busy machine takes on top.
+/// A second, and some margin for a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 const LONG: Duration = Duration::from_secs(120);
 
@@ -51,7 +49,7 @@ fn a_report_that_cannot_be_replaced_is_refused_before_the_run() {
     };
     refused("locked/out", "Permission denied");
     fs::set_permissions(home.path("locked"), fs::Permissions::from_mode(0o755)).unwrap();
-    // As in /tmp: who may write to a file of another user may not take its name.
+    // As in /tmp: write permission on another user's file does not allow replacing it.
     if is_root() {
         fs::create_dir(home.path("sticky")).unwrap();
         fs::write(home.path("sticky/out"), "old").unwrap();
@@ -90,7 +88,7 @@ fn pipes_devices_and_what_was_opened_before_are_written_into() {
     assert!(fed.wait().unwrap().success());
 }
 
-/// A pipe that is full and that nobody reads.
+/// Creates a pipe that is full and that nobody reads.
 fn full_pipe() -> (io::PipeReader, OwnedFd) {
     let (reader, mut writer) = io::pipe().unwrap();
     nix::fcntl::fcntl(&writer, nix::fcntl::FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
@@ -98,7 +96,7 @@ fn full_pipe() -> (io::PipeReader, OwnedFd) {
     (reader, writer.into())
 }
 
-/// Waits until the process took the signal that was sent to it: two at once would be one.
+/// Sends a signal and waits until it is delivered: two pending ones would merge into one.
 fn signalled(run: &Run, signal: Signal) {
     run.signal(signal);
     let begin = Instant::now();
@@ -113,7 +111,7 @@ fn signalled(run: &Run, signal: Signal) {
     }
 }
 
-/// Starts it with its stdout where nobody reads, and waits for a line of its session.
+/// Starts a run whose stdout nobody reads, and waits for a line of its session.
 fn unread(home: &Home, line: &str, until: &str) -> (Run, io::PipeReader) {
     fs::create_dir_all(home.sessions_dir()).unwrap();
     let mut watch = kernel::Watch::of(&home.sessions_dir());
@@ -157,7 +155,7 @@ fn one_signal_is_enough_when_the_run_is_over() {
         unread(&home, &format!("{RUN} {QUICK} --format json"), "\"kind\":\"end\"");
     let begin = Instant::now();
     let writes = format!("{} 0x", libc::SYS_write);
-    // What the main thread waits in.
+    // The call in which the main thread blocks.
     loop {
         match fs::read_to_string(format!("/proc/{}/syscall", run.pid())) {
             Ok(call) if call.starts_with(&writes) => break,
@@ -170,8 +168,8 @@ fn one_signal_is_enough_when_the_run_is_over() {
     assert_eq!(run.end(SOON).expect("it goes on").code(), Some(143));
 }
 
-/// What it printed and how it ended, though this call of it never returns; `None` where no call can
-/// be made to hang.
+/// Returns the output and status of a run in which this call never returns; `None` where no call
+/// can be made to hang.
 fn hanging(command: &mut Command, call: libc::c_long) -> Option<Output> {
     kernel::hang(command, call);
     let mut run =
@@ -209,8 +207,8 @@ fn the_budget_ends_what_hangs_while_the_file_is_made() {
     assert!(home.names().is_empty(), "{:?}", home.names());
 }
 
-/// To find out whether copy_file_range works, a byte of the file is copied: on a file system that
-/// hangs that took for ever.
+/// A byte of the file is copied to test whether copy_file_range works; on a file system that hangs,
+/// that used to take forever.
 #[test]
 fn the_budget_ends_what_hangs_before_there_is_a_plan() {
     let home = Home::new();
@@ -291,7 +289,7 @@ fn a_stdout_that_takes_nothing_is_a_failure() {
                 "{line} {to}: {told}"
             );
         }
-        // Where the report goes elsewhere it is no matter.
+        // With `-o`, an unwritable stdout does not matter.
         if line == run {
             let mut command = home.std(&format!("{run} -o out"));
             command.stdout(File::open("/dev/null").unwrap()).stderr(Stdio::null());
@@ -304,14 +302,14 @@ fn a_stdout_that_takes_nothing_is_a_failure() {
 fn refused_threads_and_sleep_are_errors_and_no_panic() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
-    let quiet = |ran: &Output, what: &str| {
+    fn quiet(ran: &Output, what: &str) {
         assert!(ran.status.code().is_some_and(|code| code < 2), "{what}: {ran:?}");
         assert!(
             !told(ran).contains("panicked") && !told(ran).contains("bug in iotui"),
             "{what}: {}",
             told(ran)
         );
-    };
+    }
     let mut asleep = home.std(&format!(
         "--batch data.bin -b read,tokio,uring -s 64k -c cold,warm --no-save {QUICK}"
     ));
@@ -329,7 +327,7 @@ fn refused_threads_and_sleep_are_errors_and_no_panic() {
     );
 }
 
-/// A user of its own, who may have so many threads.
+/// Runs as a separate user with a limited number of threads.
 #[test]
 fn few_threads_are_an_error_of_the_cell() {
     const USER: u32 = 61_234;
@@ -377,7 +375,7 @@ fn little_address_space_is_an_error_and_no_abort() {
             kernel::limit_memory(&mut command, mebibytes << 20);
             let Ok(ran) = command.stdin(Stdio::null()).output() else { continue };
             let told = told(&ran);
-            // The loader says it in its own way, where not even the program fits.
+            // If not even the program fits, the loader fails in its own way.
             if ran.status.code() == Some(127)
                 || ran.status.signal() == Some(libc::SIGSEGV) && told.is_empty()
             {

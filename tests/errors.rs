@@ -1,21 +1,18 @@
-//! What errors say: the call that failed and where, and of a command line its option, in one line
-//! that says nothing twice.
-
-mod common;
+//! Error messages: the failed call and its offset, or the option of the command line, in one line
+//! that repeats nothing.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Output;
 
-use common::{Home, QUICK, kernel, output};
+use crate::common::{Home, QUICK, kernel, output};
 
 fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The option that the line begins with (or, where it is after a `~`, that it holds), and what is
-/// said.
+/// The option that the message begins with (or, after a `~`, contains), and the command line.
 const REFUSED: &[(&str, &str)] = &[
     ("--block-size", "--batch data.bin -s many"),
     ("--block-size", "--batch data.bin -s 0"),
@@ -110,7 +107,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("host", "data.bin host"),
 ];
 
-/// The clauses of a line, of which none may stand there twice.
+/// Asserts that no clause of a line occurs twice.
 fn assert_nothing_twice(line: &str, told: &str) {
     let mut clauses: Vec<&str> =
         told.trim().split([':', ';']).map(str::trim).filter(|clause| clause.len() > 3).collect();
@@ -157,7 +154,7 @@ fn what_is_no_text_is_told_with_its_option() {
         ("-b: 'a\u{fffd}' ", [OsStr::new("-b"), bad]),
         ("--save: 'a\u{fffd}' ", [OsStr::new("--no-save"), joined]),
     ] {
-        // A path may have any bytes.
+        // A path may contain any bytes.
         let ran = output(home.std("--batch --dry-run").arg("--dir").arg(bad).args(words));
         let told = told(&ran);
         assert_eq!(told, format!("iotui: {option}is not valid UTF-8\n"), "{words:?}");
@@ -197,7 +194,7 @@ fn a_name_that_cannot_be_kept_is_told_once() {
     );
 }
 
-/// The error of the cell: of a backend whose call answers this, 0 bytes or an error.
+/// Returns the error of the cell when its system call returns 0 bytes or an error.
 fn cell(home: &Home, line: &str, call: i64, errno: i32) -> String {
     let mut command = home.std(&format!("--batch {line} -s 64k --no-save --format json {QUICK}"));
     kernel::refuse(&mut command, call, errno);
@@ -225,7 +222,7 @@ fn a_cell_that_fails_names_its_call_and_its_offset() {
         short,
         "preadv(2) of 65536 bytes at offset 0: short read of 0 bytes, although the file has not shrunk"
     );
-    // Where a copy fails it fails as a read does; what can never be copied is refused before.
+    // A failed copy is an error of the cell; files that can never be copied are refused before.
     let copy = cell(&home, "data.bin -b copy-range -c warm", libc::SYS_copy_file_range, libc::EIO);
     assert_eq!(copy, format!("copy_file_range(2) of 65536 bytes at offset 0: {failed}"));
     let mut never = home.std(&format!("--batch data.bin -b copy-range -c warm --no-save {QUICK}"));

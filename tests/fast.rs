@@ -1,15 +1,13 @@
 //! The preset `fast` through the whole program: on cached, cold, tiny and sparse files, and where
-//! ways are missing.
-
-mod common;
+//! methods are unavailable.
 
 use std::fs;
 
-use common::{Home, data};
+use crate::common::{self, Home, data};
 use serde_json::Value;
 
-/// Runs `fast` and checks what holds of any result: one way read the whole file once, and its XOR
-/// is right.
+/// Runs `fast` and checks what holds for any result: one method read the whole file once, and its
+/// XOR is right.
 fn fast(home: &Home, line: &str, content: &[u8]) -> Value {
     let result = home.json(&format!("--batch --quiet -p fast {line}"));
     let (results, picked) =
@@ -74,14 +72,14 @@ fn a_cold_file_is_tried_in_parts_and_read_cold() {
     let picked = &result["answer"]["picked"][0];
     assert!(picked["tried"].as_array().unwrap().len() > 3, "{picked}");
     let trial = &result["results"][0]["trials"][0];
-    // What the tries read is not in the way of the read that counts.
+    // The pages read by the tries do not affect the read that counts.
     if let Some(device) = trial["device_bytes"]
         .as_u64()
         .filter(|_| picked["why"].as_str().unwrap().contains("the device gave"))
     {
         assert!(device >= len as u64 * 98 / 100, "{trial}");
     }
-    // Too small for parts.
+    // Too small to divide into parts.
     home.file("small", 1 << 20);
     let small = fast(&home, "-c cold small", &data::random(1 << 20, 1 << 20));
     assert!(small["answer"]["picked"][0]["tried"].as_array().unwrap().is_empty());
@@ -145,7 +143,7 @@ fn several_states_and_several_trials_each_have_their_pick() {
             .iter()
             .all(|r| r["trials"].as_array().unwrap().len() == 3)
     );
-    // What is said narrows the ways: here to one.
+    // Settings narrow the choice of methods: here to one.
     let one = home.json("--batch --quiet -p fast -c warm -b stdio -s 128k -t 1 file");
     assert_eq!(one["results"][0]["cell"]["backend"], "stdio");
     assert!(one["answer"]["text"].as_str().unwrap().contains("is the only method available"));

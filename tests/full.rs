@@ -1,19 +1,17 @@
-//! A session whose disk is full, read-only or gone: the run goes on, says so once, and saves what
-//! it can as soon as it can.
-
-mod common;
+//! A session whose disk is full, read-only or gone: the run continues, reports it once, and saves
+//! what it can as soon as it can.
 
 use std::fs;
 use std::io::{BufRead, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use common::child::Run;
-use common::{Home, kernel, names, output};
+use crate::common::child::Run;
+use crate::common::{Home, kernel, names, output};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-/// A run that ends when it is told to.
+/// A run that continues until it is stopped.
 const LONG: &str = "--batch data.bin -b null -s 4k,8k -c asis --trials 1000000 --trial-time 1ms --budget 10m --format json -o out";
 const SHORT: &str = "--batch data.bin -b null -s 4k -c asis --trials 3 --trial-time 1ms --budget 10m --format json -o out";
 
@@ -56,7 +54,7 @@ impl Watched {
         }
     }
 
-    /// Stops it; its exit code, and all it said.
+    /// Stops the run; returns its exit code and all it printed.
     fn stop(mut self) -> (Option<i32>, String) {
         self.run.signal(Signal::SIGTERM);
         let status = self.run.end(Duration::from_secs(60)).expect("the run ends");
@@ -65,13 +63,13 @@ impl Watched {
     }
 }
 
-/// The trials of a result, of all cells.
+/// Returns the trials of all cells of a result.
 fn trials(result: &Value) -> Vec<Value> {
     let cells = result["results"].as_array().unwrap().iter();
     cells.flat_map(|cell| cell["trials"].as_array().unwrap().clone()).collect()
 }
 
-/// The trials in the first session below `data`, if there is one that can be loaded.
+/// Counts the trials in the first session below `data`, if one can be loaded.
 fn kept(data: &Path) -> usize {
     let dir = data.join("iotui/sessions");
     let first = names(&dir).first().map(|name| dir.join(name));
@@ -80,7 +78,7 @@ fn kept(data: &Path) -> usize {
         .map_or(0, |session| session.trials.len())
 }
 
-/// The one session below `data` is whole, and is what the run itself wrote to its output.
+/// Asserts that the only session below `data` is complete and equals the run's own output.
 fn assert_complete(home: &Home, data: &Path) -> PathBuf {
     let dir = data.join("iotui/sessions");
     let files = names(&dir);
@@ -109,7 +107,7 @@ fn assert_complete(home: &Home, data: &Path) -> PathBuf {
     path
 }
 
-/// Makes the file so large that nothing is left but `room` bytes.
+/// Fills the disk except for `room` bytes.
 fn take_room(at: &Path, room: u64) {
     let file = fs::File::create(at).unwrap();
     let (mut length, mut step) = (0, 1 << 30);
@@ -167,13 +165,13 @@ fn a_disk_that_stays_full_costs_the_session_and_nothing_else() {
         let written: Value = serde_json::from_slice(&fs::read(home.path("out")).unwrap()).unwrap();
         assert_eq!((trials(&written).len(), &written["session"]), (3, &Value::Null));
         assert_eq!(names(&data.join("iotui/sessions")), [""; 0], "something is left");
-        // What is asked for by its name is refused before anything runs.
+        // A session with a requested name is refused before anything runs.
         fs::remove_file(home.path("out")).unwrap();
         let ran = run(&format!("{SHORT} --save named"));
         let told = String::from_utf8(ran.stderr).unwrap();
         assert_eq!((ran.status.code(), told.lines().count()), (Some(2), 1), "{told}");
         assert!(!home.path("out").exists());
-        // Room for the beginning only: what is there can be loaded.
+        // Room for the beginning only: that part can be loaded.
         take_room(&data.join("other"), 16 << 10);
         let ran = run(&SHORT.replace("--trials 3", "--trials 300"));
         let told = String::from_utf8(ran.stderr).unwrap();
@@ -227,7 +225,7 @@ fn a_full_disk_takes_no_copy_and_loses_nothing() {
             assert!(told.contains("No space left"), "{line}: {told}");
             assert!(names(&dir) == before && bytes() == was, "{line}");
         }
-        // What is deleted makes room.
+        // Deleting frees space.
         assert!(run("sessions delete 2026").status.success());
         assert!(run(&format!("sessions import {golden}")).status.success());
     });
@@ -261,7 +259,8 @@ fn a_folder_that_is_removed_is_made_again_with_all_that_it_had() {
     let take_away = || fs::rename(&data, &away).and_then(|()| fs::remove_dir_all(&away));
     take_away().unwrap();
     until(|| kept(&data) > 20);
-    // Something else in its place, before the run makes it again: it says so, and goes on.
+    // Something takes its place before the run creates it again: this is reported, and it
+    // continues.
     until(|| {
         let _ = take_away();
         fs::OpenOptions::new().write(true).create_new(true).open(&data).is_ok()
@@ -276,7 +275,7 @@ fn a_folder_that_is_removed_is_made_again_with_all_that_it_had() {
     assert!(told.ends_with(&format!("saved   {}\n", path.display())), "{told}");
 }
 
-/// Looks again and again; the run writes all the time.
+/// Checks repeatedly; the run writes all the time.
 fn until(mut so: impl FnMut() -> bool) {
     let begin = std::time::Instant::now();
     while !so() {

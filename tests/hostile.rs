@@ -1,7 +1,5 @@
-//! Files that want to harm: each is refused with one line, or shown as far as it is whole, in
-//! bounded memory and time.
-
-mod common;
+//! Malicious files: each is refused with one line, or shown as far as it is intact, in bounded
+//! memory and time.
 
 use std::fs;
 use std::io::{Seek, Write};
@@ -9,14 +7,14 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Home, each, kernel, output};
+use crate::common::{self, Home, each, kernel, output};
 use nix::sys::stat::Mode;
 
 const GOLDEN: &str = include_str!("golden/session-v1.jsonl");
-/// The address space of each process: what needs more ends with a signal, not with an exit code.
+/// The address space of each process: one that needs more dies of a signal, without an exit code.
 const SPACE: u64 = 256 << 20;
 
-/// Runs it with little memory; its exit code and what it said. Nothing here may wait for anyone.
+/// Runs the command with little memory; returns its exit code and output. Nothing may block.
 fn ran(mut command: Command) -> (Option<i32>, String, String) {
     kernel::limit_memory(&mut command, SPACE);
     let ran = output(&mut command);
@@ -24,7 +22,7 @@ fn ran(mut command: Command) -> (Option<i32>, String, String) {
     (ran.status.code(), text(ran.stdout), text(ran.stderr))
 }
 
-/// Every way to open the file: refused with these words, or with none of them shown without harm.
+/// Opens the file in every way: it is refused with these words or, without any, shown safely.
 fn opened(home: &Home, file: &Path, refused: Option<&str>) {
     let path = file.display();
     for line in [
@@ -46,7 +44,7 @@ fn opened(home: &Home, file: &Path, refused: Option<&str>) {
             "{told}"
         );
         if code != Some(0) || refused.is_some() {
-            // A plan that loads may not suit the target: wrong usage.
+            // A plan that loads may not suit the target, which is a usage error.
             let usage = refused.is_none() && line.starts_with("--batch") && code == Some(2);
             assert!(usage || code == Some(1), "{told}");
             assert!(
@@ -81,17 +79,17 @@ fn end() -> &'static str {
     GOLDEN.split_inclusive('\n').next_back().unwrap()
 }
 
-/// The cells of the plan, so many times.
+/// Repeats the cells of the plan this many times.
 fn with_cells(times: usize) -> String {
     let (before, cells) = first().split_once("\"cells\":[").unwrap();
     let (cells, after) = cells.split_once("],\"trials\"").unwrap();
     format!("{before}\"cells\":[{}],\"trials\"{after}", vec![cells; times].join(","))
 }
 
-/// A text of a session, and the words with which it is refused.
+/// The text of a session, and the words with which it is refused.
 type Case = (String, Option<&'static str>);
 
-/// No session, or its lines in no order.
+/// Returns texts that are not sessions, or whose lines are in the wrong order.
 fn broken_texts() -> Vec<Case> {
     vec![
         (String::new(), Some("it is empty")),
@@ -110,7 +108,7 @@ fn broken_texts() -> Vec<Case> {
     ]
 }
 
-/// Names that would steer a terminal or lead out of the folder.
+/// Returns names that contain terminal control sequences or lead out of the folder.
 fn steering_texts() -> Vec<Case> {
     vec![
         (GOLDEN.replace("golden", "\\u001b[2J\\u202e\\u0000/../"), None),
@@ -135,16 +133,16 @@ fn steering_texts() -> Vec<Case> {
     ]
 }
 
-/// What takes more memory than there is, or a stack that is deeper.
+/// Returns texts that need more memory than available, or a deeper stack.
 fn large_texts() -> Vec<Case> {
-    let deep = |open: &str, close: &str| {
+    fn deep(open: &str, close: &str) -> String {
         format!(
             "{}{{\"kind\":\"note\",\"text\":{}{}}}\n\n",
             first(),
             open.repeat(100_000),
             close.repeat(100_000)
         )
-    };
+    }
     vec![
         (deep("[", "]"), None),
         (deep("{\"a\":", "}"), None),
@@ -165,7 +163,7 @@ fn large_texts() -> Vec<Case> {
         (
             first().replace(
                 "\"host\":{",
-                &format!("\"host\":{{\"caches\":[{}],", vec!["{}"; 4 << 20].join(",")),
+                &format!("\"host\":{{\"caches\":[{}],", vec!["{}"; 1 << 20].join(",")),
             ) + rest(),
             None,
         ),
@@ -187,17 +185,16 @@ fn text_that_wants_to_harm() {
     opened(&home, &file, None);
 }
 
-/// Whatever a file or the folder of sessions is called, no output of any command has a character
-/// that steers a terminal.
+/// Whatever the names of a file or of the sessions folder, the output of every command is free of
+/// terminal control characters.
 #[test]
 fn names_that_want_to_harm_reach_no_terminal() {
     use iotui::text::is_unsafe_char;
     let hostile = "\u{1b}]0;x\u{7} \u{1b}[31m \u{9b}2J \u{7f} \u{ad} \u{61c} \u{200b} \u{200e} \u{200f} \u{2028} \u{202a} \u{202e} \u{2060} \u{2066} \u{2069} \u{feff} \u{fff9} \u{e0041} \n \r \t";
-    for part in hostile
-        .split(' ')
-        .chain([hostile.replace(' ', "-").as_str()])
-        .filter(|part| !part.is_empty())
-    {
+    // In groups of four, which every file system allows in a name, and all together.
+    let parts: Vec<&str> = hostile.split(' ').collect();
+    let names = parts.chunks(4).map(|some| some.join("-")).chain([parts.join("-")]);
+    for part in &names.collect::<Vec<_>>() {
         let home = Home::new();
         let data = home.path(&format!("data-{part}"));
         home.file(&format!("evil{part}.bin"), 1 << 16);
@@ -242,11 +239,11 @@ fn names_that_want_to_harm_reach_no_terminal() {
 fn numbers_that_want_to_harm() {
     let home = Home::new();
     let file = home.path("x.jsonl");
-    let number = |key: &str, value: &str| {
+    fn number(key: &str, value: &str) -> String {
         let (before, after) = trial().split_once(&format!("\"{key}\":")).unwrap();
         let after = &after[after.find([',', '}']).unwrap()..];
         format!("{}{before}\"{key}\":{value}{after}{}", first(), end())
-    };
+    }
     for (key, value) in [
         ("cell", "5"),
         ("cell", "4294967296"),
@@ -276,11 +273,11 @@ fn numbers_that_want_to_harm() {
 fn files_that_are_large() {
     let home = Home::new();
     let path = home.path("x.jsonl");
-    // A line of 1 GiB, at the start and after it, where only that line is lost; a file of 2 TiB;
-    // all sparse.
+    // A line longer than the memory, at the start and later, where only that line is lost; a file
+    // of 2 TiB; all sparse.
     for (head, length, refused) in [
-        ("", 1 << 30, Some("longer than 16 MiB")),
-        (first(), 1 << 30, None),
+        ("", SPACE + (64 << 20), Some("longer than 16 MiB")),
+        (first(), SPACE + (64 << 20), None),
         (GOLDEN, 2 << 40, Some("the limit is")),
     ] {
         let mut file = fs::File::create(&path).unwrap();
@@ -291,7 +288,7 @@ fn files_that_are_large() {
         }
         opened(&home, &path, refused);
     }
-    // A verdict for every trial, each longer than the trial: only the last of a cell is kept.
+    // A verdict for every trial, each longer than the trial: only the last one of a cell is loaded.
     let verdict = GOLDEN.split_inclusive('\n').find(|line| line.contains("\"verdict\"")).unwrap();
     let buckets = (1..4000).map(|n| format!("[{n},1]")).collect::<Vec<_>>().join(",");
     let (before, after) = verdict.split_once("\"buckets\":[").unwrap();
@@ -344,7 +341,7 @@ fn what_is_no_file() {
     }
     let text = home.stdout("sessions list");
     assert!(text.lines().count() == 10 && !text.contains(['\u{1b}', '\u{202e}']), "{text}");
-    // They can be thrown away; a folder is nobody's session.
+    // These can be deleted; a folder is not a session.
     for id in ["pipe", "socket", "loop-a", "endless", "nowhere"] {
         let (code, _, stderr) = ran(home.std(&format!("sessions delete {}", at(id).display())));
         assert_eq!(code, Some(0), "{id}: {stderr}");
@@ -385,7 +382,7 @@ fn a_file_that_grows_while_it_is_read() {
     let done = std::sync::atomic::AtomicBool::new(false);
     let write = |path: PathBuf| {
         let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
-        // In pieces that are no lines.
+        // In pieces that do not end at line ends.
         for piece in trial().as_bytes().chunks(700).cycle() {
             file.write_all(piece).unwrap();
             if done.load(std::sync::atomic::Ordering::Relaxed)

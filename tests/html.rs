@@ -1,17 +1,19 @@
-//! The page in a browser: it opens in silence, reads out, sorts, hides, fits, and asks nobody for
-//! anything.
-
-mod common;
+//! The page in a browser: it loads without errors, shows read-outs, sorts, hides, fits, and makes
+//! no request.
 
 use std::path::PathBuf;
 
-use common::browser::Browser;
-use common::{Home, without};
+use crate::common::browser::Browser;
+use crate::common::{Home, without};
 use serde_json::{Value, json};
 
 const EVIL: &str = "</script><script>window.broken = 1</script><img src=x onerror=window.broken=1>";
 
-/// The golden session with every kind of cell, and names that would like to be more than names.
+fn warning(id: &str, severity: &str) -> Value {
+    json!({ "id": id, "severity": severity, "message": EVIL, "evidence": EVIL, "remedy": "" })
+}
+
+/// Writes the golden session with every kind of cell, and names that try to inject markup.
 fn session(home: &Home) -> PathBuf {
     let golden = include_str!("golden/session-v1.jsonl");
     let mut lines: Vec<Value> =
@@ -39,11 +41,10 @@ fn session(home: &Home) -> PathBuf {
     let aio = cell(0, &[("backend", "aio".into())], head);
     head["plan"]["cells"].as_array_mut().unwrap().extend([never, seek]);
     head["plan"]["skipped"] = json!([{ "cell": aio, "reason": format!("aio: {EVIL}") }]);
-    let warning = |id: &str, severity: &str| json!({ "id": id, "severity": severity, "message": EVIL, "evidence": EVIL, "remedy": "" });
     let mut seeks = Vec::new();
     for line in &mut lines {
         match (line["kind"].as_str(), line["cell"].as_u64()) {
-            // The plan's order shall not be that of the figures.
+            // The plan's order must differ from that of the figures.
             (Some("trial"), Some(2)) => {
                 line["nanos"] = (line["nanos"].as_u64().unwrap() * 10).into()
             }
@@ -73,7 +74,7 @@ fn session(home: &Home) -> PathBuf {
     path
 }
 
-/// The page of that session in a browser; `None` where there is no browser.
+/// Opens the page of that session in a browser; `None` if there is no browser.
 fn page(home: &Home) -> Option<(Browser, PathBuf)> {
     let Some(mut browser) = Browser::start() else {
         without("chromium");
@@ -107,18 +108,18 @@ fn a_page_opens_in_silence_and_nothing_leaves_it() {
     let urls: Vec<&str> =
         requests.iter().map(|request| request["request"]["url"].as_str().unwrap()).collect();
     assert_eq!(urls, [format!("file://{}", path.display())]);
-    // Names are text, and the script of the page has run.
+    // Names are shown as text, and the page's own script has run.
     assert_eq!(browser.eval("typeof window.broken"), "undefined");
     assert_eq!(browser.eval("document.querySelector('h1').textContent"), EVIL);
     assert_eq!(browser.eval("document.querySelectorAll('img, iframe, link, object').length"), 0);
     assert_eq!(browser.eval("document.querySelectorAll('thead button').length > 5"), true);
-    // What got in nevertheless could do nothing.
-    let refused = |what: &str| {
+    // Injected code could still do nothing.
+    fn refused(what: &str) -> String {
         format!(
             "new Promise((done) => {{ document.addEventListener('securitypolicyviolation', \
              (event) => done(event.effectiveDirective), {{ once: true }}); {what} }})"
         )
-    };
+    }
     let added = "const node = document.createElement('script'); node.textContent = 'window.broken = 1'; document.body.append(node);";
     assert_eq!(browser.eval(&refused(added)), "script-src-elem");
     assert_eq!(browser.eval("typeof window.broken"), "undefined");
@@ -129,8 +130,8 @@ fn a_page_opens_in_silence_and_nothing_leaves_it() {
     );
 }
 
-/// Its elements without scripts are those that an XML parser sees: no name opens or closes one in
-/// either.
+/// Without scripts its elements are those that an XML parser sees: no name opens or closes one in
+/// either parser.
 #[test]
 fn a_page_is_the_same_to_both_parsers_and_whole_without_scripts() {
     let home = Home::new();
@@ -190,12 +191,12 @@ fn a_press_on_a_head_sorts_by_it() {
     assert_eq!(sort(&mut browser), "none");
     browser.click(&format!("{head} button"));
     assert_eq!((keys(&mut browser), sort(&mut browser)), (down, "descending".into()));
-    // With the keyboard, where the press left the focus.
+    // By keyboard, with the focus where the click left it.
     browser.key("Enter", 13, "\r");
     assert_eq!((keys(&mut browser), sort(&mut browser)), (up, "ascending".into()));
     browser.key("Enter", 13, "\r");
     assert_eq!((keys(&mut browser), sort(&mut browser)), (planned, "none".into()));
-    // Words, and then sizes that are no numbers as they stand.
+    // Words, and then sizes, which are not plain numbers.
     browser.click("thead th:first-child button");
     assert!(texts(&mut browser, "tbody td:first-child").is_sorted());
     let block =
@@ -211,7 +212,9 @@ fn pointer_and_keys_read_points_out() {
     let home = Home::new();
     let Some((mut browser, _)) = page(&home) else { return };
     let chart = "#chart-throughput";
-    let shown = |browser: &mut Browser| texts(browser, ".readout.shown p").join("; ");
+    fn shown(browser: &mut Browser) -> String {
+        texts(browser, ".readout.shown p").join("; ")
+    }
     assert_eq!(shown(&mut browser), "");
     let at = browser.middle(&format!("{chart} .dot path"));
     browser.point(at);
@@ -251,9 +254,9 @@ fn the_legend_hides_and_shows_series_in_all_charts() {
             .map(|index| index.as_u64().unwrap())
             .collect::<Vec<_>>()
     };
-    let pressed = |browser: &mut Browser| {
+    fn pressed(browser: &mut Browser) -> Value {
         browser.eval("document.querySelector('.legend button').ariaPressed")
-    };
+    }
     let all = seen(&mut browser);
     assert!(all.iter().filter(|index| **index == 0).count() > 2, "{all:?}");
     assert_eq!(pressed(&mut browser), "true");
@@ -263,14 +266,14 @@ fn the_legend_hides_and_shows_series_in_all_charts() {
         all.iter().copied().filter(|index| *index != 0).collect::<Vec<_>>()
     );
     assert_eq!(pressed(&mut browser), "false");
-    // What is hidden is not read out.
+    // Hidden curves have no read-out.
     browser.eval("document.querySelector('#chart-throughput .plot').focus()");
     browser.key("ArrowRight", 39, "");
     assert!(texts(&mut browser, ".readout.shown p")[0].contains("warm"));
     browser.click(".legend button");
     assert_eq!((seen(&mut browser), pressed(&mut browser)), (all.clone(), "true".into()));
     browser.click(".legend .all:last-child button");
-    // Bars have no entry in a legend: nothing hides them.
+    // Bars have no legend entry, so nothing hides them.
     let entries = browser.eval("[...document.querySelectorAll('.legend [data-series]')].map((node) => +node.dataset.series)");
     assert!(
         seen(&mut browser)
@@ -282,7 +285,7 @@ fn the_legend_hides_and_shows_series_in_all_charts() {
     assert_eq!(seen(&mut browser), all);
 }
 
-/// What of the page is where it cannot be read, as sentences.
+/// Lists, as sentences, the parts of the page that are placed where they cannot be read.
 const MISPLACED: &str = "(() => {
   const found = [];
   const wide = document.documentElement.clientWidth;
@@ -317,7 +320,7 @@ fn nothing_overflows_on_a_phone_nor_on_a_desk() {
             let ground = browser.eval("getComputedStyle(document.body).backgroundColor");
             assert_eq!(ground == "rgb(15, 18, 21)", scheme == "dark", "{ground}");
         }
-        // The read-out of every point stays on the page.
+        // The read-out of every point stays within the page.
         let out = "[...document.querySelectorAll('.plot')].flatMap((plot) => { plot.focus(); const found = []; \
                    for (let i = 0; i < 40; i += 1) { plot.dispatchEvent(new KeyboardEvent('keydown', { key: i % 8 === 7 ? 'ArrowDown' : 'ArrowRight' })); \
                    const box = plot.querySelector('.readout').getBoundingClientRect(); \

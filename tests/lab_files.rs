@@ -1,13 +1,11 @@
 //! The probes of files through the program: what they measure, refuse and leave behind.
 
-mod common;
-
 use std::fs;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::child::Run;
-use common::{Home, each};
+use crate::common::child::Run;
+use crate::common::{Home, each};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 

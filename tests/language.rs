@@ -1,15 +1,11 @@
-//! What users read is plain English: phrases that crept in before are refused.
-
-mod common;
-#[path = "common/pages.rs"]
-mod pages;
+//! User-facing text is plain English: phrases that crept in before are refused.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pages::{all, root};
+use crate::common::pages::{all, root};
 
-/// Phrases that no text for users has, in any case of letters; whole words.
+/// Phrases that no user-facing text may contain, in any letter case; whole words.
 const REFUSED: &[&str] = &[
     "to be had",
     "is no pass",
@@ -44,18 +40,20 @@ struct Piece {
     text: String,
 }
 
-/// Whether `text` has `phrase` with no letter or digit around it.
+/// Returns whether `text` contains `phrase` with no letter or digit around it.
 fn has_phrase(text: &str, phrase: &str) -> bool {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    fn is_inside(c: Option<char>) -> bool {
+        c.is_some_and(char::is_alphanumeric)
+    }
     text.match_indices(phrase).any(|(at, _)| {
         !is_inside(text[..at].chars().next_back())
             && !is_inside(text[at + phrase.len()..].chars().next())
     })
 }
 
-/// The string literals of a source text with their lines, escaped line ends joined; comments and
-/// characters are skipped.
+/// Returns the string literals of a source text with their lines, escaped line ends joined; skips
+/// comments and character literals.
 fn literals(source: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -78,7 +76,7 @@ fn literals(source: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The length of a literal in plain quotes, and its text.
+/// Returns the length of a plain string literal, and its text.
 fn plain(rest: &str) -> (usize, Option<String>) {
     let (mut text, mut escaped, mut skips_space) = (String::new(), false, false);
     for (at, c) in rest.char_indices().skip(1) {
@@ -98,7 +96,7 @@ fn plain(rest: &str) -> (usize, Option<String>) {
     (rest.len(), None)
 }
 
-/// The length of a raw literal, and its text; `None` for a raw name.
+/// Returns the length of a raw literal, and its text; `None` for a raw identifier.
 fn raw(rest: &str) -> Option<(usize, Option<String>)> {
     let hashes = rest[1..].bytes().take_while(|byte| *byte == b'#').count();
     let begin = 2 + hashes;
@@ -110,7 +108,7 @@ fn raw(rest: &str) -> Option<(usize, Option<String>)> {
     Some((begin + len + end.len(), Some(rest[begin..begin + len].into())))
 }
 
-/// Whether a file of `src` is of tests alone.
+/// Returns whether a file of `src` contains only tests.
 fn is_test(path: &Path) -> bool {
     path.iter().any(|part| {
         let part = part.to_string_lossy();
@@ -118,7 +116,7 @@ fn is_test(path: &Path) -> bool {
     })
 }
 
-/// Every file below a folder with one of these endings.
+/// Lists every file below a folder with one of these endings.
 fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -133,7 +131,8 @@ fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// What the program can print: its string literals, and the help that clap makes of comments.
+/// Returns what the program can print: its string literals, and the help that clap takes from
+/// comments.
 fn of_source() -> Vec<Piece> {
     let folders = ["src", "crates/engine/src"].map(|folder| root().join(folder));
     let mut pieces = Vec::new();
@@ -160,7 +159,7 @@ fn of_source() -> Vec<Piece> {
     pieces
 }
 
-/// The documents, presets and parts of the HTML page, paragraph by paragraph.
+/// Returns the documents, presets and parts of the HTML page, paragraph by paragraph.
 fn of_documents() -> Vec<Piece> {
     let mut paths: Vec<PathBuf> = all().iter().map(|doc| root().join(doc)).collect();
     paths.extend(files(&root().join("crates/engine/assets/presets"), &["toml"]));
@@ -178,10 +177,10 @@ fn of_documents() -> Vec<Piece> {
 }
 
 fn assert_plain(pieces: &[Piece]) {
-    let refused = |piece: &Piece| {
+    fn refused(piece: &Piece) -> Option<String> {
         let phrase = REFUSED.iter().find(|phrase| has_phrase(&piece.text, phrase))?;
         Some(format!("{}: \"{phrase}\"", piece.place))
-    };
+    }
     let found: Vec<String> = pieces.iter().filter_map(refused).collect();
     assert!(found.is_empty(), "write it in plain English:\n{}", found.join("\n"));
 }

@@ -1,22 +1,17 @@
-//! The house: who may import whom, where unsafe code may stand, how long a file may be, what a
-//! registry holds.
+//! The rules of the source tree: which module may import which, where unsafe code is allowed, the
+//! maximum length of files, and what registries contain.
 
-#[path = "layers/backend_ids.rs"]
 mod backend_ids;
-#[path = "layers/circles.rs"]
 mod circles;
-mod common;
-#[path = "common/source.rs"]
-mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use source::{File, paths, tokens};
+use crate::common::source::{File, paths, tokens};
 
-/// Floors from the top down; a module imports from lower floors, and within its own where `->` says
-/// so.
+/// Floors from the top down; a module imports from lower floors, and within its own floor only
+/// where `->` allows it.
 const FLOORS: &str = "
 9  main lib app cli config             main -> app, app -> cli config, cli -> config
 8  tui batch commands
@@ -30,16 +25,16 @@ const FLOORS: &str = "
 0  text units sys plan record stats     units -> text, sys -> units text, plan -> units text, stats -> units, record -> plan stats units text
 ";
 
-/// What tests of a room may import from above: an imported session is checked by the figures that
-/// it gives.
+/// Imports from above that the tests of a room may use: an imported session is checked by its
+/// figures.
 const TESTS_LOOK_UP: [(&str, &str); 1] = [("session", "analysis")];
 
-/// Rooms that may hold unsafe code.
+/// Rooms that may contain unsafe code.
 const UNSAFE: [&str; 3] = ["sys", "backend", "probe"];
 const MOST_LINES: usize = 500;
 const MOST_LINES_OF_A_FUNCTION: usize = 60;
 
-/// The floors block, read.
+/// The floors block, parsed.
 struct House {
     floors: BTreeMap<String, u32>,
     arrows: BTreeSet<(String, String)>,
@@ -70,7 +65,7 @@ impl House {
         House { floors, arrows }
     }
 
-    /// What is wrong with an import; nothing where it is allowed.
+    /// Returns what is wrong with an import; `None` if it is allowed.
     fn wrong(&self, from: &str, to: &str) -> Option<String> {
         let floor =
             |room: &str| self.floors.get(room).ok_or_else(|| format!("{room} is on no floor"));
@@ -87,11 +82,11 @@ impl House {
     }
 }
 
-/// Every wrong import of these files (path under src and text).
+/// Returns every wrong import of these files (path under src and text).
 fn wrong_imports(house: &House, files: &[(PathBuf, String)]) -> Vec<String> {
     let read: Vec<(File, Vec<&str>)> =
         files.iter().map(|(path, text)| (File::of(path), tokens(text))).collect();
-    // A macro is exported to the root of the crate, wherever it is written.
+    // A macro is exported to the root of the crate, wherever it is defined.
     let mut macros = BTreeMap::new();
     for (file, tokens) in &read {
         for words in tokens.windows(3).filter(|w| w[0] == "macro_rules" && w[1] == "!") {
@@ -135,7 +130,7 @@ fn too_long(files: &[(PathBuf, String)]) -> Vec<String> {
     files.iter().filter_map(long).collect()
 }
 
-/// As rustfmt writes it, a function ends with the brace that stands below its beginning.
+/// Finds long functions: rustfmt puts the closing brace at the indentation of the first line.
 fn long_functions(files: &[(PathBuf, String)]) -> Vec<String> {
     let mut long = Vec::new();
     for (path, text) in files {
@@ -166,7 +161,7 @@ fn long_functions(files: &[(PathBuf, String)]) -> Vec<String> {
     long
 }
 
-/// Every source file under `dir`, its path taken from there.
+/// Lists every source file under `dir`, with its path relative to it.
 fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
     let (mut found, mut folders) = (Vec::new(), vec![dir.to_path_buf()]);
     while let Some(folder) = folders.pop() {
@@ -184,8 +179,8 @@ fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The sources of the program and of its engine, each path taken from its `src`: a room is in one
-/// of the two.
+/// Lists the sources of the program and of its engine, each path relative to its `src`; every room
+/// is in one of the two.
 fn house() -> Vec<(PathBuf, String)> {
     let mut files = sources(&root().join("crates/engine/src"));
     files.retain(|(path, _)| path != Path::new("lib.rs"));
@@ -213,12 +208,14 @@ fn unsafe_code_stays_in_its_rooms() {
     assert_none(wrong_unsafe(&house()));
 }
 
-/// Where text goes to people at once: a path is written by `text::show_path` there.
+/// In files that print text for users, every path goes through `text::show_path`.
 #[test]
 fn no_path_is_shown_as_it_is() {
     let files = house();
     let rooms = ["app", "batch", "cli", "commands", "config", "session", "tui"];
-    let shows = |text: &str| tokens(text).windows(3).any(|w| matches!(w, [".", "display", "("]));
+    fn shows(text: &str) -> bool {
+        tokens(text).windows(3).any(|w| matches!(w, [".", "display", "("]))
+    }
     let raw = files
         .iter()
         .filter(|(path, text)| rooms.contains(&File::of(path).room.as_str()) && shows(text))
@@ -226,8 +223,8 @@ fn no_path_is_shown_as_it_is() {
     assert_none(raw.collect());
 }
 
-/// JSON for people and programs is written by `report::pretty`, which escapes what steers a
-/// terminal.
+/// JSON for users and programs is written by `report::pretty`, which escapes terminal control
+/// characters.
 #[test]
 fn no_json_is_reported_as_it_is() {
     let made =
@@ -247,7 +244,7 @@ fn no_json_is_reported_as_it_is() {
     );
 }
 
-/// A path reads the same wherever it stands, and a test module is where Rust looks for it.
+/// A path reads the same everywhere, and a test module is where Rust looks for it.
 #[test]
 fn imports_name_the_crate_and_tests_their_place() {
     let files = house();
@@ -259,6 +256,20 @@ fn imports_name_the_crate_and_tests_their_place() {
         ))
     };
     assert_none(files.iter().filter_map(climbs).collect());
+}
+
+/// A file that no module declares would never be compiled, so it could never fail.
+#[test]
+fn every_file_of_tests_is_a_module() {
+    let tests = root().join("tests");
+    let modules = fs::read_to_string(tests.join("tests.rs")).unwrap();
+    let missing = fs::read_dir(&tests).unwrap().filter_map(|entry| {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.strip_suffix(".rs").filter(|module| *module != "tests")?;
+        let is_named = modules.lines().any(|line| line == format!("mod {module};"));
+        (!is_named).then(|| format!("tests/tests.rs: mod {module}; is missing"))
+    });
+    assert_none(missing.collect());
 }
 
 /// There is one list of the characters that may not reach a terminal.
@@ -285,7 +296,7 @@ fn functions_are_short() {
     assert_none(long_functions(&sources(&root().join("tests"))));
 }
 
-/// One file of made-up source in room `from`: what the checker says.
+/// Returns what the checker reports for one made-up source file in room `from`.
 fn says(path: &str, text: &str) -> String {
     let raw = (
         PathBuf::from("sys/raw.rs"),
@@ -358,7 +369,9 @@ fn the_checker_lets_good_imports_pass() {
 
 #[test]
 fn the_checker_finds_unsafe_code_and_what_is_long() {
-    let file = |path: &str, text: &str| [(PathBuf::from(path), text.to_string())];
+    fn file(path: &str, text: &str) -> [(PathBuf, String); 1] {
+        [(PathBuf::from(path), text.to_string())]
+    }
     let begin = "impl A {\n    pub(super) const fn f(\n    ) {\n";
     let body = |lines: usize| format!("{begin}{}    }}\n}}\n", "        g();\n".repeat(lines));
     assert_eq!(long_functions(&file("plan/job.rs", &body(58))).len(), 1);
@@ -371,7 +384,7 @@ fn the_checker_finds_unsafe_code_and_what_is_long() {
     assert_eq!(too_long(&file("plan/job.rs", &"\n".repeat(500))).len(), 0);
 }
 
-/// The ids of a registry: each once, and as many as there are entries in the sources.
+/// Asserts that a registry has each id once, and as many as the sources have entries.
 fn assert_registry(what: &str, ids: &[&str], written: usize) {
     let once: BTreeSet<_> = ids.iter().collect();
     assert_eq!(once.len(), ids.len(), "an id of {what} is listed twice: {ids:?}");
@@ -382,13 +395,15 @@ fn assert_registry(what: &str, ids: &[&str], written: usize) {
     );
 }
 
-/// Files in a folder and in those within it.
+/// Counts the files in a folder and its subfolders.
 fn files_below(dir: &Path) -> usize {
-    let count = |path: PathBuf| if path.is_dir() { files_below(&path) } else { 1 };
+    fn count(path: PathBuf) -> usize {
+        if path.is_dir() { files_below(&path) } else { 1 }
+    }
     fs::read_dir(dir).unwrap().flatten().map(|entry| count(entry.path())).sum()
 }
 
-/// How often these words stand in the sources of a room, in this order.
+/// Counts how often these words occur, in this order, in the sources of a room.
 fn written(room: &str, words: &[&str]) -> usize {
     house()
         .iter()
@@ -428,6 +443,6 @@ fn registries_list_everything_once() {
     let ids: Vec<_> = PRESETS.iter().map(|(id, _)| *id).collect();
     assert_registry("presets", &ids, files_below(&root().join("crates/engine/assets/presets")));
     let ids: Vec<_> = PROBES.iter().map(|p| p.info().id).collect();
-    // Each has a record of its own.
+    // Each has its own record.
     assert_registry("probes", &ids, written("probe", &[":", "ProbeInfo", "=", "ProbeInfo"]));
 }

@@ -1,18 +1,16 @@
-//! What a run really does: the data it reads and writes, the order of its trials, its threads, its
+//! The effects of a run: the data it reads and writes, the order of its trials, its threads, its
 //! budget and its files.
-
-mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
 
-use common::{Home, QUICK, data, each};
+use crate::common::{self, Home, QUICK, data, each};
 use serde_json::Value;
 
 #[test]
 fn xor_equals_an_independent_one() {
     let home = Home::new();
-    // No multiple of anything.
+    // Not a multiple of anything.
     let bytes = data::random(1_000_003, 5);
     data::write(&home.path("data.bin"), &bytes);
     let wanted = Value::from(data::xor(&bytes));
@@ -37,7 +35,7 @@ fn xor_equals_an_independent_one() {
         {
             let backend = result["cell"]["backend"].as_str().unwrap();
             *by_backend.entry(backend).or_insert(0) += 1;
-            // What iotui itself gives back without reading is no data.
+            // The null backend returns without reading, so it has no data.
             if backend != "null" {
                 assert_eq!(result["trials"][0]["xor"], wanted, "{line}: {}", result["cell"]);
             }
@@ -59,7 +57,9 @@ fn what_was_asked_is_what_was_done() {
     let run = |line: &str| {
         home.json(&format!("--batch data.bin --no-save {QUICK} {line}"))["results"][0].clone()
     };
-    let first = |result: &Value, key: &str| result["trials"][0][key].as_u64().unwrap();
+    fn first(result: &Value, key: &str) -> u64 {
+        result["trials"][0][key].as_u64().unwrap()
+    }
 
     let result = run("-b pread -s 4k --count 100 -c warm");
     assert_eq!(
@@ -101,7 +101,7 @@ fn what_was_asked_is_what_was_done() {
     assert_eq!((&result["throughput"], &result["source"]), (&Value::Null, &Value::Null));
 }
 
-/// (round, label) of each trial in the order they ran.
+/// Returns (round, label) of each trial in the order they ran.
 fn order(lines: &[Value]) -> Vec<(u64, String)> {
     let trials = lines.iter().filter(|l| l["kind"] == "trial");
     trials.map(|l| (l["round"].as_u64().unwrap(), l["cell"].to_string())).collect()
@@ -121,7 +121,9 @@ fn trials_come_in_rounds_whose_order_the_seed_decides() {
         .map(|round| one.iter().filter(|t| t.0 == round).map(|t| t.1.as_str()).collect())
         .collect();
     assert!(one.is_sorted_by_key(|t| t.0) && one.len() == 3 * 14, "{one:?}");
-    let cells = |round: &[&str]| round.iter().map(|c| c.to_string()).collect::<BTreeSet<_>>();
+    fn cells(round: &[&str]) -> BTreeSet<String> {
+        round.iter().map(|c| c.to_string()).collect::<BTreeSet<_>>()
+    }
     assert!(
         rounds.iter().all(|r| r.len() == 14 && cells(r) == cells(&rounds[0])),
         "each cell once per round"
@@ -172,7 +174,7 @@ fn a_mix_counts_what_it_wrote_and_a_flush_is_shown_by_its_loads() {
             flush,
             "{trial}"
         );
-        // One pass at most after each flush.
+        // At most one pass after each flush.
         assert!(
             !flush
                 || trial["passes"].as_u64().unwrap()
@@ -228,7 +230,7 @@ fn scratch_files_go_where_they_can_be_made() {
         return;
     }
     assert_eq!(dir(&mut home.std(line)), home.path("").to_str().unwrap().trim_end_matches('/'));
-    // Here no file can be made, whatever the permissions.
+    // No file can be created here, whatever the permissions.
     assert_eq!(dir(home.std(line).current_dir("/proc")), wanted);
     if !fs::metadata("/dev/shm").is_ok_and(|meta| meta.is_dir()) {
         return common::skip("no /dev/shm");
@@ -240,7 +242,7 @@ fn scratch_files_go_where_they_can_be_made() {
 #[test]
 fn what_a_killed_run_left_is_removed_by_the_next() {
     let home = Home::new();
-    // No process has so high a number.
+    // No process has an id as high as this.
     for name in [
         ".iotui-scratch-4194999-0",
         ".iotui-scratch-mine",
@@ -257,7 +259,7 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
 fn more_threads_than_cpus_all_work() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
-    // Until the last of them has begun, the first could do one operation and more.
+    // Until the last of them has started, the first could already do an operation or more.
     let document = home.json("--batch data.bin -b pread -s 4k -c warm -t 128 --trials 1 --no-save");
     let ops = document["results"][0]["trials"][0]["ops"].as_u64().unwrap();
     assert!(ops >= 128, "{ops} operations by 128 threads");
@@ -295,7 +297,7 @@ fn the_budget_ends_a_run_and_says_so() {
     let id = document["session"].as_str().unwrap();
     let listed = home.json("sessions list");
     assert_eq!((listed[0]["id"].as_str(), listed[0]["state"].as_str()), (Some(id), Some("budget")));
-    // Calibration used it up: the cell was not reached, or its one trial was cut.
+    // Calibration used up the budget: the cell was not reached, or its only trial was cut.
     let (results, skipped) =
         (document["results"].as_array().unwrap(), document["skipped"].as_array().unwrap());
     let cut =

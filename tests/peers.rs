@@ -1,22 +1,20 @@
-//! Other programs beside iotui: the same bytes, the same verdict, and nothing of them left when
-//! they fail, hang or are stopped.
-
-mod common;
+//! Other programs as peers: the same bytes, the same verdict, and nothing left of them when they
+//! fail, hang or are stopped.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::child::Run;
-use common::{Home, each, has, kernel, output, warnings, without};
+use crate::common::child::Run;
+use crate::common::{Home, each, has, kernel, output, warnings, with_page_cache, without};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
 const RUN: &str = "--batch --trials 2 --trial-time 5ms --budget 10m --ceilings never";
 const MIB: u64 = 1 << 20;
 
-/// The result whose cell is measured by this peer in this cache state.
+/// Returns the result of this peer's cell in this cache state.
 fn result<'a>(document: &'a Value, peer: &str, cache: &str) -> &'a Value {
     let found = document["results"]
         .as_array()
@@ -26,7 +24,7 @@ fn result<'a>(document: &'a Value, peer: &str, cache: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("no {peer} {cache} in {document}"))
 }
 
-/// What a trial says that every peer must tell alike.
+/// Asserts what a trial must report alike for every peer.
 fn assert_whole(document: &Value, peer: &str, cache: &str, size: u64) {
     let result = result(document, peer, cache);
     assert_eq!((&result["error"], &result["latency"]), (&Value::Null, &Value::Null), "{peer}");
@@ -62,8 +60,12 @@ fn dd_reads_the_same_and_its_bytes_are_traced() {
     if !home.on_disk() {
         return;
     }
-    // An odd end, which no peer reads.
+    // An odd remainder, which no peer reads.
     home.file("data.bin", 4 * MIB as usize + 1000);
+    with_page_cache(&home.home(), || dd_reads_the_same(&home));
+}
+
+fn dd_reads_the_same(home: &Home) {
     let document = home.json(&format!("{RUN} -b dd,pread -s 64k -c cold,warm -n 0 data.bin"));
     for cache in ["cold", "warm"] {
         assert_whole(&document, "dd", cache, 4 * MIB);
@@ -136,6 +138,25 @@ fn fio_reads_the_same_by_each_engine_in_threads_and_at_random() {
         return;
     }
     home.file("data.bin", 4 * MIB as usize + 1000);
+    with_page_cache(&home.home(), || each_engine_reads_the_same(&home));
+    // More threads than blocks, too.
+    let many =
+        home.json(&format!("{RUN} -b fio -s 64k -c warm -t 3,100 --pattern random data.bin"));
+    for result in many["results"].as_array().unwrap() {
+        assert_eq!(result["error"], Value::Null, "{result}");
+        assert!(result["trials"][0]["bytes"].as_u64().unwrap() >= 65536, "{result}");
+    }
+    let deep = home
+        .json(&format!("{RUN} -b fio+io_uring,fio -s 4k --direct -q 8 --pattern random data.bin"));
+    let skipped = deep["skipped"].as_array().unwrap();
+    assert!(
+        skipped.iter().any(|s| s["cell"]["peer"] == "fio"
+            && s["reason"].as_str().unwrap().contains("fio+io_uring")),
+        "{skipped:?}"
+    );
+}
+
+fn each_engine_reads_the_same(home: &Home) {
     let engines = ["fio", "fio+psync", "fio+libaio", "fio+io_uring", "fio+mmap"];
     let document =
         home.json(&format!("{RUN} -b {} -s 64k -c cold,warm -n 0 data.bin", engines.join(",")));
@@ -159,21 +180,6 @@ fn fio_reads_the_same_by_each_engine_in_threads_and_at_random() {
             }
         }
     }
-    // More threads than blocks, too.
-    let many =
-        home.json(&format!("{RUN} -b fio -s 64k -c warm -t 3,100 --pattern random data.bin"));
-    for result in many["results"].as_array().unwrap() {
-        assert_eq!(result["error"], Value::Null, "{result}");
-        assert!(result["trials"][0]["bytes"].as_u64().unwrap() >= 65536, "{result}");
-    }
-    let deep = home
-        .json(&format!("{RUN} -b fio+io_uring,fio -s 4k --direct -q 8 --pattern random data.bin"));
-    let skipped = deep["skipped"].as_array().unwrap();
-    assert!(
-        skipped.iter().any(|s| s["cell"]["peer"] == "fio"
-            && s["reason"].as_str().unwrap().contains("fio+io_uring")),
-        "{skipped:?}"
-    );
 }
 
 #[test]
@@ -195,14 +201,14 @@ fn a_missing_program_is_skipped_in_a_range_and_refused_alone() {
     let said = String::from_utf8(alone.stderr).unwrap();
     assert_eq!(alone.status.code(), Some(2));
     assert!(said.contains("apt-get install fio") && said.lines().count() == 1, "{said}");
-    // `all` is every way of iotui's own.
+    // `all` means every backend, but no peer.
     let all = home.json("--batch --dry-run -b all -s 64k -c warm data.bin");
     assert!(!all.to_string().contains("\"peer\""), "{all}");
     let write = output(&mut home.std(&format!("{RUN} --op write -b dd -s 64k --size 1m")));
     assert_eq!(write.status.code(), Some(2));
 }
 
-/// A program called fio that does this.
+/// Creates a program named fio that runs this script.
 fn fake(home: &Home, script: &str) -> std::ffi::OsString {
     let dir = home.path("bin");
     fs::create_dir_all(&dir).unwrap();
@@ -246,13 +252,13 @@ fn a_program_that_fails_is_the_error_of_its_cell_and_the_others_go_on() {
     }
 }
 
-/// Whether a process is there and no zombie.
+/// Returns whether a process exists and is not a zombie.
 fn lives(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
 }
 
-/// Starts a run whose fio hangs; the numbers of that fio and of a child of its own.
+/// Starts a run whose fio hangs; returns the process ids of that fio and of its child.
 fn hanging(home: &Home, budget: &str) -> (Run, [u32; 2]) {
     home.file("data.bin", MIB as usize);
     let told = home.path("pids");
@@ -291,7 +297,7 @@ fn a_killed_iotui_takes_the_program_along_and_the_budget_ends_a_hang() {
     run.signal(Signal::SIGKILL);
     run.end(Duration::from_secs(5)).expect("it is gone");
     let mut watched = 0;
-    // The kernel kills it when our thread is gone: soon, and not at once.
+    // The kernel kills it once our thread is gone: soon, but not at once.
     while lives(pids[0]) && watched < 1_000_000 {
         std::thread::yield_now();
         watched += 1;

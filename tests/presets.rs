@@ -1,9 +1,9 @@
-//! The presets that come with iotui, on files and machines of every kind: pure plans, and one
-//! through the program.
-
-mod common;
+//! The built-in presets on all kinds of files and machines: pure plans, and one through the
+//! program.
 
 use std::path::PathBuf;
+
+use crate::common;
 
 use iotui::engine;
 use iotui::experiment::{self, AvailableProbes, PlanError, PlanRequest};
@@ -31,7 +31,7 @@ fn said(line: &str) -> Settings {
     settings
 }
 
-/// A machine that offers what `check` says, with 1 GiB of memory.
+/// Plans on a machine that supports what `check` allows, with 1 GiB of memory.
 fn plan_on(
     presets: &[Preset],
     line: &str,
@@ -62,7 +62,7 @@ fn plan(id: &str, line: &str, target: TargetSpec) -> Result<Plan, PlanError> {
     plan_on(&[preset(id).unwrap()], line, target, &|_| Ok(()))
 }
 
-/// The different values of one axis, in order.
+/// Returns the distinct values of one axis, in order.
 fn values<T: Ord>(plan: &Plan, of: impl Fn(&Job) -> T) -> Vec<T> {
     let mut values: Vec<T> = plan.cells.iter().map(of).collect();
     values.sort();
@@ -81,7 +81,7 @@ fn every_preset_gives_a_plan_on_a_small_file_and_on_scratch() {
                 plan.cells.iter().all(|cell| cell.op != Op::Write),
                 "{id} writes to a file of the user's"
             ),
-            // Nothing is left of it without writes.
+            // Without writes nothing remains.
             Err(error) => assert!(
                 *id == "mixed" && error.to_string().contains("only to files it creates"),
                 "{id}: {error}"
@@ -92,12 +92,17 @@ fn every_preset_gives_a_plan_on_a_small_file_and_on_scratch() {
 
 #[test]
 fn what_a_machine_lacks_is_left_out_and_told_and_the_rest_runs() {
-    let lacks = |job: &Job| match () {
-        () if job.backend.id == "uring" => Err("io_uring is switched off".to_string()),
-        () if job.cpu_cache == CpuCache::Flush => Err("no clflush".into()),
-        () if job.direct && job.block < 4096 => Err("blocks of 4 KiB".into()),
-        () => Ok(()),
-    };
+    fn lacks(job: &Job) -> Result<(), String> {
+        if job.backend.id == "uring" {
+            Err("io_uring is switched off".to_string())
+        } else if job.cpu_cache == CpuCache::Flush {
+            Err("no clflush".into())
+        } else if job.direct && job.block < 4096 {
+            Err("blocks of 4 KiB".into())
+        } else {
+            Ok(())
+        }
+    }
     for (id, _) in PRESETS {
         let presets = [preset(id).unwrap()];
         let whole = plan(id, "", scratch(2 << 30)).unwrap();
@@ -124,7 +129,7 @@ fn reads_and_writes_of_one_preset_go_to_a_file_of_ours_only() {
     );
     let reads = plan("basics", "", file()).unwrap();
     assert_eq!((values(&reads, |cell| cell.op), reads.skipped.len()), (vec![Op::Read], 1));
-    // Said for all: equal cells are one.
+    // Set for all: equal cells are merged.
     assert_eq!(plan("basics", "op=read xor=true", file()).unwrap().cells.len(), 2);
     let synced = plan("basics", "sync=end", scratch(FILE)).unwrap();
     assert_eq!(
@@ -185,11 +190,11 @@ fn spans_are_shares_of_the_memory_where_the_file_has_them() {
 
 #[test]
 fn counts_of_calls_go_as_far_as_the_budget_or_as_they_are_said() {
-    let most = |line: &str| {
+    fn most(line: &str) -> Option<u64> {
         *values(&plan("syscalls", line, scratch(1 << 30)).unwrap(), |cell| cell.count)
             .last()
             .unwrap()
-    };
+    }
     assert_eq!(
         (most("budget=1ms"), most("budget=100h"), most("count=1m budget=1ms")),
         (Some(1024), Some(1 << 27), Some(1 << 20))
@@ -200,20 +205,22 @@ fn counts_of_calls_go_as_far_as_the_budget_or_as_they_are_said() {
 
 #[test]
 fn a_preset_takes_the_time_it_wants_or_the_budget_that_was_said() {
-    let low = |line: &str| plan("measure", line, file()).unwrap().trial_time.low.as_millis();
+    fn low(line: &str) -> u128 {
+        plan("measure", line, file()).unwrap().trial_time.low.as_millis()
+    }
     assert_eq!((low(""), low("trial-time=7ms"), low("trial-time=7s budget=1s")), (5000, 7, 7000));
     // 27 block sizes in 10 s, calibrated, prepared and measured once.
-    assert_eq!(low("budget=10s"), 112);
+    assert_eq!(low("budget=10s"), 185);
 }
 
 #[test]
 fn what_cold_drops_is_in_the_plan_and_comes_back() {
-    let of = |line: &str| {
+    fn of(line: &str) -> (iotui::plan::Cold, bool) {
         let plan = plan("quick", line, file()).unwrap();
         let text = serde_json::to_string(&plan).unwrap();
         assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
         (plan.cold, text.contains("\"meta\""))
-    };
+    }
     assert_eq!(
         [of(""), of("cold=data"), of("cold=meta")],
         [(Cold::Data, false), (Cold::Data, false), (Cold::Meta, true)]
@@ -264,12 +271,12 @@ fn caching_tells_what_each_level_of_cold_buys() {
         );
         home.json(&line)["levels"].as_array().unwrap().clone()
     };
-    let said = |levels: &[serde_json::Value]| -> Vec<(String, bool)> {
+    fn said(levels: &[serde_json::Value]) -> Vec<(String, bool)> {
         levels
             .iter()
             .map(|level| (level["dropped"].as_str().unwrap().into(), level["reason"].is_null()))
             .collect()
-    };
+    }
     let names = ["nothing", "data", "meta", "all"];
     let told = said(&levels("data.bin"));
     assert!(
@@ -307,11 +314,13 @@ fn caching_tells_what_each_level_of_cold_buys() {
     }
 }
 
-/// The page cache has the bytes before the device has them, and what is not known is null.
+/// Data is in the page cache before it is on the device, and unknown figures are null.
 #[test]
 fn writes_tell_when_the_page_cache_and_when_the_device_had_the_bytes() {
     let home = common::Home::new();
-    let median = |value: &serde_json::Value| value["median"].as_f64();
+    fn median(value: &serde_json::Value) -> Option<f64> {
+        value["median"].as_f64()
+    }
     for (sync, direct) in [("none", ""), ("end", ""), ("each", ""), ("none", " --direct")] {
         let line = format!(
             "--batch --dir . --op write --size 4m -b pread -s 64k -n 0 --trials 3 --no-save --sync {sync}{direct}"
@@ -358,11 +367,13 @@ fn every_call_of_syscalls_has_a_count_that_any_budget_has_room_for() {
 
 #[test]
 fn a_trial_time_is_fitted_only_where_none_was_asked_for() {
-    let fitted = |id: &str, line: &str| plan(id, line, file()).unwrap().fitted;
+    fn fitted(id: &str, line: &str) -> bool {
+        plan(id, line, file()).unwrap().fitted
+    }
     assert!(
         fitted("caching", "") && fitted("caching", "budget=10s") && fitted("measure", "budget=60s")
     );
-    // The same time, asked for.
+    // The same time, but requested.
     let time = plan("caching", "budget=10s", file()).unwrap().trial_time.low.as_nanos();
     assert!(!fitted("caching", &format!("budget=10s trial-time={time}ns")));
     assert!(!fitted("measure", "") && !fitted("caching", "trial-time=300ms"));

@@ -1,6 +1,4 @@
-//! Properties of plans, schedules, sizes and ranges, whatever is asked.
-
-mod common;
+//! Properties of plans, schedules, sizes and ranges, for any request.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -19,7 +17,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-/// A list of these words, each once, in any order.
+/// Generates a list of these words, each at most once, in any order.
 fn list(words: Vec<&'static str>) -> impl Strategy<Value = String> {
     let most = words.len();
     subsequence(words, 1..=most).prop_shuffle().prop_map(|words| words.join(","))
@@ -31,7 +29,7 @@ fn backends() -> impl Strategy<Value = String> {
     prop_oneof![1 => Just("all".to_string()), 4 => list(names)]
 }
 
-/// Any of the forms of a range up to 2^most, few values.
+/// Generates any form of a range up to 2^most, with few values.
 fn range(most: u32) -> impl Strategy<Value = String> {
     let number = move || (0..most, 0u64..9).prop_map(|(power, add)| (1u64 << power) + add);
     prop_oneof![
@@ -44,7 +42,7 @@ fn range(most: u32) -> impl Strategy<Value = String> {
     ]
 }
 
-/// Values for every setting, some of which are left out.
+/// Generates values for every setting, leaving some out.
 fn settings() -> impl Strategy<Value = Settings> {
     let text = |words: &'static [&'static str]| option::of(select(words).prop_map(String::from));
     let axes = (
@@ -90,7 +88,7 @@ fn settings() -> impl Strategy<Value = Settings> {
         ];
         let mut settings = Settings::default();
         for (name, text) in pairs {
-            // Threads and depth of 0 are refused here already.
+            // Zero threads or depth are already refused here.
             let _ = text.map(|text| settings.set(name, &text));
         }
         settings
@@ -110,7 +108,7 @@ fn preset() -> Preset {
     iotui::plan::preset("quick").unwrap()
 }
 
-/// Stands for a kernel that lacks something.
+/// Simulates a kernel that lacks features.
 fn offered(job: &Job, lacks: u64) -> Result<(), String> {
     let lacking = (lacks & 1 != 0 && job.backend.id == "uring")
         || (lacks & 2 != 0 && !job.block.is_multiple_of(512) && job.direct);
@@ -157,7 +155,7 @@ fn assert_cell(cell: &Job, target: &TargetSpec, lacks: u64) {
     assert!(cell.op != Op::Write || target.is_ours(), "{cell:?}");
     assert!(!(cell.direct && cell.cache == Cache::Warm), "{cell:?}");
     assert!(cell.sync == Sync::None || cell.op == Op::Write, "{cell:?}");
-    // What stays in the kernel has no buffers.
+    // Data that stays in the kernel needs no buffers.
     let buffers = matches!(info.moves(), Moves::Data | Moves::Elsewhere);
     assert!(
         cell.block * u64::from(cell.depth) * u64::from(cell.threads) <= MEMORY
@@ -190,7 +188,7 @@ fn assert_plan(plan: &Plan, target: &TargetSpec, lacks: u64) {
     );
 }
 
-/// Through the command line, as a user would write it.
+/// Parses the settings as a command line, as a user would write it.
 fn reparsed(settings: &Settings) -> Settings {
     let words = ["iotui".to_string(), "--batch".into()].into_iter().chain(settings.argv());
     cli::parse(words.map(OsString::from))
@@ -199,7 +197,7 @@ fn reparsed(settings: &Settings) -> Settings {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
     fn a_plan_holds_only_what_can_be_done(settings in settings(), target in target(), lacks in 0u64..4) {
@@ -271,7 +269,7 @@ proptest! {
             share.replay(0, share.quota, |offset, len| ranges.push((offset, offset + len)));
         }
         ranges.sort_unstable();
-        // Each begins where the one before ended.
+        // Each begins where the previous one ended.
         prop_assert!(ranges.windows(2).all(|pair| pair[0].1 == pair[1].0), "{:?}", ranges);
         prop_assert_eq!((ranges[0].0, ranges[ranges.len() - 1].1, ranges.len() as u64), (0, span, span.div_ceil(block)));
     }

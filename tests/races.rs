@@ -1,9 +1,7 @@
-//! Somebody renames, exchanges and links files while iotui writes, or kills it: what is theirs
-//! stays as it was, and nothing is left.
+//! Another process renames, exchanges and links files while iotui writes, or kills it: the user's
+//! files stay unchanged, and nothing is left behind.
 //!
-//! `IOTUI_RACE_ROUNDS` is how often each race is run.
-
-mod common;
+//! `IOTUI_RACE_ROUNDS` sets how often each race is run.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -16,8 +14,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use common::child::Run;
-use common::{Home, data};
+use crate::common::child::Run;
+use crate::common::{self, Home, data};
 use nix::sys::signal::Signal;
 
 const LONG: Duration = Duration::from_secs(120);
@@ -28,7 +26,7 @@ fn rounds() -> u64 {
     std::env::var("IOTUI_RACE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(8)
 }
 
-/// A file of the user, watched by its descriptor: whatever its name is by then.
+/// A file of the user, watched by its descriptor, whatever its name becomes.
 struct Precious {
     file: File,
     bytes: Vec<u8>,
@@ -60,7 +58,7 @@ fn end(run: &mut Run) -> ExitStatus {
     run.end(LONG).expect("it ends")
 }
 
-/// Another moment in each round, up to `most` from now.
+/// Waits for a different time in each round, up to `most`.
 fn wait_a_moment(round: u64, most: Duration) {
     let begin = Instant::now();
     let share = round.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44;
@@ -88,8 +86,8 @@ fn exchange(a: &Path, b: &Path) {
     };
 }
 
-/// Exchanges `new.bin` and `other` again and again while iotui writes `new.bin`; by another user
-/// where `stranger`.
+/// Exchanges `new.bin` and `other` repeatedly while iotui writes `new.bin`; as another user if
+/// `stranger`.
 fn exchanged(home: &Home, other: &Path, stranger: bool, watched: &Precious) {
     let mut disturbed = 0;
     for round in 0..rounds() {
@@ -108,7 +106,7 @@ fn exchanged(home: &Home, other: &Path, stranger: bool, watched: &Precious) {
             over.store(true, Relaxed);
         });
         watched.assert_unchanged(round);
-        // The user's is whatever is not a new file of iotui's.
+        // The user's file is the one that iotui did not create.
         let [new, other_now] = [home.path("new.bin"), other.to_path_buf()]
             .map(|path| fs::symlink_metadata(path).unwrap());
         let swapped =
@@ -224,7 +222,7 @@ fn a_name_that_is_taken_while_the_file_is_filled_is_an_error_that_says_so() {
     mine.assert_unchanged(0);
 }
 
-/// Waits until it has a folder: it has one most of the time.
+/// Waits until the run has a hidden folder, which it has most of the time.
 fn wait_for_hidden(home: &Home) {
     let begin = Instant::now();
     while hidden(home.names()).is_empty() && begin.elapsed() < LONG {
@@ -236,8 +234,8 @@ fn hidden(names: Vec<String>) -> Vec<String> {
     names.into_iter().filter(|name| name.starts_with('.')).collect()
 }
 
-/// What a kill at a random moment leaves is removed and named by one more start, on a file in that
-/// folder, and nothing else.
+/// The leftovers of a kill at a random moment, and nothing else, are removed and named by the next
+/// run on a file in that folder.
 #[test]
 fn what_kills_leave_is_found_named_and_removed() {
     let kinds = [
@@ -264,7 +262,7 @@ fn what_kills_leave_is_found_named_and_removed() {
             end(&mut run);
             let before =
                 [hidden(home.names()), hidden(common::names(&home.sessions_dir()))].concat();
-            // Files that were asked for are whole.
+            // Requested files are complete.
             for name in
                 home.names().iter().filter(|name| name.ends_with(".bin") && *name != "data.bin")
             {
@@ -297,12 +295,12 @@ fn what_kills_leave_is_found_named_and_removed() {
     }
 }
 
-/// A control group of memory that is handed over, as systemd does it; removed when dropped.
+/// A delegated memory control group, as systemd creates them; removed on drop.
 struct Delegated(PathBuf);
 
 impl Delegated {
-    /// `None` where none can be made: it takes root and groups of the first version, one within
-    /// another.
+    /// Creates the group; `None` if impossible: it takes root and hierarchical cgroups of version
+    /// 1.
     fn make() -> Option<Delegated> {
         let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
         let own = groups.lines().find_map(|line| line.split_once(":memory:"))?.1;
@@ -311,8 +309,8 @@ impl Delegated {
         fs::create_dir(&dir).ok()?;
         let made = Delegated(dir);
         let path = CString::new(made.0.as_os_str().as_encoded_bytes()).ok()?;
-        // SAFETY: setxattr(2) reads two texts, which end with a zero, and a value of one byte; all
-        // outlive the call.
+        // SAFETY: setxattr(2) reads two NUL-terminated strings and a value of one byte; all outlive
+        // the call.
         let marked = unsafe {
             libc::setxattr(path.as_ptr(), c"trusted.delegate".as_ptr(), c"1".as_ptr().cast(), 1, 0)
         };
@@ -321,16 +319,16 @@ impl Delegated {
         (marked == 0 && nested).then_some(made)
     }
 
-    /// The process that this starts is in it.
+    /// Starts the command's process in the group.
     fn hold(&self, command: &mut Command) {
         let processes =
             fs::OpenOptions::new().write(true).open(self.0.join("cgroup.procs")).unwrap();
-        // SAFETY: between fork and exec it makes one write(2), of bytes that live as long as the
-        // program, to a file that the closure owns.
+        // SAFETY: between fork and exec it only makes one write(2), of bytes that live as long as
+        // the program, to a file that the closure owns.
         unsafe { command.pre_exec(move || (&processes).write_all(b"0")) };
     }
 
-    /// The groups that iotui made in it.
+    /// Lists the groups that iotui left in it.
     fn left(&self) -> Vec<String> {
         common::names(&self.0).into_iter().filter(|name| name.starts_with("iotui-")).collect()
     }
@@ -366,7 +364,7 @@ fn the_control_group_of_a_killed_run_is_named_and_removed_by_the_next() {
         run.signal(Signal::SIGKILL);
         end(&mut run);
         let before = group.left();
-        // The process that read for it finds out that it is alone, and ends.
+        // The process that read for it detects that it is alone, and ends.
         let alive = |name: &String| {
             fs::read_to_string(group.0.join(name).join("cgroup.procs"))
                 .is_ok_and(|all| !all.is_empty())
@@ -386,7 +384,7 @@ fn the_control_group_of_a_killed_run_is_named_and_removed_by_the_next() {
     }
 }
 
-/// As a kill in the moment between its making and its renaming leaves it.
+/// As left by a kill between its creation and its renaming.
 #[test]
 fn a_report_that_was_not_finished_is_removed_by_the_next_one_there() {
     let home = Home::new();

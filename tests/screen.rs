@@ -1,19 +1,16 @@
-//! The full screen in a real terminal, with keys alone.
+//! The full screen in a real terminal, operated by keys alone.
 
-mod common;
-#[path = "screen/input.rs"]
 mod input;
-#[path = "screen/kept.rs"]
 mod kept;
 
-use common::Home;
-use common::pty::{CTRL_C, CTRL_Z, ESC, Terminal, is_braille};
+use crate::common::pty::{CTRL_C, CTRL_Z, ESC, Terminal, is_braille};
+use crate::common::{self, Home};
 use nix::sys::signal::Signal;
 use predicates::prelude::*;
 
 const WIDE: (u16, u16) = (120, 40);
 
-/// A run that takes some seconds, and one that goes on until it is stopped.
+/// A run that takes some seconds, and one that runs until it is stopped.
 const SHORT: &str = "-b pread,mmap -s 4k,64k -c warm --trials 5 --trial-time 20ms --budget 1m";
 const ENDLESS: &str =
     "-b pread,mmap -s 4k,64k -c warm --trials 100000 --trial-time 150ms --budget 1h";
@@ -34,9 +31,9 @@ fn start(home: &Home, line: &str) -> Terminal {
 fn running(home: &Home, line: &str) -> Terminal {
     let mut terminal = start(home, line);
     terminal.press("r");
-    let braille = |screen: &vt100::Screen| {
+    fn braille(screen: &vt100::Screen) -> String {
         screen.contents().chars().filter(|c| is_braille(*c)).collect::<String>()
-    };
+    }
     let mut first = String::new();
     terminal.until("a plot", |screen| {
         first = braille(screen);
@@ -57,7 +54,7 @@ fn a_run_from_the_first_key_to_the_saved_session_and_back() {
     terminal.press("r");
     terminal.shows("Throughput");
     terminal.shows("System calls");
-    // A finished run shows its results by itself.
+    // A finished run shows its results automatically.
     terminal.shows("Fastest:");
     terminal.press("q");
     let (code, said) = terminal.end();
@@ -65,7 +62,7 @@ fn a_run_from_the_first_key_to_the_saved_session_and_back() {
     let kept = sessions(&home);
     assert_eq!((kept.len(), &kept[0]["state"]), (1, &"finished".into()));
     assert!(said.contains("saved") && said.contains(kept[0]["id"].as_str().unwrap()), "{said}");
-    // Loaded again from the list, with keys alone.
+    // Loaded again from the list, by keys alone.
     let mut again = start(&home, "");
     again.press("4");
     again.shows("some-file.bin");
@@ -82,7 +79,7 @@ fn probes_run_on_the_lab_screen_and_come_back_there() {
     let mut terminal = Terminal::start(&home, "--no-mouse", WIDE, &[]);
     terminal.shows("Setup");
     terminal.press("5");
-    // What can be measured here, each with what it should be.
+    // What can be measured here, each with its expected value.
     terminal.shows("function call");
     terminal.press("/loop\r");
     terminal.until("one bar", |screen| !screen.contents().contains("function call"));
@@ -106,7 +103,7 @@ fn probes_run_on_the_lab_screen_and_come_back_there() {
         (kept.len(), &kept[0]["state"], &kept[0]["probes"]),
         (1, &"finished".into(), &9.into())
     );
-    // From the list it is shown where it was measured.
+    // Opened from the list, it is shown on the screen where it was measured.
     let mut again = Terminal::start(&home, "", WIDE, &[]);
     again.shows("Setup");
     again.press("4");
@@ -124,7 +121,7 @@ fn a_file_is_picked_with_keys_alone() {
     let home = home_with_file();
     common::data::write(&home.path("another.bin"), &common::data::random(4 << 20, 2));
     let mut terminal = Terminal::start(&home, SHORT, WIDE, &[]);
-    // Nothing named: the scratch file is chosen, and the list of files has the focus.
+    // No target named: the scratch file is selected, and the list of files has the focus.
     terminal.shows("scratch file");
     terminal.shows("another.bin");
     terminal.press("/ano");
@@ -230,7 +227,7 @@ fn tstp_is_ctrl_z_and_a_terminal_that_a_shell_took_is_taken_back() {
     terminal.until("the normal screen", |screen| !screen.alternate_screen());
     terminal.signal(Signal::SIGCONT);
     terminal.until("the full screen", |screen| screen.alternate_screen());
-    // Nothing is told of a SIGSTOP; the shell that sees it wants lines and echo.
+    // The program cannot catch SIGSTOP; the shell that sees it needs line mode and echo.
     terminal.signal(Signal::SIGSTOP);
     terminal.until_stopped();
     terminal.cook();
@@ -312,7 +309,7 @@ fn a_second_signal_ends_a_screen_that_nobody_reads() {
         terminal.hold();
         assert_eq!(terminal.signal_until_end(signal), code);
     }
-    // One that only stops a run, where the thread that draws waits already.
+    // A signal that only stops a run, while the thread that draws is already blocked.
     let home = home_with_file();
     let mut terminal = running(&home, ENDLESS);
     terminal.hold();

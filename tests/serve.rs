@@ -1,7 +1,5 @@
-//! `iotui serve` as a program: who may start it how, what it does for a probe of another process,
-//! how it ends.
-
-mod common;
+//! `iotui serve` as a program: who may start it and how, what it does for probes of another
+//! process, and how it ends.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,8 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::child::Run;
-use common::{Home, each, output};
+use crate::common::child::Run;
+use crate::common::{self, Home, each, output};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -19,13 +17,13 @@ const SECRET: &str = "the secret of these tests";
 const SOON: Duration = Duration::from_secs(2);
 const FEW: &str = "--trials 2 --trial-time 1ms --no-save";
 
-/// A server that listens, and where.
+/// A listening server and its address.
 struct Far {
     run: Run,
     address: String,
 }
 
-/// iotui with these words, after the words of another program that runs it.
+/// Builds an iotui command with these arguments, run by another program with its `prefix`.
 fn within(home: &Home, prefix: &[&str], line: &str) -> Command {
     let own = home.std(line);
     let mut words =
@@ -36,11 +34,11 @@ fn within(home: &Home, prefix: &[&str], line: &str) -> Command {
     command
 }
 
-/// A run that goes on for some seconds.
+/// A run that takes some seconds.
 const LONG: &str = "--batch --probe connect --trials 60 --trial-time 1ms --no-save --format jsonl";
 
-/// It ends by itself: the cells of the peer have failed, each in one line, and the others are
-/// whole.
+/// Asserts that the run ends by itself: the peer's cells failed with one line each, and the others
+/// are complete.
 fn fails_the_peer_only(mut run: Run) {
     let text = run.rest();
     let status = run.end(SOON).expect("it ends");
@@ -49,9 +47,9 @@ fn fails_the_peer_only(mut run: Run) {
     let (far, near): (Vec<&Value>, Vec<&Value>) =
         results.iter().partition(|result| result["cell"]["to"] == "remote");
     assert!(!far.is_empty() && !near.is_empty(), "{text}");
-    let told = |result: &&Value| {
+    fn told(result: &&Value) -> bool {
         result["error"].as_str().is_some_and(|why| !why.is_empty() && !why.contains('\n'))
-    };
+    }
     assert!(
         far.iter().all(told) && near.iter().all(|result| result["error"].is_null()),
         "{results:#?}"
@@ -60,7 +58,7 @@ fn fails_the_peer_only(mut run: Run) {
 }
 
 impl Far {
-    /// `prefix` stands before the program, to run it elsewhere.
+    /// Starts the server; `prefix` comes before the program, to run it elsewhere.
     fn start(home: &Home, prefix: &[&str], options: &str, secret: bool) -> Far {
         let mut command = within(home, prefix, &format!("serve {options}"));
         if secret {
@@ -79,7 +77,7 @@ impl Far {
     }
 }
 
-/// What was measured to a peer: results by probe, and the document.
+/// Measures to a peer and returns the document.
 fn remote(home: &Home, far: &str, secret: bool, options: &str) -> Value {
     let mut command = home.cmd(&format!("--batch --remote {far} {FEW} --format json {options}"));
     if secret {
@@ -87,7 +85,7 @@ fn remote(home: &Home, far: &str, secret: bool, options: &str) -> Value {
     }
     let output = command.assert().get_output().clone();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    // Whom the run could not measure with is told, and is a failure: it was asked for by its name.
+    // A peer that could not be measured is reported, and is a failure: it was named.
     let met = document["results"]
         .as_array()
         .unwrap()
@@ -115,14 +113,16 @@ fn a_probe_measures_to_it_and_a_signal_stops_it() {
             let document = remote(&home, &far.address, true, "--probe rtt,connect,net-bandwidth");
             let results: Vec<&Value> =
                 document["results"].as_array().unwrap().iter().filter(is_remote).collect();
-            let sound = |result: &&Value| {
+            fn sound(result: &&Value) -> bool {
                 result["error"].is_null()
                     && result["value"]["median"].as_f64().is_some_and(|value| value > 0.0)
-            };
+            }
             if !common::has("ping") {
                 common::without("ping");
             }
-            let by_ping = |result: &&Value| result["cell"]["by"] == "ping";
+            fn by_ping(result: &&Value) -> bool {
+                result["cell"]["by"] == "ping"
+            }
             assert_eq!(
                 results.iter().filter(|r| !by_ping(r)).filter(|r| sound(r)).count(),
                 3 + 6 + 2,
@@ -133,7 +133,7 @@ fn a_probe_measures_to_it_and_a_signal_stops_it() {
             assert_eq!(document["plan"]["remote"], far.address.as_str());
             assert!(!document.to_string().contains(SECRET));
         }
-        // A client that is in the middle of something does not hold it up.
+        // A client in the middle of an exchange does not delay it.
         let silent = TcpStream::connect(&far.address).unwrap();
         let (found, told) = far.stop(signal);
         assert_eq!(found, Some(code), "{told}");
@@ -174,7 +174,7 @@ fn nobody_else_is_let_in() {
         assert!(told.contains(wanted) && !told.contains("too short"), "{line}: {told}");
         assert!(output.stdout.is_empty(), "{line}");
     }
-    // With a secret it is open to those who know it, from a file on both sides.
+    // With a secret it serves those who know it, from a file on both sides.
     let far = Far::start(&home, &[], "--listen 0.0.0.0:0 --secret-file good", false);
     let port = far.address.rsplit(':').next().unwrap().to_string();
     let line = format!("--probe connect --remote 127.0.0.1:{port}");
@@ -230,7 +230,7 @@ fn without_a_peer_the_loopback_is_measured_and_the_rest_says_what_to_do() {
         !remote.is_empty()
             && remote.iter().all(|s| s["reason"].as_str().unwrap().contains("--remote HOST"))
     );
-    // The report's figures stand beside those of the same parameters.
+    // The report shows its figures next to those of the same parameters.
     let reported =
         results.iter().filter(|r| !r["reference"].as_array().unwrap().is_empty()).count();
     assert!(reported >= 4, "round trip, bandwidth, set-up and tear-down: {reported}");
@@ -252,18 +252,18 @@ fn a_peer_that_is_not_there_costs_no_other_result() {
     assert!(document["results"].as_array().unwrap().len() >= 2);
 }
 
-/// Something that poses as a server: what it says to whoever connects.
+/// Starts a fake server that sends `says` to every client; returns its address.
 fn posing(says: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    // Left behind: it ends with the tests.
+    // Never joined: it ends with the tests.
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let says = says.clone();
             std::thread::spawn(move || {
                 let mut stream = stream;
                 let _ = stream.write_all(&says);
-                // What the client sends is taken, so that it is not cut off by a reset.
+                // Reads what the client sends, so that the connection is not reset.
                 let _ = stream.shutdown(std::net::Shutdown::Write);
                 let _ = stream.read_to_end(&mut Vec::new());
             });
@@ -275,7 +275,9 @@ fn posing(says: Vec<u8>) -> String {
 #[test]
 fn whoever_poses_as_a_server_is_a_failure_with_the_reason() {
     let home = Home::new();
-    let challenge = |secret: u8| [&b"iotui\0\0\x02"[..], &[secret], &[7; 16 + 32]].concat();
+    fn challenge(secret: u8) -> Vec<u8> {
+        [&b"iotui\0\0\x02"[..], &[secret], &[7; 16 + 32]].concat()
+    }
     for (says, wanted) in [
         (
             b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nServer: a\r\n\r\n".to_vec(),
@@ -288,7 +290,7 @@ fn whoever_poses_as_a_server_is_a_failure_with_the_reason() {
         (challenge(0), "requires no secret"),
         (challenge(9), "invalid message"),
     ] {
-        // Exit 1 and told on stderr.
+        // Exit 1 and a message on stderr.
         let document = remote(&home, &posing(says), true, "--probe connect");
         let reasons: Vec<&Value> =
             document["skipped"].as_array().unwrap().iter().filter(is_remote).collect();
@@ -312,7 +314,7 @@ fn a_peer_that_dies_during_a_run_fails_its_cells_only() {
     fails_the_peer_only(run);
 }
 
-/// A machine of its own as far as networks go, wired to another; both gone when dropped.
+/// Two network namespaces connected by a virtual wire; both are removed on drop.
 struct Wired {
     here: String,
     there: String,
@@ -327,7 +329,7 @@ fn ip(words: &str) -> bool {
 }
 
 impl Wired {
-    /// `None` where `ip` or root is missing; says so.
+    /// Creates them; returns `None` and prints why if `ip` or root is missing.
     fn new() -> Option<Wired> {
         let [here, there] =
             ["here", "there"].map(|side| format!("iotui-{}-{side}", std::process::id()));
@@ -337,7 +339,7 @@ impl Wired {
         let mut lines = vec![format!("netns add {here}"), format!("netns add {there}"), link];
         for (side, last) in [(here, 1), (there, 2)] {
             lines.push(format!("-n {side} addr add 10.77.0.{last}/24 dev wire"));
-            // Without the check whether the address is taken it can be used at once.
+            // Without duplicate address detection the address is usable at once.
             lines.push(format!("-n {side} addr add fd77::{last}/64 dev wire nodad"));
             lines.extend(["lo", "wire"].map(|device| format!("-n {side} link set {device} up")));
         }
@@ -365,7 +367,7 @@ impl Drop for Wired {
     }
 }
 
-/// Two machines on a wire, and a server on the far one.
+/// Two network namespaces on a wire, and a server on the far one.
 struct Pair {
     home: Home,
     wired: Wired,
@@ -373,7 +375,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// iotui on the near machine.
+    /// Builds an iotui command on the near side.
     fn inside(&self, line: &str) -> Command {
         let mut command = within(&self.home, &Wired::enter(&self.wired.here), line);
         command.env("IOTUI_SECRET", SECRET);
@@ -400,8 +402,8 @@ impl Pair {
         document
     }
 
-    /// By the address that is named the network has its share, and what would need the other one
-    /// says so.
+    /// Asserts that the network's share is computed for the named address, and that cells that need
+    /// the other address say so.
     fn has_shares(&self, host: &str, ip: &Value) {
         let document = self.measure(
             host,
@@ -430,7 +432,7 @@ impl Pair {
         );
     }
 
-    /// The session runs again to the same peer, and tells nobody who that is.
+    /// Asserts that the session runs again to the same peer, without revealing its identity.
     fn runs_again_and_hides_the_peer(&self) {
         let again = self.measure("10.77.0.2", "--plan wired --trials 1 --no-save");
         assert!(
@@ -460,7 +462,7 @@ impl Pair {
         }
     }
 
-    /// A wire that is cut while a run goes on fails the cells of the peer and holds up nothing.
+    /// Asserts that a wire cut during a run fails the peer's cells and delays nothing.
     fn survives_a_cut_wire(&self) {
         let mut run = Run::start(
             self.inside(&format!("{LONG} --remote 10.77.0.2:{}", self.port)).stderr(Stdio::piped()),

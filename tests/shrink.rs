@@ -1,27 +1,25 @@
-//! A file that shrinks or goes away, a device that fails: the cell fails with a message, the run
-//! goes on.
-
-mod common;
+//! A file that shrinks or disappears, or a device that fails: the cell fails with a message, and
+//! the run continues.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::child::Run;
-use common::{Home, data, kernel, skip};
+use crate::common::child::Run;
+use crate::common::{Home, data, kernel, skip};
 use iotui::backend::BACKENDS;
 use iotui::plan::Moves;
 use serde_json::Value;
 
 const LONG: Duration = Duration::from_secs(60);
 const LEN: usize = 8 << 20;
-/// What is left of the file; the spans of 1 MiB lie before it.
+/// Remaining length of the file; the spans of 1 MiB lie before it.
 const LEFT: u64 = 2 << 20;
-/// So many that what is done after the first is done long before the last.
+/// Enough that a change made after the first trial is complete long before the last.
 const TRIALS: usize = 12;
 
-/// All backends that move data, and options that take another way.
+/// Lists all backends that move data, and options that use another code path.
 fn movers() -> String {
     let movers = BACKENDS
         .iter()
@@ -32,8 +30,8 @@ fn movers() -> String {
     names.join(",")
 }
 
-/// Runs every backend on a part that stays and on a part that goes: `disturb` is called after the
-/// first trial.
+/// Runs every backend on a part that remains and on one that is cut off: `disturb` is called after
+/// the first trial.
 fn disturbed(home: &Home, line: &str, disturb: impl FnOnce()) -> Vec<Value> {
     let line = format!(
         "--batch {line} --size 1m,8m -s 64k --count 0 --trials {TRIALS} --trial-time 1ms --format jsonl --save NAME"
@@ -55,7 +53,7 @@ fn disturbed(home: &Home, line: &str, disturb: impl FnOnce()) -> Vec<Value> {
     results
 }
 
-/// The part that stayed has all its trials; the other failed with one of these messages.
+/// Asserts that the remaining part has all its trials, and the other failed with a given message.
 fn assert_half_failed(results: &[Value], messages: &[&str]) {
     assert!(results.len() >= 12, "{}", results.len());
     for result in results {
@@ -92,7 +90,7 @@ fn a_file_that_shrinks_while_it_is_mapped() {
     for backend in ["mmap", "mmap-copy"] {
         let home = Home::new();
         let file = home.file("data.bin", LEN);
-        // One trial that would go on for long, so the file is mapped when it shrinks.
+        // One long trial, so the file is mapped when it shrinks.
         let line = format!(
             "--batch data.bin -b {backend} -s 4k -c asis --trials 1 --trial-time 30s --budget 60s --format json -t 2"
         );
@@ -112,7 +110,7 @@ fn a_file_that_shrinks_while_it_is_mapped() {
     }
 }
 
-/// Looks again and again, with a system call in between.
+/// Checks repeatedly, with a system call in between.
 fn wait_until(mut so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !so() {
@@ -143,7 +141,7 @@ fn a_file_that_is_written_meanwhile_is_told() {
         "--batch data.bin -b pread -s 64k -c warm --trials 3 --trial-time 100ms --format jsonl";
     let mut run = Run::start(home.std(line).stderr(Stdio::null()));
     let writer = File::options().write(true).open(home.path("data.bin")).unwrap();
-    // Written until it has ended, so that a trial sees another time of modification.
+    // Written until the run ends, so that a trial finds a changed modification time.
     let mut bytes = data::random(4096, 2);
     while run.end(Duration::ZERO).is_none() {
         bytes[0] = bytes[0].wrapping_add(1);

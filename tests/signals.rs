@@ -1,6 +1,4 @@
-//! Stopped, killed, unheard: what was measured is kept and shown, and nothing else is left.
-
-mod common;
+//! Stops, kills and closed pipes: what was measured is saved and shown, and nothing else is left.
 
 use std::fs;
 use std::io::Write;
@@ -8,17 +6,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::child::Run;
-use common::{Home, QUICK, each, kernel, output};
+use crate::common::child::Run;
+use crate::common::{Home, QUICK, each, kernel, output};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-/// Goes on until it is stopped.
+/// Runs until it is stopped.
 const ENDLESS: &str = "--dir . --size 4m -b pread,mmap -s 4k,64k -c warm --trials 100000 --trial-time 5ms --budget 1h";
 const SOON: Duration = Duration::from_secs(2);
 const LONG: Duration = Duration::from_secs(60);
 
-/// The one session that was kept: how it is listed, and its document.
+/// Returns the only saved session: its list entry and its document.
 fn only_session(home: &Home) -> (Value, Value) {
     let list = home.json("sessions list");
     assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
@@ -77,9 +75,9 @@ fn a_stopped_run_prints_in_the_asked_format() {
         let mut run = Run::start(
             home.std(&format!("--batch {ENDLESS} --format {format}")).stderr(Stdio::null()),
         );
-        let measured = |path: &std::path::PathBuf| {
+        fn measured(path: &std::path::PathBuf) -> bool {
             fs::read_to_string(path).is_ok_and(|text| text.contains("\"kind\":\"trial\""))
-        };
+        }
         watch.until(|| home.sessions().iter().any(measured));
         run.signal(Signal::SIGINT);
         let status = run.end(SOON).expect("it stops");
@@ -116,7 +114,7 @@ fn killed_it_leaves_a_session_that_loads_and_no_file() {
     let (listed, document) = only_session(&home);
     assert_eq!(listed["state"], "interrupted");
     assert!(trials(&document) >= shown, "{} of {shown} trials", trials(&document));
-    // A verdict that was not written is computed from the trials.
+    // A missing verdict is computed from the trials.
     let measured = document["results"]
         .as_array()
         .unwrap()
@@ -125,12 +123,12 @@ fn killed_it_leaves_a_session_that_loads_and_no_file() {
     measured.for_each(|result| {
         assert!(result["source"].is_object() && result["throughput"].is_object(), "{result:#}")
     });
-    // A torn last line is no more than that.
+    // A torn last line loses only that line.
     let path = &home.sessions()[0];
     let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
     file.write_all(b"{\"kind\":\"trial\",\"cell\":0,\"rou").unwrap();
     assert_eq!(only_session(&home).1["results"], document["results"]);
-    // The next run is not disturbed, and its plan can be had from the torn one.
+    // The next run is not affected, and can use the plan of the torn session.
     let id = listed["id"].as_str().unwrap();
     home.cmd(&format!("--batch --plan {id} --trials 1 --no-save")).assert().success();
 }
@@ -142,9 +140,9 @@ fn a_killed_run_writes_no_half_output() {
     fs::create_dir_all(home.sessions_dir()).unwrap();
     let mut watch = kernel::Watch::of(&home.sessions_dir());
     let mut run = Run::start(home.std(&format!("--batch {ENDLESS} -o out")).stderr(Stdio::null()));
-    let measured = |path: &std::path::PathBuf| {
+    fn measured(path: &std::path::PathBuf) -> bool {
         fs::read_to_string(path).is_ok_and(|text| text.contains("\"kind\":\"trial\""))
-    };
+    }
     watch.until(|| home.sessions().iter().any(measured));
     run.signal(Signal::SIGKILL);
     run.end(LONG).expect("nobody survives that");
@@ -206,7 +204,7 @@ fn a_closed_stderr_is_no_matter() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let ok = format!("--batch data.bin -b pread -s 4k -c warm {QUICK} --save NAME");
-    // The second time the name is taken, which is said.
+    // The second time the name is taken, which is reported.
     for (line, code) in [
         (ok.as_str(), 0),
         (&ok, 0),
@@ -220,7 +218,7 @@ fn a_closed_stderr_is_no_matter() {
         assert_eq!(status.code(), Some(code), "{line}");
         assert_eq!(stdout.contains("pread"), line == ok, "{line}: {stdout}");
     }
-    // All three closed before it starts.
+    // stdin, stdout and stderr are closed before the program starts.
     let mut shell = Command::new("sh");
     shell
         .args(["-c", "exec \"$@\" <&- >&- 2>&-", "sh"])
@@ -230,7 +228,7 @@ fn a_closed_stderr_is_no_matter() {
         .current_dir(home.path(""))
         .env("HOME", home.home())
         .env("XDG_DATA_HOME", home.sessions_dir().join("../.."));
-    // Where the report goes is found out before the run.
+    // The destination of the report is checked before the run.
     assert_eq!((output(&mut shell).status.code(), home.sessions().len()), (Some(1), 2));
 }
 
@@ -239,19 +237,20 @@ fn without_a_home_the_run_goes_on_unsaved() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let line = format!("--batch data.bin -b pread -s 4k -c warm {QUICK}");
-    let unsaved = |command: &mut Command| {
+    fn unsaved(command: &mut Command) {
         let ran = output(command);
         let (stdout, stderr) =
             (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
         assert_eq!(ran.status.code(), Some(0), "{stderr}");
         assert!(stdout.contains("pread") && stderr.contains("not saved"), "{stdout}\n{stderr}");
-        // Where there may yet be a place: at the start, and what came of it at the end.
+        // One line at the start if the folder may still appear, and one with the outcome at the
+        // end.
         assert!(
             stderr.lines().count() <= 2 && stderr.lines().all(|line| line.contains("not saved")),
             "{stderr}"
         );
-    };
-    // Unset or empty would be the home that the system knows for this user.
+    }
+    // If unset or empty, the home from the system's user database would be used.
     unsaved(home.std(&line).env_remove("XDG_DATA_HOME").env("HOME", "nowhere"));
     unsaved(home.std(&line).env("XDG_DATA_HOME", home.path("data.bin")));
     assert!(
@@ -264,7 +263,7 @@ fn without_a_home_the_run_goes_on_unsaved() {
             .success()
     );
     assert_eq!(home.sessions().len(), 1, "XDG_DATA_HOME is enough");
-    // What was asked for by name must be kept: found before the run.
+    // A session with a requested name must be saved: this is checked before the run.
     let ran = output(
         home.std(&format!("{line} --save NAME")).env("XDG_DATA_HOME", home.path("data.bin")),
     );
@@ -302,7 +301,7 @@ fn a_full_disk_under_the_sessions_is_told() {
             stdout.contains("Fastest") && stderr.contains("this run is saved only in part"),
             "{stdout}\n{stderr}"
         );
-        // What did get there can be read.
+        // The part that was saved can be read.
         let list = output(home.std("sessions list --format json").env("XDG_DATA_HOME", &data));
         let list: Value = serde_json::from_slice(&list.stdout).unwrap();
         let id = list[0]["id"].as_str().unwrap();
@@ -322,7 +321,7 @@ fn runs_at_once_do_not_damage_each_other() {
     let line = "--batch -b pread,mmap -s 4k,64k -c cold,warm --trials 3 --trial-time 1ms --format json --xor --count 0";
     let start =
         |target: &str| Run::start(home.std(&format!("{line} {target}")).stderr(Stdio::null()));
-    // All of one second and one name, so their ids and files are near each other.
+    // All with the same second and name, so their ids and files are similar.
     let runs: Vec<Run> = ["data.bin", "data.bin", "--dir . --size 1m", "--dir . --size 1m"]
         .into_iter()
         .map(start)

@@ -1,7 +1,5 @@
-//! Sessions while several processes make, rename, delete and import them, and while processes are
-//! killed in the middle.
-
-mod common;
+//! The session store while several processes create, rename, delete and import sessions, and while
+//! some are killed halfway.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use common::child::Run;
-use common::{Home, each, names, output};
+use crate::common::child::Run;
+use crate::common::{self, Home, each, names, output};
 use nix::sys::signal::Signal;
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/session-v1.jsonl");
-/// Its id.
+/// The id of the imported session.
 const IMPORTED: &str = "20261121-093011-scratch";
-/// Three trials of iotui's own loop over a small file.
+/// Three trials of the bare loop over a small file.
 const RUN: &str = "--batch data.bin -b null -s 4k -c asis --trials 3 --trial-time 1ms --budget 10m";
 
 fn home() -> Home {
@@ -27,10 +25,10 @@ fn home() -> Home {
 
 /// Starts all of them, then waits for all.
 fn at_once(commands: impl IntoIterator<Item = Command>) -> Vec<Output> {
-    let start = |mut command: Command| {
+    fn start(mut command: Command) -> std::process::Child {
         let quiet = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         quiet.spawn().unwrap()
-    };
+    }
     let children: Vec<_> = commands.into_iter().map(start).collect();
     children.into_iter().map(|child| child.wait_with_output().unwrap()).collect()
 }
@@ -39,14 +37,14 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A session with so many more notes, so that a copy of it takes a while.
+/// Writes a session with this many additional notes, so that copying it takes a while.
 fn large(path: &Path, notes: usize) {
     let mut text = fs::read_to_string(GOLDEN).unwrap();
     text += &format!("{{\"kind\":\"note\",\"text\":\"{}\"}}\n", "x".repeat(1000)).repeat(notes);
     fs::write(path, text).unwrap();
 }
 
-/// Everything in the store is a whole session, and nothing else is there.
+/// Asserts that everything in the store is a complete session, and that nothing else is there.
 fn assert_whole(home: &Home) -> Vec<serde_json::Value> {
     let list = home.json("sessions list");
     let ids: BTreeSet<String> =
@@ -79,7 +77,7 @@ fn a_name_given_by_many_at_once_is_given_once() {
     let got: BTreeSet<&str> = list.iter().map(|s| s["name"].as_str().unwrap()).collect();
     let numbered: Vec<String> = (2..=24).map(|n| format!("same-{n}")).collect();
     assert_eq!(got, numbered.iter().map(String::as_str).chain(["same"]).collect());
-    // All of one second and file: their ids differ too, and each has its own three trials.
+    // All with the same second and file: their ids still differ, and each has its own three trials.
     assert_eq!(list.len(), 24);
     assert!(list.iter().all(|s| s["state"] == "finished" && s["measured"] == 1), "{list:?}");
 }
@@ -125,8 +123,8 @@ fn whatever_happens_at_once_no_session_harms_another() {
                 0 => format!("{RUN} --quiet --save w"),
                 1 => "sessions import large.jsonl".to_string(),
                 2 => format!("sessions rename {IMPORTED} r{worker}"),
-                // What another has just taken, deleted or renamed is not there: a refusal, not
-                // harm.
+                // A session that another process just took, deleted or renamed is missing: a
+                // refusal without damage.
                 _ => format!("sessions delete {IMPORTED}{}", ["", "-2", "-3", "-4"][round / 2]),
             };
             let ran = output(&mut home.std(&line));
@@ -161,7 +159,7 @@ fn a_session_that_is_recorded_is_neither_deleted_nor_renamed() {
             "{told}"
         );
     }
-    // A copy of what is there so far is another session.
+    // A copy of an incomplete file is another session.
     home.cmd(&format!("sessions import {}", file.display())).assert().success();
     run.signal(Signal::SIGKILL);
     run.end(Duration::from_secs(60)).expect("it is killed");
@@ -170,8 +168,8 @@ fn a_session_that_is_recorded_is_neither_deleted_nor_renamed() {
     assert_eq!(home.sessions().len(), 1);
 }
 
-/// Starts a command and kills it as soon as something has happened `events` times in the folder of
-/// sessions, or it has ended.
+/// Starts a command and kills it after `events` events in the sessions folder, unless it has ended
+/// before.
 fn killed(home: &Home, line: &str, events: usize) -> bool {
     let mut watch = common::kernel::Watch::of(&home.sessions_dir());
     let mut run = Run::start(home.std(line).stderr(Stdio::null()));
@@ -211,7 +209,7 @@ fn a_rename_that_is_killed_is_done_or_not_begun() {
         name = is;
     }
     assert!(in_the_middle > 0, "none was killed in the middle");
-    // What was left is removed by the next that comes to its end.
+    // Leftovers are removed by the next command that completes.
     home.cmd(&format!("sessions rename {id} last")).assert().success();
     assert_whole(&home);
 }

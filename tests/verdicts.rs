@@ -1,6 +1,4 @@
-//! Where the bytes came from: files and circumstances that fool other tools must be seen through.
-
-mod common;
+//! Where the bytes came from: files and conditions that mislead other tools must be detected.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -8,8 +6,8 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::child::Run;
-use common::{Home, QUICK, data, skip, warning, warnings};
+use crate::common::child::Run;
+use crate::common::{self, Home, QUICK, data, skip, warning, warnings, with_page_cache};
 use serde_json::Value;
 
 const LEN: usize = 4 << 20;
@@ -35,7 +33,7 @@ const FIELDS: [&str; 17] = [
     "short",
 ];
 
-/// The results of a run on `data.bin`; what holds for every result is looked at here.
+/// Returns the results of a run on `data.bin`, after checking what holds for every result.
 fn results(home: &Home, line: &str) -> Vec<Value> {
     let document = home.json(&format!("--batch --no-save {QUICK} {line}"));
     let results = document["results"].as_array().unwrap().clone();
@@ -79,19 +77,19 @@ fn source(result: &Value, part: &str) -> f64 {
     result["source"][part].as_f64().unwrap_or_else(|| panic!("no source in {result:#}"))
 }
 
-/// Drops what is cached of a file that has been written back.
+/// Drops the cached pages of a file that has been written back.
 fn drop_cached(file: &File) {
     file.sync_all().unwrap();
     // SAFETY: posix_fadvise(2) takes numbers and touches no memory of the caller's.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 
-/// Whether a cold read of this file is charged to the thread that reads it.
+/// Returns whether a cold read of this file is charged to the thread that reads it.
 fn device_counted(path: &Path) -> bool {
-    let charged = || {
+    fn charged() -> Option<u64> {
         let io = fs::read_to_string("/proc/thread-self/io").ok()?;
         io.lines().find_map(|line| line.strip_prefix("read_bytes: "))?.parse::<u64>().ok()
-    };
+    }
     let mut file = File::open(path).unwrap();
     drop_cached(&file);
     let before = charged();
@@ -112,8 +110,8 @@ fn cold_comes_from_the_device_and_warm_from_the_cache() {
     let file = home.file("data.bin", LEN);
     let counted = device_counted(&file);
     let mut asked = vec!["-b all -s 64k,1m -c cold,warm -t 1,2".to_string()];
-    // Some kernels evict what is cached and idle, a busy machine gives them the time for it: then
-    // it is told, and measured again.
+    // Some kernels evict idle pages, and a busy machine gives them time for it: then the result
+    // must report it, and is measured again.
     for _ in 0..5 {
         let found: Vec<Value> = asked
             .iter()
@@ -140,7 +138,7 @@ fn line_of(cell: &Value) -> String {
     )
 }
 
-/// False where a warm cell was disturbed, which it must say.
+/// Returns false if a warm cell was disturbed, which the result must report.
 fn comes_from_where_it_should(result: &Value, counted: bool) -> bool {
     let (cell, trial) = (&result["cell"], &result["trials"][0]);
     if trial["bytes"] == 0 || cell["backend"] == "null" {
@@ -161,8 +159,8 @@ fn comes_from_where_it_should(result: &Value, counted: bool) -> bool {
         assert!(!counted || source(result, "device") >= 0.98, "{cell}: {}", result["source"]);
         return true;
     }
-    // Blocks of a file system's own, which another program may drop, are some 0.1 % of so small a
-    // file: then it is told.
+    // The file system's metadata blocks, which another program may evict, are some 0.1 % of so
+    // small a file: above that, a warning must report it.
     let device = trial["device_bytes"].as_u64().unwrap_or(0);
     assert!(
         device <= LEN as u64 / 1000 || warnings(result).contains(&"not-warm"),
@@ -182,21 +180,21 @@ fn a_dirty_file_is_made_cold_properly() {
     dirty.write_all(&data::random(LEN, 9)).unwrap();
     let result = &results(&home, "data.bin -b pread -s 256k -c cold --count 0 --xor")[0];
     assert!(!warnings(result).contains(&"not-cold"), "{}", result["warnings"]);
-    // What was read is what was written last.
+    // The read returned the data written last.
     assert_eq!(result["trials"][0]["xor"], data::xor(&data::random(LEN, 9)));
     if counted {
         assert!(source(result, "device") >= 0.98, "{}", result["source"]);
     }
 }
 
-/// Whether the file system tells holes: the whole file is one.
+/// Returns whether the file system reports holes, and the whole file is one.
 fn is_all_hole(file: &File) -> bool {
     // SAFETY: lseek touches no memory.
     let data = unsafe { libc::lseek(file.as_raw_fd(), 0, libc::SEEK_DATA) };
     data == -1 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ENXIO)
 }
 
-/// Every cell of a run on a file that stores nothing says so.
+/// Asserts that every cell of a run on a file without stored data reports that.
 fn assert_all_holes(home: &Home, line: &str) {
     for result in results(home, line) {
         assert_eq!(source(&result, "hole"), 1.0, "{line}: {} {}", result["cell"], result["source"]);
@@ -244,7 +242,7 @@ fn half_a_file_is_half_holes() {
         assert_eq!(source(&result, "hole"), 0.5, "{}", result["source"]);
         assert_eq!(warning(&result, "holes")["severity"], "wrong");
     }
-    // The part that is used is stored in full.
+    // The part in use is stored in full.
     let size = LEN / 2;
     let result =
         &results(&home, &format!("data.bin -b pread -s 64k -c cold --count 0 --size {size}"))[0];
@@ -271,7 +269,7 @@ fn a_preallocated_file_is_holes_even_when_cached() {
         return skip("no unwritten extents on this file system");
     }
     assert_all_holes(&home, "data.bin -b read,mmap -s 64k -c cold,warm --count 0");
-    // SAFETY: a private mapping of a file that nobody changes meanwhile.
+    // SAFETY: a private mapping of a file that does not change meanwhile.
     let map = unsafe { memmap2::Mmap::map(&file).unwrap() };
     assert!(map.iter().all(|byte| *byte == 0));
     assert_all_holes(&home, "data.bin -b read,mmap -s 64k -c asis --count 0");
@@ -295,7 +293,7 @@ fn tmpfs_is_memory() {
         let severity = if result["cell"]["cache"] == "cold" { "wrong" } else { "misleading" };
         assert_eq!(warning(&result, "memory")["severity"], severity);
     }
-    // Kernels that let direct I/O pass there serve it from memory.
+    // Kernels that allow direct I/O there serve it from memory.
     let line = format!("--batch {path} -b pread -s 64k --direct --no-save {QUICK} --format json");
     let output = common::output(&mut home.std(&line));
     match output.status.code() {
@@ -312,11 +310,12 @@ fn tmpfs_is_memory() {
     }
 }
 
-/// Not a test: a process that maps a file, touches it, says so, and ends when its stdin does.
+/// Not a test: a process that maps a file, touches it, reports that, and ends when its stdin
+/// closes.
 #[test]
 fn hold_a_mapping() {
     let Some(path) = std::env::var_os("TEST_MAPS") else { return };
-    // SAFETY: nobody changes the file.
+    // SAFETY: the file does not change meanwhile.
     let map = unsafe { memmap2::Mmap::map(&File::open(path).unwrap()).unwrap() };
     println!("\nholding {}", map.iter().map(|b| u64::from(*b)).sum::<u64>());
     let _ = std::io::stdin().read(&mut [0]);
@@ -331,7 +330,7 @@ fn a_file_mapped_by_another_process_is_not_cold() {
     }
     let file = home.file("data.bin", LEN);
     let mut holder = Command::new(std::env::current_exe().unwrap());
-    holder.args(["--exact", "hold_a_mapping", "--nocapture"]).env("TEST_MAPS", &file);
+    holder.args(["--exact", "verdicts::hold_a_mapping", "--nocapture"]).env("TEST_MAPS", &file);
     let (mut holder, keep) = Run::start_with_stdin(holder.stderr(Stdio::null()));
     holder.until("holding");
     let pid = holder.pid().to_string();
@@ -364,7 +363,7 @@ fn a_write_that_stays_in_memory_is_told() {
         assert_ne!(warning["severity"], "note", "{warning}");
         assert!(warning["remedy"].as_str().unwrap().contains("--sync"), "{warning}");
     }
-    // Waited for, it is on the device; counters may be missing, but nothing is known to be left in
+    // Synced data is on the device; counters may be missing, but no data is known to be left in
     // memory.
     for result in results(&home, "--op write --size 8m -b pread,uring -s 64k --count 0 --sync end")
     {
@@ -405,8 +404,10 @@ fn a_cell_as_it_is_says_that_memory_was_measured() {
         return;
     }
     home.file("data.bin", LEN);
-    // The run that finds out the count has read the file into the cache.
-    let result = &results(&home, "data.bin -b pread -s 64k -c asis --count 0")[0];
-    assert!(source(result, "page_cache") > 0.9, "{}", result["source"]);
-    assert!(warning(result, "from-cache")["message"].as_str().unwrap().contains("page cache"));
+    with_page_cache(&home.home(), || {
+        // The run that calibrates the count has read the file into the cache.
+        let result = &results(&home, "data.bin -b pread -s 64k -c asis --count 0")[0];
+        assert!(source(result, "page_cache") > 0.9, "{}", result["source"]);
+        assert!(warning(result, "from-cache")["message"].as_str().unwrap().contains("page cache"));
+    });
 }

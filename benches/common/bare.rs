@@ -1,12 +1,12 @@
-//! The same system calls in the barest loop there is: what a harness is compared with.
+//! The same system calls in the barest possible loop, with which a harness is compared.
 //!
-//! Not inlined, so that each loop is a function of its own; the calls in them are. `PAD` bytes
-//! stand in front of a loop: where it lies alone decides up to 5 ns per call.
+//! Not inlined, so that each loop is a separate function; the calls in them are. `PAD` bytes
+//! precede a loop: its position alone accounts for up to 5 ns per call.
 
 use iotui::sys::clock::monotonic_nanos;
 use iotui::sys::raw;
 
-/// One pread per offset; nanoseconds each.
+/// Makes one pread per offset; returns nanoseconds per call.
 #[inline(never)]
 pub fn pread<const FILL: bool, const PAD: usize>(
     fd: i32,
@@ -18,7 +18,7 @@ pub fn pread<const FILL: bool, const PAD: usize>(
     timed::<PAD>(offsets, block, |offset| unsafe { raw::pread::<FILL>(fd, to, block, offset) })
 }
 
-/// One read per offset, without going there.
+/// Makes one read per offset, without seeking.
 #[inline(never)]
 pub fn read<const FILL: bool, const PAD: usize>(
     fd: i32,
@@ -31,7 +31,7 @@ pub fn read<const FILL: bool, const PAD: usize>(
     timed::<PAD>(offsets, block, |_| unsafe { raw::read::<FILL>(fd, to, block) })
 }
 
-/// One lseek and one read per offset.
+/// Makes one lseek and one read per offset.
 #[inline(never)]
 pub fn read_at<const FILL: bool, const PAD: usize>(
     fd: i32,
@@ -46,7 +46,7 @@ pub fn read_at<const FILL: bool, const PAD: usize>(
     })
 }
 
-/// One lseek per offset.
+/// Makes one lseek per offset.
 #[inline(never)]
 pub fn seek<const FILL: bool, const PAD: usize>(
     fd: i32,
@@ -55,7 +55,7 @@ pub fn seek<const FILL: bool, const PAD: usize>(
     timed::<PAD>(offsets, 1, |offset| (raw::seek::<FILL>(fd, offset) == offset as isize).into())
 }
 
-/// Counts what the calls return: the cheapest check there is.
+/// Times the loop and sums what the calls return, which is the cheapest possible check.
 #[inline(always)]
 fn timed<const PAD: usize>(
     offsets: impl ExactSizeIterator<Item = u64>,

@@ -1,5 +1,5 @@
-//! Files to measure: on the file system of the target folder, since the page cache of a tmpfs is
-//! another thing.
+//! Files to measure: on the file system of the target folder, because the page cache of a tmpfs
+//! works differently.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use iotui::backend::Target;
 use iotui::sys::{fill, random, residency};
 
-/// A named file that is removed at the end.
+/// A named file that is removed on drop.
 pub struct Temporary {
     pub path: PathBuf,
     pub file: File,
     pub len: u64,
 }
 
-/// The size of the writes that make a file, and so of its folios in the page cache.
+/// The size of the writes that fill a file, and so of its folios in the page cache.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Pieces {
     /// As iotui itself fills its files.
@@ -52,7 +52,7 @@ impl Temporary {
         temporary
     }
 
-    /// Random bytes, durable, in fresh pages.
+    /// Writes random bytes, synced, into fresh pages.
     pub fn write(&self, pieces: Pieces) {
         self.file.set_len(0).expect("empty the file");
         if pieces == Pieces::Large {
@@ -68,7 +68,7 @@ impl Temporary {
         self.file.sync_data().expect("fill the file");
     }
 
-    /// As a backend opens it.
+    /// Returns the target as a backend opens it.
     pub fn target(&self) -> Target {
         Target {
             path: self.path.clone(),
@@ -80,12 +80,12 @@ impl Temporary {
         }
     }
 
-    /// Share of its pages in the page cache.
+    /// Returns the share of its pages in the page cache.
     pub fn resident(&self) -> f64 {
         residency::residency(&self.file, 0, self.len).map_or(1.0, |r| r.share())
     }
 
-    /// Written anew when the kernel took pages out of the cache: reading them back would give other
+    /// Rewrites the file if the kernel evicted pages: reading them back would create different
     /// folios.
     pub fn warm(&self, pieces: Pieces) {
         if self.resident() < 1.0 {
@@ -94,7 +94,7 @@ impl Temporary {
         }
     }
 
-    /// Share of the file that a mapping shows through 2 MiB page-table entries once it was touched.
+    /// Returns the share of the file that a touched mapping maps by 2 MiB page-table entries.
     pub fn mapped_huge(&self) -> f64 {
         // SAFETY: the file is this process's own and does not shrink meanwhile.
         let map = unsafe { memmap2::Mmap::map(&self.file) }.expect("map the file");

@@ -11,7 +11,7 @@ use iotui::plan::{Cache, Choice, Job, Op};
 use iotui::sys::clock::monotonic_nanos;
 use iotui::sys::threads::unshare_files;
 
-/// A sequential warm read of the whole target at one block size.
+/// Builds a sequential warm read of the whole target at one block size.
 pub fn job(backend: &str, target: &Target, block: u64) -> Job {
     Job {
         block,
@@ -25,7 +25,7 @@ pub fn job(backend: &str, target: &Target, block: u64) -> Job {
     }
 }
 
-/// An open lane and what is needed to run it.
+/// An open lane and everything needed to run it.
 pub struct Open {
     lane: Box<dyn Lane>,
     backend: &'static dyn Backend,
@@ -42,7 +42,7 @@ impl Open {
         }
     }
 
-    /// Nanoseconds per operation of one trial of `count` operations.
+    /// Runs one trial of `count` operations; returns nanoseconds per operation.
     pub fn run(&mut self, count: u64, timed: Timed) -> f64 {
         let (stop, published) = (AtomicBool::new(false), Published::default());
         let mut work = Work::new(Assignment {

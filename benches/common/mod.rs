@@ -1,4 +1,4 @@
-//! What the benchmarks of the harness share.
+//! Helpers shared by the benchmarks of the harness.
 #![allow(dead_code, reason = "each bench uses its part")]
 
 pub mod bare;

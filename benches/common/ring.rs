@@ -20,7 +20,7 @@ pub struct BareRing {
 
 impl BareRing {
     pub fn new(file: File, depth: u32, block: u64) -> BareRing {
-        // As the lane sets its ring up from Linux 6.1; plain before.
+        // As the lane sets up its ring from Linux 6.1 on; plain before.
         let best = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(depth);
         let ring = best.or_else(|_| IoUring::new(depth)).expect("io_uring");
         let buffer = Buffer::new(depth as usize * block as usize).expect("memory");
@@ -31,7 +31,7 @@ impl BareRing {
         BareRing { ring, depth, block, buffer, _file: file }
     }
 
-    /// Nanoseconds per operation of `count` sequential reads.
+    /// Returns the nanoseconds per operation of `count` sequential reads.
     #[inline(never)]
     pub fn run(&mut self, count: u64) -> f64 {
         with_fill!(FILL => self.go::<FILL>(count))
@@ -48,7 +48,7 @@ impl BareRing {
             while next < count
                 && let Some(slot) = free.pop()
             {
-                let at = self.buffer.at(slot as usize * self.block as usize);
+                let at = self.buffer.address(slot as usize * self.block as usize);
                 let read = opcode::ReadFixed::new(types::Fixed(0), at, self.block as u32, 0)
                     .offset(next * self.block);
                 // SAFETY: each slot has its own part of the buffer, which outlives the ring; the
@@ -58,8 +58,8 @@ impl BareRing {
                 next += 1;
             }
             queue.sync();
-            // SAFETY: what is queued reads into the buffer, which outlives the ring and whose slots
-            // are used by one read at a time.
+            // SAFETY: queued reads write into the buffer, which outlives the ring; each slot is
+            // used by one read at a time.
             let taken = unsafe { raw::uring_enter::<FILL>(fd, queue.len() as u32, 1) };
             assert!(taken >= 0, "io_uring_enter: {taken}");
             queue.sync();

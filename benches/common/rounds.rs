@@ -1,23 +1,23 @@
 //! Rounds: the bench runs itself again for each, so that every round has fresh addresses and fresh
 //! pages. Inside a round every sample has its yardstick taken right before or after it, and the
-//! variants take turns: whatever else the machine does hits all of them alike.
+//! variants take turns: a disturbance affects all of them alike.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
 use super::table::verdict;
 
-/// The heads of [`Pairs::nanos_row`].
+/// The column heads of [`Pairs::nanos_row`].
 pub const NANOS: [&str; 8] =
     ["", "bare", "iotui", "over: least", "lower quartile", "paired", "target", ""];
 
-/// Set in a process that is one round.
+/// The environment variable that is set in a process that runs one round.
 pub const ROUND: &str = "IOTUI_BENCH_ROUND";
 
-/// Takes one sample.
+/// A function that takes one sample.
 pub type Sample<'a> = Box<dyn FnMut() -> f64 + 'a>;
 
-/// One thing to measure, by name, and which of the yardsticks it is compared with.
+/// A named variant to measure, and the yardstick it is compared with.
 pub struct Variant<'a> {
     pub name: String,
     pub yardstick: usize,
@@ -28,7 +28,7 @@ pub struct Variant<'a> {
 #[derive(Default)]
 pub struct Pairs(BTreeMap<String, Vec<(f64, f64)>>);
 
-/// Runs `rounds` rounds of `measure` and returns their pairs; `None` in a process that was a round
+/// Runs `rounds` rounds of `measure` and returns their pairs; `None` in a process that ran a round
 /// itself.
 pub fn gather(rounds: usize, measure: fn(usize)) -> Option<Pairs> {
     if let Some(round) = std::env::var(ROUND).ok().and_then(|r| r.parse().ok()) {
@@ -59,13 +59,13 @@ pub fn gather(rounds: usize, measure: fn(usize)) -> Option<Pairs> {
 /// Takes `count` pairs for each variant, in turns; each turn begins with another one.
 pub fn interleave(mut yardsticks: Vec<Sample>, mut variants: Vec<Variant>, count: usize) {
     let all = variants.len();
-    // Turn 0 is not counted: the first touch of code and data is nobody's cost.
+    // Turn 0 is not counted: it touches code and data for the first time.
     for turn in 0..=count {
         for place in 0..all {
             let Variant { name, yardstick, sample } = &mut variants[(place + turn) % all];
             let yardstick = &mut yardsticks[*yardstick];
-            // The first of a pair meets caches that other variants have filled: not always the same
-            // one.
+            // The first of a pair finds the caches filled by other variants, so the order
+            // alternates.
             let (bare, own) = if turn % 2 == 0 {
                 let bare = yardstick();
                 (bare, sample())
@@ -81,10 +81,10 @@ pub fn interleave(mut yardsticks: Vec<Sample>, mut variants: Vec<Variant>, count
 }
 
 /// Takes `count` samples of each, in turns that go forwards and backwards, and pairs those of the
-/// same turn by `rows`: the name, the yardstick and the sample. For samples that take so long that
-/// several rows must share them.
+/// same turn by `rows`: the name, the yardstick and the sample. For samples so slow that several
+/// rows must share them.
 pub fn cycle(mut samples: Vec<Sample>, rows: &[(String, usize, usize)], count: usize) {
-    // Turn 0 is not counted: the first touch of code and data is nobody's cost.
+    // Turn 0 is not counted: it touches code and data for the first time.
     for turn in 0..=count {
         let mut taken = vec![0.0; samples.len()];
         for place in 0..samples.len() {
@@ -97,7 +97,7 @@ pub fn cycle(mut samples: Vec<Sample>, rows: &[(String, usize, usize)], count: u
     }
 }
 
-/// What one quantile of a variant is beside its yardstick's.
+/// One quantile of a variant next to its yardstick's.
 #[derive(Clone, Copy)]
 pub struct Beside {
     pub bare: f64,
@@ -111,17 +111,17 @@ impl Beside {
 }
 
 impl Pairs {
-    /// The least of each: what nothing disturbed.
+    /// Returns the minimum of each: the undisturbed samples.
     pub fn min(&self, name: &str) -> Beside {
         self.quantile(name, 0.0)
     }
 
-    /// The lower quartiles: what is usual when little disturbs.
+    /// Returns the lower quartiles: the usual values with little disturbance.
     pub fn low(&self, name: &str) -> Beside {
         self.quantile(name, 0.25)
     }
 
-    /// The median of what `of` makes of each pair: neighbours in time share their disturbances.
+    /// Returns the median of `of` over all pairs: neighbours in time share their disturbances.
     pub fn paired(&self, name: &str, of: fn(Beside) -> f64) -> f64 {
         nth(self.of(name).iter().map(|&(bare, own)| of(Beside { bare, own })).collect(), 0.5)
     }
@@ -130,12 +130,13 @@ impl Pairs {
         self.0.contains_key(name)
     }
 
-    /// How many pairs the variant with the fewest has.
+    /// Returns the number of pairs of the variant with the fewest.
     pub fn count(&self) -> usize {
         self.0.values().map(Vec::len).min().unwrap_or(0)
     }
 
-    /// A row of a table headed [`NANOS`]: met when both the lower quartiles and the pairs say so.
+    /// Builds a row of a table headed [`NANOS`]: met if both the lower quartiles and the pairs meet
+    /// it.
     pub fn nanos_row(&self, name: &str, target: Option<f64>) -> Vec<String> {
         let (min, low, paired) = (self.min(name), self.low(name), self.paired(name, Beside::over));
         let mut row = vec![name.to_string()];

@@ -1,10 +1,10 @@
-//! The table of what was wanted and what was measured.
+//! The table of targets and measurements.
 
-/// Rows of equal length, printed in columns: the first and the last to the left, the others to the
-/// right.
+/// Rows of equal length, printed in columns: the first and the last aligned left, the others right.
 pub struct Table(Vec<Vec<String>>);
 
-/// Whether a target was reached: said, not enforced, since a busy machine proves nothing.
+/// Returns whether a target was met as text: reported, not enforced, as a busy machine proves
+/// nothing.
 pub fn verdict(met: bool) -> String {
     if met { "met".into() } else { "missed".into() }
 }

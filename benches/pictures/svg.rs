@@ -9,7 +9,7 @@ const MARGIN: f64 = 12.0;
 const PAPER: &str = "#16161e";
 const INK: &str = "#c0caf5";
 
-/// The 16 names, for programs that use them.
+/// The 16 named colours, for programs that use them.
 const NAMED: [&str; 16] = [
     "#15161e", "#f7768e", "#9ece6a", "#e0af68", "#7aa2f7", "#bb9af7", "#7dcfff", "#a9b1d6",
     "#565f89", "#f7768e", "#9ece6a", "#e0af68", "#7aa2f7", "#bb9af7", "#7dcfff", "#c0caf5",
@@ -66,7 +66,7 @@ struct Run {
     text: String,
 }
 
-/// Letters of one style; their length is set, so that every column stays in its place.
+/// Writes letters of one style, with a fixed length so that every column stays in place.
 fn close(svg: &mut String, run: Option<Run>) {
     let Some(Run { x, y, style: (fill, bold, underline), text }) = run else { return };
     let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
@@ -129,7 +129,7 @@ fn rect(svg: &mut String, x: f64, y: f64, width: f64, height: f64, fill: &str) {
     );
 }
 
-/// Eight dots, numbered down the left column, down the right, then the lowest row.
+/// Draws eight dots, numbered down the left column, down the right, then along the lowest row.
 fn braille(svg: &mut String, bits: u32, x: f64, y: f64, fill: &str) {
     const PLACES: [(f64, f64); 8] = [
         (0.0, 0.0),
@@ -150,7 +150,7 @@ fn braille(svg: &mut String, bits: u32, x: f64, y: f64, fill: &str) {
     }
 }
 
-/// Frames: which of left, right, up, down a glyph reaches.
+/// Draws box lines towards the sides that a glyph reaches: left, right, up, down.
 fn lines(svg: &mut String, letter: char, x: f64, y: f64, stroke: &str) -> bool {
     let (left, right, up, down) = match letter {
         '─' | '━' | '┄' | '╌' => (true, true, false, false),

@@ -17,7 +17,7 @@ pub struct SummaryOf {
     pub unit: &'static str,
 }
 
-/// Latency in nanoseconds, as the result shows it.
+/// Latency in nanoseconds, as reported in the result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LatencyOf {
     pub mean: f64,
@@ -26,27 +26,27 @@ pub struct LatencyOf {
     pub p99: Option<f64>,
     pub p999: Option<f64>,
     pub max: f64,
-    /// One operation in so many was timed.
+    /// One in this many operations was timed.
     pub every: u32,
     pub unit: &'static str,
 }
 
-/// One cell with its trials and what they say.
+/// One cell with its trials and their summary.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CellResult {
     pub cell: Job,
     pub trials: Vec<Arc<Trial>>,
-    /// `None` where nothing was measured, or where no bytes are moved.
+    /// `None` if nothing was measured, or no bytes are moved.
     pub throughput: Option<SummaryOf>,
     pub operations: Option<SummaryOf>,
     pub syscalls: Option<SummaryOf>,
     pub latency: Option<LatencyOf>,
-    /// `None` where one level held, as far as the trials show.
+    /// `None` if the speed stayed at one level, as far as the trials show.
     pub level_change: Option<LevelChange>,
-    /// `None` where nothing was written.
+    /// `None` if nothing was written.
     pub written: Option<WriteTimes>,
     pub source: Option<Source>,
-    /// Empty where it is not known: null in JSON.
+    /// Empty if unknown: null in JSON.
     #[serde(serialize_with = "null_when_empty")]
     pub source_reason: String,
     pub amplification: Option<f64>,
@@ -61,9 +61,9 @@ fn null_when_empty<S: Serializer>(text: &str, out: S) -> Result<S::Ok, S::Error>
 /// The work of one trial of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrialWork {
-    /// Operations as `-n` would ask for them: as asked, or as calibration found them.
+    /// Operations as `-n` would request them: the requested count, or the calibrated one.
     pub count: u64,
-    /// How often a trial makes so many: several passes over a small file.
+    /// Repeats of these operations in a trial: several passes over a small file.
     pub repeats: u64,
     /// Medians over the trials that were not cut short, bytes and nanoseconds.
     pub bytes: f64,
@@ -71,12 +71,12 @@ pub struct TrialWork {
 }
 
 impl TrialWork {
-    /// Operations of a whole trial.
+    /// Operations of a complete trial.
     pub fn operations(&self) -> u64 {
         self.count.saturating_mul(self.repeats)
     }
 
-    /// The same of one pass.
+    /// Returns the operations of one pass.
     pub fn of_a_pass(self) -> TrialWork {
         let repeats = self.repeats as f64;
         TrialWork { repeats: 1, bytes: self.bytes / repeats, nanos: self.nanos / repeats, ..self }
@@ -84,7 +84,7 @@ impl TrialWork {
 }
 
 impl CellResult {
-    /// What its trials do; `None` where none came to its end.
+    /// Returns the work of its trials; `None` if none was completed.
     pub fn work(&self) -> Option<TrialWork> {
         let whole: Vec<&Trial> = self
             .trials
@@ -101,39 +101,38 @@ impl CellResult {
         Some(TrialWork { count: first.ops / repeats, repeats, bytes, nanos })
     }
 
-    /// Indexes of the trials that the summaries are made from: those that were not cut short, or
-    /// all where all were.
-    pub fn counted(&self) -> Vec<usize> {
-        counted::counted(self.trials.iter().map(|trial| trial.short))
+    /// Indexes of the trials that the summaries are computed from: those that were not cut short,
+    /// or all if all were.
+    pub fn counted_trials(&self) -> Vec<usize> {
+        counted::counted_trials(self.trials.iter().map(|trial| trial.short))
     }
 
-    /// Indexes of the counted trials whose speed stands apart from the others. They stay in every
-    /// summary.
+    /// Indexes of the counted trials whose speed is an outlier. They stay in every summary.
     pub fn outliers(&self) -> Vec<usize> {
-        counted::outliers(&self.counted(), &self.speeds())
+        counted::outliers(&self.counted_trials(), &self.speeds())
     }
 
-    /// Bytes per second of each counted trial, operations where no bytes are moved.
+    /// Bytes per second of each counted trial; operations per second if no bytes are moved.
     pub fn speeds(&self) -> Vec<f64> {
         let speed = if self.throughput.is_some() { Trial::throughput } else { Trial::operations };
-        self.counted().into_iter().map(|index| speed(&self.trials[index])).collect()
+        self.counted_trials().into_iter().map(|index| speed(&self.trials[index])).collect()
     }
 
-    /// The first warning that says the figure is not what it says it is.
+    /// Returns the first warning that the figure is not what it claims to be.
     pub fn wrong(&self) -> Option<&Warning> {
         self.warnings.iter().find(|w| w.severity == Severity::Wrong)
     }
 }
 
-/// Of a cell that writes; times in nanoseconds from the first start, over all threads.
+/// Times of a cell that writes, in nanoseconds from the first start, over all threads.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct WriteTimes {
-    /// Until the last write returned, so that the page cache had all; `None` with direct I/O, which
-    /// goes around it, and where an older session does not tell.
+    /// Until the last write returned, so that the page cache had everything; `None` with direct
+    /// I/O, which bypasses it, and for older sessions that do not record it.
     pub page_cache: Option<SummaryOf>,
-    /// Until the device confirmed all of it; `None` where nothing waited for it.
+    /// Until the device confirmed everything; `None` if nothing waited for it.
     pub device: Option<SummaryOf>,
-    /// Bytes, in the median over the trials, that were still to be written when the clock stopped;
-    /// `None` = not known.
+    /// Median over the trials of the bytes still to be written when the clock stopped; `None` =
+    /// unknown.
     pub left: Option<f64>,
 }

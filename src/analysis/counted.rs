@@ -3,7 +3,7 @@
 use crate::stats;
 
 /// Returns the indexes of the trials that were not cut short, or of all if all were.
-pub fn counted(is_short: impl Iterator<Item = bool> + Clone) -> Vec<usize> {
+pub fn counted_trials(is_short: impl Iterator<Item = bool> + Clone) -> Vec<usize> {
     let full: Vec<usize> =
         is_short.clone().enumerate().filter(|(_, short)| !short).map(|(index, _)| index).collect();
     if full.is_empty() { (0..is_short.count()).collect() } else { full }

@@ -8,7 +8,8 @@ use crate::analysis::answer::Answer;
 use crate::analysis::session_answer::answer_with;
 use crate::analysis::why::{Bounds, CurveCost, LimitCause, Why, explain_limits};
 use crate::analysis::{
-    CellResult, ProbeResult, ReferenceValue, SummaryOf, probes, results, skipped, skipped_probes,
+    CellResult, MeasuredTime, ProbeResult, ReferenceValue, SummaryOf, measured_time, probes,
+    results, skipped, skipped_probes,
 };
 use crate::host::Host;
 use crate::plan::{Job, Plan, ProbeCell, Skipped};
@@ -22,28 +23,31 @@ pub const SCHEMA: &str = "iotui/1";
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document<'a> {
     pub schema: &'static str,
-    /// The id; null where the session is not saved.
+    /// The id; null if the session is not saved.
     pub session: Option<&'a str>,
     pub host: &'a Host,
-    /// What measured, each with its version: iotui, then other programs.
+    /// The programs that measured, each with its version: iotui, then others.
     pub programs: &'a [String],
-    /// The other machine of the network probes, by its own word; null where there is none.
+    /// The other machine of the network probes, as it reported itself; null if there is none.
     pub far: Option<&'a HostSummary>,
     pub plan: &'a Plan,
     pub results: Vec<Row>,
     pub skipped: Vec<SkippedCell>,
-    /// What each cache-drop level costs, where it was asked for.
+    /// The cost of each cache-drop level, if requested.
     pub levels: &'a [Level],
-    /// What this machine can reach at most, by name, with its unit in the name.
+    /// The most that this machine can reach, by name, with the unit in the name.
     pub ceilings: BTreeMap<String, f64>,
     pub answer: Answer,
-    /// What an operation costs on each curve over the block size.
+    /// The cost of an operation on each curve over the block size.
     pub costs: Vec<CurveCost>,
     /// Lines of the session's file that are damaged or missing.
     pub lost_lines: u64,
+    /// How much of the run's time was measured; null where that is unknown.
+    pub time: Option<MeasuredTime>,
 }
 
-/// One result: of a job, then of a probe. Each has the keys of both, those of the other null.
+/// One result: jobs first, then probes. Each has the keys of both; those of the other kind are
+/// null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Row {
@@ -51,7 +55,7 @@ pub enum Row {
     Probe(Box<ProbeRow>),
 }
 
-/// What a row is of.
+/// The kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum CellOf<'a> {
@@ -71,9 +75,9 @@ pub enum SkippedCell {
 pub struct JobRow {
     #[serde(flatten)]
     result: CellResult,
-    /// Indexes of trials that stand apart.
+    /// Indexes of outlier trials.
     outliers: Vec<usize>,
-    /// What there was not enough of; null where the figures do not say.
+    /// What limits the cell; null where the figures do not show it.
     limit: Option<LimitCause>,
     value: (),
     cycles: (),
@@ -197,11 +201,11 @@ fn probe_row(result: ProbeResult) -> Row {
     }))
 }
 
-/// The JSON of a session, to be serialized as it is written.
+/// Returns the JSON of a session, to be serialized as it is written.
 pub fn document(session: &Session) -> Document<'_> {
     let (results, probes) = (results(session), probes(session));
     let answer = answer_with(session, &results, &probes);
-    let Why { costs, limits } = explain_limits(&results, &Bounds::of(session));
+    let Why { costs, limits } = explain_limits(&results, &Bounds::from_session(session));
     Document {
         schema: SCHEMA,
         session: Some(session.id.as_str()).filter(|id| !id.is_empty()),
@@ -225,5 +229,6 @@ pub fn document(session: &Session) -> Document<'_> {
         answer,
         costs,
         lost_lines: session.lost,
+        time: measured_time(session),
     }
 }

@@ -6,10 +6,10 @@ use crate::plan::Job;
 use crate::session::Session;
 use crate::units::show_share;
 
-/// Trials that an interval of a median needs.
+/// Trials required for the interval of a median.
 pub const MIN_TRIALS: usize = 5;
 
-/// Cells that the one line names.
+/// Cells that the summary line names.
 const MAX_NAMED: usize = 3;
 
 /// The verdict of the gate on a run.
@@ -19,16 +19,16 @@ pub struct Ruling {
     pub limit: f64,
     /// Cells with an interval on both sides.
     pub judged: usize,
-    /// Those slower by more than the limit, the slowest first.
+    /// Cells slower by more than the limit, the slowest first.
     pub slower: Vec<Pair>,
-    /// Cells that the baseline has and this run cannot be judged by.
+    /// Cells of the baseline for which this run allows no verdict.
     pub open: Vec<UnjudgedCell>,
-    /// The smallest and the largest loss that a cell needed to be called slower, as shares of its
-    /// speed: how wide the intervals are.
+    /// The smallest and the largest loss that a cell needed to be reported as slower, as shares of
+    /// its speed: how wide the intervals are.
     pub seen: Option<(f64, f64)>,
     /// Cells for which the baseline itself has no valid figure: they are not judged.
     pub unheld: usize,
-    /// What the intervals include of the machine's own variation.
+    /// How much of the machine's own variation the intervals include.
     pub drift: Option<String>,
 }
 
@@ -37,16 +37,16 @@ pub struct Ruling {
 pub struct UnjudgedCell {
     pub cell: Job,
     pub why: String,
-    /// It was measured and is marked wrong: `--strict` handles that.
+    /// It was measured and is marked wrong, which `--strict` handles.
     pub wrong: bool,
 }
 
 /// Judges the run of `versus` against `base`, its baseline.
 ///
-/// A cell is slower by more than `limit` where the whole 95 % interval of its ratio lies below 1 -
-/// `limit`: then an equal cell is called so in less than 2.5 % of cases, and hardly ever where it
-/// scatters by less than the limit. What the machine differs by itself between runs is in the
-/// interval, as far as it is known.
+/// A cell is slower by more than `limit` if the whole 95 % interval of its ratio lies below 1 -
+/// `limit`: an equal cell is then reported in less than 2.5 % of cases, and hardly ever if it
+/// scatters by less than the limit. The interval includes the machine's own variation between runs,
+/// as far as it is known.
 pub fn judge_run(base: &Session, versus: &Versus, limit: f64) -> Ruling {
     let sound = judgeable(base);
     let unheld = base.plan.cells.len() - sound.len();
@@ -69,7 +69,7 @@ pub fn judge_run(base: &Session, versus: &Versus, limit: f64) -> Ruling {
                     ruling.seen = ruling
                         .seen
                         .into_iter()
-                        .chain(seen(pair, limit))
+                        .chain(least_visible_loss(pair, limit))
                         .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
                     if beyond(pair, limit) {
                         ruling.slower.push(pair.clone());
@@ -90,7 +90,9 @@ pub fn judge_run(base: &Session, versus: &Versus, limit: f64) -> Ruling {
             }
         }
     }
-    let speed = |pair: &Pair| pair.ratio.map_or(1.0, |ratio| ratio.ratio);
+    fn speed(pair: &Pair) -> f64 {
+        pair.ratio.map_or(1.0, |ratio| ratio.ratio)
+    }
     ruling.slower.sort_by(|a, b| speed(a).total_cmp(&speed(b)));
     ruling
 }
@@ -99,9 +101,9 @@ fn beyond(pair: &Pair, limit: f64) -> bool {
     pair.ratio.and_then(|ratio| ratio.high).is_some_and(|high| high < 1.0 - limit)
 }
 
-/// The loss that would have put an interval of this width beyond the limit, twice: as the least and
-/// the most.
-fn seen(pair: &Pair, limit: f64) -> Option<(f64, f64)> {
+/// Returns the loss that would have put an interval of this width beyond the limit, twice: as the
+/// minimum and the maximum.
+fn least_visible_loss(pair: &Pair, limit: f64) -> Option<(f64, f64)> {
     let ratio = pair.ratio?;
     let loss = 1.0 - (1.0 - limit) * ratio.ratio / ratio.high?;
     Some((loss, loss))
@@ -130,13 +132,13 @@ fn open(pair: &Pair) -> Option<UnjudgedCell> {
 }
 
 impl Ruling {
-    /// Whether some cell has no answer, so that nothing slower does not mean that all is well.
-    /// Figures that are warned to be wrong do not count, unless there are no others.
+    /// Returns whether some cell has no verdict, so that "nothing slower" does not mean that all is
+    /// well. Figures with a warning that they are wrong do not count, unless there are no others.
     pub fn is_open(&self) -> bool {
         self.judged == 0 || self.open.iter().any(|open| !open.wrong)
     }
 
-    /// Which losses the intervals could show: none slower says little where they are wide.
+    /// Returns which losses the intervals could show: "none slower" means little if they are wide.
     fn describe_detectable(&self) -> String {
         let text = |(least, most): (f64, f64)| match [least, most]
             .map(|loss| format!("{:.0} %", (loss * 100.0).ceil()))
@@ -201,7 +203,7 @@ impl Ruling {
     }
 }
 
-/// `read 4 KiB warm 0.50x [0.48-0.52]`.
+/// Returns `read 4 KiB warm 0.50x [0.48-0.52]`.
 fn figure(pair: &Pair) -> String {
     let ratio = pair.ratio.map_or(String::new(), |ratio| match ratio.interval() {
         Some((low, high)) => format!(" {}x [{}-{}]", times(ratio.ratio), times(low), times(high)),
@@ -218,7 +220,7 @@ pub fn judgeable(session: &Session) -> Vec<Job> {
     let sound = |result: &CellResult| {
         result.error.is_none()
             && result.wrong().is_none()
-            && result.counted().len() >= MIN_TRIALS
+            && result.counted_trials().len() >= MIN_TRIALS
             && figure(result)
     };
     results(session).into_iter().filter(sound).map(|result| result.cell).collect()

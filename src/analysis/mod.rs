@@ -11,6 +11,7 @@ mod compare;
 mod counted;
 mod document;
 mod gate;
+mod measured_time;
 mod network;
 mod picked;
 mod probe;
@@ -32,6 +33,7 @@ pub use compare::{
 };
 pub use document::{CellOf, Document, document};
 pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judgeable};
+pub use measured_time::{MeasuredTime, measured_time};
 pub use network::{Network, NetworkShare, RoundTrips, network};
 pub use picked::PickedMethod;
 pub use probe::{ProbeResult, ReferenceValue, probes, skipped_probes};

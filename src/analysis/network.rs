@@ -1,4 +1,4 @@
-//! What the figures of the network probes say together: the network's share of those to a peer, and
+//! Combines the figures of the network probes: the network's share in those to a peer, and
 //! connections in round trips.
 //!
 //! Pure functions of results.
@@ -9,17 +9,18 @@ use crate::analysis::ProbeResult;
 use crate::plan::{Param, ProbeCell};
 use crate::record::Unit;
 
-/// What is left of a figure to a peer when the same over the loopback is taken away.
+/// A figure to a peer minus the same over the loopback.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NetworkShare {
-    /// That of the peer.
+    /// The cell of the peer.
     pub cell: ProbeCell,
-    /// Nanoseconds of one operation, of a bandwidth those of 1 MB (10^6 bytes).
+    /// Nanoseconds of one operation; for a bandwidth, those of 1 MB (10^6 bytes).
     pub remote: f64,
     pub loopback: f64,
-    /// `remote` less `loopback`; below 0 where the loopback is slower.
+    /// `remote` minus `loopback`; below 0 if the loopback is slower.
     pub network: f64,
-    /// The bounds of that, where both have an interval: the ends that lie furthest apart.
+    /// The bounds of the difference, if both have an interval: from the ends that lie furthest
+    /// apart.
     pub low: Option<f64>,
     pub high: Option<f64>,
 }
@@ -31,22 +32,25 @@ pub struct RoundTrips {
     pub round_trips: f64,
 }
 
-/// All of these; empty where nothing of the kind was measured.
+/// The network shares and setups; empty if nothing of the kind was measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Network {
     pub shares: Vec<NetworkShare>,
     pub setups: Vec<RoundTrips>,
-    /// Nanoseconds that 1 MB takes in the usual messages, for people: the bandwidth says it too.
+    /// Nanoseconds that 1 MB takes in messages of the usual size, for people; the bandwidth implies
+    /// it.
     #[serde(skip)]
     pub megabytes: Vec<(ProbeCell, f64)>,
 }
 
-/// Median and interval in nanoseconds of one operation, or of 1 MB.
+/// Returns the median and the interval, in nanoseconds of one operation or of 1 MB.
 fn nanos(result: &ProbeResult) -> Option<(f64, Option<(f64, f64)>)> {
     let summary =
         result.value.filter(|_| result.error.is_none() && result.wrong().is_none())?.summary;
     let interval = summary.low.zip(summary.high);
-    let of_rate = |rate: f64| 1e6 / rate * 1e9;
+    fn of_rate(rate: f64) -> f64 {
+        1e6 / rate * 1e9
+    }
     let found = match result.unit? {
         Unit::Nanos => Some((summary.median, interval)),
         Unit::BytesPerSecond => Some((
@@ -69,7 +73,7 @@ fn find<'a>(probes: &'a [ProbeResult], cell: &ProbeCell) -> Option<&'a ProbeResu
     probes.iter().find(|result| result.cell == *cell)
 }
 
-/// Of these results.
+/// Compares the results to a peer with those over the loopback.
 pub fn network(probes: &[ProbeResult]) -> Network {
     Network {
         shares: probes.iter().filter_map(|far| share(far, probes)).collect(),
@@ -79,7 +83,7 @@ pub fn network(probes: &[ProbeResult]) -> Network {
 }
 
 fn share(far: &ProbeResult, probes: &[ProbeResult]) -> Option<NetworkShare> {
-    // Closing waits for nobody: the network has no share in it.
+    // Closing does not wait, so the network has no share in it.
     let network = matches!(far.cell.probe.as_str(), "rtt" | "net-bandwidth" | "connect");
     if !network
         || word(&far.cell, "to") != Some("remote")
@@ -121,12 +125,12 @@ fn megabyte(result: &ProbeResult) -> Option<(ProbeCell, f64)> {
 }
 
 impl NetworkShare {
-    /// Whether the peer is slower for more than chance.
+    /// Returns whether the peer is slower by more than chance.
     fn is_real(&self) -> bool {
         self.network > 0.0 && self.low.is_none_or(|low| low > 0.0)
     }
 
-    /// For people: `117 µs of 172 µs (68 %)`.
+    /// Formats it for people: `117 µs of 172 µs (68 %)`.
     fn describe(&self) -> String {
         let show = |value| Unit::Nanos.show(value);
         match self.is_real() {
@@ -140,7 +144,7 @@ impl NetworkShare {
         }
     }
 
-    /// ` for 56 B`, or nothing where the probe has one cell like this.
+    /// Returns ` for 56 B`, or nothing if the probe has only one such cell.
     fn describe_parameters(&self) -> String {
         let mut cell = self.cell.clone();
         ["to", "part"].into_iter().for_each(|name| drop(cell.params.remove(name)));
@@ -153,12 +157,18 @@ impl NetworkShare {
 }
 
 impl Network {
-    /// A sentence for each probe that has something to say.
-    pub fn lines(&self) -> Vec<String> {
+    /// Returns a sentence for each probe that has something to say.
+    pub fn describe(&self) -> Vec<String> {
         let of = |probe: &str, what: &str| {
-            let said = |share: &NetworkShare| share.describe() + &share.describe_parameters();
-            let shares: Vec<String> =
-                self.shares.iter().filter(|share| share.cell.probe == probe).map(said).collect();
+            fn describe(share: &NetworkShare) -> String {
+                share.describe() + &share.describe_parameters()
+            }
+            let shares: Vec<String> = self
+                .shares
+                .iter()
+                .filter(|share| share.cell.probe == probe)
+                .map(describe)
+                .collect();
             (!shares.is_empty())
                 .then(|| format!("the network's share of {what}: {}", shares.join("; ")))
         };
@@ -188,11 +198,11 @@ impl Network {
         .collect()
     }
 
-    /// The sentence for an answer: that of the plain round trip.
+    /// Returns the sentence for an answer: the one about the plain round trip.
     pub fn sentence(&self) -> Option<String> {
-        let plain = |share: &&NetworkShare| {
+        fn plain(share: &&NetworkShare) -> bool {
             share.cell.probe == "rtt" && word(&share.cell, "by") == Some("tcp")
-        };
+        }
         let share = self.shares.iter().find(plain)?;
         Some(match share.is_real() {
             true => format!("The network's share of a round trip is {}.", share.describe()),

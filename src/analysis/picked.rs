@@ -1,4 +1,4 @@
-//! What the method reached that was picked among several, and what became of the others.
+//! The method that was picked among several, what it reached, and what became of the others.
 
 use serde::Serialize;
 
@@ -13,24 +13,24 @@ use crate::units::{show_bytes, show_nanos, show_rate, show_share};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PickedMethod {
     pub cell: Job,
-    /// Of the whole file; `None` where no trial saw all of it.
+    /// The XOR of the whole file; `None` if no trial read all of it.
     pub xor: Option<Xor>,
     /// Median time of a trial, nanoseconds.
     pub nanos: Option<f64>,
     /// Median, bytes per second.
     pub throughput: Option<f64>,
-    /// What bounds it: the memory bandwidth of all threads, or the link to the disk; `None` if that
-    /// was not measured.
+    /// Its upper bound: the memory bandwidth of all threads, or the link to the disk; `None` if
+    /// that was not measured.
     pub ceiling: Option<PickedCeiling>,
     /// What each method reached when it was tried, the fastest first.
     pub tried: Vec<MethodRate>,
     pub why: String,
-    /// All of it in sentences.
+    /// All of this in sentences.
     #[serde(skip)]
     pub text: String,
 }
 
-/// A bound, and how much of it was reached.
+/// An upper bound, and the share of it that was reached.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PickedCeiling {
     pub name: String,
@@ -38,7 +38,7 @@ pub struct PickedCeiling {
     pub share: f64,
 }
 
-/// A method and what its tries reached, bytes per second.
+/// A method and the rate of its tries, bytes per second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MethodRate {
     pub cell: Job,
@@ -46,7 +46,7 @@ pub struct MethodRate {
 }
 
 /// Returns the picked methods that have a result, in the order they were picked.
-pub(super) fn picked(session: &Session, results: &[CellResult]) -> Vec<PickedMethod> {
+pub(super) fn picked_methods(session: &Session, results: &[CellResult]) -> Vec<PickedMethod> {
     let of = |pick: &Pick| {
         let cell = session.plan.cells.get(pick.cell? as usize)?;
         let result = results.iter().find(|result| result.cell == *cell)?;
@@ -57,12 +57,17 @@ pub(super) fn picked(session: &Session, results: &[CellResult]) -> Vec<PickedMet
 
 fn describe_pick(session: &Session, pick: &Pick, result: &CellResult) -> PickedMethod {
     let throughput = result.throughput.as_ref().map(|of| of.summary.median);
-    let times: Vec<f64> =
-        result.counted().into_iter().map(|index| result.trials[index].nanos as f64).collect();
-    let whole = |trial: &Trial| trial.xor.filter(|_| trial.passes > 0);
+    let times: Vec<f64> = result
+        .counted_trials()
+        .into_iter()
+        .map(|index| result.trials[index].nanos as f64)
+        .collect();
+    fn xor_of_whole_passes(trial: &Trial) -> Option<Xor> {
+        trial.xor.filter(|_| trial.passes > 0)
+    }
     let mut picked = PickedMethod {
         cell: result.cell.clone(),
-        xor: result.trials.iter().find_map(|trial| whole(trial)),
+        xor: result.trials.iter().find_map(|trial| xor_of_whole_passes(trial)),
         nanos: median(&times),
         throughput,
         ceiling: throughput.and_then(|rate| ceiling(session, result, rate)),
@@ -89,12 +94,13 @@ fn tried_methods(session: &Session, pick: &Pick) -> Vec<MethodRate> {
     tried
 }
 
-/// From this share of the bytes on, a rate is that of where they came from.
+/// From this share of the bytes on, a rate is that of their source.
 const SOURCE_SHARE: f64 = 0.9;
 
-/// Returns what bounds a read of memory or of a device; `None` if the data came from both.
+/// Returns the upper bound of a read from memory or from a device; `None` if the data came from
+/// both.
 fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCeiling> {
-    let (bounds, source) = (Bounds::of(session), result.source?);
+    let (bounds, source) = (Bounds::from_session(session), result.source?);
     let (name, bound) = if source.page_cache + source.hole >= SOURCE_SHARE {
         let threads = result.cell.threads.min(bounds.ceilings.threads).max(1);
         (
@@ -117,8 +123,8 @@ fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCe
     (bound > 0.0).then(|| PickedCeiling { name, bytes_per_second: bound, share: rate / bound })
 }
 
-/// `XOR 1a2b3c4d of 512 MiB in 25.3 ms: 19.8 GiB/s, 94 % of the 21.0 GiB/s that 2 threads can read
-/// from memory. mmap+shared ... was picked ...`
+/// Returns `XOR 1a2b3c4d of 512 MiB in 25.3 ms: 19.8 GiB/s, 94 % of the 21.0 GiB/s that 2 threads
+/// can read from memory. mmap+shared ... was picked ...`
 fn text(picked: &PickedMethod, result: &CellResult) -> String {
     let job = &picked.cell;
     let state = describe_cache_state(job);
@@ -140,7 +146,7 @@ fn text(picked: &PickedMethod, result: &CellResult) -> String {
         }
         None => String::new(),
     };
-    let trials = match result.counted().len() {
+    let trials = match result.counted_trials().len() {
         1 => String::new(),
         trials => format!(" (median of {trials} trials)"),
     };
@@ -163,7 +169,7 @@ fn text(picked: &PickedMethod, result: &CellResult) -> String {
     )
 }
 
-/// Returns why a cell was not measured because another was picked; `None` if that is not why.
+/// Returns why a cell was not measured if that is because another was picked, else `None`.
 pub(super) fn reason_not_picked(session: &Session, cell: u32) -> Option<String> {
     let pick = session
         .picks

@@ -1,19 +1,19 @@
-//! A probe as curves: over the parameter that is a number and varies, one curve for each of the
-//! others.
+//! The results of a probe as curves over one varying numeric parameter, one curve for each
+//! combination of the others.
 
 use crate::analysis::ProbeResult;
 use crate::plan::{Param, ProbeCell};
 use crate::probe::PROBES;
 use crate::record::Unit;
 
-/// What is looked for first as an axis.
+/// The parameters that are preferred as an axis.
 const FIRST: [&str; 2] = ["bytes", "threads"];
 
 /// One curve of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeCurve {
-    /// What its cells share and others do not: `stride 64`; empty where it is the only one and has
-    /// nothing to share.
+    /// What its cells share and those of other curves do not: `stride 64`; empty if it is the only
+    /// curve and there is nothing to name.
     pub name: String,
     /// Indexes into the results, ascending along the axis.
     pub results: Vec<usize>,
@@ -22,7 +22,7 @@ pub struct ProbeCurve {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeCurves {
     pub probe: String,
-    /// What is measured, in a few words; the id of a probe that this version does not know.
+    /// What is measured, in a few words; the id of a probe unknown to this version.
     pub title: String,
     /// The parameter along which the curves run.
     pub axis: String,
@@ -31,9 +31,9 @@ pub struct ProbeCurves {
 }
 
 impl ProbeCurves {
-    /// The curves of a probe, in the first unit of its values that has some; `None` where nothing
-    /// varies along an axis.
-    pub fn of(probe: &str, results: &[ProbeResult]) -> Option<ProbeCurves> {
+    /// Returns the curves of a probe, in the first unit of its values that has any; `None` if
+    /// nothing varies along an axis.
+    pub fn from_results(probe: &str, results: &[ProbeResult]) -> Option<ProbeCurves> {
         let own: Vec<usize> = (0..results.len())
             .filter(|at| results[*at].cell.probe == probe && results[*at].value.is_some())
             .collect();
@@ -55,7 +55,7 @@ impl ProbeCurves {
             let name = if rest.params.is_empty() && !alone {
                 bare(probe).into()
             } else {
-                rest.words().join(", ")
+                rest.short_words().join(", ")
             };
             ProbeCurve { name, results: own }
         };
@@ -65,18 +65,18 @@ impl ProbeCurves {
         Some(ProbeCurves { probe: probe.into(), title, axis, unit, curves })
     }
 
-    /// The place of a cell on the axis.
-    pub fn at(&self, cell: &ProbeCell) -> f64 {
+    /// Returns the place of a cell on the axis.
+    pub fn value_of(&self, cell: &ProbeCell) -> f64 {
         number(cell, &self.axis).unwrap_or(0) as f64
     }
 }
 
-/// What cells without a parameter are called beside those that have one.
+/// Returns the name of cells without a parameter that are shown beside cells with one.
 fn bare(probe: &str) -> &'static str {
     if probe == "latency" { "random order" } else { "usual" }
 }
 
-/// The number that varies: a size, threads, else the first.
+/// Returns the numeric parameter that varies: a size, threads, or else the first.
 fn axis<'a>(cells: impl Iterator<Item = &'a ProbeCell> + Clone) -> Option<String> {
     let varies = |name: &str| {
         let mut values = cells.clone().filter_map(|cell| number(cell, name));

@@ -1,11 +1,11 @@
-//! What is wrong with a probe's figure, as rules: the counterpart of the rules for cells of jobs.
+//! Rules for problems with a probe's figure: the counterpart of the rules for cells of jobs.
 
 use crate::analysis::ProbeResult;
 use crate::plan::Plan;
 use crate::record::{Severity, Unit, Warning};
 use crate::units::show_share;
 
-/// One rule; what it finds is a warning of its id.
+/// One rule; its findings become warnings with its id.
 pub struct Rule {
     pub id: &'static str,
     judge: fn(&ProbeResult, Unit) -> Option<Found>,
@@ -20,15 +20,15 @@ pub static RULES: &[Rule] = &[
     Rule { id: "beyond-estimate", judge: beyond },
 ];
 
-/// An interval beyond this is worth a note, and one beyond that shows the order of magnitude at
-/// best.
+/// An interval wider than the first is worth a note; one wider than the second shows the order of
+/// magnitude at best.
 const NARROW: f64 = 0.05;
 const WIDE: f64 = 0.2;
 
-/// An estimate is made of round figures: only what is off by this factor contradicts it.
+/// Estimates are based on round figures: only a value off by this factor contradicts one.
 const FACTOR: f64 = 2.0;
 
-/// Returns what the rules find in this result, the most severe first.
+/// Returns the findings of the rules for this result, the most severe first.
 pub fn warnings(result: &ProbeResult) -> Vec<Warning> {
     let Some(unit) = result.unit else { return Vec::new() };
     let warn = |rule: &Rule| {
@@ -45,7 +45,7 @@ fn batches(count: usize) -> String {
 }
 
 fn few(result: &ProbeResult, _: Unit) -> Option<Found> {
-    let (count, needed) = (result.counted().len(), Plan::ROUNDS as usize);
+    let (count, needed) = (result.counted_trials().len(), Plan::ROUNDS as usize);
     (0 < count && count < needed).then(|| {
         let verb = if count == 1 { "is" } else { "are" };
         let message = format!("{} {verb} too few for a confidence interval", batches(count));
@@ -65,7 +65,7 @@ fn wide(result: &ProbeResult, unit: Unit) -> Option<Found> {
     let message = format!("the interval is ±{} of the figure", show_share(width));
     let ends = [summary.low?, summary.high?].map(|end| unit.show(end));
     let evidence =
-        format!("95 %: {} to {} from {}", ends[0], ends[1], batches(result.counted().len()));
+        format!("95 %: {} to {} from {}", ends[0], ends[1], batches(result.counted_trials().len()));
     Some((
         severity,
         message,
@@ -76,14 +76,12 @@ fn wide(result: &ProbeResult, unit: Unit) -> Option<Found> {
 
 fn beyond(result: &ProbeResult, unit: Unit) -> Option<Found> {
     let (value, estimate) = (result.value?.summary.median, result.estimate.as_ref()?);
-    let (end, far) = match () {
-        () if estimate.high > 0.0 && value > FACTOR * estimate.high => {
-            ("upper", value / estimate.high)
-        }
-        () if estimate.low > 0.0 && value < estimate.low / FACTOR => {
-            ("lower", value / estimate.low)
-        }
-        () => return None,
+    let (end, far) = if estimate.high > 0.0 && value > FACTOR * estimate.high {
+        ("upper", value / estimate.high)
+    } else if estimate.low > 0.0 && value < estimate.low / FACTOR {
+        ("lower", value / estimate.low)
+    } else {
+        return None;
     };
     let message = format!(
         "the figure is {far:.2} times the {end} end of its estimate: either the figure or the estimate is wrong"

@@ -4,10 +4,10 @@ use crate::analysis::CellResult;
 use crate::session::Session;
 use crate::units::{show_bytes, show_rate, show_share};
 
-/// From this share of bytes from the device on, a cell shows what the device reaches.
+/// If at least this share of its bytes came from the device, a cell shows what the device reaches.
 const DEVICE: f64 = 0.9;
 
-/// `The device reached 82 % of the rated 3.5 GB/s: read 1 MiB cold, 2.67 GiB/s.`
+/// Returns `The device reached 82 % of the rated 3.5 GB/s: read 1 MiB cold, 2.67 GiB/s.`
 pub fn rated(session: &Session, results: &[CellResult]) -> Option<String> {
     let rated = session.plan.rated.filter(|rate| *rate > 0)?;
     let from_device =
@@ -33,7 +33,7 @@ pub fn rated(session: &Session, results: &[CellResult]) -> Option<String> {
     })
 }
 
-/// As vendors write it, where it is a round number of MB/s: `3.5 GB/s`.
+/// Formats a rate as vendors write it, if it is a round number of MB/s: `3.5 GB/s`.
 fn decimal(rate: u64) -> String {
     const MB: u64 = 1_000_000;
     match rate {
@@ -50,7 +50,7 @@ mod tests {
     use crate::record::{Source, Verdict};
     use crate::session::testing;
 
-    /// A cell at so many MB/s, by so much from the device.
+    /// Returns a cell at this many MB/s, with this share of the bytes from the device.
     fn session(device: f64, rated: u64) -> Session {
         let mut session = testing::session(1);
         session.plan.rated = Some(rated);

@@ -1,5 +1,5 @@
-//! What the figures of probes say together: caches by their latency, the price of an argument, how
-//! many calls a system call is worth, what a network adds to a file. Pure functions of the results.
+//! Remarks that combine figures of probes: caches by their latency, the cost of an argument, how
+//! many calls a system call equals, what a network adds to a file. Pure functions of the results.
 
 use crate::analysis::ProbeResult;
 use crate::host::{CacheLevel, Host};
@@ -8,7 +8,7 @@ use crate::record::Unit;
 use crate::stats::{Plateau, plateaus};
 use crate::units::{show_bytes, show_nanos};
 
-/// A level stretch of a probe's curve, named.
+/// A level stretch of a probe's curve, with a name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// `latency`, `tlb`.
@@ -22,7 +22,7 @@ pub struct Step {
     pub nanos: f64,
 }
 
-/// Sentences, in the order of the probes; none about what was not measured.
+/// Returns sentences in the order of the probes; none about what was not measured.
 pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
     let steps = steps(probes, host);
     let caches = staircase(&steps, "latency", "A load takes");
@@ -31,16 +31,16 @@ pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
     said.into_iter().flatten().chain(penalty(probes)).collect()
 }
 
-/// The probes of that name whose times can be taken: without errors and warnings that they are
-/// wrong.
+/// Returns the probes of that name whose times are usable: without errors, and without warnings
+/// that they are wrong.
 fn times<'a>(probes: &'a [ProbeResult], probe: &str) -> impl Iterator<Item = &'a ProbeResult> {
-    let sound = |of: &&ProbeResult| {
+    fn sound(of: &&ProbeResult) -> bool {
         of.unit == Some(Unit::Nanos) && of.error.is_none() && of.wrong().is_none()
-    };
+    }
     probes.iter().filter(move |of| of.cell.probe == probe).filter(sound)
 }
 
-/// The time of the probe whose parameters are those given.
+/// Returns the time of the probe with the given parameters.
 fn nanos(probes: &[ProbeResult], probe: &str, params: &[(&str, Param)]) -> Option<f64> {
     let is = |of: &&ProbeResult| {
         of.cell.params.len() == params.len()
@@ -50,7 +50,7 @@ fn nanos(probes: &[ProbeResult], probe: &str, params: &[(&str, Param)]) -> Optio
     found.value.map(|value| value.summary.median)
 }
 
-/// Values along one numeric parameter, rising; `fixed` are the other parameters.
+/// Returns the values along one numeric parameter, ascending; `fixed` are the other parameters.
 fn along(
     probes: &[ProbeResult],
     probe: &str,
@@ -85,8 +85,8 @@ fn calls(probes: &[ProbeResult]) -> Option<String> {
     })
 }
 
-/// The slope of the least squares over the number of arguments; not told where the figures scatter
-/// more than they rise.
+/// Describes the least-squares slope over the number of arguments; it is measurable only above
+/// twice its standard error.
 fn argument(probes: &[ProbeResult]) -> Option<String> {
     let points = along(probes, "call", "arguments", &[]);
     let count = points.len() as f64;
@@ -107,31 +107,37 @@ fn argument(probes: &[ProbeResult]) -> Option<String> {
     })
 }
 
-/// The steps of all staircases: of the memory latency, named by the caches of this machine, and of
-/// the TLB's reach.
+/// Returns the steps of all staircases: those of the memory latency, named by the caches of this
+/// machine, and those of the TLB's reach.
 pub fn steps(probes: &[ProbeResult], host: &Host) -> Vec<Step> {
     let mut caches: Vec<&CacheLevel> =
         host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
     caches.sort_by_key(|cache| cache.size);
-    // By its middle: a step that begins just within a cache and goes far beyond it is not that
-    // cache's.
-    let middle = |from: u64, to: u64| (from as f64 * to as f64).sqrt() as u64;
+    // By its middle: a step that begins just within a cache and extends far beyond it does not
+    // belong to that cache.
+    fn middle(from: u64, to: u64) -> u64 {
+        (from as f64 * to as f64).sqrt() as u64
+    }
     let holds = |size: u64| caches.iter().find(|cache| cache.size >= size);
-    let name = |cache: Option<&&CacheLevel>| cache.map_or("memory".into(), |cache| cache.name());
+    fn name(cache: Option<&&CacheLevel>) -> String {
+        cache.map_or("memory".into(), |cache| cache.name())
+    }
     let cache = |from: u64, to: u64| {
         let own = holds(middle(from, to));
-        // Twice a cache's size is not that cache any more: the two cannot be told apart here.
+        // Twice a cache's size is no longer that cache: the two cannot be distinguished here.
         let both = own
             .filter(|own| to >= own.size.saturating_mul(2))
             .map(|_| format!(" and {}", name(holds(to))));
         format!("{}{} to {}", name(own), both.unwrap_or_default(), show_bytes(to))
     };
-    let mut all = named("latency", &along(probes, "latency", "bytes", &[]), cache);
-    all.extend(named("tlb", &along(probes, "tlb", "pages", &[]), |_, to| format!("{to} pages")));
+    let mut all = name_steps("latency", &along(probes, "latency", "bytes", &[]), cache);
+    all.extend(name_steps("tlb", &along(probes, "tlb", "pages", &[]), |_, to| {
+        format!("{to} pages")
+    }));
     all
 }
 
-fn named(
+fn name_steps(
     probe: &'static str,
     points: &[(u64, f64)],
     name: impl Fn(u64, u64) -> String,
@@ -144,15 +150,18 @@ fn named(
     plateaus(&values).into_iter().filter_map(step).collect()
 }
 
-/// One curve's steps in one sentence.
+/// Describes the steps of one curve in one sentence.
 fn staircase(steps: &[Step], probe: &str, begin: &str) -> Option<String> {
-    let one = |step: &Step| format!("{} {}", step.name, show_nanos(step.nanos));
-    let own: Vec<String> = steps.iter().filter(|step| step.probe == probe).map(one).collect();
+    fn describe_step(step: &Step) -> String {
+        format!("{} {}", step.name, show_nanos(step.nanos))
+    }
+    let own: Vec<String> =
+        steps.iter().filter(|step| step.probe == probe).map(describe_step).collect();
     (own.len() > 1).then(|| format!("{begin}: {}.", own.join(", ")))
 }
 
-/// What a cached file costs in random order, and one that is not, of the largest size that all
-/// have.
+/// Compares an uncached file, read in order and in random order, with a cached one, at the largest
+/// size that all have.
 fn waits(probes: &[ProbeResult]) -> Option<String> {
     let of = |pattern: &'static str, cold: bool| {
         let pattern = [("pattern", pattern.into()), ("cold", true.into())];
@@ -169,7 +178,7 @@ fn waits(probes: &[ProbeResult]) -> Option<String> {
     })
 }
 
-/// Processes that read at once, against one alone.
+/// Compares processes that read at the same time with a single one.
 fn crowd(probes: &[ProbeResult]) -> Option<String> {
     let points = along(probes, "contention", "processes", &[]);
     match points.as_slice() {
@@ -181,8 +190,8 @@ fn crowd(probes: &[ProbeResult]) -> Option<String> {
     }
 }
 
-/// The network penalty: a remote file against a local one of the same size, by the same calls; of
-/// the largest size that both have.
+/// Describes the network penalty: a remote file compared with a local one of the same size, by the
+/// same calls, at the largest size that both have.
 fn penalty(probes: &[ProbeResult]) -> Vec<String> {
     let params: [Param; 2] = ["seq".into(), "random".into()];
     let one = |pattern: &Param, cold: bool| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::analysis::cell_result::{CellResult, LatencyOf, SummaryOf};
 use crate::analysis::picked;
-use crate::analysis::written::written;
+use crate::analysis::written::write_times;
 use crate::engine::moves_data;
 use crate::plan::{Job, Skipped};
 use crate::record::{CALLS_UNKNOWN, End, Latency, LevelChange, Trial, Verdict};
@@ -34,14 +34,14 @@ pub fn result(
         warnings: verdict.warnings,
         error: error.map(String::from),
     };
-    let counted = result.counted();
+    let counted = result.counted_trials();
     let summary = |of: fn(&Trial) -> f64, unit| {
         let values: Vec<f64> = counted.iter().map(|index| of(&result.trials[*index])).collect();
-        Summary::of(&values).map(|summary| SummaryOf { summary, unit })
+        Summary::from_values(&values).map(|summary| SummaryOf { summary, unit })
     };
     let bytes = moves_data(cell) && result.trials.iter().any(|trial| trial.bytes > 0);
     let throughput = summary(Trial::throughput, "B/s").filter(|_| bytes);
-    // Sessions of before say it by the warning alone.
+    // Older sessions show it by the warning alone.
     let known = !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN)
         && result.trials.iter().all(|t| t.syscalls.get().is_some());
     let (operations, syscalls) = (
@@ -51,7 +51,7 @@ pub fn result(
     (result.throughput, result.operations, result.syscalls) =
         (throughput, operations, syscalls.filter(|_| known));
     result.level_change = LevelChange::from_trials(&result.trials);
-    result.written = written(&result);
+    result.written = write_times(&result);
     result
 }
 
@@ -73,7 +73,7 @@ pub fn results(session: &Session) -> Vec<CellResult> {
 }
 
 /// Returns why a cell has no trial.
-pub(super) fn ended(session: &Session) -> &'static str {
+pub(super) fn describe_end(session: &Session) -> &'static str {
     match session.end {
         Some(End::Budget) => "the budget ended before its first trial",
         Some(End::Interrupted) | None => "the run was stopped before its first trial",
@@ -82,9 +82,9 @@ pub(super) fn ended(session: &Session) -> &'static str {
     }
 }
 
-/// Returns what was not measured and why: left out of the plan, or never reached.
+/// Returns what was not measured and why: excluded from the plan, or never reached.
 pub fn skipped(session: &Session) -> Vec<Skipped> {
-    let reason = ended(session);
+    let reason = describe_end(session);
     let mut reached: Vec<bool> = session.errors.iter().map(Option::is_some).collect();
     for trial in &session.trials {
         if let Some(reached) = reached.get_mut(trial.cell as usize) {

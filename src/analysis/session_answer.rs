@@ -7,14 +7,14 @@ use crate::record::Unit;
 use crate::session::Session;
 use crate::text::clean_text;
 
-/// The answer of a session: that of its jobs, the picked ways first; of probes, which of them cost
-/// least and most, and what they say together.
+/// Returns the answer of a session: for its jobs, picked methods first; for probes, which of them
+/// cost the least and the most, and what they show together.
 pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeResult]) -> Answer {
     let mut answer = answer(results);
     if let Some(text) = answer_experiment(session, results, &answer.text) {
         answer.text = clean_text(&text);
     }
-    answer.picked = picked::picked(session, results);
+    answer.picked = picked::picked_methods(session, results);
     if !answer.picked.is_empty() {
         let said: Vec<&str> = answer.picked.iter().map(|picked| picked.text.as_str()).collect();
         answer.text = clean_text(&said.join(" "));
@@ -42,7 +42,7 @@ fn sum(probes: &[ProbeResult]) -> String {
         1 => "1 probe was measured".into(),
         count => format!("{count} probes were measured"),
     };
-    // The step of a clock is no operation.
+    // The step of a clock is not an operation.
     let is_step =
         |probe: &&ProbeResult| probe.cell.params.get("part") == Some(&Param::from("resolution"));
     let timed = probes.iter().filter(|probe| probe.unit == Some(Unit::Nanos) && !is_step(probe));

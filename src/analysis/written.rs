@@ -5,19 +5,19 @@ use crate::plan::{Op, Sync};
 use crate::record::Trial;
 use crate::stats::Summary;
 
-/// What the trials of a cell say of it; `None` of cells that do not write or also read, or were not
-/// measured.
-pub fn written(result: &CellResult) -> Option<WriteTimes> {
+/// Returns what the trials of a cell show about it; `None` for cells that do not write, that also
+/// read, or that were not measured.
+pub fn write_times(result: &CellResult) -> Option<WriteTimes> {
     let job = &result.cell;
     let counted: Vec<&Trial> =
-        result.counted().into_iter().map(|index| &*result.trials[index]).collect();
+        result.counted_trials().into_iter().map(|index| &*result.trials[index]).collect();
     if job.op != Op::Write || job.mix.is_some() || counted.is_empty() {
         return None;
     }
     let summary = |of: &dyn Fn(&Trial) -> Option<u64>| {
         let values: Option<Vec<f64>> =
             counted.iter().map(|trial| of(trial).map(|nanos| nanos as f64)).collect();
-        Summary::of(&values?)
+        Summary::from_values(&values?)
     };
     let nanos = |summary| SummaryOf { summary, unit: "ns" };
     let cached = |trial: &Trial| {
@@ -68,15 +68,15 @@ mod tests {
 
     #[test]
     fn both_times_are_known_where_the_end_waits_and_one_elsewhere() {
-        let times = |written: Option<WriteTimes>| {
+        fn times(written: Option<WriteTimes>) -> Option<(Option<f64>, Option<f64>, Option<f64>)> {
             let median = |of: Option<SummaryOf>| of.map(|of| of.summary.median);
             written.map(|w| (median(w.page_cache), median(w.device), w.left))
-        };
+        }
         assert_eq!(
             times(cell(Sync::End, false, Some(50))),
             Some((Some(50.0), Some(200.0), Some(4096.0)))
         );
-        // An older session knows only the whole.
+        // An older session records only the total.
         assert_eq!(times(cell(Sync::End, false, None)), Some((None, Some(200.0), Some(4096.0))));
         assert_eq!(times(cell(Sync::None, false, None)), Some((Some(200.0), None, Some(4096.0))));
         assert_eq!(

@@ -17,8 +17,8 @@ pub struct Args {
     #[arg(short, long, value_name = "NAME,..", value_delimiter = ',', help_heading = WHAT)]
     pub preset: Vec<String>,
 
-    /// Run the plan of an earlier session again; only --seed, --trials, --trial-time, --budget and
-    /// --remote may be changed
+    /// Run the plan of an earlier session again; only --seed, --trials, --until, --trial-time,
+    /// --budget and --remote may be changed
     #[arg(long, value_name = "SESSION", help_heading = WHAT)]
     pub plan: Option<String>,
 

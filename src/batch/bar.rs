@@ -14,7 +14,7 @@ pub(super) struct Bar {
     bar: ProgressBar,
     labels: Vec<String>,
     probes: Vec<String>,
-    /// What runs now and the time left, as the last progress said.
+    /// What runs now and the time left, as last reported.
     now: String,
     left: String,
 }
@@ -80,7 +80,7 @@ impl Bar {
         self.probes.get(probe as usize).cloned().unwrap_or_default()
     }
 
-    /// A line for the user, above the bar.
+    /// Prints a line for the user, above the bar.
     pub fn say(&self, line: &str) {
         self.bar.suspend(|| report::print_message(line));
     }

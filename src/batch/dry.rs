@@ -8,14 +8,14 @@ use crate::plan::{Plan, TargetSpec};
 use crate::text::show_path;
 use crate::units::{show_bytes, show_wait};
 
-/// `expected`: what the plan should give, where facts tell.
+/// Formats the plan; `expected` is what it should reach, where that is known.
 pub(super) fn text(plan: &Plan, expected: &str) -> String {
     let mut text = String::new();
     let rounds = match plan.trials {
         Some(n) => format!("{n} trials of each"),
         None => format!(
-            "rounds until every interval is within {:.0} % or the budget ends",
-            plan.goal * 100.0
+            "rounds until every interval is within {} % or the budget ends",
+            (plan.goal * 1e4).round() / 100.0
         ),
     };
     let _ = writeln!(text, "target  {}", target(plan));
@@ -55,7 +55,7 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
     text
 }
 
-/// The memory and the space that it takes.
+/// Adds the memory and the space that the plan takes.
 fn push_needs(plan: &Plan, text: &mut String) {
     let buffers = plan
         .cells
@@ -82,7 +82,7 @@ fn push_needs(plan: &Plan, text: &mut String) {
     }
 }
 
-/// What is measured, a line for each cell.
+/// Adds a line for each cell.
 fn push_cells(plan: &Plan, text: &mut String) {
     for cell in &plan.cells {
         let count = match cell.count {
@@ -97,7 +97,7 @@ fn push_cells(plan: &Plan, text: &mut String) {
     }
 }
 
-/// What cannot be had, a line for each reason.
+/// Adds a line for each reason why cells are skipped.
 fn push_skipped(plan: &Plan, text: &mut String) {
     let jobs = plan.skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
     let probes =
@@ -114,7 +114,7 @@ fn push_skipped(plan: &Plan, text: &mut String) {
     }
 }
 
-/// The file, and what becomes of it.
+/// Returns the file and what becomes of it.
 fn target(plan: &Plan) -> String {
     let size = show_bytes(plan.target.size());
     match &plan.target {

@@ -32,8 +32,8 @@ pub(super) fn plan(
     text: &str,
 ) -> anyhow::Result<(Plan, Gate)> {
     let base = load_named(text).context("--baseline")?;
-    let Settings { seed, trials, trial_time, budget, remote, .. } = settings.clone();
-    let free = Settings { seed, trials, trial_time, budget, remote, ..Settings::default() };
+    let Settings { seed, trials, until, trial_time, budget, remote, .. } = settings.clone();
+    let free = Settings { seed, trials, until, trial_time, budget, remote, ..Settings::default() };
     let limit = args.fail_if_slower;
     let plan = runner::plan_baseline(
         &base,
@@ -46,7 +46,7 @@ pub(super) fn plan(
     let chosen = if args.preset.is_empty() {
         Vec::new()
     } else {
-        presets.chosen(&args.preset, false).context("--preset")?
+        presets.select(&args.preset, false).context("--preset")?
     };
     let skipped: Vec<_> = plan.skipped.iter().map(|skipped| skipped.cell.clone()).collect();
     // These are not part of a cell, and a run of the baseline's plan would ignore them.

@@ -35,9 +35,16 @@ pub(super) fn plan(
 }
 
 fn make_new(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
-    let presets = presets.chosen(&args.preset, settings.probe.is_some()).context("--preset")?;
+    let presets = presets.select(&args.preset, settings.probe.is_some()).context("--preset")?;
     let (file, dir) = (args.file.as_deref(), args.dir.as_deref());
-    let proposed = propose(&Proposal { file, dir, keep: args.keep, presets: &presets, settings });
+    let proposed = propose(&Proposal {
+        file,
+        dir,
+        keep: args.keep,
+        presets: &presets,
+        settings,
+        survey: false,
+    });
     let proposed = proposed.map_err(with_option)?;
     if let Some(instead) = proposed.instead.filter(|_| !args.quiet) {
         print_message(format!("iotui: {}", text::clean_text(&instead)));

@@ -227,7 +227,7 @@ fn finish(
     Ok(gate::code(signal, failed, wrong, held.as_ref().and_then(|held| held.ruling.as_ref())))
 }
 
-/// The results, with the comparison below them where there is one.
+/// Returns the results, with the comparison below them where there is one.
 fn write(
     args: &Args,
     format: &Format,

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use crate::engine::Watchdog;
 use crate::report::print_message;
 
-/// What `plan` makes. Where that outlasts the budget in a system call, this process ends here:
-/// nothing was measured or written yet.
+/// Returns what `plan` makes. Where that outlasts the budget in a system call, this process ends
+/// here: nothing was measured or written yet.
 pub(super) fn within<T>(budget: Duration, plan: impl FnOnce() -> T) -> T {
     let watchdog = Arc::new(Watchdog::default());
     watchdog.doing("the plan was being made");

@@ -103,7 +103,7 @@ impl ErrorDetails<'_> {
         usage.trim().trim_start_matches("Usage:").lines().next().unwrap_or_default().trim().into()
     }
 
-    /// `iotui`, or `iotui sessions show`.
+    /// Returns `iotui`, or `iotui sessions show`.
     fn program(&self) -> String {
         let usage = self.usage();
         usage
@@ -121,7 +121,7 @@ impl ErrorDetails<'_> {
     }
 }
 
-/// `--block-size` of `--block-size <RANGE|auto>`, `-Z` of itself, `SESSION` of `<SESSION>`.
+/// Returns `--block-size` of `--block-size <RANGE|auto>`, `-Z` of itself, `SESSION` of `<SESSION>`.
 fn name(arg: &str) -> String {
     let arg = arg.trim_matches(['<', '>', '.']);
     let end = if arg.starts_with('-') { arg.find([' ', '[', '=', '<']) } else { None };

@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use super::Generate;
 use crate::report::Out;
 
-/// `command` is the definition of the command line.
+/// Prints what was requested; `command` is the definition of the command line.
 pub fn run(what: Generate, mut command: clap::Command, out: &Out) -> anyhow::Result<u8> {
     let mut text = Vec::new();
     let shell = match what {

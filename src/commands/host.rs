@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use crate::backend::fold;
 use crate::engine::OpenTarget;
 use crate::host::{Host, examine};
 use crate::plan::TargetSpec;
 use crate::report::Out;
 use crate::report::host::{Report, text};
+use crate::runner;
 
 pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
     let host = Host::collect();
@@ -15,7 +17,13 @@ pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
         .transpose()?;
     let target = bench.map(|b| b.facts);
     let findings = examine(&host, target.as_ref(), None);
-    let report = Report { host: &host, target: target.as_ref(), findings: &findings };
-    out.text_or_json(|| text(report.host, report.target, report.findings), &report)?;
+    runner::choose_saved_xor_loop();
+    let report = Report {
+        host: &host,
+        target: target.as_ref(),
+        findings: &findings,
+        xor_loop: Some(fold::fastest().0),
+    };
+    out.text_or_json(|| text(&report), &report)?;
     Ok(0)
 }

@@ -54,7 +54,7 @@ fn references(out: &Out) -> anyhow::Result<u8> {
         id: of.id,
         about: &of.about,
         source: &of.source,
-        cells: of.listed().cells,
+        cells: of.to_listed().cells,
     };
     let all: Vec<Machine> = session::references().iter().map(one).collect();
     let mut rows = Vec::new();
@@ -77,9 +77,11 @@ fn plain(id: &str, title: &str, about: &str) -> Entry {
     }
 }
 
-/// Those of iotui and of the user, and the user's files that are none.
+/// Returns those of iotui and of the user, and the user's files that are none.
 fn all(presets: &Presets) -> Vec<Entry> {
-    let title = |id: &str| if Presets::is_built_in(id) { "" } else { "yours" };
+    fn title(id: &str) -> &str {
+        if Presets::is_built_in(id) { "" } else { "yours" }
+    }
     let good = presets
         .iter()
         .map(|p| Entry { doc: p.doc.clone(), ..plain(&p.id, title(&p.id), &p.about) });
@@ -110,7 +112,7 @@ fn executors(is_listed: fn(&Executor) -> bool) -> anyhow::Result<Vec<Entry>> {
         let info = way.info();
         let check = |name: &str| match Choice::parse(name) {
             Ok(choice) => {
-                way.check(&bench.target, &Job::plain(choice.known(info), info.ops[0])).err()
+                way.check(&bench.target, &Job::plain(choice.normalize(info), info.ops[0])).err()
             }
             Err(error) => Some(error.to_string()),
         };
@@ -134,7 +136,7 @@ fn executors(is_listed: fn(&Executor) -> bool) -> anyhow::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// A probe can be had where any of its cells can.
+/// Returns a probe can be had where any of its cells can.
 fn probes() -> Vec<Entry> {
     let site = ProbeContext::collect(locate::scratch_dir(None).ok(), None);
     let option = |info: &ProbeInfo, param: &ProbeParam| {

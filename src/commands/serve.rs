@@ -34,8 +34,8 @@ pub struct Serve {
     pub quiet: bool,
 }
 
-/// `127.0.0.1`, `0.0.0.0:7717`, `::`, `[::]:7717`. Names are refused, since they may
-/// have several addresses.
+/// Returns `127.0.0.1`, `0.0.0.0:7717`, `::`, `[::]:7717`. Names are refused, since they may have
+/// several addresses.
 fn listen(text: &str) -> Result<SocketAddr, String> {
     let text = text.replace("localhost", "127.0.0.1");
     let bare =
@@ -90,7 +90,9 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
         print_message(format!("iotui: listening {known}; stop with Ctrl-C or SIGTERM"));
     }
     let book = Book::new(args.quiet);
-    let stop = || signals::stop_flag().load(std::sync::atomic::Ordering::Acquire);
+    fn stop() -> bool {
+        signals::stop_flag().load(std::sync::atomic::Ordering::Acquire)
+    }
     server.run(&stop, None, &|from, what| book.note(from.ip(), what)).map_err(failure)?;
     if !args.quiet {
         print_message(format!("iotui: stopped after {} connections", server.accepted()));
@@ -98,12 +100,12 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
     Ok(signals::pending().map_or(0, |signal| 128 + signal as u8))
 }
 
-/// The sockets: of the address that was named, else of both loopbacks, where there are two.
+/// Returns the sockets: of the address that was named, else of both loopbacks, where there are two.
 fn listeners(named: Option<SocketAddr>) -> anyhow::Result<Vec<TcpListener>> {
-    let bind = |address: SocketAddr| {
+    fn bind(address: SocketAddr) -> Result<TcpListener, anyhow::Error> {
         TcpListener::bind(address)
             .map_err(|error| failure(format!("cannot listen on {address}: {error}")))
-    };
+    }
     if let Some(address) = named {
         return Ok(vec![bind(address)?]);
     }
@@ -128,7 +130,7 @@ struct Seen {
 }
 
 /// A client that was absent this long is new.
-const ABSENCE: Duration = Duration::from_secs(60);
+const ABSENCE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Minimum time between complaints.
 const COMPLAINT_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum number of clients that are remembered.
@@ -152,14 +154,14 @@ impl Seen {
         match what {
             ClientEvent::Authenticated => {
                 if self.greeted.len() >= MAX_CLIENTS {
-                    self.greeted.retain(|_, last| now - *last < ABSENCE);
+                    self.greeted.retain(|_, last| now - *last < ABSENCE_TIMEOUT);
                 }
                 if self.greeted.len() >= MAX_CLIENTS && !self.greeted.contains_key(&from) {
                     return None;
                 }
                 self.greeted
                     .insert(from, now)
-                    .is_none_or(|last| now - last >= ABSENCE)
+                    .is_none_or(|last| now - last >= ABSENCE_TIMEOUT)
                     .then(|| format!("{from} is measuring"))
             }
             ClientEvent::Ended(_)
@@ -184,7 +186,9 @@ mod tests {
 
     #[test]
     fn addresses_with_and_without_a_port() {
-        let read = |text: &str| listen(text).map(|address| address.to_string());
+        fn read(text: &str) -> Result<String, String> {
+            listen(text).map(|address| address.to_string())
+        }
         assert_eq!(read("127.0.0.1"), Ok(format!("127.0.0.1:{}", Remote::PORT)));
         assert_eq!(read("localhost:0"), Ok("127.0.0.1:0".into()));
         assert_eq!(read("::"), Ok(format!("[::]:{}", Remote::PORT)));

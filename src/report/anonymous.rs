@@ -1,5 +1,5 @@
-//! A session without private names: host name, user, folders, file names and names that the user
-//! chose.
+//! Sessions without private names: host name, user, folders, file names and names chosen by the
+//! user.
 //!
 //! Structured fields are cleared or get a neutral word. In free text every known name is replaced,
 //! and so is every path outside /proc and /sys.
@@ -16,7 +16,7 @@ use crate::session::Session;
 /// Names that must not appear, with their replacements; the longest first.
 pub struct PrivateNames(Vec<(String, &'static str)>);
 
-/// Folders that every machine has, and destinations of network probes: they identify nobody.
+/// Folders that exist on every machine, and destinations of network probes: they identify no one.
 const COMMON: [&str; 16] = [
     "data", "home", "tmp", "var", "mnt", "srv", "media", "opt", "usr", "root", "run", "dev",
     "file", ".", "remote", "loopback",
@@ -29,7 +29,9 @@ impl PrivateNames {
             TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path.as_path(),
             TargetSpec::None => Path::new(""),
         };
-        let text = |path: &Path| path.to_string_lossy().into_owned();
+        fn text(path: &Path) -> String {
+            path.to_string_lossy().into_owned()
+        }
         let mut names: Vec<(String, &str)> =
             path.ancestors().skip(1).map(|folder| (text(folder), "FOLDER")).collect();
         names.push((text(path), "FILE"));
@@ -111,7 +113,7 @@ impl PrivateNames {
             TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => *path = "file".into(),
             TargetSpec::None => {}
         }
-        // The name that the user knows it by, or its address.
+        // The name by which the user knows it, or its address.
         plan.remote.iter_mut().for_each(|remote| remote.host = "HOST".into());
         plan.presets
             .iter_mut()
@@ -135,7 +137,7 @@ impl PrivateNames {
 pub fn anonymize(session: &Session) -> Session {
     let names = PrivateNames::new(&session.host, &session.plan);
     let mut out = session.clone();
-    // The id ends in the name of the file: what is left of it is the time.
+    // The id ends in the name of the file: only the time remains.
     out.id = session
         .id
         .chars()
@@ -190,7 +192,9 @@ fn replace_name(text: &str, name: &str, word: &str) -> String {
     let mut before = None;
     while let Some(at) = rest.find(name) {
         let (head, tail) = (&rest[..at], &rest[at + name.len()..]);
-        let part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        fn part(c: Option<char>) -> bool {
+            c.is_some_and(char::is_alphanumeric)
+        }
         let inside = part(head.chars().last().or(before)) || part(tail.chars().next());
         out += head;
         out += if inside && name.chars().all(char::is_alphanumeric) { name } else { word };

@@ -127,7 +127,7 @@ fn column(name: &str, get: impl Fn(&Row) -> Field + 'static) -> Column {
     Column { name: name.into(), get: Box::new(get) }
 }
 
-/// A column that only jobs have.
+/// Returns a column that only jobs have.
 fn job(name: &str, get: impl Fn(&CellResult) -> Field + 'static) -> Column {
     column(
         name,
@@ -135,7 +135,7 @@ fn job(name: &str, get: impl Fn(&CellResult) -> Field + 'static) -> Column {
     )
 }
 
-/// A column that only probes have.
+/// Returns a column that only probes have.
 fn probe(name: &str, get: impl Fn(&ProbeResult) -> Field + 'static) -> Column {
     column(
         name,
@@ -236,7 +236,7 @@ fn job_columns() -> Vec<Column> {
         of("op", |j| text_field(j.op)),
         of("pattern", |j| text_field(j.pattern)),
         of("block_bytes", |j| integer(j.block)),
-        // 0 is one pass, as asked; what was calibrated is what calibration found.
+        // 0 is one pass, as requested; else the calibrated count.
         job("count", |r| {
             r.cell.count.or(r.work().map(|work| work.count)).map_or(Field::Empty, integer)
         }),

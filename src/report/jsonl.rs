@@ -2,7 +2,7 @@
 //!
 //! In this order: `{"kind":"trial","cell":{..},"round",..}` with the keys of a trial in the `json`
 //! format, its cell written out; per cell `{"kind":"result","cell":{..},..}` with the keys of a
-//! result but its trials, which are the lines above; `{"kind":"skipped","cell","reason"}`; last
+//! result except its trials, which are the lines above; `{"kind":"skipped","cell","reason"}`; last
 //! `{"kind":"end","schema","session","reason","answer"}`. Without the last line the output is
 //! incomplete.
 
@@ -63,7 +63,7 @@ pub fn trial_line(plan: &Plan, trial: &Trial) -> io::Result<String> {
     to_line(&Line { kind: "trial", cell, rest: object_without(trial, &["cell"])? })
 }
 
-/// [`trial_line`] of a probe.
+/// Formats the line of a probe, like [`trial_line`].
 pub fn probe_line(plan: &Plan, trial: &ProbeTrial) -> io::Result<String> {
     let cell = plan.probes.get(trial.cell as usize).map(CellOf::Probe);
     to_line(&Line { kind: "trial", cell, rest: object_without(trial, &["cell"])? })

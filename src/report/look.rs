@@ -21,9 +21,9 @@ pub struct Look {
     pub color: bool,
     /// Only ASCII characters.
     pub ascii: bool,
-    /// The units of throughput in tables, pages and pictures; sentences choose their own.
+    /// The units of throughput in tables, pages and pictures; sentences use their own.
     pub unit: Rates,
-    /// How values are spread in pages and pictures.
+    /// The scale of values in pages and pictures.
     pub scale: Spread,
 }
 

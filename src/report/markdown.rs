@@ -1,6 +1,6 @@
 //! The table as Markdown, ready to paste: conditions, table, warnings, gaps, the answer.
 //!
-//! Whatever GitHub's Markdown would interpret is escaped, wherever it came from.
+//! All characters that GitHub's Markdown would interpret are escaped, whatever their origin.
 
 use std::io::{self, Write};
 
@@ -24,7 +24,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     let (results, probes) = (analysis::results(session), analysis::probes(session));
     let (rows, _) = axes::sort_rows(&results);
     let findings = Findings::from_rows(&rows);
-    // No line of Markdown is broken by its width.
+    // Renderers wrap the lines of Markdown.
     let look = Look { width: usize::MAX / 2, color: false, ..*look };
     for (what, paragraphs) in conditions::preset_descriptions(session) {
         writeln!(out, "## {}\n", escape(&what))?;
@@ -46,7 +46,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     }
     let chart = sparks::build_lines(session, &results);
     if !chart.is_empty() {
-        // Between fences nothing is more than text.
+        // Text between fences is not interpreted.
         let safe: Vec<String> =
             chart.iter().map(|line| below::safe(line, &look).replace("```", "'''")).collect();
         writeln!(out, "```text\n{}\n```\n", safe.join("\n"))?;
@@ -78,7 +78,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
 /// Writes the lines as a list.
 fn write_list(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
     for line in lines.iter().filter(|line| !line.is_empty()) {
-        // What is indented belongs to the line before.
+        // An indented line belongs to the line before.
         let start = if line.starts_with(' ') { "  " } else { "- " };
         writeln!(out, "{start}{}", escape(line.trim()))?;
     }
@@ -87,7 +87,7 @@ fn write_list(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes a table of these columns, with titles and units in its head.
 pub fn write_table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
-    let title = |column: &Column| {
+    fn title(column: &Column) -> String {
         escape(
             format!(
                 "{} {}",
@@ -96,7 +96,7 @@ pub fn write_table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::
             )
             .trim(),
         )
-    };
+    }
     writeln!(out, "{}", format_row(columns.iter().map(title).collect()))?;
     writeln!(
         out,
@@ -115,7 +115,7 @@ pub fn write_table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::
     Ok(())
 }
 
-/// Joins escaped cells to a line of a table.
+/// Joins escaped cells into a line of a table.
 pub fn format_row(cells: Vec<String>) -> String {
     format!("| {} |", cells.join(" | "))
 }
@@ -155,7 +155,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Bars of a table that are no text.
+    /// Bars of a table that are not text.
     fn bars(line: &str) -> usize {
         line.replace("\\\\", "").replace("\\|", "").matches('|').count()
     }
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_counts_of_measure_are_a_table_of_their_own() {
-        let text = show(&sample::measured());
+        let text = show(&sample::measured_session());
         assert!(
             text.contains(
                 "| block | count | size | time ms |\n| ---: | ---: | ---: | ---: |\n| 512 B |"
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_preset_reads_like_the_section_of_a_report() {
-        let text = show(&sample::bounded(sample::measured()));
+        let text = show(&sample::bounded(sample::measured_session()));
         let places = [
             "## measure: How many blocks",
             "Doubles the number of blocks",

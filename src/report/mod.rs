@@ -1,5 +1,4 @@
-//! Reports: what a session looks like in each format. A new format is one file and its entry in
-//! [`FORMATS`].
+//! Reports: a session in each format. A new format is one file and its entry in [`FORMATS`].
 
 mod anonymous;
 mod compare;

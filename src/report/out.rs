@@ -1,4 +1,4 @@
-//! Where data goes (stdout or a file), and what its destination can show.
+//! The destination of data (stdout or a file), and what it can display.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -70,12 +70,12 @@ pub enum When {
 #[derive(Debug, Clone, Copy)]
 pub struct Ids(fn() -> Vec<&'static str>);
 
-/// The ids of [`FORMATS`].
+/// Returns the ids of [`FORMATS`].
 pub fn formats() -> Ids {
     Ids(|| FORMATS.iter().map(|format| format.id).collect())
 }
 
-/// The ids of [`COMPARISONS`].
+/// Returns the ids of [`COMPARISONS`].
 pub fn comparisons() -> Ids {
     Ids(|| COMPARISONS.iter().map(|format| format.id).collect())
 }
@@ -97,12 +97,12 @@ impl TypedValueParser for Ids {
     }
 }
 
-/// An error that is not wrong usage: the program exits with this code.
+/// An error other than wrong usage: the program exits with this code.
 #[derive(Debug, thiserror::Error)]
 #[error("{1}")]
 pub struct Failure(pub u8, pub String);
 
-/// Prints a line to stderr and ignores errors: an unread message is no reason to fail.
+/// Prints a line to stderr and ignores errors: an unread message is not a reason to fail.
 pub fn print_message(line: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{}", safe_lines(&line.to_string(), Replacement::Escape));
 }
@@ -113,10 +113,12 @@ pub fn failure(error: impl std::fmt::Display) -> anyhow::Error {
 }
 
 impl Out {
-    /// Returns what the destination can show.
+    /// Returns the capabilities of the destination.
     pub fn look(&self) -> Look {
         let terminal = self.output.is_none() && io::stdout().is_terminal();
-        let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+        fn set(name: &str) -> bool {
+            std::env::var_os(name).is_some_and(|v| !v.is_empty())
+        }
         let dumb = std::env::var("TERM").is_ok_and(|t| t == "dumb");
         Look {
             width: if terminal {
@@ -194,7 +196,7 @@ impl Out {
     }
 }
 
-/// Opens stdout past std, which does not report an error if it is closed.
+/// Opens stdout without std, which does not report that it is closed.
 pub fn stdout() -> anyhow::Result<File> {
     stdout::open().map_err(|error| stdout_error(&error))
 }
@@ -214,7 +216,7 @@ fn stdout_error(error: &io::Error) -> anyhow::Error {
 /// Narrower reports are hard to read.
 const MIN_COLUMNS: usize = 40;
 
-/// Returns the width of the terminal; one that reports 0, as a serial line does, counts as 80.
+/// Returns the width of the terminal; a reported width of 0, as on a serial line, counts as 80.
 fn terminal_columns() -> usize {
     let reported = crossterm::terminal::window_size()
         .ok()

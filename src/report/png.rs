@@ -1,5 +1,5 @@
-//! The picture as pixels, for slides and documents: the same as the svg, in the light, at twice its
-//! size.
+//! The picture as pixels, for slides and documents: the same as the SVG in its light scheme, at
+//! twice its size.
 
 use std::io::{self, Write};
 
@@ -22,16 +22,18 @@ pub const FORMAT: Format = Format {
     write,
 };
 
-/// Pixels of one unit of the picture.
+/// Pixels per unit of the picture.
 const PIXEL_RATIO: f32 = 2.0;
-/// Pixels up and down: beyond it the picture is less dense.
+/// Height in pixels; a taller picture gets a lower resolution.
 const MAX_HEIGHT: f32 = 16_000.0;
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let scene = picture::scene(session, look);
     let dense = PIXEL_RATIO.min(MAX_HEIGHT / scene.height as f32);
     let pixels = |length: f64| ((length as f32 * dense).ceil() as u32).max(1);
-    let too_large = || io::Error::other("the picture is too large to paint");
+    fn too_large() -> std::io::Error {
+        io::Error::other("the picture is too large to paint")
+    }
     let mut canvas = Canvas {
         pixels: Pixmap::new(pixels(scene.width), pixels(scene.height)).ok_or_else(too_large)?,
         dense,
@@ -167,7 +169,7 @@ impl Canvas {
     }
 }
 
-/// Takes the outline of a letter, which is upwards in units of the font.
+/// A receiver of a glyph's outline, which points upwards in units of the font.
 struct Letters {
     path: PathBuilder,
     x: f32,
@@ -176,29 +178,30 @@ struct Letters {
 }
 
 impl Letters {
-    fn at(&self, x: f32, y: f32) -> (f32, f32) {
+    fn place(&self, x: f32, y: f32) -> (f32, f32) {
         (self.x + x * self.unit, self.y - y * self.unit)
     }
 }
 
 impl OutlineBuilder for Letters {
     fn move_to(&mut self, x: f32, y: f32) {
-        let (x, y) = self.at(x, y);
+        let (x, y) = self.place(x, y);
         self.path.move_to(x, y);
     }
 
     fn line_to(&mut self, x: f32, y: f32) {
-        let (x, y) = self.at(x, y);
+        let (x, y) = self.place(x, y);
         self.path.line_to(x, y);
     }
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        let ((x1, y1), (x, y)) = (self.at(x1, y1), self.at(x, y));
+        let ((x1, y1), (x, y)) = (self.place(x1, y1), self.place(x, y));
         self.path.quad_to(x1, y1, x, y);
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        let ((x1, y1), (x2, y2), (x, y)) = (self.at(x1, y1), self.at(x2, y2), self.at(x, y));
+        let ((x1, y1), (x2, y2), (x, y)) =
+            (self.place(x1, y1), self.place(x2, y2), self.place(x, y));
         self.path.cubic_to(x1, y1, x2, y2, x, y);
     }
 
@@ -220,7 +223,7 @@ mod tests {
         Pixmap::decode_png(&out).unwrap()
     }
 
-    /// Three ways with a rate each, so that no curve is upon another.
+    /// Returns three backends with one rate each, so that no curve covers another.
     fn three() -> Session {
         let cells = ["read", "mmap", "uring"].into_iter();
         let mut session = sample::session(
@@ -252,7 +255,7 @@ mod tests {
             let wanted = color(ink, 1.0).premultiply().to_color_u8();
             pixels.pixels().iter().filter(|pixel| **pixel == wanted).count() as f64
         };
-        // Pixels that the lines of an ink take.
+        // The pixels covered by the lines of an ink.
         let lines = |ink: Ink| {
             let line = |shape: &Shape| match shape {
                 Shape::Line { points, stroke } if stroke.ink == ink && stroke.opacity >= 1.0 => {

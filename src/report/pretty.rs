@@ -1,7 +1,7 @@
 //! JSON that is safe on terminals: control characters are escaped. Indented output is fast: a
 //! session of 100,000 trials has seven million lines of it.
 //!
-//! Otherwise the same text as serde_json writes, in fewer and larger chunks.
+//! The text is the same as serde_json's, but written in fewer and larger chunks.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use serde_json::ser::{Formatter, Serializer};
 
 use crate::text::write_json;
 
-/// Bytes that are collected before they are written.
+/// Bytes that are buffered before they are written.
 const CHUNK_BYTES: usize = 64 << 10;
 /// A line feed and the deepest usual indentation.
 const INDENT: &[u8; 33] = b"\n                                ";
@@ -66,7 +66,7 @@ impl Formatter for OneLine {
     }
 }
 
-/// Two spaces per level, one item per line, nothing inside what is empty.
+/// Two spaces per level, one item per line, nothing inside empty containers.
 #[derive(Default)]
 struct Indented {
     level: usize,

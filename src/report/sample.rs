@@ -1,5 +1,5 @@
-//! Sessions made by hand, with every kind of cell, for the tests of the formats. The figures are
-//! those of a small virtual machine.
+//! Hand-made sessions with every kind of cell, for the tests of the formats. The figures are those
+//! of a small virtual machine.
 
 use std::sync::Arc;
 
@@ -21,7 +21,8 @@ pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
     }
 }
 
-/// `session` on a machine whose ceilings were measured and a disk whose speed is named.
+/// Returns `session` on a machine whose ceilings were measured and a disk whose rated speed is
+/// known.
 pub fn bounded(mut session: Session) -> Session {
     let mut grounds = session.grounds.take().unwrap_or_default();
     let reached = Ceilings {
@@ -143,7 +144,7 @@ pub fn warn(
     verdict.warnings.push(Warning { id: id.into(), severity, message, evidence, remedy });
 }
 
-/// The default preset: three ways, four block sizes, cold and warm.
+/// Returns the default preset: three backends, four block sizes, cold and warm.
 pub fn quick() -> Session {
     let mut cells = Vec::new();
     for cache in [Cache::Cold, Cache::Warm] {
@@ -171,8 +172,8 @@ pub fn quick() -> Session {
     session
 }
 
-/// Everything that can go wrong: warnings, a failed cell, skipped ones, a cut trial, an interrupted
-/// run, hostile names.
+/// Returns a session with everything that can go wrong: warnings, a failed cell, skipped ones, a
+/// cut trial, an interrupted run, hostile names.
 pub fn troubled() -> Session {
     let mut session = quick();
     session.plan.target = TargetSpec::File {
@@ -219,7 +220,8 @@ pub fn troubled() -> Session {
     session
 }
 
-/// One trial of one cell, without intervals and without latencies, nothing known about its bytes.
+/// Returns one trial of one cell, without intervals and without latencies, and with the source of
+/// its bytes unknown.
 pub fn single() -> Session {
     let mut session =
         session(vec![Job { count: Some(0), xor: true, ..job("read", 512, Cache::AsIs) }]);
@@ -231,9 +233,9 @@ pub fn single() -> Session {
     session
 }
 
-/// What `measure` found: one count fills the trial time, and one ends with the file and is
+/// Returns a result of `measure`: one count fills the trial time, and one ends with the file and is
 /// repeated.
-pub fn measured() -> Session {
+pub fn measured_session() -> Session {
     let mut session = session(vec![
         job("read", 512, Cache::Warm),
         job("read", 1 << 20, Cache::Warm),
@@ -250,7 +252,7 @@ pub fn measured() -> Session {
     for trial in
         session.trials.iter_mut().map(std::sync::Arc::make_mut).filter(|trial| trial.cell == 1)
     {
-        // 512 operations are the file.
+        // The file has 512 operations.
         (trial.ops, trial.bytes, trial.passes, trial.nanos) =
             (512 * 15, 15 << 29, 15, 15 * 20_000_000);
     }
@@ -309,15 +311,15 @@ pub fn axes() -> Session {
     session
 }
 
-/// A run that was stopped before its first trial.
+/// Returns a run that was stopped before its first trial.
 pub fn empty() -> Session {
     let mut session = session(vec![job("read", 4 << 10, Cache::Cold)]);
     session.end = None;
     session
 }
 
-/// One cell of every kind, with few trials: wrong, misleading, failed, cut, without latency, moving
-/// nothing, skipped, never reached.
+/// Returns one cell of every kind, with few trials: wrong, misleading, failed, cut, without
+/// latency, moving nothing, skipped, never reached.
 pub fn every() -> Session {
     let mut cells: Vec<Job> =
         [4u64 << 10, 64 << 10, 1 << 20].map(|block| job("read", block, Cache::Cold)).to_vec();
@@ -428,7 +430,7 @@ fn probes(session: &mut Session) {
     session.probe_findings[5].error = Some("sched_setaffinity: EPERM <b> |".into());
 }
 
-/// Every sample, with its name.
+/// Returns every sample, with its name.
 pub fn all() -> Vec<(&'static str, Session)> {
     vec![
         ("every", every()),

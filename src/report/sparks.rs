@@ -1,5 +1,5 @@
-//! A chart of plain characters, for text without pictures: a line of bars for each curve, all
-//! of a figure on one scale.
+//! A chart of plain characters, for text without pictures: a line of bars for each curve, all of a
+//! figure on one scale.
 
 use super::Look;
 use super::figure::{self, Figure, Group, Metric, Panel};
@@ -11,19 +11,18 @@ use crate::units::{show_count, show_rate};
 /// Heights of a bar; the estimates are dotted.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Builds the lines of the charts, each below a caption; none where nothing varies along
-/// an axis.
+/// Builds the lines of the charts, each below a caption; none if nothing varies along an axis.
 pub fn build_lines(session: &Session, results: &[CellResult]) -> Vec<String> {
     let groups = figure::groups(session, results, &[], &Look::default());
-    let shown = |group: &Group| {
+    fn count_figures(group: &Group) -> usize {
         group
             .figures
             .iter()
             .filter(|figure| !figure.again && figure.metric != Metric::Latency)
             .count()
-    };
+    }
     let mut lines = Vec::new();
-    for group in groups.iter().filter(|group| shown(group) > 0) {
+    for group in groups.iter().filter(|group| count_figures(group) > 0) {
         for figure in
             group.figures.iter().filter(|figure| !figure.again && figure.metric != Metric::Latency)
         {

@@ -1,4 +1,4 @@
-//! The picture as SVG. It paints its own background and turns with the reader's colour scheme; it
+//! The picture as SVG. It paints its own background and follows the reader's colour scheme; it
 //! loads nothing.
 
 #[cfg(test)]
@@ -42,20 +42,20 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "</svg>")
 }
 
-/// Fills and strokes by class, for the light and for the dark.
+/// Fills and strokes by class, for the light and the dark scheme.
 fn style() -> String {
-    let rules = |dark: bool| {
+    fn rules(dark: bool) -> String {
         let rule = |(_, class, light, night): &(Ink, &str, &str, &str)| {
             let color = if dark { night } else { light };
             format!(".{class}{{fill:{color}}}.{class}l{{stroke:{color}}}")
         };
         SCHEMES.iter().map(rule).collect::<String>()
-    };
+    }
     format!("{}@media(prefers-color-scheme:dark){{{}}}", rules(false), rules(true))
 }
 
-/// The attributes of an ink as fill, and as stroke: a class where it turns with the scheme, and a
-/// colour for those who know no styles.
+/// Returns the attributes of an ink as fill and as stroke: a class if it follows the scheme, and a
+/// colour for viewers without styles.
 fn ink(ink: Ink, what: &str) -> String {
     let line = if what == "stroke" { "l" } else { "" };
     let class = ink.class().map(|class| format!("class=\"{class}{line}\" ")).unwrap_or_default();

@@ -73,7 +73,7 @@ fn every_format_has_its_golden_text() {
         let text = String::from_utf8(out).unwrap().replace(env!("CARGO_PKG_VERSION"), "VERSION");
         let text = text
             .replace("\"library_build_type\": \"release\"", "\"library_build_type\": \"debug\"");
-        // What is in assets stands there.
+        // Snapshots need not repeat the assets.
         let text = text.replace(html::STYLE, "STYLE\n").replace(html::SCRIPT, "SCRIPT\n");
         insta::assert_snapshot!(format!("golden_{}", format.id), text);
     }
@@ -87,7 +87,7 @@ fn a_closed_output_is_told_as_what_it_is() {
     }
 }
 
-/// A session with any figures and any texts.
+/// Returns a session with arbitrary figures and texts.
 fn odd(figures: Vec<[u64; 6]>, [name, message, error]: [String; 3], share: f64) -> Session {
     let mut session = sample::troubled();
     session.trials.truncate(figures.len());
@@ -106,6 +106,7 @@ fn odd(figures: Vec<[u64; 6]>, [name, message, error]: [String; 3], share: f64) 
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn no_figures_and_no_texts_make_a_format_fail(
         figures in prop::collection::vec(any::<[u64; 6]>(), 1..8),
@@ -126,8 +127,8 @@ proptest! {
 }
 
 proptest! {
-    // Painting takes longer than writing.
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    // Rendering takes longer than writing.
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
     fn no_figures_and_no_texts_make_a_picture_fail(

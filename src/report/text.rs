@@ -1,4 +1,4 @@
-//! Text for people, and what of it may not reach a terminal or a page.
+//! Text for people, and the escaping of what must not reach a terminal or a page.
 
 use crate::text::{Replacement, safe};
 pub use crate::text::{pad_right, width, wrap, wrap_where};

@@ -87,12 +87,12 @@ fn check_comparable(
     // Imported and old sessions may not have it.
     if let Some(grounds) = base.grounds.as_ref().filter(|grounds| grounds.target.fs != met.facts.fs)
     {
-        let named = |fs: &str| {
+        fn describe_fs(fs: &str) -> String {
             if fs.is_empty() { "a block device".into() } else { crate::text::clean_text(fs) }
-        };
+        }
         return Err(BaselineError::FileSystem {
-            base: named(&grounds.target.fs),
-            here: named(&met.facts.fs),
+            base: describe_fs(&grounds.target.fs),
+            here: describe_fs(&met.facts.fs),
         });
     }
     // Cells that failed in the baseline may fail again.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::backend::fold;
 use crate::engine::measure_ceilings;
 use crate::record::Ceilings;
 use crate::sys::atomic_file;
@@ -26,6 +27,9 @@ struct SavedCeilings {
     /// Runs that measured them.
     runs: u32,
     ceilings: Ceilings,
+    /// The fastest loop for XORs.
+    #[serde(default)]
+    xor_loop: String,
 }
 
 /// Runs that measure the ceilings: other programs slow down a bare loop, so the best run counts.
@@ -43,8 +47,20 @@ pub fn measure_or_load(last_cache: u64) -> Ceilings {
 
 /// Returns the ceilings that earlier runs of this boot saved; measures nothing.
 pub fn saved_ceilings() -> Option<Ceilings> {
+    saved().map(|saved| saved.ceilings)
+}
+
+/// Chooses the loop for XORs that an earlier run of this boot found to be the fastest, so that this
+/// one need not compare them again.
+pub fn choose_saved_xor_loop() {
+    if let Some(saved) = saved() {
+        fold::choose(&saved.xor_loop);
+    }
+}
+
+fn saved() -> Option<SavedCeilings> {
     let (folder, boot) = Home::Cache.folder().zip(boot_id())?;
-    read(&folder.join(FILE), &boot).map(|kept| kept.ceilings)
+    read(&folder.join(FILE), &boot)
 }
 
 /// Maximum size of the file, bytes; a longer one is not ours.
@@ -76,7 +92,14 @@ fn measure_or_load_in(folder: &Path, boot: String, measure: impl FnOnce() -> Cei
     let _ = save(
         folder,
         &path,
-        &SavedCeilings { boot, version, cpus: cpus(), runs: runs + 1, ceilings },
+        &SavedCeilings {
+            boot,
+            version,
+            cpus: cpus(),
+            runs: runs + 1,
+            ceilings,
+            xor_loop: fold::fastest().0.into(),
+        },
     );
     ceilings
 }
@@ -134,7 +157,9 @@ mod tests {
     #[test]
     fn a_damaged_file_and_a_folder_that_cannot_be_are_measured_over() {
         let home = tempfile::tempdir().unwrap();
-        let one = || Ceilings { read: Some(1.0), ..Ceilings::default() };
+        fn one() -> Ceilings {
+            Ceilings { read: Some(1.0), ..Ceilings::default() }
+        }
         for text in ["", "{", "[]", r#"{"boot":"a","version":"x","cpus":1,"ceilings":{"read":-1}}"#]
         {
             fs::write(home.path().join(FILE), text).unwrap();

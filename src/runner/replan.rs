@@ -12,7 +12,7 @@ use crate::units::show_bytes;
 #[derive(Debug, thiserror::Error)]
 pub enum ReplanError {
     #[error(
-        "--plan runs the cells of that session: only --seed, --trials, --trial-time, --budget and --remote can be combined with it"
+        "--plan runs the cells of that session: only --seed, --trials, --until, --trial-time, --budget and --remote can be combined with it"
     )]
     Cells,
     #[error("that plan needs {} of its file, but this file has only {}", show_bytes(*.need), show_bytes(*.size))]
@@ -36,6 +36,7 @@ pub fn replan(
     let free = Settings {
         seed: None,
         trials: None,
+        until: None,
         trial_time: None,
         budget: None,
         remote: None,
@@ -66,6 +67,11 @@ pub fn replan(
     }
     plan.seed = settings.seed.unwrap_or(plan.seed);
     plan.trials = settings.trials.or(plan.trials);
+    if let Some(hundredths) = settings.until {
+        plan.goal = f64::from(hundredths) / 10_000.0;
+        plan.trials = settings.trials;
+        plan.budget = Plan::UNTIL_BUDGET;
+    }
     plan.trial_time = settings.trial_time.unwrap_or(plan.trial_time);
     plan.fitted &= settings.trial_time.is_none();
     plan.budget = settings.budget.unwrap_or(plan.budget);

@@ -68,6 +68,7 @@ pub fn start(
     report: impl FnMut(Report) + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
     let (machine, last_cache) = (host.evidence(), host.last_cache());
+    ceilings::choose_saved_xor_loop();
     let relay = Arc::new(Relay {
         recorder,
         report: Mutex::new(Box::new(report)),
@@ -149,7 +150,8 @@ impl Relay {
         if self.over.swap(true, AcqRel) {
             return;
         }
-        let events = [Event::Note { text: why.clone() }, Event::End { reason: End::Budget }];
+        let events =
+            [Event::Note { text: why.clone() }, Event::End { reason: End::Budget, seconds: None }];
         // Only tried: it may be the session file that hangs.
         if let Some(mut recorder) =
             self.recorder.as_ref().and_then(|recorder| recorder.try_lock().ok())

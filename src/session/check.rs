@@ -1,5 +1,5 @@
-//! What a file that anyone may have written must hold to: cells that the plan has, values that can
-//! be shown, texts that are safe to show.
+//! Checks of a file that anyone may have written: cells must be in the plan, values must be
+//! displayable, and texts safe to show.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use crate::plan::{Job, Plan};
 use crate::record::{DropLevel, Event, Level, Preparation, ProbeFindings, Trial, Verdict, Warning};
 use crate::text::clean;
 
-/// Programs that map a file: further names are dropped, as they take more room in memory than in
-/// the file.
+/// Programs that map a file: further names are dropped, because they take more room in memory than
+/// in the file.
 const MAX_MAPPED_BY: usize = 16;
 /// Readings of a cache-drop level.
 const MAX_READINGS: usize = 100;
@@ -16,7 +16,7 @@ const MAX_READINGS: usize = 100;
 /// Checks an event of a run of `plan` and makes its texts safe to show.
 ///
 /// # Errors
-/// It names a cell that the plan lacks, or holds a value that cannot be.
+/// The event names a cell that the plan lacks, or holds an impossible value.
 pub fn event(event: &mut Event, plan: &Plan) -> Result<(), String> {
     match event {
         Event::Plan { plan } => self::plan(Arc::make_mut(plan))?,
@@ -47,7 +47,7 @@ pub fn event(event: &mut Event, plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-/// The index of a cell of the plan.
+/// Returns the index of a cell of the plan.
 pub fn cell(cell: u32, plan: &Plan) -> Result<usize, String> {
     let cells = plan.cells.len();
     let index = cell as usize;
@@ -95,16 +95,16 @@ fn clean_warning(warning: &mut Warning) {
     clean::clean_in_place(warning.id.to_mut());
 }
 
-/// A verdict whose texts are safe to show.
-pub fn cleaned(mut verdict: Verdict) -> Verdict {
+/// Returns a verdict whose texts are safe to show.
+pub fn clean_verdict(mut verdict: Verdict) -> Verdict {
     clean::clean_in_place(&mut verdict.source_reason);
     verdict.warnings.iter_mut().for_each(clean_warning);
     verdict.latency.iter_mut().for_each(|latency| latency.buckets.shrink_to_fit());
     verdict
 }
 
-/// Checks that a plan can be shown and run again, and makes its texts safe to show; its paths stay
-/// what they are.
+/// Checks that a plan can be shown and run again, and makes its texts safe to show; its paths
+/// remain unchanged.
 pub fn plan(plan: &mut Plan) -> Result<(), String> {
     let texts = plan.presets.iter_mut().chain(plan.skipped.iter_mut().map(|s| &mut s.reason));
     texts.chain([&mut plan.experiment]).for_each(clean::clean_in_place);
@@ -122,7 +122,7 @@ pub fn plan(plan: &mut Plan) -> Result<(), String> {
             }
         }
         if job.mix.is_some_and(|mix| mix > 100) {
-            return Err(format!("cell {index}: a mix above 100 %"));
+            return Err(format!("cell {index}: the mix exceeds 100 %"));
         }
     }
     Ok(())

@@ -1,37 +1,37 @@
-//! Which lines of a session file are lost, and how many that makes.
+//! Finds which lines of a session file are lost, and counts them.
 
-/// The highest number of a line that is believed: a file of 2 GiB has fewer.
-const HIGHEST: u64 = 1 << 26;
+/// The highest plausible line number: a file of 2 GiB has fewer.
+const MAX_NUMBER: u64 = 1 << 26;
 /// The lines that hold the header and its copy.
 pub const HEADERS: u64 = 2;
 
-/// What is known of the lines of one file.
+/// The lines of one file that were seen and that are missing.
 #[derive(Debug, Default)]
 pub struct Damage {
     /// The file has seals.
     pub sealed: bool,
-    /// Lines that are not loaded, counted from 1 as they stand in the file.
+    /// Lines that are not loaded, counted from 1 in file order.
     pub bad: Vec<u64>,
-    /// Lines that an earlier copy of the file says it left out.
-    pub told: u64,
-    /// The first line is not the header as it was written.
+    /// Lines that an earlier copy of the file omitted, as noted in it.
+    pub omitted_lines: u64,
+    /// The header was restored from its copy or a later line.
     pub mended: bool,
-    /// That stands elsewhere, and the first line is one like others.
+    /// The header is not the first line; the first line is an ordinary one.
     pub moved: bool,
-    /// Of the header: what it says of the machine could not be read.
+    /// The part of the header that describes the machine could not be read.
     pub header: bool,
-    /// One bit per number of a sealed line that was seen.
+    /// One bit per sealed line number that was seen.
     seen: Vec<u64>,
     highest: u64,
-    /// Bad lines since the last whole one.
+    /// Bad lines since the last good one.
     trailing: u64,
     ended: bool,
     grounds: Option<u64>,
     replanned: bool,
-    /// The number of the first line that counts cells.
+    /// The number of the first line that refers to a cell.
     first_counted: Option<u64>,
-    /// A bad line of a file without seals, before the first that counts cells, may have been the
-    /// plan.
+    /// A bad line of a file without seals, before the first that refers to a cell, may have been
+    /// the plan.
     maybe_plan: Option<u64>,
 }
 
@@ -40,9 +40,9 @@ impl Damage {
         Damage { sealed, header, ..Damage::default() }
     }
 
-    /// Takes in the number of a sealed line; `false` where there was one of that number.
+    /// Notes the number of a sealed line; `false` if that number was seen before.
     pub fn see(&mut self, number: u64) -> bool {
-        if number == 0 || number > HIGHEST {
+        if number == 0 || number > MAX_NUMBER {
             return false;
         }
         let (at, bit) = ((number / 64) as usize, 1u64 << (number % 64));
@@ -60,7 +60,7 @@ impl Damage {
         self.seen.get((number / 64) as usize).is_some_and(|bits| bits & (1 << (number % 64)) != 0)
     }
 
-    /// A line that is not loaded.
+    /// Notes a line that is not loaded.
     pub fn lose(&mut self, at: u64, line: &[u8]) {
         self.bad.push(at);
         self.trailing += 1;
@@ -81,14 +81,14 @@ impl Damage {
         self.replanned = true;
     }
 
-    /// A line that says which cell it is of.
+    /// Notes a line that refers to a cell.
     pub fn count(&mut self, number: u64) {
         let first = self.first_counted.get_or_insert(number);
         *first = number.min(*first);
     }
 
-    /// The line in which the plan that was run may have been lost, so that nobody knows what the
-    /// cells are.
+    /// Returns the line in which the executed plan may have been lost; without it the cells have no
+    /// meaning.
     ///
     /// Such a plan is written twice, right before the grounds.
     pub fn lost_plan(&self) -> Option<u64> {
@@ -105,27 +105,27 @@ impl Damage {
         }
     }
 
-    /// How many lines are lost.
-    pub fn lost(&self) -> u64 {
+    /// Returns the number of lost lines.
+    pub fn lost_lines(&self) -> u64 {
         self.gaps() + self.unnumbered()
     }
 
-    /// Of these, those that no gap in the numbers tells of: a copy has to say so.
+    /// Returns how many of them leave no gap in the numbers; a copy must record them.
     pub fn unnumbered(&self) -> u64 {
         let bad = match self.sealed {
             true if self.ended => 0,
             true => self.trailing,
             false => self.bad.len() as u64,
         };
-        bad + self.told + u64::from(self.header)
+        bad + self.omitted_lines + u64::from(self.header)
     }
 
-    /// The number of a line that is added to a copy.
+    /// Returns the number for a line that is added to a copy.
     pub fn next(&self) -> u64 {
         self.highest + 1
     }
 
-    /// Numbers that are missing after those of the header.
+    /// Counts the numbers that are missing after those of the header.
     fn gaps(&self) -> u64 {
         let seen: u64 = self.seen.iter().map(|bits| u64::from(bits.count_ones())).sum();
         let headers = (1..=HEADERS).filter(|number| self.has(*number)).count() as u64;
@@ -133,7 +133,8 @@ impl Damage {
     }
 }
 
-/// Whether a damaged line was of another kind than a plan: it begins nearly as one of those does.
+/// Returns whether a damaged line was of another kind than a plan: its start nearly matches that of
+/// such a line.
 fn is_surely_no_plan(line: &[u8]) -> bool {
     let near = |start: &str| {
         line.len() >= start.len()
@@ -165,23 +166,23 @@ mod tests {
     fn lost_lines_are_counted_by_their_numbers() {
         let mut damage = sealed(&[1, 2, 3, 7, 8]);
         assert!(!damage.see(7) && !damage.see(0) && !damage.see(u64::MAX));
-        assert_eq!(damage.lost(), 3);
+        assert_eq!(damage.lost_lines(), 3);
         damage.lose(9, b"x");
-        assert_eq!((damage.lost(), damage.unnumbered()), (4, 1));
+        assert_eq!((damage.lost_lines(), damage.unnumbered()), (4, 1));
         damage.end();
-        assert_eq!(damage.lost(), 3);
-        // Of the header and its copy one is enough.
-        assert_eq!((sealed(&[2, 3]).lost(), sealed(&[1, 3]).lost()), (0, 0));
+        assert_eq!(damage.lost_lines(), 3);
+        // Of the header and its copy, one is enough.
+        assert_eq!((sealed(&[2, 3]).lost_lines(), sealed(&[1, 3]).lost_lines()), (0, 0));
     }
 
     #[test]
     fn a_plan_that_may_be_lost_is_found() {
-        let with = |numbers: &[u64], grounds: Option<u64>, first: u64| {
+        fn with(numbers: &[u64], grounds: Option<u64>, first: u64) -> Option<u64> {
             let mut damage = sealed(numbers);
             grounds.into_iter().for_each(|number| damage.grounds(number));
             damage.count(first);
             damage.lost_plan()
-        };
+        }
         assert_eq!(with(&[1, 2, 3, 4], Some(3), 4), None);
         assert_eq!(with(&[1, 2, 5, 6], Some(5), 6), Some(3));
         assert_eq!(with(&[1, 2, 4, 5, 6], Some(5), 6), None);

@@ -1,4 +1,4 @@
-//! Changes to sessions that are kept: rename, delete, import. None touches another session.
+//! Changes to saved sessions: rename, delete, import. None affects another session.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, Write};
@@ -6,30 +6,30 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::line::{self, Line};
-use super::load::{load, whole};
-use super::publish::{Alone, PATIENCE, Unfinished, lock, publish};
+use super::load::{load, load_with_damage};
+use super::publish::{FolderLock, LOCK_TIMEOUT, Unfinished, publish, try_lock, unlock};
 use super::reader;
 use super::schema::SUFFIX;
 use super::seal::{self, Seal};
 use super::{NewSession, Recorder, SessionError, fio, header_line, list, naming, store};
 use crate::text::time;
 
-/// How often a file may be replaced while its lock is taken.
-const REPLACED: u32 = 100;
+/// How often to retry a file that is replaced while it is being locked.
+const MAX_REPLACED: u32 = 100;
 
-/// Fails where a run still writes the session; else holds its lock as long as the handle lives.
-fn claim(path: &Path) -> Result<File, SessionError> {
+/// Locks a session file; the lock lasts as long as the handle. Fails while a run writes the file.
+fn lock_session(path: &Path) -> Result<File, SessionError> {
     let no = |e| SessionError::io("change", path, e);
-    for _ in 0..REPLACED {
+    for _ in 0..MAX_REPLACED {
         let file = OpenOptions::new()
             .append(true)
             .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
             .open(path)
             .map_err(no)?;
-        if !lock(&file) {
+        if !try_lock(&file) {
             return Err(SessionError::Busy(list::id_of(path)));
         }
-        // Another process may have put a renamed copy in its place in between.
+        // Another process may have replaced it by a renamed copy since.
         let (own, named) = (file.metadata().map_err(no)?, fs::metadata(path).map_err(no)?);
         if (own.dev(), own.ino()) == (named.dev(), named.ino()) {
             return Ok(file);
@@ -38,40 +38,40 @@ fn claim(path: &Path) -> Result<File, SessionError> {
     Err(no(ErrorKind::ResourceBusy.into()))
 }
 
-/// Gives the session in `path` another name, or that name with a number where a session in `dir`
-/// has it; says which.
+/// Renames the session in `path`, with a number if a session in `dir` has that name; returns the
+/// new name.
 ///
 /// # Errors
-/// The name is none, the file is no session, a run still writes it, or the disk is full: then it
-/// stays as it was.
+/// The name is not valid, the file is not a session, a run is writing it, or the disk is full. The
+/// file is unchanged then.
 pub fn rename(dir: &Path, path: &Path, name: &str) -> Result<String, SessionError> {
-    let alone = Alone::in_folder(dir, PATIENCE);
-    let _claim = claim(path)?;
+    let lock = FolderLock::in_folder(dir, LOCK_TIMEOUT);
+    let _locked = lock_session(path)?;
     let name = store::free_name(dir, name, Some(&list::id_of(path)))?;
-    // A link stays one.
+    // A symbolic link remains a link.
     let path = &fs::canonicalize(path).map_err(|e| SessionError::io("change", path, e))?;
     let beside = path.parent().unwrap_or(dir);
-    // Elsewhere nothing is ours to tidy up.
-    let own = fs::canonicalize(dir).is_ok_and(|dir| dir == beside);
-    let mut copied = Unfinished::beside(beside, own.then_some(&alone))
+    // Leftovers are removed only from our own folder.
+    let is_ours = fs::canonicalize(dir).is_ok_and(|dir| dir == beside);
+    let mut copied = Unfinished::beside(beside, is_ours.then_some(&lock))
         .map_err(|e| SessionError::io("create a file in", beside, e))?;
     copy(path, &mut copied.file, None, &name)?;
     copied.replace(path).map_err(|e| SessionError::io("replace", path, e))?;
     Ok(name)
 }
 
-/// Removes a session. A file that is neither in `dir` nor a session is left alone.
+/// Removes a session. A file that is neither in `dir` nor a session is not touched.
 ///
 /// # Errors
-/// The file is not ours, a run still writes it, or the kernel refuses.
+/// The file is not ours, a run is writing it, or the kernel refuses.
 pub fn delete(dir: &Path, path: &Path) -> Result<(), SessionError> {
     let stored = path.parent() == Some(dir) && path.extension().is_some_and(|e| e == SUFFIX);
     if !stored && list::header(path).is_none() {
         return Err(SessionError::NotOurs(path.into()));
     }
-    let _alone = Alone::in_folder(dir, PATIENCE);
-    // One that cannot be opened to write is one that nobody writes.
-    let claimed = match claim(path) {
+    let _lock = FolderLock::in_folder(dir, LOCK_TIMEOUT);
+    // A file that cannot be opened for writing is not being written by a run.
+    let claimed = match lock_session(path) {
         Err(busy @ SessionError::Busy(_)) => return Err(busy),
         claimed => claimed,
     };
@@ -80,18 +80,18 @@ pub fn delete(dir: &Path, path: &Path) -> Result<(), SessionError> {
     removed
 }
 
-/// What an import made.
+/// The session that an import created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     pub id: String,
     pub path: PathBuf,
     pub name: String,
-    /// Another session has the name it had, so that it got a number.
+    /// The name was taken, so it got a number.
     pub renamed: bool,
 }
 
-/// Makes a session of what another program wrote; `None` where the file is of none that is known.
-fn foreign(dir: &Path, from: &Path) -> Result<Option<Imported>, SessionError> {
+/// Imports the output of another program; `None` if its format is unknown.
+fn import_foreign(dir: &Path, from: &Path) -> Result<Option<Imported>, SessionError> {
     let Some(session) = fio::session(from)? else { return Ok(None) };
     let slug = from.file_stem().unwrap_or_default().to_string_lossy();
     let created = time::parse_utc(&session.created).unwrap_or(std::time::UNIX_EPOCH);
@@ -103,16 +103,17 @@ fn foreign(dir: &Path, from: &Path) -> Result<Option<Imported>, SessionError> {
     Ok(Some(Imported { id, path, name: String::new(), renamed: false }))
 }
 
-/// Copies a session from anywhere into `dir`, or makes one of the JSON that fio wrote. A session
-/// keeps its id and name, with a number where they are taken.
+/// Copies a session from anywhere into `dir`, or builds one from the JSON of fio. A session keeps
+/// its id and name, with a number if they are taken.
 ///
 /// # Errors
-/// The file cannot be loaded as a session, or the copy cannot be written: then nothing is left of
-/// it.
+/// The file cannot be loaded as a session, or the copy cannot be written; no file is left then.
 pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
     let session = match load(from) {
         Ok(session) => session,
-        Err(error @ SessionError::NotASession { .. }) => return foreign(dir, from)?.ok_or(error),
+        Err(error @ SessionError::NotASession { .. }) => {
+            return import_foreign(dir, from)?.ok_or(error);
+        }
         Err(error) => return Err(error),
     };
     let wanted = match naming::is_id(&session.id) && session.id.len() <= 100 {
@@ -124,7 +125,8 @@ pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
     };
     let name = Some(session.name.as_str()).filter(|name| !name.is_empty());
     let made =
-        publish(dir, &wanted, name, PATIENCE, |to, id, name| copy(from, to, Some(id), name))?;
+        publish(dir, &wanted, name, LOCK_TIMEOUT, |to, id, name| copy(from, to, Some(id), name))?;
+    unlock(&made.file);
     Ok(Imported {
         id: made.id,
         path: made.path,
@@ -133,12 +135,12 @@ pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
     })
 }
 
-/// Copies a session with another id (where given) and name in its first line, to the device. Every
-/// other byte stays, but for lines that are damaged: they are left out, and a line says so.
+/// Copies a session with another name, and another id if given, in its first line; syncs the copy.
+/// All other bytes remain, except that damaged lines are skipped and counted in an added line.
 fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), SessionError> {
-    let (session, damage) = whole(from)?;
+    let (session, damage) = load_with_damage(from)?;
     let no = |why: &str| SessionError::NotASession { path: from.into(), why: why.into() };
-    let mut lines = reader::lines(from)?;
+    let mut lines = reader::read_lines(from)?;
     let first = reader::next_line(&mut lines, from)?.ok_or_else(|| no("it is empty"))?;
     let first = [first, b"\n"].concat();
     let header = match seal::check(first.trim_ascii_end()) {
@@ -148,7 +150,7 @@ fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), 
     let header = Some(header).filter(|_| !damage.mended).and_then(|header| {
         header_line::replace_values(std::str::from_utf8(&header).ok()?, id, name)
     });
-    // A damaged header was restored from its copy or its parts: that one is written.
+    // A damaged header was restored from its copy or its parts: the restored one is written.
     let header = header.map_or_else(|| header_line::restore(&session, id, name), Ok)?;
     let mut to = BufWriter::new(to);
     let failed = |e| SessionError::io("copy", from, e);
@@ -162,14 +164,14 @@ fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), 
         to.write_all(&first).map_err(failed)?;
     }
     while let Some(bytes) = reader::next_line(&mut lines, from)? {
-        // The header and its copy are written already, wherever they stand here.
+        // The header and its copy are already written, wherever they are in this file.
         let header = bytes.starts_with(b"{\"iotui\":");
         let bytes = [bytes, b"\n"].concat();
         if !header && damage.bad.binary_search(&lines.number).is_err() {
             to.write_all(&bytes).map_err(failed)?;
         }
     }
-    let lost = damage.unnumbered() - damage.told;
+    let lost = damage.unnumbered() - damage.omitted_lines;
     if lost > 0 {
         let line = line::bytes(&Line::Lost { lines: lost })
             .map_err(|e| SessionError::Json(e.to_string()))?;
@@ -197,7 +199,7 @@ mod tests {
         let after = load(&find(dir, "taken-2").unwrap()).unwrap();
         assert_eq!(after, crate::session::Session { name: "taken-2".into(), ..before });
         assert_eq!(fs::read(find(dir, &other).unwrap()).unwrap(), bytes);
-        // Its own name is free for it.
+        // The session's own name is available to it.
         assert_eq!(rename(dir, &path, "taken-2").unwrap(), "taken-2");
         assert!(matches!(rename(dir, &path, "\n"), Err(SessionError::Name(_))));
         assert_eq!(fs::read_dir(dir).unwrap().count(), 2);
@@ -236,7 +238,7 @@ mod tests {
         let store = dir.path().join("store");
         assert!(matches!(delete(&store, &mine), Err(SessionError::NotOurs(_))));
         assert!(mine.exists());
-        // In the folder of sessions also one that cannot be read.
+        // In the sessions folder, unreadable ones may be removed too.
         fs::create_dir(&store).unwrap();
         fs::write(store.join("bad.jsonl"), "x").unwrap();
         delete(&store, &store.join("bad.jsonl")).unwrap();

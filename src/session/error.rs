@@ -1,4 +1,4 @@
-//! What can go wrong with a session. Every message is one line and says what to do next.
+//! Errors of sessions. Every message is one line with the next step.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::text::clean;
 use crate::text::show_path;
 
-/// Why a session cannot be kept, found, read or changed.
+/// Why a session cannot be saved, found, read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     #[error(
@@ -48,7 +48,7 @@ impl SessionError {
         SessionError::Io { what, path: path.into(), source }
     }
 
-    /// The message with what counts first: where there is little room, its end is cut off.
+    /// Returns the message with the most important part first: its end is cut off if room is short.
     pub(super) fn reason_first(&self) -> String {
         match self {
             SessionError::Io { what, path, source } => {
@@ -66,10 +66,10 @@ fn hint(near: &[String]) -> String {
     }
 }
 
-/// What a JSON error says, short: it may quote megabytes of what it found.
+/// Returns the text of a JSON error, shortened: it may quote megabytes of its input.
 pub(super) fn why(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    // Every line is parsed by itself, so the "line 1" of the parser would contradict ours.
+    // Every line is parsed separately, so the parser's "line 1" would contradict our line number.
     let text = match text.rfind(" at line 1 column ") {
         Some(at) => format!(
             "{} at byte {}",

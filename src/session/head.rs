@@ -1,4 +1,5 @@
-//! The first line of a session, or what is left of it: which machine, and what was to be measured.
+//! Reads the first line of a session, or what remains of it: the machine, and what was to be
+//! measured.
 
 use std::io::{BufRead, Seek};
 use std::path::Path;
@@ -25,11 +26,11 @@ pub struct Head {
     pub session: Session,
     /// The lines of the file have seals.
     pub sealed: bool,
-    /// Its first line is as it was written.
+    /// Its first line is intact.
     pub whole: bool,
-    /// What it says of the machine is lost.
+    /// Its facts about the machine are lost.
     pub partial: bool,
-    /// The line that it was read from, where that is not among the first two.
+    /// The line that it was read from, if not one of the first two.
     pub elsewhere: Option<u64>,
 }
 
@@ -39,10 +40,10 @@ impl Head {
     }
 }
 
-/// A line without its seal, and whether it has one that fits.
+/// A line without its seal, and whether it has a valid one.
 type Body = (Vec<u8>, Option<bool>);
 
-/// The body of the next line.
+/// Returns the body of the next line.
 fn body<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Result<Option<Body>, SessionError> {
     let Some(line) = reader::next_line(lines, path)? else { return Ok(None) };
     Ok(Some(match seal::check(line) {
@@ -56,7 +57,7 @@ fn body<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Result<Option<Body>, S
     }))
 }
 
-/// Reads the header; afterwards the lines stand where they do after the first one.
+/// Reads the header; the lines are then positioned after the first one.
 pub fn find<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Result<Head, SessionError> {
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
     let empty = lines.at_end();
@@ -70,24 +71,24 @@ pub fn find<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Result<Head
     };
     let head = match (read, fits) {
         (Ok(session), Some(true)) => Ok(Head::new(session, true)),
-        // Of a sealed file the first line has lost its seal, and may have lost more.
+        // If the file was sealed, its first line has lost the seal, and may have lost more.
         (Ok(session), _) => Ok(copy(lines, path).unwrap_or_else(|| Head::new(session, false))),
         (Err(error), _) => {
             copy(lines, path).or_else(|| salvage(&first, fits.is_some(), lines, path)).ok_or(error)
         }
     };
-    lines.go_to(after.0, after.1).map_err(|error| error.at(path, after.1 + 1))?;
+    lines.go_to(after.0, after.1).map_err(|error| error.into_session_error(path, after.1 + 1))?;
     head
 }
 
-/// The header from its copy, which is the second line of a sealed file.
+/// Returns the header from its copy, which is the second line of a sealed file.
 fn copy<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Option<Head> {
     let (second, fits) = body(lines, path).ok()??;
     let session = (fits == Some(true)).then(|| read(&second, path).ok())??;
     Some(Head { whole: false, ..Head::new(session, true) })
 }
 
-/// A header from a line that is whole.
+/// Returns a header from an intact line.
 fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
     let start: Start = line::json(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
@@ -112,8 +113,8 @@ fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
     Ok(Session::new(id, name, first.created, host, first.plan))
 }
 
-/// A header from what is left: its line elsewhere in the file, its parts, or a plan that stands in
-/// a line of its own.
+/// Returns a header from what remains: its line elsewhere in the file, its parts, or a plan in a
+/// separate line.
 fn salvage<R: BufRead + Seek>(
     first: &[u8],
     sealed: bool,
@@ -150,7 +151,7 @@ fn salvage<R: BufRead + Seek>(
             _ => {}
         }
     }
-    // Some other program's file has no such lines.
+    // The file of another program has no such lines.
     let damaged = Damaged { text: first, path };
     let mut plan = plan.or_else(|| damaged.plan().filter(|_| !sealed)).filter(|_| ours)?;
     check::plan(&mut plan).ok()?;
@@ -164,14 +165,14 @@ fn salvage<R: BufRead + Seek>(
     Some(Head { whole: false, partial: true, ..Head::new(session, sealed) })
 }
 
-/// A first line that does not parse. What it says is believed only where no checksum contradicts.
+/// A first line that does not parse. Its content is used only if no checksum contradicts it.
 struct Damaged<'a> {
     text: &'a [u8],
     path: &'a Path,
 }
 
 impl Damaged<'_> {
-    /// The value that follows a key, wherever what is behind it is damaged.
+    /// Returns the value of a key, even if the text after the value is damaged.
     fn value<T: DeserializeOwned>(text: &[u8], at: Option<usize>, key: &str) -> Option<T> {
         let rest = text.get(at? + key.len()..)?;
         let valid = rest.utf8_chunks().next()?.valid();
@@ -199,7 +200,7 @@ impl Damaged<'_> {
         serde_json::from_str(&value.to_string()).ok()
     }
 
-    /// The file's name is the id.
+    /// Returns the id from the file's name; `damaged` if that is not a valid id.
     fn id(&self) -> String {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         if naming::is_id(&stem) { stem.into_owned() } else { "damaged".into() }
@@ -213,12 +214,13 @@ impl Damaged<'_> {
         clean::brief(&self.text("\"name\":").filter(|_| !sealed).unwrap_or_default(), NAME_LENGTH)
     }
 
-    /// As it says, as its id says, or when the file was last written.
+    /// Returns the time of creation: from the line, from its id, or else the file's modification
+    /// time.
     fn created(&self) -> Option<String> {
         let written = self.text("\"created\":").filter(|text| time::parse_utc(text).is_some());
         let stamp = || time::utc_from_stamp(&self.id());
         let modified = || self.path.metadata().and_then(|m| m.modified()).ok().map(time::utc);
-        // Text of a test has no file.
+        // The text in a test has no file.
         written.or_else(stamp).or_else(modified).or_else(|| Some(time::utc(std::time::UNIX_EPOCH)))
     }
 }

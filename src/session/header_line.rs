@@ -22,7 +22,7 @@ struct Places<'a> {
     name: Option<&'a RawValue>,
 }
 
-/// Builds the first line of a session whose own was damaged.
+/// Builds the first line of a session whose original one was damaged.
 pub(super) fn restore(
     session: &Session,
     id: Option<&str>,
@@ -46,8 +46,8 @@ pub(super) fn seal_twice(first: &str) -> Vec<u8> {
     [seal::seal(first.as_bytes(), 1), seal::seal(copy.as_bytes(), HEADERS)].concat()
 }
 
-/// Copies the lines of a session behind its first line and the copy of that, up to offset `whole`.
-/// Returns the number of bytes copied.
+/// Copies the lines of a session after its first line and its copy, up to offset `whole`. Returns
+/// the number of bytes copied.
 pub(super) fn copy_rest(from: &File, whole: u64, to: &mut File) -> io::Result<u64> {
     let mut buffer = vec![0; 64 << 10];
     let (mut at, mut copied, mut skip) = (0, 0, HEADERS);
@@ -89,7 +89,7 @@ fn replace_at<'a>(
     wanted: impl FnOnce(Places<'a>) -> Option<Vec<(&'a RawValue, &'a str)>>,
 ) -> Option<String> {
     let mut changes = wanted(serde_json::from_str(line).ok()?)?;
-    // From the back, so that the places of the others stay right.
+    // From the back, so that the offsets of the others remain valid.
     changes.sort_by_key(|(place, _)| std::cmp::Reverse(place.get().as_ptr()));
     let mut changed = line.to_string();
     for (place, value) in changes {

@@ -1,4 +1,4 @@
-//! The lines of a session file, as they are written and as they are read: docs/formats.md.
+//! The lines of a session file, as written and as read: docs/formats.md.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::record::{
 use crate::text::clean;
 use crate::units;
 
-/// The kind of the second line of a sealed file: the first one again, for the day that is damaged.
+/// The kind of the second line of a sealed file: a copy of the first one, in case that is damaged.
 pub const COPY: &str = "copy";
 
-/// The first line. What a list of sessions needs stands before `host`, so that the rest need not be
+/// The first line. All that a list of sessions needs is before `host`, so that the rest need not be
 /// read.
 #[derive(Serialize)]
 pub struct Header<'a> {
@@ -29,12 +29,12 @@ pub struct Header<'a> {
     id: &'a str,
     name: &'a str,
     created: &'a str,
-    /// The fraction of that second: of two sessions of one second it says which is newer.
+    /// The fraction of that second: it orders sessions created within the same second.
     #[serde(skip_serializing_if = "is_none")]
     nanos: u32,
     target: String,
     cells: usize,
-    /// Of these, the cells of probes.
+    /// The number of these that are cells of probes.
     #[serde(skip_serializing_if = "is_zero")]
     probes: usize,
     host: &'a Host,
@@ -74,7 +74,7 @@ fn is_none(nanos: &u32) -> bool {
     *nanos == 0
 }
 
-/// A target for a list: `scratch 512 MiB`, or the path.
+/// Returns a target for a list: `scratch 512 MiB`, or the path.
 pub fn target(target: &TargetSpec) -> String {
     match target {
         TargetSpec::Scratch { size, .. } => format!("scratch {}", units::show_bytes(*size)),
@@ -89,8 +89,8 @@ pub fn target(target: &TargetSpec) -> String {
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Line<'a> {
-    /// The plan as it is run, where it is not the one of the first line; before the first trial
-    /// only.
+    /// The plan as it is run, if it differs from that of the first line; only before the first
+    /// trial.
     Plan {
         plan: &'a Plan,
     },
@@ -110,7 +110,7 @@ pub enum Line<'a> {
         nanos: u64,
         whole: bool,
     },
-    /// Replaces an earlier one of the same cell; judged on so many trials.
+    /// Replaces an earlier one of the same cell; judged on this many trials.
     Verdict {
         cell: usize,
         trials: u64,
@@ -130,7 +130,7 @@ pub enum Line<'a> {
     Levels {
         levels: &'a [Level],
     },
-    /// Which of the cells that do the same was picked.
+    /// The cell that was picked among those that do the same work.
     Pick {
         #[serde(flatten)]
         pick: &'a Pick,
@@ -138,36 +138,37 @@ pub enum Line<'a> {
     Note {
         text: &'a str,
     },
-    /// How many lines a copy of a damaged file has not.
+    /// The number of lines that a copy of a damaged file lacks.
     Lost {
         lines: u64,
     },
     End(EndLine),
 }
 
-/// The last line, with what a list shows.
+/// The last line, with the values that a list shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndLine {
     pub reason: End,
     /// From the first line to this one.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// Cells with a trial, of probes too.
+    /// Cells with a trial, including those of probes.
     #[serde(default)]
     pub cells: Option<u64>,
     /// Cells with an error.
     #[serde(default)]
     pub failed: u64,
-    /// The gravest warning of all verdicts; `None` where nothing was judged.
+    /// The most severe warning of all verdicts; `None` if nothing was judged.
     #[serde(default)]
     pub worst: Option<Worst>,
-    /// The highest median of the cells that no warning says to be wrong, bytes per second; `None`
+    /// The highest median of the cells without a warning that they are wrong, bytes per second;
+    /// `None`
     /// where none moved bytes.
     #[serde(default)]
     pub best: Option<f64>,
 }
 
-/// What a list says of all verdicts of a session.
+/// The summary of all verdicts of a session in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Worst {
@@ -199,8 +200,8 @@ impl From<Option<Severity>> for Worst {
     }
 }
 
-/// One line as bytes, its line feed included. Fails for text that JSON cannot hold (a path that is
-/// not UTF-8).
+/// Returns one line as bytes, its line feed included. Fails for text that JSON cannot hold (a path
+/// that is not UTF-8).
 pub fn bytes(line: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = serde_json::to_vec(line)?;
     bytes.push(b'\n');
@@ -223,7 +224,7 @@ pub struct First<'a> {
     #[serde(default)]
     pub name: String,
     pub created: String,
-    // Lists read these and cannot do without their form: what can be opened can be listed.
+    // Lists depend on the form of these: whatever can be opened can be listed.
     #[serde(default, rename = "target")]
     _target: String,
     #[serde(default, rename = "cells")]
@@ -240,14 +241,16 @@ pub struct First<'a> {
 pub(super) const LARGEST_HOST: usize = 1 << 20;
 
 impl First<'_> {
-    /// The host, its texts made safe to show.
+    /// Returns the host, its texts made safe to show.
     pub fn host(&self) -> Result<Host, String> {
         let Some(text) = self.host.map(RawValue::get) else { return Ok(Host::default()) };
         if text.len() > LARGEST_HOST {
             return Err(format!("its host is larger than {} MiB", LARGEST_HOST >> 20));
         }
-        let why = |error: serde_json::Error| format!("host: {}", error::why(&error));
-        // Few have anything to clean.
+        fn why(error: serde_json::Error) -> String {
+            format!("host: {}", error::why(&error))
+        }
+        // Few hosts have anything to clean.
         if !text.contains('\\') && clean::is_clean(text) {
             return serde_json::from_str(text).map_err(why);
         }
@@ -266,19 +269,19 @@ pub(super) fn clean_texts(value: &mut Value) {
     }
 }
 
-/// A line after the first one, as it is read.
+/// A line after the first one, as read.
 pub enum Entry {
     /// What the engine reported, before [`super::check`] looked at it.
     Event(Event),
     Verdict(Box<VerdictLine>),
-    /// How many lines a copy of a damaged file lacks.
+    /// The number of lines that a copy of a damaged file lacks.
     Lost(u64),
     End(EndLine),
-    /// A kind that this iotui does not know or does not load.
+    /// A kind that this version does not know or does not load.
     Other,
 }
 
-/// A verdict, and on how many trials of its cell it was judged.
+/// A verdict, and the number of trials of its cell that it is based on.
 #[derive(Deserialize)]
 pub struct VerdictLine {
     pub cell: u32,
@@ -326,11 +329,11 @@ struct LostLine {
 
 const TRIAL: &[u8] = br#"{"kind":"trial","#;
 const VERDICT: &[u8] = br#"{"kind":"verdict","cell":"#;
-/// Where the samples begin: in a string its quotes would be escaped.
+/// The start of the samples: within a string its quotes would be escaped.
 const SAMPLES: &[u8] = br#","samples":["#;
 
-/// The cell of a verdict as iotui writes it, without looking further: only the last one of each
-/// cell counts.
+/// Returns the cell of a verdict as iotui writes it, without parsing further: only the last one of
+/// each cell counts.
 pub fn cell_of_verdict(line: &[u8]) -> Option<usize> {
     let rest = line.strip_prefix(VERDICT)?;
     let digits = rest.iter().take(6).position(|b| *b == b',')?;
@@ -363,8 +366,8 @@ pub fn parse(line: &[u8]) -> Result<Entry, serde_json::Error> {
     }))
 }
 
-/// A trial without its samples, which a session in memory does not hold: they stand at the end and
-/// are cut off unread.
+/// Returns a trial without its samples, which a session in memory does not hold: they are at the
+/// end and are cut off unread.
 fn trial(line: &[u8]) -> Result<Event, serde_json::Error> {
     if let Some(at) = memchr::memmem::find(line, SAMPLES).filter(|_| line.ends_with(b"]}")) {
         let mut short = Vec::with_capacity(at + 1);
@@ -381,7 +384,7 @@ fn trial_event(trial: Trial) -> Event {
     Event::Trial { trial: Arc::new(trial), samples: Vec::new(), latency: None }
 }
 
-/// Parses JSON from bytes that should be UTF-8, which is checked once rather than at every string.
+/// Parses JSON from bytes that should be UTF-8, which is checked once instead of at every string.
 ///
 /// # Errors
 /// The bytes are not UTF-8, or not a `T`.

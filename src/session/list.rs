@@ -17,28 +17,28 @@ use crate::record::End;
 use crate::text::clean;
 
 /// Bytes read from the start of a file: the keys before `host`.
-const HEAD: usize = 1024;
-/// Bytes read from its end: the end line and what may stand behind it.
-const TAIL: u64 = 1024;
+const HEAD_BYTES: usize = 1024;
+/// Bytes read from its end: the end line and what may follow it.
+const TAIL_BYTES: u64 = 1024;
 
-/// The largest file that a list reads as a whole to find lost lines, bytes.
-const CHECKED: u64 = 8 << 20;
-/// How the end line begins.
+/// The largest file that a list reads completely to find lost lines, bytes.
+const MAX_CHECKED_BYTES: u64 = 8 << 20;
+/// The start of the end line.
 const END: &[u8] = br#"{"kind":"end","#;
 
-/// What became of a run.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     Finished,
     Budget,
     Goal,
-    /// Stopped, killed, or still going on.
+    /// Stopped, killed, or still running.
     Interrupted,
     Failed,
-    /// Comes with iotui, and is not changed.
+    /// Ships with iotui and never changes.
     Reference,
-    /// The file is no session that this iotui can read.
+    /// The file is not a session that this version can read.
     Unreadable,
 }
 
@@ -71,39 +71,38 @@ impl State {
 /// One session of a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Listed {
-    /// The name of the file, by which it is found.
+    /// The name of the file, by which it can be found.
     pub id: String,
-    /// Empty where it has none.
+    /// Empty if it has none.
     pub name: String,
     pub target: String,
-    /// UTC, RFC 3339; empty where it cannot be read.
+    /// UTC, RFC 3339; empty if it cannot be read.
     pub created: String,
-    /// The fraction of that second, where the file says so: for the order.
+    /// The fraction of that second, if the file has it; used for sorting.
     #[serde(skip)]
     pub nanos: u32,
-    /// How long the run took; `None` where it did not come to its end.
+    /// The duration of the run; `None` if it was not completed.
     pub seconds: Option<f64>,
     /// Cells of the plan.
     pub cells: u64,
-    /// Of these, the cells of probes.
+    /// The number of these that are cells of probes.
     pub probes: u64,
     /// Cells with a trial; `None` as for `seconds`.
     pub measured: Option<u64>,
     /// Cells with an error.
     pub failed: u64,
-    /// The gravest warning; `None` where that is not known.
+    /// The most severe warning; `None` if unknown.
     pub verdict: Option<Worst>,
-    /// The highest median throughput, bytes per second; `None` where it is not known or no bytes
-    /// were moved.
+    /// The highest median throughput, bytes per second; `None` if unknown or no bytes were moved.
     pub best: Option<f64>,
-    /// Lines of the file that are damaged or missing; `None` where that is found out only by
-    /// opening it.
+    /// Lines of the file that are damaged or missing; `None` if only opening the file would show
+    /// them.
     pub lost_lines: Option<u64>,
     pub state: State,
 }
 
-/// The sessions in `dir`, the newest first; none where there is no such folder. Files that cannot
-/// be read are listed so.
+/// Returns the sessions in `dir`, the newest first; none if the folder does not exist. Unreadable
+/// files are listed as such.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -111,7 +110,7 @@ pub fn list(dir: &Path) -> Result<Vec<Listed>, SessionError> {
     each(dir, true)
 }
 
-/// As [`list`], without what stands at the end of the files.
+/// Lists like [`list`], without what is at the end of the files.
 pub fn headers(dir: &Path) -> Result<Vec<Listed>, SessionError> {
     each(dir, false)
 }
@@ -126,24 +125,24 @@ fn each(dir: &Path, ends: bool) -> Result<Vec<Listed>, SessionError> {
     for entry in entries.flatten() {
         let path = entry.path();
         if path.extension().is_some_and(|e| e == SUFFIX) && !id_of(&path).starts_with('.') {
-            sessions.push(one(&path, ends));
+            sessions.push(describe(&path, ends));
         }
     }
     sessions.sort_by(|a, b| (&b.created, b.nanos, &b.id).cmp(&(&a.created, a.nanos, &a.id)));
     Ok(sessions)
 }
 
-/// The id of the session in a file: the file's name.
+/// Returns the id of the session in a file: the file's name.
 pub(super) fn id_of(path: &Path) -> String {
     clean::text(&path.file_stem().unwrap_or_default().to_string_lossy())
 }
 
-/// What a list shows of one session, if the file is one.
+/// Returns what a list shows of one session, if the file is one.
 pub(super) fn header(path: &Path) -> Option<Listed> {
-    Some(one(path, false)).filter(|listed| listed.state != State::Unreadable)
+    Some(describe(path, false)).filter(|listed| listed.state != State::Unreadable)
 }
 
-fn one(path: &Path, ends: bool) -> Listed {
+fn describe(path: &Path, ends: bool) -> Listed {
     let id = id_of(path);
     let mut listed = Listed {
         id,
@@ -162,7 +161,7 @@ fn one(path: &Path, ends: bool) -> Listed {
         state: State::Unreadable,
     };
     let Ok((file, length)) = reader::open(path) else { return listed };
-    let Some(head) = head(&file) else { return salvaged(listed, path, ends) };
+    let Some(head) = head(&file) else { return salvage(listed, path, ends) };
     listed.name = clean::brief(&head.name, NAME_LENGTH);
     listed.target = clean::brief(&head.target, 4096);
     listed.created = clean::brief(&head.created, 40);
@@ -175,15 +174,15 @@ fn one(path: &Path, ends: bool) -> Listed {
             (end.seconds, end.cells, end.failed, end.worst);
         listed.best = end.best.filter(|best| best.is_finite() && *best > 0.0);
     }
-    if ends && length <= CHECKED {
-        listed.lost_lines = lost(path);
+    if ends && length <= MAX_CHECKED_BYTES {
+        listed.lost_lines = count_lost_lines(path);
     }
     listed
 }
 
-/// A session whose first line is damaged, as far as it can be loaded.
-fn salvaged(mut listed: Listed, path: &Path, ends: bool) -> Listed {
-    let small = path.metadata().is_ok_and(|meta| meta.len() <= CHECKED);
+/// Returns a session whose first line is damaged, as far as it can be loaded.
+fn salvage(mut listed: Listed, path: &Path, ends: bool) -> Listed {
+    let small = path.metadata().is_ok_and(|meta| meta.len() <= MAX_CHECKED_BYTES);
     let Some(session) = small.then(|| load::load(path).ok()).flatten() else { return listed };
     listed.name = clean::brief(&session.name, NAME_LENGTH);
     listed.target = clean::brief(&line::target(&session.plan.target), 4096);
@@ -195,10 +194,10 @@ fn salvaged(mut listed: Listed, path: &Path, ends: bool) -> Listed {
     listed
 }
 
-/// How many lines of a sealed file are lost, by their seals alone; `None` where that is not known
-/// so.
-fn lost(path: &Path) -> Option<u64> {
-    let mut lines = reader::lines(path).ok()?;
+/// Returns the number of lost lines of a sealed file, by its seals alone; `None` if they do not
+/// show it.
+fn count_lost_lines(path: &Path) -> Option<u64> {
+    let mut lines = reader::read_lines(path).ok()?;
     let mut damage = Damage::new(true, false);
     let mut sealed = false;
     while let Some(line) = reader::next_line(&mut lines, path).ok()? {
@@ -213,7 +212,7 @@ fn lost(path: &Path) -> Option<u64> {
             _ => damage.lose(0, b""),
         }
     }
-    sealed.then(|| damage.lost())
+    sealed.then(|| damage.lost_lines())
 }
 
 #[derive(Deserialize)]
@@ -233,12 +232,12 @@ struct Head {
     probes: u64,
 }
 
-/// The first line, without its host and plan where it is written as iotui writes it.
+/// Returns the first line, without its host and plan if it has the form that iotui writes.
 fn head(file: &File) -> Option<Head> {
-    let mut start = [0; HEAD];
+    let mut start = [0; HEAD_BYTES];
     let read = file.read_at(&mut start, 0).ok()?;
     let start = start.get(..read)?;
-    // In a string every quote is escaped, so this is where the key stands.
+    // In a string every quote is escaped, so this is the key.
     let key = b",\"host\":";
     let short = start.windows(key.len()).position(|w| w == key).and_then(|at| {
         let mut short = start[..at].to_vec();
@@ -250,10 +249,10 @@ fn head(file: &File) -> Option<Head> {
     (head.iotui == SCHEMA && head.kind == "session").then_some(head)
 }
 
-/// The end line, where it is among the last lines.
+/// Returns the end line, if it is among the last lines.
 fn tail(file: &File, length: u64) -> Option<EndLine> {
-    let from = length.saturating_sub(TAIL);
-    let mut last = [0; TAIL as usize];
+    let from = length.saturating_sub(TAIL_BYTES);
+    let mut last = [0; TAIL_BYTES as usize];
     let read = file.read_at(&mut last, from).ok()?;
     let whole = last[..read].iter().rposition(|b| *b == b'\n')?;
     let fits = |bytes: &&[u8]| seal::check(bytes) != Seal::Broken;

@@ -1,5 +1,5 @@
-//! Reads a session back, whole, torn or damaged: what is whole is loaded, the rest is counted. What
-//! is no session is refused.
+//! Reads a session back, whether complete, torn or damaged: intact lines are loaded, the others
+//! counted. Anything that is not a session is rejected.
 
 mod verdict_places;
 
@@ -19,28 +19,28 @@ use crate::plan::Plan;
 use crate::record::{Event, Sample};
 use crate::text::clean;
 
-/// Loads what is whole of the session in `path`; verdicts that are not in it stay `None`, and how
-/// many lines are lost is [`Session::lost`].
+/// Loads all intact lines of the session in `path`; verdicts that are missing stay `None`, and
+/// [`Session::lost`] is the number of lost lines.
 ///
 /// Memory is bounded by the file's size, and each line by 16 MiB.
 ///
 /// # Errors
-/// The file cannot be read, is no session, is of a newer schema, or has lost what says what it
-/// measured.
+/// The file cannot be read, is not a session, has a newer schema, or has lost the description of
+/// what it measured.
 pub fn load(path: &Path) -> Result<Session, SessionError> {
-    whole(path).map(|(session, _)| session)
+    load_with_damage(path).map(|(session, _)| session)
 }
 
-/// As [`load`], with what is lost.
-pub(super) fn whole(path: &Path) -> Result<(Session, Damage), SessionError> {
-    read(&mut reader::lines(path)?, path)
+/// Loads like [`load`]; also returns what was lost.
+pub(super) fn load_with_damage(path: &Path) -> Result<(Session, Damage), SessionError> {
+    read(&mut reader::read_lines(path)?, path)
 }
 
 /// The samples of a trial: cell, round and samples.
 pub type Samples = (u32, u32, Vec<Sample>);
 
-/// The samples of the trials of `cell`, in the order they were made; a session in memory does not
-/// hold them.
+/// Returns the samples of the trials of `cell`, in the order of measurement; a session in memory
+/// does not hold them.
 ///
 /// # Errors
 /// As [`load`].
@@ -53,7 +53,7 @@ pub fn samples(path: &Path, cell: u32) -> Result<Vec<Samples>, SessionError> {
         #[serde(default)]
         samples: Vec<Sample>,
     }
-    let mut lines = reader::lines(path)?;
+    let mut lines = reader::read_lines(path)?;
     let sealed = head::find(&mut lines, path)?.sealed;
     let mut found = Vec::new();
     while let Some(bytes) = reader::next_line(&mut lines, path)? {
@@ -64,7 +64,7 @@ pub fn samples(path: &Path, cell: u32) -> Result<Vec<Samples>, SessionError> {
             Ok(line) if line.kind == "trial" && line.cell == Some(cell) => {
                 found.push((cell, line.round.unwrap_or(0), line.samples))
             }
-            // Whole and damaged lines are told apart by `load`.
+            // `load` distinguishes intact from damaged lines.
             _ => {}
         }
     }
@@ -79,18 +79,18 @@ struct Reading {
     damage: Damage,
     /// The number of each trial in a sealed file.
     numbers: Vec<u64>,
-    /// Found behind trials: lines were exchanged, and this is the plan of all of them.
+    /// A plan found after trials: lines were exchanged, and this is the plan of all of them.
     late: Option<Plan>,
-    /// The plan is that one.
+    /// The plan is already the late one.
     settled: bool,
     body: Vec<u8>,
 }
 
-/// What is to be done with the rest of the lines.
+/// How to continue with the rest of the lines.
 #[derive(PartialEq, Eq)]
 enum Next {
     Line,
-    /// Something was found that changes what all lines before it mean.
+    /// A line that changes the meaning of all lines before it.
     Again,
 }
 
@@ -153,7 +153,9 @@ impl Reading {
             }
             Entry::Event(Event::Grounds { .. }) => self.damage.grounds(number),
             Entry::Event(Event::Trial { .. }) => self.numbers.push(number),
-            Entry::Lost(lines) => self.damage.told = self.damage.told.saturating_add(*lines),
+            Entry::Lost(lines) => {
+                self.damage.omitted_lines = self.damage.omitted_lines.saturating_add(*lines)
+            }
             Entry::End(_) => self.damage.end(),
             _ => {}
         }
@@ -165,7 +167,7 @@ impl Reading {
         taken.map(|()| Next::Line)
     }
 
-    /// The trials in the order they were made, where lines were exchanged.
+    /// Sorts the trials by their order of measurement if lines were exchanged.
     fn sort(&mut self) {
         if self.damage.sealed && !self.numbers.is_sorted() {
             let trials = std::mem::take(&mut self.session.trials);
@@ -176,7 +178,7 @@ impl Reading {
         }
     }
 
-    /// The last verdict of each cell that is whole.
+    /// Returns the last intact verdict of each cell.
     fn judge<R: BufRead + Seek>(
         &mut self,
         lines: &mut Lines<R>,
@@ -210,9 +212,9 @@ pub(super) fn read<R: BufRead + Seek>(
         if head.sealed && head.whole {
             reading.damage.see(1);
         }
-        // Lines were exchanged: the first one may be whole all the same.
+        // Lines were exchanged: the first one may be intact all the same.
         if first_too {
-            lines.go_to(0, 0).map_err(|error| error.at(path, 1))?;
+            lines.go_to(0, 0).map_err(|error| error.into_session_error(path, 1))?;
         }
         let mut next_is = Next::Line;
         while next_is == Next::Line {
@@ -226,7 +228,7 @@ pub(super) fn read<R: BufRead + Seek>(
         if next_is == Next::Line || again > 2 {
             break;
         }
-        // Found out once each: that there are seals, and another plan.
+        // Each is found at most once: that there are seals, and another plan.
         let (sealed, late) = (reading.damage.sealed, reading.late.take());
         let settled = reading.settled || late.is_some();
         let mut session = head.session.clone();
@@ -239,7 +241,9 @@ pub(super) fn read<R: BufRead + Seek>(
             settled,
             ..Reading::new(session, sealed, head.partial || sealed != head.sealed)
         };
-        lines.go_to(after.0, after.1).map_err(|error| error.at(path, after.1 + 1))?;
+        lines
+            .go_to(after.0, after.1)
+            .map_err(|error| error.into_session_error(path, after.1 + 1))?;
     }
     if let Some(line) = reading.damage.lost_plan().filter(|_| !reading.settled) {
         let why = "the plan of the trials was lost".into();
@@ -250,14 +254,14 @@ pub(super) fn read<R: BufRead + Seek>(
     let Reading { mut session, mut judged, mut damage, .. } = reading;
     damage.bad.sort_unstable();
     (damage.mended, damage.moved) = (!head.whole, first_too);
-    session.lost = damage.lost();
+    session.lost = damage.lost_lines();
     rejudge(&mut session, &mut judged);
     tell_stale(&mut session, &judged);
     tell_lost(&mut session);
     Ok((session, damage))
 }
 
-/// Whether a line says what was measured.
+/// Returns whether a line holds a measurement.
 fn is_result(entry: &Entry) -> bool {
     use Event::{Findings, Picked, Probe, Trial};
     matches!(
@@ -272,7 +276,9 @@ fn verdict_at<R: BufRead + Seek>(
     lines: &mut Lines<R>,
     path: &Path,
 ) -> Result<Option<Entry>, SessionError> {
-    lines.go_to(place.start, place.number).map_err(|error| error.at(path, place.number + 1))?;
+    lines
+        .go_to(place.start, place.number)
+        .map_err(|error| error.into_session_error(path, place.number + 1))?;
     let Some(bytes) = reader::next_line(lines, path)? else { return Ok(None) };
     Ok(match seal::check(bytes) {
         Seal::Whole(_, open) => {
@@ -285,7 +291,7 @@ fn verdict_at<R: BufRead + Seek>(
     })
 }
 
-/// Says how much of the file is missing.
+/// Describes how much of the file is missing.
 fn tell_lost(session: &mut Session) {
     let lines = match session.lost {
         0 => return,
@@ -297,7 +303,7 @@ fn tell_lost(session: &mut Session) {
     ));
 }
 
-/// Adds a line to the session; the error says what is wrong with it.
+/// Adds a line to the session; the error describes what is wrong with it.
 fn take(session: &mut Session, judged: &mut Vec<u64>, entry: Entry) -> Result<(), String> {
     match entry {
         Entry::Event(mut event) => {
@@ -311,29 +317,32 @@ fn take(session: &mut Session, judged: &mut Vec<u64>, entry: Entry) -> Result<()
             let VerdictLine { cell, trials, verdict, error } = *line;
             judged[check::cell(cell, &session.plan)?] = trials;
             if let Some(verdict) = verdict {
-                let verdict = Arc::new(check::cleaned(verdict));
+                let verdict = Arc::new(check::clean_verdict(verdict));
                 session.apply(&Event::Verdict { cell, verdict });
             }
             if let Some(error) = error {
                 session.apply(&Event::Failed { cell, error: clean::text(&error) });
             }
         }
-        Entry::End(end) => session.apply(&Event::End { reason: end.reason }),
+        Entry::End(end) => session.apply(&Event::End {
+            reason: end.reason,
+            seconds: end.seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0),
+        }),
         Entry::Lost(_) | Entry::Other => {}
     }
     Ok(())
 }
 
-/// Judges again, by the same grounds, the cells whose verdict is missing or has not seen their last
-/// trials.
+/// Judges cells again, by the same grounds, if their verdict is missing or does not cover their
+/// last trials.
 fn rejudge(session: &mut Session, judged: &mut [u64]) {
     let Some(grounds) = session.grounds.clone() else { return };
     for (cell, trials) in session.trials_by_cell().into_iter().enumerate() {
         let (seen, are) = (judged[cell], trials.len() as u64);
-        // A verdict of trials that are lost says more than can be shown.
+        // A verdict based on lost trials claims more than can be shown.
         if !trials.is_empty() && (seen < are || (seen != are && session.lost > 0)) {
             let latency = session.verdicts[cell].take().and_then(|v| v.latency.clone());
-            let verdict = check::cleaned(engine::verdict(
+            let verdict = check::clean_verdict(engine::verdict(
                 &session.plan.cells[cell],
                 &trials,
                 latency.as_ref(),
@@ -345,7 +354,8 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
     }
 }
 
-/// A verdict is written every 10 s: one of a run that was killed may not have seen the last trials.
+/// Notes stale verdicts: one is written every 10 s, so that of a killed run may not cover the last
+/// trials.
 fn tell_stale(session: &mut Session, judged: &[u64]) {
     let mut trials = vec![0u64; session.plan.cells.len()];
     for trial in &session.trials {

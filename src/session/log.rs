@@ -8,17 +8,17 @@ use crate::plan::Plan;
 use crate::record::{Event, Grounds, HostSummary, Pick, ProbeFindings, Severity, Trial};
 
 impl Session {
-    /// The other machine of the network probes, by its own word.
+    /// Returns the other machine of the network probes, as it reported itself.
     pub fn far(&self) -> Option<&HostSummary> {
         self.probe_findings.iter().find_map(|findings| findings.far.as_ref())
     }
 
-    /// What measured, each with its version; none where that was not kept.
+    /// Returns the programs that measured, with their versions; empty if that was not recorded.
     pub fn programs(&self) -> &[String] {
         self.grounds.as_ref().map_or(&[], |grounds| &grounds.programs)
     }
 
-    /// A session in which nothing was measured yet. An empty `id` is a session that is not saved.
+    /// Creates a session without results. An empty `id` means that it is not saved.
     pub fn new(id: String, name: String, created: String, host: Host, plan: Plan) -> Session {
         let (verdicts, errors) = (vec![None; plan.cells.len()], vec![None; plan.cells.len()]);
         let (trials, probe_trials, picks, notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -41,11 +41,12 @@ impl Session {
             lost: 0,
             reference: None,
             end: None,
+            seconds: None,
         }
     }
 
-    /// Adds what an event says. All sessions are made by this: while a run is recorded, watched or
-    /// shown, and when its file is loaded. An event of a cell that is not in the plan is ignored.
+    /// Adds an event. All sessions are built by this function: while a run is recorded, watched or
+    /// shown, and when its file is loaded. Events of cells that are not in the plan are ignored.
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::Plan { plan } if !self.has_trials() => self.replace_plan(Plan::clone(plan)),
@@ -78,17 +79,19 @@ impl Session {
                 self.picks.push(Pick::clone(pick));
             }
             Event::Note { text } => self.notes.push(text.clone()),
-            Event::End { reason } => self.end = Some(*reason),
+            Event::End { reason, seconds } => {
+                (self.end, self.seconds) = (Some(*reason), *seconds);
+            }
             _ => {}
         }
     }
 
-    /// Whether something was measured, by a job or a probe.
+    /// Returns whether a job or a probe has a trial.
     pub fn has_trials(&self) -> bool {
         !self.trials.is_empty() || !self.probe_trials.is_empty()
     }
 
-    /// Another plan before the first trial: what is known per cell is forgotten.
+    /// Replaces the plan before the first trial; all results per cell are cleared.
     pub fn replace_plan(&mut self, plan: Plan) {
         self.verdicts = vec![None; plan.cells.len()];
         self.errors = vec![None; plan.cells.len()];
@@ -97,7 +100,7 @@ impl Session {
         self.plan = plan;
     }
 
-    /// The trials of each cell, in the order they were made.
+    /// Returns the trials of each cell, in the order of measurement.
     pub fn trials_by_cell(&self) -> Vec<Vec<Arc<Trial>>> {
         let mut by_cell = vec![Vec::new(); self.plan.cells.len()];
         for trial in &self.trials {
@@ -108,7 +111,7 @@ impl Session {
         by_cell
     }
 
-    /// The gravest warning of all verdicts.
+    /// Returns the highest severity of all warnings.
     pub fn worst(&self) -> Option<Severity> {
         let of_probes = self.probe_findings.iter().flat_map(|findings| &findings.warnings);
         self.verdicts
@@ -120,7 +123,7 @@ impl Session {
             .max()
     }
 
-    /// Whether a cell failed, of a probe too.
+    /// Returns whether a cell failed, including those of probes.
     pub fn has_failed_cell(&self) -> bool {
         self.errors.iter().any(Option::is_some)
             || self.probe_findings.iter().any(|findings| findings.error.is_some())
@@ -142,7 +145,7 @@ mod tests {
             session.apply(&Event::Verdict { cell, verdict: Arc::new(Verdict::default()) });
         }
         session.apply(&Event::Note { text: "a note".into() });
-        session.apply(&Event::End { reason: End::Goal });
+        session.apply(&Event::End { reason: End::Goal, seconds: None });
         assert_eq!(session.trials.len(), 2);
         assert_eq!(session.errors, [Some("no 0".into()), Some("no 1".into())]);
         assert!(session.verdicts.iter().all(Option::is_some));

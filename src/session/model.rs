@@ -1,4 +1,4 @@
-//! What a session is.
+//! The data model of a session.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{End, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Trial, Verdict};
 
-/// One run of one plan, as loaded or as it grows.
+/// One run of one plan, as loaded or while it grows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
     pub id: String,
@@ -15,25 +15,27 @@ pub struct Session {
     pub created: String,
     pub host: Host,
     pub plan: Plan,
-    /// What verdicts are judged by; `None` before the target was ready.
+    /// The facts that verdicts are based on; `None` before the target was ready.
     pub grounds: Option<Grounds>,
     pub trials: Vec<Arc<Trial>>,
-    /// Per cell, where one was written or could be computed.
+    /// Per cell, if a verdict was written or could be computed.
     pub verdicts: Vec<Option<Arc<Verdict>>>,
     /// Per cell, why it failed.
     pub errors: Vec<Option<String>>,
     pub probe_trials: Vec<ProbeTrial>,
     /// Per probe cell.
     pub probe_findings: Vec<ProbeFindings>,
-    /// What each cache-drop level costs; empty where it was not asked for.
+    /// The cost of each cache-drop level; empty unless requested.
     pub levels: Vec<Level>,
-    /// Where one of several ways was picked: which, and why.
+    /// Which of several methods was picked, and why.
     pub picks: Vec<Pick>,
     pub notes: Vec<String>,
     /// Lines of its file that are damaged or missing.
     pub lost: u64,
-    /// The machine of a reference: its figures are as reported. `None` for a session of iotui's.
+    /// The machine of a reference, whose figures are as reported. `None` for a session of iotui.
     pub reference: Option<&'static str>,
     /// `None`: the file ends without its end line, so the run was interrupted.
     pub end: Option<End>,
+    /// Duration of the run; `None` if its end is missing or does not record it.
+    pub seconds: Option<f64>,
 }

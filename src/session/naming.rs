@@ -1,4 +1,4 @@
-//! Ids and names of sessions, and the file that an id has.
+//! Ids and names of sessions, and the file path for an id.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

@@ -1,11 +1,11 @@
-//! A session by what its user calls it: one that is kept, or a reference.
+//! Opens a session by what its user calls it: a saved session or a reference.
 
 use std::path::{Path, PathBuf};
 
 use super::{Session, SessionError, find, load, references};
 
-/// The session that `text` means, with its file; a reference has none. The user's own win over
-/// references.
+/// Returns the session that `text` denotes, with its file; a reference has none. The user's own
+/// sessions take precedence over references.
 ///
 /// # Errors
 /// As [`find`] and [`load`].

@@ -1,9 +1,8 @@
-//! How a session's file comes to be: whole under its name or not at all, and by one process at a
-//! time.
+//! Creates a session file: complete under its name or not at all, and by one process at a time.
 //!
-//! Whoever makes or changes sessions holds the folder's lock, so that a name is given once; whoever
-//! writes a file holds that file's lock. Both end with their process, however it ends; what it
-//! leaves is a hidden file that the next one removes.
+//! A process that creates or changes sessions holds the lock of the folder, so that no name is used
+//! twice; one that writes a file holds the lock of that file. The kernel drops both locks when the
+//! process ends. A killed process leaves a hidden file, which the next one removes.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
@@ -20,38 +19,39 @@ use crate::sys::folder::random_name;
 use crate::sys::leftovers;
 use crate::sys::pause::sleep;
 
-/// How long others are waited for: one may copy a large session.
-pub const PATIENCE: Duration = Duration::from_secs(5);
-/// How many sessions of one second and slug get an id.
-const SAME_SECOND: u32 = 1000;
-/// How the name of an unfinished file begins and ends.
+/// How long to wait for another process: it may be copying a large session.
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+/// Ids for sessions created in one second with the same slug.
+const MAX_SAME_SECOND: u32 = 1000;
+/// Prefix and extension of an unfinished file.
 const HIDDEN: &str = ".session-";
 const UNFINISHED: &str = "tmp";
 
-/// No other process makes, renames, deletes or imports sessions of a folder while this lives.
+/// The lock of a folder: while it is held, no other process creates, renames, deletes or imports
+/// sessions there.
 ///
-/// Where the file system has no locks, or whoever holds it does not end, it is gone without: then a
-/// name may be given twice, and nothing else.
-pub struct Alone(Option<File>);
+/// If the file system has no locks, or the holder does not release it in time, work continues
+/// without it. The worst case is a name that is used twice.
+pub struct FolderLock(Option<File>);
 
-impl Alone {
-    pub fn in_folder(dir: &Path, patience: Duration) -> Alone {
-        let Ok(folder) = File::open(dir) else { return Alone(None) };
+impl FolderLock {
+    pub fn in_folder(dir: &Path, timeout: Duration) -> FolderLock {
+        let Ok(folder) = File::open(dir) else { return FolderLock(None) };
         let begin = Instant::now();
         loop {
             match folder.try_lock() {
-                Ok(()) => return Alone(Some(folder)),
+                Ok(()) => return FolderLock(Some(folder)),
                 Err(TryLockError::Error(error)) if error.kind() != ErrorKind::Interrupted => {
-                    return Alone(None);
+                    return FolderLock(None);
                 }
-                Err(_) if begin.elapsed() >= patience => return Alone(None),
+                Err(_) if begin.elapsed() >= timeout => return FolderLock(None),
                 Err(_) => sleep(Duration::from_millis(1)),
             }
         }
     }
 }
 
-impl Drop for Alone {
+impl Drop for FolderLock {
     fn drop(&mut self) {
         // Closing is not enough: a child that was just forked has a copy of the handle.
         if let Some(folder) = &self.0 {
@@ -60,22 +60,32 @@ impl Drop for Alone {
     }
 }
 
-/// Takes the lock of a file that is written, until every copy of the handle is closed; `false`
-/// where another has it.
+/// Takes the lock of a file that is being written, until every copy of the handle is closed;
+/// `false` if another process has it.
 ///
-/// File systems without locks count as free: there only the user can know.
-pub fn lock(file: &File) -> bool {
-    let whole = libc::flock {
-        l_type: libc::F_WRLCK as _,
+/// On a file system without locks every file counts as free.
+pub fn try_lock(file: &File) -> bool {
+    !matches!(set_lock(file, libc::F_WRLCK), Err(Errno::EAGAIN | Errno::EACCES))
+}
+
+/// Releases the lock of a file that is complete. Closing is not enough: a child that was just
+/// forked has a copy of the handle.
+pub fn unlock(file: &File) {
+    let _ = set_lock(file, libc::F_UNLCK);
+}
+
+fn set_lock(file: &File, kind: libc::c_int) -> nix::Result<()> {
+    let whole_file = libc::flock {
+        l_type: kind as _,
         l_whence: libc::SEEK_SET as _,
         l_start: 0,
         l_len: 0,
         l_pid: 0,
     };
-    !matches!(fcntl(file, FcntlArg::F_OFD_SETLK(&whole)), Err(Errno::EAGAIN | Errno::EACCES))
+    fcntl(file, FcntlArg::F_OFD_SETLK(&whole_file)).map(drop)
 }
 
-/// A file without a session's name yet; without one it is gone when dropped.
+/// A session file that has no name yet; removed on drop if it never gets one.
 pub struct Unfinished {
     /// Opened to read and append, and locked.
     pub file: File,
@@ -83,11 +93,11 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Makes one in `dir`. With the lock of that folder it removes those that ended processes left
-    /// there.
-    pub fn beside(dir: &Path, alone: Option<&Alone>) -> io::Result<Unfinished> {
-        // Without the lock one that is just being made would not be locked yet.
-        if alone.is_some_and(|alone| alone.0.is_some()) {
+    /// Creates one in `dir`. If it holds the lock of that folder, it first removes those that
+    /// killed processes left behind.
+    pub fn beside(dir: &Path, lock: Option<&FolderLock>) -> io::Result<Unfinished> {
+        // Without the lock, a file that is being created may not be locked yet.
+        if lock.is_some_and(|lock| lock.0.is_some()) {
             sweep(dir);
         }
         loop {
@@ -101,7 +111,7 @@ impl Unfinished {
                 .open(&path)
             {
                 Ok(file) => {
-                    lock(&file);
+                    try_lock(&file);
                     return Ok(Unfinished { file, path });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -110,24 +120,27 @@ impl Unfinished {
         }
     }
 
-    /// Gives it a name that no file has; `false` where one has it.
+    /// Gives the file a name; `false` if another file has that name.
     fn name(&mut self, path: &Path) -> io::Result<bool> {
         match fs::hard_link(&self.path, path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
             Err(error) if error.kind() == ErrorKind::StorageFull => Err(error),
-            // A file system without links: nobody else makes files here, as far as it has locks.
+            // A file system without hard links: the folder lock keeps others from creating the
+            // name.
             Err(_) if path.symlink_metadata().is_ok() => Ok(false),
-            Err(_) => self.renamed(path).map(|()| true),
+            Err(_) => self.rename(path).map(|()| true),
         }
     }
 
-    /// Puts it in the place of another.
+    /// Replaces another file.
     pub fn replace(mut self, path: &Path) -> io::Result<()> {
-        self.renamed(path)
+        self.rename(path)?;
+        unlock(&self.file);
+        Ok(())
     }
 
-    fn renamed(&mut self, path: &Path) -> io::Result<()> {
+    fn rename(&mut self, path: &Path) -> io::Result<()> {
         fs::rename(&self.path, path)?;
         self.path = PathBuf::new();
         Ok(())
@@ -136,19 +149,19 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // Where it was renamed the name may be another's by now.
+        // After a rename, another file may have the hidden name.
         if self.path != Path::new("") {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Removes unfinished files that nobody writes.
+/// Removes unfinished files that no process is writing.
 fn sweep(dir: &Path) {
-    let old = |path: &Path| {
+    fn old(path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with(HIDDEN) && path.extension().is_some_and(|e| e == UNFINISHED)
-    };
+    }
     for path in fs::read_dir(dir)
         .into_iter()
         .flatten()
@@ -160,18 +173,18 @@ fn sweep(dir: &Path) {
             .append(true)
             .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
             .open(&path);
-        let ours = |file: &File| {
+        fn ours(file: &File) -> bool {
             file.metadata().is_ok_and(|meta| meta.is_file() && meta.uid() == geteuid().as_raw())
-        };
-        if left.is_ok_and(|file| ours(&file) && lock(&file)) && fs::remove_file(&path).is_ok() {
+        }
+        if left.is_ok_and(|file| ours(&file) && try_lock(&file)) && fs::remove_file(&path).is_ok() {
             leftovers::record(&path);
         }
     }
 }
 
-/// Whether the handle's file still has that name. Where that cannot be known it counts as there.
+/// Returns whether the open file still has that name; true if that cannot be determined.
 pub fn is_there(file: &File, path: &Path) -> bool {
-    // Numbers of files are not compared: some network file systems change them.
+    // Inode numbers are not compared: some network file systems change them.
     let removed = file.metadata().is_ok_and(|own| own.nlink() == 0);
     let missing = path
         .symlink_metadata()
@@ -180,33 +193,33 @@ pub fn is_there(file: &File, path: &Path) -> bool {
 }
 
 /// The file of a new session.
-pub struct Made {
+pub struct CreatedFile {
     pub id: String,
-    /// Empty where none was asked for.
+    /// Empty if none was requested.
     pub name: String,
     pub path: PathBuf,
     /// Opened to read and append, and locked.
     pub file: File,
 }
 
-/// Makes the file of a new session in `dir`, which is made if need be. The name and id that are
-/// wanted get a number where they are taken; `fill` writes the file and is told both.
+/// Creates the file of a new session in `dir`, and `dir` if it does not exist. A name or id that is
+/// taken gets a number; `fill` receives both and writes the file.
 ///
 /// # Errors
-/// The folder or file cannot be made or written, or the name is none: then nothing is left of it.
+/// The folder or file cannot be created or written, or the name is not valid; no file is left then.
 pub fn publish(
     dir: &Path,
     wanted: &str,
     name: Option<&str>,
-    patience: Duration,
+    timeout: Duration,
     mut fill: impl FnMut(&mut File, &str, &str) -> Result<(), SessionError>,
-) -> Result<Made, SessionError> {
+) -> Result<CreatedFile, SessionError> {
     store::make_folder(dir)?;
-    let alone = Alone::in_folder(dir, patience);
+    let lock = FolderLock::in_folder(dir, timeout);
     let name = name.map(|name| store::free_name(dir, name, None)).transpose()?.unwrap_or_default();
-    let mut made = Unfinished::beside(dir, Some(&alone))
+    let mut made = Unfinished::beside(dir, Some(&lock))
         .map_err(|e| SessionError::io("create a file in", dir, e))?;
-    for number in 1..=SAME_SECOND {
+    for number in 1..=MAX_SAME_SECOND {
         let id = if number == 1 { wanted.to_string() } else { format!("{wanted}-{number}") };
         let path = naming::path_of(dir, &id);
         if path.symlink_metadata().is_ok() {
@@ -217,7 +230,7 @@ pub fn publish(
         if made.name(&path).map_err(|e| SessionError::io("make", &path, e))? {
             let file =
                 made.file.try_clone().map_err(|e| SessionError::io("keep open", &path, e))?;
-            return Ok(Made { id, name, path, file });
+            return Ok(CreatedFile { id, name, path, file });
         }
     }
     Err(SessionError::io("make", dir, ErrorKind::AlreadyExists.into()))
@@ -238,8 +251,8 @@ mod tests {
         names
     }
 
-    fn text(dir: &Path, id: &str, text: &str) -> Result<Made, SessionError> {
-        publish(dir, id, None, PATIENCE, |to, id, _| {
+    fn text(dir: &Path, id: &str, text: &str) -> Result<CreatedFile, SessionError> {
+        publish(dir, id, None, LOCK_TIMEOUT, |to, id, _| {
             write!(to, "{id} {text}").map_err(|e| SessionError::io("write", Path::new("x"), e))
         })
     }
@@ -262,25 +275,36 @@ mod tests {
         fs::write(dir.join(".session-77-0.tmp"), "left").unwrap();
         fs::write(dir.join(".mine.tmp"), "not ours").unwrap();
         let used = File::create(dir.join(".session-78-0.tmp")).unwrap();
-        assert!(lock(&used));
-        let no = publish(dir, "id", None, PATIENCE, |_, _, _| Err(SessionError::Json("no".into())));
+        assert!(try_lock(&used));
+        let no =
+            publish(dir, "id", None, LOCK_TIMEOUT, |_, _, _| Err(SessionError::Json("no".into())));
         assert!(no.is_err_and(|e| matches!(e, SessionError::Json(_))));
         assert_eq!(names(dir), [".mine.tmp", ".session-78-0.tmp"]);
     }
 
     #[test]
+    fn a_replaced_file_is_free_although_a_forked_child_has_its_handle() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("id.jsonl");
+        let unfinished = Unfinished::beside(dir.path(), None).unwrap();
+        let _copy_of_a_child = unfinished.file.try_clone().unwrap();
+        unfinished.replace(&path).unwrap();
+        assert!(try_lock(&OpenOptions::new().append(true).open(&path).unwrap()));
+    }
+
+    #[test]
     fn one_at_a_time_and_no_longer_than_is_patient() {
         let dir = tempfile::tempdir().unwrap();
-        let first = Alone::in_folder(dir.path(), PATIENCE);
+        let first = FolderLock::in_folder(dir.path(), LOCK_TIMEOUT);
         assert!(first.0.is_some());
-        assert!(Alone::in_folder(dir.path(), Duration::ZERO).0.is_none());
-        // Without the lock a file can be made all the same.
+        assert!(FolderLock::in_folder(dir.path(), Duration::ZERO).0.is_none());
+        // A file can be created even without the lock.
         assert_eq!(
             publish(dir.path(), "id", None, Duration::ZERO, |_, _, _| Ok(())).unwrap().id,
             "id"
         );
         drop(first);
-        assert!(Alone::in_folder(dir.path(), Duration::ZERO).0.is_some());
+        assert!(FolderLock::in_folder(dir.path(), Duration::ZERO).0.is_some());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Lines of a file that may be torn, hostile or not text at all, in bounded memory.
+//! Reads lines of a file that may be torn, hostile or not text at all, in bounded memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
@@ -10,11 +10,11 @@ use super::SessionError;
 use crate::sys::fd;
 
 /// The longest line that is read, bytes: a plan of 50,000 cells has about 12 MiB.
-pub const LONGEST: u64 = 16 << 20;
+pub const MAX_LINE_LEN: u64 = 16 << 20;
 /// The largest file that is loaded, bytes: a million trials have about 1.2 GiB.
-pub const LARGEST: u64 = 2 << 30;
+pub const MAX_FILE_LEN: u64 = 2 << 30;
 
-/// Opens a regular file to read it; a device or a pipe could be endless.
+/// Opens a regular file for reading; a device or a pipe could be endless.
 pub fn open(path: &Path) -> Result<(File, u64), SessionError> {
     let file = fd::open_regular(path).map_err(|error| match error.kind() {
         ErrorKind::InvalidInput => SessionError::NotAFile(path.into()),
@@ -24,28 +24,28 @@ pub fn open(path: &Path) -> Result<(File, u64), SessionError> {
     Ok((file, bytes))
 }
 
-/// The lines of a session file that is to be loaded whole.
-pub fn lines(path: &Path) -> Result<Lines<BufReader<File>>, SessionError> {
+/// Returns the lines of a session file that is to be loaded completely.
+pub fn read_lines(path: &Path) -> Result<Lines<BufReader<File>>, SessionError> {
     let (file, bytes) = open(path)?;
-    if bytes > LARGEST {
-        return Err(SessionError::TooLarge { path: path.into(), bytes, most: LARGEST });
+    if bytes > MAX_FILE_LEN {
+        return Err(SessionError::TooLarge { path: path.into(), bytes, most: MAX_FILE_LEN });
     }
     Ok(Lines::new(BufReader::with_capacity(256 << 10, file)))
 }
 
-/// Whole lines, one after the other.
+/// Complete lines, one after the other.
 pub struct Lines<R> {
     input: R,
-    /// The line, where it is not whole in the buffer of `input`.
+    /// The line, if it is not entirely in the buffer of `input`.
     line: Vec<u8>,
-    /// Bytes of that buffer that the last line took.
+    /// Bytes of that buffer that the last line occupied.
     taken: usize,
-    /// Bytes of a last line without its line feed, which are read and no line.
+    /// Bytes of a last line without its line feed: they were read but are not a line.
     torn: u64,
     there: bool,
-    /// Of the line that was last returned, from 1.
+    /// The number of the line that was last returned, from 1.
     pub number: u64,
-    /// Bytes up to the end of that line, and so the start of the next.
+    /// Bytes up to the end of that line, which is the start of the next.
     pub whole: u64,
 }
 
@@ -57,11 +57,11 @@ pub enum LineError {
 }
 
 impl LineError {
-    pub fn at(self, path: &Path, line: u64) -> SessionError {
+    pub fn into_session_error(self, path: &Path, line: u64) -> SessionError {
         match self {
             LineError::Io(error) => SessionError::io("read", path, error),
             LineError::TooLong => {
-                let why = format!("it is longer than {} MiB", LONGEST >> 20);
+                let why = format!("it is longer than {} MiB", MAX_LINE_LEN >> 20);
                 match line {
                     1 => SessionError::NotASession {
                         path: path.into(),
@@ -79,13 +79,13 @@ impl<R: BufRead> Lines<R> {
         Lines { input, line: Vec::new(), taken: 0, torn: 0, there: false, number: 0, whole: 0 }
     }
 
-    /// The next line without its line feed; `None` at the end, also where what is left has no line
-    /// feed.
+    /// Returns the next line without its line feed; `None` at the end, and also if the rest has no
+    /// line feed.
     pub fn next_line(&mut self) -> Result<Option<&[u8]>, LineError> {
         self.release();
-        // Most lines are whole in the buffer, and read where they are.
+        // Most lines are entirely in the buffer and are used in place.
         if let Some(end) = memchr(b'\n', filled(&mut self.input).map_err(LineError::Io)?) {
-            if end as u64 > LONGEST {
+            if end as u64 > MAX_LINE_LEN {
                 return Err(LineError::TooLong);
             }
             self.taken = end + 1;
@@ -95,12 +95,12 @@ impl<R: BufRead> Lines<R> {
         }
         self.line.clear();
         let read = (&mut self.input)
-            .take(LONGEST + 1)
+            .take(MAX_LINE_LEN + 1)
             .read_until(b'\n', &mut self.line)
             .map_err(LineError::Io)?;
         if self.line.pop_if(|last| *last == b'\n').is_none() {
             self.torn += read as u64;
-            return if read as u64 > LONGEST { Err(LineError::TooLong) } else { Ok(None) };
+            return if read as u64 > MAX_LINE_LEN { Err(LineError::TooLong) } else { Ok(None) };
         }
         self.number += 1;
         self.whole += read as u64;
@@ -115,17 +115,17 @@ impl<R: BufRead> Lines<R> {
         Ok(())
     }
 
-    /// The line that was last read without its line feed; `None` at the end.
+    /// Returns the line that was last read without its line feed; `None` at the end.
     pub fn current(&mut self) -> Option<&[u8]> {
         match self.taken {
             _ if !self.there => None,
             0 => Some(&self.line),
-            // It is in the buffer already.
+            // It is already in the buffer.
             taken => self.input.fill_buf().ok()?.get(..taken - 1),
         }
     }
 
-    /// Passes over the rest of a line that is too long to be one, its line feed included.
+    /// Skips the rest of a line that is too long, including its line feed.
     pub fn skip(&mut self) -> Result<(), LineError> {
         self.release();
         let mut skipped = 0;
@@ -149,7 +149,7 @@ impl<R: BufRead> Lines<R> {
         self.input.consume(std::mem::take(&mut self.taken));
     }
 
-    /// Whether nothing at all follows.
+    /// Returns whether nothing follows.
     pub fn at_end(&mut self) -> bool {
         self.release();
         filled(&mut self.input).is_ok_and(<[u8]>::is_empty)
@@ -157,10 +157,10 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R: BufRead + Seek> Lines<R> {
-    /// Goes back, or on, to the line that begins after so many bytes and lines.
+    /// Seeks to the line that begins after this many bytes and lines.
     pub fn go_to(&mut self, start: u64, number: u64) -> Result<(), LineError> {
         self.release();
-        // Relative: what is in the buffer stays there.
+        // Relative: the buffer is kept.
         let at = self.whole + self.torn;
         self.input
             .seek_relative(start.cast_signed().wrapping_sub(at.cast_signed()))
@@ -170,7 +170,7 @@ impl<R: BufRead + Seek> Lines<R> {
     }
 }
 
-/// What is in the buffer, or was just read into it.
+/// Returns the bytes in the buffer, which is filled first if it is empty.
 fn filled<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
     while let Err(error) = input.fill_buf() {
         if error.kind() != ErrorKind::Interrupted {
@@ -180,7 +180,7 @@ fn filled<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
     input.fill_buf()
 }
 
-/// Returns the next line, empty where it is too long: that one counts as damaged and is skipped.
+/// Returns the next line, empty if it is too long: that one counts as damaged and is skipped.
 ///
 /// # Errors
 /// The file cannot be read, or its first line is too long.
@@ -191,9 +191,9 @@ pub fn next_line<'a, R: BufRead>(
     let line = lines.number + 1;
     if let Err(error) = lines.peek_line() {
         if line == 1 || !matches!(error, LineError::TooLong) {
-            return Err(error.at(path, line));
+            return Err(error.into_session_error(path, line));
         }
-        lines.skip().map_err(|error| error.at(path, line))?;
+        lines.skip().map_err(|error| error.into_session_error(path, line))?;
         return Ok(Some(b""));
     }
     Ok(lines.current())
@@ -246,7 +246,7 @@ mod tests {
     fn an_endless_line_is_refused_before_it_fills_the_memory() {
         let mut lines = Lines::new(BufReader::new(io::repeat(b'x')));
         assert!(matches!(lines.next_line(), Err(LineError::TooLong)));
-        assert!(lines.line.capacity() <= 2 * LONGEST as usize + 64);
+        assert!(lines.line.capacity() <= 2 * MAX_LINE_LEN as usize + 64);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Constants that every reader and writer of session files shares.
+//! Constants shared by every reader and writer of session files.
 
 /// The version of the file format that this program reads and writes.
 pub const SCHEMA: u64 = 1;

@@ -1,5 +1,5 @@
 //! The seal of a line: its number in the file and a checksum, so that a flipped bit, a lost line
-//! and a line that stands twice are found. Files of older versions have none and are read without.
+//! and a repeated line are found. Files of older versions have none and are read without.
 //!
 //! A sealed line is the JSON object of the line with two more keys at its end:
 //! `"line":17,"crc":"89abcdef"`. The checksum is the CRC-32 of all bytes before `,"crc":"`.
@@ -9,14 +9,14 @@ use memchr::memmem;
 const CRC: &[u8] = br#","crc":""#;
 const NUMBER: &[u8] = br#","line":"#;
 /// `,"crc":"89abcdef"}`.
-const TAIL: usize = CRC.len() + 8 + 2;
+const TAIL_LEN: usize = CRC.len() + 8 + 2;
 /// `,"line":` and the longest number.
-const LONGEST_NUMBER: usize = NUMBER.len() + 20;
+const MAX_NUMBER_LEN: usize = NUMBER.len() + 20;
 
 /// Puts the seal on a line that is one JSON object and a line feed; anything else stays as it is.
 pub fn seal(line: &[u8], number: u64) -> Vec<u8> {
     let Some(open) = line.strip_suffix(b"}\n") else { return line.into() };
-    let mut sealed = Vec::with_capacity(line.len() + LONGEST_NUMBER + TAIL);
+    let mut sealed = Vec::with_capacity(line.len() + MAX_NUMBER_LEN + TAIL_LEN);
     sealed.extend_from_slice(open);
     sealed.extend_from_slice(format!(",\"line\":{number}").as_bytes());
     let crc = crc32fast::hash(&sealed);
@@ -24,21 +24,21 @@ pub fn seal(line: &[u8], number: u64) -> Vec<u8> {
     sealed
 }
 
-/// What the end of a line says of the rest.
+/// The result of checking the seal of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Seal<'a> {
-    /// There is none.
+    /// There is no seal.
     None,
-    /// It fits: the number of the line, and its object without the seal and the closing brace.
+    /// It is valid: the number of the line, and its object without the seal and the closing brace.
     Whole(u64, &'a [u8]),
-    /// It does not fit: something in the line changed.
+    /// It is invalid: something in the line changed.
     Broken,
 }
 
 /// Checks the seal of a line without its line feed.
 pub fn check(line: &[u8]) -> Seal<'_> {
     let Some((before, tail)) =
-        line.len().checked_sub(TAIL).and_then(|at| line.split_at_checked(at))
+        line.len().checked_sub(TAIL_LEN).and_then(|at| line.split_at_checked(at))
     else {
         return Seal::None;
     };
@@ -49,7 +49,7 @@ pub fn check(line: &[u8]) -> Seal<'_> {
     if written != Some(crc32fast::hash(before)) {
         return Seal::Broken;
     }
-    let near = before.len().saturating_sub(LONGEST_NUMBER);
+    let near = before.len().saturating_sub(MAX_NUMBER_LEN);
     let number = memmem::rfind(&before[near..], NUMBER).and_then(|at| {
         let digits = std::str::from_utf8(&before[near + at + NUMBER.len()..]).ok()?;
         Some((digits.parse().ok()?, near + at))
@@ -86,7 +86,7 @@ mod tests {
         for bit in 0..bare.len() * 8 {
             let mut changed = bare.to_vec();
             changed[bit / 8] ^= 1 << (bit % 8);
-            // A letter of the checksum in capitals is the same number.
+            // A checksum in capital letters is the same number.
             let same = changed.eq_ignore_ascii_case(bare) && bit / 8 >= bare.len() - 10;
             assert!(same || !matches!(check(&changed), Seal::Whole(..)), "bit {bit}");
         }

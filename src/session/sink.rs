@@ -1,4 +1,4 @@
-//! A file that takes whole lines, survives a full disk, and never keeps a torn line in its middle.
+//! Writes whole lines to a file; survives a full disk, and leaves no partial line in the middle.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -7,19 +7,19 @@ use std::io::{self, ErrorKind, Write};
 use super::seal;
 use crate::text::clean;
 
-/// Bytes of lines that wait for the disk, some ten thousand trials; what comes on top is dropped
+/// Bytes of lines that may wait for the disk, some ten thousand trials; further lines are dropped
 /// and counted.
-const WAITING: usize = if cfg!(test) { 1 << 20 } else { 32 << 20 };
+const MAX_WAITING_BYTES: usize = if cfg!(test) { 1 << 20 } else { 32 << 20 };
 
-/// What the sink needs of a file opened to append.
+/// The operations that the sink needs of a file opened for appending.
 pub trait Tail: Write {
-    fn cut(&mut self, length: u64) -> io::Result<()>;
+    fn truncate(&mut self, length: u64) -> io::Result<()>;
     /// Waits until the device has everything.
     fn settle(&mut self) -> io::Result<()>;
 }
 
 impl Tail for File {
-    fn cut(&mut self, length: u64) -> io::Result<()> {
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
         self.set_len(length)
     }
 
@@ -28,33 +28,33 @@ impl Tail for File {
     }
 }
 
-/// A line that waits.
-struct Waits {
+/// A line that is not written yet.
+struct WaitingLine {
     line: Vec<u8>,
-    /// A later line on the same takes its place.
+    /// A later line with the same key replaces it.
     on: Option<usize>,
 }
 
 /// Whole lines on their way to a file.
 pub struct Sink<F> {
-    /// `None`: it could not be made, or is gone; then all lines wait.
+    /// `None` if it could not be created or was removed; all lines wait then.
     file: Option<F>,
-    /// Bytes of the file up to the end of its last whole line.
+    /// Size of the file up to the end of its last complete line, bytes.
     whole: u64,
-    /// The number of that line, where lines are sealed.
+    /// The number of that line, if lines are sealed.
     lines: Option<u64>,
-    /// A line was written in part and not yet cut off.
+    /// A line was partly written and is not yet cut off.
     torn: bool,
-    waiting: VecDeque<Waits>,
+    waiting: VecDeque<WaitingLine>,
     waiting_bytes: usize,
-    /// Lines that were dropped and not yet told of in the file.
+    /// Lines that were dropped and are not yet noted in the file.
     dropped: u64,
     lost: u64,
     error: Option<String>,
 }
 
 impl<F: Tail> Sink<F> {
-    /// A sink without a file yet.
+    /// Returns a sink without a file yet.
     pub fn new() -> Sink<F> {
         Sink {
             file: None,
@@ -69,25 +69,25 @@ impl<F: Tail> Sink<F> {
         }
     }
 
-    /// A sink that puts a seal on each line.
+    /// Returns a sink that seals each line.
     pub fn sealed() -> Sink<F> {
         Sink { lines: Some(0), ..Sink::new() }
     }
 
-    /// Appends to a file that has so many bytes, all of them whole lines: those that this sink
-    /// wrote, after at least so many.
+    /// Appends to a file that has `whole` bytes in complete lines, at least `lines` of which were
+    /// written.
     pub fn open(&mut self, file: F, whole: u64, lines: u64) {
         self.lines = self.lines.map(|written| written.max(lines));
         (self.file, self.whole, self.torn, self.error) = (Some(file), whole, false, None);
     }
 
-    /// The file and the bytes of its whole lines.
+    /// Returns the file and the size of its complete lines, bytes.
     pub fn file(&self) -> Option<(&F, u64)> {
         self.file.as_ref().map(|file| (file, self.whole))
     }
 
-    /// Writes a line, after those that wait. One that cannot be written waits, in the place of one
-    /// `on` the same; `must` keeps it where others are dropped.
+    /// Writes a line after those that wait. A line that cannot be written waits and replaces one
+    /// with the same key `on`; one with `must` is never dropped.
     pub fn push(&mut self, line: Vec<u8>, on: Option<usize>, must: bool) {
         self.flush();
         self.wait(line, on, must);
@@ -96,21 +96,21 @@ impl<F: Tail> Sink<F> {
         }
     }
 
-    /// Keeps a line until the file takes it.
+    /// Holds a line until it can be written.
     pub fn wait(&mut self, line: Vec<u8>, on: Option<usize>, must: bool) {
         if let Some(at) = on.and_then(|_| self.waiting.iter().position(|waits| waits.on == on)) {
             self.waiting_bytes -= self.waiting.remove(at).map_or(0, |waits| waits.line.len());
         }
-        if must || self.waiting_bytes + line.len() <= WAITING {
+        if must || self.waiting_bytes + line.len() <= MAX_WAITING_BYTES {
             self.waiting_bytes += line.len();
-            self.waiting.push_back(Waits { line, on });
+            self.waiting.push_back(WaitingLine { line, on });
         } else {
             self.dropped += 1;
             self.lost += 1;
         }
     }
 
-    /// Writes what waits, as far as the disk takes it.
+    /// Writes waiting lines until a write fails.
     pub fn flush(&mut self) {
         if self.file.is_none() {
             return;
@@ -126,17 +126,17 @@ impl<F: Tail> Sink<F> {
         self.error = None;
     }
 
-    /// Lines that were dropped since the last call, once the file takes lines again.
+    /// Returns the number of lines dropped since the last call, once writing works again.
     pub fn take_dropped(&mut self) -> Option<u64> {
-        let told = self.waiting.is_empty() && self.dropped > 0;
-        told.then(|| std::mem::take(&mut self.dropped))
+        let is_due = self.waiting.is_empty() && self.dropped > 0;
+        is_due.then(|| std::mem::take(&mut self.dropped))
     }
 
     /// Appends one line in one write(2), or leaves the file as it was.
     fn write(&mut self, line: &[u8]) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Err(ErrorKind::NotFound.into()) };
         if self.torn {
-            file.cut(self.whole)?;
+            file.truncate(self.whole)?;
             self.torn = false;
         }
         let sealed = self.lines.map(|number| seal::seal(line, number + 1));
@@ -159,15 +159,15 @@ impl<F: Tail> Sink<F> {
         Ok(())
     }
 
-    /// Cuts off what was written of a line; where that fails too, the next attempt begins with it.
+    /// Removes a partly written line; if that fails too, the next attempt starts with it.
     fn tear(&mut self, error: io::Error) -> io::Result<()> {
-        if self.torn && self.file.as_mut().is_some_and(|file| file.cut(self.whole).is_ok()) {
+        if self.torn && self.file.as_mut().is_some_and(|file| file.truncate(self.whole).is_ok()) {
             self.torn = false;
         }
         Err(error)
     }
 
-    /// Waits for the device. Nothing to do where the file system cannot.
+    /// Waits for the device; does nothing if the file system cannot sync.
     pub fn settle(&mut self) {
         match self.file.as_mut().map_or(Ok(()), Tail::settle) {
             Err(error)
@@ -181,18 +181,18 @@ impl<F: Tail> Sink<F> {
         }
     }
 
-    /// Whether the last attempt to write or to settle failed.
+    /// Returns whether the last attempt to write or to sync failed.
     pub fn fails(&self) -> bool {
         self.error.is_some()
     }
 
-    /// Puts another file in the place of this one, for tests of a disk that fails.
+    /// Replaces the file, for tests of a failing disk.
     #[cfg(test)]
     pub fn swap(&mut self, file: F) -> F {
         self.file.replace(file).expect("it has a file")
     }
 
-    /// Why not everything is in the file, if so.
+    /// Returns why lines are missing from the file, if any are.
     pub fn unsaved(&self) -> Option<String> {
         match (&self.error, self.lost) {
             (None, 0) => None,
@@ -200,12 +200,11 @@ impl<F: Tail> Sink<F> {
                 Some(format!("{lost} lines were lost while the session could not be written"))
             }
             (Some(error), 0) => {
-                Some(format!("{} lines wait to be saved: {error}", self.waiting.len()))
+                Some(format!("{} lines not yet saved: {error}", self.waiting.len()))
             }
-            (Some(error), lost) => Some(format!(
-                "{} lines wait to be saved, {lost} are lost: {error}",
-                self.waiting.len()
-            )),
+            (Some(error), lost) => {
+                Some(format!("{} lines not yet saved, {lost} lost: {error}", self.waiting.len()))
+            }
         }
     }
 }
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A disk with room for so many bytes; writes in pieces; can refuse to cut.
+    /// A disk with room for a number of bytes; it writes in pieces and can refuse to truncate.
     struct Disk {
         bytes: Vec<u8>,
         room: usize,
@@ -237,7 +236,7 @@ mod tests {
     }
 
     impl Tail for Disk {
-        fn cut(&mut self, length: u64) -> io::Result<()> {
+        fn truncate(&mut self, length: u64) -> io::Result<()> {
             if !self.cuts {
                 return Err(ErrorKind::PermissionDenied.into());
             }
@@ -266,7 +265,7 @@ mod tests {
             sink.push(line.into(), None, false);
         }
         assert_eq!(disk(&mut sink).bytes, b"one\n");
-        assert!(sink.unsaved().unwrap().starts_with("2 lines wait"));
+        assert!(sink.unsaved().unwrap().starts_with("2 lines not yet saved"));
         disk(&mut sink).room = 99;
         sink.push("four\n".into(), None, false);
         assert_eq!(disk(&mut sink).bytes, b"one\ntwo\nthree\nfour\n");
@@ -294,7 +293,7 @@ mod tests {
         for _ in 0..5000 {
             sink.push(vec![b'x'; 1000], None, false);
         }
-        assert!(sink.waiting_bytes <= WAITING);
+        assert!(sink.waiting_bytes <= MAX_WAITING_BYTES);
         sink.push(b"end\n".to_vec(), None, true);
         assert_eq!(sink.take_dropped(), None);
         disk(&mut sink).room = usize::MAX;

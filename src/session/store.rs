@@ -1,4 +1,4 @@
-//! Where sessions live, what they are called, and how one is found.
+//! The folder of sessions, their names, and how a session is found.
 
 use std::path::{Path, PathBuf};
 
@@ -8,17 +8,18 @@ use super::{SessionError, references};
 use crate::plan::nearest;
 use crate::userdata::{Home, create_private_folder};
 
-/// `$XDG_DATA_HOME/iotui/sessions`, by default `~/.local/share/iotui/sessions`. It need not exist.
+/// Returns `$XDG_DATA_HOME/iotui/sessions`, by default `~/.local/share/iotui/sessions`. It need not
+/// exist.
 pub fn folder() -> Result<PathBuf, SessionError> {
     Ok(Home::Data.folder().ok_or(SessionError::NoHome)?.join("sessions"))
 }
 
-/// Makes the folder, readable by its user only.
+/// Creates the folder, readable only by its user.
 pub(super) fn make_folder(dir: &Path) -> Result<(), SessionError> {
     create_private_folder(dir).map_err(|e| SessionError::io("create the folder", dir, e))
 }
 
-/// The name, or `NAME-2` and so on where a session other than `except` has it.
+/// Returns the name, or `NAME-2` and so on if a session other than `except` has it.
 pub(super) fn free_name(
     dir: &Path,
     text: &str,
@@ -37,20 +38,20 @@ pub(super) fn free_name(
         .unwrap_or(name))
 }
 
-/// The file of the session that `text` means: its id, its name, a prefix that only its id has,
-/// `last` (or `last~2`, the second before it), or a path.
+/// Returns the file of the session that `text` denotes: its id, its name, a unique prefix of its
+/// id, `last` (or `last~2`, the second before it), or a path.
 ///
 /// # Errors
-/// [`SessionError::Unknown`] with the nearest names, [`SessionError::Ambiguous`] with those it
-/// could mean, [`SessionError::Reference`] where no session of the user's is meant but a reference,
-/// which has no file.
+/// [`SessionError::Unknown`] with the nearest names, [`SessionError::Ambiguous`] with the
+/// candidates, [`SessionError::Reference`] if none of the user's sessions matches but a reference
+/// does, which has no file.
 pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
     if is_id(text) && path_of(dir, text).is_file() {
         return Ok(path_of(dir, text));
     }
     let sessions = match list::headers(dir) {
         Ok(sessions) => sessions,
-        // A path needs no folder of sessions.
+        // A path needs no sessions folder.
         Err(_) if is_path(text) => return Ok(text.into()),
         Err(error) => return Err(error),
     };
@@ -64,10 +65,10 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
     };
     match meant[..] {
         [one] => Ok(path_of(dir, &one.id)),
-        // One of that name is the user's own; a file of that name is still meant by ./NAME.
+        // A session of that name would have matched above; ./NAME denotes a file of that name.
         [] if references::reference(text).is_some() => Err(reference(text)),
         [] if is_path(text) => Ok(text.into()),
-        [] if references::meant(text).is_some() => Err(reference(text)),
+        [] if references::find_by_prefix(text).is_some() => Err(reference(text)),
         [] => {
             let known = sessions
                 .iter()
@@ -86,7 +87,7 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
     }
 }
 
-/// How many before the newest: `last`, `last~3`.
+/// Returns the number of sessions to skip from the newest: `last`, `last~3`.
 fn last(text: &str) -> Option<usize> {
     match text.strip_prefix("last")?.strip_prefix('~') {
         Some(back) => back.parse().ok(),
@@ -95,14 +96,14 @@ fn last(text: &str) -> Option<usize> {
 }
 
 fn reference(text: &str) -> SessionError {
-    references::meant(text).map_or_else(
+    references::find_by_prefix(text).map_or_else(
         || SessionError::Unknown { text: text.into(), near: Vec::new() },
         |found| SessionError::Reference(found.id),
     )
 }
 
-/// Whether something has that name, be it a link to nothing: what is wrong with it is told when it
-/// is opened.
+/// Returns whether anything has that name, even a dangling link: problems with it are reported when
+/// it is opened.
 fn is_path(text: &str) -> bool {
     Path::new(text).symlink_metadata().is_ok()
 }
@@ -134,7 +135,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         assert!(matches!(find(dir, "last"), Err(SessionError::Unknown { .. })));
-        // Of one second: the later letter is the later id.
+        // Within one second, the later letter is the later id.
         let ids: Vec<String> =
             ["a", "b", "c"].iter().map(|slug| testing::recorded(dir, None, slug)).collect();
         std::fs::write(path_of(dir, "zzz"), "no session").unwrap();
@@ -188,7 +189,7 @@ mod tests {
         }
         let listed: Vec<String> = list::list(dir).unwrap().into_iter().map(|one| one.id).collect();
         assert_eq!(listed, ids.into_iter().rev().collect::<Vec<_>>());
-        // A name that is changed changes nothing of that.
+        // Renaming does not affect the order.
         crate::session::rename(dir, &path_of(dir, &listed[2]), "first").unwrap();
         assert_eq!(list::list(dir).unwrap()[2].name, "first");
     }

@@ -1,4 +1,4 @@
-//! Plans, trials and sessions for the tests of this floor.
+//! Plans, trials and sessions for the tests of this layer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
     }
 }
 
-/// A plan of so many cells: `read` at 4 KiB, 8 KiB and so on.
+/// Returns a plan of this many cells: `read` at 4 KiB, 8 KiB and so on.
 pub fn plan(cells: u32) -> Plan {
     Plan {
         presets: vec!["quick".into()],
@@ -69,7 +69,7 @@ pub fn trial_event(cell: u32, round: u32, bytes: u64) -> Event {
     }
 }
 
-/// Records a session of two trials; its id.
+/// Records a session of two trials and returns its id.
 pub fn recorded(dir: &Path, name: Option<&str>, slug: &str) -> String {
     let mut recorder = Recorder::create(
         dir,
@@ -100,7 +100,7 @@ fn tried(cell: u32, millis: u64) -> Try {
     }
 }
 
-/// Three ways, of which the second was the fastest and ran.
+/// Returns three methods, of which the second was the fastest and was run.
 pub fn picked() -> Vec<Event> {
     let mut plan = plan(3);
     let job = |way: &&str| Job { threads: 2, ..job(way, 2 << 20, Cache::AsIs) };

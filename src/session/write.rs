@@ -1,4 +1,4 @@
-//! Keeps a run: one line per event that matters, appended and flushed at once.
+//! Records a run: one line per event that matters, appended and flushed at once.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::damage::HEADERS;
 use super::line::{self, EndLine, Header, Line};
-use super::publish::{self, PATIENCE};
+use super::publish::{self, LOCK_TIMEOUT};
 use super::sink::Sink;
 use super::{Session, SessionError, header_line, naming};
 use crate::engine::moves_data;
@@ -22,19 +22,18 @@ use crate::text::time;
 /// Least time between two verdicts of a cell in the file: its histogram is the longest line.
 const VERDICT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Writes one session. Whatever the disk does, the run goes on: see [`Recorder::unsaved`].
+/// Writes one session. Whatever the disk does, the run continues: see [`Recorder::unsaved`].
 ///
-/// Call [`Recorder::record`] between trials: it writes to a disk that may be the one that is
-/// measured.
+/// Call [`Recorder::record`] between trials: it writes to a disk that may be the one under test.
 pub struct Recorder {
     dir: PathBuf,
-    /// The id and name that were requested; [`Recorder::session`] has those that were free.
+    /// The requested id and name; [`Recorder::session`] has those that were available.
     requested_id: String,
     requested_name: Option<String>,
     path: PathBuf,
-    /// The first line, with any id and name: a file may have to be made later, or again.
+    /// The first line, with any id and name: the file may have to be created later or again.
     header: String,
-    /// Why there is no file under that path.
+    /// Why there is no file at that path.
     missing: Option<String>,
     sink: Sink<File>,
     session: Session,
@@ -45,7 +44,7 @@ pub struct Recorder {
     ended: bool,
 }
 
-/// How much of what is known of a cell is in the file.
+/// How much of the data of a cell is in the file.
 #[derive(Default, Clone)]
 struct VerdictState {
     trials: u64,
@@ -53,9 +52,9 @@ struct VerdictState {
     stale: bool,
 }
 
-/// What a new session is called, and what it is a run of.
+/// The names of a new session, and what it is a run of.
 pub struct NewSession<'a> {
-    /// One that another session has gets a number: [`Recorder::renamed`].
+    /// A name that another session has gets a number: [`Recorder::renamed`].
     pub name: Option<&'a str>,
     /// A name or target, which becomes part of the id.
     pub slug: &'a str,
@@ -65,23 +64,25 @@ pub struct NewSession<'a> {
 }
 
 impl Recorder {
-    /// Starts the file of a new session in `dir`, which is made where it is missing.
+    /// Starts the file of a new session in `dir`, which is created if it is missing.
     ///
     /// # Errors
-    /// The folder or file cannot be made or written, or the name is invalid. No file is left then.
+    /// The folder or file cannot be created or written, or the name is invalid. No file is left
+    /// then.
     pub fn create(dir: &Path, new: &NewSession) -> Result<Recorder, SessionError> {
         let mut recorder = Recorder::without_file(dir, new)?;
-        recorder.make(PATIENCE)?;
+        recorder.make(LOCK_TIMEOUT)?;
         Ok(recorder)
     }
 
-    /// As [`Recorder::create`]; where the file cannot be made now, each further line tries again.
+    /// Creates like [`Recorder::create`]; if the file cannot be created now, each further line
+    /// tries again.
     ///
     /// # Errors
     /// The name is invalid.
     pub fn create_or_wait(dir: &Path, new: &NewSession) -> Result<Recorder, SessionError> {
         let mut recorder = Recorder::without_file(dir, new)?;
-        recorder.missing = recorder.make(PATIENCE).err().map(|error| error.reason_first());
+        recorder.missing = recorder.make(LOCK_TIMEOUT).err().map(|error| error.reason_first());
         Ok(recorder)
     }
 
@@ -111,7 +112,7 @@ impl Recorder {
         })
     }
 
-    /// Makes the file, with what the last one had, where there was one.
+    /// Creates the file, with the content of the previous one if there was one.
     fn make(&mut self, patience: Duration) -> Result<(), SessionError> {
         let mut length = 0;
         let (header, last) = (&self.header, self.sink.file());
@@ -140,14 +141,15 @@ impl Recorder {
         Ok(())
     }
 
-    /// Makes the file again where it is gone: removed with its folder, or there was no room for it.
+    /// Creates the file again if it is missing: removed with its folder, or there was no room for
+    /// it.
     fn mend(&mut self) {
         let gone = match self.sink.file() {
             None => "",
             Some((file, _)) if publish::is_there(file, &self.path) => return self.missing = None,
             Some(_) => "its file was removed: ",
         };
-        // A trial waits for this: not long.
+        // A trial waits for this, so the timeout is short.
         self.missing =
             self.make(Duration::ZERO).err().map(|error| format!("{gone}{}", error.reason_first()));
         if self.missing.is_none() {
@@ -159,43 +161,44 @@ impl Recorder {
         &self.session.id
     }
 
-    /// The name it got; empty where none was asked for.
+    /// Returns the name it got; empty if none was requested.
     pub fn name(&self) -> &str {
         &self.session.name
     }
 
-    /// Whether another session had the name that was asked for, so that this one got a number.
+    /// Returns whether another session had the requested name, so that this one got a
+    /// number.
     pub fn renamed(&self) -> bool {
         self.requested_name.as_ref().is_some_and(|name| *name != self.session.name)
     }
 
-    /// UTC, RFC 3339.
+    /// Returns the time of creation: UTC, RFC 3339.
     pub fn created(&self) -> &str {
         &self.session.created
     }
 
-    /// Where its file is, or will be.
+    /// Returns where its file is, or will be.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether there is a file of it, be it with all of it or not.
+    /// Returns whether it has a file, complete or not.
     pub fn is_kept(&self) -> bool {
         self.missing.is_none()
     }
 
-    /// Why some of the session is not in its file yet, in words for the user; `None` while all is
-    /// well.
+    /// Returns why some of the session is not in its file yet; `None` if everything is.
     pub fn unsaved(&self) -> Option<String> {
         self.missing.clone().or_else(|| self.sink.unsaved())
     }
 
-    /// Something waits that the disk did not take; [`Recorder::retry`] may still save it.
+    /// Returns whether lines wait that the disk did not accept; [`Recorder::retry`] may still save
+    /// them.
     pub fn waits(&self) -> bool {
         self.missing.is_some() || self.sink.fails()
     }
 
-    /// Writes what waits, as far as the disk takes it now.
+    /// Writes the waiting lines, as far as the disk accepts them now.
     pub fn retry(&mut self) {
         self.mend();
         self.sink.flush();
@@ -205,13 +208,17 @@ impl Recorder {
         }
     }
 
-    /// Writes what the file holds of an event: the plan, trials, verdicts, errors, notes, the end.
+    /// Writes what the file records of an event: the plan, trials, verdicts, errors, notes, the
+    /// end.
     pub fn record(&mut self, event: &Event) {
         if self.ended {
             return;
         }
         match event {
-            Event::End { reason } => return self.finish(*reason),
+            Event::End { reason, seconds: Some(seconds) } => {
+                return self.finish_after(*reason, Some(*seconds));
+            }
+            Event::End { reason, seconds: None } => return self.finish(*reason),
             Event::Plan { plan } => self.record_plan(plan),
             _ => {}
         }
@@ -249,7 +256,7 @@ impl Recorder {
         self.finish_after(reason, Some(seconds));
     }
 
-    /// As [`Recorder::finish`]; `seconds` is how long the run took, where that is known.
+    /// Finishes like [`Recorder::finish`]; `seconds` is the duration of the run, if known.
     fn finish_after(&mut self, reason: End, seconds: Option<f64>) {
         if self.ended {
             return;
@@ -262,18 +269,18 @@ impl Recorder {
                 self.record_verdict(cell);
             }
         }
-        self.session.apply(&Event::End { reason });
+        self.session.apply(&Event::End { reason, seconds });
         let end = end_line(&self.session, seconds);
         self.push(&Line::End(end), None, true);
         self.ended = true;
         self.sink.settle();
-        // The file's name too, where folders can be flushed.
+        // The directory entry too, if the file system can sync folders.
         let _ = File::open(&self.dir).and_then(|dir| dir.sync_all());
     }
 
     /// Writes a session that another program measured; returns its id and path.
     ///
-    /// # Errors
+    /// The session could not be written completely: no file is left then.
     /// Not all of it could be written: no file is left then.
     pub(super) fn record_all(
         mut self,
@@ -301,7 +308,12 @@ impl Recorder {
         }
         self.finish_after(session.end.unwrap_or(End::Finished), None);
         match self.unsaved() {
-            None => Ok((self.session.id, self.path)),
+            None => {
+                if let Some((file, _)) = self.sink.file() {
+                    publish::unlock(file);
+                }
+                Ok((self.session.id, self.path))
+            }
             Some(why) => {
                 let path = self.path.clone();
                 self.discard()?;
@@ -321,10 +333,11 @@ impl Recorder {
         Ok(())
     }
 
-    /// The engine may run another plan than the header has; trials count cells in that one.
+    /// Records the plan that the engine runs, which may differ from that of the header; the cell
+    /// numbers of trials refer to it.
     fn record_plan(&mut self, plan: &Plan) {
         if *plan != self.session.plan && !self.session.has_trials() {
-            // Twice, for the day that a line is damaged: without it, trials mean nothing.
+            // Twice, in case a line is damaged: without it, trials have no meaning.
             self.line(&Line::Plan { plan });
             self.line(&Line::Plan { plan });
             self.verdicts = vec![VerdictState::default(); plan.cells.len()];
@@ -332,7 +345,7 @@ impl Recorder {
     }
 
     fn record_trial(&mut self, trial: &Trial, samples: &[Sample]) {
-        // A line of a cell that the plan lacks would make the file unreadable.
+        // A line for a cell that the plan lacks would make the file unreadable.
         let Some(state) = self.verdicts.get_mut(trial.cell as usize) else { return };
         state.trials += 1;
         let mut samples = samples.to_vec();
@@ -375,10 +388,10 @@ impl Recorder {
         }
     }
 
-    /// Writes a line, in the place of one that waits `on` the same cell.
+    /// Writes a line, replacing a waiting one with the same key `on`.
     fn push(&mut self, line: &Line, on: Option<usize>, must: bool) {
-        // Lines after the first hold no text that JSON cannot: only a path can fail, and the first
-        // line had it.
+        // Only a path can be text that JSON cannot hold, and only the first line has one, so
+        // writing a later line cannot fail.
         if let Ok(bytes) = line::bytes(line) {
             self.sink.push(bytes, on, must);
         }
@@ -386,7 +399,7 @@ impl Recorder {
         self.tell_lost();
     }
 
-    /// A note in the file of the lines that are missing from it, once it takes lines again.
+    /// Writes a note about the lines that are missing from the file, once it accepts lines again.
     fn tell_lost(&mut self) {
         let Some(lost) = self.sink.take_dropped() else { return };
         let text = format!("{lost} lines of this session were lost: its file could not be written");
@@ -396,7 +409,7 @@ impl Recorder {
     }
 }
 
-/// What a list shows of a session.
+/// Returns the values that a list shows of a session.
 fn end_line(session: &Session, seconds: Option<f64>) -> EndLine {
     let mut reached = BTreeSet::new();
     reached.extend(session.trials.iter().map(|trial| (false, trial.cell)));
@@ -415,8 +428,9 @@ fn end_line(session: &Session, seconds: Option<f64>) -> EndLine {
     }
 }
 
-/// The highest median throughput of the cells that move data and have no warning that their figure
-/// is wrong, bytes per second. A cell counts trials that were cut short only where it has no others.
+/// Returns the highest median throughput of the cells that move data and have no warning that their
+/// figure is wrong, bytes per second. Trials that were cut short count only in cells without
+/// others.
 fn best(session: &Session) -> Option<f64> {
     let cells = session.plan.cells.iter().zip(session.trials_by_cell()).zip(&session.verdicts);
     let medians = cells.filter_map(|((job, trials), verdict)| {
@@ -432,7 +446,8 @@ fn best(session: &Session) -> Option<f64> {
     medians.reduce(f64::max)
 }
 
-/// JSON has no infinity: it becomes null, which is no number when the file is loaded again.
+/// Returns the verdict without infinities: JSON has none and would write null, which is not a
+/// number when loaded.
 fn finite(verdict: &Arc<Verdict>) -> Arc<Verdict> {
     let source = verdict.source.is_none_or(|s| {
         [s.device, s.page_cache, s.hole, s.unknown].iter().all(|share| share.is_finite())

@@ -1,4 +1,4 @@
-//! What a screen is given beside its own state: never the model.
+//! What a screen may use besides its own state; never the whole model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,38 +13,38 @@ use super::toast::Toasts;
 use super::view::areas;
 use crate::plan::{Plan, Preset, ProbeCell, Settings};
 
-/// The run that goes on, as other screens know it.
+/// The running run, as other screens see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunStatus {
     pub plan: Arc<Plan>,
-    /// The probe that is measured now, by its place in the plan.
+    /// Index into the plan of the probe being measured.
     pub probe: Option<u32>,
-    /// As the first line says it: `running 17 of 54`, `pausing…`.
+    /// As the header shows it: `running 17 of 54`, `pausing…`.
     pub state: String,
-    /// The percent of the run that are done, and what is left of it in words.
+    /// The progress in percent, and the time left as text.
     pub progress: Option<(u32, String)>,
 }
 
 impl RunStatus {
-    /// The run measures probes, alone or beside files.
+    /// Returns whether the run measures probes, alone or with files.
     pub fn measures_probes(&self) -> bool {
         !self.plan.probes.is_empty()
     }
 
-    /// The probe cell that is measured now.
+    /// Returns the probe cell being measured.
     pub fn probe_cell(&self) -> Option<&ProbeCell> {
         self.plan.probes.get(self.probe? as usize)
     }
 }
 
-/// What an update of a screen may read and change beside the screen's state.
+/// What an update may read and change besides the state of its screen.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// Since the start.
     pub now: Duration,
     /// Columns and rows.
     pub size: (u16, u16),
-    /// The screen that is shown: not always the one that is updated.
+    /// The visible screen, not always the one being updated.
     pub screen: Screen,
     pub look: &'a Look,
     pub presets: &'a [Preset],
@@ -56,7 +56,7 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Where the screen is drawn.
+    /// Returns the area of the screen.
     pub fn body(&self) -> Rect {
         areas(self.size).body
     }
@@ -65,7 +65,7 @@ impl Context<'_> {
         self.run.is_some()
     }
 
-    /// A run goes on that measures probes.
+    /// Returns whether a run is measuring probes.
     pub fn measures_probes(&self) -> bool {
         self.run.as_ref().is_some_and(RunStatus::measures_probes)
     }
@@ -86,7 +86,7 @@ impl Context<'_> {
         self.requests.push(request);
     }
 
-    /// What a view of the screen is given.
+    /// Returns the part of the context that a view may read.
     pub fn view(&self) -> ViewContext<'_> {
         ViewContext {
             now: self.now,
@@ -97,45 +97,45 @@ impl Context<'_> {
     }
 }
 
-/// What a view may read beside the screen's state.
+/// What a view may read besides the state of its screen.
 #[derive(Debug, Clone, Copy)]
 pub struct ViewContext<'a> {
     /// Since the start.
     pub now: Duration,
     pub look: &'a Look,
     pub run: Option<&'a RunStatus>,
-    /// A popup lies over the screen, and has the focus.
+    /// A popup covers the screen and has the focus.
     pub is_covered: bool,
 }
 
 impl ViewContext<'_> {
-    /// A run goes on that measures probes.
+    /// Returns whether a run is measuring probes.
     pub fn measures_probes(&self) -> bool {
         self.run.is_some_and(RunStatus::measures_probes)
     }
 }
 
-/// What a screen wants done that is not its own: the update of the model does it.
+/// A request to the rest of the program, performed by the update of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     Go(Screen),
-    /// Run a plan, and show it.
+    /// Run a plan and show its progress.
     Start(Arc<Plan>),
-    /// Say that a run goes on: no other can start.
+    /// Report that a run is in progress and no other can start.
     RefuseRun,
-    /// Pause, skip or stop what runs.
+    /// Pause the run, skip a cell, or stop the run.
     Steer(Action),
-    /// Mark a session to be compared, or take its mark away.
+    /// Toggle the comparison mark of a session.
     MarkSession {
         id: String,
-        /// It is saved: only such sessions can be compared.
+        /// Only saved sessions can be compared.
         is_saved: bool,
     },
-    /// Compare these sessions with the first of them.
+    /// Compare these sessions; the first is the baseline.
     Compare(Vec<String>),
-    /// Remember whether plots of throughput have a logarithmic axis.
+    /// Remember whether throughput plots have a logarithmic axis.
     RememberLogAxis(bool),
-    /// Find out what probes can be measured here.
+    /// Find out which probes are available.
     InspectProbes,
     /// Plan the chosen probes, to run them.
     PlanProbes {
@@ -146,11 +146,11 @@ pub enum Request {
     CopyProbes(Box<ProbeChoice>),
 }
 
-/// The probes that are chosen on Lab, as the planner takes them.
+/// The probes selected on Lab, in the form the planner expects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeChoice {
     pub preset: Preset,
     pub settings: Settings,
-    /// A probe of files is among them: the others would fail with a target that is gone.
+    /// Whether a file probe is selected; without one, a missing target must not fail the plan.
     pub needs_target: bool,
 }

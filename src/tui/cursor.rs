@@ -2,8 +2,8 @@
 
 use super::keymap::Action;
 
-/// A step from a place to another of so many; `page` is what is seen at once.
-pub fn moved(at: usize, count: usize, action: Action, page: usize) -> usize {
+/// Moves the cursor from row `at` of `count` rows; `page` is the number of visible rows.
+pub fn move_cursor(at: usize, count: usize, action: Action, page: usize) -> usize {
     let last = count.saturating_sub(1);
     match action {
         Action::Up | Action::Left => at.saturating_sub(1),

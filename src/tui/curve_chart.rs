@@ -20,7 +20,7 @@ pub struct Drawn<'a> {
 }
 
 impl<'a> Drawn<'a> {
-    pub fn of(curve: &'a Curve, (style, marker): (Style, char)) -> Drawn<'a> {
+    pub fn new(curve: &'a Curve, (style, marker): (Style, char)) -> Drawn<'a> {
         Drawn { curve, style, marker, emphasis: false }
     }
 }
@@ -41,7 +41,7 @@ pub fn draw(
     area: Rect,
     buf: &mut Buffer,
 ) {
-    let all: Vec<Vec<Point>> = drawn.iter().map(|one| one.curve.drawn()).collect();
+    let all: Vec<Vec<Point>> = drawn.iter().map(|one| one.curve.chart_points()).collect();
     let series: Vec<Series> = drawn
         .iter()
         .zip(&all)
@@ -54,7 +54,7 @@ pub fn draw(
             emphasis: one.emphasis,
         })
         .collect();
-    let values = Values::of(metric, log, look.unit, all.iter().flatten().map(|point| point.y));
+    let values = Values::new(metric, log, look.unit, all.iter().flatten().map(|point| point.y));
     let (show_x, show_y) = (|x: f64| axis.short(x), |y: f64| values.tick(y));
     let x = plot::Axis::new(Scale::along(axis), &show_x);
     Chart::new(look, x, values.axis(&show_y), &series).cursor(cursor).render(area, buf);

@@ -58,8 +58,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Its points for a chart, with their intervals and with its gaps.
-    pub fn drawn(&self) -> Vec<Point> {
+    /// Returns its points for a chart, with their intervals and with its gaps.
+    pub fn chart_points(&self) -> Vec<Point> {
         let points = self
             .points
             .iter()
@@ -88,7 +88,7 @@ impl Expected {
     }
 }
 
-/// The estimates of these jobs, where bytes per second are shown.
+/// Returns the estimates of these jobs, where bytes per second are shown.
 pub fn expected<'a>(
     jobs: impl Iterator<Item = &'a Job>,
     axis: Axis,
@@ -114,7 +114,7 @@ impl Metric {
         Metric::Cpu,
     ];
 
-    /// The metric that an action plots.
+    /// Returns the metric that an action plots.
     pub fn from_action(action: Action) -> Option<Metric> {
         match action {
             Action::Throughput => Some(Metric::Throughput),
@@ -136,7 +136,7 @@ impl Metric {
         }
     }
 
-    /// A value with its unit: `2.71 GiB/s`.
+    /// Returns a value with its unit: `2.71 GiB/s`.
     pub fn show(self, value: f64, rates: Rates) -> String {
         match self {
             Metric::Throughput => rates.show(value),
@@ -146,7 +146,7 @@ impl Metric {
         }
     }
 
-    /// The units of a column of values.
+    /// Returns the units of a column of values.
     pub fn units(self, rates: Rates) -> &'static [Unit] {
         match self {
             Metric::Throughput => rates.units(),
@@ -156,8 +156,8 @@ impl Metric {
         }
     }
 
-    /// Those whose axis of values begins as the other one than usual: latencies are usually spread
-    /// logarithmically.
+    /// Returns those whose axis of values begins as the other one than usual: latencies are usually
+    /// spread logarithmically.
     pub fn turned(look: &Look) -> Vec<Metric> {
         Metric::ALL
             .iter()
@@ -166,22 +166,22 @@ impl Metric {
             .collect()
     }
 
-    /// Whether its axis is logarithmic where nobody turned it.
+    /// Returns whether its axis is logarithmic by default.
     pub fn usually_log(self) -> bool {
         self == Metric::Latency
     }
 
-    /// Whether more is better.
+    /// Returns whether more is better.
     pub fn more_is_better(self) -> bool {
         matches!(self, Metric::Throughput | Metric::Operations | Metric::SystemCalls)
     }
 
-    /// Value, low, high and mean of a result; `None` where it has none.
-    pub fn of(self, result: &CellResult) -> Option<(f64, f64, f64, f64)> {
-        let spread = |of: &SummaryOf| {
+    /// Returns value, low, high and mean of a result; `None` where it has none.
+    pub fn value_of(self, result: &CellResult) -> Option<(f64, f64, f64, f64)> {
+        fn spread(of: &SummaryOf) -> (f64, f64, f64, f64) {
             let s = &of.summary;
             (s.median, s.low.unwrap_or(f64::NAN), s.high.unwrap_or(f64::NAN), s.mean)
-        };
+        }
         match self {
             Metric::Throughput => result.throughput.as_ref().map(spread),
             Metric::Operations => result.operations.as_ref().map(spread),
@@ -199,13 +199,13 @@ impl Metric {
 
 fn cpu(result: &CellResult) -> Option<(f64, f64, f64, f64)> {
     let per_byte: Vec<f64> = result
-        .counted()
+        .counted_trials()
         .into_iter()
         .filter_map(|index| result.trials.get(index))
         .filter(|trial| trial.bytes > 0)
         .map(|trial| (trial.user_nanos + trial.system_nanos) as f64 / trial.bytes as f64)
         .collect();
-    let summary = crate::stats::Summary::of(&per_byte)?;
+    let summary = crate::stats::Summary::from_values(&per_byte)?;
     Some((
         summary.median,
         summary.low.unwrap_or(f64::NAN),
@@ -214,33 +214,34 @@ fn cpu(result: &CellResult) -> Option<(f64, f64, f64, f64)> {
     ))
 }
 
-/// The axis along which cells form curves; that of blocks where nothing varies.
+/// Returns the axis along which cells form curves; that of blocks where nothing varies.
 pub fn axis<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Axis {
     Axis::best(jobs).unwrap_or(Axis::Block)
 }
 
-/// The curves of these results, in the order of the plan; what all share is not in their names.
+/// Returns the curves of these results, in the order of the plan; what all share is not in their
+/// names.
 pub fn curves(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> {
-    let mut names = Names::of(results, axis);
+    let mut names = Names::new(results, axis);
     names.axes.retain(|(_, differ)| *differ);
-    named(&names, results, metric)
+    build_curves(&names, results, metric)
 }
 
-/// The same with whole names, for curves of several runs beside each other.
+/// Returns the same with whole names, for curves of several runs beside each other.
 pub fn whole_names(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> {
-    named(&Names::of(results, axis), results, metric)
+    build_curves(&Names::new(results, axis), results, metric)
 }
 
-/// What the names of the curves leave out: `warm random`.
+/// Returns what the names of the curves leave out: `warm random`.
 pub fn common(results: &[CellResult], axis: Axis) -> String {
     let Some(first) = results.first() else { return String::new() };
-    let names = Names::of(results, axis);
+    let names = Names::new(results, axis);
     let shared = names.axes.iter().filter(|(_, differ)| !differ);
     let phrases = shared.filter_map(|(axis, _)| axis.phrase_among(&first.cell, false));
     phrases.collect::<Vec<_>>().join(" ")
 }
 
-fn named(names: &Names, results: &[CellResult], metric: Metric) -> Vec<Curve> {
+fn build_curves(names: &Names, results: &[CellResult], metric: Metric) -> Vec<Curve> {
     let axis = names.axis;
     let mut curves: Vec<Curve> = Vec::new();
     let mut known: HashMap<Job, usize> = HashMap::new();
@@ -261,8 +262,8 @@ fn named(names: &Names, results: &[CellResult], metric: Metric) -> Vec<Curve> {
                 gaps: Vec::new(),
             });
         }
-        let x = axis.of(&result.cell) as f64;
-        let Some((y, low, high, mean)) = metric.of(result) else {
+        let x = axis.value_of(&result.cell) as f64;
+        let Some((y, low, high, mean)) = metric.value_of(result) else {
             curves[at].gaps.extend(result.error.is_some().then_some(x));
             continue;
         };
@@ -278,7 +279,7 @@ fn named(names: &Names, results: &[CellResult], metric: Metric) -> Vec<Curve> {
     curves
 }
 
-/// What tells the curves of these results apart.
+/// Returns what distinguishes the curves of these results.
 struct Names {
     backends: Vec<String>,
     axis: Axis,
@@ -287,7 +288,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(results: &[CellResult], axis: Axis) -> Names {
+    fn new(results: &[CellResult], axis: Axis) -> Names {
         let mut backends: Vec<String> = Vec::new();
         let mut last = None;
         for result in results
@@ -305,7 +306,7 @@ impl Names {
         Names { backends, axis, axes }
     }
 
-    /// `read warm`, with what else is not the default.
+    /// Returns `read warm`, with what else is not the default.
     fn name(&self, job: &Job) -> String {
         let phrases = self.axes.iter().filter_map(|(axis, differ)| axis.phrase_among(job, *differ));
         std::iter::once(job.backend.to_string()).chain(phrases).collect::<Vec<_>>().join(" ")

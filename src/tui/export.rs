@@ -17,7 +17,7 @@ pub enum What {
     /// A session that is kept, by its id.
     Kept(String),
     /// Sessions against the first of them, by their ids.
-    Compared(Vec<String>),
+    LoadedComparison(Vec<String>),
 }
 
 /// Everything that is needed to write it.
@@ -40,7 +40,7 @@ pub struct Export {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Written(PathBuf),
-    /// A file has that name, and nobody said that it may be replaced.
+    /// A file has that name, and replacing it was not confirmed.
     Exists(Box<ExportOver>),
     Failed(String),
 }
@@ -81,7 +81,7 @@ pub struct Form {
     pub path: Input,
     pub anonymous: bool,
     pub focus: Focus,
-    /// The export of this form that was asked for last, with what it was.
+    /// The last export requested in this form, and what it was.
     pub asked: Option<Export>,
     pub writing: bool,
     pub error: Option<String>,
@@ -91,17 +91,17 @@ impl Form {
     pub fn session(what: What, name: &str) -> Form {
         let choices =
             FORMATS.iter().map(|f| Choice { id: f.id, about: f.about, extension: f.extension });
-        Form::of(what, name, choices.collect())
+        Form::new(what, name, choices.collect())
     }
 
-    /// For these sessions against the first of them.
+    /// Creates the form for these sessions against the first of them.
     pub fn comparison(ids: Vec<String>, name: &str) -> Form {
         let choices =
             COMPARISONS.iter().map(|f| Choice { id: f.id, about: f.about, extension: f.extension });
-        Form::of(What::Compared(ids), name, choices.collect())
+        Form::new(What::LoadedComparison(ids), name, choices.collect())
     }
 
-    fn of(what: What, name: &str, choices: Vec<Choice>) -> Form {
+    fn new(what: What, name: &str, choices: Vec<Choice>) -> Form {
         let extension = choices.first().map_or("txt", |choice| choice.extension);
         let path = Input::new(format!("{}.{extension}", file_name(name)));
         let name = clean_text(name);
@@ -140,7 +140,7 @@ impl Form {
         self.focus = STOPS[(at + if back { STOPS.len() - 1 } else { 1 }) % STOPS.len()];
     }
 
-    /// What Enter asks for.
+    /// Returns what Enter asks for.
     pub fn ask(&mut self, number: u64, look: Look) -> Option<Export> {
         let path = self.path.value().trim().to_string();
         if path.is_empty() {
@@ -162,12 +162,12 @@ impl Form {
     }
 }
 
-/// A name as that of a file in this folder: neither a path nor hidden, and of a length that every
-/// file system takes.
+/// Returns a name as that of a file in this folder: neither a path nor hidden, and of a length that
+/// every file system takes.
 fn file_name(name: &str) -> String {
-    let plain = |c: char| {
+    fn plain(c: char) -> char {
         if c == '/' || crate::text::is_unsafe_char(c) || c.is_whitespace() { '-' } else { c }
-    };
+    }
     let text: String = clean_text(name).chars().map(plain).take(60).collect();
     match text.trim_matches(['-', '.']) {
         "" => "session".into(),

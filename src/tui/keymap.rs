@@ -102,8 +102,8 @@ const fn bind(
 use Place::{But, Everywhere, On};
 use Screen::{Compare, Host, Lab, Live, Results, Sessions, Setup};
 
-/// The table, in the order of help and footer; of two rows with one key the more special place
-/// stands first.
+/// The table, in the order of help and footer; of two rows with one key the more specific place
+/// comes first.
 pub static KEYMAP: &[Binding] = &[
     bind(Action::Run, &["r"], On(&[Setup]), "run", "run the plan"),
     bind(Action::Toggle, &["space"], On(&[Setup]), "toggle", "switch the selected item"),
@@ -379,7 +379,7 @@ impl Binding {
     }
 }
 
-/// What a key means on a screen.
+/// Returns what a key means on a screen.
 pub fn action(key: Key, screen: Screen) -> Option<Action> {
     PARSED
         .iter()
@@ -387,17 +387,17 @@ pub fn action(key: Key, screen: Screen) -> Option<Action> {
         .map(|(_, binding)| binding.action)
 }
 
-/// The bindings offered on a screen.
+/// Returns the bindings offered on a screen.
 pub fn on(screen: Screen) -> impl Iterator<Item = &'static Binding> {
     KEYMAP.iter().filter(move |binding| binding.is_on(screen))
 }
 
-/// The bindings that help lists: where there is nothing to move through, no moves.
-pub fn listed(screen: Screen) -> impl Iterator<Item = &'static Binding> {
+/// Returns the bindings that help lists: where there is nothing to move through, no moves.
+pub fn listed_bindings(screen: Screen) -> impl Iterator<Item = &'static Binding> {
     on(screen).filter(move |binding| screen != Live || !binding.action.moves())
 }
 
-/// The first key of an action on a screen, for texts that name it.
+/// Returns the first key of an action on a screen, for texts that name it.
 pub fn key_of(action: Action, screen: Screen) -> &'static str {
     on(screen).find(|b| b.action == action).and_then(|b| b.keys.first()).copied().unwrap_or("")
 }

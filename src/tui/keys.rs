@@ -14,7 +14,7 @@ pub struct Key {
     pub shift: bool,
 }
 
-const NAMED: &[(&str, KeyCode)] = &[
+const NAMED_KEYS: &[(&str, KeyCode)] = &[
     ("enter", KeyCode::Enter),
     ("esc", KeyCode::Esc),
     ("space", KeyCode::Char(' ')),
@@ -33,8 +33,9 @@ const NAMED: &[(&str, KeyCode)] = &[
 ];
 
 impl Key {
-    /// Only presses count: a terminal that tells releases and repeats would act twice.
-    pub fn of(event: KeyEvent) -> Option<Key> {
+    /// Returns the key that was pressed; `None` for releases and repeats, which some terminals
+    /// report too.
+    pub fn from_event(event: KeyEvent) -> Option<Key> {
         if event.kind != KeyEventKind::Press {
             return None;
         }
@@ -50,31 +51,31 @@ impl Key {
         Some(Key { code, ctrl: has(KeyModifiers::CONTROL), alt: has(KeyModifiers::ALT), shift })
     }
 
-    /// From its notation; `None` where it is none.
+    /// Parses the notation of a key.
     pub fn parse(text: &str) -> Option<Key> {
         let mut key = Key { code: KeyCode::Null, ctrl: false, alt: false, shift: false };
         let mut rest = text;
         loop {
-            rest = match () {
-                () if rest.len() > 5 && rest.starts_with("ctrl-") => {
-                    key.ctrl = true;
-                    &rest[5..]
-                }
-                () if rest.len() > 4 && rest.starts_with("alt-") => {
-                    key.alt = true;
-                    &rest[4..]
-                }
-                () if rest.len() > 6 && rest.starts_with("shift-") => {
-                    key.shift = true;
-                    &rest[6..]
-                }
-                () => break,
+            // The key after the prefix may itself be `-`, but never nothing.
+            let (modifier, after) = if let Some(after) = rest.strip_prefix("ctrl-") {
+                (&mut key.ctrl, after)
+            } else if let Some(after) = rest.strip_prefix("alt-") {
+                (&mut key.alt, after)
+            } else if let Some(after) = rest.strip_prefix("shift-") {
+                (&mut key.shift, after)
+            } else {
+                break;
             };
+            if after.is_empty() {
+                break;
+            }
+            *modifier = true;
+            rest = after;
         }
         let mut letters = rest.chars();
         key.code = match (letters.next(), letters.next()) {
             (Some(letter), None) => KeyCode::Char(letter),
-            _ => match NAMED.iter().find(|(name, _)| *name == rest) {
+            _ => match NAMED_KEYS.iter().find(|(name, _)| *name == rest) {
                 Some((_, code)) => *code,
                 None => KeyCode::F(
                     rest.strip_prefix('f')?.parse().ok().filter(|n| (1..=12).contains(n))?,
@@ -84,7 +85,7 @@ impl Key {
         Some(key)
     }
 
-    /// The letter that a text field takes; `None` for commands.
+    /// Returns the letter to insert into a text field; `None` for commands.
     pub fn letter(&self) -> Option<char> {
         match self.code {
             KeyCode::Char(c) if !self.ctrl && !self.alt => Some(c),
@@ -100,7 +101,7 @@ impl fmt::Display for Key {
                 f.write_str(prefix)?;
             }
         }
-        match (NAMED.iter().find(|(_, code)| *code == self.code), self.code) {
+        match (NAMED_KEYS.iter().find(|(_, code)| *code == self.code), self.code) {
             (Some((name, _)), _) => f.write_str(name),
             (None, KeyCode::Char(c)) => write!(f, "{c}"),
             (None, KeyCode::F(n)) => write!(f, "f{n}"),
@@ -109,7 +110,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// The keys of a script: `rjj<enter><ctrl-d>`; what is no key is left out.
+/// Parses the keys of a script: `rjj<enter><ctrl-d>`; unknown ones are skipped.
 pub fn script(text: &str) -> Vec<Key> {
     let mut keys = Vec::new();
     let mut rest = text;
@@ -156,10 +157,10 @@ mod tests {
     #[test]
     fn releases_and_repeats_are_no_keys() {
         let mut event = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::SHIFT);
-        assert_eq!(Key::of(event).map(|k| k.to_string()).as_deref(), Some("G"));
+        assert_eq!(Key::from_event(event).map(|k| k.to_string()).as_deref(), Some("G"));
         event.kind = KeyEventKind::Release;
-        assert_eq!(Key::of(event), None);
+        assert_eq!(Key::from_event(event), None);
         let tab = KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT);
-        assert_eq!(Key::of(tab), Key::parse("shift-tab"));
+        assert_eq!(Key::from_event(tab), Key::parse("shift-tab"));
     }
 }

@@ -1,7 +1,7 @@
 //! The full-screen front end: pick, run, watch, look.
 //!
 //! The Elm architecture: [`update`](update::update) changes the [`Model`](model::Model) by a
-//! message and says what it wants done; [`draw`](view::draw) shows it; the [`shell`] alone touches
+//! message and returns effects; [`draw`](view::draw) shows it; the [`shell`] alone touches
 //! the terminal, threads, clock and disk.
 //!
 //! | what | where |
@@ -9,7 +9,7 @@
 //! | keys, actions, help, footer, palette: one table | [`keymap`], [`keys`] |
 //! | what keys move and type | [`cursor`], [`text_input`] |
 //! | the screens | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
-//! | what a screen is given beside its own state, and may ask of the rest | [`context`] |
+//! | what a screen gets besides its own state, and may request from the rest | [`context`] |
 //! | over the screens | [`popup`], [`export`], [`toast`] |
 //! | sessions, as several screens show them | [`session_view`], [`session_name`] |
 //! | results as curves, and their charts | [`curves`], [`curve_chart`], [`values`], [`plot`] |

@@ -1,5 +1,5 @@
-//! All that the full screen knows. [`super::update`] changes it, [`super::view`] draws it; neither
-//! touches anything else.
+//! The state of the full screen. [`super::update`] changes it, [`super::view`] draws it; neither
+//! has side effects.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,15 +20,15 @@ use super::toast::Toasts;
 use crate::plan::{Preset, Presets};
 use crate::report::Spread;
 
-/// The way out: asked for, waiting for the run to end.
+/// A requested exit that waits for the run to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leaving {
     pub code: u8,
-    /// When it was asked for; a run that hangs is waited for a little more than a second.
+    /// Time of the request; a run that hangs is abandoned shortly after one second.
     pub since: Duration,
 }
 
-/// What is said on the normal screen after the full screen is gone.
+/// The lines printed on the normal screen after the full screen is closed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Farewell {
     pub lines: Vec<String>,
@@ -51,10 +51,10 @@ pub struct Model {
     pub screen: Screen,
     /// Columns and rows.
     pub size: (u16, u16),
-    /// Since the start; the shell tells it with every message.
+    /// Time since the start; the shell updates it with every message.
     pub now: Duration,
     pub look: Look,
-    /// The last one is on top and gets the keys.
+    /// The last one is on top and receives the keys.
     pub popups: Vec<Popup>,
     pub toasts: Toasts,
     pub presets: Vec<Preset>,
@@ -68,7 +68,7 @@ pub struct Model {
     /// The number of the last export.
     pub exports: u64,
     pub leaving: Option<Leaving>,
-    /// The session that was measured last, for the farewell.
+    /// Path and answer of the last run, for the farewell.
     pub last_session: Option<(PathBuf, String)>,
 }
 
@@ -97,7 +97,7 @@ impl Model {
             live: Live::with_log_axis(look.begins_log(false)),
             results: Results::with_axes(turned, look.unit),
             sessions: Sessions::default(),
-            compare: Compare::begun(Metric::turned(&look)),
+            compare: Compare::with_turned_axes(Metric::turned(&look)),
             lab,
             host: HostScreen::default(),
             exports: 0,
@@ -106,7 +106,7 @@ impl Model {
         }
     }
 
-    /// The screens, and what an update of one of them is given.
+    /// Borrows the screens and the context of their updates separately.
     pub fn split(&mut self) -> (Screens<'_>, Context<'_>) {
         let context = Context {
             now: self.now,
@@ -131,12 +131,12 @@ impl Model {
         (screens, context)
     }
 
-    /// A run goes on, or is about to.
+    /// Returns whether a run is in progress or about to start.
     pub fn running(&self) -> bool {
         self.live.is_running()
     }
 
-    /// The picture changes without a key: time is shown, or a message goes away by itself.
+    /// Returns whether the picture changes without input: a clock is visible, or a message expires.
     pub fn ticks(&self) -> bool {
         self.running()
             || !self.toasts.is_empty()
@@ -144,7 +144,7 @@ impl Model {
             || self.setup.is_waiting()
     }
 
-    /// What the normal screen says at the end.
+    /// Returns what to print on the normal screen at the end.
     pub fn farewell(&self) -> Farewell {
         let lines = self.last_session.iter().flat_map(|(path, answer)| {
             let answer = (!answer.is_empty()).then(|| answer.clone());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crossterm::event::MouseEvent;
 
-use super::compare::Compared;
+use super::compare::LoadedComparison;
 use super::export::{Export, Outcome};
 use super::keys::Key;
 use super::lab::{LocalProbes, MarkedSession};
@@ -37,7 +37,7 @@ pub enum Msg {
     Suspend,
     /// Back from a suspension.
     Resumed,
-    /// The run has begun: where it is kept and under which name.
+    /// The run has begun: its file and its name.
     Begun {
         path: Option<PathBuf>,
         id: String,
@@ -65,13 +65,13 @@ pub enum Msg {
         number: u64,
         result: Result<Box<Proposed>, String>,
         findings: Vec<Warning>,
-        /// What the plan is expected to give, where facts tell.
+        /// What the plan is expected to reach, where that is known.
         expected: String,
     },
     Sessions(Result<Vec<Listed>, String>),
     Preview(Preview),
-    Compared(Box<Compared>),
-    /// A session was taken in: its id, and what to say.
+    Compared(Box<LoadedComparison>),
+    /// A session was imported: its id, and the message.
     Imported {
         id: String,
         text: String,
@@ -106,13 +106,13 @@ pub enum Msg {
     /// The plan of a session made new, to be run.
     Again(Result<Box<Plan>, String>),
     PresetSaved(Result<Box<Preset>, String>),
-    /// Something was done: say so, and look at the sessions again.
+    /// Something was done: show it, and list the sessions again.
     Done {
         text: String,
         sessions: bool,
     },
     Failed(String),
-    /// A thread of iotui panicked: the run goes on, and this says so.
+    /// A thread of iotui panicked, with its message; the run continues.
     Panicked(String),
 }
 
@@ -139,7 +139,7 @@ pub enum Effect {
     Propose(Box<Question>),
     Sessions,
     Preview(String),
-    /// Sessions against the first of them; shown as `look` says.
+    /// Sessions compared with the first of them, formatted by `look`.
     Compare {
         ids: Vec<String>,
         look: Look,

@@ -1,4 +1,4 @@
-//! What lies over a screen: help, palette, a question, a line of text, the presets, the doctor,
+//! Windows over a screen: help, palette, a question, a line of text, the presets, the doctor,
 //! others on the bars of Lab.
 
 use tui_input::Input;
@@ -93,7 +93,7 @@ impl Popup {
         }
     }
 
-    /// The text that letters go to, if it has one.
+    /// Returns the text that letters go to, if it has one.
     pub fn field(&mut self) -> Option<&mut Input> {
         match self {
             Popup::Help { filter, .. } => filter.as_mut(),
@@ -104,10 +104,13 @@ impl Popup {
     }
 }
 
-/// The rows of the palette: every action of the screen whose help contains all words of the text.
+/// Returns the rows of the palette: every action of the screen whose help contains all words of the
+/// text.
 pub fn find_bindings(text: &str, screen: Screen) -> Vec<&'static Binding> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    let hides = |action: Action| action.moves() || matches!(action, Action::Palette | Action::Back);
+    fn hides(action: Action) -> bool {
+        action.moves() || matches!(action, Action::Palette | Action::Back)
+    }
     let matches = |binding: &&Binding| {
         let own = format!("{} {} {:?}", binding.help, binding.short, binding.action).to_lowercase();
         !hides(binding.action) && words.iter().all(|word| own.contains(word.as_str()))

@@ -1,10 +1,10 @@
-//! What is asked of the planner.
+//! The question to the planner.
 
 use std::path::PathBuf;
 
 use crate::plan::{Preset, Settings};
 
-/// What a plan is asked for.
+/// The input of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// Answers to older questions are of no use.

@@ -30,12 +30,12 @@ pub struct Remembered {
 }
 
 /// The most targets that are remembered.
-pub const MOST_RECENT: usize = 10;
+pub const MAX_RECENT: usize = 10;
 /// A file that is longer was not written here.
-const LONGEST: u64 = 64 << 10;
+const MAX_FILE_BYTES: u64 = 64 << 10;
 
 impl Remembered {
-    /// Of the last time; the defaults where there is none.
+    /// Loads what was remembered last time; the defaults where there is nothing.
     pub fn load() -> Remembered {
         place().map(|path| Remembered::load_from(&path)).unwrap_or_default()
     }
@@ -52,7 +52,7 @@ impl Remembered {
         let mut text = String::new();
         let read = open_regular(path)
             .ok()
-            .and_then(|file| file.take(LONGEST).read_to_string(&mut text).ok());
+            .and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text).ok());
         read.map(|_| Remembered::parse(&text)).unwrap_or_default()
     }
 
@@ -63,7 +63,7 @@ impl Remembered {
         atomic_file::to_file(path, |to| to.write_all(self.text().as_bytes()))
     }
 
-    /// Each value by itself: one that is wrong takes no other with it.
+    /// Returns each value by itself: one that is wrong takes no other with it.
     fn parse(text: &str) -> Remembered {
         let table: Table = toml::from_str(text).unwrap_or_default();
         let text_of =
@@ -80,7 +80,7 @@ impl Remembered {
                 .filter_map(Value::as_str)
                 .filter(|p| !p.is_empty())
                 .map(PathBuf::from)
-                .take(MOST_RECENT)
+                .take(MAX_RECENT)
                 .collect(),
             theme: text_of("theme").map(String::from),
             folder: text_of("folder").map(PathBuf::from),
@@ -88,10 +88,10 @@ impl Remembered {
         }
     }
 
-    /// A path that is not text is left out: TOML cannot hold it.
+    /// Returns a path that is not text is skipped: TOML cannot hold it.
     fn text(&self) -> String {
         let settings: Table =
-            self.settings.said().map(|(name, text)| (name.into(), text.into())).collect();
+            self.settings.given_values().map(|(name, text)| (name.into(), text.into())).collect();
         let recent: Vec<Value> =
             self.recent.iter().filter_map(|path| path.to_str()).map(Value::from).collect();
         let mut table = Table::new();

@@ -2,7 +2,8 @@
 
 use crate::session::{Listed, Session};
 
-/// What a session without a name is called: its id without the time, which stands beside it.
+/// Returns the label of a session without a name: its id without the time, which is shown beside
+/// it.
 fn slug(id: &str) -> &str {
     match id.as_bytes() {
         bytes
@@ -16,12 +17,12 @@ fn slug(id: &str) -> &str {
     }
 }
 
-/// Its name, or what stands for one.
+/// Returns its name or the label that replaces it.
 pub fn of_listed(listed: &Listed) -> &str {
     if listed.name.is_empty() { slug(&listed.id) } else { &listed.name }
 }
 
-/// As [`of_listed`], of a session that is loaded.
+/// Returns the label as [`of_listed`] does, of a session that is loaded.
 pub fn of_session(session: &Session) -> &str {
     if session.name.is_empty() { slug(&session.id) } else { &session.name }
 }

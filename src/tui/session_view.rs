@@ -8,13 +8,16 @@ use crate::analysis::{Answer, Bounds, CellResult, LimitCause, ProbeResult};
 use crate::plan::{Skipped, TargetSpec};
 use crate::session::Session;
 
+/// Sessions in one comparison; the curves of more are hard to distinguish.
+pub const MAX_COMPARED: usize = 8;
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionView {
     pub session: Session,
     pub results: Vec<CellResult>,
     pub probes: Vec<ProbeResult>,
     pub answer: Answer,
-    /// What limits each result, in their order; `None` where the figures do not say.
+    /// What limits each result, in their order; `None` where the figures do not show it.
     pub limits: Vec<Option<LimitCause>>,
     pub skipped: Vec<Skipped>,
     /// Where it is kept; `None`: nowhere.
@@ -22,21 +25,21 @@ pub struct SessionView {
 }
 
 impl SessionView {
-    pub fn of(session: Session, path: Option<PathBuf>) -> SessionView {
+    pub fn new(session: Session, path: Option<PathBuf>) -> SessionView {
         let results = analysis::results(&session);
         let probes = analysis::probes(&session);
         let answer = analysis::answer_with(&session, &results, &probes);
         let skipped = analysis::skipped(&session);
-        let limits = analysis::explain_limits(&results, &Bounds::of(&session)).limits;
+        let limits = analysis::explain_limits(&results, &Bounds::from_session(&session)).limits;
         SessionView { session, results, probes, answer, limits, skipped, path }
     }
 
-    /// Its name, else its id.
+    /// Returns its name, else its id.
     pub fn name(&self) -> &str {
         if self.session.name.is_empty() { &self.session.id } else { &self.session.name }
     }
 
-    /// Its name, or what stands for one.
+    /// Returns its name or the label that replaces it.
     pub fn display_name(&self) -> &str {
         session_name::of_session(&self.session)
     }
@@ -46,7 +49,7 @@ impl SessionView {
     }
 }
 
-/// A target for a line: a path, or what kind of file.
+/// Returns a target for a line: a path, or what kind of file.
 pub fn describe_target(spec: &TargetSpec) -> String {
     match spec {
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {

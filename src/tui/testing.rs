@@ -107,7 +107,9 @@ impl Stage {
             .iter()
             .enumerate()
             .filter(|(_, style)| !plain(style))
-            .map(|(at, style)| format!("{} {}", (b'a' + (at % 26) as u8) as char, named(style)))
+            .map(|(at, style)| {
+                format!("{} {}", (b'a' + (at % 26) as u8) as char, describe_style(style))
+            })
             .collect();
         format!("{}\n---\n{}---\n{}\n", self.picture(columns, rows), map, legend.join("\n"))
     }
@@ -117,7 +119,7 @@ fn plain(style: &Style) -> bool {
     *style == Style::new().fg(Color::Reset).bg(Color::Reset)
 }
 
-fn named(style: &Style) -> String {
+fn describe_style(style: &Style) -> String {
     let mut words = Vec::new();
     words.extend(style.fg.filter(|c| *c != Color::Reset).map(|c| c.to_string()));
     words.extend(style.bg.filter(|c| *c != Color::Reset).map(|c| format!("on {c}")));
@@ -242,18 +244,18 @@ pub fn ceilings() -> Ceilings {
 }
 
 pub fn shown() -> SessionView {
-    SessionView::of(
+    SessionView::new(
         session(),
         Some("/home/me/.local/share/iotui/sessions/20261121-093011-ubuntu-iso.jsonl".into()),
     )
 }
 
-/// A machine of which everything is known.
+/// A machine with every fact known.
 pub fn host() -> Host {
-    let cache = |level: u8, kind: &str, size: u64, shared: &str| {
+    fn cache(level: u8, kind: &str, size: u64, shared: &str) -> serde_json::Value {
         let sets = size / (8 * 64);
         serde_json::json!({ "level": level, "kind": kind, "size": size, "ways": 8, "line": 64, "sets": sets, "shared_with": shared })
-    };
+    }
     let host = serde_json::json!({
         "name": "bench", "kernel": "6.12.4", "os": "Debian GNU/Linux 13 (trixie)", "architecture": "x86_64",
         "cpu": {

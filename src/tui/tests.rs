@@ -28,8 +28,8 @@ use crate::record::{End, Event, Grounds, LaneSample, Phase, ProbeTrial, Progress
 const KEYS: &str = "1 2 3 4 5 6 r x s f p d w e m c y t L v S a b B o n i u R D / . + - 0 : ? q h j k l g G \
     enter esc space tab shift-tab up down left right home end pgup pgdn ctrl-u ctrl-d ctrl-p ctrl-l ctrl-z backspace delete f1 f5 z ä 9";
 
-/// A message that cannot be cloned, made anew each time.
-fn made(make: fn() -> Msg) -> impl Strategy<Value = Msg> {
+/// A message that cannot be cloned, made again each time.
+fn built_by(make: fn() -> Msg) -> impl Strategy<Value = Msg> {
     Just(()).prop_map(move |()| make())
 }
 
@@ -56,9 +56,9 @@ fn engine() -> impl Strategy<Value = Msg> {
     prop_oneof![
         6 => cell_event(),
         4 => probe_event(),
-        1 => made(|| Msg::Event(Event::Note { text: "a note".into() })),
-        1 => made(|| Msg::Event(Event::End { reason: End::Goal })),
-        1 => made(|| Msg::Dropped(3)),
+        1 => built_by(|| Msg::Event(Event::Note { text: "a note".into() })),
+        1 => built_by(|| Msg::Event(Event::End { reason: End::Goal, seconds: None })),
+        1 => built_by(|| Msg::Dropped(3)),
     ]
 }
 
@@ -68,8 +68,8 @@ fn cell_event() -> impl Strategy<Value = Msg> {
     let phase =
         prop::sample::select(vec![Phase::Fill, Phase::Calibrate, Phase::Trial, Phase::Pause]);
     prop_oneof![
-        made(|| Msg::Event(Event::Plan { plan: Arc::new(testing::plan()) })),
-        made(|| Msg::Event(Event::Grounds { grounds: Arc::new(Grounds::default()) })),
+        built_by(|| Msg::Event(Event::Plan { plan: Arc::new(testing::plan()) })),
+        built_by(|| Msg::Event(Event::Grounds { grounds: Arc::new(Grounds::default()) })),
         (number.clone(), number.clone(), number.clone(), cell.clone()).prop_map(
             |(at, nanos, bytes, cell)| {
                 let sample = Sample { at, nanos, bytes, ops: bytes / 3, syscalls: bytes / 7 };
@@ -104,8 +104,8 @@ fn cell_event() -> impl Strategy<Value = Msg> {
 
 fn probe_event() -> impl Strategy<Value = Msg> {
     prop_oneof![
-        made(|| Msg::Event(Event::Plan { plan: Arc::new(lab::tests::plan()) })),
-        made(|| Msg::Event(Event::Grounds { grounds: Arc::new(Grounds::default()) })),
+        built_by(|| Msg::Event(Event::Plan { plan: Arc::new(lab::tests::plan()) })),
+        built_by(|| Msg::Event(Event::Grounds { grounds: Arc::new(Grounds::default()) })),
         (0..60u32, 1..9u32).prop_map(|(cell, round)| {
             let trial = ProbeTrial { cell, ..lab::tests::trial(cell % 40, round) };
             Msg::Event(Event::Probe { trial })
@@ -130,38 +130,38 @@ fn probe_event() -> impl Strategy<Value = Msg> {
 /// Answers of the shell, in any order and number.
 fn answer() -> impl Strategy<Value = Msg> {
     prop_oneof![
-        made(|| Msg::Tick),
-        made(|| Msg::Opened(Ok(Box::new(testing::shown())))),
-        made(|| Msg::Opened(Err("no such session".into()))),
-        made(|| Msg::Again(Ok(Box::new(testing::plan())))),
-        made(|| Msg::Again(Ok(Box::new(lab::tests::plan())))),
-        made(|| Msg::Opened(Ok(Box::new(lab::tests::shown())))),
-        made(|| Msg::Lab(Box::new(lab::tests::here()))),
-        made(|| Msg::MarkedOnLab(Ok(Box::new(lab::MarkedSession::from_session(
+        built_by(|| Msg::Tick),
+        built_by(|| Msg::Opened(Ok(Box::new(testing::shown())))),
+        built_by(|| Msg::Opened(Err("no such session".into()))),
+        built_by(|| Msg::Again(Ok(Box::new(testing::plan())))),
+        built_by(|| Msg::Again(Ok(Box::new(lab::tests::plan())))),
+        built_by(|| Msg::Opened(Ok(Box::new(lab::tests::lab_session())))),
+        built_by(|| Msg::Lab(Box::new(lab::tests::here()))),
+        built_by(|| Msg::MarkedOnLab(Ok(Box::new(lab::MarkedSession::from_session(
             &lab::tests::session(),
             "mine".into()
         ))))),
-        made(|| Msg::MarkedOnLab(Err("gone".into()))),
+        built_by(|| Msg::MarkedOnLab(Err("gone".into()))),
         (0..20u64).prop_map(|number| Msg::LabPlanned {
             number,
             result: Ok(Box::new(lab::tests::plan()))
         }),
-        made(|| Msg::Host(Box::default())),
-        made(|| Msg::Doctor(vec![testing::warning("x", crate::record::Severity::Wrong)])),
-        made(|| Msg::Sessions(Err("unreadable".into()))),
-        made(|| Msg::Over { error: None, unsaved: None }),
-        made(|| Msg::Saving { id: "x".into(), unsaved: Some("no space".into()) }),
-        made(|| Msg::Saving { id: "x".into(), unsaved: None }),
+        built_by(|| Msg::Host(Box::default())),
+        built_by(|| Msg::Doctor(vec![testing::warning("x", crate::record::Severity::Wrong)])),
+        built_by(|| Msg::Sessions(Err("unreadable".into()))),
+        built_by(|| Msg::Over { error: None, unsaved: None }),
+        built_by(|| Msg::Saving { id: "x".into(), unsaved: Some("no space".into()) }),
+        built_by(|| Msg::Saving { id: "x".into(), unsaved: None }),
         (0..9u64).prop_map(|number| Msg::Exported { number, result: Outcome::Failed("no".into()) }),
         (0..9u64).prop_map(|number| {
             let over = ExportOver { path: "/x".into(), detail: "lost".into() };
             Msg::Exported { number, result: Outcome::Exists(Box::new(over)) }
         }),
-        made(|| Msg::Imported { id: "x".into(), text: "imported".into() }),
-        made(|| Msg::NotBegun("no thread".into())),
-        made(|| Msg::Suspend),
-        made(|| Msg::Resumed),
-        made(|| Msg::Interrupt),
+        built_by(|| Msg::Imported { id: "x".into(), text: "imported".into() }),
+        built_by(|| Msg::NotBegun("no thread".into())),
+        built_by(|| Msg::Suspend),
+        built_by(|| Msg::Resumed),
+        built_by(|| Msg::Interrupt),
         (0..20u64).prop_map(|number| Msg::Proposed {
             number,
             result: Err("the file is empty".into()),
@@ -195,7 +195,7 @@ fn any_message() -> impl Strategy<Value = Msg> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, max_shrink_iters: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn random_messages_never_break_the_screen(
@@ -229,7 +229,7 @@ fn stages() -> Vec<(&'static str, Stage)> {
         if *screen == Screen::Lab {
             stage
                 .tell(Msg::Lab(Box::new(lab::tests::here())))
-                .tell(Msg::Opened(Ok(Box::new(lab::tests::shown()))));
+                .tell(Msg::Opened(Ok(Box::new(lab::tests::lab_session()))));
         }
         if *screen == Screen::Live {
             update::run::start(&mut stage.model, Arc::new(testing::plan()));

@@ -5,7 +5,7 @@ use tui_input::{Input, InputRequest};
 
 use super::keys::Key;
 
-/// Edits a line of text; whether the key meant something.
+/// Edits a line of text; returns whether the key was used.
 pub fn edit(input: &mut Input, key: Key) -> bool {
     let request = match (key.code, key.ctrl) {
         (KeyCode::Backspace, false) => InputRequest::DeletePrevChar,

@@ -11,7 +11,7 @@ use crate::units::Rates;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Text,
-    /// Units, hints, what is there but not asked for.
+    /// Units, hints, and what is secondary.
     Dim,
     /// Greyed: cannot be chosen.
     Off,
@@ -28,7 +28,7 @@ pub enum Role {
     Note,
     Misleading,
     Wrong,
-    /// Measured ceilings and other lines that are no series.
+    /// Measured ceilings and other lines that are not series.
     Rule,
 }
 
@@ -187,18 +187,19 @@ impl Look {
         self.coloured(colour).add_modifier(modifier)
     }
 
-    /// Reversed where the theme has no colour for it, so that it shows without colours too.
+    /// Returns the style of a selection: reversed where the theme has no colour for it.
     fn selected(&self) -> Style {
         match self.theme.selected {
             Some(colour) if self.colours != Colours::None => Style::new()
-                .bg(self.shown(colour))
-                .fg(self.shown(self.theme.text))
+                .bg(self.convert_color(colour))
+                .fg(self.convert_color(self.theme.text))
                 .add_modifier(Modifier::BOLD),
             _ => Style::new().add_modifier(Modifier::REVERSED),
         }
     }
 
-    /// Whether the axis of values begins logarithmic, where it would be so by itself or not.
+    /// Returns whether the axis of values begins logarithmic, where it would be so by itself or
+    /// not.
     pub fn begins_log(&self, usual: bool) -> bool {
         match self.scale {
             Spread::Auto => usual,
@@ -207,7 +208,7 @@ impl Look {
         }
     }
 
-    /// How a report looks that is read beside this screen: without colours.
+    /// Returns how a report looks that is read beside this screen: without colours.
     pub fn report(&self) -> report::Look {
         report::Look {
             ascii: self.glyphs == Glyphs::Ascii,
@@ -217,12 +218,12 @@ impl Look {
         }
     }
 
-    /// The colour of the series with this index; they come round after eight.
+    /// Returns the colour of the series with this index; they come round after eight.
     pub fn series(&self, index: usize) -> Style {
         self.coloured(self.theme.series[index % self.theme.series.len()])
     }
 
-    /// The marker of a series: it differs where colours do not.
+    /// Returns the marker of a series: it differs where colours do not.
     pub fn marker(&self, index: usize) -> char {
         const UNICODE: [char; 8] = ['●', '▲', '■', '◆', '○', '△', '□', '◇'];
         const ASCII: [char; 8] = ['o', '^', '#', '*', 'x', '+', '%', '@'];
@@ -230,7 +231,7 @@ impl Look {
         set[index % set.len()]
     }
 
-    /// The first where the terminal shows Unicode, else the second.
+    /// Returns the first where the terminal shows Unicode, else the second.
     pub fn glyph<'a>(&self, unicode: &'a str, ascii: &'a str) -> &'a str {
         if self.glyphs == Glyphs::Unicode { unicode } else { ascii }
     }
@@ -253,12 +254,12 @@ impl Look {
         if self.colours == Colours::None {
             Style::new()
         } else {
-            Style::new().fg(self.shown(colour))
+            Style::new().fg(self.convert_color(colour))
         }
     }
 
-    /// The nearest colour that the terminal has.
-    fn shown(&self, colour: Color) -> Color {
+    /// Returns the nearest colour that the terminal has.
+    fn convert_color(&self, colour: Color) -> Color {
         match (colour, self.colours) {
             (Color::Rgb(r, g, b), Colours::TwoFiftySix) => Color::Indexed(cube(r, g, b)),
             (Color::Rgb(r, g, b), Colours::Sixteen) => nearest_of_sixteen(r, g, b),
@@ -267,10 +268,12 @@ impl Look {
     }
 }
 
-/// The nearest of the 6 x 6 x 6 cube and the 24 greys of 256 colours.
+/// Returns the nearest of the 6 x 6 x 6 cube and the 24 greys of 256 colours.
 fn cube(r: u8, g: u8, b: u8) -> u8 {
     const LEVELS: [i32; 6] = [0, 95, 135, 175, 215, 255];
-    let level = |v: u8| (0..6).min_by_key(|i| (LEVELS[*i] - i32::from(v)).abs()).unwrap_or(0);
+    fn level(v: u8) -> usize {
+        (0..6).min_by_key(|i| (LEVELS[*i] - i32::from(v)).abs()).unwrap_or(0)
+    }
     let (red, green, blue) = (level(r), level(g), level(b));
     let grey = ((i32::from(r) + i32::from(g) + i32::from(b)) / 3 - 8).clamp(0, 230) / 10;
     let away = |(x, y, z): (i32, i32, i32)| {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::theme::Role;
 
-const STAY: Duration = Duration::from_secs(5);
+const TOAST_DURATION: Duration = Duration::from_secs(5);
 /// Longer where something went wrong: it has to be read.
-const STAY_FAILED: Duration = Duration::from_secs(12);
-const MOST: usize = 3;
+const FAILURE_DURATION: Duration = Duration::from_secs(12);
+const MAX_TOASTS: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toast {
@@ -22,26 +22,26 @@ pub struct Toasts(VecDeque<Toast>);
 
 impl Toasts {
     pub fn good(&mut self, now: Duration, text: impl Into<String>) {
-        self.push(Toast { text: text.into(), role: Role::Good, until: now + STAY });
+        self.push(Toast { text: text.into(), role: Role::Good, until: now + TOAST_DURATION });
     }
 
     pub fn note(&mut self, now: Duration, text: impl Into<String>) {
-        self.push(Toast { text: text.into(), role: Role::Note, until: now + STAY });
+        self.push(Toast { text: text.into(), role: Role::Note, until: now + TOAST_DURATION });
     }
 
     pub fn failed(&mut self, now: Duration, text: impl Into<String>) {
-        self.push(Toast { text: text.into(), role: Role::Wrong, until: now + STAY_FAILED });
+        self.push(Toast { text: text.into(), role: Role::Wrong, until: now + FAILURE_DURATION });
     }
 
     fn push(&mut self, toast: Toast) {
         self.0.retain(|known| known.text != toast.text);
         self.0.push_back(toast);
-        if self.0.len() > MOST {
+        if self.0.len() > MAX_TOASTS {
             self.0.pop_front();
         }
     }
 
-    /// Forgets those whose time is over.
+    /// Removes expired messages.
     pub fn pass(&mut self, now: Duration) {
         self.0.retain(|toast| toast.until > now);
     }

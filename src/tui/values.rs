@@ -1,5 +1,4 @@
-//! The axis of values under curves: its ticks are short, and what they share stands once above
-//! them.
+//! The value axis of curves: ticks are short, and their common unit is shown once above them.
 
 use super::curves::Metric;
 use super::plot::{Axis, Scale};
@@ -16,8 +15,8 @@ pub struct Values {
 }
 
 impl Values {
-    /// For these values; `log`: on a logarithmic axis.
-    pub fn of(
+    /// Chooses one unit for `values`; `log`: the axis is logarithmic.
+    pub fn new(
         metric: Metric,
         log: bool,
         rates: Rates,
@@ -32,29 +31,32 @@ impl Values {
         Values { metric, log, factor, unit, rates }
     }
 
-    /// Decades of a time or a rate of calls are round in every unit: there each tick has its own.
-    fn own(&self) -> bool {
+    /// Returns whether each tick names its own unit: decades of times and call rates are round in
+    /// every unit.
+    fn has_unit_per_tick(&self) -> bool {
         self.log && self.metric != Metric::Throughput
     }
 
     pub fn tick(&self, y: f64) -> String {
-        match self.own() {
-            true => brief(&self.metric.show(y, self.rates)),
-            false => ticks::label(y / self.factor),
+        if self.has_unit_per_tick() {
+            brief(&self.metric.show(y, self.rates))
+        } else {
+            ticks::label(y / self.factor)
         }
     }
 
-    /// The axis; `tick` is [`Values::tick`] of this.
+    /// Returns the axis; `tick` is [`Values::tick`] of this.
     pub fn axis<'a>(&self, tick: &'a dyn Fn(f64) -> String) -> Axis<'a> {
         let scale = if self.log { Scale::Log10 } else { Scale::Linear };
-        match self.own() {
-            true => Axis::new(scale, tick),
-            false => Axis::new(scale, tick).round_in(self.factor).title(self.unit),
+        if self.has_unit_per_tick() {
+            Axis::new(scale, tick)
+        } else {
+            Axis::new(scale, tick).round_in(self.factor).title(self.unit)
         }
     }
 }
 
-/// `5 µs`, `100 k/s`: the number without decimals that are 0.
+/// Returns `5 µs`, `100 k/s`: the number without decimals that are 0.
 fn brief(shown: &str) -> String {
     let (number, unit) = shown.split_once(' ').map_or((shown, ""), |(number, unit)| (number, unit));
     let number = if number.contains('.') {
@@ -72,8 +74,8 @@ mod tests {
     const GIB: f64 = 1_073_741_824.0;
 
     fn ticks(metric: Metric, log: bool, unit: &str, values: &[f64], at: &[f64]) -> Vec<String> {
-        let of = Values::of(metric, log, unit.parse().unwrap(), values.iter().copied());
-        at.iter().map(|y| of.tick(*y)).collect()
+        let values = Values::new(metric, log, unit.parse().unwrap(), values.iter().copied());
+        at.iter().map(|y| values.tick(*y)).collect()
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! A headless Chromium, driven over two pipes: no port, nothing but the kernel between test and
-//! page.
+//! A headless Chromium, driven over two pipes: no port, only the kernel between test and page.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -15,10 +14,10 @@ use tempfile::TempDir;
 
 use super::child::{Run, ready};
 
-/// Nothing a page does takes as long, on the slowest machine.
+/// Longer than any action of a page takes, even on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Names under which it is installed.
+/// Names of its executable.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 const FLAGS: [&str; 12] = [
@@ -41,21 +40,22 @@ pub struct Browser {
     from: BufReader<File>,
     session: Option<String>,
     asked: u64,
-    /// What it told without being asked, in order.
+    /// Events it sent, in order.
     pub events: Vec<Value>,
     run: Run,
     _profile: TempDir,
 }
 
-/// A descriptor that is none of those that the child gets as 3 and 4.
+/// Duplicates the descriptor above 3 and 4, which the child uses.
 fn high(fd: &OwnedFd) -> i32 {
     fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(10)).unwrap()
 }
 
 impl Browser {
-    /// With an empty profile and one empty page; `None` where no Chromium is installed that runs.
+    /// Starts it with an empty profile and one empty page; `None` if no working Chromium is
+    /// installed.
     pub fn start() -> Option<Browser> {
-        let runs = |name: &str| {
+        fn runs(name: &str) -> bool {
             let asked = Command::new(name)
                 .arg("--version")
                 .stdin(Stdio::null())
@@ -63,7 +63,7 @@ impl Browser {
                 .stderr(Stdio::null())
                 .status();
             asked.is_ok_and(|status| status.success())
-        };
+        }
         let program = NAMES.iter().find(|name| runs(name))?;
         let profile = tempfile::tempdir().unwrap();
         let ((from_us, to), (from, to_us)) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
@@ -110,7 +110,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// The answer to one command; what is told meanwhile is kept.
+    /// Sends a command and returns the reply; saves events that arrive meanwhile.
     pub fn ask(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
         let mut message = json!({ "id": self.asked, "method": method, "params": params });
@@ -137,7 +137,7 @@ impl Browser {
         serde_json::from_slice(&text).unwrap()
     }
 
-    /// Waits until it tells this.
+    /// Waits for this event.
     fn until(&mut self, method: &str) {
         loop {
             let told = self.hear();
@@ -149,7 +149,7 @@ impl Browser {
         }
     }
 
-    /// What was told under this name.
+    /// Returns the events of this name.
     pub fn told(&self, method: &str) -> Vec<&Value> {
         self.events
             .iter()
@@ -158,7 +158,7 @@ impl Browser {
             .collect()
     }
 
-    /// A window of this size in a colour scheme.
+    /// Sets the window size and the colour scheme.
     pub fn window(&mut self, width: u32, height: u32, scheme: &str) {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
         self.ask("Emulation.setDeviceMetricsOverride", metrics);
@@ -166,7 +166,7 @@ impl Browser {
         self.ask("Emulation.setEmulatedMedia", features);
     }
 
-    /// Opens a file and waits until it is there.
+    /// Opens a file and waits until it is loaded.
     pub fn open(&mut self, path: &Path) {
         let went =
             self.ask("Page.navigate", json!({ "url": format!("file://{}", path.display()) }));
@@ -174,7 +174,7 @@ impl Browser {
         self.until("Page.loadEventFired");
     }
 
-    /// The value of an expression in the page; of a promise, what it becomes.
+    /// Evaluates an expression in the page; awaits a promise.
     pub fn eval(&mut self, expression: &str) -> Value {
         let params =
             json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
@@ -190,7 +190,7 @@ impl Browser {
         self.ask("Input.dispatchMouseEvent", params);
     }
 
-    /// The middle of the first element of that selector, brought into view.
+    /// Returns the centre of the first element that matches, after scrolling it into view.
     pub fn middle(&mut self, selector: &str) -> (f64, f64) {
         let at = self.eval(&format!(
             "(() => {{ const node = document.querySelector({}); node.scrollIntoView({{ block: 'center', inline: 'center' }}); \
@@ -226,7 +226,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Closed, it takes its helpers with it; one that does not answer is killed with `run`.
+        // Closing it ends its helpers too; if it does not respond, it is killed along with `run`.
         let _ = self.to.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
         let _ = self.run.end(Duration::from_secs(10));
     }

@@ -1,4 +1,4 @@
-//! A run that is watched: lines as they come, signals, and its end within a time.
+//! A run under observation: its lines as they arrive, signals, and its end within a time limit.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use super::kernel;
+
 /// A child process that does not outlive the test.
 pub struct Run {
     child: Child,
@@ -18,35 +20,38 @@ pub struct Run {
 }
 
 impl Run {
-    /// Starts it with a pipe at its stdout.
+    /// Starts the command with a pipe as its stdout.
     pub fn start(command: &mut Command) -> Run {
+        kernel::reset_signals(command);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let stdout = child.stdout.take().map(BufReader::new);
         Run { child, stdout }
     }
 
-    /// As [`Run::start`], with this at its stdout.
+    /// Starts the command as [`Run::start`] does, with the given stdout.
     pub fn start_to(command: &mut Command, stdout: impl Into<Stdio>) -> Run {
+        kernel::reset_signals(command);
         Run { child: command.stdin(Stdio::null()).stdout(stdout).spawn().unwrap(), stdout: None }
     }
 
-    /// As [`Run::start`], with a pipe at its stdin, which ends when dropped.
+    /// Starts the command as [`Run::start`] does, with a pipe as its stdin, closed on drop.
     pub fn start_with_stdin(command: &mut Command) -> (Run, ChildStdin) {
+        kernel::reset_signals(command);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) =
             (child.stdin.take().unwrap(), child.stdout.take().map(BufReader::new));
         (Run { child, stdout }, stdin)
     }
 
-    /// The next line of its stdout; empty at the end. Waits for it.
+    /// Waits for the next line of stdout and returns it; empty at the end.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.as_mut().expect("its stdout was closed").read_line(&mut line).unwrap();
         line
     }
 
-    /// Waits until a file that it has open in that folder, with a name or without, holds something;
-    /// `false` where it has ended before.
+    /// Waits until a file that the run has open in that folder, named or unnamed, is not empty;
+    /// `false` if the run ended before.
     pub fn fills_a_file_in(&mut self, folder: &Path) -> bool {
         let folder = folder.canonicalize().unwrap();
         let descriptors = PathBuf::from(format!("/proc/{}/fd", self.pid()));
@@ -64,7 +69,7 @@ impl Run {
         false
     }
 
-    /// Waits for the line of its stdout that holds `text`, and returns it.
+    /// Waits for the line of stdout that contains `text`, and returns it.
     pub fn until(&mut self, text: &str) -> String {
         loop {
             let line = self.line();
@@ -75,12 +80,12 @@ impl Run {
         }
     }
 
-    /// Closes the pipe at its stdout, as `head` does.
+    /// Closes the pipe from its stdout, as `head` does.
     pub fn close_stdout(&mut self) {
         self.stdout = None;
     }
 
-    /// The rest of its stdout, to its end.
+    /// Returns the rest of its stdout.
     pub fn rest(&mut self) -> String {
         let mut text = String::new();
         if let Some(stdout) = &mut self.stdout {
@@ -89,12 +94,12 @@ impl Run {
         text
     }
 
-    /// Closes the pipe at its stderr.
+    /// Closes the pipe from its stderr.
     pub fn close_stderr(&mut self) {
         self.child.stderr = None;
     }
 
-    /// What it wrote to stderr, where that is a pipe; call it when it has ended.
+    /// Returns what it wrote to stderr, if that is a pipe; call it after the run has ended.
     pub fn stderr(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut stderr) = self.child.stderr.take() {
@@ -111,12 +116,12 @@ impl Run {
         kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
     }
 
-    /// Its end, for which this waits at most so long.
+    /// Waits for its end, at most `most`.
     pub fn end(&mut self, most: Duration) -> Option<ExitStatus> {
         wait(&mut self.child, most)
     }
 
-    /// All it writes to stdout and how it ends.
+    /// Returns all of its stdout and its exit status.
     pub fn finish(mut self, most: Duration) -> (String, ExitStatus) {
         let text = self.rest();
         let status = self.end(most).expect("the run goes on and on");
@@ -126,13 +131,13 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // One that has ended by now cannot be killed.
+        // A process that has ended by now cannot be killed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Waits for the end of a child, without polling: its descriptor becomes readable.
+/// Waits for the end of a child without polling: its descriptor becomes readable.
 fn wait(child: &mut Child, most: Duration) -> Option<ExitStatus> {
     if let Some(status) = child.try_wait().unwrap() {
         return Some(status);
@@ -141,16 +146,16 @@ fn wait(child: &mut Child, most: Duration) -> Option<ExitStatus> {
     ready(&fd, most).then(|| child.wait().unwrap())
 }
 
-/// A descriptor that becomes readable when the process ends.
+/// Opens a descriptor that becomes readable when the process ends.
 fn pidfd(pid: u32) -> OwnedFd {
-    // SAFETY: pidfd_open touches no memory; what it returns is a new descriptor or an error.
+    // SAFETY: pidfd_open touches no memory; it returns a new descriptor or an error.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as i32;
     assert!(fd >= 0, "pidfd_open: {}", std::io::Error::last_os_error());
     // SAFETY: the descriptor is new and ours.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
-/// Waits until there is something to read, or a child (not waited for yet) ends: then `false`.
+/// Waits until there is something to read; `false` if a child that was not reaped yet ends first.
 pub fn ready_or_ended(fd: &impl AsFd, pid: u32, most: Duration) -> bool {
     let end = pidfd(pid);
     let poll = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
@@ -161,7 +166,7 @@ pub fn ready_or_ended(fd: &impl AsFd, pid: u32, most: Duration) -> bool {
     both[0].revents != 0
 }
 
-/// Waits until there is something to read; false when the time is over.
+/// Waits until there is something to read; `false` after the time limit.
 pub fn ready(fd: &impl AsFd, most: Duration) -> bool {
     let begin = Instant::now();
     loop {
@@ -177,7 +182,7 @@ pub fn ready(fd: &impl AsFd, most: Duration) -> bool {
     }
 }
 
-/// Runs it to its end with all it says.
+/// Runs the command to its end and returns all of its output.
 pub fn output(command: &mut Command) -> Output {
     command.stdin(Stdio::null()).output().unwrap()
 }

@@ -1,10 +1,10 @@
-//! Files whose content is known, and what is known of it.
+//! Files with known content.
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-/// Bytes that no disk stores smaller, the same for the same seed.
+/// Returns incompressible bytes, the same for the same seed.
 pub fn random(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let words = std::iter::repeat_with(|| {
@@ -19,21 +19,21 @@ pub fn random(len: usize, seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// Writes a file and waits until it is on the disk.
+/// Writes a file and syncs it to the disk.
 pub fn write(path: &Path, bytes: &[u8]) {
     let mut file = File::create(path).unwrap();
     file.write_all(bytes).unwrap();
     file.sync_all().unwrap();
 }
 
-/// The XOR of little-endian 32-bit words, byte by byte.
+/// Computes the XOR of little-endian 32-bit words, byte by byte.
 pub fn xor(bytes: &[u8]) -> String {
     let mut sum = [0u8; 4];
     bytes.iter().enumerate().for_each(|(at, byte)| sum[at % 4] ^= byte);
     format!("{:08x}", u32::from_le_bytes(sum))
 }
 
-/// What would show that somebody changed a file.
+/// The attributes that show whether a file was changed.
 #[derive(Debug, PartialEq)]
 pub struct Print {
     bytes: Vec<u8>,

@@ -1,5 +1,5 @@
-//! What must hold of any bytes in the place of a session or preset: the bodies of the fuzz targets
-//! in `fuzz/`, and of the test that runs their corpus.
+//! Properties that hold for any bytes in place of a session or preset: the bodies of the fuzz
+//! targets in `fuzz/`, and of the test that runs their corpus.
 #![allow(dead_code, reason = "a target uses its part")]
 
 use std::fs;
@@ -12,7 +12,7 @@ use iotui::report::{self, FORMATS, Look};
 use iotui::runner;
 use iotui::session::{self, Session, State};
 
-/// A folder for one process, in memory where there is such a place.
+/// Returns a folder for this process, in memory if possible.
 pub fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -24,7 +24,7 @@ pub fn folder() -> &'static Path {
     })
 }
 
-/// A whole file: it is refused with one line, or every report of it can be written and read.
+/// Loads a complete file: it is refused with one line, or all its reports can be written and read.
 pub fn load(dir: &Path, bytes: &[u8]) {
     let path = dir.join("x.jsonl");
     fs::write(&path, bytes).expect("write the file");
@@ -34,7 +34,7 @@ pub fn load(dir: &Path, bytes: &[u8]) {
     }
 }
 
-/// The entry of a list: it is there once, and found by its id, whatever is in the file.
+/// Lists the file: it is listed once, and its id finds it, whatever it contains.
 pub fn list(dir: &Path, bytes: &[u8]) {
     let path = dir.join("x.jsonl");
     fs::write(&path, bytes).expect("write the file");
@@ -54,7 +54,7 @@ pub fn list(dir: &Path, bytes: &[u8]) {
     }
 }
 
-/// A copy in another folder: the same session, or nothing at all.
+/// Imports a copy into another folder: the result is the same session, or no file at all.
 pub fn import(dir: &Path, bytes: &[u8]) {
     let path = dir.join("x.jsonl");
     let store = dir.join("store");
@@ -64,7 +64,7 @@ pub fn import(dir: &Path, bytes: &[u8]) {
     match session::import(&store, &path) {
         Ok(imported) => {
             let copy = session::load(&imported.path).expect("a copy can be loaded");
-            // What another program wrote is made into a session by its import.
+            // The import converts another program's output to a session.
             let loaded = loaded.unwrap_or_else(|_| copy.clone());
             printable(&imported.name);
             assert_eq!((&copy.id, &copy.name), (&imported.id, &imported.name));
@@ -83,7 +83,7 @@ pub fn import(dir: &Path, bytes: &[u8]) {
     }
 }
 
-/// A preset: it is refused in words, or written and read back.
+/// Parses a preset: it is refused with a message, or can be written and read back.
 pub fn preset(_: &Path, bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Preset::parse("x", text) {
@@ -97,11 +97,11 @@ pub fn preset(_: &Path, bytes: &[u8]) {
 
 fn same(mut copy: Session, of: &Session) {
     (copy.id, copy.name) = (of.id.clone(), of.name.clone());
-    // Compared as text: a figure may be no number, which equals nothing.
+    // Compared as text: a figure may be NaN, which equals nothing.
     assert_eq!(format!("{copy:?}"), format!("{of:?}"));
 }
 
-/// Every report of a session, with names and without.
+/// Writes every report of a session, with and without names.
 fn shown(session: &Session) {
     let anonymous = report::anonymize(session);
     for session in [session, &anonymous] {
@@ -120,7 +120,7 @@ fn shown(session: &Session) {
     let comparison = analysis::compare(&pair).expect("two can be compared");
     written("table", &report::comparison_text(&comparison, &Look::default()));
     serde_json::to_string(&comparison).expect("a comparison is JSON");
-    // Judged without a target: a plan for this machine, or a reason.
+    // Planned without a target: the result is a plan for this machine, or a reason.
     if let Err(error) =
         runner::replan(session, Some(Path::new("/dev/null")), None, false, &Default::default())
     {
@@ -128,7 +128,7 @@ fn shown(session: &Session) {
     }
 }
 
-/// A report that its readers can read: JSON is JSON, and nothing steers a terminal.
+/// Asserts that a report is readable: JSON parses, and no control sequence reaches a terminal.
 fn written(format: &str, text: &str) {
     let json = |text: &str| {
         drop(
@@ -150,7 +150,7 @@ fn written(format: &str, text: &str) {
     }
 }
 
-/// A message is one short line.
+/// Asserts that a message is one short line.
 fn line(text: &str) {
     assert!(!text.is_empty() && text.len() < 1000, "{text}");
     printable(text);

@@ -1,5 +1,5 @@
-//! Circumstances that only the kernel can make: a forbidden call, a full disk, a user without
-//! rights, a failing device.
+//! Conditions that only the kernel can create: a forbidden call, a full disk, a user without
+//! privileges, a failing device.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -15,12 +15,12 @@ use nix::sched::{CloneFlags, unshare};
 
 use super::skip;
 
-/// The child's io_uring_setup returns EPERM, as under a container's filter.
+/// Makes io_uring_setup return EPERM in the child, as under a container's filter.
 pub fn forbid_uring(command: &mut Command) {
     forbid(command, libc::SYS_io_uring_setup);
 }
 
-/// This for one call, and leave to go on for all others.
+/// Builds a filter that returns `answer` for one call and allows all others.
 fn filter(call: libc::c_long, answer: u32) -> [libc::sock_filter; 4] {
     [
         libc::sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },
@@ -30,8 +30,8 @@ fn filter(call: libc::c_long, answer: u32) -> [libc::sock_filter; 4] {
     ]
 }
 
-/// This system call of the child's never returns: it is handed to a supervisor, which is the child
-/// itself and never answers.
+/// Makes this system call hang in the child: it is passed to a supervisor, the child itself, which
+/// never replies.
 pub fn hang(command: &mut Command, call: libc::c_long) {
     let filter = filter(call, libc::SECCOMP_RET_USER_NOTIF);
     let hang = move || {
@@ -48,16 +48,16 @@ pub fn hang(command: &mut Command, call: libc::c_long) {
         };
         if set { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
-    // SAFETY: between fork and exec it makes three system calls and nothing else.
+    // SAFETY: between fork and exec it only makes three system calls.
     unsafe { command.pre_exec(hang) };
 }
 
-/// This system call of the child's returns EPERM.
+/// Makes this system call return EPERM in the child.
 pub fn forbid(command: &mut Command, call: libc::c_long) {
     refuse(command, call, libc::EPERM);
 }
 
-/// This system call of the child's returns an error.
+/// Makes this system call return an error in the child.
 pub fn refuse(command: &mut Command, call: libc::c_long, errno: i32) {
     let filter = filter(call, libc::SECCOMP_RET_ERRNO | errno as u32);
     let forbid = move || {
@@ -71,42 +71,56 @@ pub fn refuse(command: &mut Command, call: libc::c_long, errno: i32) {
         };
         if set { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
-    // SAFETY: between fork and exec it makes two system calls and nothing else.
+    // SAFETY: between fork and exec it only makes two system calls.
     unsafe { command.pre_exec(forbid) };
 }
 
-/// The child is held to permissions as an ordinary user is: root without the rights to pass over
-/// them.
+/// Restores the default action of the signals that end a run, which `nohup` or a shell's background
+/// job may ignore in this process.
+pub fn reset_signals(command: &mut Command) {
+    fn reset() -> io::Result<()> {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            // SAFETY: SIG_DFL installs no handler, so no code runs on the signal.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    }
+    // SAFETY: between fork and exec it only makes system calls.
+    unsafe { command.pre_exec(reset) };
+}
+
+/// Makes permissions apply to the child as to an ordinary user: drops root's capabilities to
+/// override them.
 pub fn without_override(command: &mut Command) {
     const OVERRIDE: [i32; 3] = [1, 2, 3]; // CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER
-    let drop = || {
+    fn drop() -> io::Result<()> {
         // SAFETY: PR_CAPBSET_DROP takes a number and no pointer.
         let dropped = OVERRIDE
             .iter()
             .all(|right| unsafe { libc::prctl(libc::PR_CAPBSET_DROP, *right, 0, 0, 0) } == 0);
-        // An ordinary user has none, and may not drop any.
+        // An ordinary user has no such capabilities, and may not drop any.
         if dropped || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM) {
             Ok(())
         } else {
             Err(io::Error::last_os_error())
         }
-    };
-    // SAFETY: between fork and exec it makes system calls and nothing else.
+    }
+    // SAFETY: between fork and exec it only makes system calls.
     unsafe { command.pre_exec(drop) };
 }
 
-/// Files of the child cannot grow beyond so many bytes, as with `ulimit -f`: EFBIG, a disk that
-/// fails while it is written.
+/// Limits the size of the child's files, as `ulimit -f` does: EFBIG, like a disk that fails during
+/// a write.
 pub fn limit_files(command: &mut Command, bytes: u64) {
     limit(command, libc::RLIMIT_FSIZE, bytes);
 }
 
-/// The child gets no more than so many bytes of address space.
+/// Limits the child's address space to this many bytes.
 pub fn limit_memory(command: &mut Command, bytes: u64) {
     limit(command, libc::RLIMIT_AS, bytes);
 }
 
-/// A limit of the child, as `ulimit` sets it.
+/// Sets a resource limit of the child, as `ulimit` does.
 pub fn limit(command: &mut Command, what: libc::__rlimit_resource_t, most: u64) {
     let limit = move || {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
@@ -114,11 +128,11 @@ pub fn limit(command: &mut Command, what: libc::__rlimit_resource_t, most: u64) 
         let set = unsafe { libc::setrlimit(what, &raw const limit) == 0 };
         if set { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
-    // SAFETY: between fork and exec it makes one system call and nothing else.
+    // SAFETY: between fork and exec it only makes one system call.
     unsafe { command.pre_exec(limit) };
 }
 
-/// Runs `test` on a thread with mounts of its own: a tmpfs of `size` at `at`, gone with the thread.
+/// Runs `test` on a thread with private mounts: a tmpfs of `size` at `at`, gone with the thread.
 pub fn with_tmpfs(at: &Path, size: &str, test: impl FnOnce() + Send) {
     std::fs::create_dir_all(at).unwrap();
     let mounted = || -> io::Result<()> {
@@ -137,18 +151,18 @@ pub fn with_tmpfs(at: &Path, size: &str, test: impl FnOnce() + Send) {
     });
 }
 
-/// Makes the file `at` a mount point, over which `from` lies; inside [`with_tmpfs`].
+/// Bind-mounts `from` over the file `at`; inside [`with_tmpfs`].
 pub fn bind(from: &Path, at: &Path) -> bool {
     mount(&from.to_string_lossy(), at, "", libc::MS_BIND, "").is_ok()
 }
 
-/// Covers one more folder, inside [`with_tmpfs`].
+/// Mounts a tmpfs over one more folder, inside [`with_tmpfs`].
 pub fn tmpfs_over(at: &Path) -> bool {
     mount("none", at, "tmpfs", 0, "size=1m").is_ok()
 }
 
 /// Makes the file system mounted at `at` read-only, inside [`with_tmpfs`]. A child that another
-/// test starts holds for a moment, until its exec, the files that are open for writing here.
+/// test starts briefly, until its exec, holds the files that are open for writing here.
 pub fn remount_read_only(at: &Path) {
     let begin = Instant::now();
     while let Err(error) = mount("", at, "", libc::MS_REMOUNT | libc::MS_RDONLY, "") {
@@ -172,23 +186,25 @@ fn mount(
     flags: libc::c_ulong,
     options: &str,
 ) -> io::Result<()> {
-    let text = |text: &[u8]| CString::new(text).unwrap();
+    fn text(text: &[u8]) -> CString {
+        CString::new(text).unwrap()
+    }
     let (source, at) = (text(source.as_bytes()), text(at.as_os_str().as_bytes()));
     let (kind, options) = (text(kind.as_bytes()), text(options.as_bytes()));
-    // SAFETY: mount(2) reads four strings, each of which ends with a zero and outlives the call.
+    // SAFETY: mount(2) reads four NUL-terminated strings, which outlive the call.
     let done = unsafe {
         libc::mount(source.as_ptr(), at.as_ptr(), kind.as_ptr(), flags, options.as_ptr().cast())
     };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A loop device over a file; taken away when dropped.
+/// A loop device over a file; detached on drop.
 pub struct Loop {
     pub device: PathBuf,
 }
 
 impl Loop {
-    /// None, and why, where it cannot be made.
+    /// Attaches a loop device; returns `None` and prints why if it cannot be created.
     pub fn over(file: &Path) -> Option<Loop> {
         let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output();
         match made {
@@ -213,13 +229,13 @@ impl Drop for Loop {
     }
 }
 
-/// Waits for what happens in a folder.
+/// A watch on a folder's events.
 pub struct Watch {
     inotify: File,
 }
 
 impl Watch {
-    /// New files in it, and what is written to its files.
+    /// Watches for new files in a folder and writes to its files.
     pub fn of(dir: &Path) -> Watch {
         let path = CString::new(dir.as_os_str().as_bytes()).unwrap();
         // SAFETY: inotify_init1 touches no memory; its descriptor is new and ours; the path lives
@@ -233,13 +249,13 @@ impl Watch {
         }
     }
 
-    /// Waits until something happened, or the run ended: then `false`.
+    /// Waits for an event; `false` if the run ended first.
     pub fn one_or_end(&mut self, run: &super::child::Run) -> bool {
         let so = super::child::ready_or_ended(&self.inotify, run.pid(), Duration::from_secs(60));
         so && self.inotify.read(&mut [0; 32 + 256]).is_ok_and(|read| read > 0)
     }
 
-    /// Waits until it is so; looks whenever something happened.
+    /// Waits until the condition holds; checks it after every event.
     pub fn until(&mut self, mut so: impl FnMut() -> bool) {
         while !so() {
             assert!(

@@ -1,15 +1,18 @@
-//! What the whole-program tests share: a home of their own on a real disk, and the binary run in
+//! Helpers shared by the whole-program tests: a separate home on a real disk, and the binary run in
 //! it.
-#![allow(dead_code, unused_imports, reason = "every test file uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "a bench uses a part of it")]
 
 pub mod browser;
 pub mod child;
 pub mod data;
+pub mod hostile;
 pub mod kernel;
+pub mod pages;
 pub mod pty;
+pub mod source;
 
 pub use child::output;
-pub use iotui_engine::sys::testing::{names, skip, without};
+pub use iotui_engine::sys::testing::{names, skip, with_page_cache, without};
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -25,12 +28,12 @@ use tempfile::TempDir;
 /// The shortest run that measures something.
 pub const QUICK: &str = "--trials 1 --trial-time 1ms --budget 10m";
 
-/// No run of these tests takes long; one that hangs is ended and fails.
+/// Time limit of a run; one that hangs is killed and fails.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");
 
-/// The document is what the schema says.
+/// Asserts that the document conforms to the schema.
 pub fn assert_valid(document: &Value) {
     let schema = serde_json::from_str(SCHEMA).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -39,8 +42,7 @@ pub fn assert_valid(document: &Value) {
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
-/// A HOME with nothing in it and a folder to work in, on a disk where there is one; both gone when
-/// dropped.
+/// An empty HOME and a working folder, on a disk if there is one; both are removed on drop.
 pub struct Home {
     dir: TempDir,
 }
@@ -50,7 +52,7 @@ impl Home {
         Home::beneath(&disk())
     }
 
-    /// In that folder.
+    /// Creates them in that folder.
     pub fn beneath(folder: &Path) -> Home {
         let dir = tempfile::Builder::new().prefix("iotui-home-").tempdir_in(folder).unwrap();
         for name in ["home", "data", "work"] {
@@ -59,7 +61,7 @@ impl Home {
         Home { dir }
     }
 
-    /// Whether it lies on a disk; says so where it does not.
+    /// Returns whether it is on a disk; prints a message if not.
     pub fn on_disk(&self) -> bool {
         let disk = is_disk(self.dir.path());
         if !disk {
@@ -68,12 +70,12 @@ impl Home {
         disk
     }
 
-    /// HOME itself.
+    /// Returns HOME itself.
     pub fn home(&self) -> PathBuf {
         self.dir.path().join("home")
     }
 
-    /// A path in the folder where the binary runs.
+    /// Returns a path in the folder where the binary runs.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join("work").join(name)
     }
@@ -82,7 +84,7 @@ impl Home {
         self.dir.path().join("data/iotui/sessions")
     }
 
-    /// iotui with these words, for tests that watch it run.
+    /// Builds an iotui command with these arguments, for tests that watch it run.
     pub fn std(&self, line: &str) -> StdCommand {
         let mut command = StdCommand::new(env!("CARGO_BIN_EXE_iotui"));
         command.args(line.split_whitespace()).current_dir(self.path("")).env_clear();
@@ -94,50 +96,50 @@ impl Home {
         command
     }
 
-    /// iotui with these words, for tests that look at what it left.
+    /// Builds an iotui command with these arguments, for tests that check its results.
     pub fn cmd(&self, line: &str) -> Command {
         let mut command = Command::from_std(self.std(line));
         command.timeout(PATIENCE);
         command
     }
 
-    /// stdout of a run that ends well.
+    /// Returns the stdout of a successful run.
     pub fn stdout(&self, line: &str) -> String {
         let output = self.cmd(line).assert().success().get_output().clone();
         String::from_utf8(output.stdout).expect("stdout is text")
     }
 
-    /// The JSON of a run that ends well; `--format json` is added.
+    /// Returns the JSON of a successful run; adds `--format json`.
     pub fn json(&self, line: &str) -> Value {
         serde_json::from_str(&self.stdout(&format!("{line} --format json")))
             .expect("stdout is JSON")
     }
 
-    /// The lines of a run with `--format jsonl`, which is added.
+    /// Returns the lines of a run; adds `--format jsonl`.
     pub fn jsonl(&self, line: &str) -> Vec<Value> {
         let text = self.stdout(&format!("{line} --format jsonl"));
         text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
     }
 
-    /// A file of random bytes in the folder where the binary runs, written to the disk.
+    /// Creates a file of random bytes in the folder where the binary runs, and syncs it.
     pub fn file(&self, name: &str, len: usize) -> PathBuf {
         let path = self.path(name);
         data::write(&path, &data::random(len, len as u64));
         path
     }
 
-    /// The names in the folder where the binary runs, hidden ones too.
+    /// Lists the names in the folder where the binary runs, including hidden ones.
     pub fn names(&self) -> Vec<String> {
         names(&self.path(""))
     }
 
-    /// The files of the sessions that were kept.
+    /// Lists the saved session files.
     pub fn sessions(&self) -> Vec<PathBuf> {
         names(&self.sessions_dir()).iter().map(|name| self.sessions_dir().join(name)).collect()
     }
 }
 
-/// Where cargo builds, or where else a disk is.
+/// Returns the first of these folders that is on a disk, or cargo's if none is.
 fn disk() -> PathBuf {
     let places =
         [PathBuf::from(env!("CARGO_TARGET_TMPDIR")), std::env::temp_dir(), "/var/tmp".into()];
@@ -151,7 +153,7 @@ fn is_disk(dir: &Path) -> bool {
     })
 }
 
-/// `value[key]` of every item.
+/// Returns `value[key]` of every item.
 pub fn each<'a>(items: &'a Value, key: &str) -> Vec<&'a Value> {
     items
         .as_array()
@@ -161,18 +163,18 @@ pub fn each<'a>(items: &'a Value, key: &str) -> Vec<&'a Value> {
         .collect()
 }
 
-/// The ids of the warnings of a result.
+/// Returns the ids of the warnings of a result.
 pub fn warnings(result: &Value) -> Vec<&str> {
     each(&result["warnings"], "id").into_iter().filter_map(Value::as_str).collect()
 }
 
-/// The warning of that id.
+/// Returns the warning with that id.
 pub fn warning<'a>(result: &'a Value, id: &str) -> &'a Value {
     let found = result["warnings"].as_array().unwrap().iter().find(|w| w["id"] == id);
     found.unwrap_or_else(|| panic!("no warning {id} among {:?}", warnings(result)))
 }
 
-/// Whether a program can be run here.
+/// Returns whether a program can be run here.
 pub fn has(program: impl AsRef<OsStr>) -> bool {
     let quiet = || std::process::Stdio::null();
     StdCommand::new(program)

@@ -1,4 +1,4 @@
-//! The binary in a real terminal: a pseudo-terminal whose other end is read into a screen.
+//! A pseudo-terminal that runs the binary and parses its output into a screen.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -15,14 +15,14 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 use super::Home;
 
-/// What is waited for comes sooner; a test that hangs fails with a picture of the screen.
+/// Limit of every wait; a test that hangs fails and prints the screen.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Shown {
     parser: vt100::Parser,
     /// The program has closed its end.
     closed: bool,
-    /// Bytes that came.
+    /// Bytes received.
     bytes: u64,
 }
 
@@ -31,7 +31,7 @@ pub const CTRL_C: &str = "\x03";
 pub const CTRL_Z: &str = "\x1a";
 pub const ESC: &str = "\x1b";
 
-/// A Braille pattern with a dot.
+/// Returns whether `c` is a Braille pattern with at least one dot.
 pub fn is_braille(c: char) -> bool {
     ('\u{2801}'..='\u{28ff}').contains(&c)
 }
@@ -43,7 +43,7 @@ pub struct Terminal {
     shown: Arc<(Mutex<Shown>, Condvar)>,
 }
 
-/// iotui with these words, as in a shell of `home` on a terminal with colours.
+/// Builds an iotui command with these arguments, as in a shell of `home` on a colour terminal.
 pub fn command(home: &Home, line: &str) -> CommandBuilder {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_iotui"));
     command.args(line.split_whitespace());
@@ -57,7 +57,7 @@ pub fn command(home: &Home, line: &str) -> CommandBuilder {
 }
 
 impl Terminal {
-    /// iotui with these words in a terminal of so many columns and rows.
+    /// Starts iotui with these arguments in a terminal of the given columns and rows.
     pub fn start(
         home: &Home,
         line: &str,
@@ -106,17 +106,17 @@ impl Terminal {
         self.writer.flush().unwrap();
     }
 
-    /// The screen as text.
+    /// Returns the screen as text.
     pub fn text(&self) -> String {
         self.shown.0.lock().unwrap().parser.screen().contents()
     }
 
-    /// Looks at the screen itself.
+    /// Passes the parsed screen to `at`.
     pub fn look<T>(&self, at: impl FnOnce(&vt100::Screen) -> T) -> T {
         at(self.shown.0.lock().unwrap().parser.screen())
     }
 
-    /// Waits until the screen is as wanted; its text then.
+    /// Waits until the screen satisfies `wanted`; returns its text.
     pub fn until(&self, what: &str, mut wanted: impl FnMut(&vt100::Screen) -> bool) -> String {
         let begin = Instant::now();
         let mut shown = self.shown.0.lock().unwrap();
@@ -131,7 +131,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the screen holds a text.
+    /// Waits until the screen contains a text.
     pub fn shows(&self, text: &str) -> String {
         self.until(text, |screen| screen.contents().contains(text))
     }
@@ -163,7 +163,7 @@ impl Terminal {
         assert!(matches!(status, WaitStatus::Stopped(..)), "{status:?}");
     }
 
-    /// Lines and echo, as a shell sets its terminal.
+    /// Enables line mode and echo, as a shell does.
     pub fn cook(&self) {
         let name = self.master.tty_name().unwrap();
         let done = std::process::Command::new("stty")
@@ -175,7 +175,7 @@ impl Terminal {
         assert!(done.success());
     }
 
-    /// What the program writes waits from now on, as after Ctrl-S.
+    /// Suspends the program's output, as Ctrl-S does.
     pub fn hold(&self) {
         let tty = File::options()
             .read(true)
@@ -188,7 +188,7 @@ impl Terminal {
         assert_eq!(held, 0, "{}", std::io::Error::last_os_error());
     }
 
-    /// Sends a signal again and again until the program ends: its exit code.
+    /// Sends a signal repeatedly until the program ends; returns its exit code.
     pub fn signal_until_end(&mut self, signal: Signal) -> u32 {
         let begin = Instant::now();
         loop {
@@ -201,7 +201,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until keys come one by one.
+    /// Waits until the terminal delivers keys one by one.
     pub fn until_raw(&self) {
         let begin = Instant::now();
         while self.master.get_termios().unwrap().local_flags.bits() & libc::ICANON != 0 {
@@ -210,7 +210,7 @@ impl Terminal {
         }
     }
 
-    /// Waits for the end; the exit code and what the normal screen says.
+    /// Waits for the end; returns the exit code and the text of the normal screen.
     pub fn end(mut self) -> (u32, String) {
         {
             let begin = Instant::now();
@@ -227,7 +227,7 @@ impl Terminal {
         (code, self.text())
     }
 
-    /// The terminal is as a shell wants it.
+    /// Asserts that the terminal is in the state a shell expects.
     fn assert_sane(&self) {
         self.look(|screen| {
             assert!(!screen.alternate_screen(), "the alternate screen is still on");
@@ -248,7 +248,7 @@ fn above_zero(n: u16) -> NonZero<u16> {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A test that failed leaves nothing running.
+        // A failed test leaves nothing running.
         let _ = self.child.kill();
     }
 }

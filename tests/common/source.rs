@@ -1,18 +1,18 @@
-//! Rust source as words, and the paths in it: as much as the check of imports needs.
+//! Splits Rust source into tokens and finds its paths, as far as the check of imports needs.
 
 use std::path::{Path, PathBuf};
 
-/// Where a file stands in the tree of modules.
+/// A file's place in the module tree.
 pub struct File {
     pub path: PathBuf,
-    /// The module right below the crate's root.
+    /// The module directly below the crate root.
     pub room: String,
-    /// How many `super` lead from it to the root.
+    /// Number of `super` from it to the root.
     pub depth: usize,
 }
 
 impl File {
-    /// `path` is taken from `src`.
+    /// Returns the place of the file at `path`, which is relative to `src`.
     pub fn of(path: &Path) -> File {
         let mut parts: Vec<String> =
             path.with_extension("").iter().map(|p| p.to_string_lossy().into()).collect();
@@ -27,7 +27,7 @@ impl File {
     }
 }
 
-/// The words and signs of a source text; comments and literals are left out, `::` is one sign.
+/// Splits source text into tokens; skips comments and literals, and `::` is one token.
 pub fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -60,7 +60,7 @@ pub fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// The length of a comment that may hold others.
+/// Returns the length of a comment, which may contain other comments.
 fn comment(text: &str) -> usize {
     let (mut at, mut depth) = (0, 0);
     while at < text.len() {
@@ -90,7 +90,7 @@ fn string(text: &str) -> usize {
     text.len()
 }
 
-/// What follows the `r` of a raw string: its length, if it is one.
+/// Returns the length of a raw string after its `r`; `None` if it is not one.
 fn raw_string(text: &str) -> Option<usize> {
     let hashes = text.len() - text.trim_start_matches('#').len();
     text[hashes..].strip_prefix('"')?;
@@ -98,7 +98,7 @@ fn raw_string(text: &str) -> Option<usize> {
     text[hashes + 1..].find(&end).map(|at| hashes + 1 + at + end.len())
 }
 
-/// A character, or only the quote of a lifetime.
+/// Returns the length of a character literal, or of the quote of a lifetime.
 fn quote(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     match (chars.next(), chars.next()) {
@@ -111,8 +111,8 @@ fn quote(text: &str) -> usize {
     }
 }
 
-/// The names right below the crate's root that these words go to, by `crate::` (or `iotui::`) and
-/// by `super::`.
+/// Returns the names directly below the crate root that the paths in these tokens lead to, through
+/// `crate::` (or `iotui::`) and `super::`.
 pub fn paths<'a>(tokens: &[&'a str], depth: usize) -> Vec<&'a str> {
     let mut found = Vec::new();
     // Open braces: true for those of a module.
@@ -134,7 +134,7 @@ pub fn paths<'a>(tokens: &[&'a str], depth: usize) -> Vec<&'a str> {
     found
 }
 
-/// The first names of the path or the group of paths at `at`, where `up` more `super` lead to the
+/// Finds the first names of the path or group of paths at `at`, where `up` more `super` lead to the
 /// root.
 fn heads<'a>(tokens: &[&'a str], at: usize, up: usize, found: &mut Vec<&'a str>) {
     match tokens.get(at) {

@@ -1,12 +1,12 @@
-//! Which files name a backend: those of the backends, presets and tests.
+//! Which files may name a backend: those of the backends, presets and tests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::source::File;
 use super::{assert_none, house};
+use crate::common::source::File;
 
-/// Where a word that is also a backend's id means something else: file under src, id, meaning.
+/// Where a word that is also a backend id means something else: file under src, id, meaning.
 const OTHER_MEANINGS: [(&str, &str, &str); 19] = [
     ("analysis/remarks.rs", "getpid", "a parameter of the probe of system calls"),
     ("analysis/why/limit.rs", "read", "what memory is"),
@@ -28,18 +28,20 @@ const OTHER_MEANINGS: [(&str, &str, &str); 19] = [
     ("session/references/file.rs", "read", "a function"),
     ("tui/plot/pictures.rs", "read", "a label of an example"),
 ];
-/// Files under src, without tests and what is made for them.
+/// Returns whether a file under src is neither a test nor made for tests.
 fn shipped(path: &Path) -> bool {
     let path = path.to_string_lossy();
     !path.contains("test") && path != "report/sample.rs" && !path.ends_with("round_trip.rs")
 }
 
-/// The string literals of a file that are the id of a backend, alone or with options.
+/// Returns the backend ids in a file's string literals, alone or with options.
 fn named_backends<'a>(text: &str, ids: &[&'a str]) -> BTreeSet<&'a str> {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let lines = text.lines().map(str::trim).filter(|line| !line.starts_with("//"));
     let literals = lines.flat_map(|line| line.split('"').skip(1).step_by(2));
-    let options = |rest: &str| rest.is_empty() || rest.starts_with('+');
+    fn options(rest: &str) -> bool {
+        rest.is_empty() || rest.starts_with('+')
+    }
     let named = |literal: &str| {
         let is = |id: &&&str| literal.strip_prefix(**id).is_some_and(options);
         ids.iter().find(is).copied()
@@ -47,7 +49,7 @@ fn named_backends<'a>(text: &str, ids: &[&'a str]) -> BTreeSet<&'a str> {
     literals.filter_map(named).collect()
 }
 
-/// What a backend is and can do stands in its `Info`; a list of ids elsewhere misses the next one.
+/// Each backend's `Info` describes it; a list of ids elsewhere would miss the next backend.
 #[test]
 fn no_backend_is_named_outside_its_room() {
     let ids: Vec<_> = iotui::backend::BACKENDS.iter().map(|b| b.info().id).collect();

@@ -1,13 +1,13 @@
-//! Which files import each other in a circle, with `pub use` followed to the file that has the
-//! item.
+//! Finds files that import each other in a cycle, with `pub use` followed to the file that defines
+//! the item.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::house;
-use super::source::tokens;
+use crate::common::source::tokens;
 
-/// The circles that may stay, and why.
+/// The permitted cycles, and why.
 const LISTED: &[(&[&str], &str)] = &[
     (&["analysis/probe.rs", "analysis/probe_rules.rs"], "a result has the warnings of its rules"),
     (
@@ -38,14 +38,14 @@ type Module = Vec<String>;
 #[derive(Default)]
 struct Crate {
     files: BTreeMap<Module, PathBuf>,
-    /// Names that a module passes on, and where they come from.
+    /// Names that a module re-exports, and where they come from.
     exports: BTreeMap<(Module, String), Module>,
     /// Paths that a module uses.
     uses: BTreeMap<Module, Vec<Module>>,
 }
 
 impl Crate {
-    /// Reads files (path under `src`, and text); those of tests are left out.
+    /// Reads files (path under `src`, and text); skips those of tests.
     fn read(files: &[(PathBuf, String)]) -> Crate {
         let mut read = Crate::default();
         let shipped = files.iter().filter(|(path, _)| !path.to_string_lossy().contains("test"));
@@ -91,7 +91,7 @@ impl Crate {
         }
     }
 
-    /// The path from the root of the crate; `None` for what another crate has.
+    /// Returns the path from the root of the crate; `None` if it leads to another crate.
     fn absolute(&self, module: &Module, path: &[String]) -> Option<Module> {
         match path[0].as_str() {
             "crate" => Some(path[1..].to_vec()),
@@ -108,7 +108,7 @@ impl Crate {
         }
     }
 
-    /// The file that has the item at the end of a path; `None` for a path that ends at a module.
+    /// Returns the file that defines the item at the end of a path; `None` if it ends at a module.
     fn owner(&self, path: &Module) -> Option<&Module> {
         let mut path = path.clone();
         // Longer than any chain of re-exports.
@@ -124,7 +124,8 @@ impl Crate {
         None
     }
 
-    /// Groups of two or more files each of which reaches all others of its group by imports.
+    /// Returns groups of two or more files, each of which reaches all others of its group by
+    /// imports.
     fn circles(&self) -> Vec<Vec<String>> {
         let direct: BTreeMap<&Module, BTreeSet<&Module>> = self
             .files
@@ -168,7 +169,7 @@ fn reach<'a>(
     seen
 }
 
-/// `src/plan/mod.rs` is `plan`, `src/plan/job.rs` is `plan::job`, `src/lib.rs` is the root.
+/// Converts a file's path to its module: `src/plan/mod.rs` to `plan`, `src/lib.rs` to the root.
 fn module_of(path: &Path) -> Module {
     let mut parts: Module =
         path.with_extension("").iter().map(|part| part.to_string_lossy().into()).collect();
@@ -178,8 +179,8 @@ fn module_of(path: &Path) -> Module {
     parts
 }
 
-/// The paths of a tree of imports that begins at `at`, each with the name it gets; `at` is moved
-/// behind the tree.
+/// Returns the paths of the import tree that begins at `at`, each with the name it binds; moves
+/// `at` past the tree.
 fn flatten(tokens: &[&str], at: &mut usize) -> Vec<(Module, String)> {
     let mut path: Module = Vec::new();
     while let Some(token) = tokens.get(*at) {
@@ -217,9 +218,11 @@ fn flatten(tokens: &[&str], at: &mut usize) -> Vec<(Module, String)> {
     if path.is_empty() { Vec::new() } else { vec![(path, name)] }
 }
 
-/// Every path of two or more names.
+/// Returns every path of two or more names.
 fn paths(tokens: &[&str]) -> Vec<Module> {
-    let is_name = |token: &str| token.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    fn is_name(token: &str) -> bool {
+        token.starts_with(|c: char| c.is_alphabetic() || c == '_')
+    }
     let mut found = Vec::new();
     let mut path: Module = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -254,14 +257,14 @@ fn files_import_each_other_in_no_circle_but_the_listed() {
 
 #[test]
 fn a_circle_is_found_through_what_is_passed_on() {
-    let circles = |files: &[(&str, &str)]| {
+    fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
         let files: Vec<_> =
             files.iter().map(|(path, text)| (PathBuf::from(path), text.to_string())).collect();
         Crate::read(&files).circles()
-    };
+    }
     let leaf = ("a/leaf.rs", "pub struct Leaf;");
     let passes_on = "pub use leaf::Leaf; use child::X as _;";
-    // By the name that the parent passes on, the child reaches the leaf alone.
+    // Through the name that the parent re-exports, the child reaches only the leaf.
     assert!(
         circles(&[leaf, ("a/mod.rs", passes_on), ("a/child.rs", "use crate::a::Leaf;")]).is_empty()
     );

@@ -1,12 +1,12 @@
-//! What is pressed, pasted and resized; and a terminal that is gone.
+//! Key presses, pastes and resizes; and a terminal that disappears.
 
 use std::io::Read;
 
 use portable_pty::{PtySize, native_pty_system};
 
-use super::common::Home;
-use super::common::pty::{CTRL_C, ESC, PATIENCE, command};
 use super::{ENDLESS, home_with_file, running, start};
+use crate::common::Home;
+use crate::common::pty::{CTRL_C, ESC, PATIENCE, command};
 
 #[test]
 fn a_size_that_is_too_small_says_so_and_the_run_goes_on() {
@@ -35,12 +35,12 @@ fn no_key_is_lost_when_the_size_changes_in_the_same_moment() {
     let mut terminal = start(&home, "");
     for round in 0..100 {
         terminal.resize(100 + round % 2, 30);
-        // More than one in a read: what is left of it must not wait for the next.
+        // Two keys in one read: the second must not wait for the next read.
         terminal.press("1?");
         terminal.shows("Help");
         terminal.resize(110 + round % 2, 30);
         terminal.press(ESC);
-        // To the last line: while it is drawn anew for its size, nothing is there.
+        // Up to the last line: during the redraw at the new size the screen is empty.
         terminal.until("the help is gone", |s| {
             !s.contents().contains("Help:") && s.contents().contains("q quit")
         });
@@ -68,7 +68,7 @@ fn a_terminal_that_is_gone_ends_the_program_without_a_signal_too() {
     let pair =
         native_pty_system().openpty(PtySize { rows: 30, cols: 100, ..PtySize::default() }).unwrap();
     let mut command = command(&home, "");
-    // Only the terminal of a session is told of by SIGHUP.
+    // SIGHUP is sent only for a controlling terminal.
     command.set_controlling_tty(false);
     let mut child = pair.slave.spawn_command(command).unwrap();
     drop(pair.slave);

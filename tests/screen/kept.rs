@@ -1,12 +1,12 @@
-//! What is done with the sessions that are kept, and what happens where one cannot be.
+//! Operations on saved sessions, and what happens if one cannot be saved.
 
 use std::fs;
 
-use super::common::pty::{CTRL_C, Terminal};
-use super::common::{Home, kernel};
 use super::{ENDLESS, home_with_file, running, sessions, start};
+use crate::common::pty::{CTRL_C, Terminal};
+use crate::common::{Home, kernel};
 
-/// Sessions of these names on the same file, the last one the newest.
+/// Saves sessions of these names on the same file, the newest last.
 fn keep(home: &Home, names: &[&str]) {
     for name in names {
         home.cmd(&format!("--batch some-file.bin -b pread -s 4k,64k -c warm --trials 5 --trial-time 2ms --quiet --save {name}"))
@@ -15,7 +15,7 @@ fn keep(home: &Home, names: &[&str]) {
     }
 }
 
-/// On Sessions, with the newest under the cursor.
+/// Opens Sessions, with the newest one under the cursor.
 fn on_sessions(home: &Home, newest: &str) -> Terminal {
     let mut terminal = start(home, "");
     terminal.press("4");
@@ -48,10 +48,10 @@ fn two_sessions_are_compared_and_exported_with_keys_alone() {
     terminal.press("\r");
     terminal.shows("wrote ");
     let text = fs::read_to_string(home.path("before-against-after.txt")).unwrap();
-    // Where chance leaves both open, no side is named first.
+    // If chance cannot be ruled out, neither side is named first.
     assert!(text.contains("B against A: ") || text.contains("inconclusive"), "{text}");
     assert!(text.contains("64 KiB"), "{text}");
-    // Over it only after a yes.
+    // Overwrites it only after confirmation.
     fs::write(home.path("before-against-after.txt"), "mine").unwrap();
     terminal.press("e\r");
     terminal.shows("Overwrite before-against-after.txt?");
@@ -82,7 +82,7 @@ fn what_cannot_be_done_with_a_session_is_said() {
     keep(&home, &["only"]);
     let file = home.sessions().pop().unwrap();
     fs::rename(&file, home.path("elsewhere.jsonl")).unwrap();
-    // Its file goes while it is listed.
+    // Its file disappears while it is listed.
     for keys in ["Rother\r", "Dy", "r", "\r", "e\r"] {
         fs::copy(home.path("elsewhere.jsonl"), &file).unwrap();
         let mut terminal = on_sessions(&home, "only");
@@ -94,11 +94,11 @@ fn what_cannot_be_done_with_a_session_is_said() {
     }
     let mut terminal = start(&home, "");
     terminal.press("4");
-    // What comes with iotui is all that is left.
+    // Only the built-in references remain.
     terminal.until("only references", |screen| {
         screen.contents().contains("macbook-2017") && !screen.contents().contains("only")
     });
-    // A file that is there, one that is not, and a folder that cannot be made.
+    // A file that exists, one that does not, and a folder that cannot be created.
     terminal.press("inone.jsonl\r");
     terminal.shows("not imported: cannot open");
     terminal.press("ielsewhere.jsonl\r");
@@ -117,7 +117,7 @@ fn what_cannot_be_done_with_a_session_is_said() {
     assert_eq!(terminal.end().0, 0);
 }
 
-/// Waits for a first result: a run that measured nothing has no answer.
+/// Waits for a first result: a run without results has no answer.
 fn measured(terminal: &Terminal) {
     terminal.until("a result", |screen| {
         (1..=4).any(|cells| screen.contents().contains(&format!("{cells} of 4 cells")))
@@ -129,7 +129,7 @@ fn a_full_disk_is_said_and_the_session_is_saved_once_there_is_room() {
     let home = home_with_file();
     kernel::with_tmpfs(&home.sessions_dir(), "1m", || {
         let filler = home.sessions_dir().join("filler");
-        // Until the disk takes no byte more.
+        // Until the disk is full.
         let mut file = fs::File::create(&filler).unwrap();
         while std::io::Write::write(&mut file, &[0; 4096]).is_ok_and(|written| written > 0) {}
         drop(file);
@@ -140,7 +140,7 @@ fn a_full_disk_is_said_and_the_session_is_saved_once_there_is_room() {
         terminal.press(CTRL_C);
         terminal.shows("Answer");
         terminal.shows("not saved");
-        // Elsewhere there is room.
+        // Another disk has room.
         terminal.press("ej\r");
         terminal.shows("wrote ");
         let exported = home.names().into_iter().find(|name| name.ends_with(".json")).unwrap();
@@ -174,7 +174,7 @@ fn a_folder_that_takes_nothing_is_said_and_what_is_there_stays() {
             terminal.press(CTRL_C);
             assert_eq!(terminal.end().0, 0);
         }
-        // A run has no file there, which is said all along; exports elsewhere still work.
+        // A run cannot be saved there, which is shown throughout; exports elsewhere still work.
         let mut terminal = running(&home, ENDLESS);
         let live = terminal.shows("NOT SAVED:");
         assert!(live.contains("Read-only file system"), "{live}");
@@ -208,7 +208,7 @@ fn hostile_files_in_the_folder_of_sessions_do_no_harm() {
     terminal.press("4");
     terminal.shows("cannot be read");
     terminal.shows("evil");
-    // The one that can be read is the newest; the preview of the next ones says why they cannot.
+    // The readable one is the newest; the previews of the next ones say why they cannot be read.
     for _ in 0..4 {
         terminal.press("j");
         let reasons = ["regular file", "cannot open", "longer than", "iotui session:"];

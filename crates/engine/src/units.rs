@@ -1,6 +1,7 @@
 //! Parsing and formatting of numbers: bytes, rates, counts and times.
 //!
-//! `k`, `m`, `g`, `t` and `KiB` etc. are powers of 1024; `kB`, `MB`, `GB`, `TB` are powers of 1000; plain numbers are bytes.
+//! `k`, `m`, `g`, `t` and `KiB` etc. are powers of 1024; `kB`, `MB`, `GB`, `TB` are powers of 1000;
+//! plain numbers are bytes.
 
 pub mod column;
 mod rate;
@@ -54,7 +55,8 @@ fn split(text: &str) -> (String, String) {
     (text[..end].replace('_', ""), text[end..].trim().to_ascii_lowercase())
 }
 
-/// Returns `number * factor` if the product is an integer, `Err` if it does not fit; exact for integers.
+/// Returns `number * factor` if the product is an integer, `Err` if it does not fit; exact for
+/// integers.
 fn scale(number: &str, factor: u64) -> Option<Result<u64, ()>> {
     if let Ok(integer) = number.parse::<u64>() {
         return Some(integer.checked_mul(factor).ok_or(()));

@@ -31,7 +31,8 @@ pub struct Best {
 
 fn is_alike(top: &Point, other: &Point) -> bool {
     top.overlaps(other)
-        && Ratio::of(other.rate, top.rate).is_some_and(|ratio| ratio.is_alike(TOLERANCE))
+        && Ratio::from_summaries(other.rate, top.rate)
+            .is_some_and(|ratio| ratio.is_alike(TOLERANCE))
 }
 
 /// Returns the cell with the highest median; one that is marked wrong only if all are.
@@ -39,14 +40,14 @@ pub fn find_best(group: &[Point]) -> Option<Best> {
     let trusted: Vec<Point> =
         group.iter().filter(|point| point.result.wrong().is_none()).copied().collect();
     let mut pool = keep_longest(if trusted.is_empty() { group } else { &trusted });
-    // Stable: of equal cells the first of the plan.
+    // Stable: of equal cells, the first of the plan wins.
     pool.sort_by(|a, b| b.rate.median.total_cmp(&a.rate.median));
     let (top, others) = pool.split_first()?;
     Some(Best {
         cell: top.result.cell.clone(),
         throughput: top.result.throughput,
         operations: top.result.operations,
-        trials: top.result.counted().len(),
+        trials: top.result.counted_trials().len(),
         no_difference: others
             .iter()
             .filter(|other| top.overlaps(other))

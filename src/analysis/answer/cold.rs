@@ -15,9 +15,9 @@ const DEVICE: f64 = 0.9;
 /// The warm peak compared with the cold peak, over the jobs measured in both states.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColdCost {
-    /// Warm by cold: 9.8 = cold is 9.8 times slower.
+    /// Warm divided by cold: at 9.8, cold is 9.8 times slower.
     pub ratio: f64,
-    /// Its interval, from those of the two; `None` under 5 trials.
+    /// The interval of the ratio, from those of both peaks; `None` under 5 trials.
     pub low: Option<f64>,
     pub high: Option<f64>,
     pub warm: Job,
@@ -32,7 +32,9 @@ pub struct ColdCost {
 
 /// Computes the cost of a cold cache; `None` if no job was measured both cold and warm.
 pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
-    let either = |job: &Job| Job { cache: Cache::AsIs, ..job.clone() };
+    fn either(job: &Job) -> Job {
+        Job { cache: Cache::AsIs, ..job.clone() }
+    }
     let jobs = |state: Cache| trusted.iter().filter(move |point| point.result.cell.cache == state);
     let peak = |state: Cache, other: Cache| {
         let both: HashSet<Job> = jobs(other).map(|point| either(&point.result.cell)).collect();
@@ -40,7 +42,9 @@ pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
         twins.max_by(|a, b| a.rate.median.total_cmp(&b.rate.median))
     };
     let (warm, cold) = (peak(Cache::Warm, Cache::Cold)?, peak(Cache::Cold, Cache::Warm)?);
-    let ratio = |warm: f64, cold: f64| Some(warm / cold).filter(|ratio| ratio.is_finite());
+    fn ratio(warm: f64, cold: f64) -> Option<f64> {
+        Some(warm / cold).filter(|ratio| ratio.is_finite())
+    }
     let intervals = warm.interval().zip(cold.interval());
     let curve = |knee: &&Knee| {
         knee.axis == Axis::Block

@@ -1,5 +1,5 @@
-//! The name of a cell in a sentence: what distinguishes it from the others, and what is not the
-//! default.
+//! Names of cells in sentences: what distinguishes a cell from the others, and which of its
+//! settings are not the default.
 
 use crate::analysis::Axis;
 use crate::engine::moves_data;
@@ -11,12 +11,12 @@ pub struct Labels {
 }
 
 impl Labels {
-    pub fn of<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Labels {
+    pub fn from_jobs<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Labels {
         let differs = |axis: &Axis| axis.differs(jobs.clone());
         Labels { differing: Axis::ALL.into_iter().filter(differs).collect() }
     }
 
-    /// `mmap at 2 MiB, warm, 4 threads`.
+    /// Returns `mmap at 2 MiB, warm, 4 threads`.
     pub fn full(&self, job: &Job) -> String {
         let mut text = job.backend.to_string();
         if self.differ(Axis::Block) || moves_data(job) {
@@ -28,7 +28,8 @@ impl Labels {
         text
     }
 
-    /// A curve: `read`, or `read (4 threads)`; without its cache state and its place on the axis.
+    /// Returns the name of a curve: `read`, or `read (4 threads)`; without its cache state and its
+    /// place on the axis.
     pub fn curve(&self, job: &Job, axis: Axis) -> String {
         let mut but = vec![Axis::Backend, Axis::Cache, axis];
         if !self.differ(Axis::Block) {
@@ -37,7 +38,7 @@ impl Labels {
         in_brackets(job.backend.to_string(), &self.phrases(job, &but))
     }
 
-    /// A curve over the block size with its cache state: `read cold (CPU caches flushed)`.
+    /// Names a curve over the block size, with its cache state: `read cold (CPU caches flushed)`.
     pub fn curve_of_blocks(&self, job: &Job) -> String {
         let name = job.describe(&[Axis::Backend, Axis::Cache]);
         in_brackets(name, &self.phrases(job, &[Axis::Backend, Axis::Block, Axis::Cache]))
@@ -47,7 +48,7 @@ impl Labels {
         self.differing.contains(&axis)
     }
 
-    /// What is not the default, and what differs, but for some axes.
+    /// Lists the settings that are not the default, and those that differ, except for some axes.
     fn phrases(&self, job: &Job, but: &[Axis]) -> Vec<String> {
         let axes = Axis::ALL.into_iter().filter(|axis| !but.contains(axis));
         axes.filter_map(|axis| axis.phrase_among(job, self.differ(axis))).collect()

@@ -1,4 +1,4 @@
-//! The answer: what the results say in a few plain sentences, and the facts behind them.
+//! The answer: the results in a few plain sentences, and the facts behind them.
 //!
 //! Only what the data supports is claimed. A difference needs two intervals that do not overlap, a
 //! result that is warned to be wrong is never compared with others, and without intervals the text
@@ -85,12 +85,14 @@ pub fn answer_experiment(
             return (!said.is_empty()).then(|| format!("{general} {}", said.join(" ")));
         }
     };
-    let failed =
-        text::describe_failures(results, &Labels::of(results.iter().map(|result| &result.cell)));
+    let failed = text::describe_failures(
+        results,
+        &Labels::from_jobs(results.iter().map(|result| &result.cell)),
+    );
     Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
-/// `Reasonable counts range from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
+/// Returns `Reasonable counts range from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
 fn describe_counts(results: &[CellResult]) -> Option<String> {
     let found: Vec<(&CellResult, TrialWork)> =
         results.iter().filter_map(|result| Some((result, result.work()?.of_a_pass()))).collect();

@@ -19,12 +19,12 @@ impl<'a> Point<'a> {
         Some(Point { result, rate: &result.operations.as_ref()?.summary })
     }
 
-    /// The 95 % interval; `None` under 5 trials.
+    /// Returns the 95 % interval; `None` under 5 trials.
     pub fn interval(&self) -> Option<(f64, f64)> {
         Some((self.rate.low?, self.rate.high?))
     }
 
-    /// Whether both have an interval and the two overlap.
+    /// Returns whether both have an interval and the two overlap.
     pub fn overlaps(&self, other: &Point) -> bool {
         match (self.interval(), other.interval()) {
             (Some((low, high)), Some((other_low, other_high))) => {

@@ -10,7 +10,7 @@ use crate::plan::Job;
 use crate::stats::{Knees, Summary};
 
 /// Close to the peak: at least this share of it.
-pub const CLOSE: f64 = 0.95;
+pub const PEAK_SHARE: f64 = 0.95;
 
 /// Where a curve comes within 5 % of its peak.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,21 +62,21 @@ pub fn knees(points: &[Point], axis: Axis) -> Vec<Knee> {
 }
 
 fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
-    let value = |point: &Point| axis.of(&point.result.cell);
+    let value = |point: &Point| axis.value_of(&point.result.cell);
     curve.sort_by_key(value);
     let [first, ..] = *curve else { return None };
     let [.., before, last] = *curve else { return None };
     let peak = curve.iter().max_by(|a, b| a.rate.median.total_cmp(&b.rate.median))?;
-    let close = |point: &&Point| point.rate.median >= CLOSE * peak.rate.median;
+    let close = |point: &&Point| point.rate.median >= PEAK_SHARE * peak.rate.median;
     let summaries: Vec<&Summary> = curve.iter().map(|point| point.rate).collect();
-    let place = Knees::at(&summaries, CLOSE)?;
+    let place = Knees::find_knee(&summaries, PEAK_SHARE)?;
     let at = &curve[place];
     let (low, high) = peak.interval().unzip();
     let least = low.and_then(|low| {
-        curve.iter().find(|p| p.interval().is_none_or(|(_, high)| high >= CLOSE * low))
+        curve.iter().find(|p| p.interval().is_none_or(|(_, high)| high >= PEAK_SHARE * low))
     });
     let most = high.and_then(|high| {
-        curve.iter().find(|p| p.interval().is_some_and(|(low, _)| low >= CLOSE * high))
+        curve.iter().find(|p| p.interval().is_some_and(|(low, _)| low >= PEAK_SHARE * high))
     });
     Some(Knee {
         cell: at.result.cell.clone(),
@@ -84,7 +84,7 @@ fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
         at: value(at),
         least: least.map(value),
         most: most.map(value),
-        confidence: sure.confidence(&summaries, place, CLOSE),
+        confidence: sure.confidence(&summaries, place, PEAK_SHARE),
         holds: curve.iter().filter(|point| value(point) >= value(at)).all(|point| close(&point)),
         rising: value(peak) == value(&last) && !close(&&before) && !last.overlaps(&before),
         smallest: value(&first),

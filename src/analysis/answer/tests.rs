@@ -6,7 +6,8 @@ use crate::session::testing::job;
 
 const GIB: f64 = 1073741824.0;
 
-/// A result of `trials` trials around `gib` GiB/s, each side of it by `spread` of it.
+/// Returns a result of `trials` trials around `gib` GiB/s, scattered on both sides by the share
+/// `spread`.
 fn cell(job: Job, gib: f64, spread: f64, trials: u32) -> CellResult {
     let trials = (0..trials).map(|n| {
         let off = if trials < 2 { 0.0 } else { f64::from(n) / f64::from(trials - 1) * 2.0 - 1.0 };
@@ -255,8 +256,8 @@ fn cold_and_warm_are_compared_over_what_was_measured_both_ways() {
     assert!(text(&same).contains("No difference between cold and warm at their peaks: the device reaches 2.00 GiB/s at 4 KiB with read."));
 }
 
-/// Twelve trials of a second each, a round of three cells at a time; from a round on at another
-/// speed.
+/// Returns twelve trials of a second each, in rounds of three cells; the speed changes from one
+/// round on.
 fn stepping(backend: &str, at: u32, factor: f64, nth: u64) -> CellResult {
     let trial = |n: u32| {
         let gib = if n >= at { 2.0 * factor } else { 2.0 } * (1.0 + f64::from(n * 7 % 5) / 200.0);
@@ -273,8 +274,8 @@ fn stepping(backend: &str, at: u32, factor: f64, nth: u64) -> CellResult {
     result(&job(backend, 4096, Cache::Warm), (0..12).map(trial).collect(), None, None)
 }
 
-/// A median of two levels is no figure: a token bucket that ran empty was told as 596 MiB/s, 29.4
-/// MiB/s to 1.13 GiB/s.
+/// A median of two levels is not a figure: a token bucket that ran empty was reported as 596 MiB/s,
+/// 29.4 MiB/s to 1.13 GiB/s.
 #[test]
 fn a_cell_that_stepped_has_no_single_figure() {
     let said = text(&[stepping("read", 6, 0.3, 0)]);
@@ -306,7 +307,8 @@ fn steps_of_several_cells_at_one_time_are_told_once() {
     assert!(!text(&other_ways).contains("at the same time"));
 }
 
-/// A cell whose trials make so many calls, each of so many nanoseconds, with a scatter of 1 %.
+/// Returns a cell whose trials make that many calls of that many nanoseconds each, with a scatter
+/// of 1 %.
 fn calling(backend: &str, count: u64, cache: Cache, nanos: f64, trials: u32) -> CellResult {
     let op = if matches!(backend, "seek" | "getpid" | "map-unmap") { Op::Seek } else { Op::Read };
     let job = Job { op, count: Some(count), span: 1 << 30, ..job(backend, 1, cache) };

@@ -12,12 +12,12 @@ use crate::stats::{Ratio, Summary};
 use crate::text::clean_text;
 use crate::units;
 
-/// Curves and rivals that are named; the rest are counted.
+/// Curves and rivals that are named; the others are only counted.
 const MAX_NAMED: usize = 3;
 
 /// Returns the answer to these results in one line.
 pub fn text(results: &[CellResult], answer: &Answer) -> String {
-    let labels = Labels::of(results.iter().map(|result| &result.cell));
+    let labels = Labels::from_jobs(results.iter().map(|result| &result.cell));
     let text = match (results, &answer.best) {
         (_, None) => describe_nothing(results, &labels),
         ([one], Some(best)) => describe_single(one, best, &labels),
@@ -55,7 +55,7 @@ fn describe_single(result: &CellResult, best: &Best, labels: &Labels) -> String 
         (None, trials) => format!(" in {trials} trials, too few for an interval"),
     };
     let mut text = match result.level_change.as_ref().filter(|change| change.is_large()) {
-        // A median over two levels describes neither.
+        // A median of two levels describes neither.
         Some(change) => {
             let (first, last) = change.first_and_last();
             let (first, last) = (rate(best, first.summary.median), rate(best, last.summary.median));
@@ -75,7 +75,7 @@ fn describe_single(result: &CellResult, best: &Best, labels: &Labels) -> String 
     text + "."
 }
 
-/// A warning or an error inside a sentence.
+/// Returns a warning or an error inside a sentence.
 fn phrase(text: &str) -> &str {
     text.trim().trim_end_matches('.')
 }
@@ -102,8 +102,8 @@ fn figure(best: &Best) -> String {
     }
 }
 
-/// `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot distinguish it from mmap at
-/// 1 MiB, warm.`
+/// Returns `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot distinguish it from mmap
+/// at 1 MiB, warm.`
 fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
     let what = match (&best.throughput, best.cell.op) {
         (None, _) => "Fastest call",
@@ -130,7 +130,7 @@ fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
     text + "."
 }
 
-/// `a`, `a and b`, `a; b and 3 more`: labels hold commas themselves.
+/// Returns `a`, `a and b`, `a; b and 3 more`: labels hold commas themselves.
 fn join_names(names: &[String], count: usize) -> String {
     match (names, count.saturating_sub(names.len())) {
         ([], _) => String::new(),
@@ -187,7 +187,7 @@ fn choose_curves(knees: &[Knee]) -> (Option<Cache>, Vec<&Knee>) {
     (state.filter(|_| states.len() > 1), chosen)
 }
 
-/// `Warm, read needs 256 KiB to come within 5 % of its peak, mmap 32 KiB.`
+/// Returns `Warm, read needs 256 KiB to come within 5 % of its peak, mmap 32 KiB.`
 fn describe_knees(knees: &[Knee], labels: &Labels) -> Option<String> {
     let (state, chosen) = choose_curves(knees);
     let (rising, settled): (Vec<&Knee>, Vec<&Knee>) =
@@ -216,7 +216,7 @@ fn describe_knees(knees: &[Knee], labels: &Labels) -> Option<String> {
 }
 
 /// From this confidence on, a knee is reported without it.
-const SURE: f64 = 0.95;
+const MIN_CERTAIN: f64 = 0.95;
 
 /// Describes how much a curve needs, as precisely as its intervals allow.
 fn describe_size(knee: &Knee) -> String {
@@ -227,20 +227,20 @@ fn describe_size(knee: &Knee) -> String {
         _ if knee.at == knee.smallest => {
             format!("no more than {}, the smallest tried", show(knee.at))
         }
-        _ => match knee.confidence.filter(|sure| *sure < SURE) {
+        _ => match knee.confidence.filter(|sure| *sure < MIN_CERTAIN) {
             Some(sure) => format!("{} ({:.0} % sure)", show(knee.at), sure * 100.0),
             None => show(knee.at),
         },
     }
 }
 
-/// `Cold is 9.8x slower: the device reaches 2.70 GiB/s from 128 KiB on.`
+/// Returns `Cold is 9.8x slower: the device reaches 2.70 GiB/s from 128 KiB on.`
 fn describe_cold(cost: &ColdCost) -> String {
     let gives = if cost.device { "the device reaches" } else { "cold reaches" };
     let rate = units::show_rate(cost.throughput);
     let from = match cost.from {
         Some(from) if from != cost.cold.block => format!(" from {} on", units::show_bytes(from)),
-        _ => format!(" at {}", at(&cost.cold)),
+        _ => format!(" at {}", describe_best(&cost.cold)),
     };
     let gives = format!("{gives} {rate}{from}");
     match (cost.low, cost.high) {
@@ -265,11 +265,11 @@ fn describe_cold(cost: &ColdCost) -> String {
     }
 }
 
-fn at(job: &Job) -> String {
+fn describe_best(job: &Job) -> String {
     format!("{} with {}", units::show_bytes(job.block), job.backend)
 }
 
-/// `9.8x`, `12x`, `1.04x`.
+/// Returns `9.8x`, `12x`, `1.04x`.
 pub fn times(ratio: f64) -> String {
     match ratio {
         10.0.. => format!("{ratio:.0}x"),
@@ -301,7 +301,9 @@ fn describe_common_step(results: &[CellResult]) -> Option<String> {
         .iter()
         .fold((0, u64::MAX), |(from, to), (_, (begin, end))| (from.max(*begin), to.min(*end)));
     let way = if most[0].0 { "fell" } else { "rose" };
-    let seconds = |nanos: u64| format!("{:.1} s", nanos as f64 / 1e9);
+    fn seconds(nanos: u64) -> String {
+        format!("{:.1} s", nanos as f64 / 1e9)
+    }
     Some(format!(
         "{} of {} cells {way} at the same time, {} to {} after the start: the machine or the device changed, not the workload.",
         most.len(),
@@ -312,9 +314,9 @@ fn describe_common_step(results: &[CellResult]) -> Option<String> {
 }
 
 fn describe_few_trials(results: &[CellResult]) -> Option<String> {
-    let summary = |result: &CellResult| -> Option<Summary> {
+    fn summary(result: &CellResult) -> Option<Summary> {
         Some(result.throughput.or(result.operations)?.summary)
-    };
+    }
     let without =
         results.iter().filter_map(summary).filter(|summary| summary.low.is_none()).count();
     match without {

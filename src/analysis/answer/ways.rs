@@ -9,14 +9,14 @@ use crate::plan::{Cache, Choice, DataPath, Info, Job, Op};
 use crate::stats::{Ratio, Summary};
 use crate::units::{show_bytes, show_count};
 
-/// A shorter trial measures its start as much as the calls.
-const LEAST_NANOS: u64 = 10_000_000;
-/// Blocks up to this size cost no more than the call.
+/// A shorter trial measures its start-up as much as the calls.
+const MIN_NANOS: u64 = 10_000_000;
+/// Blocks up to this size cost no more than the call itself.
 const SMALL: u64 = 64;
 
-/// What calls cost beside a read of the smallest block: `At 1 B, warm: read makes 3.02 M calls/s;
-/// lseek is 2.1x [1.9-2.3] as fast as read; ...`. `None` where no call was measured beside such a
-/// read.
+/// Returns what calls cost beside a read of the smallest block: `At 1 B, warm: read makes 3.02 M
+/// calls/s; lseek is 2.1x [1.9-2.3] as fast as read; ...`. `None` where no call was measured beside
+/// such a read.
 pub fn compare_calls(results: &[CellResult]) -> Option<String> {
     let reads = || {
         results
@@ -25,15 +25,19 @@ pub fn compare_calls(results: &[CellResult]) -> Option<String> {
             .filter(|job| job.op == Op::Read && is_plain_call(job))
     };
     let least = reads().map(|job| job.block).min().filter(|block| *block <= SMALL)?;
-    // The first of the registry, with the fewest options.
-    let place = |backend: &Choice| infos().iter().position(|info| info.id == backend.id);
+    // The first in the registry, with the fewest options.
+    fn place(backend: &Choice) -> Option<usize> {
+        infos().iter().position(|info| info.id == backend.id)
+    }
     let base = reads()
         .map(|job| &job.backend)
         .min_by_key(|backend| (place(backend), backend.options.len()))?;
     if !results.iter().any(|result| only_calls(&result.cell)) {
         return None;
     }
-    let kind = |job: &Job| is_plain_call(job) || calls_only(&job.backend).is_some();
+    fn kind(job: &Job) -> bool {
+        is_plain_call(job) || calls_only(&job.backend).is_some()
+    }
     let others = backends(
         results.iter().filter(|result| kind(&result.cell)).map(|result| &result.cell),
         base,
@@ -120,20 +124,22 @@ fn rates(
             && states.contains(&job.cache)
             && job.op != Op::Write
     };
-    let plain = |job: &Job| job.threads == 1 && job.depth == 1;
+    fn plain(job: &Job) -> bool {
+        job.threads == 1 && job.depth == 1
+    }
     let cells = results
         .iter()
         .filter(|result| same(&result.cell) && plain(&result.cell) && result.wrong().is_none());
     let trials = cells.flat_map(|result| &result.trials);
     let long: Vec<f64> = trials
-        .filter(|trial| trial.nanos >= LEAST_NANOS && !trial.short)
+        .filter(|trial| trial.nanos >= MIN_NANOS && !trial.short)
         .map(|trial| trial.operations())
         .collect();
-    Summary::of(&long)
+    Summary::from_values(&long)
 }
 
 pub(super) fn clause(other: &str, rate: &Summary, base: &str, of: &Summary) -> Option<String> {
-    let ratio = Ratio::of(rate, of)?;
+    let ratio = Ratio::from_summaries(rate, of)?;
     if ratio.is_alike(TOLERANCE) {
         return Some(format!("no difference between {other} and {base}"));
     }
@@ -142,7 +148,9 @@ pub(super) fn clause(other: &str, rate: &Summary, base: &str, of: &Summary) -> O
     }
     let (fast, slow, ratio) =
         if ratio.ratio < 1.0 { (base, other, ratio.inverse()) } else { (other, base, ratio) };
-    let end = |value: f64| times(value).trim_end_matches('x').to_string();
+    fn end(value: f64) -> String {
+        times(value).trim_end_matches('x').to_string()
+    }
     let ratio_is = times(ratio.ratio);
     Some(match ratio.interval() {
         Some((low, high)) => {

@@ -7,15 +7,15 @@ use crate::plan::{Job, Sync, Writes};
 use crate::stats::Summary;
 use crate::units::show_bytes;
 
-/// `At 512 B: appending is 3.1x [2.8-3.3] as fast as overwriting.`, of the first way with both, at
-/// its smallest and largest block.
+/// Returns `At 512 B: appending is 3.1x [2.8-3.3] as fast as overwriting.`, for the first backend
+/// with both, at its smallest and largest block.
 pub fn compare_writes(results: &[CellResult]) -> Option<String> {
     // `not-on-device` applies to both sides alike, so their ratio is still valid.
-    let sound = |result: &CellResult| {
+    fn sound(result: &CellResult) -> bool {
         result
             .wrong()
             .is_none_or(|wrong| wrong.id == "not-on-device" && result.cell.sync == Sync::None)
-    };
+    }
     let rate =
         |result: &CellResult| result.throughput.filter(|_| sound(result)).map(|of| of.summary);
     let pairs: Vec<(&Job, Summary, Summary)> = results
@@ -50,7 +50,7 @@ pub fn compare_writes(results: &[CellResult]) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// `The appended data was read back and matches in every block: XOR 11af06bb.`
+/// Returns `The appended data was read back and matches in every block: XOR 11af06bb.`
 pub fn describe_read_back(results: &[CellResult]) -> Option<String> {
     let pairs = results
         .iter()

@@ -10,7 +10,7 @@ use crate::units;
 /// Two cells that are not the same job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SideBySide {
-    /// As the base measured it.
+    /// The job as the base measured it.
     pub cell: Job,
     /// What differs: `threads`, `depth`.
     pub differs: Axis,
@@ -24,8 +24,9 @@ pub struct SideBySide {
 const AXES: [Axis; 2] = [Axis::Threads, Axis::Depth];
 
 impl SideBySide {
-    /// `read 2 MiB cold`, then both figures: `A 20 threads 3.10 GiB/s | B 192 threads 30.1 GiB/s`.
-    pub fn told(&self, letter: &str) -> (String, String) {
+    /// Returns `read 2 MiB cold`, then both figures: `A 20 threads 3.10 GiB/s | B 192 threads 30.1
+    /// GiB/s`.
+    pub fn describe(&self, letter: &str) -> (String, String) {
         let side = |letter: &str, value: u64, of: &SummaryOf| {
             format!("{letter} {}: {}", self.differs.show(value), figure(of))
         };
@@ -42,8 +43,8 @@ fn figure(of: &SummaryOf) -> String {
     }
 }
 
-/// Takes those out of `alone` that have a partner which differs in one of [`AXES`] only: of several
-/// the nearest.
+/// Removes from `alone` the cells with a partner that differs only in one of [`AXES`]; of several
+/// partners the nearest is chosen.
 pub fn pair_up(
     results: [&[CellResult]; 2],
     pairs: &[(&CellResult, &CellResult)],
@@ -59,7 +60,7 @@ pub fn pair_up(
     let mut found = Vec::new();
     for base in results[0].iter().filter(sound) {
         for differs in AXES {
-            let of = |result: &CellResult| differs.of(&result.cell);
+            let of = |result: &CellResult| differs.value_of(&result.cell);
             let key = |result: &CellResult| differs.without(&reported_key(&result.cell));
             let same = free.iter().enumerate().filter(|(_, other)| key(other) == key(base));
             let far =
@@ -90,7 +91,7 @@ pub fn pair_up(
     found
 }
 
-/// One sentence of the cells that are laid beside each other.
+/// Returns one sentence about the cells that are shown side by side.
 pub fn describe(laid: &[SideBySide]) -> Option<String> {
     let mut axes: Vec<&str> = laid.iter().map(|one| one.differs.title()).collect();
     axes.sort_unstable();

@@ -18,7 +18,7 @@ pub struct Difference {
     /// `settings`, `host`, `kernel`, `file` or `warnings`.
     pub about: &'static str,
     pub what: String,
-    /// Unknown is `-`.
+    /// `-` if unknown.
     pub base: String,
     pub other: String,
 }
@@ -109,13 +109,13 @@ fn settings(session: &Session, results: &[CellResult]) -> Facts {
     if session.reference.is_some() {
         return vec![("settings", "trial time".into(), "as reported".into())];
     }
-    let trials = |results: &[CellResult]| {
+    fn trials(results: &[CellResult]) -> String {
         let counts = results.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len());
         match (counts.clone().min(), counts.max()) {
             (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
             (_, most) => most.unwrap_or(0).to_string(),
         }
-    };
+    }
     let time = [plan.trial_time.low, plan.trial_time.high].map(units::short_time);
     let ended = match session.end {
         Some(End::Interrupted) | None => "interrupted",
@@ -143,7 +143,9 @@ fn trials_setting(plan: &Plan) -> String {
 
 fn host(session: &Session) -> Facts {
     let host = &session.host;
-    let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
+    fn number(n: u64) -> String {
+        if n == 0 { String::new() } else { n.to_string() }
+    }
     let memory = host.memory.usable();
     [
         ("host", "name", host.name.clone()),
@@ -191,7 +193,7 @@ fn file(session: &Session) -> Facts {
     .collect()
 }
 
-/// The file, or the folder of a scratch file.
+/// Returns the file, or the folder of a scratch file.
 pub fn path(target: &TargetSpec) -> String {
     match target {
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}", text::show_path(dir)),
@@ -219,7 +221,7 @@ fn mitigations(sessions: [&Session; 2]) -> Vec<Difference> {
         .collect()
 }
 
-/// Returns the warnings that a different share of cells has.
+/// Returns the warnings that affect a different share of the cells.
 fn warnings(results: [&[CellResult]; 2]) -> Vec<Difference> {
     let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     for (side, results) in results.into_iter().enumerate() {
@@ -233,10 +235,12 @@ fn warnings(results: [&[CellResult]; 2]) -> Vec<Difference> {
                 .for_each(|id| counts.entry(clean_text(id)).or_default()[side] += 1);
         }
     }
-    let cells = |count: usize, of: usize| match count {
-        0 => "no cell".into(),
-        count => format!("{count} of {of} cells"),
-    };
+    fn cells(count: usize, of: usize) -> String {
+        match count {
+            0 => "no cell".into(),
+            count => format!("{count} of {of} cells"),
+        }
+    }
     let share = |[a, b]: [usize; 2]| a * results[1].len() != b * results[0].len();
     let differing = counts.into_iter().filter(|(_, both)| share(*both));
     let told = |(what, [a, b]): (String, [usize; 2])| Difference {

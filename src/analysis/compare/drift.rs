@@ -10,7 +10,7 @@ use super::pair::{Pair, ProbePair};
 use crate::analysis::{CellResult, ProbeResult, SummaryOf, probes, results};
 use crate::plan::{Job, ProbeCell};
 use crate::session::Session;
-use crate::stats::drift::{KEPT, between, level, within};
+use crate::stats::drift::{MIN_SAVED_RUNS, between, level, within};
 use crate::units::show_share;
 
 /// Medians of cells in other saved runs on the same machine and file, as logarithms.
@@ -22,10 +22,12 @@ pub struct SavedRuns {
 }
 
 impl SavedRuns {
-    /// Adds a run if it has any of these cells; returns whether it had.
+    /// Adds a run if it has any of these cells; returns whether it did.
     pub fn add(&mut self, run: &Session, jobs: &[Job], cells: &[ProbeCell]) -> bool {
         let mut any = false;
-        let sound = |of: Option<SummaryOf>| of.and_then(|of| level(&of.summary));
+        fn sound(of: Option<SummaryOf>) -> Option<f64> {
+            of.and_then(|of| level(&of.summary))
+        }
         for result in results(run).iter().filter(|result| {
             result.error.is_none() && result.wrong().is_none() && jobs.contains(&result.cell)
         }) {
@@ -52,8 +54,8 @@ impl SavedRuns {
     }
 }
 
-/// Whether two runs used the same machine and file, so that a third like them shows how such runs
-/// vary.
+/// Returns whether two runs used the same machine and file, so that a third like them shows how
+/// such runs vary.
 pub fn is_same_setup(a: &Session, b: &Session) -> bool {
     let host = |session: &Session| {
         let host = &session.host;
@@ -61,24 +63,26 @@ pub fn is_same_setup(a: &Session, b: &Session) -> bool {
         let name = if host.container.is_some() { String::new() } else { host.name.clone() };
         (name, host.cpu.model.clone(), host.cpu.allowed, host.kernel.clone(), host.memory.total)
     };
-    let file = |session: &Session| {
+    fn file(session: &Session) -> Option<(String, String)> {
         session
             .grounds
             .as_ref()
             .map(|grounds| (grounds.target.fs.clone(), grounds.target.device.clone()))
-    };
-    let known = |session: &Session| session.reference.is_none();
-    known(a)
-        && known(b)
+    }
+    fn is_own_run(session: &Session) -> bool {
+        session.reference.is_none()
+    }
+    is_own_run(a)
+        && is_own_run(b)
         && host(a) == host(b)
         && a.plan.target == b.plan.target
         && file(a) == file(b)
 }
 
-/// By how much the interval of each cell's ratio is widened, as a logarithm.
+/// The factor, as a logarithm, by which the interval of each cell's ratio is widened.
 pub struct Widths<Cell> {
     kept: HashMap<Cell, f64>,
-    /// For cells that too few saved runs have.
+    /// For cells that too few of the saved runs have.
     halves: Option<f64>,
 }
 
@@ -86,7 +90,7 @@ pub type Widen = Widths<Job>;
 pub type WidenProbes = Widths<ProbeCell>;
 
 impl<Cell: Hash + Eq + Clone> Widths<Cell> {
-    /// `trusted`: saved runs match both.
+    /// Computes the widths; `trusted`: saved runs match both.
     fn new(levels: &HashMap<Cell, Vec<f64>>, halves: Option<f64>, trusted: bool) -> Widths<Cell> {
         let all: Vec<Vec<f64>> = levels.values().cloned().collect();
         let kept =
@@ -100,12 +104,18 @@ impl<Cell: Hash + Eq + Clone> Widths<Cell> {
 }
 
 impl Widen {
-    pub fn of(pairs: &[(&CellResult, &CellResult)], kept: &SavedRuns, trusted: bool) -> Widen {
-        let measured = |result: &&CellResult| result.trials.iter().all(|trial| trial.round > 0);
+    pub fn from_pairs(
+        pairs: &[(&CellResult, &CellResult)],
+        kept: &SavedRuns,
+        trusted: bool,
+    ) -> Widen {
+        fn is_in_rounds(result: &&CellResult) -> bool {
+            result.trials.iter().all(|trial| trial.round > 0)
+        }
         let all: Vec<Vec<f64>> = pairs
             .iter()
             .flat_map(|(a, b)| [*a, *b])
-            .filter(measured)
+            .filter(is_in_rounds)
             .map(CellResult::speeds)
             .collect();
         Widths::new(&kept.jobs, within(all.iter().map(Vec::as_slice)), trusted)
@@ -113,16 +123,20 @@ impl Widen {
 }
 
 impl WidenProbes {
-    pub fn of(results: &[Vec<ProbeResult>; 2], kept: &SavedRuns, trusted: bool) -> WidenProbes {
-        let values = |result: &ProbeResult| -> Vec<f64> {
-            result.counted().into_iter().map(|at| result.trials[at].value).collect()
-        };
+    pub fn from_results(
+        results: &[Vec<ProbeResult>; 2],
+        kept: &SavedRuns,
+        trusted: bool,
+    ) -> WidenProbes {
+        fn values(result: &ProbeResult) -> Vec<f64> {
+            result.counted_trials().into_iter().map(|at| result.trials[at].value).collect()
+        }
         let all: Vec<Vec<f64>> = results.iter().flatten().map(values).collect();
         Widths::new(&kept.probes, within(all.iter().map(Vec::as_slice)), trusted)
     }
 }
 
-/// What the estimate of the machine's own variation rests on.
+/// The basis of the estimate of the machine's own variation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Basis {
     /// The spread of the medians in other saved runs of the same cells.
@@ -140,14 +154,14 @@ pub enum Basis {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Drift {
     pub basis: Basis,
-    /// SavedRuns runs that had some of the cells, beside those compared.
+    /// Saved runs that had some of the cells, besides those compared.
     pub runs: usize,
-    /// The factor by which equal cells of two runs may differ, 95 %: the middle one of all cells.
+    /// The factor by which equal cells of two runs may differ, 95 %: the median over all cells.
     pub factor: Option<f64>,
     pub text: String,
 }
 
-/// Returns what would narrow intervals that were widened by halves.
+/// Returns the remedy for intervals that were widened by the change between halves of a run.
 fn remedy(cells: &[Pair], probes: &[ProbePair], kept: &SavedRuns, trusted: bool) -> String {
     if !trusted {
         return "saved runs cannot improve on it, because these two differ in machine or file"
@@ -158,7 +172,7 @@ fn remedy(cells: &[Pair], probes: &[ProbePair], kept: &SavedRuns, trusted: bool)
         probes.iter().map(|pair| kept.probes.get(&pair.cell)),
     );
     let had = jobs.chain(cells_of_probes).flatten().map(Vec::len).max().unwrap_or(0);
-    let more = match KEPT.saturating_sub(had).max(1) {
+    let more = match MIN_SAVED_RUNS.saturating_sub(had).max(1) {
         1 => "1 more saved run".into(),
         more => format!("{more} more saved runs"),
     };
@@ -186,7 +200,7 @@ pub fn describe(
         .collect();
     factors.sort_by(f64::total_cmp);
     let factor = factors.get(factors.len() / 2).copied();
-    let enough = |levels: &Vec<f64>| levels.len() >= KEPT;
+    let enough = |levels: &Vec<f64>| levels.len() >= MIN_SAVED_RUNS;
     let any = cells.iter().any(|pair| kept.jobs.get(&pair.cell).is_some_and(enough))
         || probes.iter().any(|pair| kept.probes.get(&pair.cell).is_some_and(enough));
     let known = trusted && any;

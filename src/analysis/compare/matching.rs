@@ -22,15 +22,16 @@ pub struct LoneCell<Cell = Job> {
     pub reason: Option<String>,
 }
 
-/// What makes a cell the one of a report, which says little about what was read and how much of it.
+/// Reduces a job to what identifies it in a report, which says little about what was read and how
+/// much of it.
 pub fn reported_key(job: &Job) -> Job {
-    Key::Reported.of(job)
+    Key::Reported.reduce(job)
 }
 
 pub struct Matched<'a> {
     pub pairs: Vec<(&'a CellResult, &'a CellResult)>,
     pub alone: Vec<LoneCell>,
-    /// What the match ignored and differs, by name, with the values of both.
+    /// Ignored settings that differ, by name, with the values of both.
     pub left_out: Vec<(&'static str, [String; 2])>,
 }
 
@@ -38,19 +39,19 @@ pub struct Matched<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     Job,
-    /// Files of another size have other spans: where each session has only one, it is no part of
+    /// Files of another size have other spans: where each session has only one, it is not part of
     /// the match.
     AnySpan,
-    /// A report says little about what was read and how much of it: span, count and XOR are no part
-    /// of the match.
+    /// A report does not specify what was read and how much of it: span, count and XOR are not
+    /// part of the match.
     Reported,
 }
 
-/// What a report says little about.
+/// What a report does not specify.
 const UNREPORTED: [Axis; 3] = [Axis::Size, Axis::Count, Axis::Xor];
 
 impl Key {
-    fn of(self, job: &Job) -> Job {
+    fn reduce(self, job: &Job) -> Job {
         let left_out: &[Axis] = match self {
             Key::Job => &[],
             Key::AnySpan => &[Axis::Size],
@@ -92,16 +93,15 @@ fn with_reference<'a>(
     let mut free: Vec<&CellResult> = results[reported].iter().collect();
     let mut pairs = Vec::new();
     for own in results[run] {
-        let rough = |other: &CellResult| {
+        fn rough(other: &CellResult) -> bool {
             other.warnings.iter().any(|warning| warning.severity >= Severity::Misleading)
-        };
+        }
         let rank = |other: &CellResult| {
             (rough(other), other.cell.count != own.cell.count, Reverse(other.cell.count))
         };
-        let same = free
-            .iter()
-            .enumerate()
-            .filter(|(_, other)| Key::Reported.of(&other.cell) == Key::Reported.of(&own.cell));
+        let same = free.iter().enumerate().filter(|(_, other)| {
+            Key::Reported.reduce(&other.cell) == Key::Reported.reduce(&own.cell)
+        });
         if let Some(at) = same.min_by_key(|(_, other)| rank(other)).map(|(at, _)| at) {
             let other = free.remove(at);
             pairs.push(if run == 0 { (own, other) } else { (other, own) });
@@ -127,32 +127,32 @@ fn with_reference<'a>(
     Matched { pairs, alone, left_out }
 }
 
-/// What the match with a reference left out: each value of the paired cells, or that there are
-/// several.
+/// Returns what the match with a reference ignored: each value of the paired cells, or that there
+/// are several.
 fn differing(pairs: &[(&CellResult, &CellResult)]) -> Vec<(&'static str, [String; 2])> {
-    let one = |mut values: Vec<String>| {
+    fn join_values(mut values: Vec<String>) -> String {
         values.dedup();
         if values.len() > 1 { "several".into() } else { values.pop().unwrap_or_default() }
-    };
+    }
     let of = |axis: Axis| {
         let differs = pairs.iter().any(|(a, b)| axis.value(&a.cell) != axis.value(&b.cell));
         let both = [
             pairs.iter().map(|(a, _)| axis.value(&a.cell)).collect(),
             pairs.iter().map(|(_, b)| axis.value(&b.cell)).collect(),
         ];
-        differs.then(|| (axis.column(), both.map(one)))
+        differs.then(|| (axis.column(), both.map(join_values)))
     };
     UNREPORTED.into_iter().filter_map(of).collect()
 }
 
-/// Pairs of cells with the same key, of several the first.
+/// Pairs cells with the same key; of several, the first.
 fn by_key<'a>(
     sessions: [&Session; 2],
     results: [&'a [CellResult]; 2],
     letter: &str,
     key: Key,
 ) -> Matched<'a> {
-    let key = |job: &Job| key.of(job);
+    let key = |job: &Job| key.reduce(job);
     let mut waiting: HashMap<Job, &CellResult> = HashMap::new();
     for result in results[1] {
         waiting.entry(key(&result.cell)).or_insert(result);

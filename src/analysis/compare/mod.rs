@@ -114,7 +114,7 @@ fn versus(
         (None, Some(_)) => MeasuredSides::Base,
         _ => MeasuredSides::Both,
     };
-    let widen = drift::Widen::of(
+    let widen = drift::Widen::from_pairs(
         &found.pairs,
         kept,
         sides == MeasuredSides::Both && drift::is_same_setup(base, other),
@@ -157,7 +157,7 @@ fn versus(
 
 impl Versus {
     /// Returns the summary and what its intervals include.
-    pub fn said(&self) -> String {
+    pub fn describe(&self) -> String {
         self.drift
             .as_ref()
             .map_or(self.text.clone(), |drift| format!("{} {}", self.text, drift.text))
@@ -179,13 +179,13 @@ fn pair(base: &CellResult, other: &CellResult, sides: MeasuredSides, widen: &dri
     let wrong = base.wrong().or(other.wrong());
     Pair {
         cell: base.cell.clone(),
-        outcome: Outcome::of(failed.is_some(), wrong.is_some(), ratio, true),
+        outcome: Outcome::from_ratio(failed.is_some(), wrong.is_some(), ratio, true),
         ratio,
         drift: by.filter(|_| ratio.is_some()).map(f64::exp),
         base: figures.0,
         other: figures.1,
-        base_trials: base.counted().len(),
-        other_trials: other.counted().len(),
+        base_trials: base.counted_trials().len(),
+        other_trials: other.counted_trials().len(),
         reason: failed
             .map(|error| clean_text(error))
             .or(wrong.map(|warning| clean_text(&warning.message))),
@@ -203,7 +203,7 @@ fn side(session: &Session, letter: String) -> Side {
     }
 }
 
-/// `A` to `Z`, then `S27`.
+/// Returns `A` to `Z`, then `S27`.
 fn letter(at: usize) -> String {
     match u8::try_from(at) {
         Ok(at @ 0..26) => char::from(b'A' + at).to_string(),

@@ -18,13 +18,13 @@ pub enum Outcome {
     Faster,
     #[serde(rename = "slower")]
     Slower,
-    /// None that matters: the whole interval lies within [`TOLERANCE`] of 1.
+    /// No difference that matters: the whole interval lies within [`TOLERANCE`] of 1.
     #[serde(rename = "no difference")]
     Same,
-    /// The interval holds 1, and differences that matter.
+    /// The interval contains 1, and also differences that matter.
     #[serde(rename = "cannot be told")]
     Unclear,
-    /// Of sizes, which are no speed.
+    /// For sizes, which are not speeds.
     #[serde(rename = "larger")]
     Larger,
     #[serde(rename = "smaller")]
@@ -32,7 +32,7 @@ pub enum Outcome {
     /// Under 5 trials on a side.
     #[serde(rename = "too few trials")]
     TooFew,
-    /// A side is warned to be wrong.
+    /// A side has a warning that it is wrong.
     #[serde(rename = "wrong")]
     Wrong,
     /// A side has no figure above 0, or failed.
@@ -41,9 +41,9 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What is said where a side failed or is wrong, and of a ratio; `speed`: it is one of speeds,
-    /// not of sizes.
-    pub fn of(failed: bool, wrong: bool, ratio: Option<Ratio>, speed: bool) -> Outcome {
+    /// Returns the verdict on two sides that may have failed or be wrong, with their ratio;
+    /// `speed`: the ratio is one of speeds, not of sizes.
+    pub fn from_ratio(failed: bool, wrong: bool, ratio: Option<Ratio>, speed: bool) -> Outcome {
         match (failed, wrong, ratio.map(|ratio| ratio.verdict())) {
             (true, ..) | (_, false, None) => Outcome::Failed,
             (_, true, _) => Outcome::Wrong,
@@ -89,28 +89,28 @@ impl Outcome {
 /// One cell, of a job or a probe, in both sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pair<Cell = Job> {
-    /// As the base measured it.
+    /// The job as the base measured it.
     pub cell: Cell,
     pub outcome: Outcome,
     /// How much faster than the base: by bytes or, if none are moved, by operations per second; for
     /// times the inverse ratio. For sizes, how much larger. Its interval includes the machine's own
     /// variation.
     pub ratio: Option<Ratio>,
-    /// The factor by which equal cells of two runs may differ on this machine, 95 %; `None` where
-    /// it is not known.
+    /// The factor by which equal cells of two runs may differ on this machine, 95 %; `None` if
+    /// unknown.
     pub drift: Option<f64>,
     pub base: Option<SummaryOf>,
     pub other: Option<SummaryOf>,
     pub base_trials: usize,
     pub other_trials: usize,
-    /// Why it is not judged: the warning or the error.
+    /// The warning or error because of which it is not judged.
     pub reason: Option<String>,
 }
 
 /// One probe cell in both sessions.
 pub type ProbePair = Pair<ProbeCell>;
 
-/// The sides whose trials an interval comes from: reported figures have no interval to trust.
+/// The sides whose trials an interval comes from: reported figures have no reliable interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeasuredSides {
     Both,
@@ -121,7 +121,7 @@ pub enum MeasuredSides {
 }
 
 impl MeasuredSides {
-    /// States whose trials the intervals come from, if only one side was measured.
+    /// Describes whose trials the intervals come from, if only one side was measured.
     pub fn describe_reference(self, letter: &str) -> Option<String> {
         let (reference, measured) = match self {
             MeasuredSides::Both => return None,
@@ -135,15 +135,13 @@ impl MeasuredSides {
 
     /// Computes the ratio of medians, with the interval of the sides that were measured.
     pub fn ratio(self, of: &Summary, base: &Summary) -> Option<Ratio> {
-        let exact = |summary: &Summary| Summary {
-            low: Some(summary.median),
-            high: Some(summary.median),
-            ..*summary
-        };
+        fn exact(summary: &Summary) -> Summary {
+            Summary { low: Some(summary.median), high: Some(summary.median), ..*summary }
+        }
         match self {
-            MeasuredSides::Both => Ratio::of(of, base),
-            MeasuredSides::Base => Ratio::of(&exact(of), base),
-            MeasuredSides::Other => Ratio::of(of, &exact(base)),
+            MeasuredSides::Both => Ratio::from_summaries(of, base),
+            MeasuredSides::Base => Ratio::from_summaries(&exact(of), base),
+            MeasuredSides::Other => Ratio::from_summaries(of, &exact(base)),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::stats::Ratio;
 use crate::text::clean_text;
 
-/// Probes that are named in the summary; the rest are counted.
+/// Probes that the summary names; the others are only counted.
 const MAX_NAMED: usize = 4;
 
 /// Returns the pairs in the order of the base, and the cells that only one session has.
@@ -24,7 +24,7 @@ pub fn match_probes(
     kept: &SavedRuns,
 ) -> (Vec<ProbePair>, Vec<LoneCell<ProbeCell>>) {
     let results = sessions.map(probes);
-    let widen = drift::WidenProbes::of(
+    let widen = drift::WidenProbes::from_results(
         &results,
         kept,
         sides == MeasuredSides::Both && drift::is_same_setup(sessions[0], sessions[1]),
@@ -74,13 +74,13 @@ fn pair(
         .then(|| "the units differ".into());
     ProbePair {
         cell: base.cell.clone(),
-        outcome: Outcome::of(failed.is_some(), wrong.is_some(), ratio, speed.is_some()),
+        outcome: Outcome::from_ratio(failed.is_some(), wrong.is_some(), ratio, speed.is_some()),
         ratio,
         drift: by.filter(|_| ratio.is_some()).map(f64::exp),
         base: base.value,
         other: other.value,
-        base_trials: base.counted().len(),
-        other_trials: other.counted().len(),
+        base_trials: base.counted_trials().len(),
+        other_trials: other.counted_trials().len(),
         reason: failed
             .map(|error| clean_text(error))
             .or(wrong.map(|warning| clean_text(&warning.message)))
@@ -88,8 +88,8 @@ fn pair(
     }
 }
 
-/// `Of 9 probes B is faster in fork 1.20x [1.10-1.31], slower in clock 1.50x [1.40-1.60]; no
-/// difference in 7.`
+/// Returns `Of 9 probes B is faster in fork 1.20x [1.10-1.31], slower in clock 1.50x [1.40-1.60];
+/// no difference in 7.`
 pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
     if pairs.is_empty() && alone == 0 {
         return None;
@@ -129,7 +129,7 @@ pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
     Some(told.into_iter().chain(lone).collect::<Vec<_>>().join(" "))
 }
 
-/// Lists the cells with that outcome, the largest difference first.
+/// Lists the cells with this outcome, the largest difference first.
 fn list_cells(pairs: &[ProbePair], outcome: Outcome) -> Option<String> {
     let turned = |of: Ratio| {
         if matches!(outcome, Outcome::Slower | Outcome::Smaller) { of.inverse() } else { of }

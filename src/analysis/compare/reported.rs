@@ -7,10 +7,10 @@ use crate::plan::{Cache, Job, Op};
 use crate::session::Session;
 use crate::stats::Ratio;
 
-/// Points of a curve that are named: its ends, and evenly spaced ones between.
+/// Points of a curve that are named: its ends, and evenly spaced ones in between.
 const MAX_POINTS: usize = 4;
 
-/// `B (lab-7) reads cold blocks of 512 B 4.90x as fast as the 2017 MacBook Pro.`
+/// Returns `B (lab-7) reads cold blocks of 512 B 4.90x as fast as the 2017 MacBook Pro.`
 pub fn text(base: &Session, other: &Session, letter: &str, cells: &[Pair], alone: usize) -> String {
     if cells.is_empty() {
         return format!("No cell was measured in both A and {letter}: nothing to compare.");
@@ -21,7 +21,7 @@ pub fn text(base: &Session, other: &Session, letter: &str, cells: &[Pair], alone
     };
     let name =
         if run.host.name.is_empty() { String::new() } else { format!(" ({})", run.host.name) };
-    // Ratios are those of the second; what is told is how fast the run is.
+    // Ratios describe the second session; the text describes how fast the run is.
     let turned = |of: Ratio| if base.reference.is_some() { of } else { of.inverse() };
     let judged: Vec<&Pair> = cells
         .iter()
@@ -50,11 +50,13 @@ pub fn text(base: &Session, other: &Session, letter: &str, cells: &[Pair], alone
 }
 
 fn same(a: &Job, b: &Job) -> bool {
-    let key = |job: &Job| Job { count: None, span: 0, xor: false, ..Axis::Block.without(job) };
+    fn key(job: &Job) -> Job {
+        Job { count: None, span: 0, xor: false, ..Axis::Block.without(job) }
+    }
     key(a) == key(b)
 }
 
-/// `reads cold blocks of 512 B 4.90x [4.80-5.00], 64 KiB 12x`.
+/// Returns `reads cold blocks of 512 B 4.90x [4.80-5.00], 64 KiB 12x`.
 fn clause(curve: &mut Vec<&Pair>, turned: impl Fn(Ratio) -> Ratio) -> String {
     curve.sort_by_key(|pair| pair.cell.block);
     curve.dedup_by_key(|pair| pair.cell.block);

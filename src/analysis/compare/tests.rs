@@ -133,7 +133,7 @@ fn files_of_another_size_are_compared_and_it_is_said() {
         other: "2 GiB".into(),
     };
     assert_eq!(found.differences, [span]);
-    // Two spans in one session are its axis.
+    // Two spans in one session make the span an axis.
     let both = session(&[larger, sweep("read", &[100])].concat());
     assert_eq!(versus(&a, &both).cells.len(), 1);
 }

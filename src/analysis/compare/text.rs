@@ -8,12 +8,13 @@ use crate::analysis::answer::Labels;
 use crate::plan::{Cache, Job};
 use crate::stats::{Ratio, may_be_chance};
 
-/// Curves that are named; the rest is count_cells.
+/// Curves that are named; the others are only counted.
 const MAX_NAMED: usize = 4;
 /// Changes along a curve that are listed one by one.
 const MAX_RUNS: usize = 4;
 
-/// `B against A: uring 1.31x [1.27-1.36] faster below 16 KiB, no difference from 16 KiB on.`
+/// Returns `B against A: uring 1.31x [1.27-1.36] faster below 16 KiB, no difference from 16 KiB
+/// on.`
 pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     if cells.is_empty() {
         return format!("No cell was measured in both A and {letter}: nothing to compare.");
@@ -66,8 +67,8 @@ fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
     Some(format!("{count}: A and {letter} may differ there by up to {by}."))
 }
 
-/// Whether an interval twice as wide would contain 1: chance produces such differences, but hardly
-/// larger ones.
+/// Returns whether an interval twice as wide would contain 1: chance produces such differences, but
+/// rarely larger ones.
 fn is_narrow(ratio: &Ratio) -> bool {
     let above = if ratio.ratio < 1.0 { ratio.inverse() } else { *ratio };
     above.low.is_some_and(|low| low * low <= above.ratio)
@@ -98,7 +99,7 @@ fn clauses(judged: &[&Pair], all: bool) -> String {
         };
     }
     let axis = Axis::best(judged.iter().map(|pair| &pair.cell));
-    let labels = Labels::of(judged.iter().map(|pair| &pair.cell));
+    let labels = Labels::from_jobs(judged.iter().map(|pair| &pair.cell));
     let states = judged.iter().any(|pair| pair.cell.cache != judged[0].cell.cache);
     let (same, mut differing): (Vec<Curve>, Vec<Curve>) = curves(judged, axis)
         .into_iter()
@@ -138,12 +139,12 @@ fn curves<'a>(judged: &[&'a Pair], axis: Option<Axis>) -> Vec<Curve<'a>> {
         }
     }
     if let Some(axis) = axis {
-        curves.iter_mut().for_each(|curve| curve.sort_by_key(|pair| axis.of(&pair.cell)));
+        curves.iter_mut().for_each(|curve| curve.sort_by_key(|pair| axis.value_of(&pair.cell)));
     }
     curves
 }
 
-/// How far the curve goes from 1 where it differs.
+/// Returns how far the curve gets from 1 where it differs.
 fn largest(curve: &Curve) -> f64 {
     let differing = curve.iter().filter(|pair| pair.outcome != Outcome::Same);
     differing.filter_map(|pair| pair.ratio).map(|of| of.ratio.ln().abs()).fold(0.0, f64::max)
@@ -159,18 +160,20 @@ fn clause(curve: &Curve, axis: Option<Axis>, labels: &Labels, states: bool) -> S
         _ => labels.curve(job, axis),
     };
     let runs: Vec<&[&Pair]> = curve.chunk_by(|a, b| a.outcome == b.outcome).collect();
-    let said = |run: &[&Pair]| figure(run).unwrap_or_default();
-    let at = |pair: &Pair| axis.show(axis.of(&pair.cell));
+    fn show_run(run: &[&Pair]) -> String {
+        figure(run).unwrap_or_default()
+    }
+    let at = |pair: &Pair| axis.show(axis.value_of(&pair.cell));
     match runs[..] {
-        [all] => format!("{name} {}", said(all)),
+        [all] => format!("{name} {}", show_run(all)),
         [below, above] => {
             let from = at(above[0]);
-            format!("{name} {} below {from}, {} from {from} on", said(below), said(above))
+            format!("{name} {} below {from}, {} from {from} on", show_run(below), show_run(above))
         }
         _ if runs.len() <= MAX_RUNS => {
             let told = |run: &&[&Pair]| match run {
-                [one] => format!("{} at {}", said(run), at(one)),
-                _ => format!("{} from {} to {}", said(run), at(run[0]), at(run[run.len() - 1])),
+                [one] => format!("{} at {}", show_run(run), at(one)),
+                _ => format!("{} from {} to {}", show_run(run), at(run[0]), at(run[run.len() - 1])),
             };
             format!("{name} {}", runs.iter().map(told).collect::<Vec<_>>().join(", "))
         }
@@ -186,8 +189,8 @@ fn clause(curve: &Curve, axis: Option<Axis>, labels: &Labels, states: bool) -> S
     }
 }
 
-/// `1.31x [1.27-1.36] faster`, or the range where the pairs differ among themselves; `None` where
-/// their outcomes differ.
+/// Returns `1.31x [1.27-1.36] faster`, or the range where the pairs differ among themselves; `None`
+/// where their outcomes differ.
 fn figure(pairs: &[&Pair]) -> Option<String> {
     let outcome = pairs.first()?.outcome;
     if pairs.iter().any(|pair| pair.outcome != outcome) {
@@ -216,8 +219,8 @@ fn figure(pairs: &[&Pair]) -> Option<String> {
     Some(format!("{text} {}", outcome.name()))
 }
 
-/// A ratio: `1.31`, `12`, `0.0310`; three decimals near 1, so that no end of an interval seems to
-/// be 1 and is not.
+/// Formats a ratio: `1.31`, `12`, `0.0310`; with three decimals near 1, so that no end of an
+/// interval looks like 1 without being it.
 pub fn times(ratio: f64) -> String {
     match ratio {
         1e5.. => format!("{ratio:.1e}"),

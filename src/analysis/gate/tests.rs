@@ -7,10 +7,10 @@ use crate::session::testing::{self, job};
 use crate::stats::testing::Rng;
 
 const LIMIT: f64 = 0.05;
-/// Cells of a plan, as many as the default one has.
+/// The number of cells of a plan, as many as in the default one.
 const CELLS: u32 = 24;
 
-/// A session whose cells have these speeds, trial by trial.
+/// Returns a session whose cells have these speeds, by trial.
 fn session(cells: u32, trials: u32, mut speed: impl FnMut(u32) -> f64) -> Session {
     let mut session = testing::session(0);
     let mut plan = session.plan.clone();
@@ -34,7 +34,7 @@ fn ruled(base: &Session, run: &Session) -> Ruling {
     judge_run(base, &versus(base, run), LIMIT)
 }
 
-/// Five trials a cell that scatter by 1 %.
+/// Returns five trials per cell that scatter by 1 %.
 fn steady(speeds: &[f64]) -> Session {
     let mut turn = 0;
     session(speeds.len() as u32, 5, |cell| {
@@ -57,7 +57,7 @@ fn the_whole_interval_must_lie_beyond_the_limit() {
         same.seen.is_some_and(|(least, most)| (0.06..0.07).contains(&least) && least <= most),
         "{same:?}"
     );
-    // The second is slower beyond doubt, yet perhaps by less than 5 %.
+    // The second is certainly slower, but perhaps by less than 5 %.
     let found = ruled(&base, &steady(&[0.5, 0.945, 0.8, 2.0]));
     assert_eq!(versus(&base, &steady(&[0.5, 0.945, 0.8, 2.0])).cells[1].outcome, Outcome::Slower);
     let cells: Vec<&str> = found.slower.iter().map(|pair| pair.cell.backend.id.as_str()).collect();
@@ -101,7 +101,7 @@ fn what_the_run_cannot_answer_is_open_and_what_the_baseline_cannot_is_told() {
     let found = ruled(&base, &stalled);
     assert!(found.open.len() == 1 && found.open[0].why.contains("reaches down to 0"), "{found:?}");
     assert_eq!(ruled(&stalled, &base).unheld, 1);
-    // Turned round, only the fifth cell is asked for.
+    // The other way round, only the fifth cell is requested.
     let turned = ruled(&run, &base);
     assert_eq!(
         (turned.open.len(), turned.unheld, turned.judged, turned.is_open()),
@@ -118,7 +118,7 @@ fn what_the_run_cannot_answer_is_open_and_what_the_baseline_cannot_is_told() {
 type Draw = fn(&mut Rng) -> f64;
 
 /// Speeds of equal runs: the spread of a quiet machine (1 to 5 %), two modes, heavy tails, and a
-/// machine that others use.
+/// machine with other users.
 const SHAPES: &[(&str, Draw)] = &[
     ("log-normal, 2 %", |r| (0.02 * r.normal()).exp()),
     ("log-normal, 5 %", |r| (0.05 * r.normal()).exp()),
@@ -163,7 +163,7 @@ fn of_equal_runs_few_cells_differ_and_the_gate_keeps_still() {
     }
 }
 
-/// What ten kept runs of a steady machine show of it.
+/// Returns what ten saved runs show of a steady machine.
 fn ten_kept(base: &Session, mut run: impl FnMut() -> Session) -> SavedRuns {
     let mut kept = SavedRuns::default();
     (0..10).for_each(|_| assert!(kept.add(&run(), &base.plan.cells, &[])));
@@ -174,7 +174,7 @@ fn ten_kept(base: &Session, mut run: impl FnMut() -> Session) -> SavedRuns {
 fn a_slowdown_fires_the_gate_and_a_smaller_one_is_seen() {
     let mut rng = Rng::new(12);
     let runs = 12;
-    // The spread of a quiet machine and of one that is less so, and the trials that each takes.
+    // The spread of a quiet machine and of a less quiet one, and the trials that each takes.
     for (spread, trials) in [(0.02, 5), (0.03, 7), (0.05, 20)] {
         for with_kept in [false, true] {
             let (mut fired, mut seen, mut others) = (0, 0, 0);

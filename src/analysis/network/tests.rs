@@ -3,7 +3,8 @@ use crate::analysis::SummaryOf;
 use crate::stats::Summary;
 
 fn measured(cell: ProbeCell, unit: Unit, values: [f64; 5]) -> ProbeResult {
-    let value = Summary::of(&values).map(|summary| SummaryOf { summary, unit: unit.name() });
+    let value =
+        Summary::from_values(&values).map(|summary| SummaryOf { summary, unit: unit.name() });
     let (trials, estimate, reference, warnings, error, evidence) =
         (vec![], None, vec![], vec![], None, vec![]);
     ProbeResult {
@@ -59,7 +60,7 @@ fn what_the_loopback_does_not_explain_is_the_networks() {
         .iter()
         .map(|share| (share.cell.probe.clone(), share.network.round()))
         .collect();
-    // 10.134 ms less 0.336 ms for 1 MB.
+    // 10.134 ms minus 0.336 ms for 1 MB.
     assert_eq!(
         shares,
         [
@@ -73,11 +74,11 @@ fn what_the_loopback_does_not_explain_is_the_networks() {
         (share.low, share.high),
         (Some(172_482.0 * 0.98 - 55_648.0 * 1.02), Some(172_482.0 * 1.02 - 55_648.0 * 0.98))
     );
-    // What the report says of them.
+    // What the report concludes from them.
     let trips: Vec<String> =
         network.setups.iter().map(|of| format!("{:.1}", of.round_trips)).collect();
     assert_eq!(trips, ["1.4", "1.3"]);
-    let lines = network.lines();
+    let lines = network.describe();
     assert_eq!(
         lines[0],
         "the network's share of a round trip: 117 µs of 172 µs (68 %) for by tcp, 56 B"
@@ -105,7 +106,7 @@ fn what_the_loopback_does_not_explain_is_the_networks() {
 fn without_a_partner_or_a_difference_nothing_is_claimed() {
     let mut probes = reported();
     probes[1] = measured(rtt("remote"), Unit::Nanos, about(56_000.0));
-    assert!(network(&probes).lines()[0].contains("no difference at 56.0 µs"));
+    assert!(network(&probes).describe()[0].contains("no difference at 56.0 µs"));
     assert!(
         network(&probes)
             .sentence()
@@ -119,5 +120,5 @@ fn without_a_partner_or_a_difference_nothing_is_claimed() {
     );
     assert_eq!(found.setups.len(), 1, "that to the peer");
     assert_eq!(network(&[]), Network::default());
-    assert!(network(&probes[2..3]).lines().is_empty());
+    assert!(network(&probes[2..3]).describe().is_empty());
 }

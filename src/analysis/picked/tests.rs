@@ -31,17 +31,17 @@ fn the_answer_is_the_xor_its_time_its_share_of_the_ceiling_and_the_reason() {
 
 #[test]
 fn as_many_threads_as_read_are_what_a_share_is_of() {
-    let of = |threads: u32| {
+    fn of(threads: u32) -> PickedCeiling {
         let mut session = session();
         session.plan.cells.iter_mut().for_each(|cell| cell.threads = threads);
         let results = results(&session);
         answer_with(&session, &results, &[]).picked[0].ceiling.clone().unwrap()
-    };
+    }
     assert_eq!(
         (of(1).name.as_str(), of(1).bytes_per_second),
         ("1 thread can read from memory", 2e10)
     );
-    // More than there are CPUs are no faster than one on each.
+    // More threads than CPUs are no faster than one on each CPU.
     assert_eq!(
         (of(20).name.as_str(), of(20).bytes_per_second),
         ("2 threads can read from memory", 43e9)
@@ -60,7 +60,9 @@ fn of_a_disk_without_a_ceiling_it_says_how_to_name_one() {
             });
         }
     }
-    let text = |session: &Session| answer_with(session, &results(session), &[]).text;
+    fn text(session: &Session) -> String {
+        answer_with(session, &results(session), &[]).text
+    }
     assert!(
         text(&session)
             .contains("20.0 GiB/s (the disk's rated speed is unknown; set it with --rated SPEED)"),
@@ -101,7 +103,9 @@ fn a_file_keeps_the_pick_safe_to_show_and_loses_one_of_cells_it_does_not_have() 
     testing::picked().iter().for_each(|event| recorder.record(event));
     recorder.finish(crate::record::End::Finished);
     let loaded = load(recorder.path()).unwrap();
-    let text = |session: &Session| answer_with(session, &results(session), &[]).text;
+    fn text(session: &Session) -> String {
+        answer_with(session, &results(session), &[]).text
+    }
     assert_eq!(text(&loaded), text(&session()));
     assert!(!loaded.picks[0].left_out[0].why.contains('\u{1b}'));
     let written = std::fs::read_to_string(recorder.path()).unwrap();

@@ -66,7 +66,7 @@ fn what_was_told_of_probes_comes_back_and_is_listed() {
         Event::Findings { cell: 0, findings: Arc::new(known) },
         Event::Findings { cell: 2, findings: Arc::new(failed) },
         Event::Findings { cell: 9, findings: Arc::default() },
-        Event::End { reason: End::Finished },
+        Event::End { reason: End::Finished, seconds: Some(1.5) },
     ];
     for event in &events {
         recorder.record(event);
@@ -173,7 +173,9 @@ fn measured(cells: &[(ProbeCell, Unit, f64)]) -> Session {
 
 #[test]
 fn less_time_and_more_bytes_are_faster_and_a_size_is_larger() {
-    let cell = |name: &str| ProbeCell::new(name, []);
+    fn cell(name: &str) -> ProbeCell {
+        ProbeCell::new(name, [])
+    }
     let of = |values: [f64; 4]| {
         let units = [
             ("fork", Unit::Nanos),

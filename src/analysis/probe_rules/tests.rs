@@ -49,7 +49,7 @@ fn each_rule_finds_what_it_is_for_and_nothing_else() {
     assert_eq!(found(&[14.0, 14.5, 15.0, 15.2, 15.5, 16.0]), one("wide", Severity::Note));
     assert_eq!(found(&[80.0; 11]), one("beyond-estimate", Severity::Misleading));
     assert_eq!(found(&[4.0; 11]), one("beyond-estimate", Severity::Misleading));
-    // Twice the estimate is within what an estimate is for.
+    // Twice the estimate is within the accuracy of an estimate.
     assert_eq!(found(&[40.0; 11]), []);
 }
 

@@ -1,4 +1,4 @@
-//! Sentences about probes whose figures are made up.
+//! Sentences about probes with invented figures.
 
 use super::*;
 use crate::analysis::SummaryOf;
@@ -6,7 +6,7 @@ use crate::plan::ProbeCell;
 use crate::stats::Summary;
 
 fn probe(id: &str, params: &[(&'static str, Param)], nanos: f64) -> ProbeResult {
-    let value = Summary::of(&[nanos]).map(|summary| SummaryOf { summary, unit: "ns" });
+    let value = Summary::from_values(&[nanos]).map(|summary| SummaryOf { summary, unit: "ns" });
     let cell = ProbeCell::new(id, params.iter().cloned());
     let (unit, cycles, estimate, error) = (Some(Unit::Nanos), None, None, None);
     ProbeResult {
@@ -82,17 +82,19 @@ fn the_price_of_an_argument_is_the_slope_where_it_is_sure() {
 
 #[test]
 fn the_steps_of_the_latency_have_the_names_of_caches() {
-    let nanos = |bits: u32| match bits {
-        ..=15 => 1.5,
-        16..=20 => 4.5,
-        21..=23 => 18.0,
-        24 => 45.0,
-        _ => 100.0,
-    };
+    fn nanos(bits: u32) -> f64 {
+        match bits {
+            ..=15 => 1.5,
+            16..=20 => 4.5,
+            21..=23 => 18.0,
+            24 => 45.0,
+            _ => 100.0,
+        }
+    }
     let mut probes: Vec<ProbeResult> = (12..=30)
         .map(|bits| probe("latency", &[("bytes", (1u64 << bits).into())], nanos(bits)))
         .collect();
-    // Another stride is another curve.
+    // Another stride makes another curve.
     probes.push(probe("latency", &[("bytes", 4096.into()), ("stride", 64.into())], 1000.0));
     let text = "A load takes: L1d to 32 KiB 1.50 ns, L2 to 1 MiB 4.50 ns, L3 to 8 MiB 18.0 ns, memory to 1 GiB 100 ns.";
     assert_eq!(said(&probes), [text]);
@@ -100,7 +102,9 @@ fn the_steps_of_the_latency_have_the_names_of_caches() {
 
 #[test]
 fn the_reach_of_the_tlb_is_told_in_pages() {
-    let cost = |pages: u64| if pages <= 64 { 1.2 } else { 4.0 };
+    fn cost(pages: u64) -> f64 {
+        if pages <= 64 { 1.2 } else { 4.0 }
+    }
     let probes: Vec<ProbeResult> = (3..=12)
         .map(|bits| 1u64 << bits)
         .map(|pages| probe("tlb", &[("pages", pages.into())], cost(pages)))
@@ -130,7 +134,7 @@ fn the_network_penalty_is_that_of_the_largest_size_that_both_have() {
             "The network penalty for 11.1 KiB in sequential order, read before: 325 µs more, 2.2 times (601 µs remote, 276 µs local)."
         ]
     );
-    // Cold and random are curves of their own.
+    // Cold and random make separate curves.
     let cold = [
         read("remote-read", "random", 4096, true, 5e6),
         read("file-read", "random", 4096, true, 6e6),
@@ -162,14 +166,14 @@ fn a_device_and_a_crowd_are_told_as_ratios() {
             "Reading a 1 MiB file from the device takes 2.0 times as long as from the cache, and 50.0 times in random order."
         ]
     );
-    let crowd = |counts: &[u64]| -> Vec<ProbeResult> {
+    fn crowd(counts: &[u64]) -> Vec<ProbeResult> {
         counts
             .iter()
             .map(|count| {
                 probe("contention", &[("processes", (*count).into())], 1000.0 * *count as f64)
             })
             .collect()
-    };
+    }
     assert_eq!(
         said(&crowd(&[1, 2, 4])),
         [
@@ -181,16 +185,16 @@ fn a_device_and_a_crowd_are_told_as_ratios() {
 
 #[test]
 fn a_step_that_goes_far_beyond_a_cache_does_not_have_its_name() {
-    let step = |first: u32, at: u32, last: u32| -> Vec<String> {
+    fn step(first: u32, at: u32, last: u32) -> Vec<String> {
         let nanos = |bits| if bits <= at { 20.0 } else { 160.0 };
         let probes: Vec<ProbeResult> = (first..=last)
             .map(|bits| probe("latency", &[("bytes", (1u64 << bits).into())], nanos(bits)))
             .collect();
         said(&probes)
-    };
-    // It begins at 16 MiB, which the L3 cache still holds.
+    }
+    // It begins at 16 MiB, which still fits the L3 cache.
     assert_eq!(step(21, 23, 28), ["A load takes: L3 to 8 MiB 20.0 ns, memory to 256 MiB 160 ns."]);
-    // Where its middle is the cache's and its end is not, it bears both names.
+    // If its middle is within the cache and its end is not, it has both names.
     assert_eq!(
         step(18, 20, 26),
         ["A load takes: L2 to 1 MiB 20.0 ns, L3 and memory to 64 MiB 160 ns."]

@@ -18,7 +18,7 @@ fn cut_trials_do_not_count_unless_all_were_cut() {
     let mut trials: Vec<Trial> = (1..=5).map(|n| trial(0, n, u64::from(n) * 4096)).collect();
     trials[4].short = true;
     let four = read(trials.clone());
-    assert_eq!(four.counted(), [0, 1, 2, 3]);
+    assert_eq!(four.counted_trials(), [0, 1, 2, 3]);
     let throughput = four.throughput.unwrap();
     assert_eq!(
         (throughput.summary.median, throughput.summary.low, throughput.unit),
@@ -100,7 +100,8 @@ fn the_document_has_every_key_of_the_contract() {
             "results",
             "schema",
             "session",
-            "skipped"
+            "skipped",
+            "time"
         ]
     );
     assert_result(&value["results"][0]);
@@ -114,7 +115,7 @@ fn keys(value: &serde_json::Value) -> Vec<String> {
     value.as_object().unwrap().keys().cloned().collect()
 }
 
-/// A result of one trial has every key, those that nothing is known of too.
+/// Asserts that a result of one trial has every key, including those whose value is unknown.
 fn assert_result(row: &serde_json::Value) {
     let expected = "amplification cell cycles error estimate evidence latency level_change limit operations outliers reference source source_reason syscalls throughput trials \
                     value warnings written";

@@ -1,4 +1,4 @@
-//! What an operation costs on each curve over the block size, as far as its points show.
+//! The cost of an operation on each curve over the block size, as far as its points show it.
 
 use std::collections::HashMap;
 
@@ -13,54 +13,54 @@ use crate::units::{show_bytes, show_nanos, show_rate, show_share};
 
 /// A line that misses a point by more than its interval and more than this does not describe the
 /// curve.
-const FITS: f64 = 0.25;
+const MAX_FIT_ERROR: f64 = 0.25;
 
-/// The normal distribution's 97.5 % point: half an interval is so many standard errors.
+/// The normal distribution's 97.5 % point: half an interval has this many standard errors.
 const SIGMAS: f64 = 1.96;
 
-/// What the points of a curve support.
+/// The model that the points of a curve support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
-    /// A fixed part and a bandwidth; the interval of neither reaches 0.
+    /// A fixed part and a bandwidth; neither interval includes 0.
     Both,
-    /// All operations take the same, within their intervals.
+    /// All operations take the same time, within their intervals.
     Fixed,
-    /// All bytes take the same, within the intervals.
+    /// All bytes take the same time, within the intervals.
     Bandwidth,
-    /// The two parts cannot be told apart.
+    /// The two parts cannot be separated.
     Unknown,
-    /// No fixed part with a bandwidth describes these points.
+    /// No fixed part with a bandwidth fits these points.
     Misfit,
 }
 
-/// One curve: everything of its jobs but the block size.
+/// One curve: everything of its jobs except the block size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CurveCost {
     /// Its job with a block of 1.
     pub cell: Job,
-    /// Claimed where `model` is `both`, `fixed` or `bandwidth`; else only the nearest line.
+    /// Claimed if `model` is `both`, `fixed` or `bandwidth`; else only the nearest line.
     pub cost: Cost,
     pub model: Model,
-    /// Bytes per second of blocks without end; `None` where none is claimed.
+    /// Bytes per second in the limit of endless blocks; `None` if none is claimed.
     pub bandwidth: Option<f64>,
-    /// The block, in bytes, at which fixed part and bytes cost the same.
+    /// The block size, in bytes, at which the fixed part and the bytes cost the same.
     pub half: Option<f64>,
     /// `304 ns per operation + 16.1 GiB/s, equal at 5.13 KiB`.
     pub text: String,
-    /// `read warm`, with what tells it from the other curves.
+    /// `read warm`, with what distinguishes it from the other curves.
     #[serde(skip)]
     pub name: String,
 }
 
 impl CurveCost {
-    /// The cost, where other sentences may build on it.
+    /// Returns the cost, if other sentences may build on it.
     pub fn claimed(&self) -> Option<&Cost> {
         matches!(self.model, Model::Both | Model::Fixed | Model::Bandwidth).then_some(&self.cost)
     }
 }
 
-/// One block size: nanoseconds of an operation, with the interval that its trials leave.
+/// One block size: nanoseconds of an operation, with the interval from its trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub bytes: f64,
@@ -70,15 +70,15 @@ pub struct Point {
 }
 
 impl Point {
-    fn of(result: &CellResult) -> Option<Point> {
+    fn from_result(result: &CellResult) -> Option<Point> {
         let summary = result.operations?.summary;
-        // What one of the operations that go on at once takes of the time of all.
+        // Time of one operation while several threads run at the same time.
         let each = |rate: f64| 1e9 * f64::from(result.cell.threads.max(1)) / rate;
         let point = Point {
             bytes: result.cell.block as f64,
             nanos: each(summary.median),
-            // Under five trials all that is known is their range, which is narrower than an
-            // interval: less is claimed then.
+            // Under five trials only their range is known, which is narrower than an interval, so
+            // less is claimed.
             low: each(summary.high.unwrap_or(summary.max)),
             high: each(summary.low.unwrap_or(summary.min).max(f64::MIN_POSITIVE)).min(f64::MAX),
         };
@@ -86,36 +86,36 @@ impl Point {
     }
 
     fn holds(&self, nanos: f64) -> bool {
-        // A perfect curve is matched but for rounding.
+        // A perfect curve is matched except for rounding.
         self.low * (1.0 - 1e-9) <= nanos && nanos <= self.high * (1.0 + 1e-9)
     }
 
-    /// The standard error, as a share.
+    /// Returns the standard error, as a share.
     fn error(&self) -> f64 {
         (self.high - self.nanos).max(self.nanos - self.low) / self.nanos / SIGMAS
     }
 }
 
-/// The curves that have at least three block sizes, in the order of the plan.
+/// Returns the curves that have at least three block sizes, in the order of the plan.
 pub fn costs(results: &[CellResult]) -> Vec<CurveCost> {
     let mut order: Vec<Job> = Vec::new();
     let mut points: HashMap<Job, Vec<Point>> = HashMap::new();
     for result in
         results.iter().filter(|result| result.wrong().is_none() && moves_data(&result.cell))
     {
-        let Some(point) = Point::of(result) else { continue };
+        let Some(point) = Point::from_result(result) else { continue };
         let curve = Axis::Block.without(&result.cell);
         if !points.contains_key(&curve) {
             order.push(curve.clone());
         }
         points.entry(curve).or_default().push(point);
     }
-    let labels = Labels::of(order.iter());
+    let labels = Labels::from_jobs(order.iter());
     order.iter().filter_map(|cell| curve(&points[cell], cell, &labels)).collect()
 }
 
 fn curve(points: &[Point], cell: &Job, labels: &Labels) -> Option<CurveCost> {
-    let (model, cost) = told(points)?;
+    let (model, cost) = explain_curve(points)?;
     let known = matches!(model, Model::Both | Model::Bandwidth);
     Some(CurveCost {
         cell: cell.clone(),
@@ -128,21 +128,21 @@ fn curve(points: &[Point], cell: &Job, labels: &Labels) -> Option<CurveCost> {
     })
 }
 
-/// What these points tell, and the cost that goes with it; `None` under three sizes.
+/// Returns what these points show, with the corresponding cost; `None` under three sizes.
 ///
-/// Each claim holds of every point: within its interval or, where the text says how far off, within
-/// [`FITS`].
-pub fn told(points: &[Point]) -> Option<(Model, Cost)> {
+/// Each claim holds for every point: within its interval or, where the text states the error,
+/// within [`MAX_FIT_ERROR`].
+pub fn explain_curve(points: &[Point]) -> Option<(Model, Cost)> {
     let fitted: Vec<(f64, f64)> = points.iter().map(|point| (point.bytes, point.nanos)).collect();
     let mut errors: Vec<f64> = points.iter().map(Point::error).collect();
     errors.sort_unstable_by(f64::total_cmp);
     let line = Cost::fit(&fitted, errors.get(errors.len() / 2).copied().unwrap_or(0.0))?;
-    let fits = line.misfit <= FITS || within(&line, points);
+    let fits = line.misfit <= MAX_FIT_ERROR || within(&line, points);
     if fits && line.fixed_low > 0.0 && line.per_byte_low > 0.0 {
         return Some((Model::Both, line));
     }
     let (fixed, byte) = (same(points, |_| 1.0), same(points, |point| point.bytes));
-    // Where either would do, the points do not tell which.
+    // If either fits, the points do not show which is right.
     Some(match (fixed, byte) {
         (Some((fixed, low, high)), None) => {
             let cost = Cost {
@@ -179,13 +179,13 @@ fn misfit(line: &Cost, points: &[Point]) -> f64 {
     points.iter().map(|point| off(line, point).abs()).fold(0.0, f64::max)
 }
 
-/// How far a point lies from the line, as a share of the line.
+/// Returns how far a point lies from the line, as a share of the line.
 fn off(line: &Cost, point: &Point) -> f64 {
     point.nanos / line.nanos(point.bytes).max(f64::MIN_POSITIVE) - 1.0
 }
 
-/// The cost per `unit` that lies in the intervals of all points, with its least and most; `None`
-/// where none does.
+/// Returns the cost per `unit` that lies in the intervals of all points, with its minimum and
+/// maximum; `None` if there is none.
 fn same(points: &[Point], unit: fn(&Point) -> f64) -> Option<(f64, f64, f64)> {
     let low = points.iter().map(|point| point.low / unit(point)).fold(0.0, f64::max);
     let high = points.iter().map(|point| point.high / unit(point)).fold(f64::MAX, f64::min);

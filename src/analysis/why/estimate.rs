@@ -1,4 +1,4 @@
-//! What jobs are expected to reach, derived from facts known before they run, never from their own
+//! Expected rates of jobs, derived from facts known before they run, never from their own
 //! measurements.
 
 use std::collections::BTreeMap;
@@ -11,16 +11,16 @@ use crate::record::Ceilings;
 use crate::session::Session;
 use crate::units::{show_nanos, show_rate};
 
-/// The facts an estimate is derived from.
+/// The facts that an estimate is derived from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// A system call for each block, and the copy of its bytes.
     CallAndCopy,
-    /// The copy alone: calls are shared by many blocks, or there are none.
+    /// The copy alone: many blocks share a call, or there are no calls.
     Copy,
-    /// The bytes are read where they lie.
+    /// The bytes are read in place.
     Memory,
-    /// What the link to the disk carries.
+    /// The bandwidth of the link to the disk.
     Link,
     /// The rated speed of the disk.
     Rated,
@@ -40,9 +40,11 @@ impl Basis {
         }
     }
 
-    /// What it was made from, with the figures of one thread, and of so many where jobs have more.
+    /// Describes the basis, with the figures of one thread, and of this many if jobs have more.
     fn reason(self, bounds: &Bounds, threads: u32) -> String {
-        let rate = |rate: Option<f64>| rate.map_or_else(|| "an unknown rate".into(), show_rate);
+        fn rate(rate: Option<f64>) -> String {
+            rate.map_or_else(|| "an unknown rate".into(), show_rate)
+        }
         let threads = threads.min(bounds.ceilings.threads);
         let by = |one: Option<f64>, many: Option<f64>| match many
             .filter(|many| threads > 1 && show_rate(*many) != rate(one))
@@ -74,12 +76,12 @@ pub struct Estimate {
     pub basis: Basis,
 }
 
-/// What `job` is expected to reach; `None` where no fact tells.
+/// Returns the expected rate of `job`; `None` if no known fact determines it.
 ///
 /// From memory an operation takes a system call and a copy of its bytes, `1 / (call / block + 1 /
-/// bandwidth)`, as the kernel at its best would do it: what it does beside comes on top. From the
-/// device it is what the way to it carries, or its vendor names. The copy is of memory beyond the
-/// caches of the CPU; a file that fits into them may be faster.
+/// bandwidth)`, with the kernel at its best: any other work is added to that. From the device the
+/// rate is that of the link, or the one rated by its vendor. The copy is of memory beyond the CPU
+/// caches; a file that fits into them may be faster.
 pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     if !moves_data(job) {
         return None;
@@ -95,7 +97,7 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
             facts.into_iter().filter_map(|(rate, basis)| Some(Estimate { rate: rate?, basis }));
         return least.min_by(|a, b| a.rate.total_cmp(&b.rate));
     }
-    // What a file costs that grows is not only its call and copy.
+    // Writing to a growing file costs more than its call and copy.
     if job.appends() {
         return None;
     }
@@ -104,7 +106,7 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     let (basis, bandwidth) = match info(&job.backend)?.data_path {
         DataPath::InPlace => (Basis::Memory, read?),
         DataPath::Copied => (Basis::Copy, copy?),
-        // Submissions that a kernel thread takes are no calls.
+        // Submissions made by a kernel thread are not calls.
         DataPath::CopiedByCall if job.backend.has("sqpoll") => (Basis::Copy, copy?),
         DataPath::CopiedByCall => (Basis::CallAndCopy, copy?),
         DataPath::InKernel | DataPath::InPeer | DataPath::CallOnly | DataPath::LoopOnly => {
@@ -112,8 +114,8 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
         }
     };
     let call = if basis == Basis::CallAndCopy { bounds.ceilings.syscall_nanos? } else { 0.0 };
-    // Each thread makes its own calls, and one may submit as many as are under way; they share the
-    // memory.
+    // Each thread makes its own calls, and one call may submit everything in flight; the threads
+    // share the memory.
     let at_once = f64::from(job.threads.clamp(1, bounds.ceilings.threads.max(1)))
         * f64::from(job.depth.max(1));
     let nanos = call / at_once + job.block as f64 * 1e9 / bandwidth;
@@ -121,7 +123,7 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     (rate.is_finite() && rate > 0.0).then_some(Estimate { rate, basis })
 }
 
-/// A dotted line on a chart: what jobs that are alike in what counts are expected to reach.
+/// A dotted line on a chart: the expected rate of jobs that are alike in all that matters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EstimateLine {
     /// `estimate: call and copy`.
@@ -132,7 +134,7 @@ pub struct EstimateLine {
     pub points: Vec<(f64, f64)>,
 }
 
-/// The estimates of these jobs along an axis: jobs with the same facts share a line.
+/// Returns the estimates of these jobs along an axis: jobs with the same facts share a line.
 pub fn estimate_lines<'a>(
     jobs: impl Iterator<Item = &'a Job>,
     axis: Axis,
@@ -142,8 +144,7 @@ pub fn estimate_lines<'a>(
     let mut lines: BTreeMap<Key, (BTreeMap<u64, f64>, u32)> = BTreeMap::new();
     for job in jobs {
         let Some(Estimate { rate, basis }) = estimate(job, bounds) else { continue };
-        // A rate that depends on neither block nor threads is one line, whatever the jobs differ
-        // in.
+        // A rate that depends on neither block nor threads is one line, however the jobs differ.
         let own = axis.without(job);
         let memory = !matches!(basis, Basis::Link | Basis::Rated | Basis::Granted);
         let calls = basis == Basis::CallAndCopy;
@@ -154,7 +155,7 @@ pub fn estimate_lines<'a>(
             if calls { own.depth } else { 0 },
         );
         let (points, most) = lines.entry(key).or_default();
-        points.insert(axis.of(job), rate);
+        points.insert(axis.value_of(job), rate);
         *most = job.threads.max(*most);
     }
     let twins = |basis: Basis| lines.keys().filter(|key| key.0 == basis).count() > 1;
@@ -192,19 +193,19 @@ fn of_key(key: &(Basis, u64, u32, u32), axis: Axis) -> u64 {
     }
 }
 
-/// Describes what a plan is expected to reach, in one sentence; empty if nothing is known of the
+/// Describes the expected rate of a plan in one sentence; empty if nothing is known about the
 /// machine.
 pub fn describe_estimates(plan: &Plan, ceilings: Option<Ceilings>, link: Option<f64>) -> String {
     let ceilings = ceilings.unwrap_or_default();
     describe_within(plan, &Bounds::new(ceilings, link, plan.rated))
 }
 
-/// Describes what a session was expected to reach when it ran, and which result contradicts it.
+/// Describes what a session was expected to reach when it ran, and which result contradicts that.
 pub fn describe_expected<'a>(
     session: &Session,
     results: impl Iterator<Item = &'a CellResult>,
 ) -> String {
-    let bounds = Bounds::of(session);
+    let bounds = Bounds::from_session(session);
     let said = describe_within(&session.plan, &bounds);
     match contradiction(results, &bounds) {
         Some(but) if !said.is_empty() => format!("{said}. {but}"),
@@ -212,10 +213,10 @@ pub fn describe_expected<'a>(
     }
 }
 
-/// From this multiple on a result is no scatter of the bare loops.
-const BEYOND: f64 = 1.25;
+/// A result above this multiple is not explained by the scatter of the bare loops.
+const MIN_EXCESS: f64 = 1.25;
 
-/// The result that is furthest above what the bare loops leave room for, though no cache of the CPU
+/// Returns the result that is furthest above the limit set by the bare loops although no CPU cache
 /// holds its file.
 fn contradiction<'a>(
     results: impl Iterator<Item = &'a CellResult>,
@@ -228,7 +229,7 @@ fn contradiction<'a>(
             .filter(|of| of_memory(of.basis) && job.op == Op::Read && !bounds.fits_caches(job))?;
         let times =
             result.throughput.filter(|_| result.wrong().is_none())?.summary.median / estimate.rate;
-        (times.is_finite() && times >= BEYOND).then(|| (times, job.label()))
+        (times.is_finite() && times >= MIN_EXCESS).then(|| (times, job.label()))
     };
     let (times, label) = results.filter_map(above).max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!(
@@ -251,7 +252,9 @@ pub fn describe_within(plan: &Plan, bounds: &Bounds) -> String {
             (told.low.min(rate), told.high.max(rate), told.threads.max(job.threads));
         told.known |= job.cache != Cache::AsIs || job.op == Op::Write;
     }
-    let memory = |basis: &Basis| matches!(basis, Basis::CallAndCopy | Basis::Copy | Basis::Memory);
+    fn memory(basis: &Basis) -> bool {
+        matches!(basis, Basis::CallAndCopy | Basis::Copy | Basis::Memory)
+    }
     let granted = told.iter().all(|(basis, told)| memory(basis) && !told.known);
     let part = |(basis, told): (Basis, RateRange)| {
         let (low, high) = (show_rate(told.low), show_rate(told.high));
@@ -271,13 +274,13 @@ const IN_MEMORY: &str = "if the file is in memory, ";
 struct RateRange {
     low: f64,
     high: f64,
-    /// The most that any job has.
+    /// The highest thread count of any job.
     threads: u32,
-    /// For some, iotui sees to it that the bytes are where the estimate has them.
+    /// For some jobs, iotui ensures that the bytes are where the estimate assumes them.
     known: bool,
 }
 
-/// Describes in one sentence what the dotted lines are derived from; empty without any.
+/// Describes in one sentence what the dotted lines are derived from; empty if there are none.
 pub fn describe_lines(lines: &[EstimateLine]) -> String {
     let mut told: Vec<String> = Vec::new();
     for line in lines {

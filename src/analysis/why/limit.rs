@@ -16,16 +16,16 @@ use crate::units::{show_bytes, show_nanos, show_rate, show_share, three_digits};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
-    /// Entering and leaving the kernel, and what it does for every operation whatever its size.
+    /// Entering and leaving the kernel, and its work for every operation whatever its size.
     SystemCall,
     CopyBandwidth,
     MemoryBandwidth,
-    /// The data stays in the CPUs' own caches, which give more than memory does.
+    /// The data stays in the CPU caches, which are faster than memory.
     CpuCache,
     /// Something else that keeps the CPU busy: page faults, the XOR, file system code.
     OneCpu,
     Device,
-    /// The device would do more with more operations in flight.
+    /// The device would reach more with more operations in flight.
     DeviceQueue,
     Link,
     /// A rate limit, such as a control group's.
@@ -62,55 +62,55 @@ impl LimitCause {
     }
 }
 
-/// A rate is at a ceiling from this share on.
-const AT: f64 = 0.85;
-/// The device is at its best from this share of the highest rate of any cell.
+/// From this share on, a rate is at a ceiling.
+const MIN_CEILING_SHARE: f64 = 0.85;
+/// From this share of the highest rate of any cell on, the device is at its best.
 const BEST: f64 = 0.85;
-/// A CPU is busy from this share of the time on.
+/// From this share of the time on, a CPU is busy.
 const BUSY: f64 = 0.85;
-/// A part of an operation decides from this share on.
-const MOST: f64 = 0.5;
-/// A copy decides at this share of what a bare copy reaches: the kernel also finds and locks each
-/// page.
+/// From this share on, a part of an operation is decisive.
+const MIN_DECISIVE_SHARE: f64 = 0.5;
+/// From this share of a bare copy's rate on, the copy is decisive: the kernel also finds and locks
+/// each page.
 const COPYING: f64 = 0.55;
 
-/// From this share of a ceiling on a cell was not held by it, as no loop over memory is so much
+/// From this share of a ceiling on, a cell was not limited by it: no loop over memory is that much
 /// faster than another.
-const BEYOND: f64 = 1.15;
+const MAX_CEILING_SHARE: f64 = 1.15;
 
 /// The highest rates of the device in this session.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Device {
     reads: Peak,
     writes: Peak,
-    /// Bytes per second at which several block sizes are held, reads and writes.
+    /// Bytes per second at which several block sizes are capped, reads and writes.
     held: [Option<f64>; 2],
-    /// Cells that it gave to, reads and writes.
+    /// Cells whose data came from the device or went to it, reads and writes.
     cells: [usize; 2],
     /// What the same jobs reach with the data in memory, bytes per second.
     memory: HashMap<Job, f64>,
 }
 
-/// The most that any cell got from a device, bytes per second, and the low end of its interval.
+/// The highest rate of any cell from a device, bytes per second, and the low end of its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Peak {
     rate: f64,
     low: f64,
 }
 
-/// The job whatever state the page cache is in.
+/// Returns the job, regardless of the state of the page cache.
 fn in_any_state(job: &Job) -> Job {
     Job { cache: Cache::AsIs, ..job.clone() }
 }
 
-/// Rates of so many block sizes agree within so much, where something holds them.
-const HELD: usize = 3;
-const AGREE: f64 = 0.015;
-/// A throttled operation waits many times as long as one that is not.
-const TURNS: f64 = 10.0;
+/// Under a rate limit, this many block sizes agree within this spread.
+const MIN_HELD_SIZES: usize = 3;
+const MAX_HELD_SPREAD: f64 = 0.015;
+/// A throttled operation waits many times as long as an unthrottled one.
+const MIN_THROTTLED_RATIO: f64 = 10.0;
 
 impl Device {
-    pub fn of(results: &[CellResult]) -> Device {
+    pub fn from_results(results: &[CellResult]) -> Device {
         let cells = |op: Op| {
             results.iter().filter(move |r| {
                 r.cell.op == op
@@ -119,16 +119,16 @@ impl Device {
                     && r.wrong().is_none()
             })
         };
-        let ends = |r: &CellResult| {
+        fn ends(r: &CellResult) -> Option<Peak> {
             r.throughput.map(|of| Peak {
                 rate: of.summary.median,
                 low: of.summary.low.unwrap_or(of.summary.median),
             })
-        };
+        }
         let peak = |op| {
             cells(op).filter_map(ends).max_by(|a, b| a.rate.total_cmp(&b.rate)).unwrap_or_default()
         };
-        let held = |op| held(&cells(op).collect::<Vec<_>>());
+        let held = |op| find_held_rate(&cells(op).collect::<Vec<_>>());
         let memory = results
             .iter()
             .filter(|r| moves_data(&r.cell) && from_memory(r.source) && r.wrong().is_none());
@@ -148,31 +148,35 @@ impl Device {
         if op == Op::Write { self.writes } else { self.reads }
     }
 
-    /// Whether it gave to more than one cell.
+    /// Returns whether more than one cell used it.
     fn has_others(&self, op: Op) -> bool {
         self.cells[usize::from(op == Op::Write)] > 1
     }
 }
 
-/// The rate that three block sizes or more are held at: they agree, hardly scatter, and single
-/// operations wait long while most do not. A device at its own best scatters, or keeps all of them
-/// waiting alike.
-fn held(cells: &[&CellResult]) -> Option<f64> {
+/// Returns the rate at which three or more block sizes are capped: they agree, hardly scatter, and
+/// single operations wait long while most do not. A device at its own best scatters, or makes all
+/// of them wait alike.
+fn find_held_rate(cells: &[&CellResult]) -> Option<f64> {
     let steady = |result: &&&CellResult| {
         let summary = result.throughput.map(|of| of.summary);
-        let waits = result.latency.and_then(|l| Some(l.p99? > l.p50? * TURNS)).unwrap_or(false);
-        waits && summary.is_some_and(|s| s.stddev <= s.median * AGREE)
+        let waits = result
+            .latency
+            .and_then(|l| Some(l.p99? > l.p50? * MIN_THROTTLED_RATIO))
+            .unwrap_or(false);
+        waits && summary.is_some_and(|s| s.stddev <= s.median * MAX_HELD_SPREAD)
     };
     let mut rates: Vec<(u64, f64)> =
         cells.iter().filter(steady).filter_map(|r| Some((r.cell.block, throughput(r)?))).collect();
     rates.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let groups =
-        rates.windows(HELD).filter(|group| group[HELD - 1].1 <= group[0].1 * (1.0 + AGREE));
+    let groups = rates
+        .windows(MIN_HELD_SIZES)
+        .filter(|group| group[MIN_HELD_SIZES - 1].1 <= group[0].1 * (1.0 + MAX_HELD_SPREAD));
     let mut groups = groups.filter(|group| {
         group.iter().map(|(block, _)| block).collect::<std::collections::BTreeSet<_>>().len()
-            == HELD
+            == MIN_HELD_SIZES
     });
-    groups.next().map(|group| group[HELD / 2].1)
+    groups.next().map(|group| group[MIN_HELD_SIZES / 2].1)
 }
 
 fn throughput(result: &CellResult) -> Option<f64> {
@@ -193,12 +197,15 @@ pub fn limit(
     {
         return None;
     }
-    let cell = Cell::of(result)?;
-    match () {
-        () if !moves_data(&result.cell) => cell.of_calls(bounds),
-        () if from_device(result.source) => cell.of_device(device, bounds),
-        () if from_memory(result.source) => cell.of_memory(cost, bounds),
-        () => None,
+    let cell = Cell::from_result(result)?;
+    if !moves_data(&result.cell) {
+        cell.of_calls(bounds)
+    } else if from_device(result.source) {
+        cell.of_device(device, bounds)
+    } else if from_memory(result.source) {
+        cell.of_memory(cost, bounds)
+    } else {
+        None
     }
 }
 
@@ -207,26 +214,27 @@ struct Cell<'a> {
     result: &'a CellResult,
     /// Wall time of one operation of one thread, nanoseconds.
     nanos: f64,
-    /// System calls per operation; not a number where they are not known, which is neither few nor
-    /// many.
+    /// System calls per operation; NaN if unknown, which is neither few nor many.
     calls: f64,
-    /// Share of the workers' time on a CPU, without the time in which they were ready and others
-    /// had it.
+    /// Share of the workers' time on a CPU, excluding the time in which they were ready but others
+    /// were running.
     busy: f64,
 }
 
 impl<'a> Cell<'a> {
-    fn of(result: &'a CellResult) -> Option<Cell<'a>> {
+    fn from_result(result: &'a CellResult) -> Option<Cell<'a>> {
         let threads = f64::from(result.cell.threads.max(1));
         let operations = result
             .operations
             .map(|of| of.summary.median)
             .filter(|rate| rate.is_finite() && *rate > 0.0)?;
         let counted: Vec<&Trial> =
-            result.counted().into_iter().map(|index| &*result.trials[index]).collect();
+            result.counted_trials().into_iter().map(|index| &*result.trials[index]).collect();
         let sum = |of: fn(&Trial) -> u64| counted.iter().map(|trial| of(trial) as f64).sum::<f64>();
         let unknown = result.syscalls.is_none();
-        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        fn share(part: f64, whole: f64) -> f64 {
+            if whole > 0.0 { part / whole } else { 0.0 }
+        }
         Some(Cell {
             result,
             nanos: 1e9 * threads / operations,
@@ -242,7 +250,7 @@ impl<'a> Cell<'a> {
         })
     }
 
-    /// A call that moves no bytes.
+    /// Returns the limit of a call that moves no bytes.
     fn of_calls(&self, bounds: &Bounds) -> Option<LimitCause> {
         let bare = bounds
             .ceilings
@@ -257,7 +265,7 @@ impl<'a> Cell<'a> {
         let (ceilings, job) = (&bounds.ceilings, &self.result.cell);
         let held = |by: Limit, most: f64, whose: &str, verb: &str| {
             let (given, memory) = (show_rate(rate), show_rate(most));
-            if rate > BEYOND * most && bounds.fits_caches(job) {
+            if rate > MAX_CEILING_SHARE * most && bounds.fits_caches(job) {
                 let why = format!(
                     "{given}, because {} fit in them; {whose} can {verb} {memory} beyond them",
                     show_bytes(job.span)
@@ -268,12 +276,12 @@ impl<'a> Cell<'a> {
             let word = if rate > most { "above the" } else { "of the" };
             LimitCause::new(by, format!("{given} {word} {memory} that {whose} can {verb} here"))
         };
-        let read = ceilings.read_rate(job.threads).filter(|most| rate >= AT * most);
+        let read = ceilings.read_rate(job.threads).filter(|most| rate >= MIN_CEILING_SHARE * most);
         if let Some(most) = read.filter(|_| job.threads > 1) {
             return held(Limit::MemoryBandwidth, most, "all threads", "read");
         }
         let fixed = self.fixed(cost, bounds);
-        if fixed >= MOST * self.nanos && self.calls >= 0.5 {
+        if fixed >= MIN_DECISIVE_SHARE * self.nanos && self.calls >= 0.5 {
             let (fixed, all) = (show_nanos(fixed.min(self.nanos)), show_nanos(self.nanos));
             return LimitCause::new(
                 Limit::SystemCall,
@@ -303,9 +311,9 @@ impl<'a> Cell<'a> {
         })?
     }
 
-    /// The part of an operation that does not depend on its size: as its curve says where it can be
-    /// told, at least its system calls. A bare call that took longer than the whole operation was
-    /// measured while the machine was slower: it says nothing.
+    /// Returns the part of an operation that does not depend on its size: from its curve if it can
+    /// be determined there, at least its system calls. A bare call that took longer than the whole
+    /// operation was measured while the machine was slower: it is ignored.
     fn fixed(&self, cost: Option<&Cost>, bounds: &Bounds) -> f64 {
         let calls = bounds.ceilings.syscall_nanos.unwrap_or(0.0) * self.calls;
         let calls = if calls <= self.nanos { calls } else { 0.0 };
@@ -313,7 +321,7 @@ impl<'a> Cell<'a> {
             .max(calls)
     }
 
-    /// Page faults per MiB of data.
+    /// Returns the page faults per MiB of data.
     fn faults(&self) -> f64 {
         let sum = |of: fn(&Trial) -> u64| {
             self.result.trials.iter().map(|trial| of(trial) as f64).sum::<f64>()
@@ -333,12 +341,12 @@ impl<'a> Cell<'a> {
             .or_else(|| self.of_the_device(rate, device))
     }
 
-    /// A known rate that caps it: a rate limit, the link or the disk's rated speed.
+    /// Returns a known rate that caps it: a rate limit, the link, or the disk's rated speed.
     fn of_a_known_rate(&self, rate: f64, device: &Device, bounds: &Bounds) -> Option<LimitCause> {
         let job = &self.result.cell;
         let of = |most: f64| format!("{} of the {}", show_rate(rate), show_rate(most));
         if let Some(held) = device.held[usize::from(job.op == Op::Write)]
-            .filter(|held| (rate / held - 1.0).abs() <= AGREE)
+            .filter(|held| (rate / held - 1.0).abs() <= MAX_HELD_SPREAD)
         {
             return LimitCause::new(
                 Limit::RateLimit,
@@ -348,19 +356,21 @@ impl<'a> Cell<'a> {
                 ),
             );
         }
-        if let Some(granted) = bounds.granted_to(job).filter(|granted| rate >= AT * granted) {
+        if let Some(granted) =
+            bounds.granted_to(job).filter(|granted| rate >= MIN_CEILING_SHARE * granted)
+        {
             return LimitCause::new(
                 Limit::RateLimit,
                 format!("{} that the control group allows (io.max)", of(granted)),
             );
         }
-        if let Some(link) = bounds.link.filter(|link| rate >= AT * link) {
+        if let Some(link) = bounds.link.filter(|link| rate >= MIN_CEILING_SHARE * link) {
             return LimitCause::new(
                 Limit::Link,
                 format!("{} that the link to the disk carries", of(link)),
             );
         }
-        if let Some(rated) = bounds.rated.filter(|rated| rate >= AT * rated) {
+        if let Some(rated) = bounds.rated.filter(|rated| rate >= MIN_CEILING_SHARE * rated) {
             return LimitCause::new(
                 Limit::Device,
                 format!("{} of the rated {}", show_rate(rate), show_rate(rated)),
@@ -369,14 +379,15 @@ impl<'a> Cell<'a> {
         None
     }
 
-    /// Whether it is near the device's highest rate, with other cells to compare with.
+    /// Returns whether it is near the device's highest rate, if there are other cells to compare
+    /// with.
     fn is_best(&self, rate: f64, device: &Device) -> bool {
         let op = self.result.cell.op;
         let most = self.result.throughput.and_then(|of| of.summary.high).unwrap_or(rate);
         most >= BEST * device.peak(op).low && device.has_others(op)
     }
 
-    /// A CPU that is too busy to use the device fully.
+    /// Returns the CPU as the limit if it is too busy to use the device fully.
     fn of_the_cpu(&self, rate: f64, device: &Device) -> Option<LimitCause> {
         if self.busy >= BUSY {
             return LimitCause::new(
@@ -388,7 +399,7 @@ impl<'a> Cell<'a> {
             );
         }
         let memory = device.memory.get(&in_any_state(&self.result.cell));
-        if let Some(memory) = memory.filter(|memory| rate >= AT * **memory) {
+        if let Some(memory) = memory.filter(|memory| rate >= MIN_CEILING_SHARE * **memory) {
             let why = format!(
                 "{} from the device, {} from memory: it does not wait for the device",
                 show_rate(rate),
@@ -396,7 +407,7 @@ impl<'a> Cell<'a> {
             );
             return LimitCause::new(Limit::OneCpu, why);
         }
-        if self.busy >= MOST && !self.is_best(rate, device) {
+        if self.busy >= MIN_DECISIVE_SHARE && !self.is_best(rate, device) {
             let why = format!(
                 "busy for {} of the time, longer than it waited for the device",
                 show_share(self.busy)
@@ -406,7 +417,7 @@ impl<'a> Cell<'a> {
         None
     }
 
-    /// The device itself, or too few operations in flight.
+    /// Returns the device itself as the limit, or too few operations in flight.
     fn of_the_device(&self, rate: f64, device: &Device) -> Option<LimitCause> {
         let job = &self.result.cell;
         let peak = device.peak(job.op).rate;

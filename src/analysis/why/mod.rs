@@ -1,7 +1,7 @@
-//! Why a result is what it is: what an operation costs on each curve, and what limits each cell.
+//! Explains results: what an operation costs on each curve, and what limits each cell.
 //!
-//! Pure: results, the ceilings that were measured beside them, and what is known of the way to the
-//! disk.
+//! Pure: depends on the results, on the ceilings measured with them, and on what is known about the
+//! path to the disk.
 
 mod curve;
 mod estimate;
@@ -28,21 +28,21 @@ pub use estimate::{
 };
 pub use limit::{Limit, LimitCause};
 
-/// What results are compared with.
+/// Known bounds that results are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bounds {
     pub ceilings: Ceilings,
     /// Bytes per second of the link to the disk, and the disk's rated speed.
     pub link: Option<f64>,
     pub rated: Option<f64>,
-    /// Bytes per second that control groups allow to be read and written.
+    /// Bytes per second that control groups allow for reads and writes.
     pub granted: [Option<f64>; 2],
-    /// Bytes of the largest cache of a CPU.
+    /// Size of the largest CPU cache, bytes.
     pub cache: u64,
 }
 
 impl Bounds {
-    pub fn of(session: &Session) -> Bounds {
+    pub fn from_session(session: &Session) -> Bounds {
         let grounds = session.grounds.as_ref();
         let ceilings = grounds.and_then(|grounds| grounds.machine.ceilings).unwrap_or_default();
         let link = grounds
@@ -57,7 +57,9 @@ impl Bounds {
     }
 
     fn new(ceilings: Ceilings, link: Option<f64>, rated: Option<u64>) -> Bounds {
-        let positive = |rate: &f64| rate.is_finite() && *rate > 0.0;
+        fn positive(rate: &f64) -> bool {
+            rate.is_finite() && *rate > 0.0
+        }
         Bounds {
             ceilings,
             link: link.filter(positive),
@@ -66,13 +68,13 @@ impl Bounds {
         }
     }
 
-    /// Whether what the job reads again and again can stay in the CPUs' own caches.
+    /// Returns whether the data that the job reads repeatedly fits into the CPU caches.
     pub fn fits_caches(&self, job: &Job) -> bool {
         job.span <= self.cache && job.cpu_cache == CpuCache::Keep
     }
 
-    /// Bytes per second that control groups let a job move: of a mix as much as its scarcer part
-    /// allows.
+    /// Returns the bytes per second that control groups allow a job to move: for a mix, as much as
+    /// its scarcer part allows.
     pub fn granted_to(&self, job: &Job) -> Option<f64> {
         let written = match job.mix {
             None => f64::from(u8::from(job.op == Op::Write)),
@@ -86,7 +88,7 @@ impl Bounds {
         parts.filter_map(|(granted, share)| Some(granted? / share)).min_by(f64::total_cmp)
     }
 
-    /// The lines that hold for every cell of a chart of throughputs: name and bytes per second.
+    /// Returns the lines that apply to every cell of a throughput chart: name and bytes per second.
     pub fn lines(&self) -> Vec<(&'static str, f64)> {
         let all = [
             ("copy, 1 thread", self.ceilings.copy),
@@ -101,9 +103,9 @@ impl Bounds {
 /// The costs and limits behind results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Why {
-    /// For each curve over the block size that a line fits.
+    /// For each curve over the block size that fits a line.
     pub costs: Vec<CurveCost>,
-    /// For each result, in their order; `None` where nothing can be said.
+    /// For each result, in their order; `None` if nothing is known.
     #[serde(skip)]
     pub limits: Vec<Option<LimitCause>>,
 }
@@ -111,7 +113,7 @@ pub struct Why {
 /// Explains what limits each of these results.
 pub fn explain_limits(results: &[CellResult], bounds: &Bounds) -> Why {
     let costs = curve::costs(results);
-    let device = limit::Device::of(results);
+    let device = limit::Device::from_results(results);
     let of: HashMap<&Job, &Cost> =
         costs.iter().filter_map(|curve| Some((&curve.cell, curve.claimed()?))).collect();
     let cost = |result: &CellResult| of.get(&Axis::Block.without(&result.cell)).copied();
@@ -120,12 +122,12 @@ pub fn explain_limits(results: &[CellResult], bounds: &Bounds) -> Why {
     Why { costs, limits }
 }
 
-/// Most of the bytes of this result came from a device.
+/// Returns whether most of the bytes of this result came from a device.
 fn from_device(source: Option<Source>) -> bool {
     source.is_some_and(|source| source.device >= 0.5)
 }
 
-/// Most of the bytes of this result came from memory.
+/// Returns whether most of the bytes of this result came from memory.
 fn from_memory(source: Option<Source>) -> bool {
     source.is_some_and(|source| source.page_cache + source.hole >= 0.5)
 }

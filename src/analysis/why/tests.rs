@@ -8,7 +8,7 @@ mod estimates;
 
 const SECOND: f64 = 1e9;
 
-/// What one operation takes, and where its bytes come from.
+/// The cost of one operation, and where its bytes come from.
 struct Op1 {
     nanos: f64,
     device: f64,
@@ -50,7 +50,7 @@ fn cell(job: Job, op: Op1, spread: f64) -> CellResult {
     result(&job, trials.map(Into::into).collect(), Some(&verdict), None)
 }
 
-/// Warm reads of which each takes 300 ns and 0.08 ns per byte (12.5 GB/s).
+/// Returns warm reads that take 300 ns and 0.08 ns per byte (12.5 GB/s) each.
 fn warm(backend: &str) -> Vec<CellResult> {
     let blocks = (0..=20).step_by(2).map(|k| 1u64 << k);
     blocks
@@ -101,11 +101,11 @@ fn a_curve_is_told_by_its_two_costs() {
 #[test]
 fn small_blocks_are_limited_by_the_call_and_large_ones_by_the_copy() {
     let found = limits(&warm("pread"), &bounds());
-    // 3.66 KiB is where both cost the same: 1 B to 1 KiB below it.
+    // At 3.66 KiB both cost the same: 1 B to 1 KiB are below it.
     assert_eq!(found[..6], [Some(Limit::SystemCall); 6]);
     assert_eq!(found[7..], [Some(Limit::CopyBandwidth); 4]);
     let one = explain_limits(&warm("pread")[..1], &bounds()).limits[0].clone().unwrap();
-    // A single point is no curve: only the call itself is known to be fixed.
+    // A single point is not a curve: only the call itself is known to be fixed.
     assert_eq!(one.text, "CPU: busy for 99 % of the time");
 }
 
@@ -118,7 +118,7 @@ fn without_ceilings_nothing_is_held_against_them() {
 
 #[test]
 fn data_in_place_is_limited_by_memory_or_by_its_faults() {
-    let mapped = |rate: f64, faults: u64| {
+    fn mapped(rate: f64, faults: u64) -> LimitCause {
         let mut result = cell(
             job("mmap", 1 << 20, Cache::Warm),
             Op1 { nanos: 1048576.0 / rate * SECOND, calls: 0, ..MEMORY },
@@ -128,7 +128,7 @@ fn data_in_place_is_limited_by_memory_or_by_its_faults() {
             std::sync::Arc::make_mut(trial).minor_faults = faults * trial.ops;
         }
         explain_limits(&[result], &bounds()).limits[0].clone().unwrap()
-    };
+    }
     assert_eq!(
         mapped(14e9, 0).text,
         "memory bandwidth: 13.0 GiB/s of the 14.0 GiB/s that one thread can read here"
@@ -148,7 +148,7 @@ fn what_stays_in_the_caches_of_the_cpus_is_not_held_by_memory() {
     };
     let text =
         |backend: &str, calls, span, rate| text_of(CpuCache::Keep, backend, calls, span, rate);
-    // Emptied before each trial they hold nothing: then the ceiling was measured too low.
+    // Emptied before each trial, the caches hold nothing: so the ceiling was measured too low.
     assert!(
         text_of(CpuCache::Flush, "mmap", 0, 8 << 20, 30e9)
             .starts_with("memory bandwidth: 27.9 GiB/s above the")
@@ -178,7 +178,7 @@ fn all_threads_share_the_memory() {
     assert_eq!(limits(&[result], &bounds()), [Some(Limit::MemoryBandwidth)]);
 }
 
-/// Direct reads of 4 KiB at 80 us each, and of 1 MiB that give all there is.
+/// Direct reads of 4 KiB at 80 us each, and of 1 MiB that use the device fully.
 #[test]
 fn a_device_waits_for_more_requests_or_gives_all_it_has() {
     let direct = |block, depth, nanos| {
@@ -196,17 +196,17 @@ fn a_device_waits_for_more_requests_or_gives_all_it_has() {
     assert_eq!(text[2], "device: 2.44 GiB/s, the highest rate of any cell");
 }
 
-/// 30 % less than another cell, of trials that scatter by more or by less than that.
+/// 30 % less than another cell, with trials that scatter by more or by less than that.
 #[test]
 fn a_device_gave_less_only_where_the_intervals_say_so() {
-    let told = |spread: f64| {
+    fn told(spread: f64) -> String {
         let direct = |block: u64, rate: f64| {
             let job = Job { direct: true, ..job("pread", block, Cache::AsIs) };
             cell(job, Op1 { nanos: block as f64 / rate * SECOND, ..DISK }, spread)
         };
         let why = explain_limits(&[direct(1 << 20, 0.7e9), direct(2 << 20, 1e9)], &bounds());
         why.limits[0].clone().unwrap().text
-    };
+    }
     assert!(told(0.01).starts_with("device queue: one operation at a time"), "{}", told(0.01));
     assert_eq!(
         told(0.6),
@@ -214,7 +214,7 @@ fn a_device_gave_less_only_where_the_intervals_say_so() {
     );
 }
 
-/// A read of 1 B takes part of a microsecond: no device answers so fast, the blocks were read
+/// A read of 1 B takes part of a microsecond: no device answers so fast, so the blocks were read
 /// ahead.
 #[test]
 fn what_is_read_ahead_is_not_one_operation_at_a_time() {
@@ -243,12 +243,12 @@ fn a_cpu_that_is_busy_longer_than_it_waits_is_what_limits_a_cold_read() {
         why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
     assert_eq!(text[0], "CPU: busy for 60 % of the time, longer than it waited for the device");
     assert_eq!(text[1], "device: 2.44 GiB/s, the highest rate of any cell");
-    // Nothing is known of a device's best from one cell that hardly asked for it.
+    // One cell that hardly used the device does not show the device's best.
     assert_eq!(limits(&[cold(512, 600.0, 0.6)], &bounds()), [Some(Limit::OneCpu)]);
 }
 
-/// On a busy machine cold and warm reads of 512 B were equally slow, and the device was said to
-/// hold the cold ones.
+/// On a busy machine cold and warm reads of 512 B were equally slow, and the device was reported as
+/// the limit of the cold ones.
 #[test]
 fn a_device_is_not_blamed_where_memory_is_no_faster() {
     let read = |cache, nanos: f64, busy, device| {
@@ -271,7 +271,7 @@ fn a_device_is_not_blamed_where_memory_is_no_faster() {
     );
 }
 
-/// A thread that others keep from its CPU does not wait for the device.
+/// A thread that others keep off its CPU does not wait for the device.
 #[test]
 fn a_cpu_that_others_use_is_no_wait_for_the_device() {
     let mut cold =
@@ -305,8 +305,12 @@ fn blocks_of_a_few_bytes_tell_no_bandwidth() {
 
 #[test]
 fn curves_are_told_apart_by_whatever_differs() {
-    let flushed = |cell: Job| Job { cpu_cache: crate::plan::CpuCache::Flush, ..cell };
-    let counted = |cell: Job| Job { count: Some(8192), ..cell };
+    fn flushed(cell: Job) -> Job {
+        Job { cpu_cache: crate::plan::CpuCache::Flush, ..cell }
+    }
+    fn counted(cell: Job) -> Job {
+        Job { count: Some(8192), ..cell }
+    }
     let of = |put: &dyn Fn(Job) -> Job| -> Vec<CellResult> {
         (0..4)
             .map(|k| {
@@ -387,16 +391,16 @@ fn a_mix_is_granted_what_its_scarcer_part_is() {
 
 #[test]
 fn a_rate_limit_holds_several_blocks_and_lets_single_ones_wait() {
-    let cells = |waits: f64, spread: f64| -> Vec<CellResult> {
+    fn cells(waits: f64, spread: f64) -> Vec<CellResult> {
         let blocks = [64 << 10, 256 << 10, 1 << 20];
         let at = |block: u64| Op1 { nanos: block as f64 / 200e6 * SECOND, waits, ..DISK };
         blocks
             .into_iter()
             .map(|block| cell(job("pread", block, Cache::Cold), at(block), spread))
             .collect()
-    };
+    }
     assert_eq!(limits(&cells(50.0, 0.002), &bounds()), [Some(Limit::RateLimit); 3]);
-    // A disk at its own best looks alike, but nothing waits for its turn, or it scatters.
+    // A disk at its own best looks similar, but no operation waits for its turn, or it scatters.
     assert_eq!(limits(&cells(2.0, 0.002), &bounds()), [Some(Limit::Device); 3]);
     assert_eq!(limits(&cells(50.0, 0.05), &bounds()), [Some(Limit::Device); 3]);
 }

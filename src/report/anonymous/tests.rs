@@ -3,7 +3,7 @@ use crate::plan::ProbeCell;
 use crate::record::{HostSummary, Severity};
 use crate::report::{FORMATS, Look, sample};
 
-/// A session that tells its host, user, folders and file wherever it can.
+/// Returns a session that reveals its host, user, folders and file wherever it can.
 fn telling() -> Session {
     let mut session = sample::troubled();
     (session.id, session.name) = ("20261121-093011-secretfile".into(), "secretname".into());
@@ -53,7 +53,7 @@ fn no_format_tells_whose_session_it_is() {
     assert_eq!(anonymize(&hidden), hidden);
     assert!(hidden.notes.last().unwrap().contains("see /proc/self/io"));
     assert_eq!(hidden.id, "20261121-093011");
-    // Where a probe went is no name, and what the other machine is stays.
+    // The destination of a probe is not a private name, and the other machine's hardware stays.
     assert_eq!(hidden.plan.probes.last(), session.plan.probes.last());
     assert_eq!(hidden.far().map(|far| (far.name.as_str(), far.kernel.as_str())), Some(("", "6.1")));
 }

@@ -8,8 +8,7 @@ const WIDTH: usize = 9;
 const WIDE: usize = 21;
 /// Lines at least this wide have wide bars.
 const WIDE_FROM: usize = 110;
-/// Range of the scale's end: noise is not magnified, and one extreme does not flatten
-/// the rest.
+/// Range of the scale's end: noise is not magnified, and one extreme does not flatten the rest.
 const END_RANGE: (f64, f64) = (1.05, 8.0);
 
 /// From 1 / `end` to `end`.
@@ -19,7 +18,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// For these ratios, in lines of so many columns.
+    /// Creates the scale for these ratios, in lines of this many columns.
     pub fn for_ratios(ratios: &[Option<Ratio>], columns: usize) -> Scale {
         let ends =
             ratios.iter().flatten().flat_map(|of| [Some(of.ratio), of.low, of.high]).flatten();
@@ -30,7 +29,7 @@ impl Scale {
         }
     }
 
-    /// Its ends, for the head of the column: `0.50 2.00`.
+    /// Returns the ends of the scale, for the column's head: `0.50 2.00`.
     pub fn title(&self) -> String {
         let (low, high) = (times(1.0 / self.end), times(self.end));
         let space = self.width.saturating_sub(low.len() + high.len()).max(1);
@@ -44,7 +43,7 @@ impl Scale {
         (((at.clamp(-1.0, 1.0) + 1.0) * half).round() as usize, at.abs() > 1.0 + 1e-9)
     }
 
-    /// `  |--o--  `: the interval with its ratio, and where 1 is.
+    /// Draws `  |--o--  `: the interval with its ratio, and the position of 1.
     pub fn bar(&self, ratio: Option<&Ratio>, ascii: bool) -> String {
         let [unity, line, middle] = if ascii { ['|', '-', 'o'] } else { ['│', '─', '●'] };
         let mut bar = vec![' '; self.width];
@@ -53,8 +52,8 @@ impl Scale {
             if let Some((low, high)) = ratio.interval() {
                 let ((from, before), (to, beyond)) = (self.place(low), self.place(high));
                 bar[from..=to.max(from)].fill(line);
-                // The line must not hide where 1 is: an interval that does not reach it may share
-                // its column.
+                // The line must not hide the position of 1: an interval that does not reach it may
+                // share its column.
                 bar[self.width / 2] = unity;
                 bar[0] = if before { '<' } else { bar[0] };
                 bar[self.width - 1] = if beyond { '>' } else { bar[self.width - 1] };

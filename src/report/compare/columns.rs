@@ -1,5 +1,5 @@
-//! The columns of a comparison: what tells the cells apart, both medians, their ratio, its
-//! interval, and what that means.
+//! The columns of a comparison: what distinguishes the cells, both medians, their ratio, its
+//! interval, and the outcome.
 
 use super::bar::Scale;
 use crate::analysis::{Axis, Outcome, Pair, ProbePair, SummaryOf, times};
@@ -11,10 +11,10 @@ use crate::units;
 use crate::units::column::{self, PER_SECOND, align};
 
 /// The rank of the column of drawn intervals.
-pub const DRAWN: u8 = 2;
+pub const INTERVAL_RANK: u8 = 2;
 
-/// The cells of a comparison in this order; the bar is the column of rank 2, the outcome the last
-/// one.
+/// Returns the cells of a comparison in this order; the bar is the column of rank 2, the outcome
+/// the last one.
 pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let jobs = || pairs.iter().map(|pair| &pair.cell);
     let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
@@ -24,7 +24,7 @@ pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
         .filter(|axis| axis.differs(jobs()))
         .map(|axis| Column {
             right: axis.is_number(),
-            ..Column::words(axis.column(), 0, jobs().map(|job| axis.value(job)).collect())
+            ..Column::text_column(axis.column(), 0, jobs().map(|job| axis.value(job)).collect())
         })
         .collect();
     columns.extend(medians(pairs, letter, look));
@@ -32,16 +32,18 @@ pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     make_safe(columns, look)
 }
 
-/// The columns of probes: each pair has its own unit.
+/// Returns the columns of probes: each pair has its own unit.
 pub fn probe_columns(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Column> {
     let words = |title: &str, of: &dyn Fn(&ProbePair) -> String| {
-        Column::words(title, 0, pairs.iter().map(of).collect())
+        Column::text_column(title, 0, pairs.iter().map(of).collect())
     };
     let mut columns = vec![words("probe", &|pair| pair.cell.probe.clone())];
     if pairs.iter().any(|pair| !pair.cell.params.is_empty()) {
         columns.push(words("parameters", &|pair| pair.cell.parameters()));
     }
-    let value = |of: Option<SummaryOf>| of.map_or("-".into(), show_value);
+    fn value(of: Option<SummaryOf>) -> String {
+        of.map_or("-".into(), show_value)
+    }
     columns.push(Column { right: true, rank: 3, ..words("A", &|pair| value(pair.base)) });
     columns.push(Column { right: true, rank: 3, ..words(letter, &|pair| value(pair.other)) });
     let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
@@ -67,15 +69,15 @@ fn ratio_columns(
     vec![
         Column::numbers(&format!("{letter}/A"), "x", 0, of(|ratio| times(ratio.ratio))),
         Column::numbers("95 %", "", 1, of(interval)),
-        Column { unit: scale.title(), ..Column::words("", DRAWN, bars) },
-        Column { cells: outcomes, ..Column::words("", 0, Vec::new()) },
+        Column { unit: scale.title(), ..Column::text_column("", INTERVAL_RANK, bars) },
+        Column { cells: outcomes, ..Column::text_column("", 0, Vec::new()) },
     ]
 }
 
 fn make_safe(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
     for column in &mut columns {
         // Bars are already drawn for the destination.
-        if column.rank != DRAWN {
+        if column.rank != INTERVAL_RANK {
             column.cells.iter_mut().flatten().for_each(|(_, piece)| *piece = safe(piece, look));
         }
     }

@@ -1,5 +1,5 @@
-//! The ruling of a gate, for people: the cells that are slower, those without an answer, and the
-//! sum.
+//! The ruling of a gate, for people: the cells that are slower, those without a verdict, and the
+//! summary.
 
 use super::table::MAX_LISTED;
 use crate::analysis::{Ruling, times};

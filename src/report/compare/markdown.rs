@@ -1,5 +1,5 @@
-//! The comparison as Markdown, ready for a pull request: the sum first, then the cells, then what
-//! else could be the cause.
+//! The comparison as Markdown, ready for a pull request: the summary first, then the cells, then
+//! other differences that could be the cause.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Resul
         .map(|side| format!("- **{}**: {}", text(&side.letter), text(&describe_side(side))))
         .collect();
     if let [other] = &comparison.others[..] {
-        writeln!(out, "**{}**\n\n{}", text(&other.said()), sides.join("\n"))?;
+        writeln!(out, "**{}**\n\n{}", text(&other.describe()), sides.join("\n"))?;
         return write_comparison(other, look, out);
     }
     writeln!(out, "{}", sides.join("\n"))?;
@@ -36,7 +36,7 @@ fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Resul
             out,
             "\n### {} compared with A\n\n**{}**",
             text(&other.side.letter),
-            text(&other.said())
+            text(&other.describe())
         )?;
         write_comparison(other, look, out)?;
     }
@@ -52,10 +52,10 @@ fn write_comparison(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Re
         if !constants.is_empty() {
             writeln!(out, "\nCells: {}.", text(&constants))?;
         }
-        // The drawn intervals are for places where all letters are equally wide.
+        // Drawn intervals need a fixed-width font.
         let columns: Vec<_> = columns::columns(&pairs, &versus.side.letter, look)
             .into_iter()
-            .filter(|c| c.rank != columns::DRAWN)
+            .filter(|c| c.rank != columns::INTERVAL_RANK)
             .collect();
         writeln!(out)?;
         write_table(&columns, pairs.len(), out)?;
@@ -63,7 +63,8 @@ fn write_comparison(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Re
     write_differences(&versus.differences, &versus.side.letter, look, out)?;
     if !versus.probes.is_empty() {
         let columns = columns::probe_columns(&versus.probes, &versus.side.letter, look);
-        let columns: Vec<_> = columns.into_iter().filter(|c| c.rank != columns::DRAWN).collect();
+        let columns: Vec<_> =
+            columns.into_iter().filter(|c| c.rank != columns::INTERVAL_RANK).collect();
         writeln!(out)?;
         write_table(&columns, versus.probes.len(), out)?;
     }
@@ -79,7 +80,8 @@ fn write_comparison(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Re
         .map(|(outcome, cells, why)| format!("{}: {cells}: {why}", outcome.name()));
     let alone = describe_unmatched(&versus.alone, Job::label)
         .chain(describe_unmatched(&versus.probes_alone, ProbeCell::label));
-    let beside = versus.beside.iter().take(MAX_LISTED).map(|laid| laid.told(&versus.side.letter));
+    let beside =
+        versus.beside.iter().take(MAX_LISTED).map(|laid| laid.describe(&versus.side.letter));
     let beside = beside.map(|(cell, both)| format!("not the same job: {cell}: {both}"));
     let lines: Vec<String> =
         reasons.chain(beside).chain(alone.map(|(whose, cell)| whose + &cell)).collect();

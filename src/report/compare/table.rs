@@ -1,5 +1,5 @@
 //! The comparison for people: what else differs, a line per cell with its interval around 1, and
-//! the sum.
+//! the summary.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::report::table::below::Page;
 use crate::report::table::grid::{self, Style};
 use crate::report::{Look, text};
 
-/// Lines of a list; the rest is counted.
+/// Lines of a list; the others are only counted.
 pub const MAX_LISTED: usize = 20;
 
 pub const FORMAT: ComparisonFormat = ComparisonFormat {
@@ -33,7 +33,7 @@ fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Resul
     page.lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// Describes a session: its name, when and where it ran.
+/// Describes a session: its name, and when and where it ran.
 pub fn describe_side(side: &Side) -> String {
     let name = if side.name.is_empty() { String::new() } else { format!("{} ", side.name) };
     let session =
@@ -59,7 +59,7 @@ fn add_comparison(page: &mut Page, versus: &Versus) {
     add_unmatched(page, &versus.alone, Job::label);
     add_probes(page, versus);
     page.gap();
-    page.plain(&versus.said());
+    page.plain(&versus.describe());
 }
 
 fn add_differences(page: &mut Page, differences: &[Difference], letter: &str) {
@@ -85,7 +85,7 @@ fn mark(difference: &Difference) -> String {
     format!("  {:<8}  {}  ", difference.about, difference.what)
 }
 
-/// Sorts rows so that a curve reads downwards; returns also which of them follow a gap.
+/// Sorts rows so that a curve reads downwards; also returns which of them follow a gap.
 pub fn sort_pairs(pairs: &[Pair]) -> (Vec<&Pair>, Vec<bool>) {
     let (order, breaks) =
         axes::sort_order_of(&pairs.iter().map(|pair| &pair.cell).collect::<Vec<_>>());
@@ -169,7 +169,7 @@ fn add_probes(page: &mut Page, versus: &Versus) {
 fn add_different_jobs(page: &mut Page, versus: &Versus) {
     page.gap();
     for (cell, both) in
-        versus.beside.iter().take(MAX_LISTED).map(|laid| laid.told(&versus.side.letter))
+        versus.beside.iter().take(MAX_LISTED).map(|laid| laid.describe(&versus.side.letter))
     {
         page.paragraph("not the same job: ", Style::Dim, &format!("{cell}: {both}"));
     }

@@ -35,7 +35,7 @@ fn show(sessions: &[Session], look: Look) -> Vec<String> {
     written(sessions, "table", look).lines().map(String::from).collect()
 }
 
-/// Each sample against all of them.
+/// Returns each sample compared with all of them.
 fn every() -> Vec<Vec<Session>> {
     let mut all: Vec<Session> = sample::all().into_iter().map(|(_, session)| session).collect();
     all.extend([sample::every(), changed()]);
@@ -122,8 +122,10 @@ fn markdown_is_ready_to_paste() {
     );
     for sessions in every() {
         let text = written(&sessions, "markdown", Look::default());
-        // Each table has as many bars in every line, as GitHub wants it.
-        let bars = |line: &str| line.replace("\\\\", "").replace("\\|", "").matches('|').count();
+        // Each table has the same number of bars in every line, as GitHub requires.
+        fn bars(line: &str) -> usize {
+            line.replace("\\\\", "").replace("\\|", "").matches('|').count()
+        }
         for table in text.split("\n\n").filter(|part| part.starts_with("| ")) {
             let lines: Vec<&str> =
                 table.lines().take_while(|line| line.starts_with("| ")).collect();

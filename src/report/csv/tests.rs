@@ -1,7 +1,7 @@
 use super::*;
 use crate::report::sample;
 
-/// The fields of RFC 4180 text, line by line.
+/// Parses RFC 4180 text into fields, line by line.
 fn read(text: &str) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let (mut row, mut field, mut inside) = (Vec::new(), String::new(), false);
@@ -81,7 +81,7 @@ fn hostile_text_stays_one_field_and_is_no_formula() {
 
 #[test]
 fn what_a_trial_did_has_columns() {
-    let session = sample::measured();
+    let session = sample::measured_session();
     let (rows, results) = (read(&show(&session)), analysis::results(&session));
     let field =
         |row: usize, name: &str| rows[row][rows[0].iter().position(|n| n == name).unwrap()].clone();

@@ -1,4 +1,4 @@
-//! Which curves share a panel: a few can be told apart, more go to panels side by side.
+//! Assigns curves to panels: a few can be distinguished, more need several panels side by side.
 
 use std::collections::HashSet;
 
@@ -7,18 +7,18 @@ use crate::units;
 
 /// Colours in one panel.
 const MAX_COLORS: usize = 8;
-/// Curves in one panel: cold and warm share a colour.
+/// Curves in one panel; cold and warm share a colour.
 const MAX_CURVES: usize = 16;
 /// Panels of one figure.
 const MAX_PANELS: usize = 24;
 
-/// Something in which jobs differ.
+/// A property in which jobs differ.
 pub struct Part {
-    /// In a legend or a title.
+    /// Its name in a legend or a title.
     pub word: fn(&Job) -> String,
-    /// Makes the first job like the second in it.
+    /// Gives the first job the second one's value of it.
     level: fn(&mut Job, &Job),
-    /// How much worse a split by it reads than one by another part: ways are compared within a
+    /// How much worse a split by it reads than one by another part: backends are compared within a
     /// panel.
     cost: usize,
 }
@@ -27,7 +27,7 @@ const fn part(cost: usize, word: fn(&Job) -> String, level: fn(&mut Job, &Job)) 
     Part { word, level, cost }
 }
 
-/// In the order of a name; the last is dropped first if a name does not need it.
+/// In the order of a name; the last is dropped first if a name does not need all.
 pub static PARTS: [Part; 14] = [
     part(12, |j| j.backend.to_string(), |a, b| a.backend = b.backend.clone()),
     part(
@@ -76,7 +76,7 @@ pub static PARTS: [Part; 14] = [
 
 /// The index of the page cache in [`PARTS`]; dashed lines show it.
 const CACHE: usize = 1;
-/// That of the block size.
+/// The index of the block size.
 const BLOCK: usize = 2;
 
 fn count(job: &Job) -> String {
@@ -94,7 +94,7 @@ fn varying_parts(jobs: &[Job]) -> Vec<usize> {
     (0..PARTS.len()).filter(|at| differ(&PARTS[*at])).collect()
 }
 
-fn words(job: &Job, parts: &[usize]) -> Vec<String> {
+fn part_words(job: &Job, parts: &[usize]) -> Vec<String> {
     parts.iter().map(|part| (PARTS[*part].word)(job)).filter(|word| !word.is_empty()).collect()
 }
 
@@ -112,8 +112,9 @@ fn build_names(jobs: &[Job], always: &[usize]) -> Vec<String> {
     let mut parts = varying_parts(jobs);
     parts.extend(always.iter().filter(|part| !parts.contains(part)).copied().collect::<Vec<_>>());
     parts.sort_unstable();
-    let count =
-        |parts: &[usize]| jobs.iter().map(|job| words(job, parts)).collect::<HashSet<_>>().len();
+    let count = |parts: &[usize]| {
+        jobs.iter().map(|job| part_words(job, parts)).collect::<HashSet<_>>().len()
+    };
     let needed = count(&parts);
     // Drop what other parts imply, such as the operation of a backend that has only one.
     for part in (2..PARTS.len()).rev().filter(|part| !always.contains(part)) {
@@ -133,7 +134,7 @@ fn build_names(jobs: &[Job], always: &[usize]) -> Vec<String> {
         let first =
             [Some((PARTS[0].word)(job)), cache].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let rest: Vec<usize> = parts.iter().copied().filter(|part| *part > CACHE).collect();
-        std::iter::once(first).chain(words(job, &rest)).collect::<Vec<_>>().join(", ")
+        std::iter::once(first).chain(part_words(job, &rest)).collect::<Vec<_>>().join(", ")
     };
     jobs.iter().map(name).collect()
 }
@@ -145,15 +146,15 @@ fn equalize(job: &Job, parts: &[usize], like: &Job) -> Job {
     job
 }
 
-/// Which panel each curve is on, the titles of the panels, and the curves' jobs as they are
-/// compared across panels.
+/// The panel of each curve, the titles of the panels, and the curves' jobs as compared across
+/// panels.
 pub struct Split {
     pub panel: Vec<usize>,
     pub titles: Vec<String>,
     pub jobs: Vec<Job>,
 }
 
-/// The panels of the curves with these jobs, each once.
+/// Returns the distinct panels of the curves with these jobs.
 pub fn split(jobs: &[Job]) -> Split {
     if fits(jobs) {
         return Split {
@@ -173,12 +174,12 @@ pub fn split(jobs: &[Job]) -> Split {
     let mut titles: Vec<String> = Vec::new();
     let panel = jobs
         .iter()
-        .map(|job| index_or_insert(&mut titles, words(job, &parts).join(", ")))
+        .map(|job| index_or_insert(&mut titles, part_words(job, &parts).join(", ")))
         .collect();
     Split { panel, titles, jobs: jobs.iter().map(|job| equalize(job, &parts, &jobs[0])).collect() }
 }
 
-/// Splits in order, a few curves to a panel.
+/// Splits in order, with a few curves per panel.
 fn split_in_order(jobs: &[Job]) -> Split {
     let panel: Vec<usize> = (0..jobs.len()).map(|at| at / MAX_COLORS).collect();
     let count = panel.last().map_or(0, |last| last + 1);
@@ -216,13 +217,13 @@ fn subsets(parts: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// Returns the number of panels of a split by these parts; `None` if one would be too full, or they
-/// would be too many.
+/// Returns the number of panels of a split by these parts; `None` if one would be too full, or
+/// there would be too many.
 fn count_panels(jobs: &[Job], parts: &[usize]) -> Option<usize> {
     let mut titles: Vec<String> = Vec::new();
     let mut on: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
-        let at = index_or_insert(&mut titles, words(job, parts).join(", "));
+        let at = index_or_insert(&mut titles, part_words(job, parts).join(", "));
         on.resize_with(titles.len(), Vec::new);
         on[at].push(job.clone());
     }

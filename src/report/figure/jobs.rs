@@ -1,4 +1,4 @@
-//! The figures of jobs: along what their curves run, which cells share a figure, and what each
+//! The figures of jobs: the axis of their curves, the cells that share a figure, and what each
 //! figure shows.
 
 use std::collections::{HashMap, HashSet};
@@ -15,12 +15,12 @@ use crate::session::Session;
 use crate::units::column::{PER_SECOND, TIME, Unit};
 use crate::units::{show_count, ticks};
 
-/// Estimates above what was measured by more than this would press it flat; on a logarithmic scale
-/// there is more room.
+/// Estimates above the measured values by more than this would flatten them; a logarithmic scale
+/// has more room.
 const MAX_ESTIMATE_RATIO: f64 = 2.0;
 const MAX_ESTIMATE_RATIO_LOG: f64 = 10.0;
 
-/// The results that can be drawn, by their place.
+/// Returns the groups of figures for the results that can be drawn.
 pub fn groups(session: &Session, results: &[CellResult], look: &Look) -> Vec<Group> {
     let mut rest: Vec<usize> = (0..results.len())
         .filter(|of| results[*of].error.is_none() && results[*of].operations.is_some())
@@ -34,8 +34,8 @@ pub fn groups(session: &Session, results: &[CellResult], look: &Look) -> Vec<Gro
     groups
 }
 
-/// The axis along which most of these cells can be joined to curves, and those cells; `None` where
-/// no two can.
+/// Returns the axis along which most of these cells can be joined to curves, and those cells;
+/// `None` if no two can be joined.
 fn longest_lines(results: &[CellResult], of: &[usize]) -> Option<(Axis, HashSet<usize>)> {
     let along = |axis: Axis| {
         let mut lines: HashMap<Job, Vec<(u64, usize)>> = HashMap::new();
@@ -49,7 +49,7 @@ fn longest_lines(results: &[CellResult], of: &[usize]) -> Option<(Axis, HashSet<
         let own: HashSet<usize> = lines.values().flatten().map(|(_, of)| *of).collect();
         let places = || lines.values().flatten().map(|(at, _)| (*at).max(1));
         let reach = places().max().unwrap_or(1) / places().min().unwrap_or(1);
-        // As many steps as there are: long curves say more than many.
+        // By the number of steps: long curves show more than many curves.
         (own.len().saturating_sub(lines.len()), reach, own)
     };
     let mut best: Option<(usize, u64, Axis, HashSet<usize>)> = None;
@@ -62,8 +62,8 @@ fn longest_lines(results: &[CellResult], of: &[usize]) -> Option<(Axis, HashSet<
     best.map(|(_, _, axis, own)| (axis, own))
 }
 
-/// The job without its place on the axis. Where the file is no longer than what is read of it, its
-/// size is no other thing than the count.
+/// Returns the job without its place on the axis. If the file is no longer than what is read of it,
+/// its size is the same as the count.
 fn without_position(axis: Axis, cell: &Job) -> Job {
     let mut job = axis.without(cell);
     if axis == Axis::Count
@@ -74,11 +74,11 @@ fn without_position(axis: Axis, cell: &Job) -> Job {
     job
 }
 
-/// What is known of the curves of a group before they are drawn.
+/// The known facts about the curves of a group before they are drawn.
 struct Curves {
     keys: Vec<Key>,
     split: Split,
-    /// Of each curve: its cells in the order of the axis, and its key.
+    /// For each curve, its cells in the order of the axis, and its key.
     cells: Vec<Vec<usize>>,
     key: Vec<usize>,
 }
@@ -97,7 +97,9 @@ impl Curves {
             }
             cells[at].push(of);
         }
-        cells.iter_mut().for_each(|cells| cells.sort_by_key(|of| axis.of(&results[*of].cell)));
+        cells
+            .iter_mut()
+            .for_each(|cells| cells.sort_by_key(|of| axis.value_of(&results[*of].cell)));
         let split = facets::split(&jobs);
         let names = facets::names(&split.jobs);
         let ways = facets::names(
@@ -122,7 +124,7 @@ impl Curves {
     }
 }
 
-/// One figure of a group, as it is asked for.
+/// One figure of a group, as requested.
 struct FigureSpec<'a> {
     metric: Metric,
     title: &'static str,
@@ -143,13 +145,17 @@ fn group(
     let some = |value: &dyn Fn(&CellResult) -> Option<Span>| {
         own.iter().any(|of| value(&results[*of]).is_some())
     };
-    let rate = |result: &CellResult| result.throughput.map(span).filter(is_drawable);
-    let calls = |result: &CellResult| result.operations.map(span).filter(is_drawable);
+    fn rate(result: &CellResult) -> Option<(f64, f64, f64)> {
+        result.throughput.map(span).filter(is_drawable)
+    }
+    fn calls(result: &CellResult) -> Option<(f64, f64, f64)> {
+        result.operations.map(span).filter(is_drawable)
+    }
     let bare = |result: &CellResult| calls(result).filter(|_| result.throughput.is_none());
-    let latency = |result: &CellResult| {
+    fn latency(result: &CellResult) -> Option<(f64, f64, f64)> {
         let latency = result.latency?;
         latency.p50.map(|p50| (p50, p50, latency.p99.unwrap_or(p50))).filter(is_drawable)
-    };
+    }
     let spec =
         |metric, title, units, value, again| FigureSpec { metric, title, units, value, again };
     let (bytes, moves) = (look.unit.units(), some(&rate));
@@ -158,13 +164,13 @@ fn group(
         spec(Metric::Operations, "Calls per second", PER_SECOND, &calls, moves && !counts);
     let bare_calls = spec(Metric::Operations, "Calls per second", PER_SECOND, &bare, false);
     let times = spec(Metric::Latency, "Latency of one operation", TIME, &latency, false);
-    // What moves no bytes has a figure of its own and takes none from the others.
+    // Calls that move no bytes have a separate figure and take no room from the others.
     let order: Vec<&FigureSpec> = match (counts, moves && some(&bare)) {
         (true, _) => vec![&all_calls, &throughput, &times],
         (_, true) => vec![&throughput, &bare_calls, &all_calls, &times],
         _ => vec![&throughput, &all_calls, &times],
     };
-    let bounds = Bounds::of(session);
+    let bounds = Bounds::from_session(session);
     let figures: Vec<Figure> = order
         .into_iter()
         .filter_map(|spec| spec.build_figure(results, axis, &curves, &bounds, look))
@@ -213,7 +219,7 @@ impl FigureSpec<'_> {
         })
     }
 
-    /// The panels with their curves, and the cells of each.
+    /// Returns the panels with their curves, and the cells of each.
     fn make_panels<'r>(
         &self,
         results: &'r [CellResult],
@@ -242,7 +248,7 @@ impl FigureSpec<'_> {
     fn point(&self, result: &CellResult, of: usize, axis: Axis) -> Option<Point> {
         let span = (self.value)(result)?;
         let wrong = result.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
-        Some(Point { at: axis.of(&result.cell) as f64, span, expected: None, wrong, of })
+        Some(Point { at: axis.value_of(&result.cell) as f64, span, expected: None, wrong, of })
     }
 }
 
@@ -250,12 +256,12 @@ fn points(panels: &[Panel]) -> impl Iterator<Item = &Point> + Clone {
     panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points)
 }
 
-/// The lines that were expected, but for what is more than `far` times the highest value.
+/// Adds the expected lines, except those above `far` times the highest value.
 fn add_expected(panels: &mut [Panel], cells: &[Vec<&Job>], axis: Axis, bounds: &Bounds, far: f64) {
     let far = far * points(panels).map(|point| point.span.1).fold(0.0, f64::max);
     for (panel, jobs) in panels.iter_mut().zip(cells) {
         panel.expected = analysis::estimate_lines(jobs.iter().copied(), axis, bounds);
-        // What was asked for by name is drawn however far it is.
+        // Explicitly requested estimates are drawn however far away they are.
         panel.expected.iter_mut().for_each(|line| {
             line.points.retain(|(_, rate)| *rate <= far || Some(*rate) == bounds.rated)
         });
@@ -268,11 +274,13 @@ fn span(of: SummaryOf) -> Span {
     (summary.low.unwrap_or(summary.median), summary.median, summary.high.unwrap_or(summary.median))
 }
 
-/// Threads and depths that do not double, such as 1, 5, 10, 15, are evenly apart.
+/// Threads and depths that do not double, such as 1, 5, 10, 15, are evenly spaced.
 fn across(axis: Axis, places: &[f64]) -> Across {
-    let power = |at: &f64| (*at as u64).is_power_of_two();
+    fn power(at: &f64) -> bool {
+        (*at as u64).is_power_of_two()
+    }
     let even = matches!(axis, Axis::Threads | Axis::Depth) && !places.iter().all(power);
-    // One system on the axis: beside 10,000,000 no 8 Mi.
+    // One system per axis: no 8 Mi beside 10,000,000.
     let binary = places.iter().filter(|at| **at >= MIN_PREFIXED).all(power);
     let show = move |at: f64| match axis {
         Axis::Count if binary => show_binary_count(at),
@@ -282,14 +290,14 @@ fn across(axis: Axis, places: &[f64]) -> Across {
     Across::new(axis.title().into(), axis.is_log() && !even, places.iter().copied(), show)
 }
 
-/// From here on counts have prefixes.
+/// From this value on, counts have prefixes.
 const MIN_PREFIXED: f64 = 8192.0;
 
 fn decimal(count: f64) -> String {
     if count < 100_000.0 { ticks::label(count) } else { show_count(count) }
 }
 
-/// A count: with a binary prefix where it is whole in it, as counts of blocks are.
+/// Formats a count: with a binary prefix if it is a whole multiple, as counts of blocks are.
 pub fn show_binary_count(count: f64) -> String {
     let whole = count as u64;
     match whole {
@@ -299,7 +307,7 @@ pub fn show_binary_count(count: f64) -> String {
     }
 }
 
-/// What is on no curve: one bar each, bytes per second apart from calls per second.
+/// Returns the cells on no curve: one bar each, with bytes per second apart from calls per second.
 fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<Group> {
     let names = {
         let jobs: Vec<Job> = rest.iter().map(|of| results[*of].cell.clone()).collect();
@@ -324,7 +332,9 @@ fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<Group> {
     let rates = of("Throughput", look.unit.units(), &|result| result.throughput, &|rate| {
         look.unit.show(rate)
     });
-    let bare = |result: &CellResult| result.operations.filter(|_| result.throughput.is_none());
+    fn bare(result: &CellResult) -> Option<SummaryOf> {
+        result.operations.filter(|_| result.throughput.is_none())
+    }
     let calls =
         of("Calls per second", PER_SECOND, &bare, &|calls| format!("{}/s", show_count(calls)));
     [rates, calls].into_iter().flatten().collect()

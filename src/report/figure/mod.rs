@@ -1,8 +1,8 @@
-//! What is drawn of a session, whatever draws it: figures with their panels, curves and scales, and
-//! bars of what has no curve.
+//! The drawing of a session for every output: figures with their panels, curves and scales, and
+//! bars for cells without a curve.
 //!
-//! [`groups`] is all of it, in order. Curves that are too many to be told apart go to panels side
-//! by side; nothing is left out.
+//! [`groups`] returns all of it, in order. Curves that are too many to be distinguished go to
+//! panels side by side; nothing is skipped.
 
 mod facets;
 mod jobs;
@@ -21,7 +21,7 @@ pub use self::model::{
 pub use self::scale::{Scale, Span};
 use super::Look;
 
-/// Everything that can be drawn of these results.
+/// Returns everything that can be drawn from these results.
 pub fn groups(
     session: &Session,
     results: &[CellResult],

@@ -1,19 +1,19 @@
-//! Figures with their panels, curves, points and bars, before anything draws them.
+//! Figures with their panels, curves, points and bars, independent of the output.
 
 use super::scale::{Across, Scale, Span};
 use crate::analysis::EstimateLine;
 use crate::units::column::Unit;
 
-/// Distinguishable, with a contrast of at least 3:1 to both backgrounds.
+/// Distinguishable colours, with a contrast of at least 3:1 to both backgrounds.
 pub const COLORS: [&str; 8] =
     ["#0b7fc4", "#d55e00", "#0a9270", "#c2569a", "#9a7400", "#7a6fe0", "#d0444f", "#5f7d8c"];
 
-/// What was expected or reported, not measured.
+/// The colour of expected or reported values, which were not measured.
 pub const NEUTRAL: &str = "#808890";
 
-/// Figures that share curves and so a legend.
+/// Figures that share curves and thus a legend.
 pub struct Group {
-    /// What it is about, where a session has several groups: `memory latency`.
+    /// Its subject, if a session has several groups: `memory latency`.
     pub title: String,
     pub keys: Vec<Key>,
     pub figures: Vec<Figure>,
@@ -24,12 +24,12 @@ pub struct Group {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Key {
     pub name: String,
-    /// Which colour and which mark.
+    /// The index that determines its colour and mark.
     pub look: usize,
     pub line: Line,
 }
 
-/// What the points of a figure and the lines through them are.
+/// Describes the points of a figure and the lines through them.
 pub fn about<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> &'static str {
     let expected = points.clone().any(|point| point.expected.is_some());
     match (points.clone().any(|point| point.span.0 < point.span.2), expected) {
@@ -44,7 +44,7 @@ pub fn about<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> &'static st
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
     Solid,
-    /// Cold, so that colour identifies the backend.
+    /// Cold curves, so that the colour identifies the backend.
     Dashed,
     /// Marks only: reported values.
     Marks,
@@ -63,29 +63,29 @@ pub struct Figure {
     pub metric: Metric,
     /// `Throughput by block size`.
     pub title: String,
-    /// What a point and its line are.
+    /// The meaning of a point and its line.
     pub about: &'static str,
     pub units: &'static [Unit],
     pub across: Across,
     pub scale: Scale,
     /// A thin line at the mean of each curve.
     pub means: bool,
-    /// The same points as another figure of the group shows in another unit.
+    /// It shows the points of another figure of the group in another unit.
     pub again: bool,
-    /// All on the same scales.
+    /// The panels, all with the same scales.
     pub panels: Vec<Panel>,
 }
 
 pub struct Panel {
-    /// What tells it from the other panels; empty where there is one.
+    /// What distinguishes it from the other panels; empty if it is the only one.
     pub title: String,
     pub curves: Vec<Curve>,
     pub expected: Vec<EstimateLine>,
 }
 
 impl Panel {
-    /// How strong the band of each curve is, 0 to 1: all of them over each other still let the
-    /// curves be seen.
+    /// Returns the opacity of each curve's band, 0 to 1: the curves must stay visible even if all
+    /// bands overlap.
     pub fn haze(&self) -> f64 {
         let bands = self
             .curves
@@ -107,17 +107,17 @@ pub struct Curve {
 pub struct Point {
     pub at: f64,
     pub span: Span,
-    /// What it was expected to be.
+    /// The expected value.
     pub expected: Option<(f64, f64)>,
     pub wrong: bool,
     /// The index of its result.
     pub of: usize,
 }
 
-/// Cells that are on no curve, each with a bar, on one scale.
+/// Cells that are on no curve, each with a bar, on a common scale.
 pub struct Bars {
     pub title: String,
-    /// Of jobs, not of probes.
+    /// Whether the cells are those of jobs, not of probes.
     pub jobs: bool,
     pub scale: Scale,
     pub rows: Vec<Bar>,
@@ -136,13 +136,14 @@ impl Key {
         if self.line == Line::Marks { NEUTRAL } else { COLORS[self.look % COLORS.len()] }
     }
 
-    /// Which of [`MARKS`]: beyond the number of colours another one for the same colour.
+    /// Returns the index into [`MARKS`]: beyond the number of colours, the same colour gets another
+    /// mark.
     pub fn mark(&self) -> usize {
         (self.look + self.look / COLORS.len()) % MARKS.len()
     }
 }
 
-/// Closed shapes around 0, so that each can be hollow: a circle first, then these corners.
+/// Closed shapes around 0, so that each can be hollow: first a circle, then these corners.
 pub const MARKS: [&[(f64, f64)]; 8] = [
     &[],
     &[(-3.6, -3.6), (3.6, -3.6), (3.6, 3.6), (-3.6, 3.6)],
@@ -154,5 +155,5 @@ pub const MARKS: [&[(f64, f64)]; 8] = [
     &[(-4.6, 0.0), (-2.3, -4.0), (2.3, -4.0), (4.6, 0.0), (2.3, 4.0), (-2.3, 4.0)],
 ];
 
-/// The radius of the mark that has no corners.
+/// The radius of the round mark.
 pub const ROUND: f64 = 4.0;

@@ -1,5 +1,5 @@
-//! The figures of probes: a curve over the parameter that is a number and varies, a bar for what
-//! has no curve.
+//! The figures of probes: a curve over the varying numeric parameter, and a bar for each cell
+//! without a curve.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::report::text::capitalize;
 use crate::units::column::{PER_SECOND, TIME, Unit as Shown};
 use crate::units::{self, ticks};
 
-/// Curves of one panel; more have panels of their own.
+/// Curves of one panel; further ones go to further panels.
 const MAX_CURVES: usize = 8;
 
 const SIZE: &[Shown] = &[
@@ -35,7 +35,7 @@ pub fn groups(results: &[ProbeResult], look: &Look) -> Vec<Group> {
     let mut on_curves: HashSet<usize> = HashSet::new();
     let mut groups = Vec::new();
     for probe in probes {
-        if let Some(curves) = ProbeCurves::of(probe, results) {
+        if let Some(curves) = ProbeCurves::from_results(probe, results) {
             on_curves.extend(curves.curves.iter().flat_map(|curve| curve.results.iter().copied()));
             groups.extend(group(&curves, results, look));
         }
@@ -111,7 +111,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
         let points: Vec<Point> = curve
             .results
             .iter()
-            .filter_map(|of| point(&results[*of], *of, all.at(&results[*of].cell)))
+            .filter_map(|of| point(&results[*of], *of, all.value_of(&results[*of].cell)))
             .collect();
         if points.is_empty() {
             continue;
@@ -124,7 +124,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
         panel.curves.push(Curve { key: keys.len() - 1, points });
     }
     let reporters = add_marks(&mut panels, keys.len(), results);
-    // A curve needs a name only beside others.
+    // A curve needs a name only if there are others.
     let unnamed = keys.iter_mut().filter(|key| key.name.is_empty() && !reporters.is_empty());
     unnamed.for_each(|key| key.name = "this run".into());
     keys.extend(reporters.iter().enumerate().map(|(at, name)| Key {
@@ -140,7 +140,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     let scale = Scale::for_values(spans, look.scale, units_of(all.unit, look))?;
     let places: Vec<f64> = points().map(|point| point.at).collect();
     let (axis, sizes) = (all.axis.as_str(), all.axis == "bytes");
-    // A handful of processes is counted, not doubled.
+    // Processes are counted in small numbers, not doubled.
     let log = sizes
         || places.iter().all(|at| *at >= 1.0)
             && places.iter().fold(0.0, |a: f64, b| a.max(*b)) > 16.0;
@@ -183,19 +183,19 @@ fn bars(
         Some(Bar { label: label(&result.cell), point, show, reported })
     };
     let rows: Vec<Bar> = indexes.iter().filter_map(bar).collect();
-    let ends = |row: &Bar| {
+    fn ends(row: &Bar) -> Vec<(f64, f64, f64)> {
         let reported = row.reported.iter().map(|(_, value)| (*value, *value, *value));
         let expected = row.point.expected.map(|(low, high)| (low, low, high));
         reported.chain(expected).chain([row.point.span]).collect::<Vec<_>>()
-    };
+    }
     let scale = Scale::for_values(rows.iter().flat_map(ends), look.scale, units_of(unit, look))?;
     let bars = Some(Bars { title: title.into(), jobs: false, scale, rows });
     Some(Group { title: title.into(), keys: Vec::new(), figures: Vec::new(), bars })
 }
 
 fn label(cell: &ProbeCell) -> String {
-    // A word that repeats the probe says nothing: `fork fork`.
-    let words = cell.words().into_iter().filter(|word| *word != cell.probe);
+    // A word that repeats the probe adds nothing: `fork fork`.
+    let words = cell.short_words().into_iter().filter(|word| *word != cell.probe);
     [cell.probe.clone()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 

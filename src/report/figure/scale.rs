@@ -1,4 +1,4 @@
-//! The ends of an axis, where a value stands between them, and its ticks.
+//! The ends of an axis, the place of a value between them, and its ticks.
 
 use std::rc::Rc;
 
@@ -8,11 +8,11 @@ use crate::units::ticks;
 
 /// Values that differ by a larger ratio are drawn on a logarithmic scale, others from 0.
 const MAX_LINEAR_RATIO: f64 = 20.0;
-/// An interval that reaches further than this beyond the values is cut: it would press them flat.
+/// An interval that reaches further than this beyond the values is cut: it would flatten them.
 const MAX_INTERVAL_REACH: f64 = 1.5;
-/// Labels from here on are too long to be read: 100,000 ns.
+/// Labels from this value on are too long to read: 100,000 ns.
 const MIN_LONG_LABEL: f64 = 1e5;
-/// Labels up an axis.
+/// Labels on a vertical axis.
 const MAX_TICKS: usize = 7;
 
 /// The axis of the values.
@@ -22,14 +22,14 @@ pub struct Scale {
     pub high: f64,
     pub log: bool,
     pub unit: &'static str,
-    /// Round values of that unit, each with its label.
+    /// Round values in that unit, each with its label.
     pub ticks: Vec<(f64, String)>,
-    /// Lines without a label between them.
+    /// Lines between them without a label.
     pub minor: Vec<f64>,
 }
 
 impl Scale {
-    /// An axis that holds these values, with one unit for all of it; `None` where there are none.
+    /// Returns an axis that holds these values, in a single unit; `None` if there are none.
     pub fn for_values(
         values: impl IntoIterator<Item = Span>,
         spread: Spread,
@@ -64,8 +64,10 @@ impl Scale {
     fn log(low: f64, high: f64, units: &[Unit]) -> Scale {
         let (factor, unit) = column::unit([low, high], units);
         let (low, high) = (low / factor / 1.15, high / factor * 1.15);
-        // The ends are 1, 2 or 5 themselves: the lowest and the highest line have a label.
-        let fine = |at: f64| ticks::within_decades(at / 20.0, at * 20.0, &[1.0, 2.0, 5.0]);
+        // The ends are 1, 2 or 5 themselves, so the lowest and the highest line have a label.
+        fn fine(at: f64) -> Vec<f64> {
+            ticks::within_decades(at / 20.0, at * 20.0, &[1.0, 2.0, 5.0])
+        }
         let low = fine(low).into_iter().rfind(|tick| *tick <= low).unwrap_or(low);
         let high = fine(high).into_iter().find(|tick| *tick >= high).unwrap_or(high);
         let shown = ticks::logarithmic(low, high, MAX_TICKS + 1);
@@ -73,8 +75,8 @@ impl Scale {
         let minor =
             between.into_iter().filter(|tick| !shown.contains(tick)).map(|tick| tick * factor);
         let minor = if shown.len() < 2 * MAX_TICKS { minor.collect() } else { Vec::new() };
-        // Nanoseconds up to a second: where decades stay decades in the next unit, each tick has
-        // its own.
+        // Nanoseconds up to a second: if decades remain decades in the next unit, each tick has its
+        // own unit.
         let per_tick = units.len() > 1
             && units.windows(2).all(|two| two[1].0 == two[0].0 * 1000.0)
             && shown.iter().any(|tick| *tick >= MIN_LONG_LABEL);
@@ -110,7 +112,7 @@ impl Scale {
         (self.low..=self.high).contains(&value)
     }
 
-    /// `GiB/s`, and how the values are spread where that is not from 0.
+    /// Returns `GiB/s`, and the kind of scale if it does not start at 0.
     pub fn about(&self) -> String {
         match self.unit {
             "" if self.log => "logarithmic".into(),
@@ -120,19 +122,19 @@ impl Scale {
     }
 }
 
-/// The axis of what varies.
+/// The axis of the varying parameter.
 #[derive(Clone)]
 pub struct Across {
     /// `block size`.
     pub title: String,
     pub log: bool,
-    /// Every place that was measured, ascending.
+    /// Every measured place, ascending.
     pub places: Vec<f64>,
     pub show: Rc<dyn Fn(f64) -> String>,
 }
 
 impl Across {
-    /// An axis over these places; logarithmic where that is wanted and possible.
+    /// Returns an axis over these places; logarithmic if requested and possible.
     pub fn new(
         title: String,
         log: bool,
@@ -156,8 +158,8 @@ impl Across {
         if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// Places with their labels, so that no two labels touch where each takes the share of the axis
-    /// that `wide` says: the first, the last, and of those between every n-th that has room.
+    /// Returns places with labels that do not touch if each takes the share of the axis that `wide`
+    /// returns: the first, the last, and every n-th of those between that has room.
     pub fn labels(&self, wide: impl Fn(&str) -> f64) -> Vec<(f64, String)> {
         let all: Vec<(f64, String, f64)> =
             self.places.iter().map(|at| (*at, (self.show)(*at), self.share(*at))).collect();
@@ -169,7 +171,8 @@ impl Across {
             (0..=last).filter(|at| (last - at).is_multiple_of(every)).collect()
         };
         let fits = |kept: &[usize]| kept.windows(2).all(|two| clear(&all[two[0]], &all[two[1]]));
-        // Even steps read best; where places are uneven, as threads are, whatever has room.
+        // Even steps read best; if places are uneven, as those of threads are, all that have room
+        // are labelled.
         let even = (1..=last.max(1)).map(spread).find(|kept| fits(kept)).unwrap_or_default();
         let mut greedy: Vec<usize> = Vec::new();
         for at in 0..all.len() {
@@ -189,7 +192,7 @@ impl Across {
 /// Low, middle, high.
 pub type Span = (f64, f64, f64);
 
-/// Whether a value can stand on any scale.
+/// Returns whether a value can be drawn on any scale.
 pub fn is_drawable(span: &Span) -> bool {
     span.1 > 0.0 && [span.0, span.1, span.2].iter().all(|value| value.is_finite())
 }

@@ -38,7 +38,7 @@ fn what_moves_no_bytes_takes_the_throughput_from_no_other() {
         (Metric::Throughput, "Throughput by block size", "MiB/s")
     );
     assert_eq!(points(first), 38, "19 blocks, cold and warm");
-    // Calls per second by count, reads and lseek in one figure, with their means.
+    // Calls per second by count: reads and lseek in one figure, with their means.
     let calls = all
         .iter()
         .flat_map(|group| &group.figures)
@@ -78,7 +78,7 @@ fn curves_that_are_too_many_for_one_panel_have_several_and_none_is_left_out() {
     );
     assert_eq!((points(figure), all.len()), (count, 1));
     assert!(figure.panels.iter().all(|panel| panel.curves.len() == 12));
-    // The same way has the same name and colour on all of them.
+    // The same backend has the same name and colour on all of them.
     let names: Vec<&str> = all[0].keys.iter().map(|key| key.name.as_str()).collect();
     assert!(
         names.len() == 12 && names.contains(&"mmap-copy cold") && names.contains(&"stdio warm"),
@@ -109,11 +109,11 @@ fn any_number_of_curves_is_drawn_whole() {
 
 #[test]
 fn threads_that_do_not_double_are_evenly_apart_and_a_lone_cell_is_a_bar() {
-    let threads = |own: &[u32]| {
+    fn threads(own: &[u32]) -> Vec<Job> {
         own.iter()
             .map(|n| Job { threads: *n, ..sample::job("pread", 2 << 20, Cache::Warm) })
             .collect::<Vec<_>>()
-    };
+    }
     let across = |own: &[u32]| drawn(&measured(threads(own)))[0].figures[0].across.log;
     assert_eq!((across(&[1, 2, 5, 10, 15, 30]), across(&[1, 2, 4, 8, 64])), (false, true));
     let all = drawn(&measured(vec![
@@ -202,7 +202,7 @@ fn every_curve_has_a_name_where_there_are_several_and_their_bands_together_hide_
     let mut session = sample::lab();
     with_latency(&mut session, &[None]);
     let alone = latency(&session);
-    // It stands beside what a report gives for the same sizes.
+    // It is shown beside the figures of a report for the same sizes.
     assert_eq!(
         alone.keys.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(),
         ["this run", "reported: xeon-os"]
@@ -214,7 +214,9 @@ fn every_curve_has_a_name_where_there_are_several_and_their_bands_together_hide_
     let all = latency(&session);
     let names: Vec<&str> = all.keys.iter().map(|key| key.name.as_str()).collect();
     assert!(names.len() >= 8 && names[..2] == ["random order", "stride 16"], "{names:?}");
-    let haze = |group: &Group| group.figures[0].panels[0].haze();
+    fn haze(group: &Group) -> f64 {
+        group.figures[0].panels[0].haze()
+    }
     assert!(haze(&alone) > haze(&all) && haze(&all) * 8.0 < 0.3, "{} {}", haze(&alone), haze(&all));
 }
 
@@ -223,7 +225,9 @@ fn a_caption_says_what_is_drawn_and_no_more() {
     let span =
         |low, high| Point { at: 1.0, span: (low, 2.0, high), expected: None, wrong: false, of: 0 };
     let expected = |point: Point| Point { expected: Some((1.0, 3.0)), ..point };
-    let caption = |points: &[Point]| about(points.iter());
+    fn caption(points: &[Point]) -> &str {
+        about(points.iter())
+    }
     assert_eq!(caption(&[span(2.0, 2.0)]), "median");
     assert_eq!(caption(&[span(2.0, 2.0), span(1.9, 2.1)]), "median and 95 % interval");
     assert_eq!(caption(&[expected(span(2.0, 2.0))]), "median; shaded: the expected range");
@@ -235,7 +239,7 @@ fn a_caption_says_what_is_drawn_and_no_more() {
 
 #[test]
 fn counts_on_one_axis_are_all_decimal_or_all_binary() {
-    let labels = |counts: &[u64]| {
+    fn labels(counts: &[u64]) -> Vec<String> {
         let cells = counts
             .iter()
             .map(|count| Job { count: Some(*count), ..sample::job("read", 1, Cache::Warm) })
@@ -243,7 +247,7 @@ fn counts_on_one_axis_are_all_decimal_or_all_binary() {
         let all = drawn(&measured(cells));
         let across = &all[0].figures[0].across;
         counts.iter().map(|count| (across.show)(*count as f64)).collect::<Vec<_>>()
-    };
+    }
     assert_eq!(labels(&[1 << 10, 1 << 20, 8 << 20]), ["1,024", "1 Mi", "8 Mi"]);
     let mixed = labels(&[1 << 20, 10_000_000]);
     assert!(mixed.iter().all(|label| !label.contains('i')), "{mixed:?}");
@@ -251,17 +255,17 @@ fn counts_on_one_axis_are_all_decimal_or_all_binary() {
 
 #[test]
 fn on_a_logarithmic_axis_a_single_figure_is_a_dot_and_no_bar() {
-    let page = |look: &Look| {
+    fn page(look: &Look) -> String {
         let mut svg = Vec::new();
         (crate::report::find_format("svg").unwrap().write)(&sample::lab(), look, &mut svg).unwrap();
         String::from_utf8(svg).unwrap()
-    };
+    }
     // A bar is a polygon in the colour of the first curve.
-    let bars = |text: &str| {
+    fn bars(text: &str) -> usize {
         text.lines()
             .filter(|line| line.starts_with("<polygon") && line.contains("fill-opacity=\"0.85\""))
             .count()
-    };
+    }
     let [linear, log] =
         [Spread::Linear, Spread::Log].map(|scale| page(&Look { scale, ..Look::default() }));
     assert!(bars(&linear) > 0, "{linear}");

@@ -64,6 +64,8 @@ fn shell_quote(target: &Target) -> Option<String> {
     let name = target.path.to_str().filter(|name| text::clean(name) == **name)?;
     // A name that begins with a dash would be read as an option by cat.
     let name = if name.starts_with('-') { format!("./{name}") } else { name.into() };
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-');
+    fn plain(c: char) -> bool {
+        c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-')
+    }
     Some(if name.chars().all(plain) { name } else { format!("'{}'", name.replace('\'', "'\\''")) })
 }

@@ -1,4 +1,4 @@
-//! A job that is exported for fio and imported from fio's JSON is the same job.
+//! Tests that a job exported for fio and imported from fio's JSON is the same job.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::report::sample;
 
 const SPAN: u64 = 1 << 20;
 
-/// The job file of one job.
+/// Returns the job file of one job.
 fn exported(job: &Job, path: &Path) -> String {
     let mut session = sample::session(vec![job.clone()]);
     session.plan.target = TargetSpec::New { path: path.into(), size: SPAN };
@@ -23,18 +23,20 @@ fn exported(job: &Job, path: &Path) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The options of the section whose line begins so, as fio prints them.
+/// Returns the options of the section whose first line starts with this, as fio prints them.
 fn options(text: &str, section: &str) -> Value {
     let lines = text.lines().skip_while(|line| !line.starts_with(section)).skip(1);
     let options = lines.take_while(|line| !line.is_empty() && !line.starts_with([';', '[']));
-    let pair = |line: &str| match line.split_once('=') {
-        Some((name, value)) => (name.to_string(), json!(value)),
-        None => (line.to_string(), json!("1")),
-    };
+    fn pair(line: &str) -> (String, Value) {
+        match line.split_once('=') {
+            Some((name, value)) => (name.to_string(), json!(value)),
+            None => (line.to_string(), json!("1")),
+        }
+    }
     Value::Object(options.map(pair).collect::<Map<_, _>>())
 }
 
-/// What fio prints of this job file when it has read and written 64 KiB.
+/// Returns fio's output for this job file after it has read and written 64 KiB.
 fn output(text: &str, op: Op, mixed: bool) -> String {
     let moved = json!({"io_bytes": 65_536, "total_ios": 16, "runtime": 100});
     let direction = |own: Op| if op == own || mixed { moved.clone() } else { json!({}) };
@@ -48,7 +50,7 @@ fn output(text: &str, op: Op, mixed: bool) -> String {
         .to_string()
 }
 
-/// The cells that are imported from fio's output.
+/// Returns the cells imported from fio's output.
 fn imported(output: &str) -> Vec<Job> {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("fio.json");
@@ -64,7 +66,7 @@ fn engine(info: &Info) -> Option<FioEngine> {
     }
 }
 
-/// Jobs of a backend that differ in everything that fio reports.
+/// Returns jobs of a backend that differ in everything that fio reports.
 fn jobs(info: &Info) -> Vec<Job> {
     let plain = |op: &Op| Job { span: SPAN, ..Job::plain(Choice::plain(info.id), *op) };
     let mut jobs: Vec<Job> = info.ops.iter().filter(|op| **op != Op::Seek).map(plain).collect();
@@ -118,7 +120,9 @@ fn what_is_exported_is_imported_as_the_same_job() {
 
 #[test]
 fn no_two_backends_have_the_same_engine() {
-    let engines = || BACKENDS.iter().filter_map(|backend| engine(backend.info()));
+    fn engines() -> impl Iterator<Item = FioEngine> {
+        BACKENDS.iter().filter_map(|backend| engine(backend.info()))
+    }
     for own in engines() {
         assert_eq!(engines().filter(|other| other.name == own.name).count(), 1, "{}", own.name);
     }

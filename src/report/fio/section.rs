@@ -109,7 +109,7 @@ fn set_pattern(section: &mut Section, job: &Job) {
     let rw = match job.pattern {
         Pattern::Seq => kind.to_string(),
         Pattern::Random => format!("rand{kind}"),
-        // Added to the end of the block before.
+        // Added to the end of the previous block.
         Pattern::Reverse => format!("{kind}:-{}", block.saturating_mul(2)),
         Pattern::Stride(n) => {
             section.add_comment(

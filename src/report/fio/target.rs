@@ -36,7 +36,7 @@ impl Target {
                 );
                 Target { path: dir.join("iotui-fio.tmp"), writable: true, comments: vec![comment] }
             }
-            // What iotui wrote is a file of the user's now.
+            // A file that iotui wrote now belongs to the user.
             TargetSpec::New { path, .. } => {
                 let mut name = path.as_os_str().to_owned();
                 name.push(".fio");
@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// Whether a job with this operation may run on it.
+    /// Returns whether a job with this operation may run on it.
     pub fn allows(&self, op: Op) -> bool {
         self.writable || op != Op::Write
     }
@@ -75,13 +75,13 @@ impl Target {
 /// variable, quotes vanish.
 fn fio_filename(path: &Path) -> Option<String> {
     let text = path.to_str()?;
-    let plain = |c: char| {
+    fn plain(c: char) -> bool {
         c.is_alphanumeric()
             || matches!(
                 c,
                 '.' | '_' | '/' | '+' | '=' | '@' | ',' | '~' | '-' | ' ' | ':' | '(' | ')'
             )
-    };
+    }
     let is_plain =
         !text.is_empty() && text.chars().all(plain) && text.trim() == text && text.len() < 4096;
     is_plain.then(|| text.replace(':', "\\:"))

@@ -10,7 +10,7 @@ fn show(session: &Session) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The options of the section whose name holds `name`.
+/// Returns the options of the section whose name contains `name`.
 fn options<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let mut lines =
         text.lines().skip_while(|line| !(line.starts_with('[') && line.contains(name))).skip(1);
@@ -88,10 +88,12 @@ fn a_cell_is_said_in_words_of_fio() {
 
 #[test]
 fn cells_of_peers_are_what_they_ran() {
-    let peer = |name: &str| Job {
-        backend: Choice { peer: true, ..Choice::parse(name).unwrap() },
-        ..sample::job("read", 4096, Cache::Warm)
-    };
+    fn peer(name: &str) -> Job {
+        Job {
+            backend: Choice { peer: true, ..Choice::parse(name).unwrap() },
+            ..sample::job("read", 4096, Cache::Warm)
+        }
+    }
     let text =
         show(&sample::session(["dd", "fio", "fio+io_uring", "fio+no such"].map(peer).to_vec()));
     for (section, engine) in [

@@ -1,10 +1,10 @@
-//! The JSON of Google Benchmark, as its `compare.py` and the trackers of continuous integration
-//! read it.
+//! The JSON of Google Benchmark, as read by its `compare.py` and by the trackers of continuous
+//! integration.
 //!
 //! One entry per counted trial and, from two on, their mean, median and standard deviation; times
 //! are those of one operation, over all threads. A cell that failed or was not measured is listed
-//! in the context only: an entry of 0 ns, as Google Benchmark writes for one that failed, is read as
-//! the fastest ever by trackers, and takes the overall mean from `compare.py`.
+//! in the context only: trackers would read an entry of 0 ns, as Google Benchmark writes for a
+//! failed one, as the fastest ever, and `compare.py` would omit the overall mean.
 
 mod probes;
 
@@ -62,7 +62,8 @@ impl Names {
         Names { span: varies(|job| job.span), count: varies(|job| job.count.unwrap_or(u64::MAX)) }
     }
 
-    /// `mmap/read/seq/block:4096/cold/threads:4`: the same job has the same name in every session.
+    /// Returns `mmap/read/seq/block:4096/cold/threads:4`: the same job has the same name in every
+    /// session.
     fn name(&self, job: &Job) -> String {
         let mut parts = vec![
             job.backend.to_string(),
@@ -163,7 +164,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// What all entries of a cell have in common, without their figures.
+    /// Returns the common part of all entries of a cell, without their figures.
     fn plain(
         run_name: &'a str,
         family_index: usize,
@@ -200,7 +201,7 @@ struct Aggregate {
 /// Returns the trials that count, or why there are none.
 fn counted_trials(result: &CellResult) -> Result<Vec<&Trial>, &str> {
     let trials: Vec<&Trial> = result
-        .counted()
+        .counted_trials()
         .into_iter()
         .filter_map(|i| result.trials.get(i))
         .map(|t| &**t)
@@ -272,7 +273,7 @@ fn build_aggregate(
     (name, get): Statistic,
 ) -> Option<Value> {
     let of = |value: fn(&Trial) -> f64| {
-        Summary::of(&trials.iter().map(|t| value(t)).collect::<Vec<_>>()).map(|s| get(&s))
+        Summary::from_values(&trials.iter().map(|t| value(t)).collect::<Vec<_>>()).map(|s| get(&s))
     };
     let entry = Entry {
         name: format!("{}_{name}", plain.run_name),

@@ -9,14 +9,14 @@ use crate::record::Unit;
 use crate::report::text;
 use crate::stats::Summary;
 
-/// `probe:call/arguments:3`.
+/// Returns `probe:call/arguments:3`.
 pub fn name(cell: &ProbeCell) -> String {
     let params = cell.params.iter().map(|(name, value)| format!("/{name}:{value}"));
     text::clean(&format!("probe:{}{}", cell.probe, params.collect::<String>()))
 }
 
-/// Adds the entries of a probe, or its error to `failed`. A rate is the time of one byte or
-/// operation; a size is not a time and has no entry.
+/// Adds the entries of a probe, or its error to `failed`. A rate is converted to the time of one
+/// byte or operation; a size is not a time and has no entry.
 pub fn push_entries(
     list: &mut Vec<Value>,
     failed: &mut Vec<String>,
@@ -27,7 +27,7 @@ pub fn push_entries(
     let unit = probe.unit.unwrap_or(Unit::Nanos);
     let nanos = |value: f64| if unit == Unit::Nanos { value } else { 1e9 / value };
     let values: Vec<f64> = probe
-        .counted()
+        .counted_trials()
         .into_iter()
         .map(|index| probe.trials[index].value)
         .filter(|value| *value > 0.0)
@@ -45,7 +45,7 @@ pub fn push_entries(
         list.extend(serde_json::to_value(with_time(entry, nanos(*value), unit)));
     }
     let times: Vec<f64> = values.iter().map(|value| nanos(*value)).collect();
-    if let Some(summary) = Summary::of(&times).filter(|_| times.len() > 1) {
+    if let Some(summary) = Summary::from_values(&times).filter(|_| times.len() > 1) {
         for (name, get) in AGGREGATES {
             let aggregate = Some(Aggregate { aggregate_name: name, aggregate_unit: "time" });
             let name_is_spread = name == "stddev";

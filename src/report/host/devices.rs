@@ -1,11 +1,11 @@
-//! The block devices under a target, as a tree: what is mounted above, the disks below.
+//! The block devices under a target, as a tree: mounts at the top, disks at the bottom.
 
 use super::layout::Page;
 use crate::sys::block::{BlockDevice, Kind};
 use crate::text::{Replacement, safe};
 use crate::units::{show_bytes, show_rate};
 
-/// Adds two lines per device: what it is, and how its queue works.
+/// Adds two lines per device: its description, and the properties of its queue.
 pub(super) fn tree(page: &mut Page, devices: &[BlockDevice]) {
     if devices.is_empty() {
         return;
@@ -21,7 +21,7 @@ pub(super) fn tree(page: &mut Page, devices: &[BlockDevice]) {
     }
 }
 
-/// Whether another device of this depth follows below the same parent.
+/// Returns whether another device of this depth follows below the same parent.
 fn has_sibling(devices: &[BlockDevice], i: usize, depth: usize) -> bool {
     devices[i + 1..]
         .iter()
@@ -29,7 +29,7 @@ fn has_sibling(devices: &[BlockDevice], i: usize, depth: usize) -> bool {
         .any(|later| later.depth == depth)
 }
 
-/// The lines that pass by on the left, for the ancestors of device `i` below the top.
+/// Returns the vertical lines on the left, for the ancestors of device `i` below the top.
 fn passing(devices: &[BlockDevice], i: usize) -> String {
     (1..devices[i].depth)
         .map(|depth| if has_sibling(devices, i, depth) { "│  " } else { "   " })
@@ -45,7 +45,7 @@ fn branch(devices: &[BlockDevice], i: usize) -> String {
     }
 }
 
-/// Beside the second line of device `i`, down to what comes next.
+/// Returns the tree lines beside the second line of device `i`, down to the next device.
 fn trunk(devices: &[BlockDevice], i: usize) -> String {
     let depth = devices[i].depth;
     let branches = match depth {
@@ -145,11 +145,9 @@ mod tests {
 
     #[test]
     fn a_mirror_of_partitions() {
-        let queued = |device: BlockDevice| BlockDevice {
-            scheduler: Some("mq-deadline".into()),
-            rotational: Some(false),
-            ..device
-        };
+        fn queued(device: BlockDevice) -> BlockDevice {
+            BlockDevice { scheduler: Some("mq-deadline".into()), rotational: Some(false), ..device }
+        }
         let raid =
             BlockDevice { detail: Some("raid1".into()), ..queued(device("md0", 1, Kind::Raid)) };
         let stack = [

@@ -1,4 +1,4 @@
-//! Sections, rows and tables; and the same as text in 80 columns.
+//! Sections, rows and tables, and their rendering as text in 80 columns.
 
 use crate::text::table::{Cell, lay_out};
 use crate::text::wrap_hanging;
@@ -18,14 +18,14 @@ pub enum Item {
         label: &'static str,
         value: String,
     },
-    /// The first row has the titles.
+    /// The first row holds the titles.
     Table {
         align: &'static [Align],
         rows: Vec<Vec<String>>,
     },
 }
 
-/// Pieces that follow each other.
+/// Pieces in sequence.
 #[derive(Debug, Default)]
 pub(super) struct Items(Vec<Item>);
 
@@ -78,13 +78,14 @@ impl Page {
         self.line(title);
     }
 
-    /// `  label         value`.
+    /// Adds a row: `  label         value`.
     fn row(&mut self, label: &str, value: &str) {
         let width = LABEL - 2;
         self.paragraph(2, LABEL, &format!("{label:width$}{value}"));
     }
 
-    /// Wrapped at the page's width: the first line indented by `first`, the others by `rest`.
+    /// Adds text wrapped at the page's width: the first line indented by `first`, the others by
+    /// `rest`.
     pub(super) fn paragraph(&mut self, first: usize, rest: usize, text: &str) {
         for (i, line) in wrap_hanging(text, WIDTH - first, WIDTH - rest).iter().enumerate() {
             let indent = if i == 0 { first } else { rest };
@@ -92,7 +93,7 @@ impl Page {
         }
     }
 
-    /// Columns as wide as their widest cell, two spaces between them.
+    /// Adds a table with columns as wide as their widest cell and two spaces between them.
     fn table(&mut self, align: &[Align], rows: &[Vec<String>]) {
         let cells: Vec<Vec<Cell>> =
             rows.iter().map(|row| row.iter().map(Cell::new).collect()).collect();

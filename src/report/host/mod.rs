@@ -19,31 +19,37 @@ use crate::sys::extents::ExtentMethod;
 use crate::sys::residency::Method;
 use crate::units::{show_bytes, show_share, three_digits};
 
-/// What `iotui host --format json` prints.
+/// The output of `iotui host --format json`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Report<'a> {
     pub host: &'a Host,
     pub target: Option<&'a TargetFacts>,
     pub findings: &'a [Warning],
+    /// The loop that computes XORs, the fastest of several on this CPU; `None` if not determined.
+    pub xor_loop: Option<&'a str>,
 }
 
-/// The report in 80 columns, ended by a newline, without trailing spaces.
-pub fn text(host: &Host, target: Option<&TargetFacts>, findings: &[Warning]) -> String {
+/// Returns the report in 80 columns, ended by a newline, without trailing spaces.
+pub fn text(report: &Report) -> String {
     let mut page = Page::default();
-    page.items(&host_items(host));
-    if let Some(target) = target {
+    page.items(&items(report.host, report.xor_loop));
+    if let Some(target) = report.target {
         page.items(&target_items(target));
         devices::tree(&mut page, &target.devices);
     }
-    add_findings(&mut page, findings);
+    add_findings(&mut page, report.findings);
     page.text()
 }
 
 /// Returns the facts of a machine.
 pub fn host_items(host: &Host) -> Vec<Item> {
+    items(host, None)
+}
+
+fn items(host: &Host, xor_loop: Option<&str>) -> Vec<Item> {
     let mut items = Items::default();
     add_machine(&mut items, host);
-    add_cpu(&mut items, host);
+    add_cpu(&mut items, host, xor_loop);
     add_caches(&mut items, &host.caches);
     add_memory(&mut items, &host.memory);
     add_network(&mut items, &host.network);
@@ -77,7 +83,7 @@ fn add_machine(items: &mut Items, host: &Host) {
     items.row("now", &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
 }
 
-fn add_cpu(items: &mut Items, host: &Host) {
+fn add_cpu(items: &mut Items, host: &Host, xor_loop: Option<&str>) {
     let cpu = &host.cpu;
     items.section("CPU");
     let vendor = if cpu.vendor.is_empty() { String::new() } else { format!(" ({})", cpu.vendor) };
@@ -101,6 +107,7 @@ fn add_cpu(items: &mut Items, host: &Host) {
         cpu.governor.as_deref().unwrap_or("none: this system does not control the frequency"),
     );
     items.row("instructions", &cpu.simd.join(" "));
+    items.row("XOR loop", xor_loop.unwrap_or_default());
     items.row(
         "clock",
         &[std::slice::from_ref(&host.clock.current), cpu.tsc.as_slice()].concat().join(" "),
@@ -126,7 +133,9 @@ fn add_cpu(items: &mut Items, host: &Host) {
 }
 
 fn describe_cpus(cpu: &Cpu) -> String {
-    let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    fn plural(n: u32, what: &str) -> String {
+        format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+    }
     let mut text = format!(
         "{} online, {}, {}",
         cpu.online,
@@ -150,7 +159,9 @@ fn add_caches(items: &mut Items, caches: &[CacheLevel]) {
         return;
     }
     items.section("CPU caches");
-    let number = |value: Option<u32>| value.map_or("-".into(), |n| n.to_string());
+    fn number(value: Option<u32>) -> String {
+        value.map_or("-".into(), |n| n.to_string())
+    }
     let rows = caches.iter().map(|cache| {
         let size = if cache.size == 0 { "-".into() } else { show_bytes(cache.size) };
         let shared = match cache.sharers() {
@@ -241,7 +252,7 @@ fn add_target(items: &mut Items, target: &TargetFacts) {
     items.section("Target");
     items.row("path", &target.path);
     let kind = kind_name(target.kind);
-    // A scratch file that is not made yet has no size.
+    // A scratch file that does not exist yet has no size.
     items.row(
         "size",
         &if target.size == 0 && target.kind == TargetKind::Scratch {
@@ -257,7 +268,7 @@ fn add_target(items: &mut Items, target: &TargetFacts) {
         items.row("file system", &format!("{}{on}{at}", target.fs));
         items.row("options", &target.options.join(", "));
     }
-    if let (Some(space), Some(used)) = (target.space, target.used()) {
+    if let (Some(space), Some(used)) = (target.space, target.used_share()) {
         items.row(
             "space",
             &format!(

@@ -1,5 +1,5 @@
-//! Below the table: warnings with evidence and remedy, what failed or was not measured, how the run
-//! ended.
+//! The part below the table: warnings with evidence and remedy, cells that failed or were not
+//! measured, and how the run ended.
 
 use std::io::{self, Write};
 
@@ -54,7 +54,7 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</ol>\n</section>")
 }
 
-/// What failed and what was not measured, equal reasons together.
+/// Returns the cells that failed or were not measured, grouped by reason.
 pub fn gaps(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let failed = group_by_text(
         page.rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell))),
@@ -83,9 +83,9 @@ pub fn gaps(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</ul>\n</section>")
 }
 
-/// How the run ended, what it noted, and what the page is.
+/// Returns how the run ended, its notes, and what the page is.
 pub fn notes(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    // No line of a page is broken by its width.
+    // The browser wraps the lines of a page.
     let look = Look { width: usize::MAX / 2, ..Look::default() };
     let mut lines = below::Page { look: &look, lines: Vec::new() };
     below::add_cut(&mut lines, &page.rows);

@@ -1,11 +1,11 @@
-//! One chart as inline SVG, which a stylesheet stretches: places are percentages, text and marks
-//! keep their size.
+//! One chart as inline SVG that a stylesheet stretches: positions are percentages, while text and
+//! marks keep their size.
 
 use std::io::{self, Write};
 
 use crate::report::text::xml;
 
-/// A place down in percent of the chart: on its own scale, and on the other one.
+/// A vertical position in percent of the chart: on the chart's scale, and on the alternative one.
 #[derive(Debug, Clone, Copy)]
 pub struct Position {
     pub own: f64,
@@ -13,16 +13,16 @@ pub struct Position {
 }
 
 impl Position {
-    /// An attribute with the place on the other scale.
+    /// Returns an attribute with the position on the alternative scale.
     fn other_attribute(self, name: &str) -> String {
         self.other.map_or_else(String::new, |other| format!(" data-{name}=\"{other:.2}%\""))
     }
 }
 
-/// Where the values of a series were expected: a closed shape.
+/// The expected values of a series: a closed shape.
 pub struct Band {
     pub points: Vec<(f64, Position)>,
-    /// How strong it is, 0 to 1.
+    /// Its opacity, 0 to 1.
     pub haze: f64,
 }
 
@@ -33,27 +33,27 @@ pub struct OtherScale {
     pub log: bool,
 }
 
-/// A place across and down, in percent of the chart.
+/// A point, in percent of the chart's width and height.
 pub struct Dot {
     pub x: f64,
     pub y: Position,
-    /// The ends of its interval, where it has one.
+    /// The ends of its interval, if it has one.
     pub whisker: Option<(Position, Position)>,
     pub hollow: bool,
-    /// The read-out, a fact per line.
+    /// The read-out, one fact per line.
     pub says: Vec<String>,
 }
 
-/// What belongs together: one colour, one mark, one entry of the legend.
+/// A series: one colour, one mark, one entry of the legend.
 pub struct Series<'a> {
-    /// Its place in the legend.
+    /// Its index in the legend.
     pub index: usize,
     pub name: &'a str,
     pub color: &'static str,
-    /// Which of the marks.
+    /// The index of its mark.
     pub mark: usize,
     pub line: Style,
-    /// Whether a line goes through its dots.
+    /// Whether a line connects its dots.
     pub joined: bool,
     pub band: Option<Band>,
     pub dots: Vec<Dot>,
@@ -63,20 +63,20 @@ pub struct Series<'a> {
 pub struct Tick {
     pub at: f64,
     pub label: String,
-    /// Stands out from the others.
+    /// It stands out from the others.
     pub strong: bool,
 }
 
 pub struct Chart<'a> {
     pub id: String,
     pub title: String,
-    /// What is drawn, in which unit, on which scale.
+    /// Quantity, unit and scale.
     pub about: String,
     pub across: Vec<Tick>,
     pub up: Vec<Tick>,
     pub other: Option<OtherScale>,
     pub series: Vec<Series<'a>>,
-    /// Takes the whole width of the page.
+    /// It takes the whole width of the page.
     pub wide: bool,
 }
 
@@ -92,7 +92,7 @@ const MARKS: [&str; 8] = [
     "M-4.6 0l2.3-4h4.6l2.3 4l-2.3 4h-4.6z",
 ];
 
-/// The mark of the series at that place of the legend.
+/// Returns the mark of the series with that index in the legend.
 pub fn mark(index: usize) -> &'static str {
     MARKS[index % MARKS.len()]
 }
@@ -101,11 +101,11 @@ pub fn mark(index: usize) -> &'static str {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     Solid,
-    /// Cold.
+    /// A cold curve.
     Dashed,
-    /// Expected, not measured: it has no marks.
+    /// Expected values, not measured: without marks.
     Dotted,
-    /// Reported by somebody else: it has no line.
+    /// Values reported by others: without a line.
     Marks,
 }
 
@@ -120,10 +120,10 @@ impl Style {
     }
 }
 
-/// Labels across that a narrow page has room for.
+/// Horizontal labels that fit a narrow page.
 const MAX_NARROW_LABELS: usize = 4;
 
-/// Those that a chart beside another one has room for.
+/// Horizontal labels that fit a chart beside another one.
 const MAX_HALF_LABELS: usize = 6;
 
 impl Chart<'_> {
@@ -173,7 +173,8 @@ impl Chart<'_> {
         writeln!(out, "</svg>\n</div>\n</figure>")
     }
 
-    /// The ticks of the scale, and those of the other one, which are not seen until it is.
+    /// Returns the ticks of the scale, and those of the alternative one, hidden until it is
+    /// selected.
     fn write_ticks(&self, out: &mut dyn Write, show: impl Fn(&Tick) -> String) -> io::Result<()> {
         let group = |ticks: &[Tick]| ticks.iter().map(&show).collect::<Vec<_>>().join("\n");
         writeln!(out, "<g class=\"ticks\">{}</g>", group(&self.up))?;
@@ -205,7 +206,7 @@ impl Chart<'_> {
     }
 }
 
-/// Places joined, on the own scale and on the other.
+/// Returns connected points, on the chart's scale and on the alternative one.
 fn format_points(points: &[(f64, Position)]) -> String {
     let all = |y: &dyn Fn(&Position) -> Option<f64>| -> Option<String> {
         let places: Option<Vec<String>> =

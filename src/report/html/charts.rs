@@ -1,5 +1,5 @@
-//! The charts: every figure of the session with its legend, bars of what has no curve, and every
-//! trial over time.
+//! The charts: every figure of the session with its legend, bars for cells without a curve, and
+//! every trial over time.
 //!
 //! A click switches a chart between a linear and a logarithmic scale: the other scale's positions
 //! are stored beside the current ones.
@@ -19,7 +19,7 @@ use crate::report::table::origin;
 use crate::report::text::xml;
 use crate::units::{show_count, show_nanos, show_rate};
 
-/// Every chart that has something to show, each group below its legend.
+/// Returns every chart that has something to show, each group below its legend.
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let over_time = timeline::chart(page);
     if page.groups.is_empty() && over_time.is_none() {
@@ -56,7 +56,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</section>")
 }
 
-/// The estimates of a group, each name once.
+/// Returns the names of a group's estimates, without duplicates.
 fn unique_estimates(group: &Group) -> Vec<&EstimateLine> {
     let mut lines: Vec<&EstimateLine> = Vec::new();
     for line in
@@ -113,7 +113,7 @@ pub fn style(key: &Key) -> Style {
     }
 }
 
-/// Ids that are told apart by a number from the second on.
+/// Ids made unique by a number from the second on.
 #[derive(Default)]
 struct Ids(Vec<(&'static str, usize)>);
 
@@ -152,7 +152,7 @@ fn ticks(scale: &Scale) -> Vec<Tick> {
 }
 
 impl<'a> PanelChart<'a> {
-    /// The alternative scale, shown after a click.
+    /// Returns the alternative scale, shown after a click.
     fn other(&self) -> Option<Scale> {
         let curves = self
             .figure
@@ -331,7 +331,7 @@ fn describe_probe(probe: &ProbeResult) -> Vec<String> {
     lines
 }
 
-/// Writes what has no curve: its name, a bar, its value.
+/// Draws the cells without a curve: name, bar and value.
 fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
     if page.groups.len() == 1 {
         writeln!(out, "<h3 class=\"group\">{}</h3>", xml(&bars.title))?;
@@ -348,7 +348,7 @@ fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
             )?;
         }
         let (to, wrong) = (at(row.point.span.1), if row.point.wrong { " wrong" } else { "" });
-        // As in pictures: on a logarithmic axis there is no 0 for a bar to begin at.
+        // As in pictures: a logarithmic axis has no 0 at which a bar could begin.
         if bars.scale.log {
             writeln!(
                 out,
@@ -388,12 +388,14 @@ fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
 pub fn describe_cell(page: &Page, of: usize) -> Vec<String> {
     let Some(result) = page.results.get(of) else { return Vec::new() };
     let mut lines = vec![result.cell.label()];
-    let figure = |of: &SummaryOf, show: fn(f64) -> String| match (of.summary.low, of.summary.high) {
-        (Some(low), Some(high)) => {
-            format!("{} (95 %: {} to {})", show(of.summary.median), show(low), show(high))
+    fn figure(of: &SummaryOf, show: fn(f64) -> String) -> String {
+        match (of.summary.low, of.summary.high) {
+            (Some(low), Some(high)) => {
+                format!("{} (95 %: {} to {})", show(of.summary.median), show(low), show(high))
+            }
+            _ => show(of.summary.median),
         }
-        _ => show(of.summary.median),
-    };
+    }
     lines.extend(result.throughput.map(|of| figure(&of, show_rate)));
     lines.extend(
         result.operations.map(|of| figure(&of, |value| format!("{}/s", show_count(value)))),
@@ -409,7 +411,7 @@ pub fn describe_cell(page: &Page, of: usize) -> Vec<String> {
     let from: Vec<String> =
         from.iter().map(|(word, share)| format!("{word} {}", origin::percent(*share))).collect();
     lines.extend((!from.is_empty()).then(|| format!("from {}", from.join(", "))));
-    let trials = result.counted().len();
+    let trials = result.counted_trials().len();
     lines.push(format!("{trials} trial{}", if trials == 1 { "" } else { "s" }));
     lines.extend(result.wrong().map(|warning| format!("✖ {}", warning.message)));
     lines

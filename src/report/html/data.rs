@@ -1,4 +1,4 @@
-//! The data of the page, as the `json` format has them, so that it can be taken apart again.
+//! The data of the page, as in the `json` format, so that they can be extracted again.
 
 use std::io::{self, Write};
 
@@ -16,8 +16,8 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</script>")
 }
 
-/// JSON that no parser of pages reads as anything else: in texts only letters, digits and what
-/// begins no tag.
+/// JSON that no HTML parser can misread: texts contain only letters, digits and characters that
+/// cannot begin a tag.
 struct Inert;
 
 impl Formatter for Inert {

@@ -1,9 +1,9 @@
-//! A page: one file that a browser opens, with charts to read out, a table that sorts, and the data
-//! themselves inside.
+//! A page: one file for a browser, with charts with read-outs, a sortable table, and the data
+//! themselves embedded.
 //!
-//! It loads nothing and could load nothing: its own policy forbids every request, and of all
-//! scripts lets run the one that it names by its hash, so that no name of a file becomes one.
-//! Without scripts it shows the same. It is well-formed as XML too.
+//! It loads nothing and could load nothing: its content security policy forbids every request and
+//! allows only the script identified by its hash, so that no file name can become a script. Without
+//! scripts it shows the same. It is well-formed as XML too.
 
 mod below;
 mod chart;
@@ -35,14 +35,14 @@ pub const FORMAT: Format = Format {
 pub(super) const STYLE: &str = include_str!("../../../assets/html/page.css");
 pub(super) const SCRIPT: &str = include_str!("../../../assets/html/page.js");
 
-/// SHA-256 of what stands between the tags of the style and of the script, as the policy names
-/// them; a test computes them again.
+/// SHA-256 of the text between the tags of the style and of the script, as used in the policy; a
+/// test recomputes them.
 const STYLE_HASH: &str = "sha256-2IxebooI1E25CxniPtvT8w8hahnaAuDVKvYPnCOulq4=";
 const SCRIPT_HASH: &str = "sha256-aZ5hhPEwjPi/z32hhB/5o38aNB1uHpJFp7L4AoqIj0Y=";
 
 type Section = fn(&Page, &mut dyn Write) -> io::Result<()>;
 
-/// From the top down; a section that has nothing to show writes nothing.
+/// From the top down; a section with nothing to show writes nothing.
 const SECTIONS: [Section; 11] = [
     top::write,
     top::presets,
@@ -80,12 +80,12 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "<script>{script}</script>\n</body>\n</html>")
 }
 
-/// What stands between the tags: the hashes are of this.
+/// Returns the text between the tags, from which the hash is computed.
 fn style() -> String {
     format!("\n{STYLE}")
 }
 
-/// A script has characters that XML reads as tags.
+/// Returns the script as CDATA, because it has characters that XML reads as tags.
 fn script() -> String {
     format!("//<![CDATA[\n{SCRIPT}//]]>")
 }

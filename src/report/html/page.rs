@@ -15,13 +15,13 @@ pub struct Page<'a> {
     pub session: &'a Session,
     pub results: &'a [CellResult],
     pub probes: Vec<ProbeResult>,
-    /// The results in the order of the table, and before which of them a gap helps.
+    /// The results in the order of the table, and those that are preceded by a gap.
     pub rows: Vec<&'a CellResult>,
     pub breaks: Vec<bool>,
     pub findings: Findings<'a>,
     pub skipped: Vec<Skipped>,
     pub answer: Answer,
-    /// What is drawn, and the number of the first series of each group.
+    /// The drawing, and the number of the first series of each group.
     pub groups: Vec<Group>,
     pub first: Vec<usize>,
     pub look: Look,
@@ -41,7 +41,7 @@ impl<'a> Page<'a> {
         let first = firsts.collect();
         let (skipped, answer) =
             (analysis::skipped(session), analysis::answer_with(session, results, &probes));
-        // No line of a page is broken by its width.
+        // The browser wraps the lines of a page.
         let look = Look { width: usize::MAX / 2, color: false, ascii: false, ..*look };
         Page {
             session,

@@ -1,5 +1,4 @@
-//! The table of probes with what is to be said of them, and why the results of jobs are what they
-//! are.
+//! The table of probes with remarks on them, and the explanations of the results of jobs.
 
 use std::io::{self, Write};
 
@@ -31,7 +30,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     write_list("estimates", "Estimates and their reasons", &lines, out)
 }
 
-/// Small tables of what only some sessions have.
+/// Writes the small tables that only some sessions have.
 pub fn extras(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let mut extras = tables(page.session, &page.rows, &page.look).into_iter();
     extras.try_for_each(|extra| {
@@ -46,7 +45,7 @@ pub fn extras(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     })
 }
 
-/// A table with a heading, and a text below it where there is one.
+/// Returns a table with a heading, and the text below it, if any.
 fn write_section(
     id: &str,
     title: &str,

@@ -1,5 +1,5 @@
-//! The table: the columns of the text table, each with what it sorts by, and the source of the
-//! bytes drawn.
+//! The table: the columns of the text table, each with its sort key, and the source of the bytes as
+//! a drawing.
 
 use std::io::{self, Write};
 
@@ -47,7 +47,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// The last column has no title: the table for people needs none.
+/// Returns the title of a column; the last one has none in the text table.
 fn title(column: &Column) -> &str {
     if column.title.is_empty() { "verdict" } else { &column.title }
 }
@@ -107,7 +107,7 @@ fn write_cell(
     writeln!(out, "</td>")
 }
 
-/// The number at the start of a cell, in bytes where it has such a unit.
+/// Returns the number at the start of a cell, in bytes where it has such a unit.
 fn sort_key(text: &str) -> Option<f64> {
     let mut words = text.split_whitespace();
     let (number, unit) = (words.next()?, words.next().unwrap_or_default());

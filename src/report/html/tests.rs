@@ -47,9 +47,9 @@ fn every_page_is_xml_with_a_row_and_a_point_per_result() {
             .into_iter()
             .filter(|rows| *rows > 0);
         assert_eq!(rows, wanted.collect::<Vec<_>>(), "{name}: a table of jobs, and one of probes");
-        let marked = |node: &Node, class: &str| {
+        fn marked(node: &Node, class: &str) -> bool {
             node.attribute("class").unwrap_or("").split(' ').any(|own| own == class)
-        };
+        }
         let charts = |id: &str| {
             let own =
                 move |node: &Node| node.attribute("id").is_some_and(|own| own.starts_with(id));
@@ -62,7 +62,7 @@ fn every_page_is_xml_with_a_row_and_a_point_per_result() {
                 .filter(|node| marked(node, "dot"))
                 .count()
         };
-        // On a curve or on a bar.
+        // On a curve or as a bar.
         let bars = page
             .descendants()
             .filter(|node| node.tag_name().name() == "rect" && marked(node, "value"))
@@ -161,7 +161,7 @@ fn the_policy_names_the_style_and_the_script_and_nothing_else() {
         "default-src 'none'; style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'"
     );
     assert_eq!(policy, wanted);
-    // Names of XML are no addresses; a style on an element would be refused by the policy.
+    // XML namespaces are not addresses; the policy would reject a style on an element.
     let names = ["http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg"];
     let rest = names.iter().fold(text.clone(), |text, name| text.replace(name, ""));
     assert!(
@@ -176,7 +176,7 @@ fn the_policy_names_the_style_and_the_script_and_nothing_else() {
     );
 }
 
-/// The value of a variable in the part of the style that begins with `from`.
+/// Returns the value of a variable in the part of the style that starts with `from`.
 fn color<'a>(from: &str, name: &str) -> &'a str {
     let part = STYLE.split_once(from).unwrap().1.split_once('}').unwrap().0;
     let light = STYLE.split_once('}').unwrap().0;
@@ -210,7 +210,9 @@ fn texts_and_curves_are_seen_in_the_light_and_in_the_dark() {
 
 #[test]
 fn many_results_all_have_their_place_and_trials_are_thinned() {
-    let stride = |i: u64| crate::plan::Pattern::Stride(i + 2);
+    fn stride(i: u64) -> crate::plan::Pattern {
+        crate::plan::Pattern::Stride(i + 2)
+    }
     let cells = (0..60u64).map(|i| crate::plan::Job {
         pattern: stride(i),
         ..sample::job("read", 4096, crate::plan::Cache::Cold)
@@ -227,7 +229,7 @@ fn many_results_all_have_their_place_and_trials_are_thinned() {
     let text = show(&session);
     let page = parse(&text);
     assert!(text.contains("1 in 2 is drawn"));
-    // No two are on a curve: each has a bar, and none is left out.
+    // No two are on a curve: each has a bar, and none is skipped.
     assert_eq!(all(&page, "rect", "value").len(), 60);
     assert!(
         text.contains("<dt>read, 4 KiB, stride:2</dt>")
@@ -255,7 +257,7 @@ fn estimates_are_series_of_their_own() {
 
 #[test]
 fn a_preset_says_what_was_done() {
-    let text = show(&sample::measured());
+    let text = show(&sample::measured_session());
     assert!(
         text.contains("<h2 id=\"done\">What was done</h2>")
             && text.contains("measure: How many blocks")
@@ -272,14 +274,14 @@ fn a_result_that_failed_and_has_warnings_is_one() {
     let of = |result: &analysis::CellResult| {
         session.plan.cells.iter().position(|cell| *cell == result.cell).unwrap()
     };
-    let doubtful = |result: &&analysis::CellResult| {
+    fn doubtful(result: &&analysis::CellResult) -> bool {
         result.warnings.iter().any(|warning| warning.severity > Severity::Note)
-    };
-    let figure = |session: &Session| {
+    }
+    fn figure(session: &Session) -> String {
         let text = show(session);
         let rest = text.split("Results without a warning</h3><p class=\"figure\">").nth(1).unwrap();
         rest.split('<').next().unwrap().to_string()
-    };
+    }
     let (at, before) = (
         of(results.iter().filter(|result| result.error.is_none()).find(doubtful).unwrap()),
         figure(&session),
@@ -304,7 +306,7 @@ fn a_chart_has_the_places_of_the_other_scale() {
             && inside("data-points") > 0
             && inside("data-other") == 1
     );
-    // Its ticks: of each scale once in the grid, once beside it.
+    // The ticks of each scale: once in the grid, once beside it.
     assert_eq!(
         all(&page, "g", "other").len(),
         2 * all(&page, "figure", "chart")

@@ -1,5 +1,5 @@
-//! Every trial over the time of the run, against the median of its cell: a machine that drifts or
-//! is disturbed shows.
+//! Every trial over the time of the run, relative to the median of its cell, which shows a machine
+//! that drifts or is disturbed.
 
 use super::chart::{Chart, Dot, Position, Series, Style, Tick};
 use super::charts::style;
@@ -9,10 +9,10 @@ use crate::record::Trial;
 use crate::report::figure::{COLORS, Metric};
 use crate::units::{self, show_count, show_nanos, show_rate};
 
-/// More trials are thinned out evenly.
+/// More trials than this are thinned out evenly.
 const MAX_TRIALS: usize = 3000;
 
-/// One trial: when it began, in seconds, its share of the cell's median, and where it belongs.
+/// One trial: its start in seconds, its ratio to the cell's median, and its series.
 struct TrialPoint<'a> {
     seconds: f64,
     share: f64,
@@ -21,10 +21,10 @@ struct TrialPoint<'a> {
     trial: &'a Trial,
 }
 
-/// `None` where no cell has two trials: each would be its own median.
+/// Returns the chart; `None` if no cell has two trials, since each would be its own median.
 pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
     let all = trial_points(page);
-    if !all.iter().any(|at| at.result.counted().len() > 1) {
+    if !all.iter().any(|at| at.result.counted_trials().len() > 1) {
         return None;
     }
     let last = all.iter().map(|at| at.seconds).fold(0.0, f64::max);
@@ -68,7 +68,7 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
     })
 }
 
-/// Every series of jobs: its number, name, colour, line and mark.
+/// Returns every series of jobs: its number, name, colour, line and mark.
 fn series_keys<'a>(page: &'a Page) -> Vec<(usize, &'a str, &'static str, Style, usize)> {
     let mut all = Vec::new();
     for (group, first) in page.groups.iter().zip(&page.first) {
@@ -87,7 +87,7 @@ fn series_keys<'a>(page: &'a Page) -> Vec<(usize, &'a str, &'static str, Style, 
     all
 }
 
-/// The results that are drawn, each once, with the number of its series.
+/// Returns the results that are drawn, without duplicates, with the number of their series.
 fn drawn_results(page: &Page) -> Vec<(usize, usize)> {
     let mut all = Vec::new();
     for (group, first) in page.groups.iter().zip(&page.first) {
@@ -105,7 +105,7 @@ fn drawn_results(page: &Page) -> Vec<(usize, usize)> {
     all
 }
 
-/// The trials of all cells that are drawn, in the order in which they ran.
+/// Returns the trials of all cells that are drawn, in the order of measurement.
 fn trial_points<'a>(page: &'a Page) -> Vec<TrialPoint<'a>> {
     let mut all = Vec::new();
     for (of, series) in drawn_results(page) {
@@ -130,7 +130,7 @@ fn trial_points<'a>(page: &'a Page) -> Vec<TrialPoint<'a>> {
             }
         }
     }
-    // Sessions without start times have rounds.
+    // Sessions without start times use the rounds.
     if all.iter().all(|at| at.seconds == 0.0) {
         all.iter_mut().for_each(|at| at.seconds = at.trial.round.into());
     }
@@ -156,20 +156,20 @@ fn describe_trial(at: &TrialPoint) -> Vec<String> {
     lines
 }
 
-/// Round times: 0, and a few more up to the last.
+/// Returns the ticks of the time axis: 0, and a few more up to the last.
 fn time_ticks(last: f64) -> Vec<(f64, String)> {
     let steps = [
         0.01, 0.05, 0.2, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0,
         7200.0, 21_600.0, 86_400.0,
     ];
     let step = steps.into_iter().find(|step| last / step <= 8.0).unwrap_or(last / 4.0);
-    let show = |value: f64| {
+    fn show(value: f64) -> String {
         if value < 100.0 {
             format!("{} s", (value * 100.0).round() / 100.0)
         } else {
             units::show_wait(std::time::Duration::from_secs_f64(value))
         }
-    };
+    }
     (0..=8)
         .map(|i| f64::from(i) * step)
         .filter(|value| *value <= last)
@@ -177,7 +177,7 @@ fn time_ticks(last: f64) -> Vec<(f64, String)> {
         .collect()
 }
 
-/// Ratios on both sides of 1, as far as `far` powers of two.
+/// Returns ratios on both sides of 1, up to `far` powers of two.
 fn ratio_ticks(far: f64) -> Vec<(f64, String)> {
     let steps: &[f64] = match far {
         ..0.2 => &[1.05, 1.1],

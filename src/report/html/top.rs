@@ -1,4 +1,4 @@
-//! The head of the page: what was measured, the answer, the figures that count, and the conditions.
+//! The head of the page: what was measured, the answer, the key figures, and the conditions.
 
 use std::io::{self, Write};
 
@@ -80,7 +80,7 @@ fn write_fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes how many results have no warning.
 fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    // What failed after its first trials has warnings too, and is one result all the same.
+    // A cell that failed after its first trials has warnings too, but counts as one result.
     let jobs = page.rows.iter().map(|row| (row.error.is_some(), &row.warnings));
     let all: Vec<(bool, &Vec<Warning>)> = jobs
         .chain(page.probes.iter().map(|probe| (probe.error.is_some(), &probe.warnings)))

@@ -48,7 +48,7 @@ fn every_key_is_needed(schema: &jsonschema::Validator, document: &Value, path: &
 #[test]
 fn no_key_can_be_left_out() {
     let (schema, mut document) = (schema(), show(&sample::troubled()));
-    // What a later version adds to evidence and answers is described where it is used.
+    // Keys that a later version adds to evidence and answers are described where they are used.
     document["results"][0]["trials"][0]
         .as_object_mut()
         .unwrap()

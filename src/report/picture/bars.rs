@@ -1,4 +1,4 @@
-//! What has no curve: a bar for each, its value at its end.
+//! Bars for the cells without a curve, each with its value at its end.
 
 use super::font::width;
 use super::place::{SMALL, TEXT};
@@ -7,11 +7,11 @@ use crate::report::figure::{Bar, Bars, COLORS, NEUTRAL, ROUND};
 
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 13.0;
-/// Rows of one column; of more there are two.
+/// Rows of one column; more rows take two columns.
 const MAX_ROWS: usize = 30;
 const INK: Ink = Ink::Color(COLORS[0]);
 
-/// Draws them from `top` on; returns where they end.
+/// Draws the bars from `top` on; returns where they end.
 pub fn draw(bars: &Bars, scene: &mut Scene, left: f64, top: f64, wide: f64) -> f64 {
     let columns = if bars.rows.len() > MAX_ROWS { 2 } else { 1 };
     let each = bars.rows.len().div_ceil(columns);
@@ -23,23 +23,23 @@ pub fn draw(bars: &Bars, scene: &mut Scene, left: f64, top: f64, wide: f64) -> f
     top + 26.0 + each as f64 * ROW_HEIGHT + 8.0
 }
 
-/// A column of bars as it lies on the page.
+/// A column of bars as placed on the page.
 struct Column<'a> {
     bars: &'a Bars,
     top: f64,
-    /// The room of the labels, and where they end.
+    /// The width of the labels, and where they end.
     labels: f64,
     labels_end: f64,
-    /// Where bars begin, and the room for the longest.
+    /// Where bars begin, and the width of the longest.
     from: f64,
     room: f64,
 }
 
 impl<'a> Column<'a> {
     fn new(bars: &'a Bars, (left, top, wide): (f64, f64, f64)) -> Column<'a> {
-        let widest = |text: &mut dyn Iterator<Item = &String>| {
+        fn widest(text: &mut dyn Iterator<Item = &String>) -> f64 {
             text.map(|text| width(text, TEXT, false)).fold(0.0, f64::max)
-        };
+        }
         let labels = widest(&mut bars.rows.iter().map(|row| &row.label)).min(wide * 0.45);
         let values = widest(&mut bars.rows.iter().map(|row| &row.show));
         let (labels_end, room) = (left + labels, (wide - labels - values - 28.0).max(80.0));
@@ -57,12 +57,12 @@ impl<'a> Column<'a> {
         self.from + self.room * self.bars.scale.share(value)
     }
 
-    /// Where the range that was expected is drawn: never too small to be seen.
+    /// Returns the bounds of the drawn expected range, which is never too small to be seen.
     fn expected(&self, row: &Bar) -> Option<(f64, f64)> {
         row.point.expected.map(|(low, high)| (self.x(low), self.x(high).max(self.x(low) + 2.0)))
     }
 
-    /// The lines of the scale, and their labels where there is room.
+    /// Draws the lines of the scale, and their labels if there is room.
     fn draw_ticks(&self, rows: usize, scene: &mut Scene) {
         let bottom = self.top + 22.0 + rows as f64 * ROW_HEIGHT;
         let mut end = f64::NEG_INFINITY;
@@ -77,13 +77,14 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// A bar with its label and its value around the height `middle`.
+    /// Draws a bar with its label and its value around the height `middle`.
     fn draw_row(&self, row: &Bar, middle: f64, scene: &mut Scene) {
         let label = truncate(&row.label, self.labels);
         scene.text((self.labels_end, middle + 4.5), &label, Ink::Text, TEXT, Anchor::End);
         let to = self.x(row.point.span.1);
         if self.bars.scale.log {
-            // A logarithmic axis has no 0 for a bar to begin at: its length would say nothing.
+            // A logarithmic axis has no 0 at which a bar could begin: its length would mean
+            // nothing.
             scene.line(vec![(self.from, middle), (to, middle)], Stroke::new(Ink::Grid, 1.0));
         } else {
             let opacity = if row.point.wrong { 0.35 } else { 0.85 };
@@ -101,7 +102,7 @@ impl<'a> Column<'a> {
             );
         }
         self.draw_marks(row, middle, scene);
-        // What was expected may reach further than the value: the text stands right of both.
+        // The expected range may extend beyond the value: the text is right of both.
         let reported = row.reported.iter().map(|(_, value)| self.x(*value));
         let beyond =
             reported.chain(expected.map(|(_, high)| high)).chain([high]).fold(to, f64::max);
@@ -114,7 +115,7 @@ impl<'a> Column<'a> {
         );
     }
 
-    /// The value, and those that others reported.
+    /// Draws the value, and those reported by others.
     fn draw_marks(&self, row: &Bar, middle: f64, scene: &mut Scene) {
         let mut mark = |value: f64, ink: Ink, mark: usize, hollow: bool, says: String| {
             scene.shapes.push(Shape::Mark { at: (self.x(value), middle), mark, ink, hollow, says });
@@ -141,7 +142,7 @@ fn rectangle(left: f64, right: f64, middle: f64, thick: f64) -> Vec<(f64, f64)> 
     vec![(left, top), (right, top), (right, bottom), (left, bottom)]
 }
 
-/// Truncates a text that is too long.
+/// Truncates text that is too long.
 fn truncate(text: &str, most: f64) -> String {
     let mut text = text.to_string();
     if width(&text, TEXT, false) <= most + 0.5 {

@@ -1,7 +1,7 @@
 //! The letters of pictures: Inter (SIL Open Font License 1.1, `assets/fonts`), so that they are the
 //! same on every machine.
 //!
-//! It has Latin, Greek and Cyrillic letters. For others stands the sign of a missing one.
+//! It has Latin, Greek and Cyrillic letters. Others are drawn as the missing-glyph sign.
 
 use std::sync::LazyLock;
 
@@ -22,10 +22,11 @@ macro_rules! font {
 static REGULAR: LazyLock<Option<Font>> = font!("Inter-Regular.otf");
 static BOLD: LazyLock<Option<Font>> = font!("Inter-SemiBold.otf");
 
-/// The family in a style, with what looks like it where it is not installed.
+/// The font family in a style, with similar families in case it is not installed.
 pub const FAMILY: &str = "Inter,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif";
 
-/// The font of that weight; `None` only where the file could not be read, which a test rules out.
+/// Returns the font of that weight; `None` only if the file could not be read, which a test rules
+/// out.
 pub fn font(bold: bool) -> Option<&'static Font> {
     if bold { BOLD.as_ref() } else { REGULAR.as_ref() }
 }
@@ -35,25 +36,25 @@ impl Font {
         &self.0
     }
 
-    /// Units of the font in one of the size.
+    /// Returns the length of one font unit at that size.
     pub fn unit(&self, size: f64) -> f64 {
         size / f64::from(self.0.units_per_em().max(1))
     }
 
-    /// The letters of a text, each with how far the next one is from it, in units of the font.
+    /// Returns the glyphs of a text, each with its advance to the next one, in units of the font.
     pub fn letters<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (GlyphId, f64)> + 'a {
         let glyph = |c: char| self.0.glyph_index(c).unwrap_or(GlyphId(0));
         text.chars().map(glyph).map(|id| (id, f64::from(self.0.glyph_hor_advance(id).unwrap_or(0))))
     }
 }
 
-/// How wide a text is.
+/// Returns the width of a text.
 pub fn width(text: &str, size: f64, bold: bool) -> f64 {
     font(bold)
         .map_or(0.0, |font| font.letters(text).map(|(_, wide)| wide).sum::<f64>() * font.unit(size))
 }
 
-/// The words of a text in lines that are at most `most` wide; a longer word is broken.
+/// Wraps a text into lines that are at most `most` wide; a longer word is broken.
 pub fn wrap(text: &str, size: f64, most: f64) -> Vec<String> {
     wrap_where(text, |_, line| width(line, size, false) <= most)
 }

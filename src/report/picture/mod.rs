@@ -1,4 +1,4 @@
-//! A session as one picture, laid out from the top down: what it is, the figures with their
+//! A session as one picture, laid out from the top down: a description, the figures with their
 //! legends, the answer below.
 
 mod bars;
@@ -11,7 +11,7 @@ mod tests;
 
 use self::font::width;
 use self::panel::PanelDrawing;
-use self::place::{HEAD, NOTE, Place, SMALL, TEXT, TITLE};
+use self::place::{HEADER_HEIGHT, NOTE, Place, SMALL, TEXT, TITLE_HEIGHT};
 use self::scene::{Anchor, Dash, Ink, Scene, Shape, Stroke};
 use super::figure::{self, Figure, Group, Key, Line, Metric};
 use super::table::conditions;
@@ -20,12 +20,12 @@ use crate::analysis;
 use crate::session::Session;
 
 const WIDTH: f64 = 1200.0;
-const EDGE: f64 = 40.0;
-const ROOM: f64 = WIDTH - 2.0 * EDGE;
-/// Between panels side by side.
+const MARGIN: f64 = 40.0;
+const CONTENT_WIDTH: f64 = WIDTH - 2.0 * MARGIN;
+/// The gap between panels side by side.
 const GAP: f64 = 28.0;
 
-/// Draws everything of a session that can be drawn.
+/// Draws all of a session that can be drawn.
 pub fn scene(session: &Session, look: &Look) -> Scene {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
     let groups = figure::groups(session, &results, &probes, look);
@@ -39,17 +39,21 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
     };
     let mut y = draw_head(&mut scene, session);
     let is_only = groups.len() == 1;
-    // Figures that are small enough stand two beside each other.
+    // Small figures are placed in pairs side by side.
     let pairs = groups.iter().filter(|group| is_small(group)).count() > 1;
     let mut at = 0;
     while let Some(group) = groups.get(at) {
         let second = groups.get(at + 1).filter(|next| pairs && is_small(group) && is_small(next));
-        let wide = if pairs && is_small(group) { (ROOM - 2.0 * GAP) / 2.0 } else { ROOM };
-        let pair: Vec<(f64, &Group)> = [EDGE, EDGE + wide + 2.0 * GAP]
+        let wide = if pairs && is_small(group) {
+            (CONTENT_WIDTH - 2.0 * GAP) / 2.0
+        } else {
+            CONTENT_WIDTH
+        };
+        let pair: Vec<(f64, &Group)> = [MARGIN, MARGIN + wide + 2.0 * GAP]
             .into_iter()
             .zip([group].into_iter().chain(second))
             .collect();
-        // Panels beside each other have one top, whichever of them has a legend.
+        // Panels side by side have the same top, whichever of them has a legend.
         let top = pair
             .iter()
             .map(|(left, group)| draw_introduction(&mut scene, group, (*left, y, wide), is_only))
@@ -62,7 +66,13 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
         at += 1 + usize::from(second.is_some());
     }
     if groups.is_empty() {
-        scene.text((EDGE, y + 20.0), "Nothing was measured.", Ink::Soft, HEAD, Anchor::Start);
+        scene.text(
+            (MARGIN, y + 20.0),
+            "Nothing was measured.",
+            Ink::Soft,
+            HEADER_HEIGHT,
+            Anchor::Start,
+        );
         y += 44.0;
     }
     y = draw_footer(&mut scene, session, &groups, &answer, y);
@@ -70,7 +80,7 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
     scene
 }
 
-/// The curves of one probe: of several such groups two have room beside each other.
+/// Returns whether the group is one panel of a single probe: two such groups fit side by side.
 fn is_small(group: &Group) -> bool {
     matches!(group.figures.as_slice(), [one] if one.metric == Metric::Value && one.panels.len() == 1)
 }
@@ -82,7 +92,7 @@ fn title(session: &Session, groups: &[Group]) -> String {
     let what = match groups {
         [] => "nothing measured".into(),
         [one] => one.title.clone(),
-        // Each has a title of its own.
+        // Each has its own title.
         _ => session.plan.presets.join(", "),
     };
     let parts: Vec<&str> =
@@ -91,26 +101,26 @@ fn title(session: &Session, groups: &[Group]) -> String {
 }
 
 fn draw_head(scene: &mut Scene, session: &Session) -> f64 {
-    let mut y = EDGE + 12.0;
+    let mut y = MARGIN + 12.0;
     let title = scene.title.clone();
-    for line in font::wrap(&title, TITLE * 1.06, ROOM).into_iter().take(2) {
-        scene.bold((EDGE, y), &line, TITLE);
-        y += TITLE + 6.0;
+    for line in font::wrap(&title, TITLE_HEIGHT * 1.06, CONTENT_WIDTH).into_iter().take(2) {
+        scene.bold((MARGIN, y), &line, TITLE_HEIGHT);
+        y += TITLE_HEIGHT + 6.0;
     }
     let results = analysis::results(session);
     let rows: Vec<&analysis::CellResult> = results.iter().collect();
     let about = conditions::conditions(session, &rows, false);
     for (label, body) in about.iter().take(2).filter(|(_, body)| !body.trim().is_empty()) {
-        let lines = font::wrap(&text::clean(&format!("{label}: {body}")), NOTE, ROOM);
+        let lines = font::wrap(&text::clean(&format!("{label}: {body}")), NOTE, CONTENT_WIDTH);
         for line in lines.into_iter().take(2) {
-            scene.text((EDGE, y - 4.0), &line, Ink::Soft, NOTE, Anchor::Start);
+            scene.text((MARGIN, y - 4.0), &line, Ink::Soft, NOTE, Anchor::Start);
             y += NOTE + 5.0;
         }
     }
     y + 10.0
 }
 
-/// The title of a group's first figure, and the legend; returns where they end.
+/// Draws the title of a group's first figure, and the legend; returns where they end.
 fn draw_introduction(
     scene: &mut Scene,
     group: &Group,
@@ -119,17 +129,21 @@ fn draw_introduction(
 ) -> f64 {
     let first = group.figures.iter().find(|figure| !figure.again).filter(|_| group.bars.is_none());
     let Some(first) = first else { return top };
-    // The title of the picture says what its first figure is.
+    // The title of the picture is that of its first figure.
     let y = if is_only { top } else { draw_heading(scene, first, (left, top, wide)) };
     draw_legend(scene, &group.keys, (left, y, wide))
 }
 
-/// What is below the introduction of a group, from `top` on; returns where it ends.
+/// Draws the part of a group below its introduction, from `top` on; returns where it ends.
 fn draw_group(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f64)) -> f64 {
     let mut y = top;
     if let Some(bars) = &group.bars {
-        scene.bold((left, y + HEAD), &format!("{}, {}", bars.title, bars.scale.about()), HEAD);
-        return bars::draw(bars, scene, left, y + HEAD + 14.0, wide);
+        scene.bold(
+            (left, y + HEADER_HEIGHT),
+            &format!("{}, {}", bars.title, bars.scale.about()),
+            HEADER_HEIGHT,
+        );
+        return bars::draw(bars, scene, left, y + HEADER_HEIGHT + 14.0, wide);
     }
     let shown: Vec<&Figure> = group.figures.iter().filter(|figure| !figure.again).collect();
     for (at, figure) in shown.iter().enumerate() {
@@ -142,13 +156,13 @@ fn draw_group(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f6
 }
 
 fn draw_heading(scene: &mut Scene, figure: &Figure, (left, top, _): (f64, f64, f64)) -> f64 {
-    scene.bold((left, top + HEAD), &figure.title, HEAD);
-    top + HEAD + 14.0
+    scene.bold((left, top + HEADER_HEIGHT), &figure.title, HEADER_HEIGHT);
+    top + HEADER_HEIGHT + 14.0
 }
 
-/// Every curve with its name, side by side as they fit; a single one needs none.
+/// Draws the legend: every curve with its name, side by side as they fit; a single one needs none.
 fn draw_legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f64)) -> f64 {
-    // A name that says no more than the title is left out.
+    // A name that only repeats the title is skipped.
     if keys.is_empty() || matches!(keys, [one] if one.name.is_empty()) {
         return top;
     }
@@ -186,7 +200,7 @@ fn column_count(panels: usize) -> usize {
     }
 }
 
-/// The panels of a figure with their axes; returns where they end.
+/// Draws the panels of a figure with their axes; returns where they end.
 fn draw_panels(
     scene: &mut Scene,
     figure: &Figure,
@@ -198,7 +212,7 @@ fn draw_panels(
     let rows = figure.panels.len().div_ceil(columns);
     let up = panel::label_width(figure) + 16.0;
     let each = (wide - up - GAP * (columns as f64 - 1.0)) / columns as f64;
-    let height = match (columns, main, wide < ROOM) {
+    let height = match (columns, main, wide < CONTENT_WIDTH) {
         (1, true, false) => 380.0,
         (1, true, true) => 250.0,
         (1, false, _) => 190.0,
@@ -238,7 +252,7 @@ fn draw_panels(
     y + 14.0
 }
 
-/// The answer, and what the marks mean.
+/// Draws the answer, and the meaning of the marks.
 fn draw_footer(
     scene: &mut Scene,
     session: &Session,
@@ -247,21 +261,21 @@ fn draw_footer(
     top: f64,
 ) -> f64 {
     let mut y = top + 4.0;
-    scene.line(vec![(EDGE, y - 12.0), (WIDTH - EDGE, y - 12.0)], Stroke::new(Ink::Grid, 1.0));
-    for line in font::wrap(answer, TEXT, ROOM) {
+    scene.line(vec![(MARGIN, y - 12.0), (WIDTH - MARGIN, y - 12.0)], Stroke::new(Ink::Grid, 1.0));
+    for line in font::wrap(answer, TEXT, CONTENT_WIDTH) {
         y += TEXT + 6.0;
-        scene.text((EDGE, y), &line, Ink::Text, TEXT, Anchor::Start);
+        scene.text((MARGIN, y), &line, Ink::Text, TEXT, Anchor::Start);
     }
     let notes = text::clean(&notes(session, groups));
     y += 4.0;
-    for line in font::wrap(&notes, NOTE, ROOM) {
+    for line in font::wrap(&notes, NOTE, CONTENT_WIDTH) {
         y += NOTE + 5.0;
-        scene.text((EDGE, y), &line, Ink::Soft, NOTE, Anchor::Start);
+        scene.text((MARGIN, y), &line, Ink::Soft, NOTE, Anchor::Start);
     }
     y
 }
 
-/// Explains the lines and marks that no legend explains.
+/// Explains the lines and marks that no legend covers.
 pub fn notes(session: &Session, groups: &[Group]) -> String {
     let figures = || groups.iter().flat_map(|group| &group.figures);
     let dashed = groups.iter().flat_map(|group| &group.keys).any(|key| key.line == Line::Dashed);

@@ -7,16 +7,16 @@ use crate::report::figure::{Curve, Figure, Key, Line, Metric, NEUTRAL, Panel, Po
 use crate::units::column::figure as digits;
 use crate::units::{show_count, show_nanos};
 
-/// Room left of the first point and right of the last.
-const INSIDE: f64 = 14.0;
+/// Space to the left of the first point and to the right of the last.
+const PADDING: f64 = 14.0;
 
 pub struct PanelDrawing<'a> {
     pub figure: &'a Figure,
     pub keys: &'a [Key],
     pub panel: &'a Panel,
-    /// Where the curves are.
+    /// The area of the curves.
     pub place: Place,
-    /// Whether the labels of its axes are written: those of its neighbours say the same.
+    /// Whether the labels of its axes are written; if not, its neighbours have the same.
     pub up: bool,
     pub across: bool,
 }
@@ -27,7 +27,9 @@ impl PanelDrawing<'_> {
     }
 
     fn x(&self, at: f64) -> f64 {
-        self.place.left + INSIDE + self.figure.across.share(at) * (self.place.width - 2.0 * INSIDE)
+        self.place.left
+            + PADDING
+            + self.figure.across.share(at) * (self.place.width - 2.0 * PADDING)
     }
 
     pub fn draw(&self, scene: &mut Scene) {
@@ -56,7 +58,7 @@ impl PanelDrawing<'_> {
             }
         }
         scene.line(across(top + height), Stroke::new(Ink::Soft, 1.0));
-        let room = wide - 2.0 * INSIDE;
+        let room = wide - 2.0 * PADDING;
         for (at, label) in
             self.figure.across.labels(|text| (width(text, SMALL, false) + 20.0) / room)
         {
@@ -66,7 +68,7 @@ impl PanelDrawing<'_> {
                 Stroke::new(Ink::Soft, 1.0),
             );
             if self.across {
-                // The first and the last label stay within the panel.
+                // The first and the last label must stay within the panel.
                 let half = (width(&label, SMALL, false) / 2.0).min(wide / 2.0);
                 let middle = x.clamp(left + half, left + wide - half);
                 scene.text((middle, top + height + 20.0), &label, Ink::Soft, SMALL, Anchor::Middle);
@@ -74,7 +76,7 @@ impl PanelDrawing<'_> {
         }
     }
 
-    /// Where the values were expected.
+    /// Draws the expected values.
     fn draw_band(&self, scene: &mut Scene, curve: &Curve) {
         let haze = self.panel.haze();
         let known: Vec<(f64, f64, f64)> = curve
@@ -89,7 +91,7 @@ impl PanelDrawing<'_> {
                 scene.line(vec![(*x, *low), (*x, *high)], Stroke::new(ink, 8.0).opacity(haze))
             }
             known => {
-                // An estimate of one value is a line.
+                // An estimate with a single value is a line.
                 let thin = |(x, low, high): &(f64, f64, f64)| {
                     if low - high < 1.5 { (*x, low + 0.75, low - 0.75) } else { (*x, *low, *high) }
                 };
@@ -104,7 +106,7 @@ impl PanelDrawing<'_> {
         }
     }
 
-    /// Dotted, with its name at its end.
+    /// Draws the curve dotted, with its name at its end.
     fn draw_expected(&self, scene: &mut Scene) {
         let mut taken: Vec<f64> = Vec::new();
         for line in &self.panel.expected {
@@ -116,7 +118,7 @@ impl PanelDrawing<'_> {
                 .collect();
             let Some((x, y)) = near.last().copied() else { continue };
             let stroke = Stroke::new(Ink::Color(NEUTRAL), 2.0).dash(Dash::Dotted);
-            // The same for every block size: as wide as the panel.
+            // It is the same for every block size: as wide as the panel.
             let level = near.iter().all(|point| (point.1 - y).abs() < 0.01);
             let points = if level {
                 vec![(self.place.left, y), (self.place.left + self.place.width, y)]
@@ -177,7 +179,7 @@ pub fn describe_point(figure: &Figure, name: &str, point: &Point) -> String {
     format!("{name}: {}", show_span(figure, point.span))
 }
 
-/// A value in the unit of its figure.
+/// Returns a value in the unit of its figure.
 fn show_span(figure: &Figure, (low, middle, high): Span) -> String {
     let show = |value: f64| match figure.metric {
         Metric::Latency => show_nanos(value),

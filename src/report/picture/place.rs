@@ -1,9 +1,9 @@
-//! Sizes of letters, and where curves are.
+//! Font sizes, and the area of the curves.
 
-/// Sizes of letters.
-pub const TITLE: f64 = 24.0;
+/// Font sizes.
+pub const TITLE_HEIGHT: f64 = 24.0;
 
-pub const HEAD: f64 = 16.0;
+pub const HEADER_HEIGHT: f64 = 16.0;
 
 pub const TEXT: f64 = 13.5;
 
@@ -11,7 +11,7 @@ pub const SMALL: f64 = 12.5;
 
 pub const NOTE: f64 = 12.0;
 
-/// Where the curves of a panel are.
+/// The area of a panel's curves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
     pub left: f64,

@@ -1,7 +1,7 @@
-//! A picture as shapes at places, for whatever writes or paints it: light on one background, dark
+//! A picture as positioned shapes, independent of the output format: light on one background, dark
 //! on another.
 
-/// What a shape is painted with.
+/// The paint of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
     Back,
@@ -13,7 +13,7 @@ pub enum Ink {
 }
 
 /// Inks that differ between the schemes: their class in a style, and their colours in the light and
-/// in the dark.
+/// in the dark scheme.
 pub const SCHEMES: [(Ink, &str, &str, &str); 4] = [
     (Ink::Back, "bg", "#ffffff", "#16191d"),
     (Ink::Text, "t", "#1f2328", "#e6edf3"),
@@ -22,7 +22,7 @@ pub const SCHEMES: [(Ink, &str, &str, &str); 4] = [
 ];
 
 impl Ink {
-    /// The colour in the light.
+    /// Returns the colour in the light scheme.
     pub fn light(self) -> &'static str {
         match self {
             Ink::Color(color) => color,
@@ -46,7 +46,7 @@ pub enum Dash {
 }
 
 impl Dash {
-    /// Lengths of strokes and gaps; empty for a whole line.
+    /// Lengths of strokes and gaps; empty for a solid line.
     pub fn lengths(self) -> &'static [f32] {
         match self {
             Dash::Solid => &[],
@@ -92,13 +92,13 @@ pub enum Shape {
         points: Vec<(f64, f64)>,
         stroke: Stroke,
     },
-    /// Closed and filled.
+    /// A closed and filled shape.
     Area {
         points: Vec<(f64, f64)>,
         ink: Ink,
         opacity: f64,
     },
-    /// One of the marks of a figure, at a place; hollow ones are filled with the background.
+    /// One of the marks of a figure, at a position; hollow ones are filled with the background.
     Mark {
         at: (f64, f64),
         mark: usize,
@@ -116,12 +116,12 @@ pub enum Shape {
     },
 }
 
-/// Everything that is drawn, from the back to the front.
+/// All shapes, from the back to the front.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
     pub width: f64,
     pub height: f64,
-    /// For those who cannot see it.
+    /// The alternative text.
     pub title: String,
     pub about: String,
     pub shapes: Vec<Shape>,
@@ -136,7 +136,7 @@ impl Scene {
         self.shapes.push(Shape::Area { points, ink, opacity });
     }
 
-    /// Text in the usual weight.
+    /// Draws text in the regular weight.
     pub fn text(&mut self, at: (f64, f64), text: &str, ink: Ink, size: f64, anchor: Anchor) {
         self.shapes.push(Shape::Text { at, text: text.into(), ink, size, bold: false, anchor });
     }

@@ -2,20 +2,22 @@ use super::*;
 use crate::report::sample;
 use crate::session::references;
 
-/// Where a text stands: its ends across, and its base line.
+/// Returns the position of a text: its horizontal ends, and its baseline.
 fn texts(scene: &Scene) -> Vec<(f64, f64, f64, f64, &str)> {
-    let placed = |shape: &'_ Shape| match shape {
-        Shape::Text { at: (x, y), text, size, bold, anchor, .. } => {
-            let wide = width(text, *size, *bold);
-            let left = x - match anchor {
-                Anchor::Start => 0.0,
-                Anchor::Middle => wide / 2.0,
-                Anchor::End => wide,
-            };
-            Some((left, left + wide, *y, *size))
+    fn placed(shape: &'_ Shape) -> Option<(f64, f64, f64, f64)> {
+        match shape {
+            Shape::Text { at: (x, y), text, size, bold, anchor, .. } => {
+                let wide = width(text, *size, *bold);
+                let left = x - match anchor {
+                    Anchor::Start => 0.0,
+                    Anchor::Middle => wide / 2.0,
+                    Anchor::End => wide,
+                };
+                Some((left, left + wide, *y, *size))
+            }
+            _ => None,
         }
-        _ => None,
-    };
+    }
     let named = scene.shapes.iter().filter_map(|shape| {
         Some((
             placed(shape)?,
@@ -41,7 +43,7 @@ fn no_text_leaves_the_picture_or_stands_on_another() {
                 "{name}: {text} from {left} to {right} at {y}"
             );
             for (other, to, base, _, beside) in &all[at + 1..] {
-                // On one line.
+                // On the same line.
                 let same = (base - y).abs() < size * 0.6;
                 assert!(
                     !same || *left >= to - 1.0 || *other >= right - 1.0,
@@ -54,10 +56,10 @@ fn no_text_leaves_the_picture_or_stands_on_another() {
 
 #[test]
 fn what_has_a_name_for_its_figures_is_called_by_both() {
-    let named = |name: &str, mut session: Session| {
+    fn named(name: &str, mut session: Session) -> String {
         session.name = name.into();
         scene(&session, &Look::default()).title
-    };
+    }
     assert_eq!(named("nvme", sample::quick()), "nvme: Throughput by block size");
     assert_eq!(named("", sample::quick()), "Throughput by block size");
     assert_eq!(named("", sample::lab()), "lab");

@@ -10,11 +10,11 @@ fn show(session: &Session) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Marks that say what they are.
+/// Counts the marks that have a title.
 fn marks(xml: &roxmltree::Document) -> usize {
-    let marked = |node: &roxmltree::Node| {
+    fn marked(node: &roxmltree::Node) -> bool {
         node.attribute("class").is_some_and(|class| class.split(' ').any(|c| c == "m"))
-    };
+    }
     xml.descendants()
         .filter(|node| marked(node) && node.children().any(|child| child.has_tag_name("title")))
         .count()
@@ -65,12 +65,12 @@ fn hostile_names_stay_text() {
     assert!(text.contains("Hollow marks"));
 }
 
-/// The contrast of two colours as WCAG 2 has it.
+/// Returns the contrast of two colours as defined by WCAG 2.
 pub fn contrast(a: &str, b: &str) -> f64 {
-    let part = |hex: &str| {
+    fn part(hex: &str) -> f64 {
         let value = f64::from(u8::from_str_radix(hex, 16).unwrap()) / 255.0;
         if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-    };
+    }
     let light = |c: &str| {
         0.2126 * part(&c[1..3]) + 0.7152 * part(&c[3..5]) + 0.0722 * part(&c[5..7]) + 0.05
     };
@@ -110,7 +110,7 @@ fn estimates_are_dotted_and_say_what_they_are_made_from() {
         "{text}"
     );
     assert!(text.contains("estimate: rated speed"), "what was asked for by name is drawn");
-    // Far above what was measured it has no place.
+    // A value far above the measured ones is not drawn.
     let far = Ceilings { copy: Some(1e15), syscall_nanos: Some(1e-3), ..Ceilings::default() };
     let mut session = sample::quick();
     session.grounds.get_or_insert_default().machine.ceilings = Some(far);

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use crate::analysis::CellResult;
 use crate::plan::{Axis, Job};
 
-/// The number that the column shows; one pass is more than any count. `None` of words, and where
-/// there is none.
+/// Returns the number that the column shows; one pass is more than any count. `None` for words, and
+/// if there is none.
 pub fn axis_number(axis: Axis, job: &Job) -> Option<f64> {
     match axis {
         Axis::Count => job.count.map(|count| if count == 0 { f64::INFINITY } else { count as f64 }),
@@ -16,7 +16,8 @@ pub fn axis_number(axis: Axis, job: &Job) -> Option<f64> {
     }
 }
 
-/// The index of each row's value: numbers from the smallest up, words in order of first appearance.
+/// Returns the index of each row's value: numbers from the smallest up, words in order of first
+/// appearance.
 fn ranks(axis: Axis, rows: &[&Job]) -> Vec<usize> {
     if !axis.is_number() {
         return first_seen(axis, rows);
@@ -28,7 +29,7 @@ fn ranks(axis: Axis, rows: &[&Job]) -> Vec<usize> {
     figures.iter().map(|figure| values.partition_point(|value| value < figure)).collect()
 }
 
-/// The axes that get a column; in a `tight` table only those that vary.
+/// Returns the axes that get a column; in a `tight` table only those that vary.
 pub fn column_axes(rows: &[&CellResult], tight: bool) -> Vec<Axis> {
     let mut axes = Axis::columns();
     axes.retain(|axis| {
@@ -37,12 +38,13 @@ pub fn column_axes(rows: &[&CellResult], tight: bool) -> Vec<Axis> {
     axes
 }
 
-/// What is the same for all rows and no column: `op read, pattern seq, threads 1`.
+/// Returns the properties that all rows share and no column shows: `op read, pattern seq, threads
+/// 1`.
 pub fn constants(rows: &[&CellResult], tight: bool) -> String {
     constants_of(&jobs(rows), tight)
 }
 
-/// [`constants`] of these jobs.
+/// Works like [`constants`], on these jobs.
 pub fn constants_of(jobs: &[&Job], tight: bool) -> String {
     let Some(first) = jobs.first() else { return String::new() };
     let constant = Axis::columns().into_iter().filter(|axis| {
@@ -60,19 +62,19 @@ fn jobs<'a>(rows: &[&'a CellResult]) -> Vec<&'a Job> {
     rows.iter().map(|row| &row.cell).collect()
 }
 
-/// The rows so that what a chart is drawn over reads downwards, numbers from the smallest up and
-/// words in the order of the plan; and before which of them a gap helps.
+/// Sorts the rows so that the axis of a chart reads downwards, numbers ascending and words in the
+/// order of the plan; also returns which of them follow a gap.
 pub fn sort_rows(results: &[CellResult]) -> (Vec<&CellResult>, Vec<bool>) {
     let (order, breaks) = sort_order(results);
     (order.into_iter().map(|index| &results[index]).collect(), breaks)
 }
 
-/// [`sort_rows`], as places in the results.
+/// Sorts like [`sort_rows`]; returns indexes into the results.
 pub fn sort_order(results: &[CellResult]) -> (Vec<usize>, Vec<bool>) {
     sort_order_of(&results.iter().map(|result| &result.cell).collect::<Vec<_>>())
 }
 
-/// [`sort_order`] of these jobs.
+/// Sorts like [`sort_order`], on these jobs.
 pub fn sort_order_of(rows: &[&Job]) -> (Vec<usize>, Vec<bool>) {
     let mut axes: Vec<Axis> =
         Axis::columns().into_iter().filter(|axis| axis.differs(rows.iter().copied())).collect();
@@ -82,20 +84,20 @@ pub fn sort_order_of(rows: &[&Job]) -> (Vec<usize>, Vec<bool>) {
     let mut keyed: Vec<(Vec<usize>, usize)> =
         (0..rows.len()).map(|i| (ranks.iter().map(|rank| rank[i]).collect(), i)).collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));
-    // A curve of two points is no group of its own: then only the first axis separates.
+    // A curve of two points is not a group: then only the first axis separates.
     let curve = ranks.last().and_then(|rank| rank.iter().max()).map_or(0, |last| last + 1);
     let depth =
         if curve >= 3 { axes.len().saturating_sub(1) } else { 1.min(axes.len().saturating_sub(1)) };
     let mut breaks: Vec<bool> =
         (0..keyed.len()).map(|i| i > 0 && keyed[i].0[..depth] != keyed[i - 1].0[..depth]).collect();
-    // Groups of one row are none.
+    // Single rows are not groups.
     if breaks.iter().skip(1).all(|gap| *gap) {
         breaks.fill(false);
     }
     (keyed.into_iter().map(|(_, index)| index).collect(), breaks)
 }
 
-/// For each row, the index of its value in order of first appearance.
+/// Returns, for each row, the index of its value in order of first appearance.
 fn first_seen(axis: Axis, rows: &[&Job]) -> Vec<usize> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut ranks = Vec::with_capacity(rows.len());

@@ -12,14 +12,15 @@ use crate::session::Session;
 use crate::stats::median;
 use crate::units;
 
-/// Lines of text under a table, wrapped and made safe.
+/// Lines of text below a table, wrapped and made safe.
 pub struct Page<'a> {
     pub look: &'a Look,
     pub lines: Vec<String>,
 }
 
 impl Page<'_> {
-    /// One paragraph; `mark` stands before its first line, the others are indented as far.
+    /// Adds one paragraph; `mark` precedes its first line, and the others are indented by its
+    /// width.
     pub fn paragraph(&mut self, mark: &str, style: Style, body: &str) {
         let (mark, body) = (safe(mark, self.look), safe(body, self.look));
         let indent = text::width(&mark);
@@ -31,12 +32,12 @@ impl Page<'_> {
         }
     }
 
-    /// A paragraph without a mark.
+    /// Adds a paragraph without a mark.
     pub fn plain(&mut self, body: &str) {
         self.paragraph("", Style::Plain, body);
     }
 
-    /// An empty line, unless one is there.
+    /// Adds an empty line, unless one is there.
     pub fn gap(&mut self) {
         if self.lines.last().is_some_and(|line| !line.is_empty()) {
             self.lines.push(String::new());
@@ -50,7 +51,7 @@ pub fn safe(body: &str, look: &Look) -> String {
     if look.ascii { text::ascii(&body) } else { body }
 }
 
-/// `read 4 KiB cold, and 5 more`, or `every cell`.
+/// Returns `read 4 KiB cold, and 5 more`, or `every cell`.
 pub fn describe_cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all: usize) -> String {
     let count = jobs.len();
     match (jobs.next(), count) {
@@ -142,7 +143,7 @@ pub fn add_missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
 
 /// Adds the cells with a trial that was stopped early.
 pub fn add_cut(page: &mut Page, rows: &[&CellResult]) {
-    // The warning of that name says it already.
+    // The warning with that name covers it.
     let is_unreported = |row: &&&CellResult| {
         row.trials.iter().any(|t| t.short) && !row.warnings.iter().any(|w| w.id == "cut")
     };
@@ -172,6 +173,14 @@ pub fn add_ending(page: &mut Page, session: &Session) {
     if let Some(text) = text {
         page.plain(text);
     }
+    if let Some(time) = analysis::measured_time(session) {
+        page.plain(&format!(
+            "Measured {} of {} ({:.0} %).",
+            units::show_nanos(time.measured_seconds * 1e9),
+            units::show_nanos(time.run_seconds * 1e9),
+            time.share * 100.0
+        ));
+    }
     for note in &session.notes {
         page.paragraph("note: ", Style::Dim, &end_sentence(note));
     }
@@ -180,7 +189,7 @@ pub fn add_ending(page: &mut Page, session: &Session) {
 /// Adds the cost of an operation on each curve, and the limits of the cells.
 pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let results: Vec<CellResult> = rows.iter().map(|row| (*row).clone()).collect();
-    let why = analysis::explain_limits(&results, &Bounds::of(session));
+    let why = analysis::explain_limits(&results, &Bounds::from_session(session));
     page.gap();
     for curve in why.costs.iter().take(MAX_COST_CURVES) {
         page.paragraph("cost: ", Style::Dim, &format!("{}: {}.", curve.name, curve.text));
@@ -207,7 +216,7 @@ pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     }
 }
 
-/// Adds what was expected of the cells before they ran.
+/// Adds the rates that were expected of the cells before they ran.
 pub fn add_expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let text = analysis::describe_expected(session, rows.iter().copied());
     if let Some((name, text)) = text.split_once(": ") {
@@ -216,17 +225,19 @@ pub fn add_expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     }
 }
 
-/// More curves have no cost line.
+/// The maximum number of curves with a cost line.
 const MAX_COST_CURVES: usize = 8;
 
-/// Adds the cells whose trial is the whole file, since it ended before the trial time: how long one
-/// pass took.
+/// Adds the cells whose trial is the whole file because it ended before the trial time: the
+/// duration of one pass.
 pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let mut took: Vec<(f64, &Job)> =
         rows.iter().filter_map(|row| Some((pass_nanos(row)?, &row.cell))).collect();
     took.retain(|(nanos, _)| *nanos < session.plan.trial_time.low.as_nanos() as f64);
     took.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let time = |nanos: f64| units::show_nanos(nanos);
+    fn time(nanos: f64) -> String {
+        units::show_nanos(nanos)
+    }
     let wanted = units::short_time(session.plan.trial_time.low);
     let body = match took.as_slice() {
         [] => return,
@@ -250,8 +261,8 @@ pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) 
     );
 }
 
-/// Adds the cells that read different parts of the same span: their XOR differs though the file is
-/// the same.
+/// Adds the cells that read different parts of the same span: their XOR differs although the file
+/// is the same.
 pub fn add_xor_coverage(page: &mut Page, rows: &[&CellResult]) {
     let read = rows.iter().filter(|row| row.cell.op == Op::Read);
     let of =
@@ -307,8 +318,8 @@ pub fn add_xor_padding(page: &mut Page, rows: &[&CellResult]) {
     );
 }
 
-/// Median time of one pass over the whole file, where calibration ended there and not at the trial
-/// time.
+/// Returns the median time of one pass over the whole file, if calibration ended there and not at
+/// the trial time.
 fn pass_nanos(row: &CellResult) -> Option<f64> {
     let whole = row.cell.count.is_none()
         && !row.trials.is_empty()

@@ -1,5 +1,5 @@
-//! The columns of the table: what varies, what was measured, where it came from, whether it can be
-//! trusted.
+//! The columns of the table: what varies, what was measured, where the bytes came from, and whether
+//! it can be trusted.
 
 use super::axes;
 use super::below::safe;
@@ -12,19 +12,23 @@ use crate::report::Look;
 use crate::stats;
 use crate::units::column::{self, PER_SECOND, TIME, Unit, align};
 
-/// All columns of `rows`, the most useful with the lowest rank.
+/// Returns all columns of `rows`; the most useful have the lowest rank.
 pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bool) -> Vec<Column> {
     let of = |get: fn(&CellResult) -> Option<f64>| rows.iter().map(|r| get(r)).collect::<Vec<_>>();
     let mut columns: Vec<Column> = axes::column_axes(rows, tight)
         .into_iter()
         .map(|axis| Column {
             right: axis.is_number(),
-            ..Column::words(axis.column(), 0, rows.iter().map(|r| axis.value(&r.cell)).collect())
+            ..Column::text_column(
+                axis.column(),
+                0,
+                rows.iter().map(|r| axis.value(&r.cell)).collect(),
+            )
         })
         .collect();
     columns.push(throughput(rows, look));
     columns.extend(trial_time(rows));
-    // A row that moves no byte has no other figure.
+    // A row that moves no bytes has no other figure.
     let rank = if rows.iter().any(|r| throughput_median(r).is_none() && operations(r).is_some()) {
         0
     } else {
@@ -37,22 +41,26 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
     columns.extend(latencies(rows));
     columns.extend(cpu_share(rows));
     columns.extend(checksum(rows));
-    columns.push(Column::words("from", 1, rows.iter().map(|r| origin::main_source(r)).collect()));
+    columns.push(Column::text_column(
+        "from",
+        1,
+        rows.iter().map(|r| origin::main_source(r)).collect(),
+    ));
     if rows.iter().any(|r| !origin::other_sources(r).is_empty()) {
         columns.push(Column {
             needs: "from",
-            ..Column::words("and", 6, rows.iter().map(|r| origin::other_sources(r)).collect())
+            ..Column::text_column("and", 6, rows.iter().map(|r| origin::other_sources(r)).collect())
         });
     }
     columns.push(Column {
         cells: rows.iter().map(|r| findings.mark(r, look.ascii)).collect(),
-        ..Column::words("", 0, Vec::new())
+        ..Column::text_column("", 0, Vec::new())
     });
     columns.iter_mut().for_each(|column| make_safe(column, look));
     columns
 }
 
-/// Its text made such that it can be shown and does nothing else.
+/// Makes the text safe to show.
 pub fn make_safe(column: &mut Column, look: &Look) {
     column.title = safe(&column.title, look);
     column.unit = safe(&column.unit, look);
@@ -65,7 +73,7 @@ pub fn median(summary: &Option<SummaryOf>) -> Option<f64> {
     summary.map(|s| s.summary.median)
 }
 
-/// Bytes per second; `None` where no bytes move, as in a seek.
+/// Returns bytes per second; `None` if no bytes are moved, as in a seek.
 pub fn throughput_median(result: &CellResult) -> Option<f64> {
     median(&result.throughput).filter(|_| result.trials.iter().any(|t| t.bytes > 0))
 }
@@ -86,14 +94,14 @@ fn number_column(title: &str, rank: u8, values: &[Option<f64>], units: &[Unit]) 
     Column::numbers(title, unit, rank, align(values, factor))
 }
 
-/// The median and half of its interval's width in percent.
+/// Returns the median and half of its interval's width in percent.
 fn throughput(rows: &[&CellResult], look: &Look) -> Column {
     let sign = if look.ascii { "+-" } else { "±" };
     let values: Vec<Option<f64>> = rows.iter().map(|r| throughput_median(r)).collect();
     let (factor, unit) = column::unit(values.iter().flatten().copied(), look.unit.units());
-    let half = |row: &&CellResult| {
+    fn half(row: &&CellResult) -> Option<f64> {
         throughput_median(row).and(row.throughput).and_then(|s| s.summary.half_width())
-    };
+    }
     let halves: Vec<String> = rows
         .iter()
         .map(|r| half(r).map_or(String::new(), |h| format!(" {sign}{}", percent(h))))
@@ -102,7 +110,7 @@ fn throughput(rows: &[&CellResult], look: &Look) -> Column {
     let cell = |((row, number), half): ((&&CellResult, String), String)| -> Cell {
         match (&row.error, &row.level_change) {
             (Some(_), _) => vec![(Style::Red, "failed".into())],
-            // The median of two levels is a figure of neither.
+            // The median of two levels describes neither.
             (None, Some(change)) if change.is_large() && change.unit == "B/s" => {
                 vec![(Style::Bold, show_levels(change, factor, look.ascii))]
             }
@@ -111,10 +119,10 @@ fn throughput(rows: &[&CellResult], look: &Look) -> Column {
     };
     let cells = rows.iter().zip(align(&values, factor)).zip(halves).map(cell).collect();
     let unit = if wide == 0 { unit.into() } else { format!("{unit}{:>wide$}", format!("{sign}%")) };
-    Column { unit, right: true, cells, ..Column::words("throughput", 0, Vec::new()) }
+    Column { unit, right: true, cells, ..Column::text_column("throughput", 0, Vec::new()) }
 }
 
-/// `478→30.0`; of many levels the first and the last.
+/// Returns `478→30.0`; for more than two levels, the first and the last.
 fn show_levels(change: &LevelChange, factor: f64, ascii: bool) -> String {
     let (first, last) = change.first_and_last();
     let [first, last] = [first, last].map(|level| column::figure(level.summary.median / factor));
@@ -126,8 +134,8 @@ fn percent(share: f64) -> String {
     if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// How long a trial took. Who sets the number of operations, or wants the XOR of what was read,
-/// asks for the time of just that.
+/// Returns the duration of a trial. Users who set the number of operations, or request the XOR of
+/// what was read, want exactly that time.
 fn trial_time(rows: &[&CellResult]) -> Option<Column> {
     rows.iter().any(|r| r.cell.count.is_some() || r.cell.xor).then(|| {
         let values: Vec<Option<f64>> =
@@ -142,7 +150,7 @@ fn trial_median(result: &CellResult, value: impl Fn(&Trial) -> f64) -> Option<f6
     stats::median(&values)
 }
 
-/// Percentiles in one unit for all of them, so that they can be compared along the row.
+/// Percentiles in one unit, so that they can be compared along the row.
 fn latencies(rows: &[&CellResult]) -> Vec<Column> {
     let of = |get: fn(&crate::analysis::LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
         rows.iter().map(|r| r.latency.as_ref().and_then(get)).collect()
@@ -153,13 +161,13 @@ fn latencies(rows: &[&CellResult]) -> Vec<Column> {
         ("p99.9", 9, of(|l| l.p999)),
         ("max", 10, of(|l| Some(l.max))),
     ];
-    // The extremes do not choose the unit: one slow operation would hide the others' digits.
+    // The extremes do not determine the unit: one slow operation would hide the others' digits.
     let (factor, unit) = column::unit(
         all[..2].iter().flat_map(|(_, _, values)| values.iter().flatten().copied()),
         TIME,
     );
     let known = all.into_iter().filter(|(_, _, values)| values.iter().any(Option::is_some));
-    // A percentile alone would be taken for the usual latency.
+    // A percentile alone would be mistaken for the usual latency.
     let column = |(title, rank, values): (&'static str, u8, Vec<Option<f64>>)| Column {
         needs: if title == "p50" { "" } else { "p50" },
         ..Column::numbers(title, unit, rank, align(&values, factor))
@@ -167,34 +175,36 @@ fn latencies(rows: &[&CellResult]) -> Vec<Column> {
     known.map(column).collect()
 }
 
-/// Share of one processor that the workers used, user and kernel.
+/// Returns the share of one processor that the workers used, user and kernel.
 fn cpu_share(rows: &[&CellResult]) -> Option<Column> {
-    let share = |t: &Trial| {
+    fn share(t: &Trial) -> f64 {
         if t.nanos == 0 {
             0.0
         } else {
             100.0 * (t.user_nanos as f64 + t.system_nanos as f64) / t.nanos as f64
         }
-    };
+    }
     let values: Vec<Option<f64>> = rows.iter().map(|r| trial_median(r, share)).collect();
-    let text = |v: &Option<f64>| v.map_or("-".into(), |v| format!("{v:.0}"));
+    fn text(v: &Option<f64>) -> String {
+        v.map_or("-".into(), |v| format!("{v:.0}"))
+    }
     values
         .iter()
         .any(|v| v.is_some_and(|v| v > 0.0))
         .then(|| Column::numbers("CPU", "%", 8, values.iter().map(text).collect()))
 }
 
-/// The XOR of the data, where it was folded: only where it was asked for.
+/// Returns the XOR of the data, if it was computed: only on request.
 fn checksum(rows: &[&CellResult]) -> Option<Column> {
     rows.iter().any(|r| r.trials.iter().any(|t| t.xor.is_some())).then(|| {
-        let text = |row: &&CellResult| {
+        fn text(row: &&CellResult) -> String {
             let mut values = row.trials.iter().filter_map(|t| t.xor);
             match values.next() {
                 None => "-".into(),
                 Some(first) if values.all(|v| v == first) => first.to_string(),
                 Some(_) => "differs".into(),
             }
-        };
-        Column::words("XOR", 0, rows.iter().map(text).collect())
+        }
+        Column::text_column("XOR", 0, rows.iter().map(text).collect())
     })
 }

@@ -24,8 +24,8 @@ pub fn conditions(
     ]
 }
 
-/// What was done: each preset that comes with iotui, but the default, as its name with what it is,
-/// and its paragraphs.
+/// Describes what was done: each preset that ships with iotui, except the default, as its name with
+/// a summary, and its paragraphs.
 pub fn preset_descriptions(session: &Session) -> Vec<(String, Vec<String>)> {
     let known = session
         .plan
@@ -100,7 +100,7 @@ fn describe_run(session: &Session, rows: &[&CellResult]) -> String {
     }
 }
 
-/// Describes why there are no more trials.
+/// Explains why there are no more trials.
 fn describe_end(end: Option<End>, plan: &Plan) -> &'static str {
     match end {
         Some(End::Finished) if plan.trials.is_some() => "as requested",

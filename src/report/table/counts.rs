@@ -1,5 +1,5 @@
-//! The table of `measure`: how many operations take the trial time, for every block size, and what
-//! to do with them.
+//! The table of `measure`: the number of operations that take the trial time, for every block size,
+//! and how to use them.
 
 use super::extra::{Extra, distinguishing_columns};
 use super::grid::Column;
@@ -9,16 +9,17 @@ use crate::session::Session;
 use crate::units::column::{TIME, align_with, four_digits, unit};
 use crate::units::{Rates, short_bytes, short_time, show_bytes};
 
-/// What calibration found for a cell.
+/// The result of calibration for a cell.
 struct Calibration<'a> {
     row: &'a CellResult,
-    /// Operations of one pass over what is read.
+    /// Operations of one pass over the data.
     count: u64,
     bytes: u64,
     nanos: f64,
 }
 
-/// The table of a session of that experiment; `None` of others, and where nothing was measured.
+/// Returns the table of a session of that experiment; `None` for others, and if nothing was
+/// measured.
 pub fn build_counts(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
     let calibrations: Vec<Calibration> = rows
         .iter()
@@ -46,7 +47,7 @@ pub fn build_counts(session: &Session, rows: &[&CellResult], _: Rates) -> Option
     let larger = |found: &Calibration| {
         (found.bytes as f64 * low.as_nanos() as f64 / found.nanos.max(1.0)) as u64
     };
-    // What takes nearly as long is no shorter than chance.
+    // A slightly shorter time is within chance.
     let ended: Vec<&Calibration> = calibrations
         .iter()
         .filter(|found| {

@@ -1,4 +1,4 @@
-//! A small table below the large one, of what only some sessions have.
+//! A small table below the large one, which only some sessions have.
 
 use super::axes;
 use super::grid::Column;
@@ -8,7 +8,7 @@ use crate::units::column::{Unit, align, unit};
 /// A small table with the text below it.
 #[derive(Debug)]
 pub struct Extra {
-    /// For a page: `writes`.
+    /// Its id on a page: `writes`.
     pub id: &'static str,
     pub title: &'static str,
     pub columns: Vec<Column>,
@@ -16,12 +16,16 @@ pub struct Extra {
     pub text: String,
 }
 
-/// The columns that tell these rows apart, but for the axis `without`; `tight`: only these, else
-/// what always helps too.
+/// Returns the columns that distinguish these rows, except for the axis `without`; `tight`: only
+/// these, else also those that always help.
 pub fn distinguishing_columns(rows: &[&CellResult], without: &str, tight: bool) -> Vec<Column> {
     let column = |axis: Axis| Column {
         right: axis.is_number(),
-        ..Column::words(axis.column(), 0, rows.iter().map(|row| axis.value(&row.cell)).collect())
+        ..Column::text_column(
+            axis.column(),
+            0,
+            rows.iter().map(|row| axis.value(&row.cell)).collect(),
+        )
     };
     axes::column_axes(rows, tight)
         .into_iter()
@@ -30,7 +34,7 @@ pub fn distinguishing_columns(rows: &[&CellResult], without: &str, tight: bool) 
         .collect()
 }
 
-/// A column of figures in the unit that fits them.
+/// Returns a column of figures in a suitable unit.
 pub fn number_column(title: &str, units: &[Unit], values: &[Option<f64>]) -> Column {
     let (factor, name) = unit(values.iter().flatten().copied(), units);
     let name = if values.iter().any(Option::is_some) { name } else { "" };

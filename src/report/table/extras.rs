@@ -1,4 +1,4 @@
-//! The small tables below the large one: which there are, and in what order.
+//! The small tables below the large one, and their order.
 
 use super::columns::make_safe;
 use super::extra::Extra;
@@ -10,7 +10,7 @@ use crate::units::Rates;
 
 type BuildExtra = fn(&Session, &[&CellResult], Rates) -> Option<Extra>;
 
-/// In the order of reports.
+/// The small tables in the order of reports.
 const BUILDERS: &[BuildExtra] = &[
     counts::build_counts,
     runs::build_runs,
@@ -19,7 +19,7 @@ const BUILDERS: &[BuildExtra] = &[
     levels::build_levels,
 ];
 
-/// Those that this session has.
+/// Returns the small tables of this session.
 pub fn extras(session: &Session, rows: &[&CellResult], look: &Look) -> Vec<Extra> {
     let built = BUILDERS.iter().filter_map(|build| build(session, rows, look.unit));
     let safe = |mut extra: Extra| {

@@ -1,4 +1,5 @@
-//! The warnings of all cells, each once and numbered, and the mark that leads from a row to them.
+//! The warnings of all cells, each once and numbered, and the marks that refer to them from the
+//! rows.
 
 use super::grid::{Cell, Style};
 use crate::analysis::CellResult;
@@ -6,16 +7,16 @@ use crate::record::{Severity, Warning};
 
 /// One kind of warning and the cells that have it.
 pub struct Finding<'a> {
-    /// Of the first cell that has it at this severity.
+    /// The warning of the first cell that has it at this severity.
     pub warning: &'a Warning,
     pub cells: Vec<&'a CellResult>,
 }
 
-/// Worst first, then as they appear; the number of a finding is its place, from 1; notes, the last,
-/// have none.
+/// Most severe first, then in order of appearance; the number of a finding is its place, from 1;
+/// notes come last and have no number.
 pub struct Findings<'a>(pub Vec<Finding<'a>>);
 
-/// How a severity is marked: in a row, and before its warning.
+/// Returns the mark of a severity, in a row and before its warning.
 pub fn sign(severity: Severity, ascii: bool) -> (&'static str, Style) {
     match (severity, ascii) {
         (Severity::Note, _) => ("note: ", Style::Dim),
@@ -43,8 +44,8 @@ impl<'a> Findings<'a> {
         Findings(findings)
     }
 
-    /// `ok`, or the worst severity with the numbers of its warnings: `▲ 1,3`. A note takes nothing
-    /// from the figures of a row, and many rows may have it: it is told once, below.
+    /// Returns `ok`, or the worst severity with the numbers of its warnings: `▲ 1,3`. A note does
+    /// not affect the figures of a row, and many rows may have it: it is shown once, below.
     pub fn mark(&self, row: &CellResult, ascii: bool) -> Cell {
         if row.error.is_some() {
             let (failed, red) = sign(Severity::Wrong, ascii);
@@ -66,7 +67,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// Numbers in one mark; more make the column wide for one row.
+/// Numbers in one mark; more would widen the column for a single row.
 const MAX_MARK_NUMBERS: usize = 4;
 
 fn is_same_kind(a: &Warning, b: &Warning) -> bool {

@@ -1,9 +1,9 @@
-//! Columns of text as lines: which of them fit, and where everything stands.
+//! Lays out columns of text as lines: which of them fit, and where each is placed.
 
 use crate::report::text;
 use crate::text::table::{self, Align};
 
-/// How a piece of text is set; the text alone says the same.
+/// The style of a piece of text; it carries no information of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     Plain,
@@ -13,8 +13,8 @@ pub enum Style {
     Yellow,
 }
 
-/// `text` with the ANSI codes of `style`, of the 16 colours that every terminal has in its own
-/// shades.
+/// Returns `text` with the ANSI codes of `style`, using the 16 colours that every terminal defines
+/// itself.
 pub fn paint(style: Style, text: &str, color: bool) -> String {
     let code = match style {
         Style::Bold => "1",
@@ -39,24 +39,24 @@ pub struct Column {
     /// The unit of all its numbers; empty for words.
     pub unit: String,
     pub right: bool,
-    /// 0 is always there; of the others the lowest comes first.
+    /// Rank 0 is always shown; of the others, the lowest takes precedence.
     pub rank: u8,
-    /// The title of the column without which this one says nothing; empty: none.
+    /// The title of the column that this one requires; empty: none.
     pub needs: &'static str,
     pub cells: Vec<Cell>,
 }
 
 impl Column {
-    pub fn words(title: &str, rank: u8, cells: Vec<String>) -> Column {
+    pub fn text_column(title: &str, rank: u8, cells: Vec<String>) -> Column {
         let cells = cells.into_iter().map(|text| vec![(Style::Plain, text)]).collect();
         Column { title: title.into(), unit: String::new(), right: false, rank, needs: "", cells }
     }
 
     pub fn numbers(title: &str, unit: &str, rank: u8, cells: Vec<String>) -> Column {
-        Column { unit: unit.into(), right: true, ..Column::words(title, rank, cells) }
+        Column { unit: unit.into(), right: true, ..Column::text_column(title, rank, cells) }
     }
 
-    /// Columns of a terminal that its title, unit and cells need.
+    /// Returns the width that its title, unit and cells need, in terminal columns.
     pub fn width(&self) -> usize {
         let cells =
             self.cells.iter().map(|cell| cell.iter().map(|(_, text)| text::width(text)).sum());
@@ -80,23 +80,24 @@ fn total_width<'a>(columns: impl Iterator<Item = &'a Column>, gap: usize) -> usi
     columns.map(|c| c.width() + gap).sum::<usize>().saturating_sub(gap)
 }
 
-/// Whether all columns fit `width`.
+/// Returns whether all columns fit `width`.
 pub fn all_fit(columns: &[Column], width: usize) -> bool {
     total_width(columns.iter(), GAP) <= width
 }
 
-/// Whether the columns of rank 0 and 1 fit `width`.
+/// Returns whether the columns of rank 0 and 1 fit `width`.
 pub fn fits(columns: &[Column], width: usize) -> bool {
     total_width(columns.iter().filter(|c| c.rank <= 1), GAP) <= width
 }
 
-/// Whether all columns fit `width` with less space between them.
+/// Returns whether all columns fit `width` with less space between them.
 pub fn squeezes(columns: &[Column], width: usize) -> bool {
     total_width(columns.iter(), 1) <= width
 }
 
-/// The columns that fit `width`: those of rank 0 in any case, then rank by rank what still has
-/// room; all of a rank go together. For rank 1 the space between columns shrinks, if it must.
+/// Returns the columns that fit `width`: those of rank 0 in any case, then rank by rank those that
+/// still have room; all of a rank go together. For rank 1 the space between columns shrinks if
+/// necessary.
 pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     let gap = if fits(&columns, width) { GAP } else { 1 };
     let mut ranks: Vec<u8> = columns.iter().map(|c| c.rank).filter(|rank| *rank > 0).collect();
@@ -116,7 +117,7 @@ pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     columns
 }
 
-/// Two lines of titles and units, then a line per row, with an empty one before each row of
+/// Formats two lines of titles and units, then a line per row, with an empty one before each row of
 /// `breaks`.
 pub fn format_lines(columns: &[Column], breaks: &[bool], width: usize, color: bool) -> Vec<String> {
     let gap = if all_fit(columns, width) { GAP } else { 1 };

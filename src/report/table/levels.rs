@@ -1,5 +1,5 @@
-//! The table of the cache-drop levels: what dropping more costs the opening, the first read and the
-//! whole reading.
+//! The table of the cache-drop levels: what each further level costs the open, the first read and
+//! the whole pass.
 
 use super::extra::{Extra, number_column};
 use super::grid::Column;
@@ -10,7 +10,7 @@ use crate::stats::median;
 use crate::units::column::TIME;
 use crate::units::{Rates, show_bytes};
 
-/// The table of a session that asked for it; `None` of others.
+/// Returns the table of a session that measured levels; `None` for others.
 pub fn build_levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extra> {
     let known: Vec<&Level> =
         session.levels.iter().filter(|level| !level.readings.is_empty()).collect();
@@ -30,12 +30,12 @@ pub fn build_levels(session: &Session, _: &[&CellResult], rates: Rates) -> Optio
         Some(level.bytes as f64 * 1e9 / (*nanos)?).filter(|rate| rate.is_finite())
     });
     let columns = vec![
-        Column::words(
+        Column::text_column(
             "dropped",
             0,
             known.iter().map(|level| level.dropped.name().into()).collect(),
         ),
-        Column::words(
+        Column::text_column(
             "details",
             1,
             known.iter().map(|level| about(level.dropped).into()).collect(),

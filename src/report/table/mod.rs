@@ -1,5 +1,4 @@
-//! The table that people read: conditions above, a line per cell, then warnings, gaps and the
-//! answer.
+//! The table for people: conditions above, a line per cell, then warnings, gaps and the answer.
 
 pub mod axes;
 pub(super) mod below;
@@ -50,7 +49,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// The lines of the whole report.
+/// Returns the lines of the whole report.
 fn page(
     session: &Session,
     results: &[CellResult],

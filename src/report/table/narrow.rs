@@ -1,5 +1,5 @@
-//! The table of probes where there is little room: a line names the probe, and its cells stand
-//! below it by their parameters alone.
+//! The table of probes for narrow widths: a line names the probe, and its cells are listed below it
+//! by their parameters alone.
 
 use super::below::safe;
 use super::grid::{self, Column};
@@ -9,8 +9,8 @@ use crate::record::Unit;
 use crate::report::Look;
 use crate::units::column::{self, PER_SECOND, RATE, TIME};
 
-/// The lines of the table; what does not fit `look.width` gives way by its rank.
-pub fn lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
+/// Returns the lines of the table; columns that do not fit `look.width` are dropped by rank.
+pub fn lay_out(probes: &[ProbeResult], look: &Look) -> Vec<String> {
     let mut columns = columns(probes, look);
     while !grid::squeezes(&columns, look.width) {
         let Some(last) = columns.iter().map(|column| column.rank).max().filter(|rank| *rank > 0)
@@ -36,7 +36,7 @@ pub fn lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
 
 fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
     let words = |title: &str, rank: u8, of: &dyn Fn(&ProbeResult) -> String| {
-        Column::words(title, rank, probes.iter().map(of).collect())
+        Column::text_column(title, rank, probes.iter().map(of).collect())
     };
     let mut columns = vec![words("probe", 0, &name)];
     columns.extend(figure_columns(probes, look));
@@ -58,7 +58,7 @@ fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
     make_safe(columns, look)
 }
 
-/// A cell without parameters is the probe itself.
+/// Returns the parameters of a cell; a cell without parameters stands for the probe itself.
 fn name(probe: &ProbeResult) -> String {
     match probe.cell.short_parameters() {
         none if none.is_empty() => probe.cell.probe.clone(),
@@ -66,7 +66,7 @@ fn name(probe: &ProbeResult) -> String {
     }
 }
 
-/// Both ends in one unit: `40.0-1500 ns`.
+/// Returns both ends in one unit: `40.0-1500 ns`.
 fn estimate(probe: &ProbeResult) -> String {
     let Some(of) = &probe.estimate else { return "-".into() };
     let unit = probe.unit.unwrap_or(Unit::Nanos);
@@ -83,7 +83,7 @@ fn estimate(probe: &ProbeResult) -> String {
     format!("{}-{} {name}", column::figure(of.low / factor), column::figure(of.high / factor))
 }
 
-/// That of the only machine there is.
+/// Returns the figure of the only reference machine.
 fn figure(probe: &ProbeResult) -> String {
     let unit = probe.unit.unwrap_or(Unit::Nanos);
     probe.reference.first().map_or("-".into(), |known| unit.show(known.value))
@@ -102,7 +102,8 @@ mod tests {
     fn measured((probe, params, unit, value, (low, high)): Row) -> ProbeResult {
         let cell =
             ProbeCell::new(probe, params.iter().map(|(name, text)| (*name, Param::from(*text))));
-        let summary = Summary::of(&[value, value * 1.4, value * 1.5, value * 1.6, value * 2.0]);
+        let summary =
+            Summary::from_values(&[value, value * 1.4, value * 1.5, value * 1.6, value * 2.0]);
         let value = summary.map(|summary| SummaryOf { summary, unit: unit.name() });
         let (cycles, estimate) =
             (Some(2.4 * high), Some(Estimate { low, high, reason: "x".into() }));
@@ -156,7 +157,7 @@ mod tests {
             ),
         ];
         let probes: Vec<ProbeResult> = rows.into_iter().map(measured).collect();
-        let lines = lines(&probes, &Look { width: 80, ..Look::default() });
+        let lines = lay_out(&probes, &Look { width: 80, ..Look::default() });
         for title in ["value", "±%", "cycles", "estimate", "xeon-os"] {
             assert!(lines[0].contains(title), "{title}: {}", lines[0]);
         }
@@ -169,7 +170,7 @@ mod tests {
             assert!(lines[line].contains(wanted), "{wanted}: {}", lines.join("\n"));
         }
         for width in [60, 70, 80] {
-            let lines = super::lines(&probes, &Look { width, ..Look::default() });
+            let lines = super::lay_out(&probes, &Look { width, ..Look::default() });
             assert!(
                 lines.iter().all(|line| line.chars().count() <= width)
                     && lines[0].contains("estimate"),

@@ -1,10 +1,10 @@
-//! Where the bytes came from, as a word and a share.
+//! The source of the bytes, as a word and a share.
 
 use crate::analysis::CellResult;
 use crate::plan::Op;
 use crate::record::Source;
 
-/// The shares with their words, largest first; of equal ones the more suspicious.
+/// Returns the shares with their words, largest first; if equal, the more suspicious first.
 pub fn source_shares(source: &Source) -> Vec<(&'static str, f64)> {
     let mut parts = vec![
         ("hole", source.hole),
@@ -17,7 +17,7 @@ pub fn source_shares(source: &Source) -> Vec<(&'static str, f64)> {
     parts
 }
 
-/// Whole percent; 100 and 0 only where they are exact.
+/// Returns whole percent; 100 and 0 only if they are exact.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent.round() {
@@ -28,15 +28,15 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// Whether these bytes were written into the page cache: they came from the program, and no counter
-/// tells where they are by now.
+/// Returns whether these bytes were written into the page cache: they came from the program, and no
+/// counter shows where they are now.
 fn is_written(result: &CellResult) -> bool {
     result.cell.op == Op::Write
         && result.cell.mix.is_none()
         && result.source.is_some_and(|source| source.unknown > 0.0)
 }
 
-/// Where most came from: `device 100 %`.
+/// Returns the main source: `device 100 %`.
 pub fn main_source(result: &CellResult) -> String {
     if is_written(result) {
         return "written".into();
@@ -45,7 +45,7 @@ pub fn main_source(result: &CellResult) -> String {
     first.map_or("-".into(), |(word, share)| format!("{word:<6} {:>5}", percent(share)))
 }
 
-/// Where the rest came from: `hole 25 %, cache 12 %`.
+/// Returns the other sources: `hole 25 %, cache 12 %`.
 pub fn other_sources(result: &CellResult) -> String {
     let parts = result
         .source

@@ -1,5 +1,5 @@
-//! Cells that are compared though one maps the file for each pass and the other for many: page
-//! faults make a part of their difference.
+//! Cells that are compared although one maps the file for each pass and the other for many: page
+//! faults account for part of their difference.
 
 use super::below::Page;
 use super::grid::Style;
@@ -11,14 +11,15 @@ use crate::units::show_count;
 
 /// Medians over the trials of a cell.
 struct Passes {
-    /// After each time the file was opened and mapped.
+    /// Passes after each time the file was opened and mapped.
     per_mapping: f64,
-    /// Minor page faults of a pass.
+    /// Minor page faults per pass.
     faults: f64,
 }
 
 impl Passes {
-    /// `None` where trials end within the file: then no page is visited twice.
+    /// Counts the faults of a row; `None` if trials end within the file: then no page is visited
+    /// twice.
     fn from_row(row: &CellResult) -> Option<Self> {
         let whole: Vec<&Trial> = row
             .trials
@@ -49,7 +50,7 @@ impl Passes {
     }
 }
 
-/// Fewer faults cost a few microseconds: starting a program causes as many.
+/// Fewer faults cost a few microseconds: starting a program causes about as many.
 const MIN_FAULTS: f64 = 100.0;
 
 /// Returns whether the difference in faults can affect a result.
@@ -58,7 +59,7 @@ fn differ(one: &Passes, other: &Passes) -> bool {
     one.per_mapping != other.per_mapping && most - least >= MIN_FAULTS && most > 1.1 * least
 }
 
-/// Returns the jobs that a job is compared with: itself with empty caches.
+/// Returns the jobs that a job is compared with: the same job with empty caches.
 fn twins(job: &Job) -> Vec<Job> {
     let cold = (job.cache == Cache::Warm).then(|| Job { cache: Cache::Cold, ..job.clone() });
     let flushed = (job.cpu_cache == CpuCache::Keep)

@@ -1,5 +1,5 @@
-//! Probes in the table: what each measured beside what was expected and what other machines are
-//! known for.
+//! Probes in the table: each measured value beside the expected one and those known of other
+//! machines.
 
 use super::below::{Page, end_sentence, safe};
 use super::findings::sign;
@@ -12,21 +12,21 @@ use crate::record::{Severity, Unit};
 use crate::report::Look;
 use crate::units::column::{figure, short_figure};
 
-/// The table of probes: in full where there is room for all of it, else short.
+/// Returns the table of probes: the full one if there is room for all of it, else the short one.
 pub fn format_lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
     let columns = columns(probes, look);
     if grid::all_fit(&columns, look.width) {
         grid::format_lines(&columns, &vec![false; probes.len()], look.width, look.color)
     } else {
-        narrow::lines(probes, look)
+        narrow::lay_out(probes, look)
     }
 }
 
-/// The columns of probes, the most useful with the lowest rank. Each value has its own unit: they
-/// are of many kinds.
+/// Returns the columns of probes; the most useful have the lowest rank. Each value has its own
+/// unit, because probes are of many kinds.
 pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
     let words = |title: &str, rank: u8, of: &dyn Fn(&ProbeResult) -> String| {
-        Column::words(title, rank, probes.iter().map(of).collect())
+        Column::text_column(title, rank, probes.iter().map(of).collect())
     };
     let mut columns = vec![words("probe", 0, &|p| p.cell.probe.clone())];
     if probes.iter().any(|p| !p.cell.params.is_empty()) {
@@ -43,9 +43,9 @@ pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
     make_safe(columns, look)
 }
 
-/// What was measured: the value, the width of its interval, cycles where there are some.
+/// Returns the measurements: the value, the width of its interval, and cycles, if any.
 pub(super) fn figure_columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
-    let halves = Column::words(
+    let halves = Column::text_column(
         if look.ascii { "+-%" } else { "±%" },
         4,
         probes.iter().map(half_width).collect(),
@@ -57,7 +57,7 @@ pub(super) fn figure_columns(probes: &[ProbeResult], look: &Look) -> Vec<Column>
 pub(super) fn mark_column(probes: &[ProbeResult], look: &Look) -> Column {
     Column {
         cells: probes.iter().map(|p| mark(p, look.ascii)).collect(),
-        ..Column::words("", 0, Vec::new())
+        ..Column::text_column("", 0, Vec::new())
     }
 }
 
@@ -69,32 +69,37 @@ pub(super) fn make_safe(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
     columns
 }
 
-/// The digits below each other, with a prefix or without.
+/// Aligns the digits below each other, with a prefix or without.
 fn cycles(probes: &[ProbeResult]) -> Column {
     let texts: Vec<String> =
         probes.iter().map(|probe| probe.cycles.map_or("-".into(), short_figure)).collect();
-    let prefixed = |text: &String| text.ends_with(char::is_alphabetic);
-    let some = texts.iter().any(prefixed);
-    let padded = |text: String| if some && !prefixed(&text) { text + "  " } else { text };
-    Column { right: true, ..Column::words("cycles", 3, texts.into_iter().map(padded).collect()) }
+    fn has_prefix(text: &str) -> bool {
+        text.ends_with(char::is_alphabetic)
+    }
+    let some = texts.iter().any(|text| has_prefix(text));
+    let padded = |text: String| if some && !has_prefix(&text) { text + "  " } else { text };
+    Column {
+        right: true,
+        ..Column::text_column("cycles", 3, texts.into_iter().map(padded).collect())
+    }
 }
 
 fn values(probes: &[ProbeResult]) -> Column {
-    let cell = |probe: &ProbeResult| -> Cell {
+    fn cell(probe: &ProbeResult) -> Cell {
         match (&probe.error, probe.unit.zip(probe.value)) {
             (Some(_), _) => vec![(Style::Red, "failed".into())],
             (None, Some((unit, value))) => vec![(Style::Bold, unit.show(value.summary.median))],
             (None, None) => vec![(Style::Plain, "-".into())],
         }
-    };
+    }
     Column {
         right: true,
         cells: probes.iter().map(cell).collect(),
-        ..Column::words("value", 0, Vec::new())
+        ..Column::text_column("value", 0, Vec::new())
     }
 }
 
-/// Half the width of the interval in percent.
+/// Returns half the width of the interval in percent.
 fn half_width(probe: &ProbeResult) -> String {
     let half =
         probe.value.filter(|_| probe.error.is_none()).and_then(|value| value.summary.half_width());
@@ -131,7 +136,7 @@ fn mark(probe: &ProbeResult, ascii: bool) -> Cell {
     }
 }
 
-/// What stands under the tables about probes: warnings, failures, what was left out.
+/// Adds the text about probes that follows the tables: warnings, failures, and skipped cells.
 pub fn add_notes(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCell>]) {
     page.gap();
     let ascii = page.look.ascii;
@@ -180,12 +185,12 @@ pub fn add_notes(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<Pro
             &format!("{} — {}", summarize(&labels), end_sentence(reason)),
         );
     }
-    for line in analysis::network(probes).lines() {
+    for line in analysis::network(probes).describe() {
         page.paragraph("network: ", Style::Dim, &end_sentence(&line));
     }
 }
 
-/// Equal reasons together, in the order of the first of each.
+/// Groups equal reasons, in the order of the first of each.
 fn group_by_reason<'a>(
     items: impl Iterator<Item = (&'a str, String)>,
 ) -> Vec<(&'a str, Vec<String>)> {
@@ -199,7 +204,7 @@ fn group_by_reason<'a>(
     all
 }
 
-/// Adds the reasons of all estimates, or unless `all` where to find them.
+/// Adds the reasons of all estimates or, unless `all`, where to find them.
 pub fn add_estimates(page: &mut Page, probes: &[ProbeResult], all: bool) {
     let reasons = || {
         probes.iter().filter_map(|probe| {

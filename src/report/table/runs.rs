@@ -14,14 +14,14 @@ use crate::units::column::{PER_SECOND, Unit, align, unit};
 /// numbers.
 pub const MAX_RUNS: u32 = 6;
 
-/// The table of the cells that move bytes.
+/// Returns the table of the cells that move bytes.
 pub fn build_runs(session: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
     let moving: Vec<&CellResult> =
         rows.iter().filter(|row| moves_data(&row.cell)).copied().collect();
     build_table(session, &moving, ("runs", "Runs"), (Trial::throughput, rates.units()))
 }
 
-/// The table of the cells that only make calls.
+/// Returns the table of the cells that only make calls.
 pub fn build_call_runs(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
     let calling: Vec<&CellResult> =
         rows.iter().filter(|row| !moves_data(&row.cell)).copied().collect();
@@ -48,7 +48,7 @@ fn build_table(
         return None;
     }
     let all = figures(trial_count, &rows, of);
-    // One unit for all of them: they are compared along the row.
+    // A single unit, because they are compared along the row.
     let (factor, name) = unit(all.iter().flat_map(|(_, values)| values).flatten().copied(), units);
     let mut columns = distinguishing_columns(&rows, "", rows.len() > 1);
     columns.extend(
@@ -60,8 +60,8 @@ fn build_table(
     Some(Extra { id, title, columns, rows: rows.len(), text })
 }
 
-/// Each trial's figure by row under its title, then their mean; `None` is a trial that was cut
-/// short or never ran.
+/// Returns each trial's figure by row under its title, then their mean; `None` is a trial that was
+/// cut short or never ran.
 pub fn figures(
     trial_count: u32,
     rows: &[&CellResult],

@@ -1,4 +1,4 @@
-//! The table of writes: when the page cache had the bytes, and when the device had them.
+//! The table of writes: when the page cache had the bytes, and when the device did.
 
 use super::extra::{Extra, distinguishing_columns, number_column};
 use crate::analysis::{CellResult, SummaryOf, WriteTimes};
@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::units::column::TIME;
 use crate::units::{Rates, show_bytes};
 
-/// The table of a session that writes; `None` of others.
+/// Returns the table of a session that writes; `None` for others.
 pub fn build_writes(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
     let (writing, times): (Vec<&CellResult>, Vec<WriteTimes>) =
         rows.iter().filter_map(|row| Some((*row, row.written?))).unzip();
@@ -43,9 +43,9 @@ pub fn build_writes(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<E
     Some(Extra { id: "writes", title: "Writes", columns, rows: writing.len(), text: text.into() })
 }
 
-/// Bytes of the trial in the middle.
+/// Returns the median of the trials' bytes.
 fn median_bytes(row: &CellResult) -> Option<f64> {
     let bytes: Vec<f64> =
-        row.counted().into_iter().map(|index| row.trials[index].bytes as f64).collect();
+        row.counted_trials().into_iter().map(|index| row.trials[index].bytes as f64).collect();
     crate::stats::median(&bytes)
 }

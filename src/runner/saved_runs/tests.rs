@@ -51,9 +51,9 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     assert_eq!((found.runs(), outcome(&found)), (4, vec![Outcome::Unclear; 2]));
     let versus = compare_with(&[a, b], &found).unwrap().others.remove(0);
     assert!(
-        versus.said().contains("as seen in 4 other saved runs of these cells"),
+        versus.describe().contains("as seen in 4 other saved runs of these cells"),
         "{}",
-        versus.said()
+        versus.describe()
     );
     assert!(
         versus.text.contains("2 cells are inconclusive: A and B may differ there by up to"),
@@ -63,7 +63,7 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     // Three times as fast is more than the machine differs by itself.
     let fast = run(dir, 9, 3900);
     let versus = compare_with(&[a, &fast], &saved_runs(dir, &[a, &fast])).unwrap().others.remove(0);
-    assert_eq!(versus.cells[0].outcome, Outcome::Faster, "{}", versus.said());
+    assert_eq!(versus.cells[0].outcome, Outcome::Faster, "{}", versus.describe());
     // The gate judges by the same intervals: 10 % slower here is no finding.
     let slow = &runs[2];
     let ruled = |kept: &SavedRuns| {

@@ -1,9 +1,9 @@
-//! What fio wrote with `--output-format=json` or `json+` as a session: a cell for each job and
-//! direction.
+//! Converts the output of fio's `--output-format=json` or `json+` to a session: one cell for each
+//! job and direction.
 //!
-//! fio tells how much in which time, and how long operations took; it does not tell where the bytes
-//! came from, and that stays unknown. Jobs with equal options that ran one after the other are
-//! trials of one cell; those that ran at once and are reported one by one (`numjobs` without
+//! fio reports the amount, the time and the latencies, but not where the bytes came from, which
+//! remains unknown. Jobs with equal options that ran one after the other are trials of one cell;
+//! those that ran at the same time and are reported separately (`numjobs` without
 //! `group_reporting`) are the threads of one trial.
 
 mod options;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 
-use self::options::Asked;
+use self::options::JobOptions;
 use self::output::{Direction, Job as FioJob, Options, Output, Times};
 use super::{Session, SessionError, reader};
 use crate::host::Host;
@@ -29,32 +29,32 @@ use crate::text::{clean, utc};
 use crate::units::show_nanos;
 
 /// The largest file that is read, bytes: json+ of a job with every bin has about 0.2 MiB.
-const LARGEST: u64 = 64 << 20;
-/// Jobs that are taken.
-const MOST_JOBS: usize = 4096;
-/// fio counts whole milliseconds: below so many they are rough.
+const MAX_FILE_LEN: u64 = 64 << 20;
+/// The most jobs of a file; one with more is rejected.
+const MAX_JOBS: usize = 4096;
+/// fio counts whole milliseconds: times below this number are coarse.
 const COARSE: u64 = 25;
 
-/// The session in fio's output, which may have lines of text around its JSON; `None` where the file
-/// holds none.
+/// Returns the session in fio's output, which may have lines of text around its JSON; `None` where
+/// the file holds none.
 ///
 /// # Errors
-/// The file cannot be read, is too large, or says to be fio's and is not fio's JSON output.
+/// The file cannot be read, is too large, or is not fio's JSON output although it looks like it.
 pub fn session(path: &Path) -> Result<Option<Session>, SessionError> {
     let (file, bytes) = reader::open(path)?;
     let mut text = Vec::new();
-    file.take(LARGEST + 1)
+    file.take(MAX_FILE_LEN + 1)
         .read_to_end(&mut text)
         .map_err(|error| SessionError::io("read", path, error))?;
     let Some(json) = json(&text) else { return Ok(None) };
-    if text.len() as u64 > LARGEST {
-        return Err(SessionError::TooLarge { path: path.into(), bytes, most: LARGEST });
+    if text.len() as u64 > MAX_FILE_LEN {
+        return Err(SessionError::TooLarge { path: path.into(), bytes, most: MAX_FILE_LEN });
     }
     let valid = json.utf8_chunks().next().map_or("", |chunk| chunk.valid());
     let output = serde_json::Deserializer::from_str(valid).into_iter::<Output>().next();
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
     match output {
-        Some(Ok(output)) => of(output).map(Some).map_err(no),
+        Some(Ok(output)) => build_session(output).map(Some).map_err(no),
         Some(Err(error)) => {
             Err(no(format!("not fio's JSON output: {}", clean::brief(&error.to_string(), 160))))
         }
@@ -62,7 +62,7 @@ pub fn session(path: &Path) -> Result<Option<Session>, SessionError> {
     }
 }
 
-/// Where fio's object begins: at the start of a line, after what fio said before.
+/// Returns where fio's object begins: at the start of a line, after fio's messages.
 fn json(text: &[u8]) -> Option<&[u8]> {
     let at =
         if text.starts_with(b"{") { 0 } else { text.windows(2).position(|two| two == b"\n{")? + 1 };
@@ -70,46 +70,49 @@ fn json(text: &[u8]) -> Option<&[u8]> {
     head.windows(13).any(|word| word == b"\"fio version\"").then(|| &text[at..])
 }
 
-/// What is made while the jobs are read.
+/// The state of an import while the jobs are read.
 #[derive(Default)]
-struct Made {
+struct Import {
     cells: Vec<Job>,
     errors: Vec<Option<String>>,
     verdicts: Vec<Verdict>,
     trials: Vec<Trial>,
     notes: Vec<String>,
-    /// How long the jobs took one after the other.
+    /// Total time of the jobs, which ran one after the other.
     nanos: u64,
     bins: Vec<std::collections::BTreeMap<u64, u64>>,
 }
 
-fn of(output: Output) -> Result<Session, String> {
+fn build_session(output: Output) -> Result<Session, String> {
     let Output { version, timestamp, global, mut jobs, client_stats, disk_util } = output;
     jobs.extend(client_stats.into_iter().filter(|job| job.jobname != "All clients"));
     if jobs.is_empty() {
         return Err("fio ran no job".into());
     }
-    if jobs.len() > MOST_JOBS {
-        return Err(format!("it has {} jobs, the limit is {MOST_JOBS}", jobs.len()));
+    if jobs.len() > MAX_JOBS {
+        return Err(format!("it has {} jobs, the limit is {MAX_JOBS}", jobs.len()));
     }
-    let mut made = Made::default();
-    made.notes
+    let mut import = Import::default();
+    import
+        .notes
         .push(format!("measured by {} and imported from its JSON", clean::brief(&version, 40)));
-    made.notes.push("fio drops the file from the page cache before a job by default; what was cached was not checked".into());
+    import.notes.push("fio drops the file from the page cache before a job by default; what was cached was not checked".into());
     for together in jobs.chunk_by(is_one_job) {
-        let asked = Asked { own: &together[0].options, global: &global };
-        one(&mut made, together, &asked);
+        let asked = JobOptions { own: &together[0].options, global: &global };
+        import_job(&mut import, together, &asked);
     }
-    if made.cells.is_empty() {
+    if import.cells.is_empty() {
         return Err("none of its jobs reads or writes".into());
     }
-    let named = |disk: &output::Disk| {
+    fn describe_disk(disk: &output::Disk) -> String {
         format!(
             "disk {}: {} reads, {} writes, busy {:.1} %",
             disk.name, disk.read_ios, disk.write_ios, disk.util
         )
-    };
-    made.notes.extend(disk_util.iter().take(16).map(|disk| clean::brief(&named(disk), 160)));
+    }
+    import
+        .notes
+        .extend(disk_util.iter().take(16).map(|disk| clean::brief(&describe_disk(disk), 160)));
     let name = jobs[0].hostname.clone();
     let host = Host {
         name: if jobs.iter().all(|job| job.hostname == name) {
@@ -119,12 +122,12 @@ fn of(output: Output) -> Result<Session, String> {
         },
         ..Host::default()
     };
-    let (target, more) = target(&jobs, &global, &made.cells);
-    made.notes.extend(more);
-    Ok(finished(made, host, target, timestamp))
+    let (target, more) = target(&jobs, &global, &import.cells);
+    import.notes.extend(more);
+    Ok(finish(import, host, target, timestamp))
 }
 
-/// Jobs of one `numjobs` that are reported one by one.
+/// Jobs of one `numjobs` that are reported separately.
 fn is_one_job(a: &FioJob, b: &FioJob) -> bool {
     a.jobname == b.jobname
         && a.groupid == b.groupid
@@ -134,7 +137,7 @@ fn is_one_job(a: &FioJob, b: &FioJob) -> bool {
 
 fn target(jobs: &[FioJob], global: &Options, cells: &[Job]) -> (TargetSpec, Option<String>) {
     let of = |job: &FioJob| {
-        let asked = Asked { own: &job.options, global };
+        let asked = JobOptions { own: &job.options, global };
         let named = asked.get("filename").map(String::from);
         named
             .or_else(|| asked.get("directory").map(|dir| format!("{dir}/{}", job.jobname)))
@@ -148,31 +151,33 @@ fn target(jobs: &[FioJob], global: &Options, cells: &[Job]) -> (TargetSpec, Opti
     (TargetSpec::File { path: paths.swap_remove(0).into(), size }, more)
 }
 
-fn finished(made: Made, host: Host, target: TargetSpec, timestamp: u64) -> Session {
-    let longest = made.trials.iter().map(|trial| trial.nanos).max().unwrap_or(0);
-    let (time, budget) =
-        (TrialTime::of(Duration::from_nanos(longest)), Duration::from_nanos(made.nanos));
-    let plan = Plan { cells: made.cells, trial_time: time, budget, ..Plan::plain("fio", target) };
-    // Beyond the year 9999 there is no such text.
+fn finish(import: Import, host: Host, target: TargetSpec, timestamp: u64) -> Session {
+    let longest = import.trials.iter().map(|trial| trial.nanos).max().unwrap_or(0);
+    let (time, budget) = (
+        TrialTime::from_duration(Duration::from_nanos(longest)),
+        Duration::from_nanos(import.nanos),
+    );
+    let plan = Plan { cells: import.cells, trial_time: time, budget, ..Plan::plain("fio", target) };
+    // Years beyond 9999 cannot be written in this format.
     let created = utc(std::time::UNIX_EPOCH + Duration::from_secs(timestamp.min(253_402_300_799)));
     let mut session = Session::new(String::new(), String::new(), created, host, plan);
-    session.trials = made.trials.into_iter().map(Into::into).collect();
-    session.verdicts = made.verdicts.into_iter().map(|verdict| Some(Arc::new(verdict))).collect();
-    session.errors = made.errors;
-    session.notes = made.notes;
+    session.trials = import.trials.into_iter().map(Into::into).collect();
+    session.verdicts = import.verdicts.into_iter().map(|verdict| Some(Arc::new(verdict))).collect();
+    session.errors = import.errors;
+    session.notes = import.notes;
     session.end = Some(End::Finished);
     session
 }
 
-/// Takes the directions of jobs that ran as one.
-fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
+/// Adds the directions of jobs that ran as one.
+fn import_job(import: &mut Import, together: &[FioJob], asked: &JobOptions) {
     let job = &together[0];
     let name = clean::brief(&job.jobname, 80);
     let error = together.iter().map(|job| job.error).find(|error| *error != 0);
     let error =
         error.map(|error| format!("fio: {}", Errno::from_raw(error.saturating_abs()).desc()));
     if together.iter().any(|job| job.trim.total_ios > 0) || asked.only_trims() {
-        made.notes.push(format!("{name}: its trims are skipped"));
+        import.notes.push(format!("{name}: its trims are skipped"));
     }
     let moved: Vec<(Op, Vec<&Direction>)> = [
         (Op::Read, together.iter().map(|job| &job.read).collect::<Vec<_>>()),
@@ -184,34 +189,34 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
     let threads = if together.len() > 1 { together.len() as u32 } else { asked.threads() };
     if moved.is_empty() && !asked.only_trims() {
         let read = asked.job(asked.direction(), threads, None);
-        let cell = made.cell(read.job, &name, &read.said);
-        made.errors[cell] =
+        let cell = import.cell(read.job, &name, &read.said);
+        import.errors[cell] =
             Some(error.clone().unwrap_or_else(|| "fio completed no operation".into()));
     }
     let alone = moved.len() == 1;
-    // Both directions of a mix go on at once.
+    // Both directions of a mix run at the same time.
     let took = moved.iter().flat_map(|(_, all)| all).map(|of| nanos(of)).max().unwrap_or(0);
-    made.nanos = made.nanos.saturating_add(took);
+    import.nanos = import.nanos.saturating_add(took);
     for (op, all) in moved {
         let trial = make_trial(&all, if alone { together } else { &[] });
         let read = asked.job(op, threads, Some((trial.bytes, trial.ops)));
         let calls = asked.calls_per_op();
-        let cell = made.cell(read.job, &name, &read.said);
+        let cell = import.cell(read.job, &name, &read.said);
         if let Some(error) = &error {
-            made.errors[cell] = Some(error.clone());
+            import.errors[cell] = Some(error.clone());
         }
         let round =
-            made.trials.iter().filter(|trial| trial.cell as usize == cell).count() as u32 + 1;
-        // Of a mapping fio makes no calls for its blocks, and others that are not known.
+            import.trials.iter().filter(|trial| trial.cell as usize == cell).count() as u32 + 1;
+        // For a mapping, fio makes no calls for its blocks; other calls are unknown.
         let calls_each = calls.filter(|calls| *calls > 0);
         let syscalls = calls_each.map(|calls| trial.ops.saturating_mul(calls.into())).into();
-        made.trials.push(Trial { cell: cell as u32, round, syscalls, ..trial });
-        made.judge(cell, &all, calls.is_some(), round);
+        import.trials.push(Trial { cell: cell as u32, round, syscalls, ..trial });
+        import.judge(cell, &all, calls.is_some(), round);
     }
 }
 
-/// One direction of jobs that ran as one. `alone`: those jobs, where they went in no other
-/// direction and what the CPU did was for this one.
+/// Returns one direction of jobs that ran as one. `alone`: those jobs, if they have no other
+/// direction, so that all CPU time belongs to this one.
 fn make_trial(all: &[&Direction], alone: &[FioJob]) -> Trial {
     let sum = |of: fn(&Direction) -> u64| {
         all.iter().fold(0u64, |sum, direction| sum.saturating_add(of(direction)))
@@ -235,7 +240,7 @@ fn make_trial(all: &[&Direction], alone: &[FioJob]) -> Trial {
     }
 }
 
-/// The time of a direction; where it is under a millisecond, by its rate.
+/// Returns the time of a direction; if it is under a millisecond, computed from its rate.
 fn nanos(of: &Direction) -> u64 {
     match (of.runtime, of.bw_bytes) {
         (0, 0) => 0,
@@ -248,8 +253,8 @@ fn warning(id: &'static str, severity: Severity, message: &str, evidence: String
     Warning { id: id.into(), severity, message: message.into(), evidence, remedy: String::new() }
 }
 
-impl Made {
-    /// The place of a cell; a new one where none is equal.
+impl Import {
+    /// Returns the index of a cell, which is added if none is equal.
     fn cell(&mut self, job: Job, name: &str, said: &[String]) -> usize {
         if let Some(at) = self.cells.iter().position(|own| *own == job) {
             return at;
@@ -276,7 +281,7 @@ impl Made {
         self.cells.len() - 1
     }
 
-    /// `calls`: it is known how many system calls an operation takes.
+    /// Judges a cell; `calls`: the number of system calls per operation is known.
     fn judge(&mut self, cell: usize, all: &[&Direction], calls: bool, round: u32) {
         let millis = all.iter().map(|of| of.runtime).max().unwrap_or(0);
         let verdict = &mut self.verdicts[cell];
@@ -309,7 +314,7 @@ impl Made {
             );
             let remedy = "run fio with --lat_percentiles=1 --clat_percentiles=0.".into();
             let message = "these fio latencies start when the submission has returned";
-            // A percent of the latency is within what a percentile of fio's is known to.
+            // One percent of the latency is within the precision of fio's percentiles.
             let small = of.slat_ns.mean < 0.01 * of.clat_ns.mean;
             let severity = if small { Severity::Note } else { Severity::Misleading };
             add(Warning { remedy, ..warning("fio-completion", severity, message, evidence) });
@@ -326,13 +331,13 @@ impl Made {
         let known = verdict.latency.take();
         verdict.latency = match (known, all) {
             (None, [one]) if round == 1 => latency(one.latencies(), bins),
-            // Percentiles cannot be added up: only bins can.
+            // Percentiles cannot be added up, but bins can.
             _ => merged(bins),
         };
     }
 }
 
-/// fio's own percentiles, those that so many operations can carry.
+/// Returns fio's own percentiles, as far as the number of operations supports them.
 fn latency(of: &Times, bins: &std::collections::BTreeMap<u64, u64>) -> Option<Latency> {
     let sound = of.count > 0 && of.mean.is_finite() && of.max.is_finite() && of.mean >= 0.0;
     let at = |percent: f64| {
@@ -359,12 +364,13 @@ fn latency(of: &Times, bins: &std::collections::BTreeMap<u64, u64>) -> Option<La
     })
 }
 
-/// Ten operations must lie above a percentile; the median needs one.
+/// Returns whether a percentile is supported: ten operations must lie above it; the median needs
+/// one.
 fn carries(count: u64, percent: f64) -> bool {
     percent == 50.0 && count > 0 || count as f64 * (100.0 - percent) / 100.0 >= 9.999
 }
 
-/// Of the bins of several jobs.
+/// Returns the latency from the bins of several jobs.
 fn merged(bins: &std::collections::BTreeMap<u64, u64>) -> Option<Latency> {
     let count: u64 = bins.values().fold(0, |sum, count| sum.saturating_add(*count));
     let at = |percent: f64| {

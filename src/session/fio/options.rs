@@ -1,4 +1,4 @@
-//! fio's options as a job of iotui, and what of them has no place in one.
+//! Converts fio's options to a job of iotui, and lists those that a job cannot express.
 
 use super::output::Options;
 use crate::backend::BACKENDS;
@@ -6,19 +6,19 @@ use crate::plan::{
     Choice, Fio, FioEngine, FioOption, Info, Job, Op, Pattern, Sync, foreign_backend,
 };
 
-/// The options of a job over those of all jobs.
-pub struct Asked<'a> {
+/// The options of a job, which take precedence over the global ones.
+pub struct JobOptions<'a> {
     pub own: &'a Options,
     pub global: &'a Options,
 }
 
-/// A job, and what about it cannot be told by one.
+/// A job, and the options that it cannot express.
 pub struct Read {
     pub job: Job,
     pub said: Vec<String>,
 }
 
-/// The backend with an engine of fio; no two have the same.
+/// Returns the backend that corresponds to an engine of fio; no two backends share an engine.
 fn backend_of(engine: &str) -> Option<(&'static Info, FioEngine)> {
     BACKENDS.iter().map(|backend| backend.info()).find_map(|info| match info.fio {
         Fio::Engine(own) if own.name == engine => Some((info, own)),
@@ -26,7 +26,7 @@ fn backend_of(engine: &str) -> Option<(&'static Info, FioEngine)> {
     })
 }
 
-impl Asked<'_> {
+impl JobOptions<'_> {
     pub fn get(&self, name: &str) -> Option<&str> {
         self.own.get(name).or(self.global.get(name)).map(|value| value.as_deref().unwrap_or("1"))
     }
@@ -39,7 +39,7 @@ impl Asked<'_> {
         self.get(name).and_then(|value| value.trim().parse().ok()).unwrap_or(default)
     }
 
-    /// A size as fio reads it: powers of 1024, unless `kb_base=1000` was said.
+    /// Returns a size as fio reads it: powers of 1024, unless `kb_base=1000` is set.
     fn size(&self, text: &str) -> Option<u64> {
         let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         let number: u64 = text[..digits].parse().ok()?;
@@ -53,17 +53,16 @@ impl Asked<'_> {
             "p" => 5,
             _ => return None,
         };
-        // In fio's own way 4k is 4096 and 4ki is 4000; in that of the standards it is the other way
-        // round.
+        // By fio's default 4k is 4096 and 4ki is 4000; by the standards it is the other way round.
         let standard = self.get("kb_base") == Some("1000");
         let base: u64 = if unit.contains('i') == standard { 1024 } else { 1000 };
         number.checked_mul(base.checked_pow(power)?)
     }
 
-    /// Bytes of one operation, and what was asked for where that are several sizes.
+    /// Bytes of one operation, and the request if it names several sizes.
     fn block(&self, op: Op) -> Result<u64, String> {
         let asked = self.get("bs").or(self.get("blocksize")).unwrap_or("4k");
-        // Read, write, trim; one that is missing is as the one before.
+        // Read, write, trim; a missing value equals the one before.
         let parts: Vec<&str> = asked.split(',').collect();
         let part = if op == Op::Write {
             parts.get(1).filter(|part| !part.is_empty()).or(parts.first())
@@ -80,7 +79,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The backend with the engine of the job, with the options that `job` was given.
+    /// Returns the backend for the engine of the job, with the options that `job` sets.
     fn backend(&self, job: &Job) -> Choice {
         let name = self.engine();
         let Some((info, engine)) = backend_of(name) else { return foreign_backend(name) };
@@ -102,13 +101,13 @@ impl Asked<'_> {
         self.get("ioengine").unwrap_or("psync")
     }
 
-    /// System calls per operation of the job's engine, where it makes a fixed number.
+    /// Returns the system calls per operation of the job's engine, if that number is fixed.
     pub fn calls_per_op(&self) -> Option<u32> {
         backend_of(self.engine()).and_then(|(_, engine)| engine.calls_per_op)
     }
 
-    /// Bytes of the file that `threads` use: each has a part of its own where they are told to
-    /// begin a part apart.
+    /// Returns the bytes of the file that `threads` use: each has a separate part if the job gives
+    /// each thread its own offset.
     fn span(&self, threads: u32) -> u64 {
         let sized = |name: &str| self.get(name).and_then(|text| self.size(text));
         let part = sized("size").unwrap_or(0);
@@ -118,7 +117,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The order of the blocks and the share of reads; `None` for a job that only trims.
+    /// Returns the order of the blocks and the share of reads; `None` for a job that only trims.
     fn order(&self, block: u64, said: &mut Vec<String>) -> Option<(Pattern, Option<u8>)> {
         let asked = self.get("rw").or(self.get("readwrite")).unwrap_or("read");
         let (kind, more) =
@@ -172,7 +171,8 @@ impl Asked<'_> {
         if self.is_on("end_fsync") || self.is_on("fsync_on_close") { Sync::End } else { Sync::None }
     }
 
-    /// The job of one direction; `moved` are its bytes and operations, `None` where nothing moved.
+    /// Returns the job of one direction; `moved` is its number of bytes and operations, `None` if
+    /// nothing was moved.
     pub fn job(&self, op: Op, threads: u32, moved: Option<(u64, u64)>) -> Read {
         let mut said = Vec::new();
         let mean = moved.filter(|(_, ops)| *ops > 0).map(|(bytes, ops)| (bytes / ops).max(1));
@@ -205,7 +205,7 @@ impl Asked<'_> {
             .is_some_and(|kind| matches!(kind, "trim" | "randtrim"))
     }
 
-    /// The direction of a job that did nothing.
+    /// Returns the direction of a job that did nothing.
     pub fn direction(&self) -> Op {
         let asked = self.get("rw").or(self.get("readwrite")).unwrap_or("read");
         if asked.starts_with("write") || asked.starts_with("randwrite") {
@@ -215,8 +215,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Threads of a job that has one entry: all of `numjobs`, which are reported together then. fio
-    /// does not print `group_reporting` among the options.
+    /// Returns the threads of a job with a single entry: all of `numjobs`, which are reported
+    /// together then. fio does not print `group_reporting` among the options.
     pub fn threads(&self) -> u32 {
         u32::try_from(self.number("numjobs", 1)).unwrap_or(1).max(1)
     }

@@ -1,5 +1,4 @@
-//! The parts of fio's JSON that say something about a run. Everything else is skipped as it is
-//! read.
+//! The parts of fio's JSON that describe a run. Everything else is skipped while reading.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +18,7 @@ pub struct Output {
     pub global: Options,
     #[serde(default)]
     pub jobs: Vec<Job>,
-    /// In the place of `jobs` where fio ran on other machines.
+    /// Replaces `jobs` if fio ran on other machines.
     #[serde(default)]
     pub client_stats: Vec<Job>,
     #[serde(default)]
@@ -41,7 +40,7 @@ pub struct Job {
     pub write: Direction,
     #[serde(default)]
     pub trim: Direction,
-    /// Milliseconds, added up over what is reported together.
+    /// Milliseconds, summed over the jobs that are reported together.
     #[serde(default)]
     pub job_runtime: u64,
     /// Percent of it.
@@ -63,17 +62,17 @@ pub struct Direction {
     /// Milliseconds.
     pub runtime: u64,
     pub bw_bytes: u64,
-    /// From the call that submits to its return; engines that do not queue have none.
+    /// From the submitting call to its return; none for engines that do not queue.
     pub slat_ns: Times,
     /// From the end of the submission to the completion.
     pub clat_ns: Times,
-    /// Both. fio prints its percentiles only with `--lat_percentiles=1`.
+    /// The total. fio prints its percentiles only with `--lat_percentiles=1`.
     pub lat_ns: Times,
 }
 
 impl Direction {
-    /// What iotui calls latency, from submission to completion, where fio printed its distribution;
-    /// else fio's completion latencies.
+    /// Returns the latencies from submission to completion, as iotui defines them, if fio printed
+    /// their distribution; else fio's completion latencies.
     pub fn latencies(&self) -> &Times {
         if self.slat_ns.count > 0 && !self.lat_ns.percentile.is_empty() {
             &self.lat_ns
@@ -82,7 +81,7 @@ impl Direction {
         }
     }
 
-    /// Whether [`latencies`](Direction::latencies) leave out the submission.
+    /// Returns whether [`latencies`](Direction::latencies) leave out the submission.
     pub fn lacks_submission(&self) -> bool {
         self.slat_ns.count > 0 && self.lat_ns.percentile.is_empty()
     }
@@ -98,7 +97,7 @@ pub struct Times {
     pub max: f64,
     /// `99.900000` and so on.
     pub percentile: BTreeMap<String, f64>,
-    /// Of `json+`: nanoseconds and how many.
+    /// From `json+`: nanoseconds and the number of operations.
     pub bins: BTreeMap<String, u64>,
 }
 

@@ -7,7 +7,7 @@ fn golden(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/fio").join(name)
 }
 
-/// As it is imported and loaded again.
+/// Returns a session as imported, saved and loaded again.
 fn imported(name: &str) -> Session {
     let dir = tempfile::tempdir().unwrap();
     let Imported { path, .. } = import(dir.path(), &golden(name)).unwrap();
@@ -49,7 +49,7 @@ fn one_job_is_one_cell_with_its_latencies() {
     );
     assert_eq!(rate(&found[0]), 2_097_152_000.0);
     let latency = found[0].latency.unwrap();
-    // 1024 operations carry p99 and not p99.9.
+    // 1024 operations support p99, but not p99.9.
     assert_eq!(
         (latency.p50, latency.p90, latency.p99, latency.p999, latency.max),
         (Some(3088.0), Some(3856.0), Some(4896.0), None, 106_709.0)
@@ -84,13 +84,13 @@ fn reads_and_writes_of_a_mix_are_cells_with_their_bins() {
         (found[0].cell.backend.id.as_str(), found[0].cell.pattern),
         ("uring", Pattern::Random)
     );
-    // fio tells no calls of io_uring, and CPU time of both directions together.
+    // fio reports no calls of io_uring, and only the CPU time of both directions together.
     assert!(found.iter().all(|r| r.syscalls.is_none() && r.trials[0].user_nanos == 0));
     let buckets = &session.verdicts[0].as_ref().unwrap().latency.as_ref().unwrap().buckets;
     assert_eq!((buckets[0], buckets.iter().map(|(_, count)| count).sum::<u64>()), ((100, 1), 5661));
 }
 
-/// fio's completion latency begins when the submission has returned; iotui's latency holds both.
+/// fio's completion latency begins when the submission has returned; iotui's latency includes both.
 #[test]
 fn latencies_without_the_submission_are_named_and_whole_ones_preferred() {
     let completion = imported("mixed.json");
@@ -136,7 +136,7 @@ fn jobs_at_once_are_threads_and_one_after_the_other_are_trials() {
     );
     let one_by_one = imported("repeat.json");
     let repeated = results(&one_by_one);
-    // All of it, or a run of that plan would end after the longest of its trials.
+    // All of it; else a run of that plan would end after the longest of its trials.
     assert_eq!(
         one_by_one.plan.budget,
         Duration::from_nanos(repeated[0].trials.iter().map(|trial| trial.nanos).sum())
@@ -180,7 +180,7 @@ fn output(options: &str, more: &str) -> String {
 
 fn read(options: &str) -> CellResult {
     let parsed: Output = serde_json::from_str(&output(options, "")).unwrap();
-    results(&of(parsed).unwrap()).remove(0)
+    results(&build_session(parsed).unwrap()).remove(0)
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn huge_figures_and_hostile_names_do_no_harm() {
         .replace("\"runtime\":100", "\"runtime\":18446744073709551615")
         .replace("1795279890", "18446744073709551615");
     let parsed: Output = serde_json::from_str(&text).unwrap();
-    let session = of(parsed).unwrap();
+    let session = build_session(parsed).unwrap();
     assert!(
         session.created.starts_with("9999-12-31") && results(&session).len() == 1,
         "{}",

@@ -13,7 +13,7 @@ fn parse(bytes: &[u8]) -> Result<Session, SessionError> {
         .map(|(session, _)| session)
 }
 
-/// What is wrong with a file, as its user reads it.
+/// Returns the problem with a file, as its user reads it.
 fn refused(bytes: impl AsRef<[u8]>) -> String {
     let error = parse(bytes.as_ref()).unwrap_err().to_string();
     assert!(error.len() < 500 && !error.contains(char::is_control), "{error}");
@@ -24,7 +24,7 @@ fn first_line() -> &'static str {
     GOLDEN.lines().next().unwrap()
 }
 
-/// The golden file with `line` in the place of its line `number` (from 1).
+/// Returns the golden file with line number `number` (from 1) replaced by `line`.
 fn with_line(number: usize, line: &str) -> String {
     let lines =
         GOLDEN.lines().enumerate().map(|(at, old)| if at + 1 == number { line } else { old });
@@ -64,14 +64,16 @@ fn the_golden_file_keeps_loading() {
 
 #[test]
 fn levels_of_cold_load_as_they_were_written_and_no_more_than_there_are() {
-    let level = |reason: &str| {
+    fn level(reason: &str) -> String {
         format!(
             r#"{{"dropped":"meta","readings":[{{"open":9,"first":8,"whole":70}}],"bytes":5,"reason":{reason}}}"#
         )
-    };
+    }
     let line =
         |levels: &[String]| format!(r#"{{"kind":"levels","levels":[{}]}}"#, levels.join(","));
-    let found = |text: String| parse(with_line(3, &text).as_bytes()).unwrap().levels;
+    fn found(text: String) -> Vec<crate::record::Level> {
+        parse(with_line(3, &text).as_bytes()).unwrap().levels
+    }
     let levels = found(line(&[level("null")]));
     assert_eq!(
         (levels.len(), levels[0].dropped, levels[0].readings[0].whole, &levels[0].reason),
@@ -111,11 +113,11 @@ fn a_run_that_was_killed_says_which_verdicts_are_old() {
 
 #[test]
 fn of_the_verdicts_of_a_cell_the_last_whole_one_counts() {
-    let verdict = |cell: usize, trials: u64, reason: &str| {
+    fn verdict(cell: usize, trials: u64, reason: &str) -> String {
         format!(
             r#"{{"kind":"verdict","cell":{cell},"trials":{trials},"verdict":{{"source_reason":"{reason}","warnings":[]}},"error":null}}"#
         )
-    };
+    }
     let old: String = (0..50).map(|n| verdict(n % 5, 9, "old") + "\n").collect();
     let reasons = |tail: &str| {
         let session = parse(format!("{}\n{old}{tail}", first_line()).as_bytes()).unwrap();
@@ -132,13 +134,13 @@ fn of_the_verdicts_of_a_cell_the_last_whole_one_counts() {
         reasons(&format!("{}\n{}\n", verdict(3, 9, "new"), verdict(1, 9, "new"))),
         "old new old new old"
     );
-    // A last line that is torn, with and without its end.
+    // A torn last line, with and without its line feed.
     let torn = &verdict(3, 9, "torn")[..60];
     assert_eq!(reasons(&format!("{}\n{torn}\n", verdict(3, 9, "new"))), "old old old new old");
     assert_eq!(reasons(&format!("{}\n{torn}", verdict(3, 9, "new"))), "old old old new old");
     let damaged = format!("{}\n{old}{torn}\n{}\n\n", first_line(), verdict(1, 9, "new"));
     assert_eq!(parse(damaged.as_bytes()).unwrap().lost, 2);
-    // Another plan: its cells have no verdict yet.
+    // Another plan: its cells have no verdicts yet.
     let plan =
         format!("{{\"kind\":\"plan\",\"plan\":{}", first_line().split_once("\"plan\":").unwrap().1);
     assert_eq!(reasons(&format!("{plan}\n{}\n", verdict(2, 9, "new"))), "new");
@@ -165,8 +167,12 @@ fn a_trial_is_the_same_wherever_its_samples_stand() {
 
 #[test]
 fn a_host_is_cleaned_and_bounded() {
-    let with = |from: &str, to: &str| GOLDEN.replacen(from, to, 1);
-    let host = |file: String| parse(file.as_bytes()).unwrap().host;
+    fn with(from: &str, to: &str) -> String {
+        GOLDEN.replacen(from, to, 1)
+    }
+    fn host(file: String) -> crate::host::Host {
+        parse(file.as_bytes()).unwrap().host
+    }
     let cleaned = host(with("\"box\"", r#""b\u001b[2Jo\nx""#));
     assert_eq!((cleaned.name.as_str(), cleaned.kernel.as_str()), ("b[2Jo x", "6.12.3"));
     assert_eq!(host(with("\"box\"", "\"b\u{7f}o\u{9b}x\"")).name, "box");
@@ -198,7 +204,9 @@ fn rubbish_costs_its_line_and_is_counted() {
 
 #[test]
 fn what_is_no_session_says_so() {
-    let header = |from: &str, to: &str| first_line().replacen(from, to, 1) + "\n";
+    fn header(from: &str, to: &str) -> String {
+        first_line().replacen(from, to, 1) + "\n"
+    }
     assert_ne!(header("\"iotui\":1", "\"iotui\":2").trim_end(), first_line());
     for (bytes, expected) in [
         (String::new(), "it is empty"),
@@ -215,14 +223,14 @@ fn what_is_no_session_says_so() {
         ),
         ("{\"iotui\":99,\"kind\":\"session\",\"all\":\"else is new\"}\n".into(), "schema 99"),
         (header("2026-11-21T", "2026-31-21T"), "is not a UTC time"),
-        // What no list could show.
+        // Values that no list could show.
         (header("\"cells\":5", "\"cells\":false"), "invalid type"),
         (header("\"target\":\"scratch 1 GiB\"", "\"target\":7"), "invalid type"),
         (header("\"block\":4096", "\"block\":0"), "cell 0: block 0 is not between 1 and"),
         (header("\"block\":4096", "\"block\":99999999999"), "is not between"),
         (header("\"threads\":1", "\"threads\":4000000000"), "threads 4000000000 is not between"),
         (header("\"depth\":1", "\"depth\":-1"), "invalid value"),
-        (header("\"mix\":null", "\"mix\":101"), "mix above 100"),
+        (header("\"mix\":null", "\"mix\":101"), "mix exceeds 100"),
         (header("\"goal\":0.02", "\"goal\":1e999"), "out of range"),
         (header("\"goal\":0.02", "\"goal\":-1"), "not a share"),
         (header("\"xor\":false", "\"xor\":false,\"new\":1"), "a newer iotui may support it"),
@@ -258,11 +266,11 @@ fn what_contradicts_the_plan_is_left_out() {
     let plan = first_line().split_once("\"plan\":").unwrap().1;
     let plan = format!("{{\"kind\":\"plan\",\"plan\":{plan}");
     assert_eq!(parse(with_line(2, &plan).as_bytes()).unwrap().lost, 0);
-    // Behind trials: lines were exchanged, and it is the plan of all of them.
+    // After trials: lines were exchanged, and it is the plan of all of them.
     let other = plan.replace("\"seed\":8123456789012345", "\"seed\":5");
     let session = parse(with_line(9, &other).as_bytes()).unwrap();
     assert_eq!((session.plan.seed, session.lost), (5, 0));
-    // A damaged line that may have been the plan: nobody knows what the trials are of.
+    // A damaged line that may have been the plan: it is unknown what the trials measured.
     assert!(
         refused(with_line(2, &plan[..plan.len() - 9]))
             .contains("line 2: the plan of the trials was lost")
@@ -276,13 +284,13 @@ fn of_cell(trial: &str, cell: &str) -> String {
 
 #[test]
 fn hostile_lines_are_refused_in_bounded_memory() {
-    let deep = |open: &str| {
+    fn deep(open: &str) -> String {
         format!("{}\n{{\"kind\":\"note\",\"text\":{}\n\n", first_line(), open.repeat(1 << 20))
-    };
+    }
     assert_eq!(parse(deep("[").as_bytes()).unwrap().lost, 2);
     assert_eq!(parse(deep("{\"a\":").as_bytes()).unwrap().lost, 2);
     let nested = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
-    // Deep nesting in a key that is not known is passed over without recursion.
+    // Deep nesting in an unknown key is skipped without recursion.
     assert!(parse(with_line(3, &format!("{{\"kind\":\"x\",\"y\":{nested}}}")).as_bytes()).is_ok());
     assert!(refused("x".repeat(17 << 20)).contains("line 1: it is longer than 16 MiB"));
     for quoted in ["\u{1b}", "y"] {
@@ -355,7 +363,7 @@ proptest! {
 const NUMBERS: &[&str] =
     &["0", "1", "4096", "4294967295", "9007199254740993", "18446744073709551615", "null"];
 
-/// Whatever loads can also be summarised and written as JSON.
+/// Checks that whatever loads can also be summarized and written as JSON.
 fn check_all(bytes: &[u8]) {
     match parse(bytes) {
         Ok(session) => {

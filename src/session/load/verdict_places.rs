@@ -1,14 +1,14 @@
-//! Where the verdicts of a session stand in its file.
+//! Positions of the verdicts of a session in its file.
 
-/// Where a line begins, and the number of the one before it.
+/// The start of a line, and the number of the line before it.
 #[derive(Clone, Copy)]
 pub struct Place {
     pub start: u64,
     pub number: u64,
 }
 
-/// Where the last two verdicts of each cell are: there may be one for every trial, they are long,
-/// and only the last one that is whole counts.
+/// The last two verdicts of each cell: there may be one for every trial, they are long, and only
+/// the last intact one counts.
 #[derive(Default)]
 pub struct Verdicts(Vec<[Option<Place>; 2]>);
 
@@ -20,7 +20,7 @@ impl Verdicts {
         self.0[cell] = [Some(place), self.0[cell][0]];
     }
 
-    /// Of each cell the last, and the one before it; in the order of the file.
+    /// Returns, for each cell, the last verdict and the one before it, in file order.
     pub fn places(&self) -> Vec<[Option<Place>; 2]> {
         let mut places: Vec<_> = self.0.iter().copied().filter(|of| of[0].is_some()).collect();
         places.sort_by_key(|of| of[0].map(|place| place.start));

@@ -1,4 +1,4 @@
-//! From the tables of a report to a session.
+//! Builds a session from the tables of a report.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,23 +13,23 @@ use crate::record::{
 use crate::session::Session;
 use crate::units;
 
-/// A rounding that is at most this share of the figure is not worth a warning.
+/// A rounding of at most this share of the figure is not worth a warning.
 const ROUNDED: f64 = 0.05;
 const SECOND: f64 = 1e9;
 
-/// The reference in `text`.
+/// Returns the reference in `text`.
 ///
 /// # Errors
-/// What is wrong with the text; those that come with iotui are tested to have nothing.
+/// The text is invalid; those that ship with iotui are tested to be valid.
 pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     let target = match &file.file {
         Some(target) => TargetSpec::File { path: target.path.clone().into(), size: target.size },
         None if file.jobs.is_empty() => TargetSpec::None,
-        None => TargetSpec::File { path: "a file of the report's".into(), size: 0 },
+        None => TargetSpec::File { path: "file from the report".into(), size: 0 },
     };
     let mut plan = Plan {
-        trial_time: TrialTime::of(Duration::ZERO),
+        trial_time: TrialTime::from_duration(Duration::ZERO),
         budget: Duration::ZERO,
         ..Plan::plain("reported", target)
     };
@@ -47,7 +47,7 @@ pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
         for row in &table.rows {
             let (cell, some) =
                 probe(table, row, plan.probes.len() as u32, file.host.nanos_per_cycle)?;
-            findings.push(known(table, &file)?);
+            findings.push(read_findings(table, &file)?);
             figures.extend(some);
             plan.probes.push(cell);
         }
@@ -77,8 +77,8 @@ fn host(machine: &Machine) -> Result<Host, String> {
     Ok(host)
 }
 
-/// A whole number that stands in a table.
-fn whole(value: f64) -> Result<u64, String> {
+/// Returns a whole number from a table.
+fn to_whole(value: f64) -> Result<u64, String> {
     if value >= 0.0 && value.fract() == 0.0 && value < 9e15 {
         Ok(value as u64)
     } else {
@@ -86,14 +86,14 @@ fn whole(value: f64) -> Result<u64, String> {
     }
 }
 
-/// The cell of a row and a trial for each of its figures. A figure without a size is shown as one
-/// second of it.
+/// Returns the cell of a row and a trial for each of its figures. A figure without a size is
+/// represented as one second at its rate.
 fn cell(table: &Jobs, row: &[f64], cell: u32) -> Result<(Job, Vec<Trial>), String> {
     if row.len() != table.columns.len() {
         return Err(format!("a row of {} has {} values", table.backend, row.len()));
     }
     let of = |column: Column| {
-        table.columns.iter().position(|own| *own == column).map(|at| whole(row[at])).transpose()
+        table.columns.iter().position(|own| *own == column).map(|at| to_whole(row[at])).transpose()
     };
     let block = of(Column::Block)?.or(table.block).ok_or("a table without a block")?;
     let count = of(Column::Count)?;
@@ -195,7 +195,7 @@ fn verdict(table: &Jobs, row: &[f64], source: &str) -> Verdict {
     }
 }
 
-/// The cell of a row of a probe, and its figures.
+/// Returns the cell of a row of a probe, and its figures.
 fn probe(
     table: &Probes,
     row: &[f64],
@@ -206,7 +206,7 @@ fn probe(
     let figures = match (&table.axis, row) {
         (None, figures) => figures,
         (Some(axis), [first, figures @ ..]) => {
-            params.insert(axis.clone(), Param::Number(whole(*first)?));
+            params.insert(axis.clone(), Param::Number(to_whole(*first)?));
             figures
         }
         (Some(_), []) => return Err(format!("{} has an empty row", table.probe)),
@@ -221,7 +221,7 @@ fn probe(
     Ok((cells, trials))
 }
 
-fn known(table: &Probes, file: &File) -> Result<ProbeFindings, String> {
+fn read_findings(table: &Probes, file: &File) -> Result<ProbeFindings, String> {
     let estimate = table.estimate.as_ref().map(|of| {
         let value =
             |figure| table.unit.value(figure, file.host.nanos_per_cycle).map(|(value, _)| value);
@@ -240,7 +240,7 @@ fn known(table: &Probes, file: &File) -> Result<ProbeFindings, String> {
 }
 
 impl Unit {
-    /// A figure in iotui's units.
+    /// Returns a figure in iotui's units.
     fn value(
         self,
         figure: f64,

@@ -1,4 +1,4 @@
-//! The tables of a report as a file holds them.
+//! The tables of a report, as a file holds them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub struct File {
     pub about: String,
     pub machine: String,
     pub source: String,
-    /// RFC 3339; empty where the report gives no day.
+    /// RFC 3339; empty if the report has no date.
     #[serde(default)]
     pub created: String,
     #[serde(default)]
@@ -52,8 +52,8 @@ pub struct Target {
     pub size: u64,
 }
 
-/// A table of reads, writes or seeks: a row per cell. Keys say what all rows have, columns what
-/// differs; every column of a figure is one trial.
+/// A table of reads, writes or seeks: one row per cell. Keys hold what all rows share, columns what
+/// differs; every column of figures is one trial.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jobs {
@@ -66,7 +66,7 @@ pub struct Jobs {
     pub xor: bool,
     pub block: Option<u64>,
     pub bytes: Option<u64>,
-    /// How long each row took, where the table does not say it row by row.
+    /// The duration of each row, if the table does not have one per row.
     pub seconds: Option<f64>,
     /// Why the figures are not exact.
     pub approximate: Option<String>,

@@ -2,14 +2,14 @@
 
 use crate::session::{Listed, Session, State};
 
-/// One reference: its id, and what lists say of it.
+/// One reference: its id, and the facts that lists show.
 #[derive(Debug)]
 pub struct Reference {
     pub id: &'static str,
     pub about: String,
     /// The machine in a sentence: `the 2017 MacBook Pro`.
     pub machine: String,
-    /// Course and year, as far as the report says.
+    /// Course and year, if the report names them.
     pub source: String,
     pub(super) session: Session,
 }
@@ -19,8 +19,8 @@ impl Reference {
         &self.session
     }
 
-    /// As a list of sessions shows it.
-    pub fn listed(&self) -> Listed {
+    /// Returns its entry in a list of sessions.
+    pub fn to_listed(&self) -> Listed {
         let probes = self.session.plan.probes.len() as u64;
         let cells = self.session.plan.cells.len() as u64 + probes;
         Listed {
@@ -42,7 +42,7 @@ impl Reference {
     }
 }
 
-/// The highest throughput of a session, bytes per second; a report gives one trial of each cell.
+/// Returns the highest throughput of a session, bytes per second; a report has one trial per cell.
 fn best(session: &Session) -> Option<f64> {
     session
         .trials

@@ -103,14 +103,18 @@ fn the_lab_has_cycles_and_times_and_estimates() {
     assert_eq!(clock.estimate.as_ref().map(|of| of.low), Some(12.0));
     assert!((find("fork, way fork").value.unwrap().summary.mean - 585_749.861 * 0.4).abs() < 1e-6);
     let remote = find("net-bandwidth, 1 MiB, to remote");
-    // The report: around 98.68 MB/s.
+    // The report states around 98.68 MB/s.
     assert!((remote.value.unwrap().summary.median / 1e6 - 98.68).abs() < 0.1);
     assert_eq!(find("file-read, 890 B, pattern seq").cell.probe, "file-read");
 }
 
 #[test]
 fn ids_and_their_starts_are_found() {
-    assert_eq!(meant("macbook-2017").map(|found| found.id), Some("macbook-2017"));
-    assert_eq!(meant("xeon").map(|found| found.id), Some("xeon-os"));
-    assert!(meant("xeo").is_none() && meant("").is_none() && meant("macbook-2018").is_none());
+    assert_eq!(find_by_prefix("macbook-2017").map(|found| found.id), Some("macbook-2017"));
+    assert_eq!(find_by_prefix("xeon").map(|found| found.id), Some("xeon-os"));
+    assert!(
+        find_by_prefix("xeo").is_none()
+            && find_by_prefix("").is_none()
+            && find_by_prefix("macbook-2018").is_none()
+    );
 }

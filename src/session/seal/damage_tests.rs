@@ -1,5 +1,5 @@
-//! Sessions with flipped bits, rubbish, zeros, cuts and exchanged lines: what is whole loads, what
-//! is not is counted, and no figure that was never measured is shown.
+//! Sessions with flipped bits, garbage, zeros, cuts and exchanged lines: intact lines load, the
+//! others are counted, and no figure that was never measured is shown.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::record::{End, Event, Trial};
 use crate::session::{NewSession, Recorder, Session, delete, import, list, load, rename, testing};
 
-/// A small generator of its own: the same damage in every run.
+/// A small deterministic generator: the same damage in every run.
 struct Random(u64);
 
 impl Random {
@@ -21,8 +21,8 @@ impl Random {
     }
 }
 
-/// A session of 20 trials; with `replanned` the plan that was run is another than the one of its
-/// first line.
+/// Returns a session of 20 trials; with `replanned`, the plan that was run differs from the one in
+/// its first line.
 fn recorded(dir: &Path, replanned: bool) -> std::path::PathBuf {
     let created = std::time::UNIX_EPOCH + testing::CREATED;
     let mut recorder = Recorder::create(
@@ -52,8 +52,8 @@ fn known(session: &Session) -> HashMap<(u32, u32), Arc<Trial>> {
     session.trials.iter().map(|trial| ((trial.cell, trial.round), trial.clone())).collect()
 }
 
-/// What loads of `bytes`: only trials as they were measured, of the same plan. How many, and how
-/// many lines are said to be lost.
+/// Loads `bytes` and checks that the trials are those measured, of the same plan. Returns their
+/// number and the number of lines reported as lost.
 fn shown(path: &Path, bytes: &[u8], of: &Session) -> Option<(usize, u64)> {
     fs::write(path, bytes).unwrap();
     let session = match load(path) {
@@ -87,7 +87,7 @@ fn a_flipped_bit_costs_at_most_the_lines_it_is_in() {
         for _ in 0..1250 {
             let (mut flipped, bit) = (bytes.clone(), random.below(bytes.len() * 8));
             flipped[bit / 8] ^= 1 << (bit % 8);
-            // A line feed that is none any more takes two lines with it.
+            // A damaged line feed costs the lines on both sides of it.
             let (trials, lost) = shown(&path, &flipped, &of)
                 .unwrap_or_else(|| panic!("bit {bit}: {:?}", load(&path)));
             assert!(trials >= 18, "bit {bit}: {trials} of 20");
@@ -240,7 +240,7 @@ fn a_first_line_without_a_copy_is_made_good_from_what_is_whole() {
         let all = list(dir.path()).unwrap();
         assert_eq!((all[0].cells, all[0].created.as_str()), (5, "2026-11-21T09:30:11Z"));
     }
-    // Without its plan nobody knows what was measured.
+    // Without its plan it is unknown what was measured.
     fs::write(&path, golden.replacen("\"cells\":[{", "\"cells\":[(", 1)).unwrap();
     let error = load(&path).unwrap_err().to_string();
     assert!(error.contains("line 1"), "{error}");

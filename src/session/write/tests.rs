@@ -20,12 +20,12 @@ fn recorder(dir: &Path, name: Option<&str>) -> Recorder {
 
 fn kinds(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
-    let kind = |line: &str| {
+    fn kind(line: &str) -> String {
         serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"]
             .as_str()
             .unwrap()
             .to_string()
-    };
+    }
     text.lines().map(kind).collect()
 }
 
@@ -63,7 +63,9 @@ fn ids_names_and_modes() {
         ("20261121-093011-my-file-2", "nightly-2", true)
     );
     assert_eq!(recorder(&store, None).name(), "");
-    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
     assert_eq!((mode(&store), mode(first.path())), (0o700, 0o600));
     assert!(matches!(
         Recorder::create(
@@ -103,7 +105,7 @@ fn what_was_told_comes_back() {
         Event::Failed { cell: 1, error: "no way".into() },
         testing::trial_event(0, 2, 3),
         verdict("second"),
-        Event::End { reason: End::Goal },
+        Event::End { reason: End::Goal, seconds: Some(1.5) },
         Event::Note { text: "too late".into() },
     ];
     for event in &events[..11] {
@@ -113,12 +115,12 @@ fn what_was_told_comes_back() {
     recorder.record(&events[11]);
     recorder.finish(End::Failed);
     assert_eq!(recorder.unsaved(), None);
-    // What has trials and no verdict is judged when it is loaded.
+    // A cell with trials but no verdict is judged on loading.
     let loaded = load(recorder.path()).unwrap();
     assert!(session.verdicts[2].is_none() && loaded.verdicts[2].is_some());
     session.verdicts[2] = loaded.verdicts[2].clone();
     assert_eq!(loaded, session);
-    // The second verdict came within 10 s, so it was written at the end only.
+    // The second verdict came within 10 s, so it was written only at the end.
     let lines = kinds(recorder.path());
     let expected = "session copy plan plan grounds calibrated trial trial verdict note verdict trial verdict end";
     assert_eq!(lines.join(" "), expected);
@@ -216,7 +218,7 @@ fn a_session_that_can_have_no_file_yet_is_whole_as_soon_as_it_can() {
     recorder.record(&testing::trial_event(0, 1, 1));
     recorder.record(&verdict("first"));
     assert!(!recorder.is_kept() && recorder.unsaved().is_some());
-    // Another takes the name and the id meanwhile.
+    // Another session takes the name and the id meanwhile.
     fs::remove_file(&way).unwrap();
     assert_eq!(testing::recorded(&store, Some("n"), "x"), recorder.id());
     recorder.record(&testing::trial_event(1, 1, 2));
@@ -245,7 +247,7 @@ fn a_file_that_is_removed_is_made_again_with_all_it_had() {
     fs::remove_dir_all(&store).unwrap();
     recorder.record(&testing::trial_event(1, 1, 2));
     assert_eq!((recorder.unsaved(), load(recorder.path()).unwrap().trials.len()), (None, 301));
-    // Not where something else has taken the place of the folder; then what is missing is told.
+    // Not if something else has replaced the folder; the missing part is reported then.
     fs::rename(&store, dir.path().join("away")).unwrap();
     fs::write(&store, "in the way").unwrap();
     recorder.record(&testing::trial_event(1, 2, 2));
@@ -269,7 +271,7 @@ fn lost_lines_are_told_before_the_end_line() {
     for _ in 0..3 {
         recorder.record(&Event::Note { text: "x".repeat(500_000) });
     }
-    assert!(recorder.unsaved().unwrap().contains("1 are lost"), "{:?}", recorder.unsaved());
+    assert!(recorder.unsaved().unwrap().contains("1 lost"), "{:?}", recorder.unsaved());
     recorder.sink.swap(file);
     recorder.finish(End::Budget);
     assert_eq!(kinds(recorder.path()).join(" "), "session copy note note note end");

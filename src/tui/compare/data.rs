@@ -1,5 +1,4 @@
-//! What was compared: the sessions, the figures, and the table's columns, made off the screen's
-//! thread.
+//! A loaded comparison: sessions, figures and table columns, built off the drawing thread.
 
 use crate::analysis::{Comparison, Pair, SavedRuns, Versus, compare_with};
 use crate::plan::Job;
@@ -10,41 +9,38 @@ use crate::session::Session;
 use crate::tui::session_name;
 use crate::tui::session_view::SessionView;
 
-/// More sessions are too many to be told apart.
-pub const MOST: usize = 8;
+/// Columns from which a line has room for wide bars.
+pub const WIDE_COLUMNS: usize = 110;
 
-/// Lines that are at least so long have wider bars.
-pub const ROOMY: usize = 110;
-
-/// Sessions against the first of them.
+/// Sessions compared with the first of them.
 #[derive(Debug)]
-pub struct Compared {
-    /// The ids that were asked for, the baseline first.
-    pub asked: Vec<String>,
-    /// Those that could be loaded, in that order, and their ids.
-    pub laid: Vec<SessionView>,
+pub struct LoadedComparison {
+    /// The requested ids, the baseline first.
+    pub requested: Vec<String>,
+    /// The sessions that could be loaded, in that order; their ids are in `ids`.
+    pub views: Vec<SessionView>,
     pub ids: Vec<String>,
-    /// Those that could not: what they are called, and why.
-    pub lost: Vec<(String, String)>,
-    /// `None`: none could be loaded.
+    /// Name and error of each session that could not be loaded.
+    pub failures: Vec<(String, String)>,
+    /// `None` if no session could be loaded.
     pub comparison: Option<Comparison>,
-    /// Of each of the others.
+    /// One for each session other than the baseline.
     pub sheets: Vec<Sheet>,
 }
 
-/// The cells of one session beside those of the baseline.
+/// The cells of one session next to those of the baseline.
 #[derive(Debug)]
 pub struct Sheet {
-    /// With short bars, and with long ones; each with its width.
+    /// With narrow bars and with wide bars; each column with its width.
     columns: [Vec<(Column, usize)>; 2],
-    /// Places in the cells as they are listed, with a gap before some of them.
+    /// The rows as listed, with gaps between groups.
     pub rows: Vec<Row>,
-    /// What all cells share: `op read, pattern seq`.
+    /// The parameters that all cells share: `op read, pattern seq`.
     pub common: String,
 }
 
-/// A column with its width: it is measured once.
-fn sized(column: Column) -> (Column, usize) {
+/// Pairs a column with its width, so that it is computed once.
+fn with_width(column: Column) -> (Column, usize) {
     let width = column.width();
     (column, width)
 }
@@ -53,52 +49,52 @@ fn sized(column: Column) -> (Column, usize) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
     Gap,
-    /// A place in the order of the rows, and in the cells of the comparison.
+    /// Index of the row, and index into the cells of the comparison.
     Cell {
         row: usize,
         cell: usize,
     },
 }
 
-impl Compared {
-    /// From what was asked for and what became of it; shown as `look` says.
-    /// `kept`: what kept runs show of how much the machine differs by itself.
-    pub fn of(
+impl LoadedComparison {
+    /// Compares the sessions that could be loaded; formatted for `look`.
+    /// `saved`: earlier runs, which show the variation of the machine itself.
+    pub fn new(
         loaded: Vec<(String, Result<SessionView, String>)>,
-        kept: &SavedRuns,
+        saved: &SavedRuns,
         look: &Look,
-    ) -> Compared {
-        let asked = loaded.iter().map(|(id, _)| id.clone()).collect();
-        let (mut laid, mut ids, mut lost) = (Vec::new(), Vec::new(), Vec::new());
+    ) -> LoadedComparison {
+        let requested = loaded.iter().map(|(id, _)| id.clone()).collect();
+        let (mut views, mut ids, mut failures) = (Vec::new(), Vec::new(), Vec::new());
         for (id, result) in loaded {
             match result {
                 Ok(shown) => {
-                    laid.push(shown);
+                    views.push(shown);
                     ids.push(id);
                 }
-                Err(why) => lost.push((id, why)),
+                Err(why) => failures.push((id, why)),
             }
         }
-        let sessions: Vec<&Session> = laid.iter().map(|shown| &shown.session).collect();
-        let comparison = compare_with(&sessions, kept);
+        let sessions: Vec<&Session> = views.iter().map(|shown| &shown.session).collect();
+        let comparison = compare_with(&sessions, saved);
         let sheets = comparison
             .iter()
-            .flat_map(|of| &of.others)
-            .map(|versus| Sheet::of(versus, look))
+            .flat_map(|comparison| &comparison.others)
+            .map(|versus| Sheet::new(versus, look))
             .collect();
-        Compared { asked, laid, ids, lost, comparison, sheets }
+        LoadedComparison { requested, views, ids, failures, comparison, sheets }
     }
 
-    /// What a session is called, by its place among those that could be loaded.
+    /// Returns the name of a loaded session by its index.
     pub fn name(&self, at: usize) -> &str {
-        self.laid.get(at).map_or("", |shown| session_name::of_session(&shown.session))
+        self.views.get(at).map_or("", |shown| session_name::of_session(&shown.session))
     }
 
-    /// Its letter.
+    /// Returns the letter of a loaded session by its index.
     pub fn letter(&self, at: usize) -> &str {
-        let Some(of) = &self.comparison else { return "" };
-        std::iter::once(&of.base)
-            .chain(of.others.iter().map(|other| &other.side))
+        let Some(comparison) = &self.comparison else { return "" };
+        std::iter::once(&comparison.base)
+            .chain(comparison.others.iter().map(|other| &other.side))
             .nth(at)
             .map_or("", |side| &side.letter)
     }
@@ -107,26 +103,26 @@ impl Compared {
         self.comparison.as_ref()?.others.get(other).zip(self.sheets.get(other))
     }
 
-    /// How many there are beside the baseline.
+    /// Returns the number of sessions other than the baseline.
     pub fn others(&self) -> usize {
         self.sheets.len()
     }
 }
 
 impl Sheet {
-    fn of(versus: &Versus, look: &Look) -> Sheet {
+    fn new(versus: &Versus, look: &Look) -> Sheet {
         let jobs: Vec<&Job> = versus.cells.iter().map(|pair| &pair.cell).collect();
         let (order, breaks) = axes::sort_order_of(&jobs);
         let pairs: Vec<&Pair> = order.iter().map(|at| &versus.cells[*at]).collect();
         let columns = |width| {
-            // Without cells there are no titles either.
+            // Without cells, the table has no titles either.
             let look = Look { width, ..*look };
-            let made = if pairs.is_empty() {
+            let columns = if pairs.is_empty() {
                 Vec::new()
             } else {
                 comparison_columns(&pairs, &versus.side.letter, &look)
             };
-            made.into_iter().map(sized).collect()
+            columns.into_iter().map(with_width).collect()
         };
         let cells = order.iter().enumerate().map(|(row, cell)| Row::Cell { row, cell: *cell });
         let rows = breaks
@@ -135,17 +131,16 @@ impl Sheet {
             .flat_map(|(apart, cell)| apart.then_some(Row::Gap).into_iter().chain([cell]))
             .collect();
         let common = axes::constants_of(&jobs, true);
-        Sheet { columns: [columns(ROOMY - 1), columns(ROOMY)], rows, common }
+        Sheet { columns: [columns(WIDE_COLUMNS - 1), columns(WIDE_COLUMNS)], rows, common }
     }
 
-    /// The columns that a line of this width has room for, each with its width, and the space
-    /// between them.
+    /// Returns the columns that fit `width`, each with its own width, and the gap between them.
     pub fn fit(&self, width: usize) -> (Vec<&(Column, usize)>, usize) {
-        let total = |columns: &[&(Column, usize)], gap: usize| {
-            columns.iter().map(|(_, own)| own + gap).sum::<usize>().saturating_sub(gap)
-        };
+        fn total(columns: &[&(Column, usize)], gap: usize) -> usize {
+            columns.iter().map(|(_, width)| width + gap).sum::<usize>().saturating_sub(gap)
+        }
         let mut columns: Vec<&(Column, usize)> =
-            self.columns[usize::from(width >= ROOMY)].iter().collect();
+            self.columns[usize::from(width >= WIDE_COLUMNS)].iter().collect();
         loop {
             if let Some(gap) = [2, 1].into_iter().find(|gap| total(&columns, *gap) <= width) {
                 return (columns, gap);

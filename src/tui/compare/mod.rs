@@ -2,12 +2,12 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | what was compared, made off the screen's thread | [`data`] |
-//! | curves over each other | [`overlay`] |
-//! | what is shown of it | [`state`] |
-//! | what keys and messages do | [`update`] |
-//! | where the parts are | [`layout`] |
-//! | the picture | [`view`] |
+//! | the loaded comparison, built off the drawing thread | [`data`] |
+//! | curves of several sessions | [`overlay`] |
+//! | what is shown | [`state`] |
+//! | keys and messages | [`update`] |
+//! | positions of the parts | [`layout`] |
+//! | drawing | [`view`] |
 
 mod data;
 mod layout;
@@ -19,7 +19,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use data::{Compared, MOST};
+pub use data::LoadedComparison;
 pub use state::Compare;
 pub use update::{act, begin, handle_message, is_offered};
 pub use view::draw;

@@ -1,5 +1,4 @@
-//! Several sessions over each other: their curves in one chart, those of one way side by side in
-//! the legend.
+//! The curves of several sessions in one chart; the legend groups curves of the same parameters.
 
 use crate::analysis::Axis;
 use crate::tui::curves::{self, Curve, Metric};
@@ -19,9 +18,9 @@ pub struct Overlay {
     pub lines: Vec<Line>,
     pub axis: Axis,
     pub metric: Metric,
-    /// The curve that stands out.
+    /// The highlighted curve.
     pub cursor: usize,
-    /// Where values are read out: index into [`Overlay::xs`]; `None`: the peaks.
+    /// Index into [`Overlay::xs`] of the values in the legend; `None`: the peaks.
     pub at: Option<usize>,
 }
 
@@ -38,15 +37,17 @@ impl Default for Overlay {
 }
 
 impl Overlay {
-    /// The curves of these sessions, on the axis that varies in all of them together; where none
-    /// has a value of the metric, those of the first that one has: calls that move no bytes are
-    /// told by their number.
-    pub fn lay(&mut self, laid: &[SessionView], metric: Metric) {
+    /// Builds the curves of `sessions` over the axis that varies. If none has a value of `metric`,
+    /// uses the first metric that has any: calls that move no bytes have no throughput.
+    pub fn show_sessions(&mut self, sessions: &[SessionView], metric: Metric) {
         let axis = curves::axis(
-            laid.iter().flat_map(|shown| shown.results.iter().map(|result| &result.cell)),
+            sessions.iter().flat_map(|shown| shown.results.iter().map(|result| &result.cell)),
         );
         let has = |metric: &Metric| {
-            laid.iter().flat_map(|shown| &shown.results).any(|result| metric.of(result).is_some())
+            sessions
+                .iter()
+                .flat_map(|shown| &shown.results)
+                .any(|result| metric.value_of(result).is_some())
         };
         let metric = [metric].iter().chain(Metric::ALL).copied().find(has).unwrap_or(metric);
         let each = |(session, shown): (usize, &SessionView)| {
@@ -55,7 +56,7 @@ impl Overlay {
                 .map(move |curve| Line { session, curve })
                 .collect::<Vec<_>>()
         };
-        let mut lines: Vec<Line> = laid.iter().enumerate().flat_map(each).collect();
+        let mut lines: Vec<Line> = sessions.iter().enumerate().flat_map(each).collect();
         let mut names: Vec<String> = Vec::new();
         for line in &lines {
             if !names.contains(&line.curve.name) {
@@ -65,12 +66,14 @@ impl Overlay {
         lines.sort_by_cached_key(|line| {
             (names.iter().position(|name| *name == line.curve.name), line.session)
         });
-        (self.lines, self.axis, self.metric) = (lines, axis, metric);
+        self.lines = lines;
+        self.axis = axis;
+        self.metric = metric;
         self.cursor = self.cursor.min(self.lines.len().saturating_sub(1));
         self.at = self.at.filter(|at| *at < self.xs().len());
     }
 
-    /// Every value of the axis at which something was measured, ascending.
+    /// Returns every x that has a measurement, ascending.
     pub fn xs(&self) -> Vec<f64> {
         let mut xs: Vec<f64> = self
             .lines
@@ -82,7 +85,7 @@ impl Overlay {
         xs
     }
 
-    /// Left of the first value the peaks are shown again.
+    /// Moves the read-out along the axis; left of the first value it shows the peaks.
     pub fn left_right(&mut self, right: bool) {
         let count = self.xs().len();
         self.at = match (self.at, right) {
@@ -93,7 +96,7 @@ impl Overlay {
         };
     }
 
-    /// What a curve says where values are read out; at its peak where nothing is chosen.
+    /// Returns the value of a curve at `x`, or its peak if `None`.
     pub fn value(&self, line: &Line, x: Option<f64>) -> Option<f64> {
         let mut points = line.curve.points.iter();
         match x {

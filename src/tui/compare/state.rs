@@ -1,48 +1,48 @@
-//! What is compared, and what is seen of it.
+//! The compared sessions and how they are shown.
 
-use super::data::Compared;
+use super::data::LoadedComparison;
 use super::overlay::Overlay;
 use crate::tui::curves::Metric;
 
-/// What is seen of the comparison.
+/// The visible part of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
-    /// The cells, with the first of what differs above them.
+    /// The cells, below the first differences in settings and environment.
     #[default]
     Cells,
-    /// All that is said in words.
+    /// The full explanation as text.
     Words,
-    /// The curves over each other.
+    /// The curves of all sessions in one chart.
     Chart,
 }
 
 #[derive(Debug, Default)]
 pub struct Compare {
     /// Ids, the baseline first.
-    pub asked: Vec<String>,
-    /// What is shown; while another one is awaited the last one stays.
-    pub got: Option<Compared>,
+    pub requested: Vec<String>,
+    /// The last comparison that finished; it stays while another is being computed.
+    pub got: Option<LoadedComparison>,
     pub view: View,
-    /// Which of the others is held against the baseline.
+    /// Index of the session that is compared with the baseline.
     pub other: usize,
     pub scroll: usize,
     pub overlay: Overlay,
-    /// Metrics whose axis is the other one than usual.
+    /// Metrics whose axis is switched from its default scale.
     pub turned: Vec<Metric>,
 }
 
 impl Compare {
-    /// Before anything is compared; `turned`: metrics whose axis is the other one than usual.
-    pub fn begun(turned: Vec<Metric>) -> Compare {
+    /// Creates an empty screen; `turned`: metrics whose axis is switched from its default scale.
+    pub fn with_turned_axes(turned: Vec<Metric>) -> Compare {
         Compare { turned, ..Compare::default() }
     }
 
-    /// Sessions are being loaded or compared.
-    pub fn awaited(&self) -> bool {
-        self.got.as_ref().is_none_or(|got| got.asked != self.asked)
+    /// Returns whether sessions are being loaded or compared.
+    pub fn is_waiting(&self) -> bool {
+        self.got.as_ref().is_none_or(|got| got.requested != self.requested)
     }
 
-    /// Whether the axis of values is logarithmic; that of latencies is, unless it was changed.
+    /// Returns whether the value axis is logarithmic, as it is for latencies by default.
     pub fn log(&self) -> bool {
         self.overlay.metric.usually_log() != self.turned.contains(&self.overlay.metric)
     }

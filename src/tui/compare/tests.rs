@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Compare, Compared};
+use super::{Compare, LoadedComparison};
 use crate::analysis::SavedRuns;
 use crate::report::Look;
 use crate::session::Session;
@@ -41,10 +41,10 @@ fn three() -> [Session; 3] {
     [before, after, later]
 }
 
-fn compared(sessions: &[Session], ascii: bool) -> Compared {
+fn compared(sessions: &[Session], ascii: bool) -> LoadedComparison {
     let loaded =
-        |session: &Session| (session.id.clone(), Ok(SessionView::of(session.clone(), None)));
-    Compared::of(
+        |session: &Session| (session.id.clone(), Ok(SessionView::new(session.clone(), None)));
+    LoadedComparison::new(
         sessions.iter().map(loaded).collect(),
         &SavedRuns::default(),
         &Look { ascii, ..Look::default() },
@@ -110,9 +110,9 @@ fn each_of_several_is_held_against_the_baseline_and_any_can_become_it() {
         &[before.clone(), after.clone(), later.clone()],
         false,
     ))));
-    assert!(compare(&stage).awaited());
+    assert!(compare(&stage).is_waiting());
     stage.tell(Msg::Compared(Box::new(compared(&[later, before, after], false))));
-    assert!(!compare(&stage).awaited());
+    assert!(!compare(&stage).is_waiting());
     let picture = stage.picture(120, 40);
     let heads: Vec<&str> = picture.lines().filter(|line| line.contains(" UTC")).collect();
     assert!(
@@ -211,7 +211,7 @@ fn it_is_copied_whole_and_exported_by_a_form() {
     );
     assert_eq!(
         export.what,
-        crate::tui::export::What::Compared(vec!["a".into(), "b".into(), "c".into()])
+        crate::tui::export::What::LoadedComparison(vec!["a".into(), "b".into(), "c".into()])
     );
 }
 
@@ -223,8 +223,8 @@ fn sessions_that_cannot_be_loaded_are_told() {
     assert!(stage.picture(80, 24).contains("comparing 3 sessions"));
     let gone = ("gone".to_string(), Err("no session 'gone'".to_string()));
     let [a, b] =
-        [before, after].map(|session| (session.id.clone(), Ok(SessionView::of(session, None))));
-    stage.tell(Msg::Compared(Box::new(Compared::of(
+        [before, after].map(|session| (session.id.clone(), Ok(SessionView::new(session, None))));
+    stage.tell(Msg::Compared(Box::new(LoadedComparison::new(
         vec![gone.clone(), a.clone(), b],
         &SavedRuns::default(),
         &Look::default(),
@@ -236,7 +236,7 @@ fn sessions_that_cannot_be_loaded_are_told() {
     );
     compare_sessions(&mut stage, vec!["gone".into(), "a".into()]);
     stage.take();
-    stage.tell(Msg::Compared(Box::new(Compared::of(
+    stage.tell(Msg::Compared(Box::new(LoadedComparison::new(
         vec![gone, a],
         &SavedRuns::default(),
         &Look::default(),

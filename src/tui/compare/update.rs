@@ -1,6 +1,6 @@
-//! What keys and messages do on Compare.
+//! Keys and messages on Compare.
 
-use super::data::Compared;
+use super::data::LoadedComparison;
 use super::state::{Compare, View};
 use super::view;
 use crate::report;
@@ -13,26 +13,27 @@ use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::theme::Look;
 
-/// Holds sessions against the first of them.
-pub fn begin(compare: &mut Compare, look: &Look, asked: Vec<String>) -> Vec<Effect> {
+/// Compares sessions with the first of them.
+pub fn begin(compare: &mut Compare, look: &Look, requested: Vec<String>) -> Vec<Effect> {
     let metric = compare.overlay.metric;
-    *compare = Compare { asked, turned: std::mem::take(&mut compare.turned), ..Compare::default() };
+    *compare =
+        Compare { requested, turned: std::mem::take(&mut compare.turned), ..Compare::default() };
     compare.overlay.metric = metric;
     ask(compare, look)
 }
 
 fn ask(compare: &Compare, look: &Look) -> Vec<Effect> {
-    vec![Effect::Compare { ids: compare.asked.clone(), look: look.report() }]
+    vec![Effect::Compare { ids: compare.requested.clone(), look: look.report() }]
 }
 
-/// The comparison that was asked for; one that is not awaited any more is late.
+/// Takes the requested comparison; drops one that is no longer requested.
 pub fn handle_message(compare: &mut Compare, _: &mut Context, msg: Msg) -> Vec<Effect> {
     let Msg::Compared(compared) = msg else { return Vec::new() };
-    if compared.asked == compare.asked && compare.awaited() {
+    if compared.requested == compare.requested && compare.is_waiting() {
         compare.other = compare.other.min(compared.others().saturating_sub(1));
         compare.scroll = 0;
         let metric = compare.overlay.metric;
-        compare.overlay.lay(&compared.laid, metric);
+        compare.overlay.show_sessions(&compared.views, metric);
         compare.got = Some(*compared);
     }
     Vec::new()
@@ -49,16 +50,19 @@ pub fn act(compare: &mut Compare, ctx: &mut Context, action: Action) -> Vec<Effe
         Action::Toggle => turn(compare, View::Words),
         Action::Baseline => return rebase(compare, ctx.look),
         Action::Copy => {
-            return copied(got, &ctx.look.report()).map(Effect::Copy).into_iter().collect();
+            return comparison_text(got, &ctx.look.report())
+                .map(Effect::Copy)
+                .into_iter()
+                .collect();
         }
         Action::Export => {
             let form = Form::comparison(
-                got.asked.clone(),
+                got.requested.clone(),
                 &format!("{} against {}", got.name(compare.other + 1), got.name(0)),
             );
             ctx.popups.push(Popup::Export(Box::new(form)));
         }
-        Action::Enter => return opened(compare).map(Effect::Open).into_iter().collect(),
+        Action::Enter => return session_to_open(compare).map(Effect::Open).into_iter().collect(),
         _ if compare.view == View::Chart => in_chart(compare, action),
         Action::Left => other(compare, compare.other.saturating_sub(1)),
         Action::Right => other(compare, (compare.other + 1).min(got.others().saturating_sub(1))),
@@ -67,7 +71,7 @@ pub fn act(compare: &mut Compare, ctx: &mut Context, action: Action) -> Vec<Effe
     Vec::new()
 }
 
-/// To a view, or from it back to the cells.
+/// Switches to a view, or from it back to the cells.
 fn turn(compare: &mut Compare, view: View) {
     compare.view = if compare.view == view { View::Cells } else { view };
     compare.scroll = 0;
@@ -79,17 +83,17 @@ fn other(compare: &mut Compare, at: usize) {
     }
 }
 
-/// The session that is compared now becomes the baseline; the others keep their order.
+/// Makes the compared session the baseline; the others keep their order.
 fn rebase(compare: &mut Compare, look: &Look) -> Vec<Effect> {
-    if compare.awaited() {
+    if compare.is_waiting() {
         return Vec::new();
     }
     let next = compare.got.as_ref().and_then(|got| got.ids.get(compare.other + 1)).cloned();
-    let Some(at) = next.and_then(|id| compare.asked.iter().position(|own| *own == id)) else {
+    let Some(at) = next.and_then(|id| compare.requested.iter().position(|own| *own == id)) else {
         return Vec::new();
     };
-    let base = compare.asked.remove(at);
-    compare.asked.insert(0, base);
+    let base = compare.requested.remove(at);
+    compare.requested.insert(0, base);
     compare.other = 0;
     ask(compare, look)
 }
@@ -113,7 +117,7 @@ fn in_chart(compare: &mut Compare, action: Action) {
         }
         _ => {
             if let Some(metric) = Metric::from_action(action) {
-                overlay.lay(&got.laid, metric);
+                overlay.show_sessions(&got.views, metric);
             }
         }
     }
@@ -136,8 +140,9 @@ fn scroll(compare: &mut Compare, ctx: &Context, action: Action) {
     compare.scroll = to.min(most);
 }
 
-/// The session that Enter opens: that of the curve under the cursor, else the one that is compared.
-fn opened(compare: &Compare) -> Option<String> {
+/// Returns the session that Enter opens: that of the curve under the cursor, else the one that is
+/// compared.
+fn session_to_open(compare: &Compare) -> Option<String> {
     let got = compare.got.as_ref()?;
     let at = match compare.view {
         View::Chart => compare.overlay.lines.get(compare.overlay.cursor)?.session,
@@ -146,15 +151,15 @@ fn opened(compare: &Compare) -> Option<String> {
     got.ids.get(at).cloned()
 }
 
-/// The whole comparison as text.
-fn copied(got: &Compared, look: &report::Look) -> Option<String> {
+/// Returns the whole comparison as text.
+fn comparison_text(got: &LoadedComparison, look: &report::Look) -> Option<String> {
     let comparison = got.comparison.as_ref().filter(|of| !of.others.is_empty())?;
     Some(report::comparison_text(comparison, look))
 }
 
-/// Whether an action does something now.
+/// Returns whether an action does something now.
 pub fn is_offered(compare: &Compare, action: Action) -> bool {
-    let others = compare.got.as_ref().map_or(0, Compared::others);
+    let others = compare.got.as_ref().map_or(0, LoadedComparison::others);
     let chart = compare.view == View::Chart;
     match action {
         Action::LogAxis => chart && others > 0,

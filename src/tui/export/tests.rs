@@ -21,7 +21,7 @@ fn form(stage: &Stage) -> &Form {
     form
 }
 
-fn asked(stage: &mut Stage) -> Export {
+fn open_form(stage: &mut Stage) -> Export {
     match stage.take().pop() {
         Some(Effect::Export(export)) => *export,
         other => panic!("{other:?}"),
@@ -44,7 +44,7 @@ fn every_format_is_offered_and_the_name_has_its_extension() {
             stage.picture(100, 30)
         );
         stage.keys("<enter>");
-        let export = asked(&mut stage);
+        let export = open_form(&mut stage);
         assert_eq!((export.format, export.replace, export.anonymous), (format.id, false, false));
         stage.tell(Msg::Exported { number: export.number, result: Outcome::Failed("no".into()) });
         stage.keys("j");
@@ -57,7 +57,7 @@ fn every_format_is_offered_and_the_name_has_its_extension() {
 fn letters_go_to_the_path_only_where_it_has_the_focus() {
     let mut stage = stage();
     stage.keys("<tab><ctrl-u>q e.txt<tab>< ><enter>");
-    let export = asked(&mut stage);
+    let export = open_form(&mut stage);
     assert_eq!((export.path.as_str(), export.anonymous), ("q e.txt", true));
     assert!(matches!(export.what, What::Shown(session) if session.name == "first"));
     // Once is enough while it is written.
@@ -76,7 +76,7 @@ fn letters_go_to_the_path_only_where_it_has_the_focus() {
 fn what_became_of_it_is_said() {
     let mut stage = stage();
     stage.keys("<enter>");
-    let number = asked(&mut stage).number;
+    let number = open_form(&mut stage).number;
     stage
         .tell(Msg::Exported { number, result: Outcome::Failed("cannot write x: no space".into()) });
     assert_eq!(
@@ -85,7 +85,7 @@ fn what_became_of_it_is_said() {
     );
     assert!(toast(&stage).contains("not written: cannot write x"));
     stage.keys("<enter>");
-    let number = asked(&mut stage).number;
+    let number = open_form(&mut stage).number;
     stage.tell(Msg::Exported { number, result: Outcome::Written("/w/first.txt".into()) });
     assert!(stage.model.popups.is_empty() && toast(&stage).contains("wrote /w/first.txt"));
     // One that nobody waits for any more is said too, and closes no other form.
@@ -103,7 +103,7 @@ fn over_a_file_it_asks_first() {
     };
     let mut stage = stage();
     stage.keys("<enter>");
-    let first = asked(&mut stage);
+    let first = open_form(&mut stage);
     stage.tell(Msg::Exported { number: first.number, result: over() });
     assert!(
         stage.picture(80, 24).contains("Overwrite first.txt?")
@@ -112,10 +112,10 @@ fn over_a_file_it_asks_first() {
     assert_eq!(stage.keys("n").take(), []);
     assert!(!form(&stage).writing, "another name can be given");
     stage.keys("<enter>");
-    let again = asked(&mut stage);
+    let again = open_form(&mut stage);
     stage.tell(Msg::Exported { number: again.number, result: over() });
     stage.keys("y");
-    let replacing = asked(&mut stage);
+    let replacing = open_form(&mut stage);
     assert_eq!(replacing, Export { replace: true, ..again });
     stage.tell(Msg::Exported {
         number: replacing.number,

@@ -38,7 +38,9 @@ impl HostPane {
 /// Builds the panes with their lines.
 pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
     let findings = state.findings();
-    let room = |width: u16| usize::from(width.saturating_sub(3));
+    fn room(width: u16) -> usize {
+        usize::from(width.saturating_sub(3))
+    }
     let count = match findings.len() {
         0 => String::new(),
         1 => "1 finding".into(),

@@ -31,13 +31,15 @@ fn model(findings: usize) -> Model {
         ..Host::default()
     };
     tell(&mut model, Msg::Host(Box::new(host)));
-    let finding = |n: usize| Warning {
-        id: "x".into(),
-        severity: Severity::Note,
-        message: format!("message {n}"),
-        evidence: format!("evidence {n}"),
-        remedy: format!("remedy {n}"),
-    };
+    fn finding(n: usize) -> Warning {
+        Warning {
+            id: "x".into(),
+            severity: Severity::Note,
+            message: format!("message {n}"),
+            evidence: format!("evidence {n}"),
+            remedy: format!("remedy {n}"),
+        }
+    }
     tell(&mut model, Msg::Doctor((0..findings).map(finding).collect()));
     model.screen = Screen::Host;
     model

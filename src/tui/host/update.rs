@@ -7,17 +7,22 @@ use super::state::HostScreen;
 use crate::host::TargetFacts;
 use crate::record::Warning;
 use crate::report;
+use crate::report::host::Report;
 use crate::tui::context::Context;
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
 
 pub fn act(state: &mut HostScreen, ctx: &mut Context, action: Action) -> Vec<Effect> {
     if action == Action::Copy {
-        let report = state
-            .host
-            .as_deref()
-            .map(|host| report::host::text(host, state.target.as_ref(), state.findings()));
-        return report.map(Effect::Copy).into_iter().collect();
+        let text = state.host.as_deref().map(|host| {
+            report::host::text(&Report {
+                host,
+                target: state.target.as_ref(),
+                findings: state.findings(),
+                xor_loop: None,
+            })
+        });
+        return text.map(Effect::Copy).into_iter().collect();
     }
     let panes = panes(state, ctx.look, ctx.body());
     let count = panes.len().max(1);

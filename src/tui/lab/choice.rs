@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::{Group, Preset, ProbeInfo, ProbeSet, Remote, Settings, named_probes};
+use crate::plan::{Group, Preset, ProbeInfo, ProbeSet, Remote, Settings, find_probes};
 
 /// A preset with overrides, and the probes that they name.
 #[derive(Debug, Clone)]
@@ -98,7 +98,7 @@ impl Choice {
 }
 
 fn resolve_ids(words: &[String], infos: &[&'static ProbeInfo]) -> Option<BTreeSet<String>> {
-    let named = named_probes(words, infos).ok()?;
+    let named = find_probes(words, infos).ok()?;
     Some(named.into_iter().map(|info| info.id.to_string()).collect())
 }
 

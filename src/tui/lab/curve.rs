@@ -4,7 +4,7 @@
 use crate::analysis::{ProbeCurve, ProbeCurves, ProbeResult, Step};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
-use crate::tui::cursor::moved;
+use crate::tui::cursor::move_cursor;
 use crate::tui::keymap::Action;
 use crate::tui::plot::Point;
 
@@ -32,7 +32,7 @@ impl Curves {
     /// Builds the curves of a probe in the first unit that has any; `None` if no parameter varies
     /// along an axis.
     pub fn from_results(probe: &str, results: &[ProbeResult]) -> Option<Curves> {
-        let all = ProbeCurves::of(probe, results)?;
+        let all = ProbeCurves::from_results(probe, results)?;
         let curves = all.curves.iter().map(|curve| build_curve(curve, &all, results)).collect();
         Some(Curves { probe: probe.into(), unit: all.unit, axis: all.axis, curves })
     }
@@ -78,12 +78,11 @@ impl Curves {
         let (curve, point) = self.position(cell)?;
         match action {
             Action::Up | Action::Down => {
-                self.nearest(moved(curve, self.curves.len(), action, 1), self.x(cell)?)
+                self.nearest(move_cursor(curve, self.curves.len(), action, 1), self.x(cell)?)
             }
-            _ => self
-                .curves
-                .get(curve)
-                .and_then(|curve| curve.cells.get(moved(point, curve.cells.len(), action, 5))),
+            _ => self.curves.get(curve).and_then(|curve| {
+                curve.cells.get(move_cursor(point, curve.cells.len(), action, 5))
+            }),
         }
     }
 
@@ -101,7 +100,7 @@ impl Curves {
 fn build_curve(source: &ProbeCurve, all: &ProbeCurves, results: &[ProbeResult]) -> Curve {
     let results: Vec<&ProbeResult> =
         source.results.iter().filter_map(|at| results.get(*at)).collect();
-    let x = |result: &ProbeResult| all.at(&result.cell);
+    let x = |result: &ProbeResult| all.value_of(&result.cell);
     let point = |result: &&ProbeResult| {
         let summary = result.value?.summary;
         let (low, high) = (summary.low.unwrap_or(f64::NAN), summary.high.unwrap_or(f64::NAN));

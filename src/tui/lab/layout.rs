@@ -59,7 +59,7 @@ pub enum Hit {
 }
 
 /// Returns the inside of a frame without its outer columns.
-pub fn inside(inner: Rect) -> Rect {
+pub fn inner_area(inner: Rect) -> Rect {
     Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height)
 }
 

@@ -13,7 +13,7 @@ use crate::analysis;
 use crate::plan::{Group, Plan, ProbeSet, check_sets, set_of};
 use crate::session::{self, Listed, Session};
 use crate::tui::context::{Context, ProbeChoice, Request, RunStatus};
-use crate::tui::cursor::moved;
+use crate::tui::cursor::move_cursor;
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::msg::{Effect, Msg};
@@ -177,7 +177,7 @@ fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
         }
         (_, Action::Enter) => open_curve(lab, ctx),
         (Pane::About, _) => {
-            lab.scroll = moved(lab.scroll.min(max_scroll), max_scroll + 1, action, page)
+            lab.scroll = move_cursor(lab.scroll.min(max_scroll), max_scroll + 1, action, page)
         }
         (Pane::Bars, _) if lab.open => {
             let next = lab
@@ -191,11 +191,11 @@ fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
         (Pane::Bars, Action::Right) => lab.pane = Pane::About,
         (Pane::Probes, Action::Left) => {}
         (Pane::Probes, _) => {
-            let to = moved(lab.item, lab.sheet.items.len(), action, page);
+            let to = move_cursor(lab.item, lab.sheet.items.len(), action, page);
             lab.go_to_item(to);
         }
         (Pane::Bars, _) => {
-            let to = moved(lab.slot, lab.sheet.slots.len(), action, page);
+            let to = move_cursor(lab.slot, lab.sheet.slots.len(), action, page);
             lab.go_to(to);
         }
     }

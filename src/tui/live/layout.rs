@@ -107,11 +107,11 @@ mod tests {
 
     #[test]
     fn panes_go_by_their_need() {
-        let has = |columns: u16, rows: u16| {
+        fn has(columns: u16, rows: u16) -> [bool; 5] {
             let places = Places::new(Rect::new(0, 1, columns, rows - 2), 4, &|_| 3);
             [places.calls, places.curve, places.latency, places.threads, places.warnings]
                 .map(|pane| pane.is_some())
-        };
+        }
         assert_eq!(has(60, 16), [true, false, false, false, false]);
         assert_eq!(has(80, 24), [true, true, false, false, false]);
         assert_eq!(has(120, 40), [true; 5]);

@@ -27,4 +27,4 @@ mod tests;
 
 pub use state::Live;
 pub use update::{act, begin, end, handle_message, resume, stop, suspend, tick};
-pub use view::{bar, draw};
+pub use view::draw;

@@ -118,7 +118,7 @@ impl Run {
         self.view.now = self.clock.seconds(now);
         match event {
             Event::Plan { plan } => self.apply_plan(plan),
-            Event::Grounds { .. } => self.view.set_bounds(&Bounds::of(&self.session)),
+            Event::Grounds { .. } => self.view.set_bounds(&Bounds::from_session(&self.session)),
             Event::Progress(progress) => self.apply_progress(now, progress),
             // A sample across a suspension is not a measurement.
             Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspension::No => {

@@ -208,7 +208,7 @@ impl RunView {
     }
 
     pub fn apply_progress(&mut self, progress: Progress) {
-        self.series.cut();
+        self.series.end_piece();
         if Some((progress.cell, progress.phase)) != self.progress.map(|p| (p.cell, p.phase)) {
             self.recent.fresh = false;
         }
@@ -231,7 +231,7 @@ impl RunView {
                 Sample { at: nanos, nanos, bytes, ops, syscalls: syscalls.get().unwrap_or(0) };
             self.series.push(self.now, &sample, self.hue(trial.cell));
         }
-        self.series.cut();
+        self.series.end_piece();
         self.recent.fresh = false;
     }
 

@@ -63,7 +63,9 @@ impl Slice {
     }
 
     fn merge_with(&self, next: &Slice) -> Slice {
-        let wider = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+        fn wider(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+            (a.0.min(b.0), a.1.max(b.1))
+        }
         Slice {
             from: self.from,
             to: next.to,
@@ -103,7 +105,7 @@ pub struct Series {
 
 impl Series {
     /// Ends the current piece: a gap until the next sample.
-    pub fn cut(&mut self) {
+    pub fn end_piece(&mut self) {
         self.open = None;
     }
 

@@ -32,7 +32,7 @@ pub fn end(live: &mut Live) -> Option<SessionView> {
     run.view.finish(run.session.end);
     live.frozen = None;
     live.last_view = run.view.progress.is_some().then_some(run.view);
-    Some(SessionView::of(run.session, run.path))
+    Some(SessionView::new(run.session, run.path))
 }
 
 /// Stops the run.

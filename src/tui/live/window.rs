@@ -50,7 +50,7 @@ impl Zoom {
     }
 }
 
-/// The next round time: an axis that grows in steps.
+/// Returns the next round time: an axis that grows in steps.
 fn round_time(seconds: f64) -> f64 {
     const ROUND: [f64; 9] = [5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 60.0, 90.0, 120.0];
     let mut scale = 1.0;
@@ -70,7 +70,7 @@ pub struct StickyAxis {
     roomy_since: Option<f64>,
 }
 
-/// Seconds for which a lower end must do before the axis shrinks.
+/// Seconds for which a lower end must suffice before the axis shrinks.
 const SHRINK_DELAY: f64 = 3.0;
 
 impl Default for StickyAxis {
@@ -173,11 +173,11 @@ mod tests {
 
     #[test]
     fn an_axis_is_round_in_the_unit_it_is_written_in() {
-        let settled = |peak: f64, units: &[Unit]| {
+        fn settled(peak: f64, units: &[Unit]) -> (f64, &str) {
             let mut axis = StickyAxis::default();
             axis.settle(peak, 0.0, units);
             (axis.top / axis.unit.0, axis.unit.1)
-        };
+        }
         assert_eq!(settled(2.6e9, RATE), (3.0, "GiB/s"));
         assert_eq!(settled(1.4 * 1_073_741_824.0, RATE), (1500.0, "MiB/s"));
         assert_eq!(settled(2.6e9, Rates::from_str("MB/s").unwrap().units()), (3000.0, "MB/s"));

@@ -22,8 +22,8 @@ impl Scale {
     /// The largest value that is drawn; the difference of two such values is still finite.
     const HUGE: f64 = 1e300;
 
-    /// A value where the scale is even. NaN for a negative value on a logarithmic scale, -inf for
-    /// 0.
+    /// Returns a value where the scale is even. NaN for a negative value on a logarithmic scale,
+    /// -inf for 0.
     pub(super) fn forward(self, value: f64) -> f64 {
         match self {
             Scale::Linear => value.clamp(-Self::HUGE, Self::HUGE),
@@ -70,7 +70,7 @@ pub struct Axis<'a> {
 }
 
 impl<'a> Axis<'a> {
-    /// An axis fitted to the data.
+    /// Returns an axis fitted to the data.
     pub fn new(scale: Scale, show: &'a dyn Fn(f64) -> String) -> Axis<'a> {
         Axis {
             scale,
@@ -88,7 +88,7 @@ impl<'a> Axis<'a> {
         Axis { title, ..self }
     }
 
-    /// Fixed ends.
+    /// Sets fixed ends.
     pub fn between(self, min: f64, max: f64) -> Axis<'a> {
         Axis { min: Some(min), max: Some(max), ..self }
     }
@@ -103,7 +103,7 @@ impl<'a> Axis<'a> {
         Axis { step: Step::Time, ..self }
     }
 
-    /// Need not begin at 0.
+    /// Lets the axis begin elsewhere than at 0.
     pub fn loose(self) -> Axis<'a> {
         Axis { loose: true, ..self }
     }
@@ -113,7 +113,7 @@ impl<'a> Axis<'a> {
         self.step.at_least(least / self.unit) * self.unit
     }
 
-    /// A round end of the axis that holds `value` (> 0), at most a third above it.
+    /// Returns a round end of the axis that holds `value` (> 0), at most a third above it.
     pub(super) fn end_above(&self, value: f64) -> f64 {
         round_end(value, self.unit)
     }
@@ -137,8 +137,8 @@ impl Step {
     }
 }
 
-/// The end of an axis that holds `value` (> 0): round in a unit of so many, at most a third above
-/// it.
+/// Returns the end of an axis that holds `value` (> 0): round in a unit of `unit`, at most a third
+/// above it.
 pub fn round_end(value: f64, unit: f64) -> f64 {
     const STEPS: [f64; 11] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
     let power = 10f64.powf((value / unit).log10().floor()) * unit;

@@ -32,7 +32,7 @@ impl<'a> Bar<'a> {
         Bar { label, parts: vec![Part { value, style }], figure }
     }
 
-    /// A bar of several parts, end to end.
+    /// Returns a bar of several parts, end to end.
     pub fn stacked(label: &'a str, parts: Vec<Part>, figure: &'a str) -> Bar<'a> {
         Bar { label, parts, figure }
     }
@@ -100,7 +100,9 @@ impl<'a> Bars<'a> {
         self.columns(width).label
     }
 
-    /// The bar keeps a third of the width at least: figure and label give way, the label first.
+    /// Returns the widths of the parts; the bar keeps a third of the width at least: figure and
+    /// label give way, the label
+    /// first.
     fn columns(&self, width: u16) -> Columns {
         let widest = |text: fn(&Bar<'a>) -> &'a str| {
             self.bars.iter().map(|bar| text(bar).width()).max().unwrap_or(0).min(400) as u16
@@ -176,7 +178,7 @@ impl<'a> Bars<'a> {
         }
     }
 
-    /// What a part is filled with: without colours parts differ by it.
+    /// Returns what a part is filled with: without colours parts differ by it.
     fn texture(&self, index: usize) -> char {
         match (self.look.glyphs, self.look.colours) {
             (Glyphs::Ascii, _) => ['#', '=', '-', '.'][index % 4],

@@ -45,7 +45,7 @@ pub(super) fn put(cell: &mut Cell, symbol: char, style: Style) {
     cell.set_style(style);
 }
 
-/// The dots of a Braille cell; 0 for any other.
+/// Returns the dots of a Braille cell; 0 for any other.
 fn braille(cell: &Cell) -> u8 {
     match cell.symbol().chars().next().map_or(0, u32::from) {
         code @ 0x2800..=0x28ff => (code - 0x2800) as u8,
@@ -60,7 +60,7 @@ fn to_braille(dots: u8) -> char {
 const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 impl<'b> Canvas<'b> {
-    /// A blank canvas.
+    /// Returns a blank canvas.
     pub fn new(buf: &'b mut Buffer, area: Rect, ascii: bool) -> Canvas<'b> {
         let area = area.intersection(buf.area);
         for position in area.positions() {
@@ -84,7 +84,7 @@ impl<'b> Canvas<'b> {
         )
     }
 
-    /// The cell that holds a dot.
+    /// Returns the cell that holds a dot.
     pub fn cell_of(&self, x: f64, y: f64) -> Option<(u16, u16)> {
         let (width, height) = self.size();
         let inside = (-0.5..width - 0.5).contains(&x) && (-0.5..height - 0.5).contains(&y);
@@ -107,7 +107,7 @@ impl<'b> Canvas<'b> {
             && self.buf.cell((column, row)).is_some_and(|cell| cell.symbol() == " ")
     }
 
-    /// A dot of the grid, if it is on it.
+    /// Draws a dot of the grid, if it is on it.
     pub fn dot(&mut self, x: i32, y: i32) {
         let ascii = self.ascii;
         let (across, down) = if ascii { (1, 3) } else { (2, 4) };
@@ -128,8 +128,8 @@ impl<'b> Canvas<'b> {
         self.flush_where(style, |_| true);
     }
 
-    /// As [`flush`](Canvas::flush), but behind the curves: only where nothing is but such dots,
-    /// which are dim.
+    /// Draws like [`flush`](Canvas::flush), but behind the curves: only where nothing but such dots
+    /// is, which are dim.
     pub fn flush_behind(&mut self, style: Style) {
         let ascii = self.ascii;
         let behind =
@@ -159,7 +159,7 @@ impl<'b> Canvas<'b> {
         }
     }
 
-    /// A line on the grid from dot to dot; what lies outside is cut off.
+    /// Draws a line on the grid from dot to dot; what lies outside is cut off.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), dash: &mut Dash) {
         let Some((from, to)) = clip(from, to, self.size()) else { return };
         if self.ascii { self.ascii_line(from, to, dash) } else { self.dot_line(from, to, dash) }
@@ -183,7 +183,7 @@ impl<'b> Canvas<'b> {
         });
     }
 
-    /// One character per column, or per row where the line is steep.
+    /// Draws one character per column, or per row where the line is steep.
     fn ascii_line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), dash: &mut Dash) {
         // In cells; a row has three heights, its middle is the row's own number.
         let (row0, row1) = ((y0 - 1.0) / 3.0, (y1 - 1.0) / 3.0);
@@ -218,7 +218,7 @@ impl<'b> Canvas<'b> {
     }
 }
 
-/// Every whole number from one to the other, in that direction.
+/// Visits every whole number from one to the other, in that direction.
 fn walk(from: f64, to: f64, mut each: impl FnMut(f64)) {
     let (first, last) = (from.round(), to.round());
     let count = (last - first).abs() as u32;
@@ -228,7 +228,7 @@ fn walk(from: f64, to: f64, mut each: impl FnMut(f64)) {
     }
 }
 
-/// The part of a line that lies inside. Half a dot around the outer dots is inside.
+/// Returns the part of a line that lies inside. Half a dot around the outer dots is inside.
 fn clip(
     from: (f64, f64),
     to: (f64, f64),

@@ -17,7 +17,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// A point without an interval.
+    /// Returns a point without an interval.
     pub const fn new(x: f64, y: f64) -> Point {
         Point { x, y, low: f64::NAN, high: f64::NAN }
     }
@@ -40,7 +40,7 @@ pub enum Draw {
     Points,
     LineAndMarkers,
     Dashed,
-    /// An estimate: where it lies far above the others it leaves the picture rather than pressing
+    /// An estimate: far above the others it is outside the picture rather than pressing
     /// them flat.
     Dotted,
     /// Each value holds until the next.
@@ -62,7 +62,7 @@ pub struct Series<'a> {
 }
 
 impl<'a> Series<'a> {
-    /// The curve with this index in colour and marker.
+    /// Returns the curve with this index in colour and marker.
     pub fn new(look: &Look, index: usize, name: &'a str, points: &'a [Point]) -> Series<'a> {
         Series {
             name,
@@ -128,7 +128,7 @@ impl<'a> Chart<'a> {
         self.look.glyphs == Glyphs::Ascii
     }
 
-    /// The series from the back to the front.
+    /// Visits the series from the back to the front.
     pub(super) fn for_each_series(&self, mut visit: impl FnMut(&Series)) {
         for front in [false, true] {
             self.series.iter().filter(|series| series.emphasis == front).for_each(&mut visit);

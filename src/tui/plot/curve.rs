@@ -19,15 +19,15 @@ impl<'f> Curve<'f> {
         Curve { frame, piece: Vec::new() }
     }
 
-    /// A point in dots; NaN in one of them: nowhere.
+    /// Returns a point in dots; NaN in one of them: nowhere.
     fn dots(&self, canvas: &Canvas, x: f64, y: f64) -> (f64, f64) {
         let (width, height) = canvas.size();
-        // Infinity is no measurement.
+        // Infinity is not a measurement.
         let y = if y.is_finite() { y } else { f64::NAN };
         (self.frame.x.share(x) * (width - 1.0), (1.0 - self.frame.y.share(y)) * (height - 1.0))
     }
 
-    /// The line, interrupted by gaps.
+    /// Draws the line, interrupted by gaps.
     pub fn draw_line(&mut self, series: &Series, canvas: &mut Canvas) {
         if series.draw == Draw::Points {
             return;
@@ -73,8 +73,8 @@ impl<'f> Curve<'f> {
         self.piece.clear();
     }
 
-    /// In plain characters a column can show one height, or a span: the points of a column become
-    /// their middle, and what is far from it a vertical line behind the curve.
+    /// Merges points for plain characters, where a column can show one height or a span: the points
+    /// of a column become their middle, and those far from it a vertical line behind the curve.
     fn merge_columns(&mut self, canvas: &mut Canvas) {
         let mut merged = 0;
         let mut start = 0;
@@ -85,7 +85,7 @@ impl<'f> Curve<'f> {
             for dot in group {
                 (count, top, bottom) = (count + 1, top.min(dot.1), bottom.max(dot.1));
             }
-            // Less than two rows is no span.
+            // Less than two rows is not a span.
             if bottom - top >= 6.0 {
                 canvas.line((column, top), (column, bottom), &mut Dash::SOLID.clone());
             }
@@ -98,7 +98,7 @@ impl<'f> Curve<'f> {
         self.piece.truncate(merged);
     }
 
-    /// The markers, and one for each point that no line shows.
+    /// Draws the markers, and one for each point that no line shows.
     pub fn draw_markers(&self, series: &Series, canvas: &mut Canvas) {
         let style = series_style(series);
         let marker = if series.marker.width() == Some(1) { series.marker } else { '*' };
@@ -126,7 +126,7 @@ impl<'f> Curve<'f> {
         }
     }
 
-    /// The intervals, behind everything else.
+    /// Draws the intervals, behind everything else.
     pub fn draw_band(&self, series: &Series, canvas: &mut Canvas) {
         let has_interval = |p: &&Point| p.low.is_finite() && p.high.is_finite() && p.y.is_finite();
         let (first, last) = (
@@ -152,7 +152,7 @@ impl<'f> Curve<'f> {
         }
     }
 
-    /// A line through the middle of the point's column, to half a cell.
+    /// Draws a line through the middle of the point's column, to half a cell.
     fn draw_whisker(&self, point: &Point, style: Style, canvas: &mut Canvas) {
         let (x, low) = self.dots(canvas, point.x, point.low);
         let (_, high) = self.dots(canvas, point.x, point.high);
@@ -183,7 +183,7 @@ impl<'f> Curve<'f> {
         }
     }
 
-    /// A light pattern of dots between two points' intervals.
+    /// Draws a light pattern of dots between two points' intervals.
     fn fill_band(&self, from: &Point, to: &Point, canvas: &mut Canvas) {
         let ((x0, low0), (_, high0)) =
             (self.dots(canvas, from.x, from.low), self.dots(canvas, from.x, from.high));
@@ -214,15 +214,17 @@ impl<'f> Curve<'f> {
     }
 }
 
-/// The rows of dots from one to the other that are on the canvas.
+/// Returns the rows of dots from one to the other that are on the canvas.
 fn between(low: f64, high: f64, rows: f64) -> std::ops::RangeInclusive<i32> {
     let (top, bottom) = (low.min(high).round().max(0.0), low.max(high).round().min(rows - 1.0));
     top as i32..=bottom as i32
 }
 
-/// No line leads to the point: both its neighbours are gaps.
+/// Returns whether no line leads to the point: both its neighbours are gaps.
 fn is_alone(points: &[Point], index: usize) -> bool {
-    let gap = |point: Option<&Point>| point.is_none_or(|p| !p.y.is_finite() || !p.x.is_finite());
+    fn gap(point: Option<&Point>) -> bool {
+        point.is_none_or(|p| !p.y.is_finite() || !p.x.is_finite())
+    }
     gap(index.checked_sub(1).and_then(|i| points.get(i))) && gap(points.get(index + 1))
 }
 

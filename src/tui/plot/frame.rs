@@ -38,7 +38,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// None where there is no room for any curve.
+    /// Creates a frame; `None` where there is no room for any curve.
     pub fn new(chart: &Chart, area: Rect) -> Option<Frame> {
         if area.width < 3 || area.height < 2 {
             return None;
@@ -77,7 +77,8 @@ impl Frame {
         fit_x(&chart.x, extremes(chart.x.scale, values))
     }
 
-    /// Fitted to what is visible between the ends of x, so that zooming in shows more.
+    /// Returns the range that fits what is visible between the ends of x, so that zooming in shows
+    /// more.
     pub fn y_range(chart: &Chart, x: &Range) -> Range {
         let scale = chart.y.scale;
         let drawn = |dotted: bool| {
@@ -91,8 +92,8 @@ impl Frame {
         let visible = points().filter(|p| (-1e-9..=1.0 + 1e-9).contains(&x.share(p.x)));
         let data = extremes(scale, visible.flat_map(heights))
             .or_else(|| extremes(scale, points().flat_map(heights)));
-        // A rule or an estimate far above the curves would press them flat; a rule's label alone
-        // tells that it is there.
+        // A rule or an estimate far above the curves would press them flat; the label of a rule is
+        // enough then.
         let near = |at: &f64| match data {
             Some((lo, hi)) if scale == super::Scale::Linear && hi > 0.0 => {
                 (lo - hi.max(hi - lo)..=hi * 2.0).contains(at)
@@ -140,7 +141,7 @@ impl Frame {
         });
         let mut rows = labels(&values);
         rows.dedup_by(|a, b| a.0 == b.0);
-        // Where the title has no row above, the highest tick says the unit.
+        // Where the title has no row above, the highest tick has the unit.
         if let Some((_, text)) = rows.last_mut().filter(|_| !self.titled && !axis.title.is_empty())
         {
             *text = format!("{text} {}", axis.title);
@@ -171,7 +172,7 @@ impl Frame {
         labels
     }
 
-    /// A label centred below its value, moved inside where it would stick out.
+    /// Returns a label centred below its value, moved inside where it would stick out.
     fn label(&self, value: f64, text: String, ascii: bool) -> Option<Label> {
         let at = self.column_of(value, ascii)?;
         let width = text.width() as u16;
@@ -183,7 +184,7 @@ impl Frame {
         Some(Label { at, start, text })
     }
 
-    /// The column of the screen where a value of x is.
+    /// Returns the column of the screen where a value of x is.
     pub fn column_of(&self, value: f64, ascii: bool) -> Option<u16> {
         let (dots_per_cell, share) = (Canvas::dots_per_cell(ascii).0, self.x.share(value));
         let dots = f64::from(self.plot.width * dots_per_cell) - 1.0;
@@ -192,7 +193,7 @@ impl Frame {
         inside.then(|| self.plot.x + (share.clamp(0.0, 1.0) * dots).round() as u16 / dots_per_cell)
     }
 
-    /// The share of the x axis in the middle of a column.
+    /// Returns the share of the x axis in the middle of a column.
     pub fn share_of(&self, column: u16, ascii: bool) -> f64 {
         let dots_per_cell = f64::from(Canvas::dots_per_cell(ascii).0);
         let dots = (f64::from(self.plot.width) * dots_per_cell - 1.0).max(1.0);
@@ -236,7 +237,7 @@ impl Frame {
                 buf.set_string(label.at, bottom, look.glyph("┬", "+"), line);
                 buf.set_string(label.start, row, &label.text, dim);
             } else {
-                // A blank on both sides, as far as there is room: a minus sign is no part of the
+                // A blank on both sides, as far as there is room: a minus sign is not part of the
                 // axis.
                 let before = u16::from(label.start > self.left);
                 buf.set_stringn(label.start - before, row, " ", usize::from(before), dim);
@@ -253,7 +254,7 @@ impl Frame {
         self.draw_title(chart, buf);
     }
 
-    /// The title of x stands in the axis, at its end, where that is long enough.
+    /// Draws the title of x at the end of the axis, if there is room.
     fn draw_title(&self, chart: &Chart, buf: &mut Buffer) {
         let (title, width) = (chart.x.title, chart.x.title.width());
         if self.below && width > 0 && width + 8 <= usize::from(self.plot.width) {

@@ -66,14 +66,14 @@ impl<'a> Histogram<'a> {
         }
     }
 
-    /// From the lowest to the highest bin that holds something.
+    /// Returns the range from the lowest to the highest bin that holds something.
     fn range(&self) -> Option<Range> {
         let filled = self.bins.iter().filter(|bin| bin.2 > 0 && bin.0 <= bin.1);
         let ends = super::range::extremes(self.x.scale, filled.flat_map(|bin| [bin.0, bin.1]))?;
         Some(super::range::fit_x(&Axis { loose: true, ..self.x }, Some(ends)))
     }
 
-    /// The count in each column: a bin is spread evenly over the columns that it covers.
+    /// Draws the count in each column: a bin is spread evenly over the columns that it covers.
     fn draw_columns(&self, range: &Range, plot: Rect, buf: &mut Buffer) {
         let mut counts = vec![0.0f64; usize::from(plot.width)];
         let width = f64::from(plot.width);
@@ -135,7 +135,9 @@ impl<'a> Histogram<'a> {
             });
             each.collect()
         };
-        let apart = |pair: &[(u16, String)]| pair[0].0 + pair[0].1.width() as u16 + 2 <= pair[1].0;
+        fn apart(pair: &[(u16, String)]) -> bool {
+            pair[0].0 + pair[0].1.width() as u16 + 2 <= pair[1].0
+        }
         let most = usize::from(area.width / 3);
         let values = ticks(range, &self.x, most, &mut |values| place(values).windows(2).all(apart));
         let mut labels = place(&values);
@@ -147,7 +149,7 @@ impl<'a> Histogram<'a> {
         }
     }
 
-    /// A line down to the columns with a name above; names that would touch are left out.
+    /// Draws a line down to the columns with a name above; names that would touch are skipped.
     fn draw_marks(&self, range: &Range, plot: Rect, buf: &mut Buffer) {
         let mut free = plot.x;
         for (value, name) in self.marks {
@@ -181,7 +183,9 @@ mod tests {
     #[test]
     fn columns_over_decades() {
         let look = Look::default();
-        let text = |v: f64| format!("{v}");
+        fn text(v: f64) -> String {
+            format!("{v}")
+        }
         let bins = [(1.0, 10.0, 10), (10.0, 100.0, 100), (100.0, 1000.0, 1)];
         let marks = [(30.0, "p50"), (500.0, "p99")];
         let picture = show(15, 5, |area, buf| {
@@ -196,7 +200,9 @@ mod tests {
     #[test]
     fn nothing_is_drawn_of_nothing() {
         let look = Look::default();
-        let text = |v: f64| format!("{v}");
+        fn text(v: f64) -> String {
+            format!("{v}")
+        }
         for bins in [&[][..], &[(1.0, 2.0, 0)], &[(f64::NAN, 1.0, 3)], &[(-2.0, -1.0, 3)]] {
             assert_eq!(
                 show(15, 5, |area, buf| Histogram::new(&look, bins, &text, Style::new())

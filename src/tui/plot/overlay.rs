@@ -12,7 +12,7 @@ const RULE: char = '┄';
 /// No curve has it; at every second column.
 const ASCII_RULE: char = '=';
 
-/// The row of a rule, and whether it is inside of the axis (-1: below, 1: above).
+/// Returns the row of a rule, and whether it is inside of the axis (-1: below, 1: above).
 fn row_of(at: f64, frame: &Frame, canvas: &Canvas) -> Option<(u16, i8)> {
     let share = frame.y.share(at);
     if !at.is_finite() || share.is_nan() {
@@ -24,7 +24,7 @@ fn row_of(at: f64, frame: &Frame, canvas: &Canvas) -> Option<(u16, i8)> {
     Some((canvas.cell_of(0.0, dot)?.1, beyond))
 }
 
-/// The lines of the rules, behind the curves.
+/// Draws the lines of the rules, behind the curves.
 pub(super) fn draw_rules(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     for rule in chart.rules {
         let Some((row, 0)) = row_of(rule.at, frame, canvas) else { continue };
@@ -38,7 +38,7 @@ pub(super) fn draw_rules(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
-/// The cursor, behind the curves; where it crosses one, that is bold.
+/// Draws the cursor, behind the curves; where it crosses one, that is bold.
 pub(super) fn draw_cursor(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     let Some(column) = chart.cursor.and_then(|x| frame.column_of(x, canvas.ascii)) else { return };
     let style = chart.look.style(Role::Focus);
@@ -52,8 +52,8 @@ pub(super) fn draw_cursor(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
-/// The labels of rules, then the names of series, each where it covers nothing; left out where
-/// there is no such place.
+/// Places the labels of rules, then the names of series, each where it covers nothing; skips those
+/// without room.
 pub(super) fn draw_labels(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     for rule in chart.rules.iter().filter(|rule| !rule.label.is_empty()) {
         let Some((row, beyond)) = row_of(rule.at, frame, canvas) else { continue };
@@ -86,7 +86,7 @@ pub(super) fn draw_labels(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
-/// Each name near the last visible point of its series.
+/// Draws each name near the last visible point of its series.
 fn draw_names(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     let rows = canvas.size().1 - 1.0;
     chart.for_each_series(|series| {
@@ -127,9 +127,11 @@ fn draw_names(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     });
 }
 
-/// Blank, or only a rule.
+/// Returns whether the place is blank, or has only a rule.
 fn is_free(canvas: &Canvas, column: u16, row: u16) -> bool {
-    let rule = |symbol: &str| symbol.chars().next().is_some_and(|c| c == RULE || c == ASCII_RULE);
+    fn rule(symbol: &str) -> bool {
+        symbol.chars().next().is_some_and(|c| c == RULE || c == ASCII_RULE)
+    }
     let inside = canvas.area.contains((column, row).into());
     inside
         && canvas

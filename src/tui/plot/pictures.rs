@@ -10,7 +10,7 @@ pub(super) fn ascii() -> Look {
     Look { glyphs: Glyphs::Ascii, ..Look::default() }
 }
 
-/// What is drawn, as lines without the blanks at their ends.
+/// Returns what is drawn, as lines without the blanks at their ends.
 pub(super) fn show(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buf = Buffer::empty(area);
@@ -33,7 +33,7 @@ fn points(values: &[(f64, f64)]) -> Vec<Point> {
     values.iter().map(|(x, y)| Point::new(*x, *y)).collect()
 }
 
-/// 0 to 10 over 0 to `top`.
+/// Returns a chart of 0 to 10 over 0 to `top`.
 fn plain<'a>(look: &'a Look, series: &'a [Series<'a>], top: f64) -> Chart<'a> {
     let axis = Axis::new(Scale::Linear, &number);
     Chart::new(look, axis.between(0.0, 10.0), axis.between(0.0, top), series)
@@ -65,7 +65,9 @@ fn block_sizes_on_a_logarithmic_axis() {
     let look = Look::default();
     let line = points(&[(4096.0, 1.0), (65536.0, 9.0), (1048576.0, 9.0)]);
     let series = [Series::new(&look, 0, "read", &line).draw(Draw::LineAndMarkers)];
-    let size = |v: f64| crate::units::short_bytes(v as u64);
+    fn size(v: f64) -> String {
+        crate::units::short_bytes(v as u64)
+    }
     let chart = Chart::new(
         &look,
         Axis::new(Scale::Log2, &size).title("block"),
@@ -240,7 +242,9 @@ fn time_goes_from_the_past_to_now() {
         .map(|i| Point::new(f64::from(i) / 10.0 - 60.0, (f64::from(i) / 60.0).sin() + 2.0))
         .collect();
     let series = [Series::new(&look, 0, "", &line)];
-    let second = |v: f64| format!("{v:.0} s");
+    fn second(v: f64) -> String {
+        format!("{v:.0} s")
+    }
     let chart = Chart::new(
         &look,
         Axis::new(Scale::Linear, &second).time(),

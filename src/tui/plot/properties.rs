@@ -71,7 +71,7 @@ proptest! {
         (bands, names, plain) in any::<(bool, bool, bool)>(),
     ) {
         let look = if plain { ascii() } else { Look::default() };
-        let text = |v: f64| format!("{v:.3}");
+        fn text(v: f64) -> String { format!("{v:.3}") }
         let draws = [Draw::Line, Draw::Points, Draw::LineAndMarkers, Draw::Dashed, Draw::Step];
         let series: Vec<Series> = all.iter().enumerate()
             .map(|(i, (points, draw, emphasis))| Series { emphasis: *emphasis, ..Series::new(&look, i, "name", points) }.draw(draws[*draw])).collect();
@@ -90,7 +90,7 @@ proptest! {
         pick: prop::sample::Index,
     ) {
         let look = if plain { ascii() } else { Look::default() };
-        let text = |v: f64| format!("{v:.0}");
+        fn text(v: f64) -> String { format!("{v:.0}") }
         let axis = Axis::new(Scale::Linear, &text);
         let area = Rect::new(3, 2, width, height);
         let chart = Chart::new(&look, axis.between(lo, lo + hi), axis.between(0.0, 1.0), &[]);
@@ -108,7 +108,7 @@ proptest! {
     #[test]
     fn the_small_ones_stay_inside(area in size(), values in prop::collection::vec(value(), 0..60), max in prop::option::of(value()), plain: bool) {
         let look = if plain { ascii() } else { Look::default() };
-        let text = |v: f64| format!("{v:.3}");
+        fn text(v: f64) -> String { format!("{v:.3}") }
         let part = |v: &f64| Part { value: *v, style: look.series(1) };
         let bars: Vec<Bar> = values.chunks(3).map(|v| Bar::stacked("label", v.iter().map(part).collect(), "1.2 GiB/s")).collect();
         let bars = Bars::new(&look, &bars);

@@ -13,7 +13,7 @@ pub(super) struct Range {
 impl Range {
     /// Returns the position of a value: 0 at the low end, 1 at the high end. NaN stays NaN.
     pub fn share(&self, value: f64) -> f64 {
-        // Far enough outside is as good as infinitely far, and can be computed with.
+        // A value far outside is treated as infinite, but remains computable.
         ((self.scale.forward(value) - self.lo) / (self.hi - self.lo)).clamp(-1e6, 1e6)
     }
 
@@ -27,7 +27,7 @@ impl Range {
     }
 }
 
-/// The smallest and the largest of the values that the scale can show, where it is even.
+/// Returns the smallest and the largest of the values that the scale can show, where it is even.
 pub(super) fn extremes(scale: Scale, values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let shown =
         values.filter(|v| v.is_finite()).map(|v| scale.forward(v)).filter(|even| even.is_finite());
@@ -83,7 +83,7 @@ fn apply_limits(axis: &Axis, lo: f64, hi: f64) -> Range {
         Scale::Linear => lo.abs().max(hi.abs()) * 0.05,
         _ => 0.5,
     };
-    // Also where the difference is lost in rounding: ticks could not be told apart.
+    // Also if the difference is lost in rounding: ticks would look the same.
     if hi.partial_cmp(&(lo + room * 1e-9)) != Some(std::cmp::Ordering::Greater) {
         let (low, high) = (lo.min(hi), lo.max(hi));
         (lo, hi) = match (min, max) {

@@ -30,19 +30,19 @@ impl Chart<'_> {
         overlay::draw_labels(self, &frame, &mut canvas);
     }
 
-    /// Where the curves are, inside of the labels.
+    /// Returns where the curves are, inside of the labels.
     pub fn plot_area(&self, area: Rect) -> Rect {
         Frame::new(self, area).map_or(Rect::ZERO, |frame| frame.plot)
     }
 
-    /// The x under a column of the screen, for the mouse. None beside the plot.
+    /// Returns the x under a column of the screen, for the mouse. None beside the plot.
     pub fn x_at(&self, area: Rect, column: u16) -> Option<f64> {
         let frame = Frame::new(self, area)?;
         let inside = column >= frame.plot.left() && column < frame.plot.right();
         inside.then(|| frame.x.value(frame.share_of(column, self.is_ascii())))
     }
 
-    /// The ends of the y axis, for an axis that is to stay.
+    /// Returns the ends of the y axis, for an axis that is to stay.
     pub fn y_range(&self) -> (f64, f64) {
         Frame::y_range(self, &Frame::x_range(self)).ends()
     }

@@ -103,7 +103,7 @@ fn linear(
     None
 }
 
-/// 1, 2, 5 times the powers of ten of a unit; nothing where that would be many.
+/// Returns 1, 2 and 5 times the powers of ten of a unit; nothing where these would be many.
 fn within_decades(range: &Range, unit: f64) -> Vec<f64> {
     if range.hi - range.lo > 4.0 {
         return Vec::new();
@@ -115,7 +115,7 @@ fn within_decades(range: &Range, unit: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Every power of a unit whose exponent is a multiple of `stride`.
+/// Returns every power of a unit whose exponent is a multiple of `stride`.
 fn powers(range: &Range, unit: f64, stride: i64) -> Vec<f64> {
     let one = range.scale.forward(unit);
     let (lo, hi) = (near_ceil(range.lo - one), near_floor(range.hi - one));
@@ -181,9 +181,9 @@ mod tests {
 
     #[test]
     fn both_ends_of_a_logarithmic_axis_are_written() {
-        let least = |stride: f64| {
+        fn least(stride: f64) -> impl Fn(&[f64]) -> bool {
             move |values: &[f64]| values.windows(2).all(|pair| (pair[1] / pair[0]).log2() >= stride)
-        };
+        }
         let range = range(Scale::Log2, 4096.0, 1048576.0);
         let values = ticks_between_ends(&range, &axis(), 50, &mut least(1.5));
         assert_eq!(

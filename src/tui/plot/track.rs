@@ -32,7 +32,7 @@ pub struct Track<'a> {
 }
 
 impl Track<'_> {
-    /// In the first row of `area`.
+    /// Draws in the first row of `area`.
     pub fn render(&self, look: &Look, area: Rect, buf: &mut Buffer) {
         let area = Rect { height: area.height.min(1), ..area }.intersection(buf.area);
         if area.is_empty() {
@@ -52,8 +52,8 @@ impl Track<'_> {
         }
     }
 
-    /// The bar to an eighth of a cell, and lighter to the end of its interval; the columns that it
-    /// covers.
+    /// Returns the bar to an eighth of a cell, and lighter to the end of its interval; the columns
+    /// that it covers.
     fn draw_bar(
         &self,
         look: &Look,
@@ -89,7 +89,7 @@ impl Track<'_> {
         (end / 8) as u16
     }
 
-    /// `├──┤`; one sign where both ends are in one column.
+    /// Draws `├──┤`; one sign where both ends are in one column.
     fn draw_range(&self, look: &Look, low: f64, high: f64, end: u16, area: Rect, buf: &mut Buffer) {
         let style = look.style(Role::Text);
         let (Some(from), Some(to)) = (column(low.min(high), area), column(low.max(high), area))
@@ -128,7 +128,7 @@ impl Track<'_> {
         }
     }
 
-    /// On the bar a sign is cut out of it, so that it shows in every theme.
+    /// Writes a sign; on the bar it is cut out of it, so that it shows in every theme.
     fn write(&self, at: u16, symbol: char, style: Style, end: u16, area: Rect, buf: &mut Buffer) {
         let Some(cell) = buf.cell_mut((area.x + at, area.y)) else { return };
         if at >= end {
@@ -145,7 +145,7 @@ impl Track<'_> {
     }
 }
 
-/// The column of a share; `None`: nowhere.
+/// Returns the column of a share; `None`: nowhere.
 pub fn column(share: f64, area: Rect) -> Option<u16> {
     let last = area.width.checked_sub(1)?;
     (!share.is_nan()).then(|| ((share.clamp(0.0, 1.0) * f64::from(area.width)) as u16).min(last))
@@ -177,7 +177,7 @@ mod tests {
         );
         let inside = Track { expected: Some((0.1, 0.1)), ..track() };
         assert_eq!(picture(&look, &inside), "██│███████▒▒ ┊     ◆");
-        // What is expected and not measured, what is beyond the scale, and what is no number.
+        // Marks for expected values, values beyond the scale, and those that are not numbers.
         assert_eq!(
             picture(&look, &Track { expected: Some((0.2, 7.0)), ..Track::default() }),
             "    ├──────────────┤"

@@ -117,9 +117,9 @@ pub const GAP: usize = 2;
 
 /// Compares two keys; missing values come last in both directions.
 fn compare(a: Option<&Key>, b: Option<&Key>, reversed: bool) -> Ordering {
-    let has_value = |key: Option<&Key>| {
+    fn has_value(key: Option<&Key>) -> bool {
         matches!(key, Some(Key::Number(n)) if !n.is_nan()) || matches!(key, Some(Key::Word(_)))
-    };
+    }
     let ordered = match (a, b) {
         _ if !has_value(a) || !has_value(b) => return has_value(b).cmp(&has_value(a)),
         (Some(Key::Number(a)), Some(Key::Number(b))) => a.total_cmp(b),
@@ -150,9 +150,9 @@ fn trust_columns(rows: &[&CellResult]) -> Vec<Column> {
     if rest.iter().any(|text| !text.is_empty()) {
         columns.push(text_column("and", 6, Look::Word, rest.clone(), words(&rest)));
     }
-    let severity = |row: &&CellResult| {
+    fn severity(row: &&CellResult) -> f64 {
         f64::from(row.warnings.iter().map(|w| w.severity).max().map_or(0, |worst| 1 + worst as u8))
-    };
+    }
     // The sign is drawn by severity; the width is that of a sign, or of `ok`.
     let badge = text_column(
         "",

@@ -39,12 +39,12 @@ fn table_text(data: &Data, unit: Rates) -> String {
 /// 196 k/s, p50 4.9 µs, from cache 100 %`.
 fn describe_result(result: &CellResult, unit: Rates) -> String {
     let mut parts = Vec::new();
-    let trials = match result.counted().len() {
+    let trials = match result.counted_trials().len() {
         1 => "1 trial".to_string(),
         count => format!("{count} trials"),
     };
     for metric in [Metric::Throughput, Metric::Operations] {
-        let Some((median, low, high, _)) = metric.of(result) else { continue };
+        let Some((median, low, high, _)) = metric.value_of(result) else { continue };
         let first = parts.is_empty();
         let show = |value| metric.show(value, unit);
         parts.push(match (low.is_nan(), first) {

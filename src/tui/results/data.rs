@@ -68,7 +68,7 @@ impl Data {
         let cells = cell_indexes(&view);
         let hues = columns::hues(&view.results);
         let common = curves::common(&view.results, axis);
-        let ceilings = Bounds::of(&view.session)
+        let ceilings = Bounds::from_session(&view.session)
             .lines()
             .into_iter()
             .map(|(name, rate)| (name.to_string(), rate))
@@ -91,8 +91,9 @@ impl Data {
             cells,
             ceilings,
         };
-        let has =
-            |metric: &Metric| data.view.results.iter().any(|result| metric.of(result).is_some());
+        let has = |metric: &Metric| {
+            data.view.results.iter().any(|result| metric.value_of(result).is_some())
+        };
         let best = [metric]
             .iter()
             .chain(Metric::ALL)
@@ -109,7 +110,8 @@ impl Data {
         self.curves = curves::curves(&self.view.results, self.axis, metric);
         let results = &self.view.results;
         let jobs = results.iter().map(|result| &result.cell);
-        self.expected = curves::expected(jobs, self.axis, metric, &Bounds::of(&self.view.session));
+        self.expected =
+            curves::expected(jobs, self.axis, metric, &Bounds::from_session(&self.view.session));
         self.shared_warnings = shared_warnings(&self.curves, results);
         self.points = self
             .curves
@@ -208,7 +210,9 @@ fn shared_warnings(curves: &[Curve], results: &[CellResult]) -> Vec<Vec<String>>
         first.warnings.iter().filter(|w| w.severity == Severity::Misleading).map(|w| w.id.as_ref());
     let mut groups: Vec<Vec<String>> =
         ids.filter(everywhere).map(|id| vec![id.to_string()]).collect();
-    let chance = |result: &&CellResult| CHANCE.iter().any(|id| is_misleading(result, id));
+    fn chance(result: &&CellResult) -> bool {
+        CHANCE.iter().any(|id| is_misleading(result, id))
+    }
     if points.iter().all(chance) {
         groups.retain(|group| !CHANCE.contains(&group[0].as_str()));
         let some =
@@ -224,7 +228,7 @@ fn curve_points(curve: &Curve, results: &[CellResult], shared: &[Vec<String>]) -
     let means: Vec<(f64, f64)> =
         curve.points.iter().map(|point| (point.x.log2(), point.mean)).collect();
     points.means = reduce(&means, 300).into_iter().map(|(x, y)| Point::new(x.exp2(), y)).collect();
-    points.medians = curve.drawn();
+    points.medians = curve.chart_points();
     for point in &curve.points {
         let is_shared = |id: &str| shared.iter().flatten().any(|shared| shared == id);
         let is_own = |result: &CellResult| {

@@ -19,9 +19,9 @@ pub struct Parts {
 }
 
 /// Columns of the legend beside the chart.
-const BESIDE: u16 = 72;
+const LEGEND_COLUMNS: u16 = 72;
 
-pub fn inside(body: Rect) -> Rect {
+pub fn inner_area(body: Rect) -> Rect {
     Rect::new(body.x + 1, body.y + 1, body.width.saturating_sub(2), body.height.saturating_sub(2))
 }
 
@@ -37,7 +37,7 @@ pub fn text_width(body: Rect) -> usize {
 
 /// Divides the body; `curves`: rows of the legend; `lines`: rows of the answer.
 pub fn parts(body: Rect, curves: usize, lines: usize) -> Parts {
-    let inner = inside(body);
+    let inner = inner_area(body);
     let (curves, lines) = (curves.clamp(1, 1000) as u16, lines.clamp(1, 100) as u16);
     let row = |y: u16| Rect::new(inner.x, y, inner.width, u16::from(y < inner.bottom()));
     let answer = lines.min((inner.height.saturating_sub(2) / 6).max(2)).min(inner.height);
@@ -46,8 +46,8 @@ pub fn parts(body: Rect, curves: usize, lines: usize) -> Parts {
     let answer_area = Rect::new(inner.x, answer_top, inner.width, answer);
     let upper = answer_title.y - inner.y;
     if body.width >= 150 && body.height >= 30 {
-        let left = inner.width - BESIDE - 1;
-        let side = |y: u16, height: u16| Rect::new(inner.x + left + 1, y, BESIDE, height);
+        let left = inner.width - LEGEND_COLUMNS - 1;
+        let side = |y: u16, height: u16| Rect::new(inner.x + left + 1, y, LEGEND_COLUMNS, height);
         let legend = curves.min((upper.saturating_sub(2)) / 2);
         let below = inner.y + 1 + legend;
         return Parts {
@@ -99,7 +99,7 @@ mod tests {
                     for (at, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty())
                     {
                         assert_eq!(
-                            area.intersection(inside(body)),
+                            area.intersection(inner_area(body)),
                             *area,
                             "{width}x{height} {curves} {lines} {at}"
                         );

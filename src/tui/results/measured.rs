@@ -14,7 +14,7 @@ use crate::units::{self, Rates};
 /// Builds the columns of throughput, operations, system calls, latencies and CPU time, as measured.
 pub fn result_columns(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
     let of = |metric: Metric| -> Vec<Option<f64>> {
-        rows.iter().map(|row| metric.of(row).map(|(median, ..)| median)).collect()
+        rows.iter().map(|row| metric.value_of(row).map(|(median, ..)| median)).collect()
     };
     let unit = |values: &[Option<f64>], units: &[Unit]| {
         unit_of::unit(values.iter().flatten().copied(), units)
@@ -99,11 +99,11 @@ pub fn work_columns(rows: &[&CellResult], measure: bool) -> Vec<Column> {
     };
     let (counts, bytes, times) =
         (of(|work| work.operations() as f64), of(|work| work.bytes), of(|work| work.nanos));
-    let written = |values: &[Option<f64>], text: fn(f64) -> String| {
+    fn show_values(values: &[Option<f64>], text: fn(f64) -> String) -> Vec<String> {
         values.iter().map(|v| v.map_or("-".into(), text)).collect::<Vec<_>>()
-    };
+    }
     let exact = |title: &str, rank: u8, values: &[Option<f64>], text: fn(f64) -> String| {
-        let texts = written(values, text);
+        let texts = show_values(values, text);
         let width = texts
             .iter()
             .map(|text| pane::width(text))
@@ -156,21 +156,23 @@ pub fn cell_xor(row: &CellResult) -> Option<String> {
 
 /// Builds the column of half the interval's width in percent.
 fn interval_column(rows: &[&CellResult]) -> Column {
-    let half = |row: &&CellResult| {
+    fn half(row: &&CellResult) -> Option<f64> {
         row.throughput
             .or(row.operations)
             .and_then(|of| of.summary.half_width())
             .map(|half| half * 100.0)
-    };
+    }
     let values: Vec<Option<f64>> = rows.iter().map(half).collect();
-    let text = |value: &Option<f64>| value.map_or(String::new(), show_percent);
+    fn text(value: &Option<f64>) -> String {
+        value.map_or(String::new(), show_percent)
+    }
     Column {
         texts: values.iter().map(text).collect(),
         ..number_column("±", 2, &values, (1.0, "%"))
     }
 }
 
-/// `1.5`, `12`.
+/// Returns `1.5`, `12`.
 pub fn show_percent(value: f64) -> String {
     if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
@@ -197,13 +199,13 @@ fn latency_columns(rows: &[&CellResult]) -> Vec<Column> {
 
 /// Returns the CPU time of the workers in percent of one CPU.
 fn cpu_share(row: &CellResult) -> Option<f64> {
-    let share = |t: &Trial| {
+    fn share(t: &Trial) -> f64 {
         if t.nanos == 0 {
             0.0
         } else {
             100.0 * (t.user_nanos as f64 + t.system_nanos as f64) / t.nanos as f64
         }
-    };
+    }
     let values: Vec<f64> = row.trials.iter().map(|trial| share(trial)).collect();
     median(&values)
 }

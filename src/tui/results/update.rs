@@ -9,7 +9,7 @@ use super::state::{OpenCell, Results};
 use super::view::{answer, cell, chart, frame, table};
 use super::{copy, layout};
 use crate::tui::context::{Context, Request};
-use crate::tui::cursor::moved;
+use crate::tui::cursor::move_cursor;
 use crate::tui::curves::Metric;
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{self, Action, Place};
@@ -143,7 +143,7 @@ fn act_in_chart(results: &mut Results, action: Action) {
     let (places, rows) = (data.xs.len(), data.legend_rows());
     match action {
         Action::Left | Action::Right | Action::Top | Action::Bottom if data.is_curve() => {
-            results.chart.x = moved(results.chart.x, places, action, 1);
+            results.chart.x = move_cursor(results.chart.x, places, action, 1);
             results.pan();
         }
         Action::Up
@@ -154,7 +154,7 @@ fn act_in_chart(results: &mut Results, action: Action) {
         | Action::HalfDown
         | Action::Top
         | Action::Bottom => {
-            results.chart.series = moved(results.chart.series, rows, action, 10);
+            results.chart.series = move_cursor(results.chart.series, rows, action, 10);
         }
         Action::Toggle => results.toggle(results.chart.series),
         Action::Mean => results.chart.mean = !results.chart.mean,
@@ -238,7 +238,7 @@ fn act_in_table(results: &mut Results, ctx: &mut Context, action: Action) {
         Action::Table | Action::NextPane | Action::PreviousPane => toggle_table(results),
         _ => {
             results.table.cursor =
-                moved(results.table.cursor, results.table.rows.len(), action, page)
+                move_cursor(results.table.cursor, results.table.rows.len(), action, page)
         }
     }
 }
@@ -249,7 +249,9 @@ fn act_in_cell(results: &mut Results, ctx: &Context, open: OpenCell, action: Act
         Action::Left | Action::Right => {
             let neighbours = results.neighbours();
             let at = neighbours.iter().position(|result| *result == open.result).unwrap_or(0);
-            if let Some(result) = neighbours.get(moved(at, neighbours.len(), action, 1)).copied() {
+            if let Some(result) =
+                neighbours.get(move_cursor(at, neighbours.len(), action, 1)).copied()
+            {
                 results.go_to(result);
                 results.open = Some(OpenCell { result, scroll: open.scroll });
             }
@@ -263,7 +265,7 @@ fn act_in_cell(results: &mut Results, ctx: &Context, open: OpenCell, action: Act
         | Action::HalfDown
         | Action::Top
         | Action::Bottom => {
-            moved(open.scroll, usize::MAX, action, usize::from(body.height.saturating_sub(3)))
+            move_cursor(open.scroll, usize::MAX, action, usize::from(body.height.saturating_sub(3)))
         }
         Action::Table | Action::NextPane | Action::PreviousPane => return results.close(),
         _ => return,

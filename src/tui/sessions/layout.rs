@@ -1,11 +1,11 @@
-//! Where the list, its rows and the preview are.
+//! Positions of the list, its rows and the preview.
 
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 
 use super::state::Sessions;
 use crate::tui::view::pane;
 
-/// Where list and preview are; no preview where there is no room.
+/// Returns the areas of list and preview; `None` if the preview does not fit.
 pub fn areas(body: Rect) -> (Rect, Option<Rect>) {
     if body.width >= 116 {
         let list = (body.width * 5 / 8).clamp(74, 120);
@@ -21,7 +21,7 @@ pub fn areas(body: Rect) -> (Rect, Option<Rect>) {
     (body, None)
 }
 
-/// The rows of the list below its titles, and below the filter where there is one.
+/// Returns the area of the rows, below the titles and the filter if visible.
 pub fn rows_area(inner: Rect, sessions: &Sessions) -> Rect {
     let above = 1 + u16::from(filters(sessions));
     Rect::new(
@@ -32,12 +32,12 @@ pub fn rows_area(inner: Rect, sessions: &Sessions) -> Rect {
     )
 }
 
-/// The filter has a row: it is typed, or hides sessions.
+/// Returns whether the filter has a row: it is being typed, or not empty.
 pub fn filters(sessions: &Sessions) -> bool {
     sessions.typing || !sessions.filter.value().is_empty()
 }
 
-fn inside(frame: Rect) -> Rect {
+fn inner_area(frame: Rect) -> Rect {
     Rect::new(
         frame.x + 1,
         frame.y + 1,
@@ -46,14 +46,14 @@ fn inside(frame: Rect) -> Rect {
     )
 }
 
-/// How many sessions are seen at once.
+/// Returns the number of rows of the list.
 pub fn rows(body: Rect, sessions: &Sessions) -> usize {
-    usize::from(rows_area(inside(areas(body).0), sessions).height)
+    usize::from(rows_area(inner_area(areas(body).0), sessions).height)
 }
 
-/// The row of the list that is under a place on the screen.
+/// Returns the row of the list at a position on the screen.
 pub fn row_at(sessions: &Sessions, body: Rect, at: Position) -> Option<usize> {
-    let list = rows_area(inside(areas(body).0), sessions);
+    let list = rows_area(inner_area(areas(body).0), sessions);
     if !list.contains(at) {
         return None;
     }

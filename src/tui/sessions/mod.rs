@@ -1,4 +1,4 @@
-//! Sessions: every run that was kept.
+//! Sessions: the saved runs.
 //!
 //! | what | where |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What is listed, in which order, where the cursor stands and what is marked.
+//! The list of sessions: filter, order, cursor and marks.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use crate::tui::session_name;
 use crate::tui::session_view::Preview;
 use crate::tui::view::pane;
 
-/// What the list is sorted by.
+/// The sort key of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
     /// The newest first.
@@ -21,7 +21,7 @@ pub enum Sort {
     Cells,
     /// The fastest first.
     Best,
-    /// The gravest first.
+    /// The most severe first.
     Verdict,
     State,
 }
@@ -55,7 +55,7 @@ impl Sort {
     }
 }
 
-/// A session with the text that a filter is looked for in.
+/// A session with the text that the filter searches.
 #[derive(Debug)]
 struct Row {
     listed: Listed,
@@ -66,7 +66,7 @@ struct Row {
 pub struct Sessions {
     /// As listed: the newest first.
     rows: Vec<Row>,
-    /// Indexes into `rows`: those that the filter lets through, sorted.
+    /// Indexes into `rows` of the sessions that match the filter, sorted.
     shown: Vec<usize>,
     /// Index into `shown`.
     pub cursor: usize,
@@ -79,13 +79,13 @@ pub struct Sessions {
     pub preview: Option<Preview>,
     /// The session that is being loaded: one at a time, however fast the cursor moves.
     pub asked: Option<String>,
-    /// The session that was taken in: the cursor goes to it once it is listed.
+    /// The session just imported: the cursor moves to it once it is listed.
     pub wanted: Option<String>,
-    /// The folder was read, or why it could not be.
+    /// Whether the folder could be read; `None` until then.
     pub read: Option<Result<(), String>>,
 }
 
-fn grave(verdict: Option<Worst>) -> u8 {
+fn severity_rank(verdict: Option<Worst>) -> u8 {
     match verdict {
         None => 0,
         Some(Worst::Ok) => 1,
@@ -96,17 +96,17 @@ fn grave(verdict: Option<Worst>) -> u8 {
 }
 
 impl Sessions {
-    /// All of them, whatever the filter says.
+    /// Returns the number of sessions, filtered out or not.
     pub fn count(&self) -> usize {
         self.rows.len()
     }
 
-    /// Those of the list, from a row on.
+    /// Returns the listed sessions, starting at a row.
     pub fn from(&self, first: usize) -> impl Iterator<Item = &Listed> {
         self.shown.iter().skip(first).map(|at| &self.rows[*at].listed)
     }
 
-    /// Columns of the longest name and of the longest target.
+    /// Returns the columns of the longest name and of the longest target.
     pub fn longest(&self) -> (usize, usize) {
         self.from(0).take(1000).fold((0, 0), |(name, target), listed| {
             (
@@ -116,35 +116,36 @@ impl Sessions {
         })
     }
 
-    /// How many the filter lets through.
+    /// Returns the number of sessions that match the filter.
     pub fn matching(&self) -> usize {
         self.shown.len()
     }
 
-    /// The one under the cursor.
+    /// Returns the session under the cursor.
     pub fn current(&self) -> Option<&Listed> {
         self.from(self.cursor).next()
     }
 
-    pub fn of(&self, id: &str) -> Option<&Listed> {
+    pub fn get(&self, id: &str) -> Option<&Listed> {
         self.rows.iter().map(|row| &row.listed).find(|listed| listed.id == id)
     }
 
-    /// The place among the marks.
+    /// Returns the index among the marks.
     pub fn mark_of(&self, id: &str) -> Option<usize> {
         self.marks.iter().position(|own| own == id)
     }
 
-    /// Takes a new list in; the cursor stays on its session, or where it was if that is gone.
+    /// Replaces the list; the cursor stays on its session, or on its row if that was deleted.
     pub fn take(&mut self, all: Vec<Listed>) {
         let here = self.current().map(|listed| listed.id.clone());
-        // What changed on disk is to be looked at again.
-        let changed =
-            |preview: &Preview| all.iter().find(|own| own.id == preview.id) != self.of(&preview.id);
+        // A session that changed on disk is loaded again.
+        let changed = |preview: &Preview| {
+            all.iter().find(|own| own.id == preview.id) != self.get(&preview.id)
+        };
         if self.preview.as_ref().is_some_and(changed) {
             self.preview = None;
         }
-        self.rows = all.into_iter().map(Row::of).collect();
+        self.rows = all.into_iter().map(Row::new).collect();
         let known: std::collections::HashSet<&str> =
             self.rows.iter().map(|row| row.listed.id.as_str()).collect();
         self.marks.retain(|id| known.contains(id.as_str()));
@@ -156,16 +157,16 @@ impl Sessions {
             .min(self.shown.len().saturating_sub(1));
     }
 
-    /// After another filter or order: the cursor stays on its session, or goes to the first.
+    /// Applies filter and order; the cursor stays on its session, or goes to the first.
     pub fn again(&mut self) {
         let here = self.current().map(|listed| listed.id.clone());
         self.arrange();
         self.cursor = here.and_then(|id| self.row_of(&id)).unwrap_or(0);
     }
 
-    /// Puts the cursor on a session, out of the filter where that hides it.
+    /// Moves the cursor to a session; clears the filter if it hides the session.
     pub fn go_to(&mut self, id: &str) {
-        if self.of(id).is_some() && self.row_of(id).is_none() {
+        if self.get(id).is_some() && self.row_of(id).is_none() {
             self.filter = Input::default();
             self.arrange();
         }
@@ -194,14 +195,16 @@ impl Sessions {
             Sort::Best => self.shown.sort_by(|a, b| {
                 listed(b).best.unwrap_or(0.0).total_cmp(&listed(a).best.unwrap_or(0.0))
             }),
-            Sort::Verdict => self.shown.sort_by_key(|at| Reverse(grave(listed(at).verdict))),
+            Sort::Verdict => {
+                self.shown.sort_by_key(|at| Reverse(severity_rank(listed(at).verdict)))
+            }
             Sort::State => self.shown.sort_by_key(|at| listed(at).state.name()),
         }
     }
 }
 
 impl Row {
-    fn of(listed: Listed) -> Row {
+    fn new(listed: Listed) -> Row {
         let verdict = listed.verdict.map_or("", Worst::name);
         let text = [listed.id.as_str(), &listed.name, &listed.target, listed.state.name(), verdict]
             .join(" ")
@@ -210,7 +213,7 @@ impl Row {
     }
 }
 
-/// `17/54`, or the cells of the plan where all were measured.
+/// Formats the number of cells: `17/54`, or only the total if all were measured.
 pub fn cells(listed: &Listed) -> String {
     match listed.measured {
         _ if listed.state == State::Unreadable => String::new(),

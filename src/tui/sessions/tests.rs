@@ -70,7 +70,7 @@ fn session(id: &str, backend: &str, blocks: &[u64]) -> Session {
 
 /// The preview of a session.
 pub fn answer(id: &str) -> Msg {
-    let result = Ok(Box::new(SessionView::of(session(id, "read", &[4096, 65536]), None)));
+    let result = Ok(Box::new(SessionView::new(session(id, "read", &[4096, 65536]), None)));
     Msg::Preview(Preview { id: id.into(), result })
 }
 

@@ -1,4 +1,4 @@
-//! What keys and messages do on Sessions.
+//! Keys and messages on Sessions.
 
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
@@ -7,7 +7,6 @@ use super::layout;
 use super::state::{Sessions, cells};
 use crate::session::{NAME_LENGTH, State, check_name};
 use crate::text::time::to_minute;
-use crate::tui::compare::MOST;
 use crate::tui::context::{Context, Request};
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{Action, key_of};
@@ -15,7 +14,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose, Then};
 use crate::tui::screen::Screen;
 use crate::tui::session_name;
-use crate::tui::session_view::Preview;
+use crate::tui::session_view::{MAX_COMPARED, Preview};
 
 pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
@@ -37,7 +36,7 @@ pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Ef
     ask(sessions, ctx)
 }
 
-/// Whether the action moves the cursor.
+/// Moves the cursor; returns whether the action does that.
 fn move_cursor(sessions: &mut Sessions, ctx: &Context, action: Action) -> bool {
     let page = layout::rows(ctx.body(), sessions).max(1);
     let last = sessions.matching().saturating_sub(1);
@@ -56,7 +55,7 @@ fn move_cursor(sessions: &mut Sessions, ctx: &Context, action: Action) -> bool {
     true
 }
 
-/// What is done with the session under the cursor.
+/// Performs an action on the session under the cursor.
 fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let Some(listed) = sessions.current() else { return Vec::new() };
     let id = listed.id.clone();
@@ -101,17 +100,17 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
     Vec::new()
 }
 
-/// Marks a session to be compared, or takes its mark away.
+/// Toggles the comparison mark of a session.
 fn mark(sessions: &mut Sessions, ctx: &mut Context, id: String) {
     let marks = &mut sessions.marks;
     match marks.iter().position(|own| *own == id) {
         Some(at) => drop(marks.remove(at)),
-        None if marks.len() < MOST => marks.push(id),
-        None => ctx.note(format!("{MOST} sessions is the maximum for a comparison")),
+        None if marks.len() < MAX_COMPARED => marks.push(id),
+        None => ctx.note(format!("cannot compare more than {MAX_COMPARED} sessions")),
     }
 }
 
-/// Marks the session that another screen shows, or takes its mark away, and says which are marked.
+/// Toggles the mark of the session that another screen shows, and reports the marks.
 pub fn mark_shown(sessions: &mut Sessions, ctx: &mut Context, id: String, is_saved: bool) {
     if !is_saved {
         return ctx.fail("this session is not saved: it cannot be compared");
@@ -164,7 +163,7 @@ pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> V
     ask(sessions, ctx)
 }
 
-/// A session was loaded: for the preview, or for nothing any more.
+/// Takes a loaded session for the preview, if it is still needed.
 fn take_preview(sessions: &mut Sessions, preview: Preview) {
     if sessions.asked.as_ref() == Some(&preview.id) {
         sessions.asked = None;
@@ -174,10 +173,9 @@ fn take_preview(sessions: &mut Sessions, preview: Preview) {
     }
 }
 
-/// Asks for the next session that has to be loaded. Only one at a time: a cursor that moves fast
-/// leaves most out.
+/// Requests the next session to load. Only one at a time: a fast cursor skips most.
 fn ask(sessions: &mut Sessions, ctx: &Context) -> Vec<Effect> {
-    // Reading files beside a run would be measured with it.
+    // Reading files would disturb a run.
     let quiet = ctx.is_running();
     let on_screen = ctx.screen == Screen::Sessions;
     if sessions.asked.is_some() || !on_screen {
@@ -192,23 +190,23 @@ fn ask(sessions: &mut Sessions, ctx: &Context) -> Vec<Effect> {
     sessions.asked.clone().map(Effect::Preview).into_iter().collect()
 }
 
-/// A run is over: there is one session more, and previews can be loaded again.
+/// Handles the end of a run: lists the new session and loads previews again.
 pub fn end_run(screen: Screen) -> Vec<Effect> {
     if screen == Screen::Sessions { vec![Effect::Sessions] } else { Vec::new() }
 }
 
-/// The filter, while it is typed.
+/// Returns the filter, while it is typed.
 pub fn field(sessions: &mut Sessions) -> Option<&mut Input> {
     if sessions.typing { Some(&mut sessions.filter) } else { None }
 }
 
-/// The filter has changed.
+/// Follows a change of the filter.
 pub fn field_changed(sessions: &mut Sessions, ctx: &mut Context) -> Vec<Effect> {
     sessions.again();
     ask(sessions, ctx)
 }
 
-/// Esc: out of the filter, which is emptied; else the marks are taken away.
+/// Handles Esc: clears the filter, else the marks.
 fn leave(sessions: &mut Sessions) {
     if sessions.typing || !sessions.filter.value().is_empty() {
         sessions.typing = false;
@@ -219,22 +217,22 @@ fn leave(sessions: &mut Sessions) {
     }
 }
 
-/// A new name for a session.
+/// Renames a session.
 pub fn rename(id: &str, name: &str) -> Result<Vec<Effect>, String> {
     let name = check_name(name).map_err(|error| error.to_string())?;
     Ok(vec![Effect::Rename { id: id.into(), name }])
 }
 
-/// The file of a session that is to be taken in.
+/// Imports a session from a file.
 pub fn import(path: &str) -> Result<Vec<Effect>, String> {
     if path.is_empty() {
-        Err("write the path of a file".into())
+        Err("enter a file path".into())
     } else {
         Ok(vec![Effect::Import(path.into())])
     }
 }
 
-/// A click puts the cursor on a session; on the one that has it, opens it.
+/// Handles a click: moves the cursor to a session, or opens the one under the cursor.
 pub fn click(sessions: &mut Sessions, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
     sessions.typing = false;
     let Some(row) = layout::row_at(sessions, body, at) else { return Vec::new() };
@@ -245,7 +243,7 @@ pub fn click(sessions: &mut Sessions, ctx: &mut Context, body: Rect, at: Positio
     ask(sessions, ctx)
 }
 
-/// Whether an action does something now.
+/// Returns whether an action is available now.
 pub fn is_offered(sessions: &Sessions, action: Action) -> bool {
     match action {
         Action::Compare => !sessions.marks.is_empty(),

@@ -7,7 +7,7 @@ use tui_input::Input;
 
 use crate::host::TargetFacts;
 use crate::sys::mounts::Space;
-use crate::tui::remember::MOST_RECENT;
+use crate::tui::remember::MAX_RECENT;
 
 /// The kind of a folder entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub enum Row {
 }
 
 /// Number of recent targets shown without a filter.
-const SHORT_RECENT: usize = 3;
+const MAX_UNFILTERED_RECENT: usize = 3;
 /// Largest number of concurrent inspections, so that a file that hangs delays no other.
 const MAX_INSPECTIONS: usize = 3;
 
@@ -121,7 +121,7 @@ impl Browser {
         if matches("scratch file") {
             rows.push(Row::Scratch);
         }
-        let max_recent = if filtered { MOST_RECENT } else { SHORT_RECENT };
+        let max_recent = if filtered { MAX_RECENT } else { MAX_UNFILTERED_RECENT };
         let is_visible =
             |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && matches(&entry.name);
         // A recent file that this folder lists is not shown twice.
@@ -216,7 +216,9 @@ impl Browser {
     fn place_cursor(&mut self, from: Option<&Path>) {
         let Some(from) = from else { return };
         let is_from = |row: &Row| matches!(row, Row::Entry(_)) && self.path(*row) == Some(from);
-        let is_start = |row: &Row| matches!(row, Row::Entry(_) | Row::Parent);
+        fn is_start(row: &Row) -> bool {
+            matches!(row, Row::Entry(_) | Row::Parent)
+        }
         let at = self.rows.iter().position(is_from).or_else(|| {
             let entry = self.rows.iter().position(|row| matches!(row, Row::Entry(_)));
             entry.or_else(|| self.rows.iter().position(is_start))
@@ -244,7 +246,7 @@ impl Browser {
     pub fn add_recent(&mut self, path: &Path) {
         self.recent.retain(|other| other != path);
         self.recent.insert(0, path.into());
-        self.recent.truncate(MOST_RECENT);
+        self.recent.truncate(MAX_RECENT);
         self.build_rows();
     }
 }

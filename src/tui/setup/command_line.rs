@@ -41,7 +41,9 @@ fn as_file(file: &Path) -> std::path::PathBuf {
 /// Quotes a word for a shell.
 pub fn quote(word: &OsStr) -> String {
     let bytes = word.as_bytes();
-    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_./:=+,%@".contains(b);
+    fn plain(b: &u8) -> bool {
+        b.is_ascii_alphanumeric() || b"-_./:=+,%@".contains(b)
+    }
     if !bytes.is_empty() && bytes.iter().all(plain) {
         return word.to_string_lossy().into_owned();
     }

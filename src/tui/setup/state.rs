@@ -324,13 +324,13 @@ impl Setup {
     /// Describes the sweeps of the preset, `3 sweeps: --op read ...`; empty for a single one.
     pub fn describe_sweeps(&self) -> String {
         let sweeps = self.preset.over(&self.settings).sweeps;
-        let describe = |sweep: &Settings| {
+        fn describe(sweep: &Settings) -> String {
             if sweep.argv().is_empty() {
                 "the settings above".into()
             } else {
                 sweep.argv().join(" ")
             }
-        };
+        }
         let mut distinct: Vec<String> = Vec::new();
         for text in sweeps.iter().map(describe) {
             if !distinct.contains(&text) {

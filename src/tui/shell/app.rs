@@ -1,5 +1,5 @@
-//! The loop: messages in, effects out, a draw when something changed. Generic over the screen and
-//! the effect handler, so that tests run it whole.
+//! The event loop: messages in, effects out, a draw after a change. Generic over the screen and the
+//! effect handler, so that tests can run all of it.
 
 use std::io;
 use std::time::Duration;
@@ -14,37 +14,37 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::update::update;
 use crate::tui::view;
 
-/// Data are drawn at most so often; a key at once.
+/// Minimum interval between draws of data; keys are drawn at once.
 const FRAME: Duration = Duration::from_millis(100);
-/// Messages taken in for one frame; the rest comes with the next.
+/// Messages handled per frame; the rest waits for the next one.
 const BATCH: usize = 4096;
 
-/// What became of an effect.
+/// The outcome of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Done {
     Yes,
-    /// The whole screen must be drawn anew.
+    /// The whole screen must be redrawn.
     Repaint,
     Quit(u8),
 }
 
-/// Whoever does what the model wants done.
+/// Performs the effects of the model.
 pub trait EffectHandler {
     fn perform(&mut self, effect: Effect) -> Done;
-    /// A message was taken in.
+    /// Notes a message that was handled.
     fn on_message(&mut self, _: &Msg) {}
     fn begin_draw(&mut self) {}
     fn end_draw(&mut self) {}
 }
 
-/// The full screen at work.
+/// The running full screen.
 pub struct App<'a, B: Backend, H: EffectHandler> {
     pub terminal: &'a mut Terminal<B>,
     pub model: &'a mut Model,
     pub handler: &'a mut H,
     start: Instant,
     drawn: Option<Instant>,
-    /// When to draw what has changed.
+    /// Time of the next draw, if anything has changed.
     due: Option<Instant>,
     over: Option<u8>,
 }
@@ -57,7 +57,7 @@ where
         App { terminal, model, handler, start: Instant::now(), drawn: None, due: None, over: None }
     }
 
-    /// Runs until the model wants to quit; the exit code. `first` is done before the first key.
+    /// Runs until the model quits and returns the exit code. `first` is performed before any key.
     ///
     /// # Errors
     /// The terminal cannot be drawn to: it is gone.
@@ -65,7 +65,7 @@ where
         &mut self,
         first: Vec<Effect>,
         mut input: UnboundedReceiver<Msg>,
-        mut told: UnboundedReceiver<Msg>,
+        mut receiver: UnboundedReceiver<Msg>,
     ) -> io::Result<u8> {
         let mut open = true;
         let size = self.terminal.size().map_err(io::Error::other)?;
@@ -85,7 +85,7 @@ where
                             self.draw()?;
                         }
                     }
-                    // Nobody can press a key any more.
+                    // The terminal no longer sends keys.
                     None => {
                         open = false;
                         self.take(Msg::Leave(129))?;
@@ -93,22 +93,22 @@ where
                 },
                 () = sleep_until(due), if self.due.is_some() => {
                     for _ in 0..BATCH {
-                        match told.try_recv() {
+                        match receiver.try_recv() {
                             Ok(msg) if self.over.is_none() => self.take(msg)?,
                             _ => break,
                         }
                     }
                     self.draw()?;
                 }
-                // While a frame is due, what is told waits for it: a thousand trials a second wake
-                // nobody up.
-                Some(msg) = told.recv(), if self.due.is_none() => {
+                // While a frame is due, messages wait for it: a thousand trials a second cause no
+                // wake-ups.
+                Some(msg) = receiver.recv(), if self.due.is_none() => {
                     self.take(msg)?;
-                    self.changed();
+                    self.mark_changed();
                 }
                 _ = tick.tick(), if self.model.ticks() => {
                     self.take(Msg::Tick)?;
-                    self.changed();
+                    self.mark_changed();
                 }
             }
         }
@@ -132,7 +132,7 @@ where
                     self.terminal
                         .resize(ratatui::layout::Rect::new(0, 0, size.width, size.height))
                         .map_err(io::Error::other)?;
-                    self.changed();
+                    self.mark_changed();
                 }
                 Done::Quit(code) => self.over = Some(code),
             }
@@ -140,8 +140,8 @@ where
         Ok(())
     }
 
-    /// Something is to be drawn, not sooner than a frame after the last draw.
-    fn changed(&mut self) {
+    /// Schedules a draw, one frame after the last draw at the earliest.
+    fn mark_changed(&mut self) {
         let next = self.drawn.map_or(self.start, |drawn| drawn + FRAME);
         self.due.get_or_insert(next);
     }

@@ -4,7 +4,7 @@ use crate::plan::{Unknown, nearest};
 use crate::report::{DisplayArgs, When, is_ascii_only};
 use crate::tui::theme::{Colours, Glyphs, Look, THEMES, Theme};
 
-/// The look for these options in an environment.
+/// Returns the look for these options in an environment.
 pub fn look(
     theme: &'static Theme,
     when: When,
@@ -36,7 +36,7 @@ fn depth(set: &dyn Fn(&str) -> Option<String>) -> Colours {
     }
 }
 
-/// The theme of that name.
+/// Returns the theme of that name.
 pub fn theme(name: &str) -> Result<&'static Theme, Unknown> {
     THEMES
         .iter()
@@ -48,7 +48,7 @@ pub fn theme(name: &str) -> Result<&'static Theme, Unknown> {
 mod tests {
     use super::*;
 
-    fn of(when: When, ascii: bool, vars: &[(&str, &str)]) -> (Colours, Glyphs) {
+    fn resolve(when: When, ascii: bool, vars: &[(&str, &str)]) -> (Colours, Glyphs) {
         let env = |name: &str| {
             vars.iter().find(|(own, _)| *own == name).map(|(_, value)| value.to_string())
         };
@@ -108,7 +108,7 @@ mod tests {
             (When::Auto, true, vec![("TERM", "xterm"), utf], (Colours::Sixteen, Glyphs::Ascii)),
             (When::Auto, false, vec![], (Colours::None, Glyphs::Unicode)),
         ] {
-            assert_eq!(of(when, ascii, &vars), wanted, "{when:?} {ascii} {vars:?}");
+            assert_eq!(resolve(when, ascii, &vars), wanted, "{when:?} {ascii} {vars:?}");
         }
     }
 

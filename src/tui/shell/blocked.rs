@@ -1,5 +1,5 @@
-//! A terminal that nobody reads: Ctrl-S, a connection that hangs. The thread that draws waits in it
-//! and heeds no signal, so one beside it ends the process at the second.
+//! A terminal that does not accept output: Ctrl-S, a connection that hangs. The drawing thread then
+//! blocks in a write and ignores signals, so another thread ends the process at the second one.
 
 use std::thread;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use tokio::time::{sleep, timeout};
 
 use crate::sys::signals;
 
-/// What is left to the screen after the second signal.
-const GRACE: Duration = Duration::from_millis(500);
+/// How long the screen may still react after the second signal.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Numbers of the signals that end a process; all but the last lead out by themselves.
+/// Signals that end a process; all but the last leave the program at the first one.
 const ENDING: [i32; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGINT];
 
-/// Watches over the screen that `screen` runs; where no thread can be had, nobody does.
+/// Watches the screen that `screen` runs; without a thread for that, nothing does.
 pub fn watch(screen: Handle) {
     let body = move || {
         if let Ok(runtime) = Builder::new_current_thread().enable_all().build() {
@@ -40,27 +40,27 @@ async fn wait(screen: Handle) {
     let (mut leaving, mut asked) = (None, None);
     while let Some(number) = came.recv().await {
         if let Some(first) = leaving {
-            // It was told to leave already.
-            sleep(GRACE).await;
+            // The screen has already received a request to leave.
+            sleep(EXIT_TIMEOUT).await;
             end(first);
         }
         if let Some((first, answer)) = asked.take()
-            && !matches!(timeout(GRACE, answer).await, Ok(Ok(())))
+            && !matches!(timeout(EXIT_TIMEOUT, answer).await, Ok(Ok(())))
         {
             end(first);
         }
         if number != libc::SIGINT {
             leaving = Some(number);
         }
-        // Answered as soon as the screen does anything.
-        let (tell, answer) = oneshot::channel();
-        screen.spawn(async move { tell.send(()) });
+        // Completes as soon as the screen's thread runs anything.
+        let (sender, answer) = oneshot::channel();
+        screen.spawn(async move { sender.send(()) });
         asked = Some((number, answer));
     }
 }
 
-/// The screen cannot be left: nobody reads what would be written for it. Lines and echo can be had
-/// back.
+/// Returns a message where the screen cannot be restored, because its output is not read. Line mode
+/// and echo can.
 fn end(first: i32) -> ! {
     let _ = crossterm::terminal::disable_raw_mode();
     signals::end_at_once(128 + first)

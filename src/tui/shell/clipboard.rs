@@ -4,9 +4,9 @@ use crossterm::Command;
 use crossterm::clipboard::CopyToClipboard;
 
 /// Bytes of a text whose sequence is no longer than the 100,000 that hterm and those after it take.
-pub const SAFE: usize = 74_991;
+pub const MAX_TEXT_BYTES: usize = 74_991;
 
-/// What makes the terminal copy `text`.
+/// Returns what makes the terminal copy `text`.
 pub fn osc52(text: &str) -> impl Command {
     CopyToClipboard::to_clipboard_from(text)
 }
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn a_safe_text_is_the_longest_whose_sequence_is_taken_everywhere() {
-        assert!(sequence(&"x".repeat(SAFE)).len() <= 100_000);
-        assert!(sequence(&"x".repeat(SAFE + 1)).len() > 100_000);
+        assert!(sequence(&"x".repeat(MAX_TEXT_BYTES)).len() <= 100_000);
+        assert!(sequence(&"x".repeat(MAX_TEXT_BYTES + 1)).len() > 100_000);
     }
 }

@@ -1,5 +1,4 @@
-//! Does what the model wants done: on the terminal here, the rest on threads that answer with a
-//! message.
+//! Performs effects: those of the terminal here, the others on threads that answer with a message.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -17,46 +16,46 @@ use crate::record::Event;
 use crate::tui::msg::{Effect, Msg};
 use crate::units;
 
-/// Threads that look something up at the same time: a mount that hangs may hold some for ever.
-const MOST_LOOKING: usize = 16;
+/// Concurrent lookup threads; a mount that hangs may block some of them for ever.
+const MAX_LOOKUPS: usize = 16;
 
 pub struct Shell {
     guard: terminal::Guard,
-    tell: UnboundedSender<Msg>,
+    sender: UnboundedSender<Msg>,
     runs: Runs,
     host: Arc<OnceLock<Host>>,
     looking: Arc<AtomicUsize>,
 }
 
 impl Shell {
-    pub fn new(guard: terminal::Guard, tell: UnboundedSender<Msg>, save: bool) -> Shell {
+    pub fn new(guard: terminal::Guard, sender: UnboundedSender<Msg>, save: bool) -> Shell {
         let host = Arc::new(OnceLock::new());
         Shell {
             guard,
-            runs: Runs::new(tell.clone(), Arc::clone(&host), save),
-            tell,
+            runs: Runs::new(sender.clone(), Arc::clone(&host), save),
+            sender,
             host,
             looking: Arc::default(),
         }
     }
 
-    /// Ends the file of a run that hangs; call when the loop is over.
+    /// Closes the session file of a run that hangs; call it after the loop.
     pub fn finish(&mut self) {
         self.runs.finish();
     }
 
-    /// Looks something up without holding up the screen.
+    /// Runs a lookup without blocking the screen.
     fn look_up(&self, work: impl FnOnce() -> Msg + Send + 'static) {
-        if self.looking.fetch_add(1, Relaxed) >= MOST_LOOKING {
+        if self.looking.fetch_add(1, Relaxed) >= MAX_LOOKUPS {
             self.looking.fetch_sub(1, Relaxed);
             self.say(Msg::Failed("a file system does not respond; still waiting for it".into()));
             return;
         }
-        let (tell, looking) = (self.tell.clone(), Arc::clone(&self.looking));
+        let (sender, looking) = (self.sender.clone(), Arc::clone(&self.looking));
         let spawned = std::thread::Builder::new().name("look up".into()).spawn(move || {
-            // The place is given back by a panic too.
+            // A panic releases the slot too.
             let _place = Place(looking);
-            let _ = tell.send(work());
+            let _ = sender.send(work());
         });
         if let Err(error) = spawned {
             self.looking.fetch_sub(1, Relaxed);
@@ -65,7 +64,7 @@ impl Shell {
     }
 
     fn say(&self, msg: Msg) {
-        let _ = self.tell.send(msg);
+        let _ = self.sender.send(msg);
     }
 }
 
@@ -130,7 +129,7 @@ impl EffectHandler for Shell {
             Effect::SavePreset { id, question } => {
                 self.look_up(move || Msg::PresetSaved(look_up::save_preset(&id, &question)))
             }
-            // What cannot be remembered is no reason to disturb anyone.
+            // A failure to save the last choice is not worth a message.
             Effect::Remember(remembered) => drop(remembered.save()),
         }
         Done::Yes
@@ -138,7 +137,7 @@ impl EffectHandler for Shell {
 
     fn on_message(&mut self, msg: &Msg) {
         if matches!(msg, Msg::Event(Event::Sample { .. })) {
-            self.runs.seen();
+            self.runs.note_sample();
         }
     }
 
@@ -168,12 +167,12 @@ impl Shell {
     }
 
     fn look_at_host(&self) {
-        let (known, tell) = (Arc::clone(&self.host), self.tell.clone());
+        let (known, sender) = (Arc::clone(&self.host), self.sender.clone());
         self.look_up(move || {
-            // Anew each time: load and free memory change.
+            // Not cached: load and free memory change.
             let host = Host::collect();
             let _ = known.set(host.clone());
-            let _ = tell.send(Msg::Doctor(examine(&host, None, None)));
+            let _ = sender.send(Msg::Doctor(examine(&host, None, None)));
             Msg::Host(Box::new(host))
         });
     }
@@ -182,8 +181,8 @@ impl Shell {
         let written = execute!(io::stdout(), clipboard::osc52(text));
         let size = units::show_bytes(text.len() as u64);
         let said = match written {
-            // No terminal answers whether it took it.
-            Ok(()) if text.len() > clipboard::SAFE => Msg::Done {
+            // Terminals do not acknowledge it.
+            Ok(()) if text.len() > clipboard::MAX_TEXT_BYTES => Msg::Done {
                 text: format!("copied {size}: too large for some terminals; e writes it to a file"),
                 sessions: false,
             },

@@ -17,42 +17,42 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::tui::keys::Key;
 use crate::tui::msg::Msg;
 
-/// Everything from the terminal as messages; no more come when it is gone.
+/// Returns everything from the terminal as messages; no more come once it is gone.
 ///
 /// # Errors
 /// No thread, or no handler of the signal, can be had.
 pub fn input() -> io::Result<UnboundedReceiver<Msg>> {
-    let (tell, told) = unbounded_channel();
-    let (resizes, hang_up) = (tell.downgrade(), tell.downgrade());
+    let (sender, receiver) = unbounded_channel();
+    let (resizes, hang_up) = (sender.downgrade(), sender.downgrade());
     let mut resized = signal(SignalKind::window_change())?;
-    thread::Builder::new().name("keys".into()).spawn(move || listen(&tell))?;
+    thread::Builder::new().name("keys".into()).spawn(move || listen(&sender))?;
     thread::Builder::new().name("hang-up".into()).spawn(move || {
         until_gone();
-        hang_up.upgrade().map(|tell| tell.send(Msg::Leave(129)))
+        hang_up.upgrade().map(|sender| sender.send(Msg::Leave(129)))
     })?;
     tokio::spawn(async move {
         while resized.recv().await.is_some() {
-            let Some(tell) = resizes.upgrade() else { break };
+            let Some(sender) = resizes.upgrade() else { break };
             if let Ok((columns, rows)) = terminal::size() {
-                let _ = tell.send(Msg::Resize(columns, rows));
+                let _ = sender.send(Msg::Resize(columns, rows));
             }
         }
     });
-    Ok(told)
+    Ok(receiver)
 }
 
-/// Reads until nobody listens, or until nothing can be read any more. Without a limit of time:
-/// crossterm may let one pass without a look at what it has read already.
-fn listen(tell: &UnboundedSender<Msg>) {
+/// Reads until the receiver is gone or the terminal ends. Without a time limit: crossterm may let
+/// one pass without returning what it has already read.
+fn listen(sender: &UnboundedSender<Msg>) {
     while let Ok(event) = event::read() {
-        if message(event).is_some_and(|msg| tell.send(msg).is_err()) {
+        if message(event).is_some_and(|msg| sender.send(msg).is_err()) {
             break;
         }
     }
 }
 
-/// Waits until nobody is at the other end of the terminal: crossterm reads on then without an end,
-/// and without a rest.
+/// Waits until the other end of the terminal is closed: crossterm would then read in an endless
+/// loop.
 fn until_gone() {
     let stdin = io::stdin();
     let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
@@ -61,7 +61,7 @@ fn until_gone() {
 
 fn message(event: Event) -> Option<Msg> {
     match event {
-        Event::Key(key) => Key::of(key).map(Msg::Key),
+        Event::Key(key) => Key::from_event(key).map(Msg::Key),
         Event::Paste(text) => Some(Msg::Paste(text)),
         Event::Mouse(mouse) => Some(Msg::Mouse(mouse)),
         // The size comes by its signal.

@@ -1,5 +1,4 @@
-//! What the screens look up on disk and of the machine; each runs on a thread of its own and may
-//! take its time.
+//! Lookups on disk and on the machine; each runs on its own thread and may be slow.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
@@ -23,11 +22,11 @@ use crate::tui::session_view::SessionView;
 use crate::tui::setup::{Entry, FileSystem, Inspection, Kind, Listing};
 use crate::userdata;
 
-/// The entries of a folder: folders first, then by name.
+/// Lists a folder: folders first, then by name.
 pub fn list(dir: PathBuf) -> Listing {
     let result = fs::read_dir(&dir).map(|found| {
         let mut entries: Vec<Entry> =
-            found.flatten().filter_map(|entry| known(entry.path())).collect();
+            found.flatten().filter_map(|entry| classify(entry.path())).collect();
         entries.sort_by_cached_key(|entry| (entry.kind != Kind::Folder, entry.name.to_lowercase()));
         entries
     });
@@ -45,15 +44,18 @@ pub fn list(dir: PathBuf) -> Listing {
     Listing { dir, file_system: FileSystem { fs, space }, result }
 }
 
-fn known(path: PathBuf) -> Option<Entry> {
-    // Follows links; a broken one is no target.
+fn classify(path: PathBuf) -> Option<Entry> {
+    // Follows links; a broken link is not a target.
     let meta = fs::metadata(&path).ok()?;
     let sort = meta.file_type();
-    let kind = match () {
-        () if sort.is_dir() => Kind::Folder,
-        () if sort.is_file() => Kind::File,
-        () if sort.is_block_device() => Kind::Device,
-        () => Kind::Other,
+    let kind = if sort.is_dir() {
+        Kind::Folder
+    } else if sort.is_file() {
+        Kind::File
+    } else if sort.is_block_device() {
+        Kind::Device
+    } else {
+        Kind::Other
     };
     let readable = access(&path, AccessFlags::R_OK).is_ok();
     Some(Entry {
@@ -65,14 +67,13 @@ fn known(path: PathBuf) -> Option<Entry> {
     })
 }
 
-/// What was done in the intervals of a cell's trials; nothing where the file cannot be read any
-/// more.
+/// Loads the samples of a cell's trials; none if the file is no longer readable.
 pub fn course(path: PathBuf, cell: u32) -> Msg {
     let samples = session::samples(&path, cell).unwrap_or_default();
     Msg::Course { path, cell, samples }
 }
 
-/// Facts about a file: size, file system, what is cached, what is stored.
+/// Inspects a file: size, file system, cached and allocated bytes.
 pub fn facts(path: PathBuf) -> Inspection {
     let result = fd::open_named(&path)
         .map(|file| Box::new(TargetFacts::inspect(&file, &path, TargetKind::File)))
@@ -87,10 +88,11 @@ fn proposal(question: &Question) -> Proposal<'_> {
         keep: false,
         presets: std::slice::from_ref(&question.preset),
         settings: &question.settings,
+        survey: true,
     }
 }
 
-/// What probes can be measured here, and the references that know some.
+/// Returns the probes available on this machine and the references with probe results.
 pub fn lab(
     file: Option<&Path>,
     dir: Option<&Path>,
@@ -103,7 +105,7 @@ pub fn lab(
     }
 }
 
-/// The plan of the probes that are chosen.
+/// Plans the selected probes.
 pub fn plan_lab(question: &Question) -> Msg {
     let result = plan_for(&proposal(question))
         .map(|proposed| Box::new(proposed.plan))
@@ -111,14 +113,14 @@ pub fn plan_lab(question: &Question) -> Msg {
     Msg::LabPlanned { number: question.number, result }
 }
 
-/// The figures of a session, for its marks on the bars.
+/// Loads the values of a session for its marks on the bars.
 pub fn other(id: &str) -> Result<MarkedSession, String> {
     load(id).map(|session| {
         MarkedSession::from_session(&session, format!("{} UTC", to_minute(&session.created)))
     })
 }
 
-/// The plan for what is chosen, and what the doctor says to it.
+/// Plans the current selection and runs the doctor's checks on it.
 pub fn propose(question: &Question, host: &Host) -> Msg {
     match plan_for(&proposal(question)) {
         Ok(proposed) => {
@@ -148,12 +150,12 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
 
 pub fn sessions() -> Result<Vec<Listed>, String> {
     let kept = session::folder().and_then(|dir| session::list(&dir)).map_err(|e| e.to_string())?;
-    // Those that come with iotui stand below the user's own, unless one of these has their name.
+    // The user's presets come first and replace built-in ones of the same name.
     let own = |id: &str| kept.iter().any(|own| own.name == id || own.id == id);
     let references = session::references()
         .iter()
         .filter(|reference| !own(reference.id))
-        .map(|reference| reference.listed());
+        .map(|reference| reference.to_listed());
     let references: Vec<Listed> = references.collect();
     Ok(kept.into_iter().chain(references).collect())
 }
@@ -167,7 +169,7 @@ pub fn load(id: &str) -> Result<Session, String> {
 
 pub fn open(id: &str) -> Result<SessionView, String> {
     let opened = session::folder().and_then(|dir| session::open(&dir, id));
-    opened.map(|(session, path)| SessionView::of(session, path)).map_err(|e| e.to_string())
+    opened.map(|(session, path)| SessionView::new(session, path)).map_err(|e| e.to_string())
 }
 
 pub fn preview(id: String) -> Preview {
@@ -201,7 +203,7 @@ pub fn delete(id: &str) -> Msg {
     in_folder(id, |dir, path| session::delete(dir, path).map(|()| "deleted".into()))
 }
 
-/// Keeps what is set, over the preset that it began with, as a preset of the user's.
+/// Saves the current settings, on top of their base preset, as a user preset.
 pub fn save_preset(id: &str, question: &Question) -> Result<Box<Preset>, String> {
     let base = &question.preset;
     let about = format!("made from {}", base.id);
@@ -211,7 +213,7 @@ pub fn save_preset(id: &str, question: &Question) -> Result<Box<Preset>, String>
     kept.map(|(preset, _)| Box::new(preset)).map_err(|error| error.to_string())
 }
 
-/// For messages: the name of a file.
+/// Returns the name of a file for messages.
 pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

@@ -1,5 +1,4 @@
-//! The shell around the model: terminal, keys, signals, threads. Everything that is not pure is
-//! here.
+//! The shell around the model: terminal, keys, signals, threads; all side effects are here.
 
 pub mod app;
 mod appearance;
@@ -49,14 +48,14 @@ pub struct Screen {
 
 const SCREEN: &str = "Full screen";
 
-/// What was asked for on the command line.
+/// The options from the command line.
 pub struct Asked {
     pub file: Option<PathBuf>,
     pub dir: Option<PathBuf>,
-    /// Named on the command line.
+    /// Whether it was given on the command line.
     pub preset: Option<Preset>,
     pub settings: Settings,
-    /// Keep session files.
+    /// Whether to write session files.
     pub save: bool,
     pub color: When,
     pub ascii: bool,
@@ -65,7 +64,7 @@ pub struct Asked {
     pub presets: Presets,
 }
 
-/// Runs the full screen until it is left; the exit code.
+/// Runs the full screen and returns the exit code.
 ///
 /// # Errors
 /// There is no terminal, or it cannot be used; the options are wrong.
@@ -80,7 +79,7 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
         .build()
         .context("cannot start")?;
     let code = runtime.block_on(on_terminal(args, &mut model, first, save));
-    // A thread may still wait for a file system that hangs.
+    // A thread may still be blocked by a file system that hangs.
     runtime.shutdown_background();
     for line in model.farewell().lines {
         print_message(line);
@@ -93,9 +92,11 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let remembered = Remembered::load();
     let chosen = args.theme.as_deref().map(theme).transpose()?;
     let kept = remembered.theme.as_deref().and_then(|name| theme(name).ok());
-    let env = |name: &str| std::env::var(name).ok();
+    fn env(name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
     let look = look(chosen.or(kept).unwrap_or(&THEMES[0]), color, ascii, shown, &env);
-    // What was said on the command line stands alone; else what was chosen the last time goes on.
+    // Settings of the command line are used alone; without them those of the last run are restored.
     let fresh = preset.is_none() && settings == Settings::default();
     let base = match preset {
         Some(preset) => preset,
@@ -103,7 +104,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
             .get(if settings.probe.is_some() { Presets::LAB } else { Presets::DEFAULT })?
             .clone(),
     };
-    // Probes alone are chosen and run on Lab; Setup goes on where it was.
+    // A plan of probes only starts on Lab; Setup stays as it was.
     let probes = probe_plan::is_probe_preset(&base).then(|| (base.clone(), settings.clone()));
     let (base, settings, fresh) = match &probes {
         Some(_) => (presets.get(Presets::DEFAULT)?.clone(), Settings::default(), true),
@@ -126,8 +127,8 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     Ok((model, first))
 }
 
-/// The preset of the last time, or `base` with a word on what became of it. A file that is named is
-/// there to be read.
+/// Returns the preset of the last time, or `base` with a word on what became of it. A file that is
+/// named is there to be read.
 fn last_preset(
     remembered: &Remembered,
     presets: &Presets,
@@ -164,27 +165,27 @@ async fn on_terminal(
     first: Vec<Effect>,
     save: bool,
 ) -> anyhow::Result<u8> {
-    let (tell, told) = unbounded_channel();
-    let panicked = tell.clone();
+    let (sender, receiver) = unbounded_channel();
+    let panicked = sender.clone();
     terminal::hook(move |text| drop(panicked.send(Msg::Panicked(text))));
     let guard = terminal::Guard::enter(!args.no_mouse).context("cannot use this terminal")?;
-    signals(&tell)?;
+    signals(&sender)?;
     blocked::watch(Handle::current());
     let input = input::input().context("cannot read from this terminal")?;
     // The guard shows the cursor again; ratatui's own drop would too, and panic where neither the
     // screen nor an error can be shown.
     let mut screen = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(std::io::stdout()))?);
-    let mut handler = effects::Shell::new(guard, tell, save);
-    let code = app::App::new(&mut screen, model, &mut handler).run(first, input, told).await;
+    let mut handler = effects::Shell::new(guard, sender, save);
+    let code = app::App::new(&mut screen, model, &mut handler).run(first, input, receiver).await;
     handler.finish();
     drop(handler);
-    // Drawing fails when the terminal is gone: as a hang-up.
+    // Drawing fails when the terminal is closed: treated as a hang-up.
     Ok(code.unwrap_or(129))
 }
 
 /// Signals become messages: TERM, HUP and QUIT lead out, INT is Ctrl-C, TSTP is Ctrl-Z, CONT draws
-/// anew.
-fn signals(tell: &UnboundedSender<Msg>) -> anyhow::Result<()> {
+/// again.
+fn signals(sender: &UnboundedSender<Msg>) -> anyhow::Result<()> {
     let all: [(SignalKind, fn() -> Msg); 6] = [
         (SignalKind::terminate(), || Msg::Leave(143)),
         (SignalKind::hangup(), || Msg::Leave(129)),
@@ -195,10 +196,10 @@ fn signals(tell: &UnboundedSender<Msg>) -> anyhow::Result<()> {
     ];
     for (kind, msg) in all {
         let mut arrived = signal(kind).context("cannot handle signals")?;
-        let tell = tell.clone();
+        let sender = sender.clone();
         tokio::spawn(async move {
             while arrived.recv().await.is_some() {
-                if tell.send(msg()).is_err() {
+                if sender.send(msg()).is_err() {
                     break;
                 }
             }

@@ -1,4 +1,4 @@
-//! The run of a plan under the full screen: started, steered, told.
+//! Starts and steers the run of a plan and reports its events to the screen.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,17 +17,17 @@ use crate::sys::signals;
 use crate::text;
 use crate::tui::msg::Msg;
 
-/// Samples that may wait for the screen; what is beyond is dropped and counted.
-const MOST_WAITING: u64 = 64;
+/// Samples that may wait for the screen; more are dropped and counted.
+const MAX_WAITING: u64 = 64;
 
-/// Between two attempts to save what a full disk did not take; no run goes on that they could
-/// disturb.
-const AGAIN: Duration = Duration::from_secs(1);
+/// Between two attempts to save the rest after the disk was full. No run is in progress that they
+/// could disturb.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 pub struct Runs {
-    tell: UnboundedSender<Msg>,
+    sender: UnboundedSender<Msg>,
     host: Arc<OnceLock<Host>>,
-    /// Keep a session file.
+    /// Whether to write a session file.
     save: bool,
     now: Option<Now>,
     /// Samples on their way to the screen.
@@ -40,8 +40,8 @@ struct Now {
 }
 
 impl Runs {
-    pub fn new(tell: UnboundedSender<Msg>, host: Arc<OnceLock<Host>>, save: bool) -> Runs {
-        Runs { tell, host, save, now: None, waiting: Arc::default() }
+    pub fn new(sender: UnboundedSender<Msg>, host: Arc<OnceLock<Host>>, save: bool) -> Runs {
+        Runs { sender, host, save, now: None, waiting: Arc::default() }
     }
 
     pub fn start(&mut self, plan: Arc<Plan>, name: Option<&str>) {
@@ -63,9 +63,9 @@ impl Runs {
             },
         };
         let id = recorder.as_ref().map_or_else(String::new, |r| r.id().to_string());
-        let _ = self.tell.send(begun);
+        let _ = self.sender.send(begun);
         if unsaved.is_some() {
-            let _ = self.tell.send(Msg::Saving { id, unsaved });
+            let _ = self.sender.send(Msg::Saving { id, unsaved });
         }
         let recorder = recorder.map(|r| Arc::new(Mutex::new(r)));
         let control = Arc::new(Control::new(signals::stop_flag()));
@@ -79,12 +79,12 @@ impl Runs {
         match started {
             Ok(_) => self.now = Some(Now { control, recorder }),
             Err(error) => {
-                drop(self.tell.send(Msg::NotBegun(format!("cannot start a thread: {error}"))))
+                drop(self.sender.send(Msg::NotBegun(format!("cannot start a thread: {error}"))))
             }
         }
     }
 
-    /// The file of the session, and why it cannot be written, if so: a run is worth more than its
+    /// Creates the session file, or returns why it cannot be written: a run is worth more than its
     /// file.
     fn recorder(
         &self,
@@ -102,31 +102,31 @@ impl Runs {
         }
     }
 
-    /// What the engine's thread calls: it never waits. Samples are dropped where the screen is
-    /// behind, results never.
+    /// Creates the callback of the engine's thread, which never blocks: it drops samples if the
+    /// screen is behind, but never results.
     fn make_reporter(
         &self,
         recorder: Option<Arc<Mutex<Recorder>>>,
     ) -> impl FnMut(Report) + Send + 'static {
-        let (tell, waiting) = (self.tell.clone(), Arc::clone(&self.waiting));
+        let (sender, waiting) = (self.sender.clone(), Arc::clone(&self.waiting));
         waiting.store(0, Relaxed);
         let mut dropped = 0;
         let mut known = recorder.as_ref().and_then(unsaved);
-        move |told| {
+        move |event| {
             if let (
                 Report::Event(Event::Trial { .. } | Event::Verdict { .. } | Event::Note { .. }),
                 Some(r),
-            ) = (&told, &recorder)
+            ) = (&event, &recorder)
             {
                 let now = unsaved(r);
                 if now != known {
                     known.clone_from(&now);
-                    let _ = tell.send(Msg::Saving { id: held(r).id().into(), unsaved: now });
+                    let _ = sender.send(Msg::Saving { id: lock(r).id().into(), unsaved: now });
                 }
             }
-            let msg = match told {
+            let msg = match event {
                 Report::Event(event @ Event::Sample { .. }) => {
-                    if waiting.fetch_add(1, Relaxed) >= MOST_WAITING {
+                    if waiting.fetch_add(1, Relaxed) >= MAX_WAITING {
                         waiting.fetch_sub(1, Relaxed);
                         dropped += 1;
                         return;
@@ -136,25 +136,25 @@ impl Runs {
                 Report::Event(event) => Msg::Event(event),
                 Report::Over(error) => {
                     let unsaved = recorder.as_ref().and_then(|r| {
-                        let mut recorder = held(r);
+                        let mut recorder = lock(r);
                         recorder.finish(End::Failed);
                         recorder.unsaved()
                     });
-                    if let Some(recorder) = recorder.as_ref().filter(|r| held(r).waits()) {
-                        try_on(Arc::clone(recorder), tell.clone());
+                    if let Some(recorder) = recorder.as_ref().filter(|r| lock(r).waits()) {
+                        retry_saving(Arc::clone(recorder), sender.clone());
                     }
                     Msg::Over { error, unsaved }
                 }
             };
             if dropped > 0 {
-                let _ = tell.send(Msg::Dropped(std::mem::take(&mut dropped)));
+                let _ = sender.send(Msg::Dropped(std::mem::take(&mut dropped)));
             }
-            let _ = tell.send(msg);
+            let _ = sender.send(msg);
         }
     }
 
-    /// A sample reached the screen.
-    pub fn seen(&self) {
+    /// Notes that a sample reached the screen.
+    pub fn note_sample(&self) {
         let _ = self.waiting.fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1));
     }
 
@@ -186,29 +186,28 @@ impl Runs {
     }
 }
 
-fn held(recorder: &Arc<Mutex<Recorder>>) -> MutexGuard<'_, Recorder> {
+fn lock(recorder: &Arc<Mutex<Recorder>>) -> MutexGuard<'_, Recorder> {
     recorder.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn unsaved(recorder: &Arc<Mutex<Recorder>>) -> Option<String> {
-    held(recorder).unsaved()
+    lock(recorder).unsaved()
 }
 
-/// A run is over and not all of it is saved: its file is tried until it takes the rest, or iotui is
-/// left.
-fn try_on(recorder: Arc<Mutex<Recorder>>, tell: UnboundedSender<Msg>) {
+/// Retries to save the rest of a session after its run, until the file takes it or iotui ends.
+fn retry_saving(recorder: Arc<Mutex<Recorder>>, sender: UnboundedSender<Msg>) {
     let tried = move || {
         loop {
-            crate::sys::pause::sleep(AGAIN);
-            let mut recorder = held(&recorder);
+            crate::sys::pause::sleep(RETRY_INTERVAL);
+            let mut recorder = lock(&recorder);
             recorder.retry();
             if !recorder.waits() {
-                let _ = tell
+                let _ = sender
                     .send(Msg::Saving { id: recorder.id().into(), unsaved: recorder.unsaved() });
                 return;
             }
         }
     };
-    // Without a thread it stays as it was said to be.
+    // Without a thread, the last report stays valid.
     let _ = std::thread::Builder::new().name("save".into()).spawn(tried);
 }

@@ -1,4 +1,4 @@
-//! Sessions brought in, held against each other and written elsewhere; each on a thread of its own.
+//! Imports, compares and exports sessions; each on its own thread.
 
 use std::env;
 use std::fs;
@@ -13,12 +13,12 @@ use crate::runner;
 use crate::session;
 use crate::session::Session;
 use crate::sys::atomic_file;
-use crate::tui::compare::Compared;
+use crate::tui::compare::LoadedComparison;
 use crate::tui::export::{Export, ExportOver, Outcome, What};
 use crate::tui::msg::Msg;
 use crate::units;
 
-/// Takes in a session from a file.
+/// Imports a session from a file.
 pub fn import(text: &str) -> Msg {
     let taken = session::folder().and_then(|dir| session::import(&dir, &path_of(text)));
     match taken {
@@ -34,21 +34,21 @@ pub fn import(text: &str) -> Msg {
     }
 }
 
-/// Sessions against the first of them.
-pub fn compare(ids: &[String], look: &Look) -> Compared {
+/// Compares sessions with the first of them.
+pub fn compare(ids: &[String], look: &Look) -> LoadedComparison {
     let loaded: Vec<_> = ids.iter().map(|id| (id.clone(), look_up::open(id))).collect();
     let sessions: Vec<&Session> =
         loaded.iter().filter_map(|(_, shown)| Some(&shown.as_ref().ok()?.session)).collect();
-    let kept = kept(&sessions);
-    Compared::of(loaded, &kept, look)
+    let kept = load_saved_runs(&sessions);
+    LoadedComparison::new(loaded, &kept, look)
 }
 
-/// What kept runs show of how much the machine differs by itself.
-fn kept(sessions: &[&Session]) -> SavedRuns {
+/// Loads earlier runs, which show the variation of the machine itself.
+fn load_saved_runs(sessions: &[&Session]) -> SavedRuns {
     session::folder().map(|dir| runner::saved_runs(&dir, sessions)).unwrap_or_default()
 }
 
-/// Writes an export; over a file that is there only where that was said.
+/// Writes an export; replaces an existing file only if requested.
 pub fn export(export: &Export) -> Outcome {
     let path = path_of(&export.path);
     match write(export, &path) {
@@ -74,12 +74,12 @@ fn write(export: &Export, path: &Path) -> Result<(), Why> {
     let own = |session: Session| if export.anonymous { anonymize(&session) } else { session };
     let load = |id: &String| look_up::load(id).map(own);
     let session = match &export.what {
-        What::Compared(ids) => {
+        What::LoadedComparison(ids) => {
             let format =
                 report::find_comparison_format(export.format).map_err(|error| error.to_string())?;
             let whole: Vec<Session> =
                 ids.iter().map(|id| look_up::load(id)).collect::<Result<_, _>>()?;
-            let kept = kept(&whole.iter().collect::<Vec<_>>());
+            let kept = load_saved_runs(&whole.iter().collect::<Vec<_>>());
             let sessions: Vec<Session> = whole.into_iter().map(own).collect();
             let comparison = analysis::compare_with(&sessions, &kept)
                 .ok_or_else(|| "there is nothing to compare".to_string())?;
@@ -112,14 +112,14 @@ fn put(
     })
 }
 
-/// What would be lost.
+/// Describes the file that would be replaced.
 fn detail(path: &Path) -> String {
     let size = fs::metadata(path)
         .map_or(String::new(), |meta| format!(", {}", units::show_bytes(meta.len())));
     format!("{}{size}. Its contents will be lost.", crate::text::show_path(path))
 }
 
-/// A path as it was typed: `~/` is HOME, and what has no folder is in the current one.
+/// Resolves a typed path: `~/` is HOME; a relative path starts in the current folder.
 fn path_of(text: &str) -> PathBuf {
     let path = match (text.strip_prefix("~/"), env::var_os("HOME")) {
         (Some(rest), Some(home)) => Path::new(&home).join(rest),

@@ -1,4 +1,4 @@
-//! The terminal: entered as a whole, left as a whole, whatever ends the program.
+//! The terminal: set up completely and restored completely, whatever ends the program.
 
 use std::io::{self, Write};
 use std::panic;
@@ -29,7 +29,7 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Full screen, keys one by one, pastes and the mouse told as such.
+    /// Enters the full screen, with raw keys, bracketed paste and mouse events.
     pub fn on(&self) -> io::Result<()> {
         ENTERED.store(true, Relaxed);
         // Saves the title of the window where the terminal can (XTWINOPS 22).
@@ -37,7 +37,7 @@ impl Guard {
         self.modes()
     }
 
-    /// As `on`, where it is on: after a SIGSTOP a shell has set the terminal up for itself.
+    /// Switches it on as `on` does, if it is on: after a SIGSTOP a shell has reset the terminal.
     pub fn again(&self) -> io::Result<()> {
         terminal::disable_raw_mode()?;
         self.modes()
@@ -79,9 +79,9 @@ pub fn off() {
     let _ = terminal::disable_raw_mode();
 }
 
-/// A panic of this thread leaves the full screen before it is told; one of a worker is passed to
-/// `told` instead, for a message over the screen would only spoil it.
-pub fn hook(told: impl Fn(String) + Send + Sync + 'static) {
+/// Installs a panic hook: a panic of this thread leaves the full screen before it is printed; one
+/// of a worker is passed to `report` instead, as a message over the screen would only spoil it.
+pub fn hook(report: impl Fn(String) + Send + Sync + 'static) {
     let ui: ThreadId = thread::current().id();
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -89,7 +89,7 @@ pub fn hook(told: impl Fn(String) + Send + Sync + 'static) {
             off();
             before(info);
         } else if ENTERED.load(Relaxed) {
-            told(info.to_string().replace('\n', " "));
+            report(info.to_string().replace('\n', " "));
         } else {
             before(info);
         }

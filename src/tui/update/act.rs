@@ -35,7 +35,7 @@ fn next_theme(model: &mut Model) -> Vec<Effect> {
     vec![model.setup.remember(&model.presets, &model.look)]
 }
 
-/// `q`: closes what is open on the screen; asks while a run goes on.
+/// Closes what is open on the screen; asks while a run is in progress.
 fn quit(model: &mut Model) -> Vec<Effect> {
     if model.screen == Screen::Compare {
         return go(model, Screen::Sessions);

@@ -11,7 +11,7 @@ use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Then};
 use crate::tui::text_input::edit;
 
-/// A key in the form.
+/// Handles a key in the form.
 pub fn handle_key(model: &mut Model, key: Key, action: Option<Action>) -> Vec<Effect> {
     let (number, look) = (model.exports + 1, model.look.report());
     let Some(Popup::Export(form)) = model.popups.last_mut() else { return Vec::new() };
@@ -43,7 +43,7 @@ pub fn handle_key(model: &mut Model, key: Key, action: Option<Action>) -> Vec<Ef
     Vec::new()
 }
 
-/// What became of an export: said in any case; its form is closed, asks, or says why not.
+/// Reports what became of an export; its form is closed, asks, or shows why not.
 pub fn finish(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
     let own = |popup: &Popup| matches!(popup, Popup::Export(form) if form.asked.as_ref().is_some_and(|asked| asked.number == number));
     let at = model.popups.iter().position(own);
@@ -83,7 +83,7 @@ pub fn finish(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
                         Then::Do(replace),
                     ));
                 }
-                // Nobody is there to be asked.
+                // No one can answer a question.
                 None => model.toasts.failed(
                     model.now,
                     format!("not written: {} already exists", show_path(&over.path)),

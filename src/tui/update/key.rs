@@ -30,7 +30,7 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     }
 }
 
-/// A paste goes to the text field that has the focus, and to nothing else.
+/// Inserts pasted text into the text field that has the focus, and to nothing else.
 pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     let line: String =
         text.chars().filter(|c| !crate::text::is_unsafe_char(*c)).take(4096).collect();

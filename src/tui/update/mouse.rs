@@ -24,9 +24,9 @@ pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
 
 fn wheel(model: &mut Model, action: Action) -> Vec<Effect> {
     let name = if action == Action::Up { "up" } else { "down" };
-    match Key::parse(name).filter(|_| !model.popups.is_empty()) {
-        Some(as_key) => key::press(model, as_key),
-        None => act(model, action),
+    match Key::parse(name) {
+        Some(key) if !model.popups.is_empty() => key::press(model, key),
+        _ => act(model, action),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::tui::screen::Screen;
 use crate::tui::text_input::edit;
 use crate::tui::{lab, results, sessions, setup, view};
 
-/// Where a key scrolls a text to, not further than `most`.
+/// Returns where a key scrolls a text to, not further than `most`.
 fn scroll_by(scroll: u16, most: u16, action: Option<Action>) -> u16 {
     let scroll = scroll.min(most);
     let to = match action {
@@ -99,7 +99,7 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The preset that was chosen: of probes on Lab, of files on Setup.
+/// Returns the preset that was chosen: of probes on Lab, of files on Setup.
 fn preset(model: &mut Model, chosen: usize) -> Vec<Effect> {
     let Some(preset) = model.presets.get(chosen).cloned() else { return Vec::new() };
     if probe_plan::is_probe_preset(&preset) {
@@ -141,7 +141,7 @@ fn act_on_palette(chosen: Option<Action>, model: &mut Model) -> Vec<Effect> {
     act(model, action)
 }
 
-/// `y` or Enter is a yes, everything that is no key of a list a no.
+/// Answers a question: `y` or Enter means yes; any key that does not belong to a list means no.
 fn answer(model: &mut Model, key: Key) -> Vec<Effect> {
     let yes =
         key.letter().is_some_and(|c| c.eq_ignore_ascii_case(&'y')) || key.code == KeyCode::Enter;
@@ -156,7 +156,7 @@ fn answer(model: &mut Model, key: Key) -> Vec<Effect> {
     }
 }
 
-/// Enter in a line of text: an error keeps it open.
+/// Accepts a line of text; an error keeps it open.
 fn submit(model: &mut Model) -> Vec<Effect> {
     let Some(Popup::Line { input, purpose, .. }) = model.popups.last() else { return Vec::new() };
     let (text, purpose) = (input.value().trim().to_string(), purpose.clone());
@@ -189,7 +189,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// What a yes leads to.
+/// Returns what a yes leads to.
 fn follow(model: &mut Model, then: Then) -> Vec<Effect> {
     match then {
         Then::Quit => run::leave(model, 0),
@@ -197,7 +197,7 @@ fn follow(model: &mut Model, then: Then) -> Vec<Effect> {
     }
 }
 
-/// After a paste.
+/// Follows a change of the line of text, after a paste.
 pub fn field_changed(model: &mut Model) -> Vec<Effect> {
     match model.popups.last_mut() {
         Some(Popup::Palette { cursor, .. }) => *cursor = 0,

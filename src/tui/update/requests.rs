@@ -1,4 +1,4 @@
-//! Gives screens their own state and a context, and performs what they ask of the rest.
+//! Calls screens with their own state and a context, and performs their requests to the rest.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub fn with_screens(
     effects
 }
 
-/// [`with_screens`] of an update that can refuse.
+/// Like [`with_screens`], for an update that can refuse.
 pub fn try_with_screens(
     model: &mut Model,
     update: impl FnOnce(Screens, &mut Context) -> Result<Vec<Effect>, String>,
@@ -41,7 +41,7 @@ pub fn try_with_screens(
     refused.map_or(Ok(effects), Err)
 }
 
-/// Performs what a screen asked for.
+/// Performs a request of a screen.
 pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
     match request {
         Request::Go(screen) => go(model, screen),
@@ -81,7 +81,7 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
     }
 }
 
-/// File and folder of Setup, where the probes need a target.
+/// Returns the file and folder of Setup, where the probes need a target.
 fn probe_target(setup: &Setup, probes: &ProbeChoice) -> (Option<PathBuf>, Option<PathBuf>) {
     if !probes.needs_target {
         return (None, None);

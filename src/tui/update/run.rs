@@ -1,4 +1,4 @@
-//! The life of a run: begun, watched, stopped, over; and the way out of the program.
+//! Starting, stopping and ending a run, and leaving the program.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
 use crate::tui::{lab, live, results, sessions};
 
-/// A run that hangs in a system call is left behind after this.
+/// How long leaving waits for a run that hangs in a system call.
 const HANG_TIMEOUT: Duration = Duration::from_millis(1200);
 
-/// Says that a run goes on, and how to stop it: a plan of files and one of probes would measure
-/// each other.
+/// Reports that a run is in progress and how to stop it: two runs at once would distort each
+/// other's measurements.
 pub fn refuse(model: &mut Model) {
-    let (what, screen) = if measures_probes_alone(model) {
+    let (what, screen) = if measures_only_probes(model) {
         ("of probes", Screen::Lab)
     } else {
         ("of files", Screen::Live)
@@ -32,12 +32,12 @@ pub fn refuse(model: &mut Model) {
     );
 }
 
-/// The run that goes on measures probes alone.
-fn measures_probes_alone(model: &Model) -> bool {
+/// Returns whether the current run measures probes only.
+fn measures_only_probes(model: &Model) -> bool {
     model.live.plan().is_some_and(probe_plan::is_probe_plan)
 }
 
-/// Starts a plan and shows it: on Live, or on Lab where it measures probes alone.
+/// Starts a plan and shows it on Live, or on Lab if it measures probes only.
 pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
     if model.running() {
         refuse(model);
@@ -53,9 +53,9 @@ pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
     effects
 }
 
-/// The run did not even begin.
+/// Handles a run that failed to start.
 pub fn fail(model: &mut Model, why: String) -> Vec<Effect> {
-    let back = if measures_probes_alone(model) { Screen::Lab } else { Screen::Setup };
+    let back = if measures_only_probes(model) { Screen::Lab } else { Screen::Setup };
     live::end(&mut model.live);
     model.toasts.failed(model.now, why);
     let mut effects = go(model, back);
@@ -63,21 +63,21 @@ pub fn fail(model: &mut Model, why: String) -> Vec<Effect> {
     effects
 }
 
-/// The run is over: its results are shown, unless the person looks at something else.
+/// Handles the end of a run: shows its results unless the user has left its screen.
 pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Vec<Effect> {
     let shown = live::end(&mut model.live);
-    // There is no run any more that it asks about.
+    // The question whether to stop the run is moot.
     model.popups.retain(|popup| !matches!(popup, Popup::Question { then: Then::Quit, .. }));
     if let Some(why) = &error {
         model.toasts.failed(model.now, why.clone());
     }
-    // A run without a file was said to have none when it began.
-    let kept = shown.as_ref().is_some_and(|shown| shown.path.is_some());
-    if kept {
+    // That a run has no file was reported when it started.
+    let has_file = shown.as_ref().is_some_and(|shown| shown.path.is_some());
+    if has_file {
         model.live.unsaved.clone_from(&unsaved);
-    }
-    for why in unsaved.iter().filter(|_| kept) {
-        model.toasts.failed(model.now, describe_unsaved(why));
+        if let Some(why) = &unsaved {
+            model.toasts.failed(model.now, describe_unsaved(why));
+        }
     }
     let mut effects = vec![Effect::Title("iotui".into())];
     if let Some(shown) = shown {
@@ -93,7 +93,7 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
             effects.extend(go(model, if empty { Screen::Setup } else { screen }));
         }
         if model.screen == Screen::Lab {
-            // What can be measured here was not asked for while something was measured.
+            // The inspection of the probes is postponed during a run.
             effects.extend(inspect_probes(model));
         }
     }
@@ -102,13 +102,13 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
     effects
 }
 
-/// Shows a session on the screens that it belongs to; the one to look at first.
+/// Shows a session on the screens concerned and returns the one to open.
 pub fn show(model: &mut Model, shown: SessionView) -> Screen {
-    let alone = probe_plan::is_probe_plan(&shown.session.plan);
+    let probes_only = probe_plan::is_probe_plan(&shown.session.plan);
     if !shown.session.plan.probes.is_empty() {
         lab::show(&mut model.lab, &shown);
     }
-    if alone {
+    if probes_only {
         return Screen::Lab;
     }
     results::show(&mut model.results, shown);
@@ -119,10 +119,10 @@ fn describe_unsaved(why: &str) -> String {
     format!("this run is saved only in part: {why}; saving is retried")
 }
 
-/// The file of a run takes no lines, or takes them again.
+/// Handles that the session file became unwritable, or writable again.
 pub fn report_saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Vec<Effect> {
-    // The file of a run before this one: it is tried on, and only its success is news.
-    if model.live.session_id().is_some_and(|own| own != id) {
+    // An earlier run whose file is still retried: only success is worth a message.
+    if model.live.session_id().is_some_and(|current| current != id) {
         if unsaved.is_none() {
             model.toasts.good(model.now, format!("session {id} is saved now"));
         }
@@ -140,12 +140,9 @@ pub fn report_saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Ve
     sessions::end_run(model.screen)
 }
 
-/// Ctrl-C: a run is stopped and what was measured is kept; without one, the way out.
+/// Handles Ctrl-C: stops the run and keeps its results, or leaves if nothing runs.
 pub fn interrupt(model: &mut Model) -> Vec<Effect> {
-    match model.running() {
-        true => live::stop(&mut model.live),
-        false => leave(model, 0),
-    }
+    if model.running() { live::stop(&mut model.live) } else { leave(model, 0) }
 }
 
 /// Leaves as soon as nothing runs.
@@ -158,7 +155,7 @@ fn quit_if_leaving(model: &Model) -> Option<Effect> {
     model.leaving.map(|leaving| Effect::Quit(leaving.code))
 }
 
-/// A run that hangs holds nobody up when iotui is left.
+/// Quits without waiting any longer for a run that hangs.
 pub fn give_up(model: &mut Model) -> Vec<Effect> {
     match model.leaving {
         Some(leaving) if model.now.saturating_sub(leaving.since) > HANG_TIMEOUT => {
@@ -168,7 +165,7 @@ pub fn give_up(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// A run is paused first, so that the gap is never measured.
+/// Suspends the program; a run is paused first so that the gap is not measured.
 pub fn suspend(model: &mut Model) -> Vec<Effect> {
     live::suspend(&mut model.live, model.now).into_iter().chain([Effect::Suspend]).collect()
 }

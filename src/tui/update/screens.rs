@@ -1,4 +1,4 @@
-//! Gives actions, clicks and letters to the screen that is shown, and messages to theirs.
+//! Passes actions, clicks and letters to the screen that is shown, and messages to their screens.
 
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
@@ -40,7 +40,7 @@ pub fn back(model: &mut Model) -> bool {
     }
 }
 
-/// A click on the body of the screen.
+/// Handles a click on the body of the screen.
 pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
     match model.screen {
         Screen::Setup => {
@@ -60,7 +60,7 @@ pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
     }
 }
 
-/// The text field of the screen that has the focus.
+/// Returns the text field of the screen that has the focus.
 pub fn field(model: &mut Model) -> Option<&mut Input> {
     match model.screen {
         Screen::Setup => setup::field(&mut model.setup),
@@ -71,7 +71,7 @@ pub fn field(model: &mut Model) -> Option<&mut Input> {
     }
 }
 
-/// The text field of the screen has changed.
+/// Follows a change of the screen's text field.
 pub fn field_changed(model: &mut Model) -> Vec<Effect> {
     match model.screen {
         Screen::Setup => {
@@ -88,7 +88,7 @@ pub fn field_changed(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// A message for a screen, and what other screens need of it.
+/// Passes a message to its screen, and what other screens need of it.
 pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Begun { .. } | Msg::Event(_) | Msg::Dropped(_) => {

@@ -76,7 +76,7 @@ fn ctrl_c_stops_a_run_and_else_quits() {
     stage.take();
     assert_eq!(stage.keys("<ctrl-c>").take(), [Effect::Stop]);
     some_trials(&mut stage);
-    stage.tell(Msg::Event(Event::End { reason: End::Interrupted }));
+    stage.tell(Msg::Event(Event::End { reason: End::Interrupted, seconds: None }));
     stage.tell(Msg::Over { error: None, unsaved: None });
     assert_eq!(stage.model.screen, Screen::Results);
     assert!(stage.model.farewell().lines.iter().any(|line| line.contains("/s/x.jsonl")));

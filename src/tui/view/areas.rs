@@ -13,7 +13,7 @@ pub struct Areas {
     pub footer: Rect,
 }
 
-/// Where things are on a screen of this size.
+/// Returns where things are on a screen of this size.
 pub fn areas(size: (u16, u16)) -> Areas {
     let whole = Rect::new(0, 0, size.0, size.1);
     let [header, body, footer] =

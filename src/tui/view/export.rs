@@ -13,7 +13,7 @@ const IDS: usize = 10;
 
 pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
     let rows = form.choices.len() as u16 + 8;
-    let inner = window::opened(
+    let inner = window::draw_window(
         look,
         format!("Export {}", form.name).trim_end(),
         window::middle(body, 76, rows),

@@ -6,7 +6,7 @@ use super::pane;
 use crate::record::{Severity, Warning};
 use crate::tui::theme::{Look, Role};
 
-/// The role of a severity, and its sign.
+/// Returns the role of a severity, and its sign.
 pub fn severity(look: &Look, severity: Severity) -> (Role, &'static str) {
     match severity {
         Severity::Note => (Role::Note, look.glyph("ℹ", "i")),

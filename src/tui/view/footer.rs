@@ -15,8 +15,8 @@ use crate::tui::screen::Screen;
 use crate::tui::theme::Role;
 use crate::tui::{compare, lab, results, sessions};
 
-/// Column, key and meaning of each item. Help and quit keep their place at the right; of the others
-/// those come that fit.
+/// Returns column, key and meaning of each item. Help and quit keep their place at the right; the
+/// others are shown as far as they fit.
 fn items(model: &Model, area: Rect) -> Vec<(u16, String, String)> {
     let (offered, always) = match model.popups.last() {
         Some(popup) => (of_popup(popup).to_vec(), Vec::new()),
@@ -59,7 +59,7 @@ fn of_screen(model: &Model) -> (Items, Items) {
     (shown(offered), shown(always))
 }
 
-/// What a key does now, where that is not always the same.
+/// Returns what a key does now, where that is not always the same.
 fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &'static str {
     match (model.screen, binding.action) {
         (Screen::Lab, Action::Toggle) if run.is_some_and(RunStatus::measures_probes) => "pause",
@@ -70,23 +70,23 @@ fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &
 fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
     match popup {
         Popup::Help { .. } => &[("esc", "close"), ("/", "find"), ("down", "scroll")],
-        Popup::Palette { .. } => &[("enter", "do it"), ("down", "next"), ("esc", "close")],
+        Popup::Palette { .. } => &[("enter", "run"), ("down", "next"), ("esc", "close")],
         Popup::Question { .. } => &[("y", "yes"), ("n", "no")],
-        Popup::Line { .. } => &[("enter", "take it"), ("esc", "close")],
+        Popup::Line { .. } => &[("enter", "accept"), ("esc", "close")],
         Popup::Export(_) => &[
-            ("enter", "write it"),
+            ("enter", "write"),
             ("tab", "next field"),
             ("down", "next format"),
             ("space", "anonymous"),
             ("esc", "close"),
         ],
         Popup::Presets { .. } => &[("enter", "choose"), ("down", "next"), ("esc", "close")],
-        Popup::Marks { .. } => &[("space", "mark, or not"), ("down", "next"), ("esc", "close")],
+        Popup::Marks { .. } => &[("space", "mark or unmark"), ("down", "next"), ("esc", "close")],
         Popup::Doctor { .. } => &[("esc", "close"), ("down", "scroll")],
     }
 }
 
-/// The key whose item was clicked.
+/// Returns the key whose item was clicked.
 pub fn key_at(model: &Model, area: Rect, at: Position) -> Option<Key> {
     let hit = |(column, key, text): &&(u16, String, String)| {
         let end = *column + (pane::width(key) + 1 + pane::width(text)) as u16;
@@ -108,7 +108,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Whether an action does something now: what does nothing is not in the footer.
+/// Returns whether an action does something now: what does nothing is not in the footer.
 fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
     match (model.screen, action) {
         (Screen::Sessions, _) => sessions::is_offered(&model.sessions, action),

@@ -11,7 +11,7 @@ use crate::tui::model::Model;
 use crate::tui::screen::Screen;
 use crate::tui::theme::Role;
 
-/// The name and each screen with its columns.
+/// Returns the name and each screen with its columns.
 fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {
     let mut at = area.x;
     // A narrow screen needs the room for the state.
@@ -29,7 +29,7 @@ fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {
     tabs
 }
 
-/// The screen whose name was clicked.
+/// Returns the screen whose name was clicked.
 pub fn screen_at(_: &Model, area: Rect, at: Position) -> Option<Screen> {
     tabs(area)
         .into_iter()
@@ -79,7 +79,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     };
     let target = match model.screen {
         _ if model.running() => model.live.target(),
-        // Most probes need no file: only one that was named is told.
+        // Most probes need no file: one is shown only if it was named.
         Screen::Lab if model.setup.file.is_none() => String::new(),
         _ => model.setup.describe_target(look),
     };
@@ -94,7 +94,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     Line::from(parts).right_aligned().render(Rect::new(end + 2, area.y, room as u16, 1), buf);
 }
 
-/// The state of the run, and that it is not saved: as long as there is room for.
+/// Returns the state of the run, and that it is not saved: as long as there is room for.
 fn describe_state(model: &Model, room: usize) -> String {
     let live = &model.live;
     let is_unsaved = live.unsaved().is_some();

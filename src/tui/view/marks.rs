@@ -12,7 +12,7 @@ use crate::tui::theme::Role;
 pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let rows = lab::mark_entries(&model.lab);
-    let inner = window::opened(
+    let inner = window::draw_window(
         look,
         "Marked on the bars",
         window::middle(body, 76, rows.len() as u16 + 2),

@@ -33,8 +33,8 @@ pub fn draw(model: &Model, buf: &mut Buffer) {
     }
 }
 
-/// What reorders a line goes, wherever a name brought it: it takes no room, so no later picture
-/// would wipe it out.
+/// Removes what reorders a line, whichever name brought it: it takes no column, so no later frame
+/// would overwrite it.
 fn unsteered(buf: &mut Buffer) {
     for cell in &mut buf.content {
         if !cell.symbol().is_ascii() && cell.symbol().contains(is_unsafe_char) {
@@ -91,7 +91,7 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
     footer::draw(model, areas.footer, buf);
 }
 
-/// One line in the middle; the run continues.
+/// Draws one line in the middle; the run continues.
 fn too_small(model: &Model, (columns, rows): (u16, u16), buf: &mut Buffer) {
     let going = if model.running() { "; the run continues" } else { "" };
     let text = format!("{columns}x{rows}: iotui needs {}x{}{going}", SMALLEST.0, SMALLEST.1);
@@ -106,10 +106,10 @@ fn too_small(model: &Model, (columns, rows): (u16, u16), buf: &mut Buffer) {
         .render(line.intersection(buf.area), buf);
 }
 
-/// At the lower right, over the screen, the newest at the bottom; a long one on a few lines, for
-/// both its ends tell.
+/// Draws messages at the lower right, over the screen, the newest at the bottom; a long one on a
+/// few lines, as both its ends matter.
 fn toasts(model: &Model, body: Rect, buf: &mut Buffer) {
-    const MOST: usize = 3;
+    const MAX_PARTS: usize = 3;
     let room = usize::from(body.width.saturating_sub(6));
     let mut bottom = body.bottom();
     for toast in model.toasts.iter().rev() {
@@ -120,7 +120,7 @@ fn toasts(model: &Model, body: Rect, buf: &mut Buffer) {
             pane::wrap(&toast.text, room)
         };
         let parts: Vec<String> =
-            parts.iter().take(MOST).map(|part| pane::fit_front(part, room)).collect();
+            parts.iter().take(MAX_PARTS).map(|part| pane::fit_front(part, room)).collect();
         let columns = parts.iter().map(|part| pane::width(part)).max().unwrap_or(0);
         for part in parts.iter().rev() {
             bottom = bottom.saturating_sub(1);

@@ -11,7 +11,7 @@ use crate::text;
 pub use crate::text::{width, wrap};
 use crate::tui::theme::{Look, Role};
 
-/// A frame with a title at the left and a short text at the right; what is inside.
+/// Returns a frame with a title at the left and a short text at the right; what is inside.
 pub fn frame(
     look: &Look,
     title: &str,
@@ -49,8 +49,8 @@ pub fn frame(
     inner
 }
 
-/// The first row to show so that the cursor is seen, with a row of what comes before and after
-/// where there is room.
+/// Returns the first row to show so that the cursor is seen, with a row of what comes before and
+/// after where there is room.
 pub fn first_row(cursor: usize, rows: usize, height: usize) -> usize {
     if rows <= height || height == 0 {
         return 0;
@@ -60,7 +60,7 @@ pub fn first_row(cursor: usize, rows: usize, height: usize) -> usize {
     cursor.saturating_sub(height / 2).min(rows - height)
 }
 
-/// A mark at the right border of a list that is longer than its pane.
+/// Draws a mark at the right border of a list that is longer than its pane.
 pub fn scrollbar(look: &Look, first: usize, rows: usize, area: Rect, buf: &mut Buffer) {
     let height = usize::from(area.height);
     if rows <= height || height == 0 || area.width == 0 {
@@ -75,7 +75,7 @@ pub fn scrollbar(look: &Look, first: usize, rows: usize, area: Rect, buf: &mut B
     }
 }
 
-/// A line from border to border at a row inside of the frame.
+/// Draws a line from border to border at a row inside of the frame.
 pub fn divider(look: &Look, row: Rect, buf: &mut Buffer) {
     if row.is_empty() {
         return;
@@ -93,8 +93,8 @@ pub fn divider(look: &Look, row: Rect, buf: &mut Buffer) {
     }
 }
 
-/// A title in a line: at so many columns from its start.
-pub fn words(look: &Look, text: &str, role: Role, row: Rect, at: u16, buf: &mut Buffer) {
+/// Draws a title in a line, at this column from its start.
+pub fn draw_text(look: &Look, text: &str, role: Role, row: Rect, at: u16, buf: &mut Buffer) {
     if row.is_empty() || text.is_empty() {
         return;
     }
@@ -103,7 +103,7 @@ pub fn words(look: &Look, text: &str, role: Role, row: Rect, at: u16, buf: &mut 
     Line::styled(text, look.style(role)).render(place, buf);
 }
 
-/// One line of text at a row of an area, cut to it.
+/// Draws one line of text at a row of an area, cut to it.
 pub fn line(text: impl Into<Line<'static>>, row: u16, area: Rect, buf: &mut Buffer) {
     if row < area.height {
         text.into().render(Rect::new(area.x, area.y + row, area.width, 1), buf);
@@ -117,7 +117,7 @@ pub fn select(style: Style, row: u16, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The line of the row under the cursor: one style, so that a reversed row is no patchwork.
+/// Returns the line of the row under the cursor, in one style, so that a reversed row looks even.
 pub fn lit(look: &Look, mut line: Line<'static>) -> Line<'static> {
     for span in &mut line.spans {
         span.style = look.style(Role::Selected);
@@ -125,7 +125,7 @@ pub fn lit(look: &Look, mut line: Line<'static>) -> Line<'static> {
     line
 }
 
-/// A text field; the cursor is a reversed cell, and long text is shown around it.
+/// Draws a text field; the cursor is a reversed cell, and long text is shown around it.
 pub fn field(look: &Look, input: &Input, focused: bool, area: Rect, buf: &mut Buffer) {
     let room = usize::from(area.width.max(1)) - 1;
     let skip = input.visual_scroll(room);
@@ -139,12 +139,12 @@ pub fn field(look: &Look, input: &Input, focused: bool, area: Rect, buf: &mut Bu
     }
 }
 
-/// The text, cut at its end to so many columns.
+/// Returns the text, cut at its end to this many columns.
 pub fn fit(text: &str, most: usize) -> String {
     text::cut_end(text, most, "…")
 }
 
-/// The text, cut between words where that leaves most of it.
+/// Returns the text, cut between words where that leaves most of it.
 pub fn fit_words(text: &str, most: usize) -> String {
     let cut = fit(text, most);
     let end = cut
@@ -157,7 +157,7 @@ pub fn fit_words(text: &str, most: usize) -> String {
     )
 }
 
-/// A line after which more would follow: whole words, and a mark.
+/// Returns a line after which more would follow: whole words, and a mark.
 pub fn fit_more(text: &str, most: usize) -> String {
     if width(text) < most {
         format!("{}…", text.trim_end_matches([' ', ',', ':', ';']))
@@ -166,7 +166,7 @@ pub fn fit_more(text: &str, most: usize) -> String {
     }
 }
 
-/// Parts joined by `dot`: the last ones go where there is no room, then words.
+/// Joins parts with `dot`; drops the last ones where they do not fit, then words.
 pub fn fit_parts(text: &str, dot: &str, most: usize) -> String {
     let mut shown = text;
     while width(shown) > most
@@ -177,7 +177,7 @@ pub fn fit_parts(text: &str, dot: &str, most: usize) -> String {
     fit_words(shown, most)
 }
 
-/// Parts joined by `dot`: the first ones go where there is no room, then the front of the last.
+/// Joins parts with `dot`; drops the first ones where they do not fit, then the front of the last.
 pub fn fit_last_parts(text: &str, dot: &str, most: usize) -> String {
     let mut shown = text;
     while width(shown) > most
@@ -188,14 +188,26 @@ pub fn fit_last_parts(text: &str, dot: &str, most: usize) -> String {
     fit_front(shown, most)
 }
 
-/// The text, cut at its front: a path keeps the name of its file.
+/// Returns the text, cut at its front: a path keeps the name of its file.
 pub fn fit_front(text: &str, most: usize) -> String {
     text::cut_front(text, most, "…")
 }
 
-/// [`wrap`], each paragraph on lines of its own.
+/// Wraps text like [`wrap`], each paragraph on lines of its own.
 pub fn paragraphs(text: &str, columns: usize) -> Vec<String> {
     text.split("\n\n").flat_map(|paragraph| wrap(paragraph, columns)).collect()
+}
+
+/// Builds a bar of `width` cells, filled to `share`, then a thin line.
+pub fn progress_bar(look: &Look, share: f64, width: u16, style: Style) -> Vec<Span<'static>> {
+    let filled = (share.clamp(0.0, 1.0) * f64::from(width)).round() as usize;
+    vec![
+        Span::styled(look.glyph("━", "#").repeat(filled), style),
+        Span::styled(
+            look.glyph("─", "-").repeat(usize::from(width) - filled),
+            look.style(Role::Border),
+        ),
+    ]
 }
 
 #[cfg(test)]

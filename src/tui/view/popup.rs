@@ -25,7 +25,8 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
             ];
             let columns =
                 lines.iter().map(|(text, _)| pane::width(text) as u16).max().unwrap_or(0) + 4;
-            let inner = window::opened(look, "", window::middle(body, columns.max(30), 6), buf);
+            let inner =
+                window::draw_window(look, "", window::middle(body, columns.max(30), 6), buf);
             for (row, (text, role)) in lines.iter().enumerate() {
                 let shown = pane::fit(text, usize::from(inner.width.saturating_sub(2)));
                 pane::line(
@@ -37,7 +38,7 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
             }
         }
         Popup::Line { title, hint, input, error, .. } => {
-            let inner = window::opened(look, title, window::middle(body, 64, 5), buf);
+            let inner = window::draw_window(look, title, window::middle(body, 64, 5), buf);
             pane::field(
                 look,
                 input,
@@ -67,7 +68,7 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
 
 fn help(model: &Model, scroll: u16, filter: Option<&Input>, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
-    let inner = window::opened(
+    let inner = window::draw_window(
         look,
         &format!("Help: {}", model.screen.title()),
         window::middle(body, 80, body.height),
@@ -79,7 +80,7 @@ fn help(model: &Model, scroll: u16, filter: Option<&Input>, body: Rect, buf: &mu
             || b.help.to_lowercase().contains(&wanted)
             || b.keys.iter().any(|k| *k == wanted)
     };
-    let rows: Vec<&Binding> = keymap::listed(model.screen).filter(matches).collect();
+    let rows: Vec<&Binding> = keymap::listed_bindings(model.screen).filter(matches).collect();
     let mut list = inner;
     if let Some(input) = filter {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
@@ -105,7 +106,8 @@ fn help(model: &Model, scroll: u16, filter: Option<&Input>, body: Rect, buf: &mu
 
 fn palette(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
-    let inner = window::opened(look, "What do you want to do?", window::middle(body, 70, 16), buf);
+    let inner =
+        window::draw_window(look, "What do you want to do?", window::middle(body, 70, 16), buf);
     pane::field(
         look,
         input,
@@ -139,8 +141,12 @@ fn presets(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let rows = model.presets.len();
     let doc = model.presets.get(cursor).map_or("", |preset| preset.doc.as_str());
-    let inner =
-        window::opened(look, "Presets", window::middle(body, 104, (rows as u16 + 16).max(10)), buf);
+    let inner = window::draw_window(
+        look,
+        "Presets",
+        window::middle(body, 104, (rows as u16 + 16).max(10)),
+        buf,
+    );
     let mut doc = pane::paragraphs(doc, usize::from(inner.width.saturating_sub(2)));
     // A long paragraph leaves some of the list, and says where it was cut.
     let most = usize::from(inner.height.saturating_sub(6)).max(4);
@@ -182,7 +188,7 @@ fn presets(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
 fn doctor(model: &Model, scroll: u16, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let findings = model.host.findings();
-    let inner = window::opened(
+    let inner = window::draw_window(
         look,
         "Doctor: what would disturb a measurement",
         window::middle(body, 100, body.height),
@@ -197,13 +203,13 @@ fn doctor(model: &Model, scroll: u16, body: Rect, buf: &mut Buffer) {
     pane::scrollbar(look, first, count, inner, buf);
 }
 
-/// How far the popup on top scrolls on this screen.
+/// Returns how far the popup on top scrolls on this screen.
 pub fn furthest(model: &Model) -> u16 {
     let body = areas(model.size).body;
     let height = body.height.saturating_sub(2);
     let rows = match model.popups.last() {
         Some(Popup::Help { filter, .. }) => {
-            keymap::listed(model.screen).count() + usize::from(filter.is_some())
+            keymap::listed_bindings(model.screen).count() + usize::from(filter.is_some())
         }
         Some(Popup::Doctor { .. }) => {
             let columns =

@@ -7,14 +7,14 @@ use ratatui::widgets::{Clear, Widget};
 use super::pane;
 use crate::tui::theme::Look;
 
-/// In the middle of the body, so large if there is room.
+/// Centres it in the body, at this size if there is room.
 pub fn middle(body: Rect, columns: u16, rows: u16) -> Rect {
     let (columns, rows) = (columns.min(body.width.saturating_sub(2)), rows.min(body.height));
     Rect::new(body.x + (body.width - columns) / 2, body.y + (body.height - rows) / 2, columns, rows)
 }
 
-/// An empty frame over the screen; what is inside.
-pub fn opened(look: &Look, title: &str, area: Rect, buf: &mut Buffer) -> Rect {
+/// Draws an empty frame over the screen; returns its inside.
+pub fn draw_window(look: &Look, title: &str, area: Rect, buf: &mut Buffer) -> Rect {
     Clear.render(area, buf);
     pane::frame(look, title, "", true, area, buf)
 }

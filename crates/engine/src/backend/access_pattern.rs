@@ -105,7 +105,7 @@ impl Share {
     }
 
     /// Returns the bytes that the first `ops` operations of pass `pass` write.
-    pub fn written(&self, pass: u64, ops: u64) -> u64 {
+    pub fn written_bytes(&self, pass: u64, ops: u64) -> u64 {
         let order = self.order(pass);
         let writes = (0..ops.min(self.quota)).filter(|index| self.writes(pass, *index));
         writes.map(|index| self.len_at(order.block(index) * self.block)).sum()
@@ -145,7 +145,7 @@ impl Order {
         match self.kind {
             Kind::Straight { from, step } => from.wrapping_add(index.wrapping_mul(step)),
             Kind::Stride { step } => self.first + strided(index, step, self.blocks),
-            Kind::Shuffled(shuffle) => self.first + shuffle.at(index),
+            Kind::Shuffled(shuffle) => self.first + shuffle.permute(index),
         }
     }
 }
@@ -183,7 +183,7 @@ impl Shuffle {
     }
 
     #[inline(always)]
-    fn at(&self, index: u64) -> u64 {
+    fn permute(&self, index: u64) -> u64 {
         let mut x = index;
         loop {
             for key in self.keys {
@@ -320,7 +320,7 @@ mod tests {
         // Binomial: 3000 expected, standard deviation 46.
         assert!((2800..3200).contains(&writes(0).len()), "{}", writes(0).len());
         let odd = u64::from(share.writes(0, 9999));
-        assert_eq!(share.written(0, u64::MAX), writes(0).len() as u64 * 4096 - odd);
+        assert_eq!(share.written_bytes(0, u64::MAX), writes(0).len() as u64 * 4096 - odd);
         for (op, mix, of_all) in [
             (Op::Write, Some(0), 1),
             (Op::Write, Some(100), 0),
@@ -328,7 +328,7 @@ mod tests {
             (Op::Read, None, 0),
         ] {
             let share = Share::for_lane(&Job { op, mix, ..job.clone() }, 0, u64::MAX, 5);
-            assert_eq!(share.written(0, u64::MAX), of_all * job.span);
+            assert_eq!(share.written_bytes(0, u64::MAX), of_all * job.span);
         }
     }
 

@@ -29,7 +29,7 @@ pub(super) const WILL_NEED: Opt = Opt {
             madvise), within the timed work",
 };
 
-/// The advice that fio gives too.
+/// The same advice in fio.
 pub(super) const FIO_OPTIONS: &[FioOption] = &[FIO_SEQUENTIAL, FIO_RANDOM];
 pub(super) const FIO_SEQUENTIAL: FioOption =
     FioOption::new(SEQUENTIAL.name, "fadvise_hint", SEQUENTIAL.name);

@@ -19,7 +19,7 @@ use crate::with_fill;
 
 pub struct Aio;
 
-/// In the words of fio.
+/// The equivalent in fio.
 const FIO: Fio = Fio::Engine(FioEngine::new("libaio", None, &[]));
 
 impl Backend for Aio {
@@ -52,7 +52,7 @@ impl Backend for Aio {
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
-        Context::new(1).map(drop).map_err(|error| refusal(&error))
+        Context::check().map_err(|error| refusal(&error))
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
@@ -124,8 +124,8 @@ impl AioLane {
         let Request { offset, len, slot, at, write } = request;
         let place = slot as usize * self.stride + at as usize;
         let buffer = match &*self.into {
-            Some(into) if !write => into.at(place),
-            _ => self.buffer.at(place),
+            Some(into) if !write => into.address(place),
+            _ => self.buffer.address(place),
         };
         let len = if write { len } else { (len + self.mask) & !self.mask };
         let operation = &mut self.operations[slot as usize];
@@ -146,7 +146,7 @@ impl AioLane {
         (free, rest): (&mut Vec<u32>, &mut Vec<Request>),
     ) {
         // The data of a mix is never folded.
-        match work.done(slot, result, calls, self.buffer.at(slot as usize * self.stride)) {
+        match work.done(slot, result, calls, self.buffer.address(slot as usize * self.stride)) {
             None => free.push(slot),
             Some(request) => rest.push(request),
         }

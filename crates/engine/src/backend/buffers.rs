@@ -17,12 +17,10 @@ pub(super) fn slots_buffer(
 ) -> Result<Buffer, BackendError> {
     let len = job.block.next_multiple_of(u64::from(align)).saturating_mul(u64::from(slots));
     let size = usize::try_from(len).unwrap_or(usize::MAX);
-    let buffer = if job.op == Op::Write {
-        Buffer::random(size, access_pattern::mix(u64::from(lane)))
-    } else {
-        Buffer::new(size)
-    };
-    buffer.map_err(|error| BackendError::Memory { len, error })
+    let buffer = if job.direct { Buffer::for_direct(size) } else { Buffer::new(size) };
+    let buffer = buffer.map_err(|error| BackendError::Memory { len, error })?;
+    let writes = job.op == Op::Write;
+    Ok(if writes { buffer.filled(access_pattern::mix(u64::from(lane))) } else { buffer })
 }
 
 /// Returns the block that the first lane of a job with depth 1 writes repeatedly.
@@ -31,7 +29,7 @@ pub(super) fn slots_buffer(
 /// There is not enough memory.
 pub fn written_block(job: &Job) -> std::io::Result<Vec<u8>> {
     let len = usize::try_from(job.block).unwrap_or(usize::MAX);
-    Ok(Buffer::random(len, access_pattern::mix(0))?.copied(len))
+    Ok(Buffer::random(len, access_pattern::mix(0))?.to_vec(len))
 }
 
 /// Allocates the buffer that reads fill where reads and writes are mixed, so that the data to write
@@ -52,9 +50,9 @@ pub(super) fn lane_buffer(job: &Job, align: u32, lane: u32) -> Result<Buffer, Ba
     slots_buffer(job, align, 1, lane)
 }
 
-/// Notes a buffer on small pages: with it, direct I/O of 2 MiB and more is up to 2.6 times slower.
+/// Notes a large buffer on small pages: direct I/O with it is up to 2.6 times slower.
 pub(super) fn note_small_pages(work: &mut Work, buffer: &Buffer, direct: bool) {
-    if direct && buffer.len() >= 2 << 20 && !buffer.huge {
+    if direct && buffer.should_be_huge() && !buffer.huge {
         work.note(Note::SmallPages);
     }
 }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::access_pattern::Share;
 
-/// Bytes of a claim of small blocks: with less, threads contend too often; with more, the last one
-/// is waited for.
+/// Bytes of a claim of small blocks: with fewer, threads contend too often; with more, the wait for
+/// the last one is too long.
 const CLAIM_BYTES: u64 = 2 << 20;
 
 /// Minimum number of claims per lane, where there are enough blocks.
@@ -75,7 +75,7 @@ impl Cursor {
     }
 }
 
-/// What a lane claimed from the cursor.
+/// The claims of a lane.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claimed {
     /// The number of its last claim + 1; 0: it made none.

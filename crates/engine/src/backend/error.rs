@@ -55,7 +55,7 @@ pub enum BackendError {
     Unsupported(#[from] Unsupported),
 }
 
-/// What an operation returned instead of the block.
+/// The result of an operation that did not move the whole block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IoFault {
     /// Only `came` bytes, and whether the file now ends before the end of the block; `None` =
@@ -260,7 +260,7 @@ mod tests {
             ("tokio", "tokio::fs write"),
         ] {
             let text = write_to_full(backend);
-            // Where io_uring or aio is forbidden, the error is that.
+            // Where io_uring or aio is forbidden, that is the error.
             assert!(
                 text == format!("{call} of 4096 bytes at offset 0: {why}")
                     || text.starts_with("io_"),

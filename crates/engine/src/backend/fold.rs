@@ -1,5 +1,5 @@
-//! The 32-bit XOR of a block: little-endian words, the last padded with zeros; as wide as this CPU
-//! allows.
+//! The 32-bit XOR of a block: little-endian words, the last padded with zeros; by the loop that is
+//! the fastest on this CPU.
 //!
 //! Folds through raw pointers: the contents of a mapping may change concurrently, so no reference
 //! to them may exist.
@@ -7,39 +7,90 @@
 
 use std::sync::OnceLock;
 
+use crate::sys::buffer::Buffer;
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::cpu_cache;
+
 /// Computes the XOR of the words of `len` bytes at `data`, as if they began at offset 0 of a file.
 /// # Safety
 /// `data` must be readable for `len` bytes.
 pub type FoldFn = unsafe fn(data: *const u8, len: usize) -> u32;
 
-/// Returns the widest form this CPU supports.
-pub fn widest() -> FoldFn {
-    static WIDEST: OnceLock<FoldFn> = OnceLock::new();
-    *WIDEST.get_or_init(|| forms().last().map_or(portable, |(_, form)| *form))
+/// A loop that folds, and its name.
+pub type Form = (&'static str, FoldFn);
+
+/// Returns the form that measured runs use: the fastest on this CPU and this memory, chosen at the
+/// first call in some 20 ms unless [`choose`] was called before.
+///
+/// The width and the vendor of a CPU do not tell: prefetching the next page made a Xeon (Sapphire
+/// Rapids) 20 to 30 % faster and cost an EPYC (Zen 4) 10 to 15 %.
+pub fn fastest() -> Form {
+    *FASTEST.get_or_init(|| pick_fastest(&mut time_forms(&forms())))
 }
 
-/// Folds a buffer.
-pub fn buffer(buffer: &crate::sys::buffer::Buffer) -> u32 {
+static FASTEST: OnceLock<Form> = OnceLock::new();
+
+/// Sets the form that an earlier run found to be the fastest. Ignored where this CPU has no form of
+/// that name, or where a form was chosen already.
+pub fn choose(name: &str) {
+    if let Some(form) = forms().into_iter().find(|(known, _)| *known == name) {
+        let _ = FASTEST.set(form);
+    }
+}
+
+/// Folds a buffer by the fastest form.
+pub fn buffer(buffer: &Buffer) -> u32 {
     // SAFETY: a buffer is readable over its whole length.
-    unsafe { widest()(buffer.ptr(), buffer.len()) }
+    unsafe { fastest().1(buffer.ptr(), buffer.len()) }
 }
 
-/// Folds a slice.
+/// Folds a slice; for what is not measured.
 pub fn bytes(bytes: &[u8]) -> u32 {
     // SAFETY: a slice is readable over its whole length.
-    unsafe { widest()(bytes.as_ptr(), bytes.len()) }
+    unsafe { portable(bytes.as_ptr(), bytes.len()) }
 }
 
-/// Returns the forms this CPU supports, from narrow to wide.
-pub fn forms() -> Vec<(&'static str, FoldFn)> {
-    let mut forms: Vec<(&'static str, FoldFn)> = vec![("64 bit", portable)];
+/// Bytes that each form folds when they are compared. Their cache lines are flushed before, so that
+/// they come from memory.
+const SAMPLE_BYTES: usize = 4 << 20;
+/// Turns of each form; the fastest counts, as other programs only slow a loop down.
+const TURNS: usize = 5;
+
+/// Returns the time of each form on memory, nanoseconds; 0 for all where there is no memory.
+fn time_forms(forms: &[Form]) -> Vec<(Form, u64)> {
+    let mut times: Vec<(Form, u64)> = forms.iter().map(|form| (*form, 0)).collect();
+    let Ok(sample) = Buffer::new(SAMPLE_BYTES) else { return times };
+    for _ in 0..TURNS {
+        for ((_, fold), best) in &mut times {
+            cpu_cache::flush_buffer(&sample);
+            let begin = monotonic_nanos();
+            // SAFETY: a buffer is readable over its whole length.
+            std::hint::black_box(unsafe { fold(sample.ptr(), sample.len()) });
+            let nanos = (monotonic_nanos() - begin).max(1);
+            *best = if *best == 0 { nanos } else { nanos.min(*best) };
+        }
+    }
+    times
+}
+
+/// Returns the fastest form, of equally fast ones the widest.
+fn pick_fastest(times: &mut [(Form, u64)]) -> Form {
+    times.reverse();
+    times.iter().min_by_key(|(_, nanos)| *nanos).map_or(("64 bit", portable), |(form, _)| *form)
+}
+
+/// Returns the forms this CPU supports, from narrow to wide; each width plain and with prefetching.
+pub fn forms() -> Vec<Form> {
+    let mut forms: Vec<Form> = vec![("64 bit", portable)];
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx2") {
-            forms.push(("avx2", avx2));
+            forms.push(("avx2", avx2::<false>));
+            forms.push(("avx2, prefetching", avx2::<true>));
         }
         if is_x86_feature_detected!("avx512f") {
-            forms.push(("avx512f", avx512));
+            forms.push(("avx512f", avx512::<false>));
+            forms.push(("avx512f, prefetching", avx512::<true>));
         }
     }
     #[cfg(target_arch = "aarch64")]
@@ -60,7 +111,7 @@ unsafe fn portable(data: *const u8, len: usize) -> u32 {
     let mut at = 0;
     while at + 32 <= len {
         for (lane, sum) in wide.iter_mut().enumerate() {
-            // SAFETY: at + 32 <= len, for which the caller vouches.
+            // SAFETY: at + 32 <= len, by the caller's contract.
             *sum ^= u64::from_le(unsafe { data.add(at + 8 * lane).cast::<u64>().read_unaligned() });
         }
         at += 32;
@@ -90,12 +141,9 @@ unsafe fn tail(data: *const u8, len: usize) -> u32 {
     fold
 }
 
-/// Prefetches the head of the next page at the start of each 4 KiB page. The hardware prefetcher
-/// stops at page boundaries, so each page would begin with a stall. Measured with both loops in
-/// turn on a Xeon (Sapphire Rapids) at 2 GHz: 20-25 % faster from memory and on huge pages, 10 % in
-/// a mapping of small pages, equal from the L2 cache, a few per cent slower from the L1. Only
-/// within the block: blocks below 8 KiB prefetch nothing, and those that begin within a page do not
-/// benefit.
+/// Prefetches the head of the next page at the start of each 4 KiB page: some hardware prefetchers
+/// stop at page boundaries, so that each page begins with a stall. Only within the block: blocks
+/// below 8 KiB prefetch nothing, and those that begin within a page do not benefit.
 /// # Safety
 /// `at` must be at most `len`, and `data` and `len` of one allocation.
 #[cfg(target_arch = "x86_64")]
@@ -117,15 +165,17 @@ unsafe fn ahead(data: *const u8, at: usize, len: usize) {
 /// `data` must be readable for `len` bytes and the CPU must have AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn avx2(data: *const u8, len: usize) -> u32 {
+unsafe fn avx2<const PREFETCH: bool>(data: *const u8, len: usize) -> u32 {
     use std::arch::x86_64::{
         __m256i, _mm256_loadu_si256, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_xor_si256,
     };
     let mut sums = [_mm256_setzero_si256(); 4];
     let mut at = 0;
     while at + 128 <= len {
-        // SAFETY: at + 128 <= len.
-        unsafe { ahead(data, at, len) };
+        if PREFETCH {
+            // SAFETY: at + 128 <= len.
+            unsafe { ahead(data, at, len) };
+        }
         for (lane, sum) in sums.iter_mut().enumerate() {
             // SAFETY: at + 128 <= len.
             *sum = _mm256_xor_si256(*sum, unsafe {
@@ -148,15 +198,17 @@ unsafe fn avx2(data: *const u8, len: usize) -> u32 {
 /// `data` must be readable for `len` bytes and the CPU must have AVX-512F.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-unsafe fn avx512(data: *const u8, len: usize) -> u32 {
+unsafe fn avx512<const PREFETCH: bool>(data: *const u8, len: usize) -> u32 {
     use std::arch::x86_64::{
         __m512i, _mm512_loadu_si512, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
     };
     let mut sums = [_mm512_setzero_si512(); 4];
     let mut at = 0;
     while at + 256 <= len {
-        // SAFETY: at + 256 <= len.
-        unsafe { ahead(data, at, len) };
+        if PREFETCH {
+            // SAFETY: at + 256 <= len.
+            unsafe { ahead(data, at, len) };
+        }
         for (lane, sum) in sums.iter_mut().enumerate() {
             // SAFETY: at + 256 <= len.
             *sum = _mm512_xor_si512(*sum, unsafe {
@@ -206,6 +258,28 @@ mod tests {
         let mut bytes = [0u8; 4];
         data.iter().enumerate().for_each(|(i, b)| bytes[((offset + i as u64) % 4) as usize] ^= b);
         u32::from_le_bytes(bytes)
+    }
+
+    #[test]
+    fn the_fastest_form_is_chosen_and_of_equal_ones_the_widest() {
+        let all = forms();
+        let times = |of: &dyn Fn(usize) -> u64| {
+            all.iter().enumerate().map(|(i, form)| (*form, of(i))).collect::<Vec<_>>()
+        };
+        let name = |mut times: Vec<(Form, u64)>| pick_fastest(&mut times).0;
+        assert_eq!(name(times(&|i| 10 + i as u64)), all[0].0);
+        assert_eq!(name(times(&|i| 100 - i as u64)), all[all.len() - 1].0);
+        assert_eq!(name(times(&|_| 0)), all[all.len() - 1].0);
+        assert_eq!(name(Vec::new()), "64 bit");
+    }
+
+    #[test]
+    fn all_forms_are_timed_and_a_chosen_one_stays() {
+        assert!(time_forms(&forms()).iter().all(|(_, nanos)| *nanos > 0));
+        let first = fastest().0;
+        choose("no such loop");
+        choose("64 bit");
+        assert_eq!(fastest().0, first);
     }
 
     proptest! {

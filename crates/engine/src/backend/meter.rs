@@ -44,7 +44,7 @@ pub(super) struct Meter {
     /// State of the random choice.
     chance: u64,
     last: u64,
-    /// What a reading adds to an interval, nanoseconds; 0 for chained readings, which are part of
+    /// Nanoseconds that a reading adds to an interval; 0 for chained readings, which are part of
     /// the work.
     overhead: u64,
     pub histogram: Histogram,
@@ -77,7 +77,7 @@ impl Meter {
         meter
     }
 
-    /// Returns the minimum interval recorded for nothing, by the same calls.
+    /// Returns the minimum interval that the same calls record for an empty operation.
     fn measure_overhead(&mut self) -> u64 {
         for _ in 0..64 {
             let start = self.read_clock();
@@ -163,7 +163,7 @@ impl Meter {
 mod tests {
     use super::*;
 
-    /// The operations of `passes` over `quota` that are timed, as (pass, index).
+    /// Returns the timed operations of `passes` over `quota`, as (pass, index).
     fn timed(how: Timed, quota: u64, passes: u64) -> Vec<(u64, u64)> {
         let mut meter = Meter::new(Clock::best(), how, quota * passes);
         let mut found = Vec::new();

@@ -12,7 +12,7 @@ use super::error::{BackendError, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::Target;
 use super::work::Work;
-use super::{advice, shared};
+use super::{advice, fold, shared};
 use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, Info, Job, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::fd::page_size;
@@ -63,11 +63,13 @@ impl Backend for Mmap {
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
+        // Chosen before the timed window.
+        fold::fastest();
         Ok(Box::new(MmapLane { map: Mapping::new(&target.open(job)?, job)? }))
     }
 }
 
-/// In the words of fio.
+/// The equivalent in fio.
 const COPY_FIO: Fio = Fio::Engine(FioEngine::new("mmap", Some(0), advice::FIO_OPTIONS));
 
 impl Backend for MmapCopy {

@@ -9,7 +9,7 @@ use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op};
 
 pub struct Null;
 
-/// In the words of fio.
+/// The equivalent in fio.
 const FIO: Fio =
     Fio::Engine(FioEngine::new("null", Some(0), &[]).with_note("no bytes move: fio's own cost"));
 

@@ -26,11 +26,11 @@ pub(super) const LIBC: Opt = Opt {
     about: "calls the C library's wrapper, as most programs do, instead of an inlined system call",
 };
 
-/// What fio, which always calls through the C library, does too.
+/// The equivalent in fio, which always calls through the C library.
 pub(super) const FIO_OPTIONS: &[FioOption] =
     &[FioOption::always(LIBC.name), advice::FIO_SEQUENTIAL, advice::FIO_RANDOM];
 
-/// In the words of fio.
+/// The equivalent in fio.
 const FIO: Fio = Fio::Engine(FioEngine::new("psync", Some(1), FIO_OPTIONS));
 
 impl Backend for Pread {
@@ -100,22 +100,22 @@ impl PreadLane {
                 // SAFETY: each buffer holds the largest block, rounded up.
                 unsafe {
                     if r.write {
-                        raw::pwrite::<FILL>(fd, buffer.at(at), r.len as usize, r.offset)
+                        raw::pwrite::<FILL>(fd, buffer.address(at), r.len as usize, r.offset)
                     } else {
-                        raw::pread::<FILL>(fd, into.at(at), round(r.len), r.offset)
+                        raw::pread::<FILL>(fd, into.address(at), round(r.len), r.offset)
                     }
                 }
             })
         } else if self.io.write {
             // SAFETY: the buffer holds the largest block, rounded up.
             run_each(work, buffer.ptr(), 1, |r| unsafe {
-                raw::pwrite::<FILL>(fd, buffer.at(r.at as usize), r.len as usize, r.offset)
+                raw::pwrite::<FILL>(fd, buffer.address(r.at as usize), r.len as usize, r.offset)
             })
         } else {
             let round = |len: u32| (len as usize + mask) & !mask;
             // SAFETY: the buffer holds the largest block, rounded up.
             run_each(work, buffer.ptr(), 1, |r| unsafe {
-                raw::pread::<FILL>(fd, buffer.at(r.at as usize), round(r.len), r.offset)
+                raw::pread::<FILL>(fd, buffer.address(r.at as usize), round(r.len), r.offset)
             })
         }
     }
@@ -131,11 +131,11 @@ impl PreadLane {
             // SAFETY: each buffer holds the largest block, rounded up.
             let result = unsafe {
                 if write {
-                    libc::pwrite64(fd, from.at(r.at as usize).cast(), r.len as usize, offset)
+                    libc::pwrite64(fd, from.address(r.at as usize).cast(), r.len as usize, offset)
                 } else {
                     libc::pread64(
                         fd,
-                        into.at(r.at as usize).cast(),
+                        into.address(r.at as usize).cast(),
                         (r.len as usize + mask) & !mask,
                         offset,
                     )

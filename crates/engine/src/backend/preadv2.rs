@@ -26,7 +26,7 @@ const FIO_OPTIONS: &[FioOption] = &[
     advice::FIO_RANDOM,
 ];
 
-/// In the words of fio.
+/// The equivalent in fio.
 const FIO: Fio = Fio::Engine(FioEngine::new("pvsync2", Some(1), FIO_OPTIONS));
 
 impl Backend for Preadv2 {
@@ -140,7 +140,7 @@ impl Preadv2Lane {
         let (fd, buffer, mask, flags) =
             (self.io.file.as_raw_fd(), &self.io.buffer, self.io.mask, self.flags);
         let round = |len: u32| (len as usize + mask) & !mask;
-        let address = |at: u32| buffer.at(at as usize);
+        let address = |at: u32| buffer.address(at as usize);
         if self.io.write {
             // SAFETY: the buffer holds the largest block, rounded up.
             run_each(work, buffer.ptr(), 1, |r| unsafe {

@@ -19,7 +19,7 @@ use crate::with_fill;
 
 pub struct Read;
 
-/// In the words of fio.
+/// The equivalent in fio.
 const FIO: Fio = Fio::Engine(FioEngine::new("sync", Some(1), FIO_OPTIONS));
 
 impl Backend for Read {
@@ -105,12 +105,16 @@ impl ReadLane {
         if self.io.write {
             // SAFETY: the buffer holds the largest block, rounded up.
             run_each_at(work, buffer.ptr(), &mut self.position, seek, |r| unsafe {
-                raw::write::<FILL>(fd, buffer.at(r.at as usize), r.len as usize)
+                raw::write::<FILL>(fd, buffer.address(r.at as usize), r.len as usize)
             })
         } else {
             // SAFETY: the buffer holds the largest block, rounded up.
             run_each_at(work, buffer.ptr(), &mut self.position, seek, |r| unsafe {
-                raw::read::<FILL>(fd, buffer.at(r.at as usize), (r.len as usize + mask) & !mask)
+                raw::read::<FILL>(
+                    fd,
+                    buffer.address(r.at as usize),
+                    (r.len as usize + mask) & !mask,
+                )
             })
         }
     }
@@ -124,7 +128,7 @@ impl ReadLane {
             or_errno(unsafe { libc::lseek64(fd, offset, libc::SEEK_SET) } as isize)
         };
         run_each_at(work, buffer.ptr(), &mut self.position, seek, |r| {
-            let at = buffer.at(r.at as usize);
+            let at = buffer.address(r.at as usize);
             // SAFETY: the buffer holds the largest block, rounded up.
             or_errno(unsafe {
                 if write {

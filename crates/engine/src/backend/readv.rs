@@ -23,7 +23,7 @@ const DEFAULT_PARTS: u64 = 8;
 /// The most vectors that the kernel takes (UIO_MAXIOV).
 const MAX_PARTS: u64 = 1024;
 
-/// In the words of fio.
+/// The equivalent in fio.
 const FIO: Fio = Fio::Engine(
     FioEngine::new("pvsync", Some(1), advice::FIO_OPTIONS)
         .with_note("fio reads into one vector for each block"),

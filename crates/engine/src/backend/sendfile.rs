@@ -124,13 +124,14 @@ fn to_socket<const FILL: bool>(
             let sent = calls::sendfile::<FILL>(to, file, r.offset + done as u64, len - done);
             calls += 1;
             if sent <= 0 {
-                // What was sent so far counts; the remainder is requested again.
+                // The bytes sent so far count; the remainder is requested again.
                 return (if done > 0 { done as isize } else { sent }, calls);
             }
             let end = done + sent as usize;
             while done < end {
                 // SAFETY: the buffer holds the largest block, and end is within the block.
-                let got = unsafe { raw::read::<FILL>(from, socket.buffer.at(done), end - done) };
+                let got =
+                    unsafe { raw::read::<FILL>(from, socket.buffer.address(done), end - done) };
                 calls += 1;
                 match got {
                     1.. => done += got as usize,
@@ -180,7 +181,7 @@ mod tests {
         ));
         let (file, socket) = (target.open(&job).unwrap(), open_socket(&job, 0).unwrap());
         to_socket::<false>(&mut work, file.as_raw_fd(), &socket).unwrap();
-        assert!(socket.buffer.copied(300_001) == data);
+        assert!(socket.buffer.to_vec(300_001) == data);
         let tally = work.tally();
         assert!(tally.bytes == 300_001 && tally.syscalls > 2, "{}", tally.syscalls);
     }

@@ -18,7 +18,7 @@ use crate::with_fill;
 
 pub struct Splice;
 
-/// In the words of fio.
+/// The equivalent in fio.
 const FIO: Fio = Fio::Engine(
     FioEngine::new("splice", None, advice::FIO_OPTIONS)
         .with_note("fio maps the pages of the pipe and looks at them, iotui drops them"),
@@ -105,7 +105,7 @@ impl SpliceLane {
                     calls::splice_in::<FILL>(file, request.offset + done as u64, to, len - done);
                 calls += 1;
                 if moved <= 0 {
-                    // What was moved so far counts; the remainder is requested again.
+                    // The bytes moved so far count; the remainder is requested again.
                     return (if done > 0 { done as isize } else { moved }, calls);
                 }
                 let (out, more) = drain::<FILL>(from, sink, moved as usize);

@@ -117,7 +117,7 @@ struct StdioLane {
 impl StdioLane {
     fn transfer(&mut self, request: Request) -> isize {
         let stream = self.stream.as_ptr();
-        let (at, len) = (self.block.at(request.at as usize), request.len as usize);
+        let (at, len) = (self.block.address(request.at as usize), request.len as usize);
         // SAFETY: the stream is open until drop; the block buffer holds `len` bytes at `at`.
         unsafe {
             if request.offset != self.position {

@@ -131,7 +131,7 @@ impl FileOps<'_> {
             self.file.as_mut().start_seek(SeekFrom::Start(request.offset))?;
             poll_fn(|cx| self.file.as_mut().poll_complete(cx)).await?;
         }
-        let (at, len) = (self.buffer.at(request.at as usize), request.len as usize);
+        let (at, len) = (self.buffer.address(request.at as usize), request.len as usize);
         // SAFETY: the buffer holds the largest block, and nothing else uses it meanwhile: tokio
         // reads into its own memory.
         let block = unsafe { std::slice::from_raw_parts_mut(at, len) };

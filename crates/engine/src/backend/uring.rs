@@ -101,9 +101,9 @@ fn build_ring(job: &Job, depth: u32) -> io::Result<IoUring> {
     let build =
         |setup: &fn(&mut Builder) -> &mut Builder| setup(&mut IoUring::builder()).build(entries);
     // The error of an older kernel for a flag that it does not know.
-    let unknown = |ring: &io::Result<IoUring>| {
+    fn unknown(ring: &io::Result<IoUring>) -> bool {
         ring.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL))
-    };
+    }
     let [better @ .., plain] = &SETUPS;
     better.iter().map(build).find(|ring| !unknown(ring)).unwrap_or_else(|| build(plain))
 }
@@ -207,8 +207,8 @@ impl UringLane {
     fn buffer_part(&self, request: Request) -> (*mut u8, u32) {
         let place = request.slot as usize * self.stride + request.at as usize;
         let at = match &*self.into {
-            Some(into) if !request.write => into.at(place),
-            _ => self.buffer.at(place),
+            Some(into) if !request.write => into.address(place),
+            _ => self.buffer.address(place),
         };
         (at, if request.write { request.len } else { (request.len + self.mask) & !self.mask })
     }
@@ -361,7 +361,7 @@ impl UringLane {
             let slot = done.user_data() as u32;
             taken += 1;
             // The data of a mix is never folded.
-            let data = self.buffer.at(slot as usize * self.stride);
+            let data = self.buffer.address(slot as usize * self.stride);
             match work.done(slot, done.result() as isize, calls, data) {
                 None => free.push(slot),
                 Some(request) => rest.push(request),
@@ -458,7 +458,7 @@ fn ring_error(result: isize) -> BackendError {
     }
 }
 
-/// Unreachable: the ring has an entry per slot.
+/// Returns an error that is unreachable: the ring has an entry per slot.
 #[cold]
 fn queue_full() -> BackendError {
     BackendError::Ring { step: "submission queue full", error: io::ErrorKind::Other.into() }

@@ -30,7 +30,7 @@ pub struct Request {
     pub write: bool,
 }
 
-/// What a lane has done so far, for the sampler; on its own cache line.
+/// The progress of a lane, for the sampler; on its own cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Published {
@@ -70,7 +70,7 @@ struct Slot {
     write: bool,
 }
 
-/// What a lane did.
+/// The result of a lane.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub bytes: u64,
@@ -259,7 +259,7 @@ impl<'a> Work<'a> {
     #[inline(always)]
     pub(super) fn fold(&mut self, slot: u32, data: *const u8) {
         let Slot { offset, len, later_pass, .. } = self.slots[slot as usize];
-        let form = self.assignment.fold.unwrap_or_else(fold::widest);
+        let form = self.assignment.fold.unwrap_or_else(|| fold::fastest().1);
         // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled or
         // mapped.
         let fold = unsafe { form(data, len as usize) };

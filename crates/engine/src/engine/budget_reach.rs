@@ -224,9 +224,9 @@ mod tests {
             .map(|at| Job { block: 1 << at, span: 1 << 28, count: None, ..testing::job() })
             .collect();
         let mut asked = plan(cells, 60);
-        asked.trial_time = crate::plan::TrialTime::of(Duration::from_secs(5));
+        asked.trial_time = crate::plan::TrialTime::from_duration(Duration::from_secs(5));
         let missed = predict_missed(&asked).unwrap();
-        assert_eq!((missed.cells.len(), missed.needs.as_secs()), (25, 467));
+        assert_eq!((missed.cells.len(), missed.needs.as_secs()), (23, 285));
         asked.fitted = true;
         assert_eq!(predict_missed(&asked), None);
         // However short the trials get.

@@ -1,15 +1,19 @@
-//! Calibrates a cell: the count grows from 1 until one trial takes the trial time; beyond the end
-//! of the file, passes are repeated.
+//! Calibrates a cell: the count grows from 1, or from what cells of other block sizes predict, until
+//! one trial takes the trial time; beyond the end of the file, passes are repeated.
 //!
-//! The steps are not results; the last one has warmed the cell up.
+//! A last step that did the work of a trial is the first trial. The others are not results.
+
+use std::time::Duration;
 
 use super::cells::{Amount, Cell};
 use super::error::Failure;
 use super::executor::Executor;
 use super::trial::{Stage, fixed_count, run};
+use super::trial_outcome::TrialOutcome;
 use crate::backend::meter::Timed;
 use crate::peer::{self, Peer};
 use crate::plan::{Cache, CpuCache, Job, Op, Sync, TrialTime};
+use crate::record::{LaneSample, Sample};
 use crate::sys::clock::monotonic_nanos;
 
 /// The result of a calibration.
@@ -17,13 +21,23 @@ pub(super) struct Calibration {
     pub amount: Amount,
     /// The file ended before the trial time was reached.
     pub whole: bool,
+    /// The last step, where it is a trial of this amount.
+    pub trial: Option<FirstTrial>,
 }
 
-/// Chooses the count, the passes and which operations are timed.
+/// A step of a calibration that is a trial, with the samples that were taken meanwhile.
+pub(super) struct FirstTrial {
+    pub outcome: TrialOutcome,
+    pub samples: Vec<(Sample, Vec<LaneSample>)>,
+}
+
+/// Chooses the count, the passes and which operations are timed. `expected` is the time of one
+/// operation that other cells suggest, nanoseconds.
 pub(super) fn calibrate(
     stage: &Stage,
     cell: &Cell,
     time: TrialTime,
+    expected: Option<f64>,
 ) -> Result<Calibration, Failure> {
     let low = u64::try_from(time.low.as_nanos()).unwrap_or(u64::MAX);
     let high = u64::try_from(time.high.as_nanos()).unwrap_or(u64::MAX);
@@ -35,35 +49,70 @@ pub(super) fn calibrate(
     }
     let single_pass = cell.fresh_each_pass || needs_single_pass(&cell.job);
     let bounds = Bounds { blocks: cell.job.blocks(), low, high, single_pass };
-    let mut count = 1;
-    let mut passes = 1;
+    let threads = f64::from(cell.job.threads.max(1));
+    let predicted = expected.and_then(|nanos| {
+        let (count, passes) = bounds.first_step(nanos)?;
+        Some(Amount { count, passes, timed: choose_timing(cell, nanos * threads), ..FIRST_STEP })
+    });
+    // Where the prediction is far off, the first step ends early and is taken back.
+    let mut limit = predicted.map(|_| Duration::from_nanos(low.saturating_mul(MAX_MISPREDICTION)));
+    let mut step = predicted.unwrap_or(FIRST_STEP);
     loop {
-        let step = Amount { count, passes, parts: 1, timed: Timed::None, nanos: 0 };
+        let mut samples = Vec::new();
         let begin = monotonic_nanos();
-        let outcome = run(stage, cell, &step, &mut |_, _| {})?;
+        let limited = Stage { limit, part: None, ..*stage };
+        let outcome = run(&limited, cell, &step, &mut |s, lanes| samples.push((s, lanes)))?;
         let wall = monotonic_nanos() - begin;
         if outcome.trial.short {
-            return Err(Failure::Stopped);
+            if limit.take().is_none() || (stage.cut)().is_some() {
+                return Err(Failure::Stopped);
+            }
+            step = FIRST_STEP;
+            continue;
         }
+        limit = None;
         // `busy`, not the whole trial: many threads may take longer to start than one operation
         // takes.
-        match bounds.next_step(count, passes, outcome.busy) {
-            Step::Try { count: more, passes: again } => (count, passes) = (more, again),
+        match bounds.next_step(step.count, step.passes, outcome.busy) {
+            Step::Try { count, passes } => {
+                step = Amount {
+                    count,
+                    passes,
+                    timed: choose_timing(cell, outcome.per_op),
+                    ..FIRST_STEP
+                };
+            }
             Step::Enough { count, passes, nanos, whole } => {
                 let parts =
                     if bounds.single_pass && whole { part_count(nanos, wall, low) } else { 1 };
-                let amount = Amount {
-                    count,
-                    passes,
-                    parts,
-                    timed: choose_timing(cell, outcome.per_op),
-                    nanos: nanos.saturating_mul(parts),
-                };
-                return Ok(Calibration { amount, whole });
+                let nanos = nanos.saturating_mul(parts);
+                let amount = Amount { count, passes, parts, timed: step.timed, nanos };
+                return Ok(complete(cell, amount, whole, step, FirstTrial { outcome, samples }));
             }
         }
     }
 }
+
+/// Returns the calibration by its last step, which is a trial if it did the work of one.
+fn complete(
+    cell: &Cell,
+    amount: Amount,
+    whole: bool,
+    step: Amount,
+    last: FirstTrial,
+) -> Calibration {
+    let same = Amount { nanos: step.nanos, ..amount } == step;
+    if same && step.timed != Timed::None {
+        return Calibration { amount, whole, trial: Some(last) };
+    }
+    let timed = choose_timing(cell, last.outcome.per_op);
+    Calibration { amount: Amount { timed, ..amount }, whole, trial: None }
+}
+
+/// The first step where nothing is known.
+const FIRST_STEP: Amount = Amount { count: 1, passes: 1, parts: 1, timed: Timed::None, nanos: 0 };
+/// A step that was predicted to take the trial time is cut after this many times as long.
+const MAX_MISPREDICTION: u64 = 4;
 
 /// The limits that a trial is fitted to.
 struct Bounds {
@@ -83,6 +132,33 @@ enum Step {
 }
 
 impl Bounds {
+    /// Returns the count and passes that take little more than the trial time, where an operation
+    /// takes `nanos`; `None` where that is not a number of operations.
+    fn first_step(&self, nanos: f64) -> Option<(u64, u64)> {
+        let count = (self.target_nanos() as f64 / nanos).ceil();
+        if !count.is_finite() || count < 1.0 {
+            return None;
+        }
+        let count = count as u64;
+        // Not much less than all of the file: the rest would be too short for a trial of its own.
+        if count < self.blocks / 4 * 3 {
+            return Some((count, 1));
+        }
+        if self.single_pass {
+            return Some((self.blocks, 1));
+        }
+        // Whole passes: one more takes long enough, so a margin is needed only for their scatter.
+        let passes = (self.low as f64 * 1.03 / (nanos * self.blocks as f64)).ceil() as u64;
+        Some((self.blocks, passes.clamp(1, MAX_PASSES)))
+    }
+
+    /// Returns the time that a step aims at: an eighth more than the trial time, as the rate of a
+    /// longer step scatters.
+    fn target_nanos(&self) -> u64 {
+        let middle = self.low / 2 + self.high.max(self.low) / 2;
+        self.low.saturating_add(self.low / 8).min(middle)
+    }
+
     /// Returns what follows a step that took `nanos`.
     fn next_step(&self, mut count: u64, passes: u64, mut nanos: u64) -> Step {
         let Bounds { blocks, low, high, single_pass } = *self;
@@ -97,33 +173,49 @@ impl Bounds {
             return if nanos >= low {
                 Step::Enough { count, passes, nanos, whole: false }
             } else {
-                Step::Try { count: next_count(count, nanos, low).min(blocks), passes }
+                let next = self.next_count(count, nanos).min(blocks);
+                Step::Try { count: next, passes }
             };
         }
         let whole = passes > 1 || nanos < low;
         if whole && !single_pass && nanos < low / 8 && passes < MAX_PASSES {
             // Too short to extrapolate: the first pass is the slowest, and one interruption would
             // decide.
-            return Step::Try { count, passes: next_count(passes, nanos, low).min(MAX_PASSES) };
+            return Step::Try { count, passes: self.next_count(passes, nanos).min(MAX_PASSES) };
+        }
+        if passes > 1 && (low..low.saturating_add(low / 2)).contains(&nanos) {
+            return Step::Enough { count, passes, nanos, whole };
         }
         let fitting = if whole && !single_pass { fill_with_passes(passes, nanos, low) } else { 1 };
         let takes = u128::from(nanos) * u128::from(fitting) / u128::from(passes);
         Step::Enough { count, passes: fitting, nanos: takes.try_into().unwrap_or(u64::MAX), whole }
     }
-}
 
-/// Returns the next power of two to try. Skips steps that are sure to be too short, up to a quarter
-/// of what the last step predicts: first operations are often the slowest and sometimes the
-/// fastest, and each step is prepared as a trial is, which may take longer than the step.
-fn next_count(count: u64, nanos: u64, low: u64) -> u64 {
-    let double = count.saturating_mul(2).min(1 << 62);
-    if nanos < MIN_TELLING_NANOS {
-        // Up to 16 times as many stay below a quarter of the trial time, unless that is very short.
-        let more = 1 << (low / 4 / MIN_TELLING_NANOS).clamp(2, 16).ilog2();
-        return count.saturating_mul(more).min(1 << 62);
+    /// Returns what to try after `count` operations took `nanos`: all that fit, after a step of at
+    /// least a sixteenth of the trial time; else a power of two up to a quarter of what the step
+    /// predicts, as first operations are often the slowest and sometimes the fastest, and each step
+    /// is prepared as a trial is, which may take longer than the step.
+    fn next_count(&self, count: u64, nanos: u64) -> u64 {
+        let low = self.low;
+        if nanos >= MIN_TELLING_NANOS && nanos >= low / 16 {
+            let fits = u128::from(count) * u128::from(self.target_nanos()) / u128::from(nanos);
+            return (fits.min(1 << 62) as u64).max(count.saturating_add(count.div_ceil(8)));
+        }
+        let double = count.saturating_mul(2).min(1 << 62);
+        if nanos < MIN_TELLING_NANOS {
+            // Up to 16 times as many stay below a quarter of the trial time, unless that is very
+            // short.
+            let more = 1 << (low / 4 / MIN_TELLING_NANOS).clamp(2, 16).ilog2();
+            return count.saturating_mul(more).min(1 << 62);
+        }
+        let quarter =
+            (u128::from(count) * u128::from(low) / u128::from(nanos) / 4).min(1 << 62) as u64;
+        double.max(if quarter.is_power_of_two() {
+            quarter
+        } else {
+            quarter.next_power_of_two() / 2
+        })
     }
-    let quarter = (u128::from(count) * u128::from(low) / u128::from(nanos) / 4).min(1 << 62) as u64;
-    double.max(if quarter.is_power_of_two() { quarter } else { quarter.next_power_of_two() / 2 })
 }
 
 /// A shorter step, in nanoseconds, does not predict how long a longer one takes: threads begin at
@@ -145,7 +237,8 @@ fn needs_single_pass(job: &Job) -> bool {
 /// Returns how many separately prepared passes fill the trial time, where one took `nanos`, and
 /// `wall` with its preparation. Bounds the time that all preparations take.
 fn part_count(nanos: u64, wall: u64, low: u64) -> u64 {
-    let filled = low.div_ceil(nanos.max(1));
+    // The nearest number: a pass that is a little too short is a trial by itself.
+    let filled = low.saturating_add(nanos / 2) / nanos.max(1);
     let affordable = low.saturating_mul(MAX_PREPARATION_FACTOR) / wall.max(1);
     filled.min(affordable).clamp(1, MAX_PARTS)
 }
@@ -170,7 +263,7 @@ fn calibrate_peer(
     low: u64,
 ) -> Result<Calibration, Failure> {
     let blocks = peer::round_to_blocks(&cell.job).blocks();
-    let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), part: None, ..*stage };
+    let stage = Stage { limit: Some(Duration::from_nanos(low)), part: None, ..*stage };
     let trial = run(
         &stage,
         cell,
@@ -199,13 +292,14 @@ fn calibrate_peer(
             nanos: takes.saturating_mul(passes),
         },
         whole,
+        trial: None,
     })
 }
 
 /// Warms up a cell with a fixed count by one run, cut at the trial time, and finds the time per
 /// operation.
 fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Calibration, Failure> {
-    let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), part: None, ..*stage };
+    let stage = Stage { limit: Some(Duration::from_nanos(low)), part: None, ..*stage };
     let outcome = run(
         &stage,
         cell,
@@ -222,6 +316,7 @@ fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Calibrati
             nanos,
         },
         whole: false,
+        trial: None,
     })
 }
 
@@ -245,15 +340,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_stay_powers_of_two_and_always_grow() {
+    fn counts_always_grow() {
+        let bounds = Bounds { blocks: u64::MAX, ..FILE };
         for nanos in [0, 1, 19_999, 20_000, 1_000_000, 299_999_999] {
             let mut count = 1;
             while count < 1 << 60 {
-                let more = next_count(count, nanos, 300_000_000);
-                assert!(
-                    more.is_power_of_two() && more >= 2 * count,
-                    "{count} -> {more} at {nanos}"
-                );
+                let more = bounds.next_count(count, nanos);
+                assert!(more > count, "{count} -> {more} at {nanos}");
                 count = more;
             }
         }
@@ -292,7 +385,7 @@ mod tests {
                 panic!("not whole")
             };
             assert!(
-                passes * 600 >= FILE.low * 99 / 100 && nanos.abs_diff(FILE.low) < FILE.low / 50,
+                passes * 600 >= FILE.low * 99 / 100 && nanos < FILE.low / 5 * 6,
                 "{slow}: {passes} passes, {nanos} ns"
             );
             assert!(tries < 30, "{tries}");
@@ -301,7 +394,9 @@ mod tests {
 
     #[test]
     fn a_long_pass_is_extrapolated_at_once_and_a_single_pass_is_never_repeated() {
-        let slow = |count: u64, passes: u64| count * passes * 5_000_000;
+        fn slow(count: u64, passes: u64) -> u64 {
+            count * passes * 5_000_000
+        }
         assert_eq!(
             run_steps(&FILE, slow).0,
             Step::Enough { count: 16, passes: 4, nanos: 320_000_000, whole: true }
@@ -314,7 +409,7 @@ mod tests {
         let large = Bounds { blocks: 1 << 40, ..FILE };
         assert_eq!(
             run_steps(&large, |count, _| count * 300).0,
-            Step::Enough { count: 1 << 20, passes: 1, nanos: 314_572_800, whole: false }
+            Step::Enough { count: 1_125_000, passes: 1, nanos: 337_500_000, whole: false }
         );
     }
 
@@ -325,6 +420,9 @@ mod tests {
         assert_eq!(part_count(1_000_000, 4_000_000_000, 100_000_000), 1);
         assert_eq!(part_count(0, 0, 300_000_000), MAX_PARTS);
         assert_eq!(part_count(200_000_000, 210_000_000, 100_000_000), 1);
+        // 1.2 and 1.8 passes.
+        assert_eq!(part_count(250_000_000, 260_000_000, 300_000_000), 1);
+        assert_eq!(part_count(170_000_000, 180_000_000, 300_000_000), 2);
     }
 
     #[test]
@@ -334,10 +432,40 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_stays_below_half_of_what_is_needed() {
+    fn a_short_step_jumps_to_less_than_half_and_a_long_one_to_a_trial() {
         // 1024 operations took 1 ms; 300 ms need 307200: a quarter is 76800, the power of two below
         // it 65536.
-        assert_eq!(next_count(1024, 1_000_000, 300_000_000), 65_536);
-        assert_eq!(next_count(1024, 200_000_000, 300_000_000), 2048);
+        assert_eq!(FILE.next_count(1024, 1_000_000), 65_536);
+        // An eighth more than 300 ms.
+        assert_eq!(FILE.next_count(1000, 30_000_000), 11_250);
+        assert_eq!(FILE.next_count(1000, 299_000_000), 1128);
+    }
+
+    #[test]
+    fn a_prediction_that_holds_is_a_trial_at_once() {
+        let file = Bounds { blocks: 1 << 20, ..FILE };
+        for (bounds, each) in [
+            (&file, 300.0),
+            (&file, 2_000.0),
+            (&file, 90.0),
+            (&Bounds { single_pass: true, ..file }, 400.0),
+            (&Bounds { high: file.low, ..file }, 5_000.0),
+        ] {
+            let (count, passes) = bounds.first_step(each).unwrap();
+            let nanos = (count * passes) as f64 * each;
+            assert!(nanos >= 0.99 * bounds.low as f64, "{each}: {nanos}");
+            let Step::Enough { count: again, passes: as_often, .. } =
+                bounds.next_step(count, passes, nanos as u64)
+            else {
+                panic!("{each}: {count} x {passes} is not enough")
+            };
+            assert_eq!((again, as_often), (count, passes), "{each}");
+        }
+        for nonsense in [f64::NAN, f64::INFINITY, -1.0] {
+            assert_eq!(file.first_step(nonsense), None, "{nonsense}");
+        }
+        assert_eq!(file.first_step(1e30), Some((1, 1)));
+        assert_eq!(file.first_step(0.0), None);
+        assert_eq!(file.first_step(1e-200), Some((1 << 20, MAX_PASSES)));
     }
 }

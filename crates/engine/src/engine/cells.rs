@@ -34,6 +34,8 @@ pub(super) struct Cell {
     pub every: u32,
     /// Excluded from the run: it failed or was skipped by the user.
     pub out: bool,
+    /// More trials cannot be expected to narrow its interval to the goal.
+    pub given_up: bool,
 }
 
 /// A trial of a file up to this size takes many passes, of a larger one a few.
@@ -66,6 +68,7 @@ impl Cell {
                 histogram: Histogram::new(),
                 every: 0,
                 out: false,
+                given_up: false,
             })
         };
         plan.cells.iter().map(cell).collect()
@@ -73,7 +76,7 @@ impl Cell {
 
     /// Returns the relative half width of the rate's confidence interval; `None` below five trials.
     pub fn half_width(&self) -> Option<f64> {
-        Summary::of(&rates(&self.trials))?.half_width()
+        Summary::from_values(&rates(&self.trials))?.half_width()
     }
 
     pub fn latency(&self) -> Option<Latency> {
@@ -126,11 +129,11 @@ pub fn verdict(
         info: executor.info(),
         target: &grounds.target,
         machine: &grounds.machine,
-        // A peer has a loop of its own.
+        // A peer has its own loop.
         harness_nanos: if executor.info().is_peer() { 0.0 } else { grounds.harness_nanos },
         trials,
         spread: Spread {
-            half_width: Summary::of(&rates).and_then(|s| s.half_width()),
+            half_width: Summary::from_values(&rates).and_then(|s| s.half_width()),
             two_modes: two_modes(&rates),
             outliers: outliers(&rates).len(),
         },

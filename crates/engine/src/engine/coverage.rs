@@ -110,8 +110,9 @@ impl Coverage {
 
     /// Returns the bytes written by a mix of reads and writes, by replaying which operations wrote.
     pub fn written_bytes(&self) -> u64 {
-        let complete: u64 = (0..self.passes).map(|pass| self.share.written(pass, u64::MAX)).sum();
-        complete + self.share.written(self.passes, self.rest)
+        let complete: u64 =
+            (0..self.passes).map(|pass| self.share.written_bytes(pass, u64::MAX)).sum();
+        complete + self.share.written_bytes(self.passes, self.rest)
     }
 
     /// Returns the bytes of operations that lay in holes: from the map for complete passes, by

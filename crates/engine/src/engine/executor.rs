@@ -1,4 +1,4 @@
-//! What runs a cell: a backend of iotui, or a peer in its place.
+//! The executor of a cell: a backend of iotui, or a peer in its place.
 
 use crate::backend::{self, BACKENDS, Backend, Target};
 use crate::peer::{self, PEERS, Peer};
@@ -70,7 +70,9 @@ pub fn moves_data(job: &Job) -> bool {
 
 /// Returns whether a job touches a mapping page by page, and so counts the page faults of reading.
 pub fn faults(job: &Job) -> bool {
-    let in_place = |info: &Info| info.data_path == DataPath::InPlace;
+    fn in_place(info: &Info) -> bool {
+        info.data_path == DataPath::InPlace
+    }
     info(&job.backend).is_some_and(in_place) && !job.backend.has("populate")
 }
 

@@ -18,7 +18,7 @@ use crate::sys::{cold, fd};
 
 /// Readings of each level.
 const READINGS: usize = 3;
-/// Bytes read at most: enough to tell a disk from memory.
+/// Maximum bytes read: enough to distinguish a disk from memory.
 const MAX_BYTES: u64 = 256 << 20;
 /// Bytes of the first read, and of the others.
 const FIRST_READ: usize = 4096;
@@ -146,14 +146,16 @@ fn drop_to_level(path: &Path, dropped: DropLevel, limit: &Limit) -> io::Result<(
     let file = fd::open_named(path)?;
     let len = file.metadata()?.len().min(MAX_BYTES);
     if dropped == DropLevel::Nothing {
-        let stopped = |error: io::Error| {
+        fn interrupted_as_timeout(error: io::Error) -> std::io::Error {
             if error.kind() == io::ErrorKind::Interrupted {
                 io::ErrorKind::TimedOut.into()
             } else {
                 error
             }
-        };
-        return cold::make_warm_until(&file, len, &|| limit.is_over()).map(drop).map_err(stopped);
+        }
+        return cold::make_warm_until(&file, len, &|| limit.is_over())
+            .map(drop)
+            .map_err(interrupted_as_timeout);
     }
     let left = cold::make_cold(&file, len)?.left.map_or(0, |left| left.cached);
     if left > 0 {
@@ -173,7 +175,9 @@ fn drop_to_level(path: &Path, dropped: DropLevel, limit: &Limit) -> io::Result<(
 /// read.
 fn time_reading(path: &Path, limit: &Limit) -> io::Result<(Reading, u64)> {
     let mut buffer = vec![1u8; READ_SIZE];
-    let nanos = |begin: Instant| begin.elapsed().min(Duration::from_secs(3600)).as_nanos() as u64;
+    fn nanos(begin: Instant) -> u64 {
+        begin.elapsed().min(Duration::from_secs(3600)).as_nanos() as u64
+    }
     let begin = Instant::now();
     let file = fd::open_named(path)?;
     let open = nanos(begin);

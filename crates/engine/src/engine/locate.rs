@@ -92,7 +92,9 @@ pub fn is_target(spec: &TargetSpec, path: &Path) -> bool {
     else {
         return false;
     };
-    let inode = |path: &Path| fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
+    fn inode(path: &Path) -> Option<(u64, u64)> {
+        fs::metadata(path).map(|m| (m.dev(), m.ino())).ok()
+    }
     // A new file has only a name so far, in a folder that may have several names.
     let folder = |path: &Path| {
         inode(path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")))
@@ -158,7 +160,9 @@ pub(super) fn local_dir() -> Option<PathBuf> {
 }
 
 fn candidate_dirs() -> impl Iterator<Item = PathBuf> {
-    let from_env = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    fn from_env(name: &str) -> Option<PathBuf> {
+        std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from)
+    }
     [Some(PathBuf::from(".")), from_env("TMPDIR"), Some("/var/tmp".into()), from_env("HOME")]
         .into_iter()
         .flatten()

@@ -12,6 +12,7 @@ mod control;
 mod coverage;
 mod error;
 mod executor;
+mod expected;
 mod harness;
 mod inspect;
 mod levels;

@@ -21,9 +21,9 @@ use crate::sys::child::{self, ChildAction, ChildExit};
 use crate::sys::usage::Usage;
 use crate::units::show_nanos;
 
-/// A run is killed once it takes this many times as long as expected, plus [`GRACE`].
+/// A run is killed once it takes this many times as long as expected, plus [`MIN_TIMEOUT`].
 const TIMEOUT_FACTOR: u32 = 20;
-const GRACE: Duration = Duration::from_secs(20);
+const MIN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The shares of the job's lanes, and the same as parts of the peer's task.
 struct LanePlan {
@@ -31,8 +31,7 @@ struct LanePlan {
     parts: Vec<Part>,
 }
 
-/// Runs the trial; the blocks of `spec.job` are all full ones. `expected` is how long it should
-/// read.
+/// Runs the trial; all blocks of `spec.job` are full ones. `expected` is its expected duration.
 pub(super) fn run(
     peer: &dyn Peer,
     spec: &Spec,
@@ -56,7 +55,7 @@ pub(super) fn run(
         limit: spec.limit,
     };
     let timeout =
-        spec.limit.unwrap_or(expected).saturating_mul(TIMEOUT_FACTOR).saturating_add(GRACE);
+        spec.limit.unwrap_or(expected).saturating_mul(TIMEOUT_FACTOR).saturating_add(MIN_TIMEOUT);
     let mut stopped = false;
     let mut late = false;
     let mut watch = |since: Duration| {
@@ -107,7 +106,7 @@ fn preload(program: &Path, cut: &dyn Fn() -> Option<Cut>) -> Result<(), Failure>
     let mut stopped = false;
     let mut watch = |since: Duration| {
         stopped |= cut().is_some();
-        if stopped || since > GRACE / 4 { ChildAction::Kill } else { ChildAction::Continue }
+        if stopped || since > MIN_TIMEOUT / 4 { ChildAction::Kill } else { ChildAction::Continue }
     };
     // Its failures show up in the trial itself.
     let _ = child::run(program, &["--version".to_string()], &mut watch);
@@ -167,11 +166,9 @@ fn parse_output(
 
 /// Sends the only sample of a peer: nothing is known before it has ended.
 fn send_final_sample(done: &[ThreadResult], sample: &mut Watch) -> Sample {
-    let lane_sample = |done: &ThreadResult| LaneSample {
-        bytes: done.bytes,
-        ops: done.ops,
-        syscalls: done.syscalls.unwrap_or(0),
-    };
+    fn lane_sample(done: &ThreadResult) -> LaneSample {
+        LaneSample { bytes: done.bytes, ops: done.ops, syscalls: done.syscalls.unwrap_or(0) }
+    }
     let lanes: Vec<LaneSample> = done.iter().map(lane_sample).collect();
     let nanos = done.iter().map(|done| done.nanos).max().unwrap_or(0);
     let mut all = Sample { at: nanos, nanos, ..Sample::default() };

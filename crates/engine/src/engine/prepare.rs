@@ -21,7 +21,9 @@ pub(super) fn prepare(
     job: &Job,
     cut: &dyn Fn() -> bool,
 ) -> Result<Ready, Failure> {
-    let failed = |what: &str, error: std::io::Error| Failure::Cell(format!("{what}: {error}"));
+    fn failed(what: &str, error: std::io::Error) -> Failure {
+        Failure::Cell(format!("{what}: {error}"))
+    }
     if job.appends() {
         open_target
             .truncate()

@@ -51,7 +51,7 @@ impl Pace {
     /// Returns the progress of the run.
     pub fn progress(&self, phase: Phase, cell: Option<u32>, round: u32) -> Progress {
         let done = self.begin.elapsed();
-        let left = self.left();
+        let left = self.remaining();
         let all = (done + left).as_secs_f64();
         let share = if all > 0.0 { (done.as_secs_f64() / all).clamp(0.0, 1.0) } else { 0.0 };
         Progress { phase, cell, probe: None, round, share, left: left.as_nanos() as u64 }
@@ -63,7 +63,7 @@ impl Pace {
     }
 
     /// Returns the remaining budget, or less where the requested trials end earlier.
-    fn left(&self) -> Duration {
+    fn remaining(&self) -> Duration {
         let budget = self.budget();
         let Some(rounds) = self.rounds.filter(|_| self.trials > 0) else { return budget };
         // The first round includes calibration, so its pace is too slow an estimate for the others.

@@ -19,7 +19,7 @@ use crate::experiment::{
 use crate::host::TargetFacts;
 use crate::plan::{
     Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Resolved, Settings,
-    TargetSpec, named_probes,
+    TargetSpec, find_probes,
 };
 use crate::probe::{self, Probe, ProbeContext};
 use crate::sys::cold;
@@ -37,6 +37,8 @@ pub struct Proposal<'a> {
     pub presets: &'a [Preset],
     /// The settings given by the user; the presets fill the gaps.
     pub settings: &'a Settings,
+    /// Check all backends and peers, also those that the plan does not use.
+    pub survey: bool,
 }
 
 /// A plan and the facts found while making it.
@@ -45,7 +47,8 @@ pub struct Proposed {
     pub plan: Plan,
     /// Facts about the target, or about an empty file where the scratch file would be.
     pub facts: TargetFacts,
-    /// Every backend and peer that cannot do a plain job of the requested operation here, and why.
+    /// Every backend and peer that cannot do a plain job of the requested operation here, and why;
+    /// empty unless a survey was requested.
     pub unavailable: Vec<(&'static str, String)>,
     /// What is measured instead of the named file, and why.
     pub instead: Option<String>,
@@ -71,7 +74,7 @@ pub enum ProposeError {
 
 /// Inspects the target and this machine, and makes a plan. Leaves no files behind.
 pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
-    let Proposal { file, dir, keep, presets, settings } = *asked;
+    let Proposal { file, dir, keep, presets, settings, survey } = *asked;
     if let Some(file) = file.filter(|_| dir.is_some() || keep) {
         return Err(ProposeError::NotScratch(file.into()));
     }
@@ -85,10 +88,12 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     let beside = asked.file.filter(|_| writes_by_itself(&resolved)).and_then(folder_of_a_file);
     let (target, open_target) = if experiment::needs_file(presets) {
         let target = match &beside {
-            Some(dir) => {
-                placed(&Proposal { file: None, dir: Some(dir), ..*asked }, &resolved, allowed)?
-            }
-            None => placed(asked, &resolved, allowed)?,
+            Some(dir) => place_target(
+                &Proposal { file: None, dir: Some(dir), ..*asked },
+                &resolved,
+                allowed,
+            )?,
+            None => place_target(asked, &resolved, allowed)?,
         };
         let open_target = OpenTarget::probe(&target)?;
         (target, Some(open_target))
@@ -101,6 +106,7 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     let unavailable = here
         .open_target
         .as_ref()
+        .filter(|_| survey)
         .map_or_else(Vec::new, |open_target| unavailable(&open_target.target, op));
     Ok(Proposed {
         unavailable,
@@ -120,7 +126,7 @@ fn check_drop_caches(whole: &Settings) -> Result<(), String> {
     }
 }
 
-/// What a plan may use on this machine.
+/// The resources that a plan may use on this machine.
 struct Here {
     target: TargetSpec,
     open_target: Option<OpenTarget>,
@@ -145,7 +151,7 @@ impl Here {
         let site = OnceCell::new();
         let make_site =
             || probing::site(&self.target, whole.remote.as_ref()).with_sets(whole.sets.as_deref());
-        let cells = |info: &'static ProbeInfo| offered(info, site.get_or_init(make_site));
+        let cells = |info: &'static ProbeInfo| list_cells(info, site.get_or_init(make_site));
         experiment::plan(&PlanRequest {
             resolved,
             target: self.target.clone(),
@@ -168,7 +174,10 @@ impl Here {
 }
 
 /// Returns the cells of a probe, and why one is unavailable here.
-fn offered(info: &'static ProbeInfo, site: &ProbeContext) -> Vec<(ProbeCell, Result<(), String>)> {
+fn list_cells(
+    info: &'static ProbeInfo,
+    site: &ProbeContext,
+) -> Vec<(ProbeCell, Result<(), String>)> {
     let cells = |probe: &dyn Probe| {
         probe.cells(site).into_iter().map(|cell| (cell.clone(), probe.check(&cell, site))).collect()
     };
@@ -189,7 +198,7 @@ fn without_file(
     let words: Vec<String> = requested_probes(resolved).into_iter().cloned().collect();
     let infos = probe::infos();
     let makes_files =
-        named_probes(&words, &infos).is_ok_and(|named| named.iter().any(|info| info.makes_files));
+        find_probes(&words, &infos).is_ok_and(|named| named.iter().any(|info| info.makes_files));
     let target = match scratch_dir(asked.dir) {
         Ok(dir) if makes_files => TargetSpec::Scratch { dir: absolute(&dir), size: 0, keep: false },
         // A named folder must exist; without one, the probes that need a folder report that.
@@ -234,7 +243,11 @@ fn writes(part: &Part) -> bool {
 
 /// Returns the target for all parts: an existing file serves those that read, a new one those that
 /// write. Where a file of the size a preset requests does not fit, the next smaller one is used.
-fn placed(asked: &Proposal, resolved: &Resolved, allowed: u64) -> Result<TargetSpec, PlaceError> {
+fn place_target(
+    asked: &Proposal,
+    resolved: &Resolved,
+    allowed: u64,
+) -> Result<TargetSpec, PlaceError> {
     let Resolved { user, parts, .. } = resolved;
     let there = asked.file.is_some_and(|file| fs::metadata(file).is_ok());
     let write = if there { parts.iter().all(writes) } else { parts.iter().any(writes) };
@@ -268,7 +281,7 @@ pub fn unavailable(target: &Target, op: Op) -> Vec<(&'static str, String)> {
         if !info.ops.contains(&op) {
             return Some((info.id, format!("{} cannot {op}", info.id)));
         }
-        let job = Job::plain(Choice::plain(info.id).known(info), op);
+        let job = Job::plain(Choice::plain(info.id).normalize(info), op);
         executor.check(target, &job).err().map(|why| (info.id, why))
     };
     Executor::all().filter_map(why).collect()
@@ -286,7 +299,7 @@ mod tests {
     use crate::plan::preset;
 
     fn asked<'a>(file: &'a Path, presets: &'a [Preset], settings: &'a Settings) -> Proposal<'a> {
-        Proposal { file: Some(file), dir: None, keep: false, presets, settings }
+        Proposal { file: Some(file), dir: None, keep: false, presets, settings, survey: true }
     }
 
     #[test]

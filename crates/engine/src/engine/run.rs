@@ -1,28 +1,32 @@
 //! Runs a plan, from opening the target to the last verdict.
 
+mod fitting;
 mod open;
 mod pick;
+mod precision;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use super::calibrate::calibrate;
+use self::fitting::Fitting;
+use self::precision::{Precision, Progress};
+use super::calibrate::{FirstTrial, calibrate};
 use super::cells::{Cell, summarize_latency};
 use super::control::Cutter;
 use super::error::{EngineError, Failure};
+use super::expected::nanos_per_operation;
 use super::progress::Pace;
 use super::schedule::order_by_state;
 use super::target::OpenTarget;
 use super::trial::{self, Stage};
+use super::trial_outcome::TrialOutcome;
 use super::{Control, Sink, harness, levels, probing, programs};
 use crate::backend::access_pattern::mix;
-use crate::experiment::{FIRST_ROUND, MIN_TRIAL_TIME};
-use crate::plan::{Job, Plan, TrialTime};
+use crate::plan::Plan;
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::leftovers;
-use crate::units::{show_nanos, show_wait};
 
 /// Runs `plan` and sends every event to `sink`. Returns when the run is over, or a second after a
 /// stop where a system call does not return.
@@ -64,7 +68,8 @@ pub fn run(
         end = probing::run(plan, control, pace.deadline(), sink);
     }
     leftovers::take_notes().into_iter().for_each(|text| sink.event(Event::Note { text }));
-    sink.event(Event::End { reason: end });
+    let seconds = (begin.elapsed().as_secs_f64() * 1e3).round() / 1e3;
+    sink.event(Event::End { reason: end, seconds: Some(seconds) });
     Ok(end)
 }
 
@@ -117,12 +122,13 @@ fn run_jobs(
         cells: Vec::new(),
         pace,
         origin: monotonic_nanos(),
-        first_round: None,
-        shortest: plan.trial_time.low,
+        fitting: Fitting::new(plan),
     };
     run.make_cells();
     let end = run.run_all();
-    run.note_trial_time();
+    if let Some(text) = run.fitting.note(plan) {
+        run.sink.event(Event::Note { text });
+    }
     run.send_verdicts();
     Ok(end)
 }
@@ -152,9 +158,7 @@ struct Run<'a> {
     cells: Vec<Option<Cell>>,
     pace: &'a mut Pace,
     origin: u64,
-    /// The remaining budget when calibration began, and the sum of the trial times granted since.
-    first_round: Option<(Duration, Duration)>,
-    shortest: Duration,
+    fitting: Fitting,
 }
 
 impl<'a> Run<'a> {
@@ -173,7 +177,10 @@ impl<'a> Run<'a> {
         match self.run_rounds() {
             Ok(end) => end,
             Err(Halt::Stopped) => End::Interrupted,
-            Err(Halt::Budget) => End::Budget,
+            Err(Halt::Budget) => {
+                self.note_unreached();
+                End::Budget
+            }
         }
     }
 
@@ -189,8 +196,12 @@ impl<'a> Run<'a> {
                 return Ok(End::Finished);
             }
             self.send_verdicts();
-            if self.plan.trials.is_none() && round >= Plan::ROUNDS && self.goal_reached() {
-                return Ok(End::Goal);
+            if self.plan.trials.is_none() && round >= Plan::ROUNDS {
+                self.give_up_hopeless();
+                if self.goal_reached() {
+                    let all = self.cells.iter().flatten().all(|cell| cell.out || !cell.given_up);
+                    return Ok(if all { End::Goal } else { End::Finished });
+                }
             }
         }
         Ok(End::Finished)
@@ -219,11 +230,37 @@ impl<'a> Run<'a> {
 
     /// Calibrates a cell where that has not been done, and runs a trial of it.
     fn run_cell(&mut self, index: usize, round: u32) -> Result<(), Halt> {
+        if self.rests(index, round) {
+            return Ok(());
+        }
         for step in [Self::calibrate_cell, Self::run_trial] {
             self.step(index, round, step)?;
         }
         self.pace.count_trial();
         Ok(())
+    }
+
+    /// Returns whether the cell leaves its turn to the others: it is given up, or its interval is
+    /// narrow. A narrow one takes every third turn, so that its trials are spread over the run as
+    /// those of the others are.
+    fn rests(&self, index: usize, round: u32) -> bool {
+        let Some(cell) = self.cells[index].as_ref() else { return false };
+        let narrow = || Precision::from_plan(self.plan).judge(cell) == Progress::Reached;
+        self.plan.trials.is_none()
+            && round > Plan::ROUNDS
+            && (cell.given_up || !(index as u32 + round).is_multiple_of(3) && narrow())
+    }
+
+    /// Gives up the cells whose intervals more trials cannot be expected to narrow to the goal.
+    fn give_up_hopeless(&mut self) {
+        let precision = Precision::from_plan(self.plan);
+        for cell in self.cells.iter_mut().flatten().filter(|cell| !cell.out && !cell.given_up) {
+            if let Progress::Hopeless(width) = precision.judge(cell) {
+                cell.given_up = true;
+                let text = precision.describe_hopeless(cell, width);
+                self.sink.event(Event::Note { text });
+            }
+        }
     }
 
     /// Runs a step of a cell, again where a pause cut it; the time of a cut step does not count.
@@ -265,7 +302,7 @@ impl<'a> Run<'a> {
     }
 
     /// Finds the cell's amount of work, where it is not known yet.
-    fn calibrate_cell(&mut self, index: usize, cell: Cell, _: u32) -> Result<StepResult, Halt> {
+    fn calibrate_cell(&mut self, index: usize, cell: Cell, round: u32) -> Result<StepResult, Halt> {
         if cell.amount.is_some() {
             return Ok(StepResult::Done(cell));
         }
@@ -274,17 +311,20 @@ impl<'a> Run<'a> {
             Some(index as u32),
             1,
         )));
-        let time = self.next_trial_time(&cell.job);
+        let uncalibrated =
+            self.cells.iter().flatten().filter(|cell| !cell.out && cell.amount.is_none()).count();
+        let time = self.fitting.next(&cell.job, self.pace.budget(), uncalibrated + 1);
+        let expected = nanos_per_operation(&cell.job, self.cells.iter().flatten());
         let cut = self.cutter();
         let stage = Stage {
             open_target: &self.open_target,
             origin: self.origin,
-            seed: mix(self.plan.seed),
+            seed: self.trial_seed(round),
             cut: &|| cut.check(),
             limit: None,
             part: None,
         };
-        let calibration = calibrate(&stage, &cell, time);
+        let calibration = calibrate(&stage, &cell, time, expected);
         self.settle(index, cell, &cut, calibration, |run, cell, calibration| {
             cell.amount = Some(calibration.amount);
             let super::cells::Amount { count, passes, parts, nanos, .. } = calibration.amount;
@@ -296,20 +336,31 @@ impl<'a> Run<'a> {
                 nanos,
                 whole: calibration.whole,
             });
+            if let Some(FirstTrial { outcome, samples }) = calibration.trial {
+                for (sample, lanes) in samples {
+                    run.sink.event(Event::Sample { cell: index as u32, round, sample, lanes });
+                }
+                cell.every = calibration.amount.timed.every();
+                run.keep_trial(index, cell, round, outcome);
+            }
         })
     }
 
     /// Runs one trial of the cell.
     fn run_trial(&mut self, index: usize, mut cell: Cell, round: u32) -> Result<StepResult, Halt> {
         let Some(amount) = cell.amount else { return Ok(StepResult::Done(cell)) };
+        if cell.trials.last().is_some_and(|trial| trial.round == round) {
+            // Its calibration ended with it.
+            return Ok(StepResult::Done(cell));
+        }
         self.sink.event(Event::Progress(self.pace.progress(
             Phase::Trial,
             Some(index as u32),
             round,
         )));
         let cut = self.cutter();
+        let seed = self.trial_seed(round);
         let (open_target, sink) = (&self.open_target, &mut *self.sink);
-        let seed = mix(self.plan.seed ^ mix(u64::from(round)));
         let stage = Stage {
             open_target,
             origin: self.origin,
@@ -323,61 +374,29 @@ impl<'a> Run<'a> {
             sink.event(Event::Sample { cell: cell_index, round, sample, lanes })
         });
         cell.every = amount.timed.every();
-        self.settle(index, cell, &cut, outcome, |run, cell, mut outcome| {
-            if outcome.trial.ops == 0 && outcome.trial.short {
-                return;
-            }
-            outcome.trial.cell = cell_index;
-            outcome.trial.round = round;
-            cell.histogram.merge(&outcome.histogram);
-            let trial = Arc::new(outcome.trial);
-            cell.trials.push(Arc::clone(&trial));
-            let latency = summarize_latency(&outcome.histogram, cell.every).map(Arc::new);
-            run.sink.event(Event::Trial { trial, samples: outcome.samples, latency });
+        self.settle(index, cell, &cut, outcome, |run, cell, outcome| {
+            run.keep_trial(index, cell, round, outcome)
         })
     }
 
-    /// Returns the trial time of the cell that is calibrated next. A requested time stays; one that
-    /// was fitted to the budget becomes shorter where cells cost more than planned, so that the
-    /// last ones have results too.
-    fn next_trial_time(&mut self, job: &Job) -> TrialTime {
-        let planned = self.plan.trial_time;
-        let left =
-            self.cells.iter().flatten().filter(|cell| !cell.out && cell.amount.is_none()).count()
-                + 1;
-        let budget = self.pace.budget();
-        let (begun, granted) = *self.first_round.get_or_insert((budget, Duration::ZERO));
-        if job.count.is_some() || !self.plan.fitted {
-            return planned;
+    /// Adds a trial to its cell and reports it.
+    fn keep_trial(&mut self, index: usize, cell: &mut Cell, round: u32, outcome: TrialOutcome) {
+        let TrialOutcome { mut trial, histogram, samples, .. } = outcome;
+        if trial.ops == 0 && trial.short {
+            return;
         }
-        let spent = begun.saturating_sub(budget).as_secs_f64();
-        let each = if granted.is_zero() {
-            FIRST_ROUND
-        } else {
-            (spent / granted.as_secs_f64()).max(FIRST_ROUND)
-        };
-        let fits = Duration::from_secs_f64(budget.as_secs_f64() / (left as f64 * each));
-        let low = fits.clamp(MIN_TRIAL_TIME.min(planned.low), planned.low);
-        self.first_round = Some((begun, granted + low));
-        self.shortest = self.shortest.min(low);
-        TrialTime::of(low)
+        (trial.cell, trial.round) = (index as u32, round);
+        cell.histogram.merge(&histogram);
+        let trial = Arc::new(trial);
+        cell.trials.push(Arc::clone(&trial));
+        let latency = summarize_latency(&histogram, cell.every).map(Arc::new);
+        self.sink.event(Event::Trial { trial, samples, latency });
     }
 
-    /// Notes shortened trial times, once all cells are calibrated.
-    fn note_trial_time(&mut self) {
-        // A slightly shorter trial is not worth a note.
-        if self.shortest < self.plan.trial_time.low / 2 {
-            let text = format!(
-                "cells took longer than planned: some trials were shortened to {} instead of {} so \
-                 that the budget of {} covers more cells; use a longer --budget for full-length \
-                 trials",
-                show_nanos(self.shortest.as_nanos() as f64),
-                show_nanos(self.plan.trial_time.low.as_nanos() as f64),
-                show_wait(self.plan.budget)
-            );
-            self.sink.event(Event::Note { text });
-        }
-        self.shortest = self.plan.trial_time.low;
+    /// Returns the seed of random offsets in a round: the same for all cells, so that they visit
+    /// the same blocks.
+    fn trial_seed(&self, round: u32) -> u64 {
+        mix(self.plan.seed ^ mix(u64::from(round)))
     }
 
     /// Returns the stop condition of a step that begins now.
@@ -448,9 +467,18 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Returns whether no cell needs more trials.
     fn goal_reached(&self) -> bool {
-        let mut cells = self.cells.iter().flatten().filter(|c| !c.out);
-        cells.all(|cell| cell.half_width().is_some_and(|width| width <= self.plan.goal))
+        let precision = Precision::from_plan(self.plan);
+        let mut cells = self.cells.iter().flatten().filter(|cell| !cell.out && !cell.given_up);
+        cells.all(|cell| precision.judge(cell) == Progress::Reached)
+    }
+
+    /// Notes the cells that the budget left wider than a requested precision.
+    fn note_unreached(&mut self) {
+        let precision = Precision::from_plan(self.plan);
+        let text = precision.describe_unreached(self.cells.iter().flatten());
+        text.into_iter().for_each(|text| self.sink.event(Event::Note { text }));
     }
 
     fn send_verdicts(&mut self) {

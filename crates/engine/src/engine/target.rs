@@ -147,14 +147,14 @@ impl OpenTarget {
     fn existing(path: &Path) -> Result<OpenTarget, EngineError> {
         let file =
             fd::open_named(path).map_err(|error| EngineError::Open { path: path.into(), error })?;
-        OpenTarget::of(file, path.into(), path, TargetKind::File, None)
+        OpenTarget::new(file, path.into(), path, TargetKind::File, None)
             .map_err(|error| EngineError::Open { path: path.into(), error })
     }
 
     fn scratch(scratch: Scratch, dir: &Path) -> Result<OpenTarget, EngineError> {
         let file = scratch.file().try_clone().map_err(EngineError::Fill)?;
         let path = scratch.path();
-        OpenTarget::of(file, path, &dir.join("(scratch file)"), TargetKind::Scratch, Some(scratch))
+        OpenTarget::new(file, path, &dir.join("(scratch file)"), TargetKind::Scratch, Some(scratch))
             .map_err(EngineError::Fill)
     }
 
@@ -175,12 +175,12 @@ impl OpenTarget {
         fill_file(made.file(), size, seed, stop, progress)?;
         let file = made.finish().map_err(refused)?;
         let mut open_target =
-            OpenTarget::of(file, path.into(), path, TargetKind::File, None).map_err(refused)?;
+            OpenTarget::new(file, path.into(), path, TargetKind::File, None).map_err(refused)?;
         open_target.target.writable = true;
         Ok(open_target)
     }
 
-    fn of(
+    fn new(
         file: File,
         path: PathBuf,
         shown: &Path,
@@ -223,14 +223,14 @@ impl OpenTarget {
     }
 
     /// Returns why the target's name no longer leads to the measured file. Lanes keep using the
-    /// file that was opened, so its figures would be taken for those of another.
+    /// file that was opened, so its figures would be mistaken for those of another.
     pub fn replacement(&self) -> Option<String> {
         match std::fs::metadata(&self.target.path) {
-            Ok(named) if FileId::of(&named) == self.held.id() => None,
+            Ok(named) if FileId::from_metadata(&named) == self.held.id() => None,
             Ok(_) => {
                 Some("the file was replaced by another during the measurement; run again".into())
             }
-            // A path under /proc that no longer exists says nothing about the file.
+            // A path under /proc that no longer exists reveals nothing about the file.
             Err(_) if self._scratch.is_some() => None,
             Err(error) => Some(format!(
                 "the file was renamed or removed during the measurement ({error}); run again"

@@ -137,7 +137,9 @@ fn less_complete(a: Option<Preparation>, b: Option<Preparation>) -> Option<Prepa
 
 /// Returns the flush after which loads were closer to those of cached bytes.
 fn less_flushed(a: CacheFlush, b: CacheFlush) -> CacheFlush {
-    let slowdown = |flush: &CacheFlush| flush.after_nanos / flush.before_nanos;
+    fn slowdown(flush: &CacheFlush) -> f64 {
+        flush.after_nanos / flush.before_nanos
+    }
     if slowdown(&b) < slowdown(&a) { b } else { a }
 }
 

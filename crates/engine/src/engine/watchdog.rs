@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 /// The engine ends a run within little more than a second of its budget. After this time it is
 /// considered stuck...
-const GRACE: Duration = Duration::from_millis(1500);
+const STUCK_TIMEOUT: Duration = Duration::from_millis(1500);
 /// ...unless it made progress within this time: then it is about to end.
-const QUIET: Duration = Duration::from_secs(1);
+const PROGRESS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Shared by the engine, which reports its activity, and the thread that waits for the end of the
 /// budget.
@@ -62,8 +62,8 @@ impl Watchdog {
         self.changed.notify_all();
     }
 
-    /// Waits until the run is over (`None`), or until it is past its budget and [`GRACE`] without
-    /// progress: then returns what it was doing.
+    /// Waits until the run is over (`None`), or until it is past its budget and [`STUCK_TIMEOUT`]
+    /// without progress: then returns what it was doing.
     pub fn wait(&self, pausing: impl Fn() -> bool) -> Option<String> {
         let mut state = self.state();
         loop {
@@ -74,12 +74,12 @@ impl Watchdog {
             let quiet = state.since.map_or(Duration::ZERO, |since| now - since);
             let left = state
                 .deadline
-                .and_then(|deadline| deadline.checked_add(GRACE))
+                .and_then(|deadline| deadline.checked_add(STUCK_TIMEOUT))
                 .map(|end| end.saturating_duration_since(now));
             let wait = match left {
                 None => Duration::from_secs(3600),
-                Some(_) if state.paused || pausing() => QUIET,
-                Some(left) => left.max(QUIET.saturating_sub(quiet)),
+                Some(_) if state.paused || pausing() => PROGRESS_TIMEOUT,
+                Some(left) => left.max(PROGRESS_TIMEOUT.saturating_sub(quiet)),
             };
             if wait.is_zero() {
                 let doing =
@@ -131,6 +131,6 @@ mod tests {
         let watchdog = Watchdog::default();
         watchdog.until(past());
         let begin = Instant::now();
-        assert!(watchdog.wait(|| false).is_some() && begin.elapsed() > QUIET / 2);
+        assert!(watchdog.wait(|| false).is_some() && begin.elapsed() > PROGRESS_TIMEOUT / 2);
     }
 }

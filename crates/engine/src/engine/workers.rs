@@ -58,7 +58,7 @@ impl Spec {
     }
 }
 
-/// What one lane did, and when, in nanoseconds of CLOCK_MONOTONIC.
+/// The work of one lane, and when it ran, in nanoseconds of CLOCK_MONOTONIC.
 pub(super) struct LaneResult {
     pub share: Share,
     pub tally: Tally,
@@ -71,13 +71,13 @@ pub(super) struct LaneResult {
     pub queued: Option<u64>,
 }
 
-/// What all lanes did.
+/// The results of all lanes.
 pub(super) struct LaneResults {
     pub lanes: Vec<LaneResult>,
     pub samples: Vec<Sample>,
 }
 
-/// What the workers and the waiting thread share.
+/// The state that the workers and the waiting thread share.
 struct Shared {
     spec: Spec,
     backend: &'static dyn Backend,
@@ -192,7 +192,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Called by a worker whose lane is open; waits for the gate. Returns whether to run.
+    /// Waits for the gate, in a worker whose lane is open. Returns whether to run.
     fn pass_gate(&self) -> bool {
         let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
         gate.ready += 1;
@@ -281,21 +281,22 @@ struct Waiter<'a> {
     lanes: Vec<LaneResult>,
     error: Option<BackendError>,
     stopped: bool,
-    /// When it was asked to end soon.
+    /// When it was requested to end.
     stopped_at: Option<Instant>,
 }
 
 impl Waiter<'_> {
     /// Waits until all lanes are open. False: one failed to open, or the run was stopped meanwhile.
     fn wait_ready(&mut self) -> Result<bool, Failure> {
+        let threads = self.shared.spec.job.threads;
         loop {
             let gate = self.shared.gate.lock().unwrap_or_else(PoisonError::into_inner);
             let (gate, _) = self
                 .shared
                 .changed
-                .wait_timeout(gate, Duration::from_millis(1))
+                .wait_timeout_while(gate, Duration::from_millis(1), |gate| gate.ready < threads)
                 .unwrap_or_else(PoisonError::into_inner);
-            if gate.ready == self.shared.spec.job.threads {
+            if gate.ready == threads {
                 return Ok(true);
             }
             drop(gate);

@@ -1,4 +1,4 @@
-//! `calls`: fixed counts of operations, as large as the budget allows.
+//! `calls`: fixed operation counts, as large as the budget allows.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use super::sweep::Sweep;
 use crate::plan::{Choice, Info, Job, Plan, Settings, Skipped, TrialTime};
 use crate::units::{short_time, show_count};
 
-/// Its id; the cost of a system call is measured for its plan.
+/// The id of this experiment; its plan needs the measured cost of a system call.
 pub const CALLS: &str = "calls";
 
 /// Share of the budget to plan: the rest is for the time between trials, and for calls that cost
 /// more than expected.
 const PLANNED_SHARE: f64 = 0.6;
-/// Assumed cost of a call where it was not measured, nanoseconds.
+/// Assumed cost of a call if it was not measured, nanoseconds.
 const DEFAULT_NANOS: f64 = 100.0;
 
-/// What operations are assumed to cost.
+/// Assumed costs of operations.
 struct Costs<'a> {
     infos: &'a [&'static Info],
     /// The cheapest system call, nanoseconds.
@@ -37,7 +37,7 @@ impl<'a> Costs<'a> {
         self.call * info.map_or(Info::USUAL_COST, |info| info.relative_cost)
     }
 
-    /// Returns the nanoseconds of a cell in the first round: it is warmed up for at most a trial
+    /// Returns the nanoseconds of a cell in the first round: it is warmed up for at most one trial
     /// time, then it runs.
     fn per_round(&self, job: &Job) -> f64 {
         let whole = operations(job).unwrap_or(0) as f64 * self.per_op(job);
@@ -62,7 +62,7 @@ impl Experiment for Calls {
         request: &PlanRequest,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let (cells, mut skipped) = Sweep.cells(settings, request)?;
-        // Counts that the user requested are not reduced.
+        // Counts requested by the user are not reduced.
         if request.resolved.user.count.is_some() {
             return Ok((cells, skipped));
         }
@@ -91,8 +91,8 @@ fn operations(job: &Job) -> Option<u64> {
     if job.count == Some(0) { Some(job.blocks()) } else { job.count }
 }
 
-/// Returns the smallest count of each backend, which is measured whatever the budget: a call
-/// without a result cannot be compared.
+/// Returns the smallest count of each backend, which is measured whatever the budget, because a
+/// backend without a result cannot be compared.
 fn smallest(cells: &[Job]) -> HashMap<Choice, u64> {
     let mut least = HashMap::new();
     for job in cells {
@@ -143,9 +143,9 @@ mod tests {
             let kept = cells.iter().filter(|cell| costs.per_round(cell) <= longest);
             kept.map(|cell| (cell.backend.id.clone(), cell.count.unwrap())).collect()
         };
-        let most = |kept: &[(String, u64)], id: &str| {
+        fn most(kept: &[(String, u64)], id: &str) -> Option<u64> {
             kept.iter().filter(|(own, _)| own == id).map(|(_, count)| *count).max()
-        };
+        }
         for seconds in [1, 10, 60, 600] {
             let kept = kept(seconds);
             let sum: f64 = kept
@@ -156,7 +156,7 @@ mod tests {
                 .sum();
             assert!(sum <= seconds as f64 * 1e9, "{seconds}: {kept:?}");
         }
-        // 10 million calls take 1.5 s by getpid, 5.3 s by pread and 30 s by mmap.
+        // 10 million calls take 1.5 s with getpid, 5.3 s with pread and 30 s with mmap.
         let (some, more) = (kept(10), kept(60));
         assert_eq!(
             ["pread", "getpid", "map-unmap"].map(|id| most(&some, id).unwrap()),

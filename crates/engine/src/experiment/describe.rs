@@ -1,12 +1,12 @@
 //! Checks whether options describe given cells: a run that is compared with a baseline may repeat
-//! the options of its cells, but not change them.
+//! the options of the baseline's cells, but not change them.
 
 use super::sweep::sensible;
 use super::{experiment, usual};
 use crate::plan::{Backends, Choice, Info, Job, Preset, Range, Settings};
 use crate::units::short_bytes;
 
-/// How options differ from the cells they should describe.
+/// How options differ from the cells that they should describe.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OtherCells {
     #[error("--{option} excludes cells of the baseline: {cells}")]
@@ -37,7 +37,7 @@ pub fn describes(
     // A preset defines all its axes, including those at their defaults.
     let complete = |part: &Settings| usual(&settings.clone().or(part), infos);
     let described = |preset: &Preset| match experiment(&preset.experiment) {
-        // Its cells are determined in every run.
+        // Its cells are determined again in every run.
         Ok(experiment) if experiment.picks() => vec![option_values(settings, infos)],
         _ => preset.parts().iter().map(|part| option_values(&complete(part), infos)).collect(),
     };
@@ -51,7 +51,7 @@ pub fn describes(
         let info = infos.iter().find(|info| info.id == with.backend.id);
         info.map_or(with.clone(), |info| sensible(info, with)) == *cell
     };
-    // The option that excludes the cell, where no description includes it.
+    // Finds the option that excludes the cell if no description includes it.
     let excluding_option = |cell: &Job| {
         let mismatch = |options: &Vec<OptionValues>| {
             options
@@ -68,8 +68,8 @@ pub fn describes(
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         return Err(OtherCells::LeftOut { option, cells: first.label() + &more });
     }
-    // A cell on which the option has no effect (the cache, on a seek) does not count as having the
-    // value.
+    // A cell on which the option has no effect (such as the cache, on a seek) does not count as
+    // having the value.
     for (option, values) in all.iter().flatten() {
         let affected: Vec<&Job> = cells
             .iter()
@@ -100,7 +100,7 @@ fn values<T: Clone + 'static>(
 /// Returns the named backends and peers, as the registries define them.
 fn choices(backends: &Backends, infos: &[&'static Info]) -> Vec<Choice> {
     let resolve = |choice: Choice| match infos.iter().find(|info| info.id == choice.id) {
-        Some(info) => choice.known(info),
+        Some(info) => choice.normalize(info),
         None => choice,
     };
     backends.choices(infos).into_iter().map(resolve).collect()
@@ -145,13 +145,14 @@ fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValu
         direct,
         xor,
         size,
-        // Its meaning depends on the memory at that time.
+        // Its meaning depends on the memory available at that time.
         memory_share: _,
         sync,
         mix,
         cpu_cache,
         writes,
         trials: _,
+        until: _,
         budget: _,
         trial_time: _,
         seed: _,

@@ -1,4 +1,4 @@
-//! The error of a plan that cannot be made, in one line that names the remedy.
+//! Errors of planning, each in one line that names the remedy.
 
 use crate::plan::{ChoiceError, SettingError, Unknown};
 use crate::units::show_bytes;
@@ -7,7 +7,7 @@ use crate::units::show_bytes;
 /// memory.
 pub const MAX_CELLS: u64 = 10_000;
 
-/// Why no plan can be made.
+/// Why no plan can be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     #[error(transparent)]
@@ -42,6 +42,8 @@ pub enum PlanError {
     ColdOfNone,
     #[error("--remote applies only to network probes, and none is selected; add --probe network")]
     RemoteOfNone,
+    #[error("--until ends a run by its precision, --trials by a number; drop one of the two")]
+    UntilTrials,
     #[error("--mix both reads and writes; leave out --op")]
     MixRead,
     #[error("{0} only reads; leave out --op and --mix")]
@@ -56,7 +58,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// Returns the option that the error is about, where its text does not begin with it.
+    /// Returns the option that the error is about, if its text does not begin with it.
     pub fn option(&self) -> Option<&'static str> {
         match self {
             PlanError::Unknown(unknown) => match unknown.kind {

@@ -23,8 +23,8 @@ impl Experiment for Fast {
         true
     }
 
-    /// Returns the cells of a sweep over the whole span with its XOR, with a thread per CPU; blocks
-    /// are no larger than the file.
+    /// Returns the cells of a sweep over the whole span with its XOR, with one thread per CPU;
+    /// blocks are no larger than the file.
     fn cells(
         &self,
         settings: &Settings,
@@ -46,7 +46,7 @@ impl Experiment for Fast {
             .fold(request.target.size(), u64::min)
             .max(1);
         // Direct I/O needs multiples of the sector size, so its blocks are not reduced: it is
-        // skipped where the file is smaller than one block.
+        // skipped if the file is smaller than one block.
         let reduces = settings.direct != Some(true);
         if let (Some(blocks), true) = (&mut settings.block_size, reduces) {
             blocks.values.iter_mut().for_each(|block| *block = (*block).min(least));

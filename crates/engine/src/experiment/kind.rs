@@ -1,14 +1,14 @@
-//! What every experiment implements, and the facts that a plan is made from.
+//! What every experiment implements, and the facts that plans are based on.
 
 use super::error::PlanError;
 use crate::plan::{Info, Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, TargetSpec};
 
-/// Everything a plan depends on, gathered beforehand: an experiment never touches the machine.
+/// Everything that a plan depends on, gathered beforehand: an experiment never touches the machine.
 pub struct PlanRequest<'a> {
     pub resolved: &'a Resolved<'a>,
     pub target: TargetSpec,
     pub infos: &'a [&'static Info],
-    /// Checks whether this kernel and target support a job; the error is the reason.
+    /// Checks whether this kernel and target support a job; the error is the reason why not.
     pub check: &'a dyn Fn(&Job) -> Result<(), String>,
     /// Memory that buffers may use, bytes.
     pub memory: u64,
@@ -18,7 +18,7 @@ pub struct PlanRequest<'a> {
     pub call: f64,
     /// CPUs that this process may use.
     pub cpus: u32,
-    /// The seed where the user gave none.
+    /// The seed if the user specified none.
     pub seed: u64,
     pub probes: &'a AvailableProbes<'a>,
 }
@@ -26,7 +26,7 @@ pub struct PlanRequest<'a> {
 /// The probes that are available here.
 pub struct AvailableProbes<'a> {
     pub infos: &'a [&'static ProbeInfo],
-    /// Returns all cells of a probe, and why one is unavailable.
+    /// Returns all cells of a probe, each with the reason if it is unavailable.
     #[allow(clippy::type_complexity)]
     pub cells: &'a dyn Fn(&'static ProbeInfo) -> Vec<(ProbeCell, Result<(), String>)>,
 }
@@ -41,18 +41,18 @@ impl AvailableProbes<'static> {
 pub trait Experiment: Sync {
     fn id(&self) -> &'static str;
     fn about(&self) -> &'static str;
-    /// Returns whether its cells do the same by different methods, of which one is picked at run
-    /// time.
+    /// Returns whether its cells do the same work by different methods, one of which is picked at
+    /// run time.
     fn picks(&self) -> bool {
         false
     }
-    /// Returns the cells, and those that were skipped, with the reason.
+    /// Returns the cells, and the skipped ones with the reason.
     fn cells(
         &self,
         settings: &Settings,
         request: &PlanRequest,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
-    /// Returns whether it measures a file at all.
+    /// Returns whether it measures a file.
     fn needs_file(&self) -> bool {
         true
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::error::PlanError;
 use super::kind::{Experiment, PlanRequest};
 use crate::plan::{
-    Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, check_sets, named_probes,
+    Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, check_sets, find_probes,
 };
 
 pub struct Lab;
@@ -28,7 +28,7 @@ impl Experiment for Lab {
     }
 }
 
-/// Returns the probes that the user named, else those of the presets.
+/// Returns the probes named by the user, or else those of the presets.
 pub fn requested_probes<'a>(resolved: &Resolved<'a>) -> Vec<&'a String> {
     let Resolved { user, presets, .. } = *resolved;
     let of_presets =
@@ -36,8 +36,8 @@ pub fn requested_probes<'a>(resolved: &Resolved<'a>) -> Vec<&'a String> {
     user.probe.as_ref().map_or_else(of_presets, |words| words.iter().collect())
 }
 
-/// Rejects parameters of probes that are not chosen. Those of presets are checked only against the
-/// probes of presets.
+/// Rejects parameters of probes that are not selected. Parameters in presets are checked only
+/// against the probes of presets.
 fn check(request: &PlanRequest, chosen: &[&'static ProbeInfo]) -> Result<(), PlanError> {
     let Resolved { user, presets, .. } = request.resolved;
     let of_presets = presets
@@ -59,7 +59,7 @@ pub(super) fn probes(
     let words: Vec<String> = requested_probes(request.resolved).into_iter().cloned().collect();
     let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     let chosen: Vec<&'static ProbeInfo> =
-        named_probes(&words, request.probes.infos)?.into_iter().copied().collect();
+        find_probes(&words, request.probes.infos)?.into_iter().copied().collect();
     check(request, &chosen)?;
     for info in chosen {
         for (cell, checked) in (request.probes.cells)(info) {

@@ -1,11 +1,12 @@
-//! `levels`: a sweep, preceded by the cache-drop levels, which a report shows as a separate table.
+//! `levels`: a sweep preceded by the cache-drop levels, which reports show as a separate table.
 
 use super::error::PlanError;
 use super::kind::{Experiment, PlanRequest};
 use super::sweep::Sweep;
 use crate::plan::{Job, Settings, Skipped};
 
-/// Its id; the engine times opening and reading the file after each cache-drop level.
+/// The id of this experiment; the engine times opening and reading the file after each cache-drop
+/// level.
 pub const LEVELS: &str = "levels";
 
 pub struct Levels;

@@ -1,11 +1,11 @@
-//! `measure`: how many operations take a reasonable time, which a report shows as a separate table.
+//! `measure`: how many operations take a reasonable time, which reports show as a separate table.
 
 use super::error::PlanError;
 use super::kind::{Experiment, PlanRequest};
 use super::sweep::Sweep;
 use crate::plan::{Job, Settings, Skipped};
 
-/// Its id; reports of such a session show the counts that calibration found.
+/// The id of this experiment; reports of its sessions show the counts found by calibration.
 pub const MEASURE: &str = "measure";
 
 pub struct Measure;

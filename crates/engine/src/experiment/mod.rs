@@ -1,4 +1,4 @@
-//! Experiments: rules that turn settings into a plan. Pure functions, listed once in
+//! Experiments: rules that turn settings into a plan. They are pure functions, listed once in
 //! [`EXPERIMENTS`].
 
 mod calls;
@@ -19,7 +19,7 @@ pub use kind::{AvailableProbes, Experiment, PlanRequest};
 pub use lab::requested_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
-pub use sweep::{FIRST_ROUND, MIN_TRIAL_TIME, PEER_START, estimate, spans, usual};
+pub use sweep::{FIRST_ROUND, MIN_TRIAL_TIME, PEER_START, estimate, fit_trial_time, spans, usual};
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -30,7 +30,7 @@ use crate::plan::{
 };
 use crate::units::short_bytes;
 
-/// Every experiment, in the order of lists.
+/// All experiments, in display order.
 pub static EXPERIMENTS: &[&dyn Experiment] =
     &[&sweep::Sweep, &measure::Measure, &calls::Calls, &levels::Levels, &fast::Fast, &lab::Lab];
 
@@ -39,7 +39,7 @@ fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
     found.copied().ok_or_else(|| nearest("experiment", id, EXPERIMENTS.iter().map(|e| e.id())))
 }
 
-/// Returns the cells of all presets, each once, and those that were skipped.
+/// Returns the cells of all presets, each once, and the skipped ones.
 fn cells(request: &PlanRequest) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     let (mut cells, mut skipped, mut passed_over) = (Vec::new(), Vec::new(), None);
     let (mut seen, mut out) = (HashSet::new(), HashSet::new());
@@ -58,7 +58,7 @@ fn cells(request: &PlanRequest) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
             Err(error) => return Err(error),
         }
     }
-    // What one preset skips, another may include.
+    // A cell that one preset skips may be included by another.
     skipped.retain(|skipped| !seen.contains(&skipped.cell));
     match passed_over {
         Some(error) if cells.is_empty() => Err(error),
@@ -67,7 +67,7 @@ fn cells(request: &PlanRequest) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     }
 }
 
-/// Returns whether any of these presets measures a file; an unknown experiment is refused later.
+/// Returns whether any of these presets measures a file; unknown experiments are rejected later.
 pub fn needs_file(presets: &[Preset]) -> bool {
     presets.is_empty()
         || presets
@@ -75,7 +75,7 @@ pub fn needs_file(presets: &[Preset]) -> bool {
             .any(|preset| experiment(&preset.experiment).map_or(true, |e| e.needs_file()))
 }
 
-/// Returns whether one of the cells is to be picked, which only works for a single preset.
+/// Returns whether one of the cells is picked at run time, which works only for a single preset.
 fn picks(request: &PlanRequest) -> Result<bool, PlanError> {
     for preset in request.resolved.presets {
         if experiment(&preset.experiment)?.picks() {
@@ -89,21 +89,21 @@ fn picks(request: &PlanRequest) -> Result<bool, PlanError> {
     Ok(false)
 }
 
-/// Returns whether the cache-drop levels are measured, whatever the cells.
+/// Returns whether the cache-drop levels are measured in addition to the cells.
 fn measures_levels(request: &PlanRequest) -> bool {
     request.resolved.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
 }
 
-/// Returns the trial time, and whether it is fitted to the budget: the user's; else that of a
-/// preset, unless the user's budget is too short for it; else 0.3 s or less, fitted.
+/// Returns the trial time, and whether it is fitted to the budget: the user's value; else that of a
+/// preset, unless the user's budget is too short for it; else at most 0.3 s, fitted.
 fn trial_time(
     user: &Settings,
     whole: &Settings,
     cells: &[Job],
     budget: Duration,
 ) -> (TrialTime, bool) {
-    // Peers start once to calibrate, and once per round.
-    let fits = sweep::trial_time(cells.len(), budget, sweep::starts(cells) * 2);
+    let rounds = whole.trials.unwrap_or(Plan::ROUNDS);
+    let fits = sweep::trial_time(cells.len(), budget, sweep::starts(cells), rounds);
     match (user.trial_time, whole.trial_time) {
         (Some(time), _) => (time, false),
         (None, Some(time)) if user.budget.is_none() || time.low <= fits.low => (time, false),
@@ -124,14 +124,16 @@ fn probes(request: &PlanRequest) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCel
     }
 }
 
-/// Makes the plan of all presets together: the union of their cells, each cell once.
+/// Builds the plan of all presets together: the union of their cells, each once.
 ///
 /// # Errors
-/// Nothing can be measured, or settings contradict each other.
+/// If nothing can be measured, or settings contradict each other.
 pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let pick = picks(request)?;
     let (cells, skipped) = cells(request)?;
-    let cold = |job: &Job| job.cache == Cache::Cold;
+    fn cold(job: &Job) -> bool {
+        job.cache == Cache::Cold
+    }
     let drops = cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)).any(cold)
         || measures_levels(request);
     if request.resolved.user.cold.is_some_and(|level| level != Cold::Data) && !drops {
@@ -139,7 +141,11 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     }
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
-    let budget = whole.budget.unwrap_or(Plan::BUDGET);
+    if user.until.is_some() && user.trials.is_some() {
+        return Err(PlanError::UntilTrials);
+    }
+    let usual = if whole.until.is_some() { Plan::UNTIL_BUDGET } else { Plan::BUDGET };
+    let budget = whole.budget.unwrap_or(usual);
     let (trial_time, fitted) = trial_time(user, whole, &cells, budget);
     let plan = Plan {
         experiment: presets
@@ -148,8 +154,11 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         presets: presets.iter().map(|p| p.id.clone()).collect(),
         target: request.target.clone(),
         cells,
-        trials: whole.trials,
-        goal: Plan::GOAL,
+        // The user's --until replaces the number of trials of a preset.
+        trials: whole.trials.filter(|_| user.until.is_none()),
+        goal: whole
+            .until
+            .map_or(Plan::TARGET_HALF_WIDTH, |hundredths| f64::from(hundredths) / 10_000.0),
         trial_time,
         fitted,
         budget,
@@ -164,19 +173,19 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         cold: whole.cold.unwrap_or_default(),
     };
     let ceilings = match whole.ceilings.unwrap_or(MeasureCeilings::Auto) {
-        MeasureCeilings::Auto => estimate(&plan) >= Plan::LONG,
+        MeasureCeilings::Auto => estimate(&plan) >= Plan::MIN_FOR_CEILINGS,
         MeasureCeilings::Always => true,
         MeasureCeilings::Never => false,
     };
     Ok(Plan { ceilings, ..plan })
 }
 
-/// Returns the error of a plan without cells: the first reason, and the remedy where every block
-/// was too large.
+/// Returns the error for a plan without cells: the first reason, and the remedy if every block was
+/// too large.
 fn refused(skipped: &[Skipped]) -> PlanError {
     let Some(Skipped { cell, reason }) = skipped.first() else { return PlanError::Nothing };
     let most = skipped.iter().map(|s| s.cell.span).max().unwrap_or(0);
-    // For direct I/O a block must do more than fit.
+    // For direct I/O, fitting in the file is not enough.
     let large = skipped.iter().all(|s| s.cell.block > s.cell.span && !s.cell.direct);
     let remedy =
         if large { format!("; use -s {} or less", short_bytes(most)) } else { String::new() };

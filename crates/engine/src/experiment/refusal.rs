@@ -51,7 +51,7 @@ pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> 
         .or_else(|| (request.check)(job).err())
 }
 
-/// Returns why the XOR of the data is not available.
+/// Returns why the XOR of the data is unavailable.
 fn folds(info: &Info, job: &Job) -> Option<String> {
     if job.mix.is_some() && job.xor {
         return Some(
@@ -101,7 +101,7 @@ fn fits(job: &Job, request: &PlanRequest) -> Option<String> {
     })
 }
 
-/// Returns why a job cannot append: the file is empty at first and grows in order.
+/// Returns why a job cannot append: the file starts out empty and grows in order.
 fn appends(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
     if !job.appends() {
         return None;

@@ -27,7 +27,7 @@ impl Experiment for Sweep {
         settings: &Settings,
         request: &PlanRequest,
     ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
-        let axes = Axes::of(settings, request)?;
+        let axes = Axes::from_settings(settings, request)?;
         let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         axes.each(|info, job| {
             let job = sensible(info, job);
@@ -43,21 +43,48 @@ impl Experiment for Sweep {
     }
 }
 
-/// Returns the trial time where none is set: 0.3 s, or less so that calibration and one round fit
-/// in the budget in addition to `starts`, the start-up time of peers.
-pub(super) fn trial_time(cells: usize, budget: Duration, starts: Duration) -> TrialTime {
-    // Calibration takes about 1.5 trials, preparation about a third of one.
-    let fits = (budget.saturating_sub(starts)).as_secs_f64() / (cells as f64 * FIRST_ROUND);
-    let time = Duration::from_millis((fits * 1000.0) as u64)
-        .clamp(MIN_TRIAL_TIME, TrialTime::default().low);
-    TrialTime::of(time)
+/// Returns the default trial time: 0.3 s, or less so that calibration and `rounds` rounds fit in the
+/// budget along with `starts`, the start-up time of peers in one round.
+pub(super) fn trial_time(
+    cells: usize,
+    budget: Duration,
+    starts: Duration,
+    rounds: u32,
+) -> TrialTime {
+    let spare = |starts: Duration| budget.saturating_sub(starts).as_secs_f64();
+    // Peers start once to calibrate, and once per round.
+    let time = fit_trial_time(
+        (spare(starts * 2), spare(starts.saturating_mul(rounds.saturating_add(1)))),
+        cells,
+        FIRST_ROUND,
+        cells as f64 * f64::from(rounds.saturating_sub(1)),
+    );
+    TrialTime::from_duration(time.clamp(MIN_TRIAL_TIME, TrialTime::default().low))
 }
 
-/// Minimum of a trial time that is fitted to a budget.
+/// Returns the trial time that fits a budget, in seconds: `one` for the first trials of `cells`, or
+/// `all` for these and `later` trials. `first` is the cost of a first trial with its calibration, in
+/// trial times. Where the trials of `all` would be shorter than [`MIN_REPEATED_TIME`], fewer are
+/// preferred.
+pub fn fit_trial_time((one, all): (f64, f64), cells: usize, first: f64, later: f64) -> Duration {
+    let once = one / (cells as f64 * first);
+    let repeated = all / (cells as f64 * first + later * LATER_ROUND);
+    let time = repeated.max(once.min(MIN_REPEATED_TIME.as_secs_f64()));
+    Duration::from_millis((time * 1000.0) as u64)
+}
+
+/// A trial is not shortened below this time to make room for more of them.
+const MIN_REPEATED_TIME: Duration = Duration::from_millis(50);
+
+/// Minimum of a trial time that is fitted to the budget.
 pub const MIN_TRIAL_TIME: Duration = Duration::from_millis(1);
 
 /// The time of one cell in the first round, in trial times: calibration, preparation and one trial.
-pub const FIRST_ROUND: f64 = 3.3;
+pub const FIRST_ROUND: f64 = 2.0;
+
+/// The time of one cell in a later round, in trial times: preparation and a trial, which takes up
+/// to an eighth more than the trial time.
+const LATER_ROUND: f64 = 1.35;
 
 /// The values of every axis.
 struct Axes {
@@ -79,15 +106,15 @@ struct Axes {
 }
 
 impl Axes {
-    fn of(settings: &Settings, request: &PlanRequest) -> Result<Axes, PlanError> {
+    fn from_settings(settings: &Settings, request: &PlanRequest) -> Result<Axes, PlanError> {
         let (direct, size) = (settings.direct.unwrap_or(false), request.target.size());
         let backends = backends(settings, request.infos)?;
         let op = settings
             .op
             .unwrap_or_else(|| usual_op(settings, backends.iter().map(|(_, info)| *info)));
-        let values = |range: &Option<Range>, default: &[u64]| {
+        fn values(range: &Option<Range>, default: &[u64]) -> Vec<u64> {
             range.as_ref().map_or(default.to_vec(), |r| r.values.clone())
-        };
+        }
         let axes = Axes {
             backends,
             blocks: values(&settings.block_size, &DEFAULT_BLOCKS),
@@ -114,7 +141,7 @@ impl Axes {
         Ok(axes)
     }
 
-    /// Checks what is wrong in any combination.
+    /// Rejects values that are invalid in every combination.
     fn check(&self, size: u64) -> Result<(), PlanError> {
         if size == 0 {
             return Err(PlanError::Empty);
@@ -215,13 +242,14 @@ fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
     a.iter().flat_map(|x| b.iter().map(move |y| (*x, *y))).collect()
 }
 
-/// Returns the requested spans, given as sizes or as shares of the `allowed` memory; `None`: the
+/// Returns the requested spans, given as sizes or as shares of the `allowed` memory; `None` is the
 /// whole file.
 pub fn spans(settings: &Settings, allowed: u64) -> Option<Vec<u64>> {
-    // A multiple of large pages, so that every usual block size divides it.
-    const EVEN: u64 = 2 << 20;
+    // A multiple of a huge page, so that every common block size divides it.
+    const SPAN_UNIT: u64 = 2 << 20;
     let share = |percent: &u64| {
-        (u128::from(allowed) * u128::from(*percent) / 100).min(1 << 62) as u64 / EVEN * EVEN
+        (u128::from(allowed) * u128::from(*percent) / 100).min(1 << 62) as u64 / SPAN_UNIT
+            * SPAN_UNIT
     };
     let shares = || {
         settings
@@ -235,7 +263,7 @@ pub fn spans(settings: &Settings, allowed: u64) -> Option<Vec<u64>> {
 /// Default block sizes.
 const DEFAULT_BLOCKS: [u64; 4] = [4096, 32 << 10, 256 << 10, 2 << 20];
 
-/// The backends where none is named.
+/// Returns the backends to use if none is named.
 fn usual_backends(settings: &Settings, infos: &[&'static Info]) -> Vec<Choice> {
     let work = if settings.mix.is_some() {
         DefaultFor::Mix
@@ -255,8 +283,8 @@ fn usual_op(settings: &Settings, backends: impl IntoIterator<Item = &'static Inf
     if only_seek { Op::Seek } else { Op::Read }
 }
 
-/// Returns these settings completed by the defaults of a sweep, for a front end that shows its
-/// choices.
+/// Returns these settings completed by the defaults of a sweep, for a front end that shows the
+/// effective choices.
 pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
     let mut all = settings.clone();
     let resolved = backends(settings, infos).unwrap_or_default();
@@ -297,20 +325,20 @@ fn backends(
             .find(|i| i.id == choice.id)
             .ok_or_else(|| nearest("backend", &choice.id, infos.iter().map(|i| i.id)))?;
         choice.check(info)?;
-        resolved.push((choice.known(info), *info));
+        resolved.push((choice.normalize(info), *info));
     }
     Ok(resolved)
 }
 
-/// Returns the job with settings that have no effect on its backend set to neutral values, so that
-/// it is one cell and not several.
+/// Returns the job with settings that do not affect its backend set to neutral values, so that it
+/// is one cell instead of several.
 pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
-    // Next to reads a seek shows the cost of a call; next to writes it was not requested.
+    // Among reads a seek shows the cost of a call; among writes it was not requested.
     if job.op == Op::Read && info.ops == [Op::Seek] {
         job.op = Op::Seek;
     }
     if info.moves() == Moves::Nothing {
-        // A backend that only maps and touches a file still depends on the cache.
+        // A backend that only maps and touches a file still depends on the cache state.
         job.cache = if info.cached { job.cache } else { Cache::AsIs };
         job.direct = false;
         job.xor = false;
@@ -326,8 +354,8 @@ pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
     job
 }
 
-/// The overhead of a peer around one trial, for loading, starting and ending: dd takes some
-/// milliseconds, fio 0.3 to 0.5 s.
+/// The overhead of a peer per trial, for loading, starting and exiting: some milliseconds for dd,
+/// 0.3 to 0.5 s for fio.
 pub const PEER_START: Duration = Duration::from_millis(400);
 
 /// Returns the start-up time of all peers in one round.

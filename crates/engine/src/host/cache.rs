@@ -42,7 +42,7 @@ impl CacheLevel {
 }
 
 const CPUS: &str = "/sys/devices/system/cpu";
-/// Most kinds of cache that a CPU can have.
+/// Maximum number of kinds of cache that a CPU can have.
 const MAX_CACHES: u32 = 16;
 
 /// Reads the caches of the first CPU and, if cores differ, of the first core of each other kind.

@@ -1,11 +1,11 @@
-//! Present conditions that would disturb a measurement. They are not properties of the machine:
-//! they differ from session to session.
+//! Current conditions that may disturb a measurement. They are not properties of the machine: they
+//! differ from session to session.
 
 use serde::{Deserialize, Serialize};
 
 use super::root::{Root, clean};
 
-/// The present conditions; `None` = unknown.
+/// The current conditions; `None` = unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Conditions {
@@ -16,7 +16,7 @@ pub struct Conditions {
     pub load: Option<f64>,
     /// Steal time as a share of all CPU time since boot, 0 to 1.
     pub steal: Option<f64>,
-    /// Progress lines of software RAID that is being rebuilt or checked, from /proc/mdstat.
+    /// Progress lines of software RAID arrays that are being rebuilt or checked, from /proc/mdstat.
     pub raid_busy: Vec<String>,
     /// Whether the machine runs on battery.
     pub on_battery: Option<bool>,

@@ -1,4 +1,4 @@
-//! The processors: model, topology, and the duration of a cycle.
+//! The CPUs: model, topology, and the duration of a cycle.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::cycle::{self, Cycle};
 use super::quota;
 use super::root::{Root, cpu_list};
 
-/// The processors of the machine.
+/// The CPUs of the machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cpu {
@@ -26,14 +26,14 @@ pub struct Cpu {
     pub sockets: u32,
     /// Whether cores run more than one thread each.
     pub smt: Option<bool>,
-    /// Present frequency of the first CPU, MHz.
+    /// Current frequency of the first CPU, MHz.
     pub mhz: Option<f64>,
     /// Duration of one cycle in nanoseconds; a CPU that boosts or saves power deviates from it.
     pub cycle_nanos: Option<f64>,
     /// Source of the cycle time: `cpufreq maximum`, `cpuinfo MHz` ...
     pub cycle_source: String,
-    /// cpufreq governor of the first CPU; `None`: the kernel does not control the frequency (most
-    /// virtual machines).
+    /// cpufreq governor of the first CPU; `None`: the kernel does not control the frequency (as in
+    /// most virtual machines).
     pub governor: Option<String>,
     /// Instruction sets that iotui has code for.
     pub simd: Vec<String>,
@@ -87,7 +87,7 @@ impl Cpu {
     }
 }
 
-/// Collects names, neighbouring repeats removed.
+/// Collects the names without adjacent duplicates.
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut list: Vec<String> = names.map(String::from).collect();
     list.dedup();
@@ -153,7 +153,7 @@ fn implementer(code: &str) -> String {
     .to_string()
 }
 
-/// Returns the core name for a part number; unknown parts by their number.
+/// Returns the core name for a part number; an unknown part is named by its number.
 fn part(by: &str, code: &str) -> String {
     let name = match (by, code) {
         ("0x41", "0xd03") => "Cortex-A53",

@@ -17,10 +17,10 @@ impl Info {
 
     pub(super) fn parse(text: &str) -> Info {
         let processors = text.lines().filter(|line| line.starts_with("processor")).count();
-        let pair = |line: &str| {
+        fn pair(line: &str) -> Option<(String, String)> {
             line.split_once(':')
                 .map(|(name, value)| (name.trim().to_string(), value.trim().to_string()))
-        };
+        }
         let fields = text
             .trim_start()
             .lines()

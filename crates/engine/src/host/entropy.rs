@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use crate::sys::fd;
 
-/// Blocks sampled at most.
+/// Maximum number of blocks sampled.
 const MAX_BLOCKS: u64 = 64;
 /// Bytes of a sampled block.
 const BLOCK: usize = 4096;
@@ -14,15 +14,15 @@ const BLOCK: usize = 4096;
 /// Estimates the entropy of up to 64 blocks spread over `[0, len)`, in bits per byte: 8 for random
 /// or encrypted data, 4 to 5 for text, 0 for zeros. `None` for an empty range.
 ///
-/// It is the mean of each block's byte entropy, so data that repeats at a distance looks richer
-/// than it is. The reads go through the page cache and warm up to 64 blocks of the file, so call
-/// this before a cold preparation. `stop` is polled before each block, because a slow file system
-/// may need a while.
+/// It is the mean of the byte entropies of the blocks, so data that repeats at a distance looks
+/// less compressible than it is. The reads go through the page cache and warm up to 64 blocks of
+/// the file, so call this before a cold preparation. `stop` is polled before each block, because a
+/// slow file system may take a while.
 ///
 /// # Errors
 /// `Interrupted` if stopped; the errno of open(2) or pread(2).
 pub fn entropy(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<f64>> {
-    // A new descriptor, because the caller's may require the alignment of direct I/O.
+    // A new descriptor, because the caller's may require aligned direct I/O.
     let reopened = fd::reopen(file)?;
     let len = fd::clip(&reopened, 0, len)?;
     let block_count = len / BLOCK as u64;

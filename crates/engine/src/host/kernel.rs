@@ -51,7 +51,7 @@ pub struct Mitigation {
     pub state: String,
 }
 
-/// Vulnerabilities whose mitigation runs on each kernel entry or exit, or slows down indirect
+/// Vulnerabilities whose mitigation runs on every kernel entry or exit, or slows down indirect
 /// calls.
 const AT_SYSTEM_CALLS: &[&str] = &[
     "meltdown",

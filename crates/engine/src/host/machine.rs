@@ -56,9 +56,9 @@ pub(super) fn virtualisation(
     let clocks = root
         .line("/sys/devices/system/clocksource/clocksource0/available_clocksource")
         .unwrap_or_default();
-    let lookup = |table: &[(&str, &str)], text: &str| {
+    fn lookup(table: &[(&str, &str)], text: &str) -> Option<String> {
         table.iter().find(|(part, _)| text.contains(part)).map(|(_, name)| name.to_string())
-    };
+    }
     lookup(FIRMWARE, &firmware)
         .or_else(|| root.line("/sys/hypervisor/type"))
         .or_else(|| lookup(CLOCKS, &clocks))
@@ -143,7 +143,9 @@ mod tests {
 
     #[test]
     fn recognises_containers_by_their_traces() {
-        let found = |files: &[(&str, &str)]| container(&Tree::new(files).root());
+        fn found(files: &[(&str, &str)]) -> Option<String> {
+            container(&Tree::new(files).root())
+        }
         assert_eq!(found(&[(".dockerenv", "")]).as_deref(), Some("docker"));
         assert_eq!(
             found(&[("proc/self/cgroup", "0::/kubepods/burstable/pod1\n"), (".dockerenv", "")])
@@ -156,7 +158,9 @@ mod tests {
 
     #[test]
     fn reads_the_name_of_the_system() {
-        let found = |text: &str| os(&Tree::new(&[("etc/os-release", text)]).root());
+        fn found(text: &str) -> String {
+            os(&Tree::new(&[("etc/os-release", text)]).root())
+        }
         assert_eq!(
             found("NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"),
             "Debian GNU/Linux 12 (bookworm)"
@@ -167,12 +171,12 @@ mod tests {
 
     #[test]
     fn free_page_reporting_is_bit_five() {
-        let found = |bits: &str| {
+        fn found(bits: &str) -> bool {
             reports_free_pages(
                 &Tree::new(&[("sys/bus/virtio/drivers/virtio_balloon/virtio0/features", bits)])
                     .root(),
             )
-        };
+        }
         assert!(found("0110010100000000\n"));
         assert!(!found("0110000100000000\n") && !found("") && !found("1"));
     }

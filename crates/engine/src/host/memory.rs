@@ -65,18 +65,23 @@ impl Memory {
     }
 }
 
-/// Processes inspected at most; each takes about 5 µs.
+/// Maximum number of processes inspected; each takes about 5 µs.
 const MAX_PROCESSES: usize = 4096;
 
-/// Returns the name of a DAMON kernel thread. Its sysfs folder is for root only, so the process
-/// list is searched.
+/// Returns the name of a DAMON kernel thread. Its sysfs folder is readable only by root, so the
+/// process list is searched.
 fn kdamond(root: &Root) -> Option<String> {
-    let pids = root
-        .names("/proc")
+    if !root.exists("/sys/kernel/mm/damon") {
+        return None;
+    }
+    // Kernel threads are among the first processes.
+    let mut pids: Vec<u32> =
+        root.names("/proc").into_iter().filter_map(|name| name.parse().ok()).collect();
+    pids.sort_unstable();
+    let mut names = pids
         .into_iter()
-        .filter(|name| name.bytes().all(|b| b.is_ascii_digit()))
-        .take(MAX_PROCESSES);
-    let mut names = pids.filter_map(|pid| root.line(&format!("/proc/{pid}/comm")));
+        .take(MAX_PROCESSES)
+        .filter_map(|pid| root.line(&format!("/proc/{pid}/comm")));
     names.find(|name| name.starts_with("kdamond"))
 }
 
@@ -97,6 +102,7 @@ mod tests {
             ("sys/devices/system/node/online", "0-1\n"),
             ("proc/1/comm", "init\n"),
             ("proc/77/comm", "kdamond.0\n"),
+            ("sys/kernel/mm/damon/admin", ""),
         ]);
         let found = Memory::read(&tree.root());
         assert_eq!(
@@ -123,6 +129,7 @@ mod tests {
             ("sys/kernel/mm/transparent_hugepage/enabled", "]["),
             ("sys/devices/system/node/online", "9-1"),
             ("proc/1/comm", "not kdamond"),
+            ("sys/kernel/mm/damon/admin", ""),
         ]);
         let found = Memory::read(&tree.root());
         assert_eq!((found.total, found.available, found.swap_total, found.nodes), (0, 0, 0, 1));

@@ -1,7 +1,7 @@
 //! Facts about this machine and the target, and what would disturb a measurement.
 //!
-//! [`Host`] is saved in every session; [`TargetFacts`] describes the file; [`examine`] checks both
-//! and a plan for disturbances.
+//! [`Host`] is saved in every session; [`TargetFacts`] describes the file; [`examine`] checks both,
+//! and a plan, for disturbances.
 
 mod cache;
 mod conditions;
@@ -63,7 +63,7 @@ pub struct Host {
     pub mitigations: Vec<Mitigation>,
     /// Whether this user may drop the machine's caches (`--cold meta`, `--cold all`).
     pub can_drop_caches: bool,
-    /// The present conditions; everything above is a property of the machine.
+    /// The current conditions; everything above is a property of the machine.
     pub conditions: Conditions,
 }
 
@@ -118,7 +118,7 @@ impl Host {
         }
     }
 
-    /// Returns the facts that the verdicts of a run rest on.
+    /// Returns the facts that the verdicts of a run are based on.
     pub fn evidence(&self) -> MachineEvidence {
         MachineEvidence {
             governor: self.cpu.governor.clone(),

@@ -18,11 +18,11 @@ pub struct NetworkCard {
     /// `up`, `down`, `unknown` ... (RFC 2863).
     pub state: String,
     pub driver: Option<String>,
-    /// True without a hardware device: loopback, bridge, tunnel, container pair.
+    /// True if there is no hardware device: loopback, bridge, tunnel, container pair.
     pub is_virtual: bool,
 }
 
-/// Interfaces listed at most; a machine with many containers has thousands.
+/// Maximum number of interfaces listed; a machine with many containers has thousands.
 const MAX_CARDS: usize = 64;
 
 /// Reads all interfaces, those with a device first.

@@ -9,11 +9,10 @@ use crate::text::is_unsafe_char;
 
 /// Longest one-line value, in characters: it ends up in session files and on terminals.
 const MAX_LINE: usize = 300;
-/// Entries of a folder that are read at most.
+/// Maximum number of folder entries read.
 const MAX_ENTRIES: usize = 8192;
 
-/// A tree that contains `proc/`, `sys/` and `etc/`. Whatever cannot be read is unknown, never an
-/// error.
+/// A tree that contains `proc/`, `sys/` and `etc/`. Anything unreadable is unknown, never an error.
 #[derive(Debug, Clone)]
 pub struct Root(PathBuf);
 
@@ -79,8 +78,8 @@ impl Root {
     }
 }
 
-/// Makes a value safe to show: trimmed, at most 300 characters, and without control characters,
-/// because an attacker may name a disk.
+/// Makes a value safe to display: trimmed, at most 300 characters, and without control characters,
+/// because an attacker may choose the name of a disk.
 pub(super) fn clean(text: &str) -> String {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\0')
         .chars()
@@ -101,7 +100,7 @@ pub(super) fn bracketed(text: &str) -> Option<&str> {
     Some(word.trim())
 }
 
-/// CPU numbers from here on make a list invalid.
+/// CPU numbers from this one on make a list invalid.
 const MAX_CPUS: u32 = 65_536;
 
 /// Parses a list of CPUs such as `0-3,8,10-11`; an invalid list is empty.

@@ -25,7 +25,7 @@ pub enum TargetKind {
     File,
     /// A block device.
     Device,
-    /// A file that iotui creates; before it exists, the folder for it.
+    /// A file that iotui will create; until it exists, the folder for it.
     Scratch,
 }
 
@@ -66,13 +66,13 @@ pub struct TargetFacts {
     /// The devices from the mounted one down to the disks, depth first.
     pub devices: Vec<BlockDevice>,
     pub direct: Option<DirectSupport>,
-    /// Whether reads leave the access time alone, by `O_NOATIME` or by the mount.
+    /// Whether reads leave the access time unchanged, by `O_NOATIME` or because of the mount.
     pub noatime: Option<bool>,
     pub resident: Option<Resident>,
     /// Why residency is unknown.
     pub resident_error: Option<String>,
     pub stored: Option<Stored>,
-    /// Why fewer bytes may be stored than are returned: `btrfs compress=zstd`.
+    /// Why fewer bytes may be stored than reads return: `btrfs compress=zstd`.
     pub compresses: Option<String>,
     /// Entropy of sampled data, bits per byte; set by the caller of [`super::entropy`].
     pub entropy: Option<f64>,
@@ -111,7 +111,7 @@ impl TargetFacts {
             _ => 0,
         };
         match mounts::mount_of(file) {
-            // The mount of a device's node in /dev says nothing about the device.
+            // The mount that contains a device's node in /dev says nothing about the device.
             Ok(mount) if is_device => facts.memory = mount.memory_device,
             Ok(mount) => facts.add_mount(mount, mounts::space(file).ok()),
             Err(_) => {}
@@ -164,8 +164,8 @@ impl TargetFacts {
         }
     }
 
-    /// Returns the facts that verdicts on the first `span` bytes rest on; `extents` if the engine
-    /// has read them.
+    /// Returns the facts that verdicts on the first `span` bytes are based on; `extents` if the
+    /// engine has read them.
     pub fn evidence(&self, span: u64, extents: Option<&Extents>) -> TargetEvidence {
         let holes = match (extents, self.stored) {
             (Some(extents), _) => {
@@ -176,7 +176,7 @@ impl TargetFacts {
         };
         // An assumption is not evidence.
         let holes = holes.filter(|(_, method)| *method != ExtentMethod::Assumed);
-        // Other rooms fill the fields of the evidence that the target does not know.
+        // Other modules fill the fields of the evidence that the target does not know.
         #[allow(clippy::needless_update)]
         TargetEvidence {
             fs: self.fs.clone(),
@@ -192,7 +192,7 @@ impl TargetFacts {
             direct: self.direct_is_real(),
             noatime: self.noatime,
             read_ahead: self.read_ahead(),
-            fs_used: self.used(),
+            fs_used: self.used_share(),
             link: self.link(),
             throttle: self.throttle(),
             walks_folios: walks_folios(
@@ -235,8 +235,8 @@ impl TargetFacts {
         known.min_by(|a, b| a.bytes_per_second.total_cmp(&b.bytes_per_second))
     }
 
-    /// Returns whether O_DIRECT reaches a device, as reported by the file system; memory accepts
-    /// the flag and ignores it.
+    /// Returns whether O_DIRECT reaches a device, as reported by the file system; file systems in
+    /// memory accept the flag and ignore it.
     pub fn direct_is_real(&self) -> Option<bool> {
         match self.direct {
             _ if self.memory && self.devices.is_empty() => Some(false),
@@ -251,9 +251,9 @@ impl TargetFacts {
         self.devices.iter().find_map(|device| device.read_ahead_kb)?.checked_mul(1024)
     }
 
-    /// Returns the used share of the file system, 0 to 1, counted like df: space reserved for root
+    /// Returns the used share of the file system, 0 to 1, computed like df: space reserved for root
     /// is neither used nor free.
-    pub fn used(&self) -> Option<f64> {
+    pub fn used_share(&self) -> Option<f64> {
         let space = self.space?;
         let used = space.total.saturating_sub(space.free) as f64;
         let all = used + space.available as f64;
@@ -279,9 +279,8 @@ pub fn method_name(method: ExtentMethod) -> &'static str {
 
 /// Returns the file system and kernel if small writes scan large folios. ext4 has large folios for
 /// regular files since Linux 6.16, unless it journals data. Its buffered writes visit every buffer
-/// head of the folio ("ext4: avoid tail walks
-/// for cached large-folio writes", linux-ext4, June 2026: 4.7 us for 1 KiB on 6.18, 0.6 us on
-/// 6.12). XFS and btrfs keep bitmaps instead.
+/// head of the folio ("ext4: avoid tail walks for cached large-folio writes", linux-ext4, June
+/// 2026: 4.7 us for 1 KiB on 6.18, 0.6 us on 6.12). XFS and btrfs keep bitmaps instead.
 fn walks_folios(fs: &str, options: &[String], release: &str) -> Option<String> {
     let journals = options.iter().any(|option| option == "data=journal");
     let (major, minor) = super::kernel::version(release)?;

@@ -5,7 +5,7 @@ use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op, Pattern};
 
 pub struct Dd;
 
-/// The equivalent fio engine.
+/// The equivalent engine of fio.
 const FIO: Fio = Fio::Engine(
     FioEngine::new("sync", None, &[]).with_note("dd writes each block to /dev/null as well"),
 );

@@ -1,4 +1,4 @@
-//! `fio`: the flexible I/O tester, run with its cheapest accounting.
+//! `fio`: the flexible I/O tester, run with as little accounting as possible.
 
 use serde::Deserialize;
 
@@ -12,10 +12,10 @@ pub struct Fio;
 
 /// An I/O engine of fio.
 struct Engine {
-    /// The engine as an option of the peer.
+    /// The value of the peer's engine option.
     option: Opt,
     max_depth: u32,
-    /// Whether each read is one system call.
+    /// Whether each read is a single system call.
     call_per_read: bool,
 }
 
@@ -43,7 +43,7 @@ impl Engine {
     }
 }
 
-/// The engines in a job file.
+/// The engine lines in a job file.
 const JOB_FILE: InFio = InFio::Engine(FioEngine::new(
     ENGINES[0].option.name,
     None,
@@ -108,7 +108,7 @@ impl Peer for Fio {
         let block = job.block;
         let depth = job.depth;
         let direct = u8::from(job.direct);
-        // Every version of fio accepts 31 bits.
+        // All versions of fio accept 31 bits.
         let seed = task.seed >> 33;
         let mut args: Vec<String> = [
             "--output-format=json",
@@ -119,7 +119,7 @@ impl Peer for Fio {
         ]
         .map(String::from)
         .to_vec();
-        // Like iotui's own reads: no cache drop, no advice, page-aligned buffers; and no costly
+        // Like iotui's own reads: no cache drop, no advice, page-aligned buffers, and no expensive
         // accounting.
         args.extend(
             ["--invalidate=0", "--fadvise_hint=0", "--iomem_align=4096", "--gtod_reduce=1"]
@@ -153,8 +153,12 @@ impl Peer for Fio {
     }
 
     fn parse(&self, task: &Task, output: &Output) -> Result<Vec<ThreadResult>, PeerError> {
-        let unexpected = |why: String| PeerError::Output { program: "fio", why };
-        let failed = |line: String| PeerError::Failed { program: "fio", line };
+        fn unexpected(why: String) -> PeerError {
+            PeerError::Output { program: "fio", why }
+        }
+        fn failed(line: String) -> PeerError {
+            PeerError::Failed { program: "fio", line }
+        }
         // Warnings may precede the JSON.
         let json = output.stdout.find('{').map_or("", |start| &output.stdout[start..]);
         let mut documents = serde_json::Deserializer::from_str(json).into_iter::<JsonOutput>();
@@ -201,7 +205,7 @@ impl Peer for Fio {
     }
 }
 
-/// Returns the engine that a job names, or the default.
+/// Returns the engine named by a job, or the default.
 fn engine_of(job: &Job) -> &'static Engine {
     const DEFAULT: &Engine = &ENGINES[0];
     const ALL: &[Engine] = &ENGINES;
@@ -245,8 +249,8 @@ struct Direction {
 }
 
 impl JobOutput {
-    /// Returns the figures of the job; `None` if one of them is impossible for a thread. The bound
-    /// also keeps sums over 1024 threads from overflowing.
+    /// Returns the figures of the job; `None` if one of them is impossible for a single thread. The
+    /// bound also keeps sums over 1024 threads from overflowing.
     fn result(&self, call_per_read: bool) -> Option<ThreadResult> {
         const MILLI: u64 = 1_000_000;
         const MAX_FIGURE: u64 = 1 << 53;
@@ -271,7 +275,7 @@ impl JobOutput {
                 system_nanos: cpu(self.sys_cpu)?,
                 minor_faults: self.minf,
                 major_faults: self.majf,
-                // fio reports the sum of both kinds; for reads most of them are waits.
+                // fio reports only the sum of both kinds; for reads most of them are voluntary.
                 voluntary_switches: self.ctx,
                 involuntary_switches: 0,
             }),

@@ -13,7 +13,7 @@ pub trait Peer: Sync {
     /// Returns its description.
     fn info(&self) -> &'static Info;
 
-    /// Returns the package that contains it in most distributions.
+    /// Returns the name of its package in most distributions.
     fn package(&self) -> &'static str;
 
     /// Returns why it does not support this job, on any machine.
@@ -25,14 +25,14 @@ pub trait Peer: Sync {
     /// Parses its output into one result per thread.
     ///
     /// # Errors
-    /// It reported a failure, or its output has an unexpected form.
+    /// If it reported a failure, or its output has an unexpected form.
     fn parse(&self, task: &Task, output: &Output) -> Result<Vec<ThreadResult>, PeerError>;
 
-    /// Returns true if it can repeat complete passes in one run.
+    /// Returns true if it can repeat complete passes in a single run.
     fn can_repeat(&self) -> bool;
 
-    /// Returns true if it stops at the task's limit by itself; otherwise it is interrupted and then
-    /// reports its work.
+    /// Returns true if it stops at the task's limit by itself; otherwise it is interrupted, and
+    /// then reports its work.
     fn obeys_limit(&self) -> bool;
 }
 
@@ -46,7 +46,7 @@ pub struct Task<'a> {
     pub parts: &'a [Part],
     pub passes: u64,
     pub seed: u64,
-    /// Longest reading time.
+    /// Maximum reading time.
     pub limit: Option<Duration>,
 }
 
@@ -77,7 +77,7 @@ pub struct ThreadResult {
     pub nanos: u64,
     /// Resolution of its clock, nanoseconds.
     pub step: u64,
-    /// Resources used by the thread in that time; `None`: not reported.
+    /// Resources used by the thread during that time; `None`: not reported.
     pub usage: Option<Usage>,
 }
 

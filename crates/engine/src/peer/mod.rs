@@ -17,13 +17,13 @@ use std::path::PathBuf;
 use crate::plan::{CpuCache, Job, Op, Unknown, nearest};
 use crate::sys::child;
 
-/// All peers, in the order of lists.
+/// All peers, in display order.
 pub static PEERS: &[&dyn Peer] = &[&dd::Dd, &fio::Fio];
 
 /// Finds the peer with this id.
 ///
 /// # Errors
-/// There is none; the error suggests the most similar id.
+/// If there is none; the error suggests the most similar id.
 pub fn peer(id: &str) -> Result<&'static dyn Peer, Unknown> {
     let found = PEERS.iter().find(|p| p.info().id == id);
     found.copied().ok_or_else(|| nearest("peer", id, PEERS.iter().map(|p| p.info().id)))
@@ -32,7 +32,7 @@ pub fn peer(id: &str) -> Result<&'static dyn Peer, Unknown> {
 /// Finds the program in `path`, a list of folders like PATH.
 ///
 /// # Errors
-/// It is not installed; the message says how to install it.
+/// If it is not installed; the message says how to install it.
 pub fn find_program(peer: &dyn Peer, path: Option<&OsStr>) -> Result<PathBuf, String> {
     let missing = || format!("not installed: apt-get install {}", peer.package());
     child::find(peer.info().id, path).ok_or_else(missing)
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::plan::{Cache, Choice, Pattern};
 
-    /// A job that every peer can do.
+    /// Returns a job that every peer supports.
     pub fn job(peer: &str) -> Job {
         let choice = Choice { peer: true, ..Choice::parse(peer).unwrap() };
         Job { block: 4096, span: 1 << 20, cache: Cache::Warm, ..Job::plain(choice, Op::Read) }

@@ -1,57 +1,57 @@
-//! The table of axes: everything in which the cells of a session can differ, one row each.
+//! The table of axes: one row for each property in which the cells of a session can differ.
 //!
-//! Labels, tables, curves, comparisons and the answer read it; nothing else words a job.
+//! Labels, tables, curves, comparisons and the answer read it; no other code describes a job.
 
 use super::{Cache, CpuCache, Job, Op, Pattern, Sync};
 use crate::units;
 
-/// An axis, with its words.
+/// An axis with its names and formats.
 pub(super) struct Row {
-    /// As in reports and files.
+    /// The name in reports and files.
     pub id: &'static str,
-    /// As above a chart: `throughput by queue depth`.
+    /// The title of a chart: `throughput by queue depth`.
     pub title: &'static str,
-    /// Head of its column.
+    /// The head of its column.
     pub column: &'static str,
-    /// Its place among the columns, from the left.
+    /// Its position among the columns, from the left.
     pub place: u8,
-    /// Rows are ordered by the axis with the lowest first, so the highest reads downwards as a
-    /// curve.
+    /// Rows are ordered by the axis with the lowest value first, so the highest one reads downwards
+    /// as a curve.
     pub order: u8,
-    /// A column even where it is the same for all, if there is room.
+    /// Whether it has a column even if all values are equal, if there is room.
     pub always: bool,
     /// A job's value in the column.
     pub value: fn(&Job) -> String,
-    /// A job's value in a label; `None` where it goes without saying.
+    /// A job's value in a label; `None` if it is implied.
     pub phrase: fn(&Job) -> Option<String>,
-    /// What goes without saying, where another value stands beside it.
+    /// The default, which is not named beside another value.
     pub default: Option<&'static str>,
-    /// It is said only where it differs.
+    /// It is named only where it differs.
     pub rare: bool,
-    /// It is part of the label of a cell that stands alone; else only of sentences.
+    /// It is part of the label of a single cell; else only of sentences.
     pub brief: bool,
-    /// Whether a value that all cells have is worth a word beside a table.
+    /// Whether a value that all cells share is worth mentioning beside a table.
     pub tell: fn(&Job) -> bool,
-    /// Takes the value out of a job, so that all jobs of a curve are equal.
+    /// Removes the value from a job, so that all jobs of a curve are equal.
     pub clear: fn(&mut Job),
     pub number: Option<Number>,
 }
 
-/// What an axis of numbers has beside.
+/// The additional properties of a numeric axis.
 pub(super) struct Number {
-    /// A job's place; `None` where it has none, as the count of a calibrated job.
+    /// A job's position; `None` if it has none, such as the count of a calibrated job.
     pub at: fn(&Job) -> Option<u64>,
-    /// In a sentence: `4 threads`.
+    /// The value in a sentence: `4 threads`.
     pub show: fn(u64) -> String,
-    /// Below a chart: `4 KiB`.
+    /// The value below a chart: `4 KiB`.
     pub tick: fn(u64) -> String,
-    /// Where there is little room: `4k`.
+    /// The value for small spaces: `4k`.
     pub short: fn(u64) -> String,
-    /// Values double rather than grow by the same amount.
+    /// Whether values double rather than grow by equal amounts.
     pub doubles: bool,
 }
 
-/// What most rows have.
+/// The defaults of most rows.
 const PLAIN: Row = Row {
     id: "",
     title: "",
@@ -121,8 +121,8 @@ pub(super) static ROWS: [Row; 14] = [
         place: 1,
         order: 0,
         value: |job| job.action().into(),
-        // The share of reads says that both are done; a report may have their figures apart. What
-        // seeks is named by its call.
+        // The share of reads implies both; a report may list their figures separately. A seek is
+        // named by its call.
         phrase: |job| match job.op {
             Op::Read if job.mix.is_some() => Some("reads alone".into()),
             Op::Write if job.mix.is_none() => Some(job.action().into()),
@@ -142,7 +142,7 @@ pub(super) static ROWS: [Row; 14] = [
         tell: |job| job.mix.is_some(),
         clear: |job| job.mix = None,
         number: Some(Number {
-            // Where nothing is mixed it is one of the two.
+            // Without a mix it is one of the two.
             at: |job| Some(job.mix.map_or(if job.op == Op::Write { 0 } else { 100 }, u64::from)),
             show: show_mix,
             tick: |percent| format!("{percent} %"),
@@ -278,7 +278,7 @@ pub(super) static ROWS: [Row; 14] = [
             Some(count) if count > 0 => count.to_string(),
             count => kind_of_count(count).into(),
         },
-        // A figure of a report may be of an unknown size and count: that is not calibrated.
+        // An imported figure may have an unknown size and count: that is not calibrated.
         phrase: |job| match job.count {
             None if job.span == 0 => None,
             Some(count) if count > 0 => Some(show_count(count)),
@@ -318,7 +318,7 @@ fn show_count(count: u64) -> String {
     if count == 1 { "1 operation".into() } else { format!("{count} operations") }
 }
 
-/// A count that is no number.
+/// Returns a count that is not a number.
 fn kind_of_count(count: Option<u64>) -> &'static str {
     if count.is_none() { "calibrated" } else { "one pass" }
 }
@@ -331,7 +331,7 @@ fn yes(on: bool) -> String {
     if on { "yes" } else { "no" }.into()
 }
 
-/// Sizes of files are seldom whole powers: two to three digits.
+/// Formats a file size, which is seldom a whole power: two to three digits.
 fn short_size(bytes: u64) -> String {
     let exact = units::short_bytes(bytes);
     if exact.len() <= 5 {

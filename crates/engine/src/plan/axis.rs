@@ -1,4 +1,5 @@
-//! The axes of a job: what a label says, a chart is drawn over, a knee is found along, and rows are
+//! The axes of a job: what a label names, a chart is drawn over, a knee is found along, and rows
+//! are
 //! ordered by.
 
 #[cfg(test)]
@@ -12,7 +13,7 @@ use serde::Serialize;
 use super::Job;
 use super::axes::{Number, ROWS, Row};
 
-/// What jobs differ in, in the order in which a label names it.
+/// Properties in which jobs differ, in the order of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Axis {
@@ -50,12 +51,12 @@ impl Axis {
         Axis::Count,
     ];
 
-    /// The axes of numbers, over which a chart can be drawn: of equals the first is chosen.
+    /// The numeric axes, over which a chart can be drawn: of equals the first is chosen.
     pub const NUMBERS: [Axis; 6] =
         [Axis::Block, Axis::Depth, Axis::Threads, Axis::Count, Axis::Size, Axis::Mix];
 
     fn row(self) -> &'static Row {
-        // The rows stand in the order of the variants: a test compares their ids.
+        // The rows are in the order of the variants: a test compares their ids.
         &ROWS[self as usize]
     }
 
@@ -63,64 +64,66 @@ impl Axis {
         self.row().number.as_ref()
     }
 
-    /// Every axis in the order of the columns of a table.
+    /// Returns every axis in the order of the columns of a table.
     pub fn columns() -> Vec<Axis> {
         let mut axes = Axis::ALL.to_vec();
         axes.sort_by_key(|axis| axis.row().place);
         axes
     }
 
-    /// As in reports and files: `block`.
+    /// Returns the name as in reports and files: `block`.
     pub fn id(self) -> &'static str {
         self.row().id
     }
 
-    /// As above a chart: `block size`.
+    /// Returns the name as above a chart: `block size`.
     pub fn title(self) -> &'static str {
         self.row().title
     }
 
-    /// Head of its column: `block`.
+    /// Returns the head of its column: `block`.
     pub fn column(self) -> &'static str {
         self.row().column
     }
 
-    /// Whether it has a column even where it is the same for all.
+    /// Returns whether it has a column even where it is the same for all.
     pub fn is_always_shown(self) -> bool {
         self.row().always
     }
 
-    /// Where it stands among the axes by which rows are ordered, from the one that groups them.
+    /// Returns its place among the axes by which rows are ordered, from the one that groups
+    /// them.
     pub fn row_order(self) -> u8 {
         self.row().order
     }
 
-    /// Whether its values are numbers.
+    /// Returns whether its values are numbers.
     pub fn is_number(self) -> bool {
         self.number().is_some()
     }
 
-    /// Whether the value is worth a word where all cells have it.
+    /// Returns whether the value is worth a word where all cells have it.
     pub fn is_worth_telling(self, job: &Job) -> bool {
         (self.row().tell)(job)
     }
 
-    /// A job's value in a column: `4 KiB`, `no`.
+    /// Returns a job's value in a column: `4 KiB`, `no`.
     pub fn value(self, job: &Job) -> String {
         (self.row().value)(job)
     }
 
-    /// A job's value in a label: `4 KiB`, `queue depth 32`; `None` where it goes without saying.
+    /// Returns a job's value in a label: `4 KiB`, `queue depth 32`; `None` where it goes without
+    /// saying.
     pub fn phrase(self, job: &Job) -> Option<String> {
         (self.row().phrase)(job)
     }
 
-    /// Whether it is part of the label of a cell that stands alone.
+    /// Returns whether it is part of the label of a single cell.
     pub fn is_brief(self) -> bool {
         self.row().brief
     }
 
-    /// [`Axis::phrase`] in a label beside others, which `differ` on the axis or do not.
+    /// Returns [`Axis::phrase`] in a label beside others, which `differ` on the axis or do not.
     pub fn phrase_among(self, job: &Job, differ: bool) -> Option<String> {
         let Row { phrase, default, rare, .. } = self.row();
         if *rare && !differ {
@@ -129,52 +132,52 @@ impl Axis {
         phrase(job).or_else(|| default.filter(|_| differ).map(String::from))
     }
 
-    /// Whether these jobs have two values of it.
+    /// Returns whether these jobs have two values of it.
     pub fn differs<'a>(self, mut jobs: impl Iterator<Item = &'a Job>) -> bool {
         let first = jobs.next().map(|job| self.value(job));
         first.is_some_and(|first| jobs.any(|job| self.value(job) != first))
     }
 
-    /// A job's place on it: bytes, or a number; `None` where it has none.
+    /// Returns the value of a job on this axis: bytes, or a number; `None` where it has none.
     pub fn place(self, job: &Job) -> Option<u64> {
         self.number().and_then(|number| (number.at)(job))
     }
 
-    /// [`Axis::place`]; 0 where it has none, which no axis along which jobs are drawn has.
-    pub fn of(self, job: &Job) -> u64 {
+    /// Returns [`Axis::place`], or 0 if there is none, which no axis of a curve has.
+    pub fn value_of(self, job: &Job) -> u64 {
         self.place(job).unwrap_or(0)
     }
 
-    /// The job without its value on the axis: equal for all points of one curve.
+    /// Returns the job without its value on the axis: equal for all points of one curve.
     pub fn without(self, job: &Job) -> Job {
         let mut job = job.clone();
         (self.row().clear)(&mut job);
         job
     }
 
-    /// A value in a sentence: `4 threads`.
+    /// Returns a value in a sentence: `4 threads`.
     pub fn show(self, value: u64) -> String {
         self.number().map_or_else(String::new, |number| (number.show)(value))
     }
 
-    /// A value below a chart: `4 KiB`.
+    /// Returns a value below a chart: `4 KiB`.
     pub fn tick(self, value: f64) -> String {
         let value = value.round().max(0.0) as u64;
         self.number().map_or_else(String::new, |number| (number.tick)(value))
     }
 
-    /// A value where there is little room: `4k`.
+    /// Returns a value where there is little room: `4k`.
     pub fn short(self, value: f64) -> String {
         let value = value.round().max(0.0) as u64;
         self.number().map_or_else(String::new, |number| (number.short)(value))
     }
 
-    /// Whether a chart over it is logarithmic unless something else is asked for.
+    /// Returns whether a chart over it is logarithmic by default.
     pub fn is_log(self) -> bool {
         self.number().is_some_and(|number| number.doubles)
     }
 
-    /// Whether these jobs can be drawn over it: each has a place, and there are two.
+    /// Returns whether these jobs can be drawn over it: each has a place, and there are two.
     pub fn is_drawable<'a>(self, mut jobs: impl Iterator<Item = &'a Job>) -> bool {
         let Some(first) = jobs.next().and_then(|job| self.place(job)) else { return false };
         let mut differs = false;
@@ -185,14 +188,14 @@ impl Axis {
         differs
     }
 
-    /// The axes over which these jobs can be drawn, the most useful first: the one that leaves the
-    /// fewest curves, for it says most; of equals the one whose values lie farthest apart, then the
-    /// one that is named first.
+    /// Returns the axes over which these jobs can be drawn, the most useful first: the one that
+    /// leaves the fewest curves, for it says most; of equals the one whose values lie farthest
+    /// apart, then the one that is named first.
     pub fn choices<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Vec<Axis> {
         let mut varying: Vec<Axis> =
             Axis::NUMBERS.into_iter().filter(|axis| axis.is_drawable(jobs.clone())).collect();
         if varying.len() > 1 {
-            // A sort by a key that is cached keeps the order of what is equal.
+            // A sort by cached key keeps the order of equal elements.
             varying.sort_by_cached_key(|axis| {
                 (axis.curves(jobs.clone()), u64::MAX - axis.reach(jobs.clone()))
             });
@@ -200,35 +203,34 @@ impl Axis {
         varying
     }
 
-    /// The first of [`Axis::choices`].
+    /// Returns the first of [`Axis::choices`].
     pub fn best<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Option<Axis> {
         Axis::choices(jobs).first().copied()
     }
 
-    /// How many curves these jobs are along it.
+    /// Returns how many curves these jobs are along it.
     fn curves<'a>(self, jobs: impl Iterator<Item = &'a Job>) -> usize {
         let state = RandomState::new();
         jobs.map(|job| state.hash_one(self.without(job))).collect::<HashSet<u64>>().len()
     }
 
-    /// How many times the smallest value the largest is.
+    /// Returns how many times the smallest value the largest is.
     fn reach<'a>(self, jobs: impl Iterator<Item = &'a Job>) -> u64 {
         let (low, high) = jobs
-            .map(|job| self.of(job))
+            .map(|job| self.value_of(job))
             .fold((u64::MAX, 1), |(low, high), at| (low.min(at), high.max(at)));
         high / low.max(1)
     }
 }
 
 impl Job {
-    /// Describes the cell in one line, without what goes without saying: `pread 4 KiB cold`.
+    /// Describes the cell in one line, without implied values: `pread 4 KiB cold`.
     pub fn label(&self) -> String {
         let axes = Axis::ALL.into_iter().filter(|axis| axis.is_brief());
         self.describe(&axes.collect::<Vec<_>>())
     }
 
-    /// Describes the job by these axes, without what goes without saying: `uring 1 MiB queue depth
-    /// 8`.
+    /// Describes the job by these axes, without implied values: `uring 1 MiB queue depth 8`.
     pub fn describe(&self, axes: &[Axis]) -> String {
         let phrases = axes.iter().filter_map(|axis| axis.phrase_among(self, false));
         phrases.collect::<Vec<_>>().join(" ")

@@ -13,7 +13,7 @@ use crate::units;
 pub struct Choice {
     pub id: String,
     pub options: Vec<(String, Option<String>)>,
-    /// It names a peer: only the registry knows, see [`Choice::known`].
+    /// Whether it names a peer: only the registry knows, see [`Choice::normalize`].
     pub peer: bool,
 }
 
@@ -23,7 +23,7 @@ pub enum ChoiceError {
     Unknown(#[from] Unknown),
     #[error("{backend}+{option} needs a value: {backend}+{option}={value}")]
     NeedsValue { backend: String, option: String, value: &'static str },
-    #[error("{0} has no options, so not '{1}'")]
+    #[error("{0} takes no options, but got '{1}'")]
     NoOption(String, String),
     #[error("{0}: +{1} is given twice")]
     Twice(String, String),
@@ -36,7 +36,7 @@ pub enum ChoiceError {
 }
 
 impl Choice {
-    /// Reads the syntax only; [`Choice::check`] knows the names.
+    /// Parses the syntax only; [`Choice::check`] knows the names.
     pub fn parse(text: &str) -> Result<Self, ChoiceError> {
         let mut parts = text.trim().split('+');
         let id = parts.next().unwrap_or_default().trim().to_string();
@@ -92,14 +92,14 @@ impl Choice {
         Ok(())
     }
 
-    /// A backend without options.
+    /// Returns a backend without options.
     pub fn plain(id: &str) -> Choice {
         Choice { id: id.into(), options: Vec::new(), peer: false }
     }
 
-    /// As the registry knows it: a backend or a peer, with its options in the order of the list, so
-    /// that the same choice has one name however it was said.
-    pub fn known(mut self, info: &Info) -> Choice {
+    /// Sorts the options as the registry lists them, so that the same choice has one name however
+    /// it was typed, and notes whether it is a peer.
+    pub fn normalize(mut self, info: &Info) -> Choice {
         self.options
             .sort_by_key(|(name, _)| info.options.iter().position(|option| option.name == name));
         Choice { peer: info.is_peer(), ..self }
@@ -109,7 +109,7 @@ impl Choice {
         self.options.iter().any(|(name, _)| name == option)
     }
 
-    /// The size given to `option`, if it was given and is one.
+    /// Returns the size given to `option`; `None` without one.
     pub fn size(&self, option: &str) -> Option<u64> {
         let (_, value) = self.options.iter().find(|(name, _)| name == option)?;
         units::parse_bytes(value.as_deref()?).ok()
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn options_have_one_order_however_they_were_said() {
-        let known = |text| Choice::parse(text).unwrap().known(&INFO);
+        let known = |text| Choice::parse(text).unwrap().normalize(&INFO);
         assert_eq!(known("stdio+fast+buf=64k"), known("stdio+buf=64k+fast"));
         assert_eq!(known("stdio+fast+buf=64k").to_string(), "stdio+buf=64k+fast");
     }
@@ -185,7 +185,7 @@ mod tests {
     fn without_options_none_is_listed() {
         let info = Info { options: &[], id: "dd", ..INFO };
         let error = Choice::parse("dd+psync").unwrap().check(&info).unwrap_err().to_string();
-        assert_eq!(error, "dd has no options, so not 'psync'");
+        assert_eq!(error, "dd takes no options, but got 'psync'");
     }
 
     proptest! {

@@ -1,30 +1,30 @@
-//! A backend in the words of fio, to export jobs and to import results.
+//! The fio equivalent of a backend, to export jobs and to import results.
 
-/// How fio does what a backend or peer does.
+/// How fio does the work of a backend or peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fio {
     Engine(FioEngine),
-    /// It cannot: why.
+    /// Impossible, and why.
     Unavailable(&'static str),
 }
 
 /// An I/O engine of fio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FioEngine {
-    /// As `ioengine` names it. No two backends have the same.
+    /// The value of `ioengine`. No two backends have the same.
     pub name: &'static str,
-    /// System calls per operation, where it makes a fixed number.
+    /// System calls per operation, if the number is fixed.
     pub calls_per_op: Option<u32>,
-    /// What fio does differently; empty where nothing.
+    /// How fio differs; empty if it does not.
     pub note: &'static str,
     pub options: &'static [FioOption],
 }
 
-/// A `+option` of a backend in the words of fio.
+/// The fio equivalent of a backend's `+option`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FioOption {
     pub option: &'static str,
-    /// Name and value; `None` where fio always does so.
+    /// Name and value; `None` if fio always does this.
     pub assignment: Option<(&'static str, &'static str)>,
 }
 
@@ -33,14 +33,14 @@ impl FioOption {
         FioOption { option, assignment: Some((name, value)) }
     }
 
-    /// An option that fio has no word for because it never does otherwise.
+    /// Returns an option that fio has no word for because it never does otherwise.
     pub const fn always(option: &'static str) -> FioOption {
         FioOption { option, assignment: None }
     }
 }
 
 impl FioEngine {
-    /// An engine that does the same as the backend.
+    /// Returns an engine that does the same as the backend.
     pub const fn new(
         name: &'static str,
         calls_per_op: Option<u32>,

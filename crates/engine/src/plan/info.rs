@@ -1,27 +1,26 @@
-//! What a backend or peer is and can do: one record from which help, setup screen, checks,
-//! estimates, fio's job files and docs are made. No backend is named anywhere else.
+//! The description of a backend or peer: one record that help, the setup screen, checks, estimates,
+//! fio's job files and docs use. No backend is named anywhere else.
 
 use super::{Fio, Op};
 
-/// What a backend carries.
+/// The bytes that a backend moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moves {
     /// Bytes between a file and memory.
     Data,
-    /// Bytes that the kernel moves on by itself: none reaches the program, so there is nothing to
-    /// fold.
+    /// Bytes that the kernel forwards: none reaches the program, so there is nothing to fold.
     Inside,
-    /// Bytes between a file and the memory of another program, a peer: nothing of them is seen
+    /// Bytes between a file and the memory of another program, a peer: none of them is visible
     /// here.
     Elsewhere,
     /// No bytes: only the cost of the call (or of iotui itself) is measured.
     Nothing,
 }
 
-/// The path of a file's bytes: what an estimate of a backend's rate is made from.
+/// The path of a file's bytes, from which a backend's rate is estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataPath {
-    /// Used in the page cache, where they lie: a mapping.
+    /// Used in place in the page cache: a mapping.
     InPlace,
     /// Copied by the program, without a call per block: from a mapping, or from a buffer that one
     /// call fills for many blocks.
@@ -32,13 +31,13 @@ pub enum DataPath {
     InKernel,
     /// Moved by another program, a peer.
     InPeer,
-    /// None move: the cost of a call is measured.
+    /// None are moved: the cost of a call is measured.
     CallOnly,
-    /// None move, and there is no call: the cost of the measuring loop itself.
+    /// None are moved, without a call: the cost of the measuring loop itself.
     LoopOnly,
 }
 
-/// How many operations a backend can have under way.
+/// The number of operations that a backend can have in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// One: the call returns when the work is done.
@@ -50,14 +49,14 @@ pub enum Depth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opt {
     pub name: &'static str,
-    /// What `=VALUE` means, where the option takes one (`SIZE`).
+    /// The meaning of `=VALUE`, if the option takes one (`SIZE`).
     pub value: Option<&'static str>,
     pub about: &'static str,
 }
 
 impl Opt {
-    /// The largest value: of a number (`N`) what one vectored call takes (UIO_MAXIOV), of a size 1
-    /// GiB.
+    /// Returns the largest value: of a number (`N`) what one vectored call takes (UIO_MAXIOV), of a
+    /// size 1 GiB.
     pub fn most(&self) -> u64 {
         if self.value == Some("N") { 1024 } else { 1 << 30 }
     }
@@ -67,31 +66,31 @@ impl Opt {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Info {
     pub id: &'static str,
-    /// The call as a manual page names it: `pread(2)`.
+    /// The call in the notation of manual pages: `pread(2)`.
     pub title: &'static str,
     /// One line for lists.
     pub about: &'static str,
-    /// A paragraph: what is timed, what is not, how to read the number.
+    /// A paragraph: what is timed, what is not, how to interpret the number.
     pub doc: &'static str,
     pub data_path: DataPath,
-    /// Cost of an operation beyond moving its bytes, in cheapest system calls.
+    /// Cost of an operation beyond moving its bytes, in units of the cheapest system call.
     pub relative_cost: f64,
     pub ops: &'static [Op],
     pub depth: Depth,
-    /// O_DIRECT makes sense: data goes through a buffer of iotui's.
+    /// O_DIRECT makes sense: data goes through one of iotui's buffers.
     pub direct: bool,
     /// The result depends on the page cache, so cold and warm differ.
     pub cached: bool,
     /// Reads and writes can be mixed in one lane.
     pub mixes: bool,
-    /// A write beyond the end makes the file longer: with a call, not with a mapping.
+    /// A write beyond the end extends the file: with a call, not with a mapping.
     pub appends: bool,
     pub options: &'static [Opt],
-    /// What it is measured for where no backend is named.
+    /// The kinds of work it measures by default.
     pub default_for: &'static [DefaultFor],
     /// One plain call per block: calls that move nothing are compared with it.
     pub plain_call: bool,
-    /// The sysctl by which a machine's owner can forbid it.
+    /// The sysctl with which an administrator can forbid it.
     pub kernel_switch: Option<&'static str>,
     pub fio: Fio,
 }
@@ -120,7 +119,7 @@ impl Info {
     /// The [`Info::relative_cost`] of most calls.
     pub const USUAL_COST: f64 = 5.0;
 
-    /// A call that copies a block, without anything special: the start of most entries.
+    /// A call that copies a block, without special features: the base of most entries.
     pub const COPIES_BY_CALL: Info = Info {
         data_path: DataPath::CopiedByCall,
         relative_cost: Info::USUAL_COST,
@@ -132,8 +131,8 @@ impl Info {
         ..Info::MOVES_NOTHING
     };
 
-    /// A call that moves nothing and takes no option: what is left to say is its name and what it
-    /// does.
+    /// A call that moves nothing and takes no options: only its name and description remain to be
+    /// set.
     pub const MOVES_NOTHING: Info = Info {
         id: "",
         title: "",
@@ -154,7 +153,7 @@ impl Info {
         fio: Fio::Unavailable("fio has no job for calls that move no data"),
     };
 
-    /// What it carries.
+    /// Returns what it carries.
     pub fn moves(&self) -> Moves {
         match self.data_path {
             DataPath::InPlace | DataPath::Copied | DataPath::CopiedByCall => Moves::Data,
@@ -164,12 +163,12 @@ impl Info {
         }
     }
 
-    /// Whether an operation carries bytes at all.
+    /// Returns whether an operation carries bytes at all.
     pub fn moves_bytes(&self) -> bool {
         self.moves() != Moves::Nothing
     }
 
-    /// Whether it is another program that does the work.
+    /// Returns whether it is another program that does the work.
     pub fn is_peer(&self) -> bool {
         self.data_path == DataPath::InPeer
     }

@@ -17,7 +17,7 @@ pub struct Job {
     pub block: u64,
     /// Operations per trial over all threads; 0 = one pass to the end; `None` = calibrated.
     pub count: Option<u64>,
-    /// Bytes of the target that are used, from its start.
+    /// Bytes of the target in use, from its start.
     pub span: u64,
     pub threads: u32,
     pub depth: u32,
@@ -26,15 +26,15 @@ pub struct Job {
     /// Fold every block into the 32-bit XOR inside the timed work.
     pub xor: bool,
     pub sync: Sync,
-    /// Percentage of reads where reads and writes are mixed.
+    /// Percentage of reads in a mix of reads and writes.
     pub mix: Option<u8>,
     pub cpu_cache: CpuCache,
-    /// Left out of JSON where it is what older sessions did.
+    /// Omitted from JSON if it is the behaviour of older sessions.
     #[serde(default, skip_serializing_if = "Writes::is_overwrite")]
     pub writes: Writes,
 }
 
-/// The key says which it is: `"backend": "pread"` or `"peer": "dd"`.
+/// The key distinguishes them: `"backend": "pread"` or `"peer": "dd"`.
 mod way {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -42,20 +42,20 @@ mod way {
 
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
-    enum Way<T> {
+    enum Method<T> {
         Backend(T),
         Peer(T),
     }
 
     pub fn serialize<S: Serializer>(choice: &Choice, out: S) -> Result<S::Ok, S::Error> {
-        let way = if choice.peer { Way::Peer(choice) } else { Way::Backend(choice) };
+        let way = if choice.peer { Method::Peer(choice) } else { Method::Backend(choice) };
         way.serialize(out)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Choice, D::Error> {
-        Ok(match Way::deserialize(from)? {
-            Way::Backend(choice) => choice,
-            Way::Peer(choice) => Choice { peer: true, ..choice },
+        Ok(match Method::deserialize(from)? {
+            Method::Backend(choice) => choice,
+            Method::Peer(choice) => Choice { peer: true, ..choice },
         })
     }
 }
@@ -66,7 +66,7 @@ impl Job {
     pub const MAX_THREADS: u32 = 1024;
     pub const MAX_DEPTH: u32 = 4096;
 
-    /// The plainest job of a backend: to ask whether it can be had here.
+    /// Returns the plainest job of a backend, to check whether the backend is available.
     pub fn plain(backend: Choice, op: Op) -> Job {
         Job {
             backend,
@@ -87,17 +87,17 @@ impl Job {
         }
     }
 
-    /// Whether each pass begins with an empty file.
+    /// Returns whether each pass begins with an empty file.
     pub fn appends(&self) -> bool {
         self.op == Op::Write && self.writes == Writes::Append
     }
 
-    /// What it does, in a word: `read`, `write`, `append`, `seek`.
+    /// Returns what it does, in a word: `read`, `write`, `append`, `seek`.
     pub fn action(&self) -> &'static str {
         if self.appends() { Writes::Append.name() } else { self.op.name() }
     }
 
-    /// Blocks in the span, the odd last one included.
+    /// Returns the number of blocks in the span, including the odd last one.
     pub fn blocks(&self) -> u64 {
         self.span.div_ceil(self.block.max(1))
     }

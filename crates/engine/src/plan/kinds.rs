@@ -1,4 +1,4 @@
-//! The enumerations of a job: what it does, in which order, and in which state of the caches.
+//! The enumerations of a job: its operation, its order of blocks, and the states of the caches.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Unknown, nearest};
 use crate::units;
 
-/// Makes an enum of names that is parsed, shown, listed and serialised by those names only.
+/// Defines an enum of names that is parsed, displayed, listed and serialised by these names only.
 macro_rules! names {
     ($(#[$meta:meta])* $kind:literal $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$meta])*
@@ -39,7 +39,7 @@ macro_rules! names {
 pub(super) use names;
 
 names! {
-    /// Whether what the machine can reach is measured before the first cell.
+    /// Whether the machine's ceilings are measured before the first cell.
     "choice of when to measure ceilings" MeasureCeilings {
         /// Before a plan that takes 5 s or more.
         Auto = "auto",
@@ -57,7 +57,7 @@ names! {
         Cold = "cold",
         /// At least 99 % of the span is cached.
         Warm = "warm",
-        /// Left as the trial before it left it.
+        /// Left as the previous trial left it.
         AsIs = "asis",
     }
 }
@@ -69,7 +69,7 @@ names! {
         /// The pages of the file.
         #[default]
         Data = "data",
-        /// Also what the kernel remembers of directories and inodes, of all files: drop_caches 2.
+        /// Also the kernel's cache of directories and inodes, of all files: drop_caches 2.
         Meta = "meta",
         /// Also the pages of every other file: drop_caches 3.
         All = "all",
@@ -77,7 +77,7 @@ names! {
 }
 
 impl Cold {
-    /// Whether it is what every user may do.
+    /// Returns whether it is what every user may do.
     pub fn is_data(&self) -> bool {
         *self == Cold::Data
     }
@@ -86,7 +86,7 @@ impl Cold {
 names! {
     /// When a write reaches the device.
     "sync mode" Sync {
-        /// When the kernel likes: the time to the page cache.
+        /// Whenever the kernel writes back: measures the time to the page cache.
         None = "none",
         /// fdatasync at the end, inside the timed window.
         End = "end",
@@ -96,23 +96,23 @@ names! {
 }
 
 names! {
-    /// The caches of the CPUs before a trial.
+    /// The state of the CPU caches before a trial.
     "CPU cache state" CpuCache {
         /// Left as they are.
         Keep = "keep",
-        /// Emptied of the file's data, which is proved by how long loads take.
+        /// Flushed of the file's data, which is verified by the latency of loads.
         Flush = "flush",
     }
 }
 
 names! {
-    /// What a write does to the file.
+    /// How a write changes the file.
     #[derive(Default)]
     "kind of write" Writes {
-        /// The blocks that the file has are written over.
+        /// Overwrites the existing blocks.
         #[default]
         Overwrite = "overwrite",
-        /// Each pass begins with an empty file and makes it longer by every block, in order.
+        /// Begins each pass with an empty file, and appends every block in order.
         Append = "append",
     }
 }
@@ -130,7 +130,7 @@ pub enum Pattern {
     Seq,
     Random,
     Reverse,
-    /// Every n-th block, then again from the next one.
+    /// Every n-th block, then again starting at the next one.
     Stride(u64),
 }
 
@@ -145,7 +145,7 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Why a text names no pattern.
+/// The reason why a text is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     #[error(transparent)]

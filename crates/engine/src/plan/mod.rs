@@ -1,6 +1,6 @@
-//! What to measure: pure data and the rules that make it.
+//! What to measure: pure data and the rules that build it.
 //!
-//! Settings (what the user asked for) become a [`Plan`] (cells, trials, seed, budget) through an
+//! Settings (the user's request) become a [`Plan`] (cells, trials, seed, budget) through an
 //! experiment; nothing here touches a file, a clock or the kernel.
 
 mod axes;
@@ -41,7 +41,7 @@ pub use nearest::{Unknown, nearest};
 pub use preset::{Names, PRESETS, Preset, PresetError, preset};
 pub use presets::{Broken, Presets};
 pub use probe::{Param, ProbeCell};
-pub use probe_info::{Group, ProbeInfo, named as named_probes};
+pub use probe_info::{Group, ProbeInfo, find_probes};
 pub use probe_param::{ProbeParam, ProbeSet, check_sets, set_of, set_values, sets_of};
 pub use range::{Range, RangeError, RangeOf};
 pub use remote::Remote;

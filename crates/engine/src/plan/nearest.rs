@@ -1,6 +1,6 @@
 //! "Unknown name, did you mean ...": one message for backends, presets, formats.
 
-/// A name that is in no registry, with the nearest that are.
+/// A name that is in no registry, with the nearest ones that are.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {kind} '{name}'{}", hint(.near, .all))]
 pub struct Unknown {
@@ -17,7 +17,7 @@ fn hint(near: &[String], all: &[String]) -> String {
     }
 }
 
-/// The error for `name`, naming up to three of `known` that are close in spelling.
+/// Returns the error for `name`, naming up to three of `known` that are close in spelling.
 pub fn nearest<'a>(
     kind: &'static str,
     name: &str,

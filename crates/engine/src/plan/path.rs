@@ -1,5 +1,5 @@
-//! A path in JSON: a string, or its bytes where it is not UTF-8, so that every target can be saved
-//! and run again.
+//! A path in JSON: a string, or its bytes if it is not UTF-8, so that every target can be saved and
+//! run again.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -16,9 +16,9 @@ pub struct Preset {
     pub about: String,
     pub doc: String,
     pub experiment: String,
-    /// Of the whole run, and what all of its sweeps share.
+    /// Settings of the whole run, and those that all of its sweeps share.
     pub settings: Settings,
-    /// Several sets of axes in one plan, as a read and a write: each stands over `settings`. Empty:
+    /// Several sets of axes in one plan, as a read and a write: each overrides `settings`. Empty:
     /// these are all.
     pub sweeps: Vec<Settings>,
 }
@@ -38,7 +38,7 @@ macro_rules! presets {
     ($($id:literal),+ $(,)?) => { &[$(($id, include_str!(concat!("../../assets/presets/", $id, ".toml")))),+] };
 }
 
-/// The presets that come with iotui: id and text.
+/// The built-in presets: id and text.
 pub static PRESETS: &[(&str, &str)] = presets![
     "quick",
     "basics",
@@ -64,11 +64,21 @@ pub static PRESETS: &[(&str, &str)] = presets![
 ];
 
 /// What a plan has once, however many sweeps it joins.
-const ONCE: &[&str] =
-    &["trials", "budget", "trial-time", "seed", "ceilings", "rated", "cold", "set", "remote"];
+const ONCE: &[&str] = &[
+    "trials",
+    "until",
+    "budget",
+    "trial-time",
+    "seed",
+    "ceilings",
+    "rated",
+    "cold",
+    "set",
+    "remote",
+];
 
 impl PresetError {
-    /// Without the name of the preset, for a list of presets.
+    /// Returns the reason without the name of the preset, for a list of presets.
     pub fn why(&self) -> String {
         match self {
             PresetError::Unknown(unknown) => unknown.to_string(),
@@ -78,7 +88,7 @@ impl PresetError {
     }
 }
 
-/// The names that a preset may use, of registries above this floor.
+/// The names that a preset may use, from registries above this floor.
 #[derive(Debug, Clone, Copy)]
 pub struct Names<'a> {
     pub experiments: &'a [&'a str],
@@ -86,7 +96,7 @@ pub struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// Whether these backends and their options are there.
+    /// Returns whether these backends and their options are there.
     fn check(&self, backends: &Backends) -> Result<(), ChoiceError> {
         for choice in backends.choices(self.infos) {
             let info = self.infos.iter().find(|info| info.id == choice.id);
@@ -98,7 +108,7 @@ impl Names<'_> {
     }
 }
 
-/// Settings as text, every one with its place in the file.
+/// Settings as text, each with its position in the file.
 type Placed = BTreeMap<String, Spanned<toml::Value>>;
 
 #[derive(Deserialize)]
@@ -125,19 +135,19 @@ struct Written<'a> {
 }
 
 impl Preset {
-    /// Reads a preset; every key of `[settings]` and of a `[[sweep]]` is a long option of the
+    /// Parses a preset; every key of `[settings]` and of a `[[sweep]]` is a long option of the
     /// command line.
     ///
     /// # Errors
-    /// What is wrong, in one line, with the line of the file.
+    /// The first problem, in one line, with the line of the file.
     pub fn parse(id: &str, text: &str) -> Result<Preset, PresetError> {
         Preset::parse_knowing(id, text, None)
     }
 
-    /// [`Preset::parse`], and its experiment and backends are looked for among these `names`.
+    /// Parses like [`Preset::parse`]; its experiment and backends must be among these `names`.
     ///
     /// # Errors
-    /// As there, and a name that is not known.
+    /// As there, and an unknown name.
     pub fn parse_knowing(
         id: &str,
         text: &str,
@@ -180,18 +190,18 @@ impl Preset {
         })
     }
 
-    /// The text of its file: parsing it gives this preset again.
+    /// Returns the text of its file: parsing it gives this preset again.
     pub fn to_toml(&self) -> String {
         let table = |settings: &Settings| {
-            settings.said().map(|(name, text)| (name.to_string(), text.into())).collect()
+            settings.given_values().map(|(name, text)| (name.to_string(), text.into())).collect()
         };
         let Preset { about, doc, experiment, .. } = self;
         let (settings, sweep) = (table(&self.settings), self.sweeps.iter().map(table).collect());
-        // Text and tables of text can always be written.
+        // Text and tables of text can always be serialised.
         toml::to_string(&Written { about, doc, experiment, settings, sweep }).unwrap_or_default()
     }
 
-    /// What is swept, one after the other.
+    /// Returns what is swept, one after the other.
     pub fn parts(&self) -> Vec<Settings> {
         match self.sweeps.as_slice() {
             [] => vec![self.settings.clone()],
@@ -199,11 +209,11 @@ impl Preset {
         }
     }
 
-    /// This preset with `said` over it, in each of its sweeps.
+    /// Returns this preset overridden by `said`, in each of its sweeps.
     pub fn over(&self, said: &Settings) -> Preset {
         let mut preset = Preset { settings: said.clone().or(&self.settings), ..self.clone() };
         for sweep in &mut preset.sweeps {
-            said.said().for_each(|(name, _)| sweep.unset(name));
+            said.given_values().for_each(|(name, _)| sweep.unset(name));
         }
         preset
     }
@@ -255,7 +265,7 @@ fn settings(
     Ok(settings)
 }
 
-/// The preset of that name.
+/// Returns the preset of that name.
 pub fn preset(id: &str) -> Result<Preset, PresetError> {
     match PRESETS.iter().find(|(name, _)| *name == id) {
         Some((name, text)) => Preset::parse(name, text),
@@ -290,9 +300,9 @@ mod tests {
     fn sweeps_stand_over_what_they_share_and_below_what_is_said() {
         let text = "about='a'\ndoc='d'\nexperiment='sweep'\n[settings]\nblock-size='512'\nop='read'\n[[sweep]]\n[[sweep]]\nop='write'";
         let preset = Preset::parse("x", text).unwrap();
-        let lines = |preset: &Preset| {
+        fn lines(preset: &Preset) -> Vec<String> {
             preset.parts().iter().map(|part| part.argv().join(" ")).collect::<Vec<_>>()
-        };
+        }
         assert_eq!(lines(&preset), ["-s 512 --op read", "-s 512 --op write"]);
         assert_eq!(Preset::parse("x", &preset.to_toml()).unwrap(), preset);
         let mut said = Settings::default();
@@ -303,14 +313,14 @@ mod tests {
     #[test]
     fn errors_name_the_preset_the_key_and_the_reason() {
         assert!(preset("quik").unwrap_err().to_string().contains("did you mean quick"));
-        let bad = |settings: &str| {
+        fn bad(settings: &str) -> String {
             Preset::parse(
                 "x",
                 &format!("about='a'\ndoc='d'\nexperiment='sweep'\n[settings]\n{settings}"),
             )
             .unwrap_err()
             .to_string()
-        };
+        }
         assert!(bad("block-size='8m..1k'").contains("x: line 5: block-size: the range"));
         assert!(bad("op='read'\ntrials=[1]").contains("line 6: trials is a"));
         assert!(

@@ -1,13 +1,13 @@
-//! The presets there are: those that come with iotui, and those of the user.
+//! All presets: the built-in ones, and those of the user.
 
 use super::nearest;
 use super::preset::{PRESETS, Preset, PresetError, preset};
 
-/// A file of the user's that is no preset.
+/// A user's file that is not a preset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     pub id: String,
-    /// In one line.
+    /// The reason, in one line.
     pub why: String,
 }
 
@@ -19,10 +19,10 @@ pub struct Presets {
 }
 
 impl Presets {
-    /// What is measured where nothing was named.
+    /// The preset that is measured if none is named.
     pub const DEFAULT: &'static str = "quick";
 
-    /// Those that come with iotui.
+    /// Returns those that come with iotui.
     pub fn built_in() -> Presets {
         // A test parses every one of them.
         Presets {
@@ -35,10 +35,12 @@ impl Presets {
         PRESETS.iter().any(|(known, _)| *known == id)
     }
 
-    /// Takes in a file of the user's by its name without `.toml`: a preset in place of one of that
-    /// name, or the reason why it is none. The built-in ones keep their names.
+    /// Adds a file of the user by its name without `.toml`: replaces a preset of that name, or
+    /// records why the file is invalid. The built-in presets keep their names.
     pub fn add(&mut self, id: &str, preset: Result<Preset, String>) {
-        let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        fn plain(c: char) -> bool {
+            c.is_alphanumeric() || matches!(c, '-' | '_' | '.')
+        }
         let preset = match preset {
             Ok(_) if Self::is_built_in(id) => {
                 Err("a built-in preset has this name: rename the file".into())
@@ -58,7 +60,7 @@ impl Presets {
         }
     }
 
-    /// The built-in ones in their order, then the user's.
+    /// Returns the built-in ones in their order, then the user's.
     pub fn iter(&self) -> impl Iterator<Item = &Preset> {
         self.known.iter()
     }
@@ -67,7 +69,7 @@ impl Presets {
         &self.broken
     }
 
-    /// The preset of that name.
+    /// Returns the preset of that name.
     pub fn get(&self, id: &str) -> Result<&Preset, PresetError> {
         if let Some(preset) = self.iter().find(|p| p.id == id) {
             return Ok(preset);
@@ -80,11 +82,12 @@ impl Presets {
         }
     }
 
-    /// What is measured where only probes were named.
+    /// The preset that is measured if only probes are named.
     pub const LAB: &'static str = "lab";
 
-    /// Those that were named, or the default: of files, or of `probes` where some were named.
-    pub fn chosen(&self, names: &[String], probes: bool) -> Result<Vec<Preset>, PresetError> {
+    /// Returns those that were named, or the default: of files, or of `probes` where some were
+    /// named.
+    pub fn select(&self, names: &[String], probes: bool) -> Result<Vec<Preset>, PresetError> {
         if names.is_empty() {
             return Ok(vec![self.get(if probes { Self::LAB } else { Self::DEFAULT })?.clone()]);
         }
@@ -120,12 +123,12 @@ mod tests {
         assert_ne!(presets.get("quick").unwrap().about, "mine");
         assert!(presets.get("bad").unwrap_err().to_string().contains("preset bad: line 1"));
         assert!(presets.get("mien").unwrap_err().to_string().contains("did you mean mine"));
-        assert_eq!(presets.chosen(&[], false).unwrap(), [preset("quick").unwrap()]);
+        assert_eq!(presets.select(&[], false).unwrap(), [preset("quick").unwrap()]);
         assert_eq!(
-            presets.chosen(&["raw".into(), "mine".into()], true).unwrap(),
+            presets.select(&["raw".into(), "mine".into()], true).unwrap(),
             [preset("raw").unwrap(), own("mine")]
         );
-        // Written anew, it takes its own place.
+        // A preset written again keeps its position.
         presets.add("bad", Ok(own("bad")));
         presets.add("mine", Ok(Preset { about: "new".into(), ..own("mine") }));
         assert_eq!(

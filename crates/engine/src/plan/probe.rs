@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units;
 
-/// One probe with its parameters; in JSON they stand beside its name:
+/// One probe with its parameters, which in JSON are next to its name:
 /// `{"probe":"call","arguments":3}`.
 ///
 /// Cells with the same id and parameters are the same measurement, in every session.
@@ -56,8 +56,8 @@ impl fmt::Display for Param {
     }
 }
 
-/// What a cell without the parameter means, where others of its probe have it: its line says it
-/// too. Part of no identity.
+/// The value that a cell without the parameter has, if others of its probe have the parameter: its
+/// line shows it too. Not part of its identity.
 const UNSAID: &[(&str, &str, u64)] =
     &[("net-bandwidth", "bytes", 1 << 20), ("pipe", "bytes", 64 << 10)];
 
@@ -69,23 +69,23 @@ impl ProbeCell {
         }
     }
 
-    /// The parameters for one line: `arguments 3, path libc`, a size by itself; empty where there
-    /// are none.
+    /// Returns the parameters for one line: `arguments 3, path libc`, a size by itself; empty where
+    /// there are none.
     pub fn parameters(&self) -> String {
-        self.written(|name, value| format!("{name} {value}"))
+        self.join_parameters(|name, value| format!("{name} {value}"))
     }
 
-    /// The same where there is little room: `arguments 3, libc`. A word says by itself what it is,
-    /// but for that of the CPUs.
+    /// Returns the same where there is little room: `arguments 3, libc`. A word says by itself what
+    /// it is, but for that of the CPUs.
     pub fn short_parameters(&self) -> String {
-        self.written(|name, value| match value {
+        self.join_parameters(|name, value| match value {
             Param::Flag(true) => name.into(),
             Param::Text(word) if name != "cpus" => word.clone(),
             value => format!("{name} {value}"),
         })
     }
 
-    fn written(&self, shown: impl Fn(&str, &Param) -> String) -> String {
+    fn join_parameters(&self, shown: impl Fn(&str, &Param) -> String) -> String {
         let mut params = self.params.clone();
         for (_, name, value) in UNSAID.iter().filter(|(probe, ..)| *probe == self.probe) {
             params.entry((*name).into()).or_insert(Param::Number(*value));
@@ -97,9 +97,9 @@ impl ProbeCell {
         params.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
-    /// The parameters for a legend, each in a word or two: `stride 64`, `loopback`, `not pinned`;
-    /// empty where there are none.
-    pub fn words(&self) -> Vec<String> {
+    /// Returns the parameters for a legend, each in a word or two: `stride 64`, `loopback`, `not
+    /// pinned`; empty where there are none.
+    pub fn short_words(&self) -> Vec<String> {
         let word = |(name, value): (&String, &Param)| match value {
             Param::Text(text) => text.clone(),
             Param::Number(size) if name == "bytes" => units::show_bytes(*size),
@@ -110,12 +110,12 @@ impl ProbeCell {
         self.params.iter().map(word).collect()
     }
 
-    /// Whether it goes to the machine of `--remote`.
+    /// Returns whether it goes to the machine of `--remote`.
     pub fn is_far(&self) -> bool {
         matches!(self.params.get("to"), Some(Param::Text(to)) if to == "remote")
     }
 
-    /// The cell for one line: `call, arguments 3`.
+    /// Returns the cell in one line: `call, arguments 3`.
     pub fn label(&self) -> String {
         match self.parameters() {
             none if none.is_empty() => self.probe.clone(),
@@ -147,9 +147,9 @@ mod tests {
             [("kind", "unix".into()), ("cpus", "same".into()), ("huge", false.into())],
         );
         assert_eq!(pipe.short_parameters(), "64 KiB, cpus same, huge no, unix");
-        let bandwidth = |params: &[(&'static str, Param)]| {
+        fn bandwidth(params: &[(&'static str, Param)]) -> String {
             ProbeCell::new("net-bandwidth", params.iter().cloned()).label()
-        };
+        }
         assert_eq!(bandwidth(&[("to", "loopback".into())]), "net-bandwidth, 1 MiB, to loopback");
         assert_eq!(
             bandwidth(&[("bytes", 1024.into()), ("to", "loopback".into())]),

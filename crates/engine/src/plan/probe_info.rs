@@ -1,4 +1,4 @@
-//! What a probe is: one record from which help, lists, the Lab screen and reports are made.
+//! The description of a probe: one record that help, lists, the Lab screen and reports use.
 
 use super::kinds::names;
 use super::{ProbeParam, Unknown, nearest};
@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 names! {
-    /// What of a machine a probe measures.
+    /// The part of a machine that a probe measures.
     "group of probes" Group {
         Cpu = "cpu",
         Memory = "memory",
@@ -26,25 +26,26 @@ pub struct ProbeInfo {
     pub title: &'static str,
     /// One line for lists.
     pub about: &'static str,
-    /// A paragraph: what it does and why, what is subtracted, how to read the number.
+    /// A paragraph: what it does and why, what is subtracted, how to interpret the number.
     pub doc: &'static str,
-    /// Makes files of its own, in a folder that has to be found.
+    /// Creates files, in a folder that has to be found.
     pub makes_files: bool,
-    /// What `--set` takes.
+    /// The parameters that `--set` takes.
     pub params: &'static [ProbeParam],
 }
 
-/// The ids of `known` that `asked` names, in the order of `known`: an id, a group, or `all`.
+/// Returns the probes of `known` that `asked` names (an id, a group, or `all`), in the order of
+/// `known`.
 ///
 /// # Errors
-/// A word that names none of them.
-pub fn named<'a>(
+/// A word names none of them.
+pub fn find_probes<'a>(
     asked: &[String],
     known: &'a [&'static ProbeInfo],
 ) -> Result<Vec<&'a &'static ProbeInfo>, Unknown> {
-    let names = |word: &str, info: &ProbeInfo| {
+    fn names(word: &str, info: &ProbeInfo) -> bool {
         word == "all" || word == info.id || word == info.group.name()
-    };
+    }
     for word in asked {
         if !known.iter().any(|info| names(word, info)) {
             let all = known
@@ -78,7 +79,7 @@ mod tests {
         let known = [&CALL, &RTT];
         let ids = |asked: &[&str]| {
             let asked: Vec<String> = asked.iter().map(|word| word.to_string()).collect();
-            named(&asked, &known)
+            find_probes(&asked, &known)
                 .map(|found| found.iter().map(|info| info.id).collect::<Vec<_>>())
                 .map_err(|error| error.to_string())
         };

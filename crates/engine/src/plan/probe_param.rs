@@ -1,4 +1,4 @@
-//! Parameters of probes whose values can be chosen, and what `--set` says of them:
+//! Parameters of probes whose values can be chosen, and the syntax of `--set`:
 //! `processes=1..10`, `latency.stride=64,128`.
 
 use std::fmt;
@@ -7,35 +7,35 @@ use std::str::FromStr;
 use super::{Param, ProbeCell, ProbeInfo, Range, RangeOf, SettingError, nearest};
 use crate::units::short_bytes;
 
-/// A parameter of a probe that `--set` takes; its name is that in the cells.
+/// A parameter of a probe that `--set` takes; its name is the one in the cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProbeParam {
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub about: &'static str,
     pub of: RangeOf,
     pub least: u64,
     pub most: u64,
-    /// Every value is a multiple of it.
+    /// Every value is a multiple of this.
     pub step: u64,
-    /// What is measured where nothing is said.
+    /// The default values.
     pub usual: &'static str,
 }
 
 impl ProbeParam {
-    /// One of its values as it is typed.
-    fn shown(&self, value: u64) -> String {
+    /// Returns a value as it is typed.
+    fn show_value(&self, value: u64) -> String {
         if self.of == RangeOf::Bytes { short_bytes(value) } else { value.to_string() }
     }
 
-    /// The values that it may have: `1 to 32`, `4k to 1g in steps of 4k`.
+    /// Returns the allowed values: `1 to 32`, `4k to 1g in steps of 4k`.
     pub fn range(&self) -> String {
         let step = if self.step > 1 {
-            format!(" in steps of {}", self.shown(self.step))
+            format!(" in steps of {}", self.show_value(self.step))
         } else {
             String::new()
         };
-        format!("{} to {}{step}", self.shown(self.least), self.shown(self.most))
+        format!("{} to {}{step}", self.show_value(self.least), self.show_value(self.most))
     }
 
     fn takes(&self, value: u64) -> bool {
@@ -43,10 +43,10 @@ impl ProbeParam {
     }
 }
 
-/// What was said of one parameter.
+/// The values given for one parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbeSet {
-    /// Of this probe alone; `None`: of every probe that is chosen and has it.
+    /// The only probe it applies to; `None`: every chosen probe that has the parameter.
     pub probe: Option<String>,
     pub name: String,
     pub values: Range,
@@ -57,12 +57,12 @@ impl ProbeSet {
         self.probe.as_deref().is_none_or(|own| own == id)
     }
 
-    /// Whether `info` takes it.
+    /// Returns whether `info` takes it.
     pub fn fits(&self, info: &ProbeInfo) -> bool {
         self.is_of(info.id) && info.params.iter().any(|param| param.name == self.name)
     }
 
-    /// What it is about, as typed before the `=`.
+    /// Returns what it is about, as typed before the `=`.
     pub fn key(&self) -> String {
         self.probe.as_ref().map_or(self.name.clone(), |probe| format!("{probe}.{}", self.name))
     }
@@ -84,7 +84,7 @@ impl FromStr for ProbeSet {
         if name.is_empty() || probe.as_ref().is_some_and(String::is_empty) {
             return Err(bad());
         }
-        // A count is read like a size: the same digits and powers.
+        // A count is parsed like a size: the same digits and powers.
         Ok(ProbeSet { probe, name: name.into(), values: Range::parse(values, RangeOf::Bytes)? })
     }
 }
@@ -95,10 +95,10 @@ impl fmt::Display for ProbeSet {
     }
 }
 
-/// Several of them with spaces between, as in a preset.
+/// Returns several of them with spaces between, as in a preset.
 ///
 /// # Errors
-/// One that is none.
+/// One of them is invalid.
 pub fn parse_sets(text: &str) -> Result<Vec<ProbeSet>, SettingError> {
     let mut sets = Vec::new();
     for word in text.split_whitespace() {
@@ -107,26 +107,27 @@ pub fn parse_sets(text: &str) -> Result<Vec<ProbeSet>, SettingError> {
     if sets.is_empty() { "".parse::<ProbeSet>().map(|set| vec![set]) } else { Ok(sets) }
 }
 
-/// Takes the place of what was said of the same parameter before.
+/// Replaces earlier values of the same parameter.
 pub fn put(sets: &mut Vec<ProbeSet>, set: ProbeSet) {
     sets.retain(|known| known.key() != set.key());
     sets.push(set);
 }
 
-/// What is said of a parameter of a probe; of this probe alone goes before of all.
+/// Returns the value given for a parameter; one for this probe alone precedes one for all.
 pub fn set_of<'a>(sets: &'a [ProbeSet], id: &str, name: &str) -> Option<&'a ProbeSet> {
     sets.iter()
         .filter(|set| set.name == name && set.is_of(id))
         .min_by_key(|set| set.probe.is_none())
 }
 
-/// The values for a parameter of a probe, as [`set_of`] finds them.
+/// Returns the values for a parameter of a probe, as [`set_of`] finds them.
 pub fn set_values(sets: &[ProbeSet], id: &str, name: &str) -> Option<Vec<u64>> {
     set_of(sets, id, name).map(|set| set.values.values.clone())
 }
 
-/// The values of a plan's own cells, as if each had been said of its probe: a plan that is run
-/// again knows nothing else of them.
+/// Returns the values of a plan's own cells, as if each had been given for its probe: a plan that
+/// is
+/// run again knows nothing else of them.
 pub fn sets_of(cells: &[ProbeCell]) -> Vec<ProbeSet> {
     let mut sets: Vec<ProbeSet> = Vec::new();
     for cell in cells {
@@ -152,10 +153,10 @@ pub fn sets_of(cells: &[ProbeCell]) -> Vec<ProbeSet> {
     sets
 }
 
-/// Holds what was said against the probes that are chosen.
+/// Checks the given values against the selected probes.
 ///
 /// # Errors
-/// No chosen probe has the parameter, or a value is none of it.
+/// No chosen probe has the parameter, or a value is not allowed.
 pub fn check_sets(sets: &[ProbeSet], chosen: &[&ProbeInfo]) -> Result<(), SettingError> {
     for set in sets {
         if let Some(probe) =
@@ -187,7 +188,7 @@ pub fn check_sets(sets: &[ProbeSet], chosen: &[&ProbeInfo]) -> Result<(), Settin
         }
         for (id, param) in of().filter(|(_, param)| param.name == set.name) {
             if let Some(value) = set.values.values.iter().find(|value| !param.takes(**value)) {
-                let (value, range) = (param.shown(*value), param.range());
+                let (value, range) = (param.show_value(*value), param.range());
                 return Err(SettingError::Value(format!(
                     "{id} takes {} from {range}, not {value}",
                     set.name
@@ -265,13 +266,13 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_in_one_line_with_what_is_right() {
-        let told = |text: &str| {
+        fn told(text: &str) -> Result<(), String> {
             let sets = parse_sets(text).map_err(|error| error.to_string());
             sets.and_then(|sets| {
                 check_sets(&sets, &[&INFO, &CONTENTION, &LATENCY])
                     .map_err(|error| error.to_string())
             })
-        };
+        }
         assert_eq!(told("processes=1..10 latency.bytes=4k"), Ok(()));
         for (text, wanted) in [
             ("processes", "not NAME=VALUES"),

@@ -4,14 +4,14 @@ use std::fmt;
 
 use crate::units::{self, UnitError};
 
-/// What the numbers of a range mean, and so how one of them is read.
+/// The kind of numbers in a range, which determines how they are parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RangeOf {
     Bytes,
     Count,
 }
 
-/// The values of a range, in the order given, each once.
+/// The values of a range, in the order given, without duplicates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
     pub text: String,
@@ -26,14 +26,14 @@ pub enum RangeError {
     Backwards(String),
     #[error("the range '{0}' never ends: start above 0, step above 0, factor above 1")]
     Endless(String),
-    #[error("the range '{0}' has more than {MOST} values")]
+    #[error("the range '{0}' has more than {MAX_VALUES} values")]
     TooMany(String),
     #[error("the range is empty: write a number (4k), a list (4k,64k) or a range (4k..1m)")]
     Empty,
 }
 
-/// More values than anyone waits for; a typo such as `1..1g+1` ends here instead of in memory.
-const MOST: usize = 1024;
+/// More values than any run has time for; a typo such as `1..1g+1` fails here, not out of memory.
+const MAX_VALUES: usize = 1024;
 
 enum Step {
     Times(u64),
@@ -55,20 +55,20 @@ impl Range {
                 None => push(&mut values, one(item)?),
                 Some((low, rest)) => span(&mut values, item, one(low)?, rest, one)?,
             }
-            if values.len() > MOST {
+            if values.len() > MAX_VALUES {
                 return Err(RangeError::TooMany(text.into()));
             }
         }
         Ok(Range { text: text.into(), values })
     }
 
-    /// A range of exactly these values.
+    /// Returns a range of exactly these values.
     pub fn list(values: &[u64]) -> Self {
         let text = values.iter().map(|v| units::short_bytes(*v)).collect::<Vec<_>>().join(",");
         Range { text, values: values.to_vec() }
     }
 
-    /// Whether one value was asked for, alone.
+    /// Returns whether one value alone was requested.
     pub fn is_single(&self) -> bool {
         self.values.len() == 1
     }
@@ -119,7 +119,7 @@ fn span(
             Some(next) if next <= high && next > value => value = next,
             _ => return Ok(()),
         }
-        if values.len() > MOST {
+        if values.len() > MAX_VALUES {
             return Err(RangeError::TooMany(item.into()));
         }
     }

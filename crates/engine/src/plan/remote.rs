@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SettingError;
 
-/// Where `iotui serve` listens on another machine. Only its name: what it is there is found out
-/// when it is reached.
+/// The address of `iotui serve` on another machine. Only its name: it is resolved on connecting.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Remote {
@@ -19,10 +18,10 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Where `iotui serve` listens unless told otherwise; no other service is registered there.
+    /// The default port of `iotui serve`; no other service is registered there.
     pub const PORT: u16 = 7717;
-    /// The longest name of a host (RFC 1035).
-    const LONGEST: usize = 253;
+    /// Maximum length of a host name (RFC 1035).
+    const MAX_NAME_LEN: usize = 253;
 }
 
 impl FromStr for Remote {
@@ -48,18 +47,18 @@ impl FromStr for Remote {
                     },
                 )
             }
-            // An address of IPv6 without brackets has no port.
+            // An IPv6 address without brackets has no port.
             None if text.matches(':').count() > 1 => (text, None),
             None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
         };
         let port = port.map_or(Ok(Remote::PORT), |port| port.parse().map_err(|_| bad()))?;
         let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
-        // What has colons is an address of IPv6, perhaps with a zone.
+        // A host with colons is an IPv6 address, perhaps with a zone.
         let address = host.split_once('%').map_or(host, |(address, _)| address);
         let sound = !host.contains(':') || address.parse::<Ipv6Addr>().is_ok();
         let sound = sound
             && !host.is_empty()
-            && host.len() <= Remote::LONGEST
+            && host.len() <= Remote::MAX_NAME_LEN
             && host.chars().all(known)
             && !host.starts_with('-')
             && port > 0;

@@ -1,4 +1,4 @@
-//! What can be wrong with the text of a setting.
+//! The errors in the text of a setting.
 
 use super::kinds::PatternError;
 use super::{ChoiceError, RangeError, Unknown};

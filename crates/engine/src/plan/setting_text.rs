@@ -1,4 +1,4 @@
-//! From the text of an option to the value of a setting.
+//! Parsing of an option's text into the value of a setting.
 
 use std::time::Duration;
 
@@ -41,12 +41,12 @@ pub(super) fn some_names<T: std::str::FromStr<Err = Unknown> + PartialEq>(
     Ok(names)
 }
 
-/// `70`, `70%`, `0,30,50`, `0..100+25`.
+/// Returns `70`, `70%`, `0,30,50`, `0..100+25`.
 pub(super) fn percents(text: &str) -> Result<Range, SettingError> {
     percentages(text, 0..=100, "a percentage of reads from 0 to 100")
 }
 
-/// `50`, `50,100,150`, `50%`; more than ten times the memory is a typing error.
+/// Returns `50`, `50,100,150`, `50%`; more than ten times the memory is a typing error.
 pub(super) fn shares(text: &str) -> Result<Range, SettingError> {
     percentages(text, 1..=1000, "a percentage of the memory from 1 to 1000")
 }
@@ -86,6 +86,15 @@ pub(super) fn trials(text: &str) -> Result<u32, SettingError> {
     }
 }
 
+/// Parses a share in percent, `5%` or `0.5`, to hundredths of a percent.
+pub(super) fn until(text: &str) -> Result<u32, SettingError> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>().map(|percent| (percent * 100.0).round()) {
+        Ok(hundredths) if (1.0..=10_000.0).contains(&hundredths) => Ok(hundredths as u32),
+        _ => bad(text, "a percentage from 0.01 to 100"),
+    }
+}
+
 pub(super) fn positive(text: &str) -> Result<Duration, SettingError> {
     let time = units::parse_time(text)?;
     if time.is_zero() { bad(text, "a time above 0") } else { Ok(time) }
@@ -109,8 +118,8 @@ pub(super) fn seed(text: &str) -> Result<u64, SettingError> {
     }
 }
 
-/// The registry knows the names.
-pub(super) fn words(text: &str) -> Result<Vec<String>, SettingError> {
+/// Splits a list at commas; the registry checks the names.
+pub(super) fn split_list(text: &str) -> Result<Vec<String>, SettingError> {
     let words: Vec<String> = text.split(',').map(|word| word.trim().to_string()).collect();
     if words.iter().any(String::is_empty) { bad(text, "a list of names") } else { Ok(words) }
 }

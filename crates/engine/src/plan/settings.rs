@@ -1,13 +1,13 @@
-//! What the user asked for: every setting once, with its name, its parser and its way back to text.
+//! The user's settings: each once, with its name, its parser and its formatter.
 //!
-//! The command line, presets and `--dry-run`'s line are all made from [`Settings::ALL`].
+//! The command line, presets and `--dry-run`'s line are all built from [`Settings::ALL`].
 
 use std::time::Duration;
 
 use super::probe_param::{parse_sets, put};
 use super::setting_text::{
-    backends, block_sizes, percents, positive, seed, shares, some_names, some_of, switch,
-    trial_time, trials, words,
+    backends, block_sizes, percents, positive, seed, shares, some_names, some_of, split_list,
+    switch, trial_time, trials, until,
 };
 use super::{
     Backends, Cache, Cold, CpuCache, MeasureCeilings, Op, Pattern, ProbeSet, Range, RangeOf,
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::units;
 
-/// What was asked for. `None` = not said, so a preset or the default decides.
+/// The requested settings. `None` = not given, so a preset or the default decides.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
     pub backend: Option<Backends>,
@@ -29,7 +29,7 @@ pub struct Settings {
     pub direct: Option<bool>,
     pub xor: Option<bool>,
     pub size: Option<Range>,
-    /// Percentages of the memory that this process may have.
+    /// Percentages of the memory available to this process.
     pub memory_share: Option<Range>,
     pub sync: Option<Sync>,
     pub writes: Option<Vec<Writes>>,
@@ -37,6 +37,8 @@ pub struct Settings {
     pub mix: Option<Range>,
     pub cpu_cache: Option<Vec<CpuCache>>,
     pub trials: Option<u32>,
+    /// Half width of the intervals at which the run may end, in hundredths of a percent.
+    pub until: Option<u32>,
     pub budget: Option<Duration>,
     pub trial_time: Option<TrialTime>,
     pub seed: Option<u64>,
@@ -51,26 +53,26 @@ pub struct Settings {
     pub remote: Option<Remote>,
 }
 
-/// What kind of value a setting has: the option's help, completion and the screen's rows are made
-/// from it.
+/// The kind of value that a setting has, from which the option's help, completion and the screen's
+/// rows are built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
-    /// On or off: said alone, or as `=yes` and `=no`.
+    /// On or off: given alone, or as `=yes` and `=no`.
     Switch,
     /// One of these names.
     OneOf(&'static [&'static str]),
     /// One of these names, or a value of this form.
     OneOfOr(&'static [&'static str], &'static str),
-    /// Some of these names, with commas between.
+    /// Some of these names, separated by commas.
     SomeOf(&'static [&'static str]),
     /// A value of this form.
     Form(&'static str),
-    /// Values of this form, one each time the option is given; in text with spaces between.
+    /// Values of this form, one each time the option is given; in text separated by spaces.
     Forms(&'static str),
 }
 
 impl ValueKind {
-    /// The value as the help writes it, as in `read|write|seek`; `None` for a switch.
+    /// Returns the value as the help writes it, as in `read|write|seek`; `None` for a switch.
     pub fn placeholder(self) -> Option<String> {
         match self {
             ValueKind::Switch => None,
@@ -90,7 +92,7 @@ pub struct Setting {
     /// Its name on the screen.
     pub title: &'static str,
     pub kind: ValueKind,
-    /// What holds where it is not given, in words; empty for a switch that is off.
+    /// The default, in words; empty for a switch that is off.
     pub default: &'static str,
     /// What it does, without its default.
     pub about: &'static str,
@@ -99,7 +101,7 @@ pub struct Setting {
     take: fn(&mut Settings, &Settings),
 }
 
-/// One row of the table: where the text goes, and how it comes back.
+/// One row of the table: how the text is parsed, and how it is written.
 macro_rules! setting {
     (
         $name:literal $(/ $short:literal)?, $title:literal, $kind:expr, default: $default:literal,
@@ -135,7 +137,7 @@ fn join<T: ToString>(items: &[T]) -> String {
 }
 
 impl Setting {
-    /// Its line in the help.
+    /// Returns its line in the help.
     pub fn help(&self) -> String {
         match self.default {
             "" => self.about.into(),
@@ -143,7 +145,7 @@ impl Setting {
         }
     }
 
-    /// Its value as the text of an option, where it was said.
+    /// Returns its value as the text of an option, if it was given.
     pub fn text(&self, settings: &Settings) -> Option<String> {
         (self.get)(settings)
     }
@@ -165,7 +167,7 @@ impl Settings {
         setting!(
             "probe", "Probe", ValueKind::Form("ID,..|GROUP|all"),
             default: "none",
-            probe: words => |v| join(v),
+            probe: split_list => |v| join(v),
             "Operating-system probes to run instead of file I/O, or beside that of a preset; see \
              --list probes",
         ),
@@ -187,7 +189,7 @@ impl Settings {
                 Some(sets.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
             },
             take: |settings, from| {
-                // Those of the same parameter give way, and others stay.
+                // Values of the same parameter are replaced, and others stay.
                 let Some(from) = &from.sets else { return };
                 let given = settings.sets.take().unwrap_or_default();
                 let mut sets = from.clone();
@@ -320,20 +322,27 @@ impl Settings {
             "Exactly N trials of every cell",
         ),
         setting!(
+            "until", "Until", ValueKind::Form("PERCENT"),
+            default: "2%",
+            until: until => |v| format!("{}%", f64::from(*v) / 100.0),
+            "Run until every interval is within this share of its median, or more trials cannot \
+             be expected to narrow it; without --budget for up to an hour",
+        ),
+        setting!(
             "budget", "Budget", ValueKind::Form("TIME"),
-            default: "50s",
+            default: "50s, with --until 1h",
             budget: positive => |v| units::short_time(*v),
             "Time limit of the run, once the plan is made",
         ),
         setting!(
             "trial-time", "Trial time", ValueKind::Form("TIME|LOW..HIGH"),
-            default: "300ms",
+            default: "up to 300ms",
             trial_time: trial_time => |v| if v.low == v.high {
                 units::short_time(v.low)
             } else {
                 format!("{}..{}", units::short_time(v.low), units::short_time(v.high))
             },
-            "Duration of a trial; the count is doubled until a trial takes that long",
+            "Duration of a trial; the count is chosen so that a trial takes that long",
         ),
         setting!(
             "seed", "Seed", ValueKind::Form("N"),
@@ -364,18 +373,18 @@ impl Settings {
         }
     }
 
-    /// The name and text of every setting that was said: [`Settings::set`] of each gives these
-    /// settings again.
-    pub fn said(&self) -> impl Iterator<Item = (&'static str, String)> {
+    /// Returns the name and text of every setting that was given: [`Settings::set`] of each returns
+    /// these settings again.
+    pub fn given_values(&self) -> impl Iterator<Item = (&'static str, String)> {
         Self::ALL.iter().filter_map(|setting| Some((setting.name, (setting.get)(self)?)))
     }
 
-    /// The value of one by name, as text.
+    /// Returns the value of a setting as text.
     pub fn text(&self, name: &str) -> Option<String> {
         Self::ALL.iter().find(|s| s.name == name).and_then(|s| s.text(self))
     }
 
-    /// Forgets what was said of one.
+    /// Removes a setting.
     pub fn unset(&mut self, name: &str) {
         let mut rest = Settings::default();
         for setting in Self::ALL.iter().filter(|s| s.name != name) {
@@ -384,7 +393,7 @@ impl Settings {
         *self = rest;
     }
 
-    /// These settings; what they leave open is taken from `defaults`.
+    /// Returns these settings with what they leave open taken from `defaults`.
     pub fn or(mut self, defaults: &Settings) -> Settings {
         for setting in Self::ALL {
             (setting.take)(&mut self, defaults);
@@ -392,7 +401,7 @@ impl Settings {
         self
     }
 
-    /// Back to arguments: parsing them gives these settings again.
+    /// Returns the settings as arguments: parsing them gives these settings again.
     pub fn argv(&self) -> Vec<String> {
         let mut argv = Vec::new();
         for setting in Self::ALL {

@@ -15,13 +15,13 @@ pub struct TrialTime {
 
 impl Default for TrialTime {
     fn default() -> Self {
-        TrialTime::of(Duration::from_millis(300))
+        TrialTime::from_duration(Duration::from_millis(300))
     }
 }
 
 impl TrialTime {
-    /// One time, not a range of them.
-    pub fn of(time: Duration) -> TrialTime {
+    /// Returns a range of one time.
+    pub fn from_duration(time: Duration) -> TrialTime {
         TrialTime { low: time, high: time }
     }
 }

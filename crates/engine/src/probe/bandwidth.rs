@@ -63,7 +63,7 @@ const OPS: &[ParamRow<Op>] = &[
     },
 ];
 
-/// Limit of the working set; a larger one would not be slower.
+/// Maximum working set; a larger one would not be slower.
 const MAX_BYTES: u64 = 256 << 20;
 
 fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<Op>, usize)> {
@@ -212,7 +212,7 @@ fn bytes_per_pass(op: Op, len: usize) -> usize {
 }
 
 fn run_pass(op: Op, part: &Map) {
-    let (start, len) = (part.at(0), part.len());
+    let (start, len) = (part.address(0), part.len());
     // SAFETY: all accesses are within the mapping, which only this thread uses; the halves of a
     // copy do not overlap.
     unsafe {

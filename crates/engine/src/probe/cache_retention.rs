@@ -1,5 +1,5 @@
-//! A file read twice by a child process, inside a control group if possible: how much stayed
-//! cached, and how much came from the device again.
+//! Reading a file twice in a child process, inside a control group if possible, to measure how much
+//! stayed cached and how much came from the device again.
 
 use std::os::fd::AsRawFd;
 
@@ -25,10 +25,10 @@ const BLOCK_BYTES: usize = 256 << 10;
 const MAX_ATTEMPTS: u32 = 3;
 /// Microseconds of memory pressure stall from which memory counts as scarce.
 const MAX_STALL_MICROS: u64 = 200_000;
-/// Bytes that a reported time refers to.
+/// Bytes to which a reported time refers.
 pub(super) const REPORTED_BYTES: u64 = 4096;
 
-/// Which quantity is the value of the cell.
+/// The quantity that is the value of the cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value {
     /// Bytes cached after the first read.
@@ -38,9 +38,10 @@ pub(super) enum Value {
 }
 
 pub(super) struct CacheRetention {
-    /// Dropped, and so ended, before its group is removed: fields drop in this order.
+    /// Dropped before its group is removed, so that the process has ended: fields drop in this
+    /// order.
     reader: ReadWorker,
-    /// The control group, or why there is none.
+    /// The control group, or the reason why there is none.
     group: Result<MemoryGroup, String>,
     limit: Option<u64>,
     file: Scratch,
@@ -90,7 +91,7 @@ impl CacheRetention {
         })
     }
 
-    /// Reads the file up to `bytes` in pieces; stops when memory gets scarce and returns whether it
+    /// Reads the file up to `bytes` in pieces; stops if memory gets scarce, and returns whether it
     /// did.
     fn read(&mut self, bytes: u64) -> Result<(ReadPart, bool), ProbeError> {
         let guard = MemoryGuard::new(self.group.is_ok() || self.exceeded_memory.is_some());
@@ -156,7 +157,7 @@ impl MemoryGuard {
 
 impl Gauge for CacheRetention {
     /// Reads the file twice, whatever the count. Retries if other programs evicted the file: within
-    /// these bounds nothing else does.
+    /// these bounds nothing else evicts it.
     fn run(&mut self, _: u64) -> Result<BatchTime, ProbeError> {
         let mut best = self.read_twice()?;
         for _ in 1..MAX_ATTEMPTS {
@@ -168,7 +169,7 @@ impl Gauge for CacheRetention {
                 break;
             }
             let next = self.read_twice()?;
-            // More stayed cached, or as much with less read again.
+            // More stayed cached, or the same amount with less read again.
             if (next.cached, best.second.device_bytes) > (best.cached, next.second.device_bytes) {
                 best = next;
             }
@@ -202,9 +203,9 @@ impl Gauge for CacheRetention {
             ),
             _ => "within bounds".into(),
         };
-        let each = |part: ReadPart| {
+        fn each(part: ReadPart) -> String {
             show_nanos(part.nanos as f64 / (part.bytes.max(1) as f64 / REPORTED_BYTES as f64))
-        };
+        }
         let (first, second) = (last.first, last.second);
         let read = format!(
             "first read: {}, {} of it from the device, {} per 4 KiB; then {} was cached; second \
@@ -235,7 +236,7 @@ impl Gauge for CacheRetention {
         let tried = |why: &String| {
             format!("{} was tried, and no control group limits it: {why}", show_bytes(self.bytes))
         };
-        // If not all of it stayed cached, the limit was reached.
+        // If part of it did not stay cached, the limit was reached.
         let whole = self.last.is_some_and(|last| last.cached >= self.bytes);
         let bounded =
             self.group.as_ref().err().filter(|_| self.value == Value::Cached && whole).map(tried);

@@ -1,5 +1,5 @@
-//! Pointer chasing: each slot in memory holds the address of the next, so each load depends on the
-//! one before.
+//! Pointer chasing: each slot in memory holds the address of the next one, so each load depends on
+//! the one before.
 #![allow(unsafe_code)]
 
 use super::batch::BatchTime;
@@ -21,7 +21,7 @@ impl Ring {
         let link = |from: usize, to: usize| {
             // SAFETY: both slots are word-aligned and within the mapping, which is writable and
             // used by nothing else.
-            unsafe { map.at(from).cast::<usize>().write(map.at(to) as usize) }
+            unsafe { map.address(from).cast::<usize>().write(map.address(to) as usize) }
         };
         for offset in offsets {
             if let Some(before) = before {
@@ -33,7 +33,7 @@ impl Ring {
         }
         let (first, last) = (first.unwrap_or(0), before.unwrap_or(0));
         link(last, first);
-        let next = map.at(first) as usize;
+        let next = map.address(first) as usize;
         let mut ring = Ring { map, next };
         ring.run(MAX_WARM_UP_LOADS.min(places));
         ring

@@ -88,9 +88,9 @@ impl Probe for Clocks {
     fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
         let cost =
             SOURCES.iter().map(|known| ProbeCell::new(INFO.id, [("source", known.name.into())]));
-        let part = |name: &'static str| {
+        fn part(name: &'static str) -> ProbeCell {
             ProbeCell::new(INFO.id, [("source", name.into()), ("part", "resolution".into())])
-        };
+        }
         cost.chain(SOURCES.iter().map(|known| part(known.name))).collect()
     }
 

@@ -14,7 +14,7 @@ use crate::sys::memory_limit::free_memory;
 use crate::sys::threads::Affinity;
 use crate::units::show_bytes;
 
-/// What probes know and may use on this machine.
+/// What probes know about this machine and may use on it.
 #[derive(Debug, Clone, Default)]
 pub struct ProbeContext {
     pub host: Host,
@@ -83,7 +83,7 @@ impl ProbeContext {
     /// Checks that a probe may allocate `bytes`.
     ///
     /// # Errors
-    /// It may not; the message states the limit.
+    /// If it may not; the message states the limit.
     pub fn check_memory(&self, bytes: u64) -> Result<(), String> {
         if bytes <= self.memory {
             return Ok(());
@@ -107,7 +107,7 @@ impl ProbeContext {
     /// Returns an error once a stop was requested, for `?` between parts of long work.
     ///
     /// # Errors
-    /// [`ProbeError::Stopped`].
+    /// [`ProbeError::Stopped`] if a stop was requested.
     pub fn check_stop(&self) -> Result<(), ProbeError> {
         if self.is_stopping() { Err(ProbeError::Stopped) } else { Ok(()) }
     }

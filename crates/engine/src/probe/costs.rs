@@ -1,4 +1,4 @@
-//! The overhead of measuring: subtracted from every value, and shown beside it.
+//! Measurement overhead: subtracted from every value, and shown next to it.
 
 use super::empty_loop::run_empty_loop;
 use crate::sys::clock::Clock;

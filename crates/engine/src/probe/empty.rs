@@ -45,7 +45,7 @@ struct Turns;
 
 impl Gauge for Turns {
     fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
-        // The loop itself is measured, so it is not subtracted.
+        // The loop itself is being measured, so it is not subtracted.
         Ok(BatchTime { loops: 0, ..BatchTime::of_loop(count, || run_empty_loop(count)) })
     }
 }

@@ -10,7 +10,7 @@ pub(super) fn run_empty_loop(count: u64) {
     }
 }
 
-/// An empty `asm!` block, which the compiler cannot remove from a loop.
+/// Runs an empty `asm!` block, which the compiler cannot remove from a loop.
 #[inline(always)]
 pub(super) fn opaque_nop() {
     // SAFETY: the template is empty, so it keeps the promises of its options: no memory, stack or

@@ -46,10 +46,10 @@ static INFO: ProbeInfo = ProbeInfo {
 
 /// Memory limit of the control group.
 const GROUP_LIMIT: u64 = 128 << 20;
-/// Size of the file where there is no control group.
+/// Size of the file without a control group.
 const UNGROUPED_BYTES: u64 = 256 << 20;
 const MIN_BYTES: u64 = 1 << 20;
-/// Default sizes of files that are read again: some fit into the group, some do not.
+/// Default sizes of files that are read twice: some fit into the group, some do not.
 const SIZES: &[u64] = &[16 << 20, 32 << 20, 64 << 20, 96 << 20, 128 << 20, 192 << 20];
 /// Largest file of a cell.
 const MAX_BYTES: u64 = 1 << 40;
@@ -116,8 +116,8 @@ impl Probe for FileCache {
                 show_bytes(context.memory)
             ));
         }
-        // Reading takes no memory from programs, but evicts the cached data of other files: it
-        // reads more than a quarter of free memory only on request.
+        // Reading takes no memory from programs, but it evicts the cached data of other files: the
+        // probe reads more than a quarter of free memory only on request.
         let beyond = |why| {
             format!("{why}; to read it anyway, use --set file-cache.bytes={}", short_bytes(bytes))
         };
@@ -206,7 +206,7 @@ fn estimate_reread(bytes: u64, limit: Option<u64>, context: &ProbeContext) -> Es
             device_page.1,
             format!("{whose} cannot hold {file}: read from the device, {}", device.why),
         ),
-        // The kernel needs some of the memory for itself.
+        // The kernel itself needs some of the memory.
         _ if bytes > holds / 4 * 3 => {
             (CACHED.0, device_page.1, format!("{file} is close to the limit of {whose}"))
         }
@@ -237,7 +237,7 @@ mod tests {
     fn bounds_hold_for_any_amount_of_free_memory() {
         assert_eq!(bounds(&with(1 << 40), true), (Some(GROUP_LIMIT), GROUP_LIMIT / 4 * 5));
         assert_eq!(bounds(&with(1 << 40), false), (None, UNGROUPED_BYTES));
-        // A group must not get more than a quarter of free memory either.
+        // A group must not use more than a quarter of free memory either.
         assert_eq!(bounds(&with(100 << 20), true), (None, 100 << 20));
         assert_eq!(bounds(&with((10 << 20) + 5), false), (None, 10 << 20));
         assert!(
@@ -292,7 +292,7 @@ mod tests {
             beyond.reason.contains("cannot hold 192 MiB") && beyond.high > holds.high,
             "{beyond:?}"
         );
-        // Without a group, all of it stays cached.
+        // Without a group, the whole file stays cached.
         assert_eq!(estimate_reread(192 << 20, None, &context).high, holds.high);
     }
 }

@@ -43,7 +43,8 @@ static INFO: ProbeInfo = ProbeInfo {
     }],
 };
 
-/// Largest file that gets a name: opening an unnamed one costs more, which shows with small files.
+/// Maximum size of a file with a name: opening an unnamed file costs more, which matters for small
+/// ones.
 const MAX_NAMED_BYTES: u64 = 1 << 20;
 
 impl Probe for FileRead {

@@ -26,11 +26,11 @@ use crate::sys::residency::{Residency, residency_if_known};
 use crate::units::show_bytes;
 use crate::with_fill;
 
-/// Default sizes of cached files, from a part of a block to more than most CPU caches.
+/// Default sizes of cached files, from less than a block to more than most CPU caches.
 const CACHED_SIZES: &[u64] = &[1890, 11390, 64 << 10, 1 << 20, 16 << 20, 64 << 20];
 /// Default sizes of files read from the device: in random order each block may wait for it.
 const COLD_SIZES: &[u64] = &[64 << 10, 1 << 20, 4 << 20];
-/// Attempts at a batch when the file is evicted from the cache meanwhile.
+/// Attempts at a batch if the file is evicted from the cache meanwhile.
 const MAX_ATTEMPTS: u32 = 5;
 /// Largest file of a cell.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
@@ -118,7 +118,7 @@ pub(super) struct Source {
     pub path: PathBuf,
     /// Description of the file system, for the evidence.
     pub ground: Option<String>,
-    /// On a network or FUSE mount.
+    /// Whether it is on a network or FUSE mount.
     pub far: bool,
     /// Keeps a temporary file alive.
     pub _own: Option<Box<dyn Send>>,
@@ -134,14 +134,14 @@ pub(super) struct FileScan {
     block: Buffer,
     passes: u64,
     device_bytes: Option<u64>,
-    /// Share of a remote file that stays cached when it is opened: some file systems then drop all
-    /// of it.
+    /// Share of a remote file that stays cached when it is opened: some file systems drop all of
+    /// it then.
     cached_on_open: Option<f64>,
     context: ProbeContext,
 }
 
 impl FileScan {
-    /// Prepares passes over `source`; reads the file into the cache unless they are cold.
+    /// Prepares passes over `source`; reads the file into the cache unless the passes are cold.
     pub fn open(
         params: ScanParams,
         source: Source,
@@ -219,8 +219,8 @@ impl FileScan {
         Ok(())
     }
 
-    /// Handles a call that returned less than the whole block: an error, a signal, or a file that
-    /// shrank.
+    /// Handles a call that did not return the whole block because of an error, a signal, or a file
+    /// that shrank.
     #[cold]
     fn read_rest(&self, file: &File, at: u64, want: usize, got: isize) -> Result<(), ProbeError> {
         if got < 0 && got != -(libc::EINTR as isize) {
@@ -250,7 +250,7 @@ impl FileScan {
         Ok(batch)
     }
 
-    /// Times `count` passes over a file that is cached and stays so; a remote file system may still
+    /// Times `count` passes over a file that is and stays cached; a remote file system may still
     /// fetch it again.
     fn warm_passes(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         for _ in 0..MAX_ATTEMPTS {
@@ -284,7 +284,7 @@ impl FileScan {
 }
 
 /// Checks that a file just read is cached. A remote file need not be: fetching it again is part of
-/// the cost of the network.
+/// its cost.
 fn check_cached(left: Option<Residency>, far: bool) -> Result<(), String> {
     match left {
         Some(left) if left.share() < WARM && left.pages > 0 && !far => {
@@ -336,7 +336,7 @@ mod tests {
     use super::*;
     use crate::sys::residency::Method;
 
-    /// 9p and FUSE without a cache keep nothing, so every warm cell failed there.
+    /// Regression test: 9p and FUSE without caching keep nothing, so every warm cell failed there.
     #[test]
     fn only_a_local_file_must_stay_cached() {
         let left = |cached| {

@@ -1,5 +1,5 @@
 //! The files that probes create: where they are, how they are filled and dropped from the cache,
-//! and what to expect of their device.
+//! and the expected speed of their device.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) const BLOCK: usize = 4096;
 /// Returns the folder for files.
 ///
 /// # Errors
-/// There is none; the message suits [`Probe::check`](super::Probe::check).
+/// If there is none; the message suits [`Probe::check`](super::Probe::check).
 pub(super) fn test_folder(context: &ProbeContext) -> Result<&Path, String> {
     context
         .dir
@@ -27,7 +27,7 @@ pub(super) fn test_folder(context: &ProbeContext) -> Result<&Path, String> {
         .ok_or_else(|| "no folder on a disk for test files: choose one with --dir".into())
 }
 
-/// Gives this thread its own descriptor table, before anything is opened: system calls then skip
+/// Gives this thread its own descriptor table before anything is opened: system calls then skip
 /// reference counting, as in a single-threaded program. If that is refused, each call takes 20-40
 /// ns longer.
 pub(super) fn unshare_descriptors() {
@@ -39,13 +39,13 @@ pub(super) fn unshare_descriptors() {
 /// one of two CPUs).
 pub(super) fn unpin(context: &ProbeContext) {
     // The process started with this affinity. If it is refused, the evidence names the CPU.
-    let _ = Affinity::of(&context.cpus).apply();
+    let _ = Affinity::from_cpus(&context.cpus).apply();
 }
 
 /// Checks that `bytes` take at most half of the free disk space.
 ///
 /// # Errors
-/// They take more, or there is no folder.
+/// If they take more, or there is no folder.
 pub(super) fn check_disk_space(context: &ProbeContext, bytes: u64) -> Result<(), String> {
     let dir = test_folder(context)?;
     let free = File::open(dir).and_then(|dir| mounts::space(&dir)).map(|space| space.available);
@@ -87,7 +87,7 @@ pub(super) fn fill_file(
 /// Drops `file` from the page cache.
 ///
 /// # Errors
-/// Some of it stays cached, or that cannot be determined.
+/// If some of it stays cached, or if that cannot be determined.
 pub(super) fn drop_from_cache(file: &File, bytes: u64) -> Result<(), ProbeError> {
     let done = make_cold(file, bytes)
         .map_err(ProbeError::in_call("dropping the file from the page cache"))?;
@@ -114,7 +114,7 @@ pub(super) fn describe_file_system(file: &File) -> Option<String> {
     ))
 }
 
-/// Expected speed of a device, each as (least, most).
+/// Expected speed of a device, each as (minimum, maximum).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Device {
     /// Nanoseconds of one small request.
@@ -153,15 +153,15 @@ const UNKNOWN: Device = Device {
     why: "the type of device is unknown",
 };
 
-/// Returns the expectations of the device below the folder for files, from what the kernel reports
-/// of it.
+/// Returns the expected speed of the device below the folder for files, based on what the kernel
+/// reports about it.
 pub(super) fn test_device(context: &ProbeContext) -> Device {
-    let below = |dir: &Path| {
+    fn below(dir: &Path) -> Option<Vec<block::BlockDevice>> {
         File::open(dir)
             .ok()
             .and_then(|dir| disk::device_of(&dir))
             .map(|(major, minor)| block::stack(major, minor))
-    };
+    }
     let turns: Vec<bool> = context
         .dir
         .as_deref()

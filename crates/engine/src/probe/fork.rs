@@ -213,7 +213,7 @@ impl Gauge for Children {
         let resident = text::read("/proc/self/statm")
             .ok()
             .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
-        // 4 KiB where the kernel does not report it.
+        // 4 KiB if the kernel does not report it.
         let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE)
             .ok()
             .flatten()

@@ -1,4 +1,4 @@
-//! `fsync`: writing data and waiting until the device has it.
+//! `fsync`: writing data and waiting until it is on the device.
 
 use std::os::unix::fs::FileExt;
 
@@ -56,7 +56,7 @@ const CALLS: &[ParamRow<bool>] = &[
     ParamRow { name: "fdatasync", value: true, range: (1.0, 2.0), why: "data and one flush" },
 ];
 const SIZES: [u64; 3] = [0, 4096, 1 << 20];
-/// Size of the file; writes advance through it, so that none waits for the one before.
+/// Size of the file; successive writes advance through it, so that none waits for the one before.
 const FILE_BYTES: u64 = 4 << 20;
 
 fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<bool>, u64)> {
@@ -72,9 +72,9 @@ impl Probe for Fsync {
 
     fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
         let sizes = context.requested_values(&INFO, "bytes").unwrap_or_else(|| SIZES.into());
-        let cell = |bytes: u64, call: &'static str| {
+        fn cell(bytes: u64, call: &'static str) -> ProbeCell {
             ProbeCell::new(INFO.id, [("call", call.into()), ("bytes", bytes.into())])
-        };
+        }
         sizes
             .into_iter()
             .flat_map(|bytes| CALLS.iter().map(move |call| cell(bytes, call.name)))
@@ -125,11 +125,11 @@ impl Probe for Fsync {
 struct Syncs {
     only_data: bool,
     data: Aligned,
-    /// Where the next write goes.
+    /// Offset of the next write.
     at: u64,
     file: Scratch,
     done: u64,
-    /// Bytes the device wrote during the batches, by any process.
+    /// Bytes that the device wrote during the batches, for any process.
     device_bytes: Option<u64>,
     context: ProbeContext,
 }

@@ -33,7 +33,7 @@ impl Placement {
     /// Checks that the helper can be placed there.
     ///
     /// # Errors
-    /// The reason, for [`Probe::check`](super::Probe::check).
+    /// The reason why not, for [`Probe::check`](super::Probe::check).
     pub fn check(self, context: &ProbeContext) -> Result<(), String> {
         if self == Placement::Across && context.other_cpu().is_none() {
             return Err("this process may use only one CPU".into());
@@ -107,8 +107,7 @@ impl HelperProcess {
 
 impl Drop for HelperProcess {
     fn drop(&mut self) {
-        // SAFETY: kill(2) touches no memory; the child was not reaped yet, so the id is still its
-        // own.
+        // SAFETY: kill(2) touches no memory; the child was not reaped yet, so its id is not reused.
         unsafe { libc::kill(self.0, libc::SIGKILL) };
         let _ = wait_for_child(self.0);
     }
@@ -129,14 +128,14 @@ pub(super) fn wait_for_child(child: libc::pid_t) -> io::Result<libc::c_int> {
     }
 }
 
-/// A helper thread, joined on drop: whatever it waits for must have ended before.
+/// A helper thread, joined on drop: anything it waits for must have ended before that.
 pub(super) struct HelperThread(Option<JoinHandle<()>>);
 
 impl HelperThread {
     /// Starts a thread that runs `body` at its placement.
     ///
     /// # Errors
-    /// It cannot be placed there, or the thread cannot be created.
+    /// If it cannot be placed there, or the thread cannot be created.
     pub fn spawn(
         place: Placement,
         context: &ProbeContext,

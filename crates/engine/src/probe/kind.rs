@@ -22,7 +22,7 @@ pub trait Probe: Sync {
     /// peer.
     ///
     /// # Errors
-    /// The reason, in words for the user.
+    /// The reason why not, worded for the user.
     fn check(&self, _: &ProbeCell, _: &ProbeContext) -> Result<(), String> {
         Ok(())
     }
@@ -40,18 +40,17 @@ pub trait Probe: Sync {
     /// that is allowed, and ends afterwards, so nothing has to be restored.
     ///
     /// # Errors
-    /// Something is refused or missing here, or the cell is unknown.
+    /// If something is refused or missing here, or the cell is unknown.
     fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError>;
 }
 
 /// A cell that is ready to be measured.
 pub trait Gauge {
     /// Does `count` operations, or at most [`max_batch`](Gauge::max_batch), and returns how long
-    /// they took. Long work polls
-    /// [`ProbeContext::is_stopping`].
+    /// they took. Long work polls [`ProbeContext::is_stopping`].
     ///
     /// # Errors
-    /// An operation failed.
+    /// If an operation fails.
     fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError>;
 
     /// Returns what counters confirm about the operations so far: `1.00 minor faults each`.

@@ -49,7 +49,7 @@ static INFO: ProbeInfo = ProbeInfo {
     ],
 };
 
-/// Distance of the slots without a stride: one per cache line.
+/// Distance between slots without a stride: one slot per cache line.
 const LINE: usize = 64;
 /// Default strides; 0 is random order.
 const STRIDES: [u64; 4] = [0, 64, 256, 1024];

@@ -9,7 +9,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use super::error::ProbeError;
 
-/// Returns the page size in bytes; 4 KiB where the kernel does not report it.
+/// Returns the page size in bytes; 4 KiB if the kernel does not report it.
 pub(super) fn page() -> usize {
     let size = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
     size.and_then(|size| usize::try_from(size).ok())
@@ -131,7 +131,7 @@ impl Map {
     }
 
     /// Returns the address of the byte at `offset` modulo the length of the mapping.
-    pub fn at(&self, offset: usize) -> *mut u8 {
+    pub fn address(&self, offset: usize) -> *mut u8 {
         // Divides only where it must: a 64-bit DIV would add 14 to 90 cycles to a timed load or
         // fault.
         let offset = if offset < self.len { offset } else { offset % self.len };
@@ -142,14 +142,14 @@ impl Map {
     #[inline(always)]
     pub fn load(&self, offset: usize) -> u8 {
         // SAFETY: the address is within the mapping, which is readable.
-        unsafe { ptr::read_volatile(self.at(offset)) }
+        unsafe { ptr::read_volatile(self.address(offset)) }
     }
 
     /// Stores a byte at `offset`; the mapping must be writable.
     #[inline(always)]
     pub fn store(&self, offset: usize, byte: u8) {
         // SAFETY: the address is within the mapping, and callers store only to writable mappings.
-        unsafe { ptr::write_volatile(self.at(offset), byte) }
+        unsafe { ptr::write_volatile(self.address(offset), byte) }
     }
 
     /// Stores to every page, so that all of them are backed by memory.

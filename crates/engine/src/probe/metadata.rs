@@ -85,7 +85,7 @@ const OPS: &[ParamRow<Op>] = &[
 
 /// Maximum number of files at a time.
 const MAX_FILES: u64 = 4096;
-/// Files created and deleted before the first batch, so that the folder is no longer new.
+/// Files created and deleted before the first batch, so that the folder is no longer brand new.
 const WARM_UP_FILES: u64 = 256;
 
 fn op(cell: &ProbeCell) -> Option<&'static ParamRow<Op>> {

@@ -88,7 +88,7 @@ pub fn infos() -> Vec<&'static ProbeInfo> {
 /// Returns the probe with this id.
 ///
 /// # Errors
-/// There is none; the error suggests the nearest id.
+/// If there is none; the error suggests the most similar id.
 pub fn probe(id: &str) -> Result<&'static dyn Probe, Unknown> {
     let found = PROBES.iter().find(|probe| probe.info().id == id);
     found.copied().ok_or_else(|| nearest("probe", id, PROBES.iter().map(|probe| probe.info().id)))

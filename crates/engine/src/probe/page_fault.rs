@@ -1,4 +1,4 @@
-//! `page-fault`: the kernel handles the first access to a page.
+//! `page-fault`: the cost of the first access to a page.
 
 use std::fs::File;
 
@@ -100,7 +100,7 @@ fn kind(cell: &ProbeCell) -> Option<&'static ParamRow<Kind>> {
 /// Maximum memory touched by one batch.
 const MAX_BYTES: u64 = 64 << 20;
 /// Size of the file that is read from the device: one page per 64 KiB, so that no fault reads the
-/// data of the next.
+/// data of the next one.
 const COLD_FILE_BYTES: usize = 8 << 20;
 const FAULT_AROUND_BYTES: usize = 64 << 10;
 
@@ -162,7 +162,7 @@ struct Faults {
 }
 
 impl Faults {
-    /// Returns the distance in bytes between two touched places.
+    /// Returns the distance in bytes between two touched addresses.
     fn step(&self) -> usize {
         match self.kind {
             Kind::Huge => HUGE,
@@ -171,7 +171,7 @@ impl Faults {
         }
     }
 
-    /// Returns the number of places in one mapping.
+    /// Returns the number of addresses touched in one mapping.
     fn places_per_mapping(&self) -> usize {
         let len = match self.kind {
             Kind::FileSingle => 4 << 20,
@@ -181,7 +181,7 @@ impl Faults {
         len / self.step()
     }
 
-    /// Creates a mapping with `places` untouched places.
+    /// Creates a mapping with `places` untouched addresses.
     fn map_untouched(&self, places: usize) -> Result<Map, ProbeError> {
         let len = places * self.step();
         let file = || {
@@ -211,7 +211,7 @@ impl Faults {
         }
     }
 
-    /// Touches `places` places of a fresh mapping; returns nanoseconds and faults.
+    /// Touches `places` addresses of a fresh mapping; returns nanoseconds and faults.
     fn touch(&mut self, places: usize) -> Result<(u64, u64), ProbeError> {
         let (map, step, clock) = (self.map_untouched(places)?, self.step(), Clock::best());
         let writes = matches!(self.kind, Kind::Anonymous | Kind::Huge | Kind::Cow);
@@ -240,7 +240,7 @@ impl Gauge for Faults {
             self.context.check_stop()?;
             let places = left.min(self.places_per_mapping() as u64);
             let (nanos, faults) = self.touch(places as usize)?;
-            // Far fewer: the measured event did not happen. Far more: no huge page was available.
+            // Far fewer faults: the event was not measured. Far more: no huge page was available.
             if faults * 2 < places || (self.kind == Kind::Huge && faults > places * 8) {
                 return Err(ProbeError::Missing(format!(
                     "{faults} page faults for {places} touched places: {}",

@@ -84,14 +84,15 @@ impl Probe for Pipe {
 
     fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
         let sizes = context.requested_values(&INFO, "bytes").unwrap_or_else(|| vec![BLOCK as u64]);
-        let cell = |kind: &'static str, cpus: &'static str, bytes: u64| {
-            // The default size is not a parameter of its cells, as in older sessions.
+        fn cell(kind: &'static str, cpus: &'static str, bytes: u64) -> ProbeCell {
+            // The default size is not a parameter of its cells, for compatibility with older
+            // sessions.
             let said = (bytes != BLOCK as u64).then_some(("bytes", bytes.into()));
             ProbeCell::new(
                 INFO.id,
                 [("kind", kind.into()), ("cpus", cpus.into())].into_iter().chain(said),
             )
-        };
+        }
         let places = |bytes: u64| {
             KINDS
                 .iter()
@@ -114,9 +115,9 @@ impl Probe for Pipe {
 
     fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         let (kind, place, block) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        let pipe = || {
+        fn pipe() -> Result<(OwnedFd, OwnedFd), ProbeError> {
             nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::in_call("pipe"))
-        };
+        }
         let (from, to) = match kind.value {
             Kind::Pipe => pipe()?,
             Kind::Unix => {
@@ -133,8 +134,8 @@ impl Probe for Pipe {
         let (reads, writes) = (from.as_raw_fd(), answer.as_raw_fd());
         let (parent_end, parent_reply_end) = (to.as_raw_fd(), back.as_raw_fd());
         let body = || {
-            // SAFETY: after the fork these descriptors belong to this process alone, which does not
-            // use them; without them it sees end of file when the other side is gone.
+            // SAFETY: after the fork these descriptors belong only to this process, which does not
+            // use them; once they are closed it sees end of file when the other side exits.
             unsafe {
                 libc::close(parent_end);
                 libc::close(parent_reply_end);
@@ -143,14 +144,15 @@ impl Probe for Pipe {
         };
         // SAFETY: `drain` makes only system calls, on a buffer allocated before the fork.
         let helper = unsafe { HelperProcess::fork(place, context, body) }?;
-        // Without our copies of its ends, a helper that is gone shows as a broken pipe.
+        // Once our copies of its ends are closed, writing to a helper that has exited fails with
+        // EPIPE.
         drop((from, answer));
         Ok(Box::new(Stream { to, back, data, context: context.clone(), _helper: helper }))
     }
 }
 
-/// The helper: reads a byte count, then as many bytes, then sends one byte back, until the other
-/// side is gone. Makes only system calls.
+/// Runs the helper: reads a byte count, then that many bytes, then sends one byte back, until the
+/// other side closes the pipe. Makes only system calls.
 fn drain(from: RawFd, to: RawFd, buffer: &mut [u8]) {
     let mut length = [0u8; 8];
     while read_exact(from, &mut length) {

@@ -48,17 +48,17 @@ impl ReadWorker {
     ) -> Result<ReadWorker, ProbeError> {
         let (channel, far) = UnixStream::pair().map_err(ProbeError::in_call("socketpair"))?;
         channel.set_read_timeout(Some(TICK)).map_err(ProbeError::in_call("setsockopt"))?;
-        let everywhere = Affinity::of(&context.cpus);
+        let everywhere = Affinity::from_cpus(&context.cpus);
         let mut buffer =
             Aligned::filled(block, 0).map_err(ProbeError::in_call("memory to read into"))?;
         let (file, words, not_mine) = (file.as_raw_fd(), far.as_raw_fd(), channel.as_raw_fd());
         let body = || {
             // If refused, it keeps its parent's affinity.
             let _ = everywhere.apply();
-            // SAFETY: after the fork the descriptor belongs to this process alone, which does not
-            // use it; without it, it sees end of file when its parent is gone.
+            // SAFETY: after the fork the descriptor belongs only to this process, which does not
+            // use it; once it is closed this process sees end of file when its parent exits.
             unsafe { libc::close(not_mine) };
-            // "0" means the writing process.
+            // "0" stands for the writing process.
             if group.is_none_or(|group| write_all(group, b"0")) {
                 serve(words, file, &mut buffer);
             }
@@ -112,7 +112,7 @@ fn gone() -> ProbeError {
     )
 }
 
-/// The child: serves requests until its parent is gone. Makes only system calls.
+/// Runs the child: serves requests until its parent exits. Makes only system calls.
 fn serve(channel: RawFd, file: RawFd, buffer: &mut [u8]) {
     let mut ask = [0u8; 16];
     while read_exact(channel, &mut ask) {
@@ -185,7 +185,7 @@ mod tests {
             reader.request(from, to).unwrap();
             assert_eq!(reader.wait(&context).unwrap().bytes, bytes);
         }
-        // A `cgroup.procs` that cannot be written.
+        // A `cgroup.procs` that is not writable.
         let full = File::options().write(true).open("/dev/full").unwrap();
         let mut refused = ReadWorker::fork(&file, 4096, Some(full.as_raw_fd()), &context).unwrap();
         let told = refused.request(0, 1).and_then(|()| refused.wait(&context));
@@ -194,7 +194,7 @@ mod tests {
         let mut reader = ReadWorker::fork(&unreadable, 4096, None, &context).unwrap();
         reader.request(0, 1).unwrap();
         assert!(reader.wait(&context).unwrap_err().to_string().contains("Bad file descriptor"));
-        // Waiting for a reply does not delay a stop.
+        // A stop is noticed while waiting for a reply.
         context.request_stop();
         assert!(matches!(reader.wait(&context), Err(ProbeError::Stopped)));
     }

@@ -41,7 +41,7 @@ static INFO: ProbeInfo = ProbeInfo {
     }],
 };
 
-/// Nanoseconds of one request to the server, from the same machine to another city.
+/// Nanoseconds of one request to the server, which may be on the same machine or in another city.
 const ROUND_TRIP: (f64, f64) = (20e3, 20e6);
 /// Nanoseconds per byte: 10 GB/s to 1 MB/s.
 const BYTE: (f64, f64) = (0.1, 1000.0);
@@ -50,7 +50,7 @@ const NONE: &str = "no remote file given: name a file on a network or FUSE mount
 /// Opens the user's file.
 ///
 /// # Errors
-/// There is none, or it is not a regular file with data on a network or FUSE mount.
+/// If there is none, or if it is not a regular file with data on a network or FUSE mount.
 fn remote(context: &ProbeContext) -> Result<(&Path, File, u64), String> {
     let path = context.file.as_deref().ok_or(NONE)?;
     let file = fd::open_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -67,7 +67,7 @@ fn remote(context: &ProbeContext) -> Result<(&Path, File, u64), String> {
 /// Checks that the files of `mount` are remote.
 ///
 /// # Errors
-/// They are local; the error is the name of the file system.
+/// If they are local; the error is the name of the file system.
 fn far(mount: &Mount) -> Result<(), &str> {
     if mount.is_network() || mount.is_fuse() { Ok(()) } else { Err(&mount.fs) }
 }
@@ -77,7 +77,7 @@ impl Probe for RemoteRead {
         &INFO
     }
 
-    /// Without a remote file returns one cell per pattern, whose check reports what is missing.
+    /// Returns one cell per pattern if there is no remote file; its check reports what is missing.
     fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
         file_scan::cells(
             INFO.id,

@@ -97,7 +97,7 @@ impl Probe for Signal {
 static GAUGE_LOCK: Mutex<()> = Mutex::new(());
 static DELIVERED: AtomicU64 = AtomicU64::new(0);
 
-/// A real-time signal that no library is known to use.
+/// Returns a real-time signal that no known library uses.
 fn signal_number() -> libc::c_int {
     libc::SIGRTMIN() + 9
 }
@@ -144,7 +144,7 @@ impl Gauge for Handler {
                 let before = DELIVERED.load(Relaxed);
                 // SAFETY: getpid(2) and gettid(2) have no preconditions.
                 let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
-                // Not pthread_kill, which queries both ids each time: two more system calls.
+                // Not pthread_kill, which queries both ids each time, with two more system calls.
                 // SAFETY: the signal goes to this thread; its handler only increments an atomic.
                 let send =
                     || unsafe { libc::syscall(libc::SYS_tgkill, process, thread, number) } == 0;

@@ -104,10 +104,10 @@ impl Probe for Syscall {
     }
 
     fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        let both = |name: &'static str| {
+        fn both(name: &'static str) -> [ProbeCell; 2] {
             ["inline", "libc"]
                 .map(|path| ProbeCell::new(INFO.id, [("call", name.into()), ("path", path.into())]))
-        };
+        }
         KINDS.iter().flat_map(|known| both(known.name)).collect()
     }
 
@@ -118,13 +118,13 @@ impl Probe for Syscall {
     fn open(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         let (ParamRow { value: kind, .. }, libc) =
             parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        let open = |path: &'static str, write: bool| {
+        fn open(path: &'static str, write: bool) -> Result<File, ProbeError> {
             OpenOptions::new()
                 .read(!write)
                 .write(write)
                 .open(path)
                 .map_err(|error| ProbeError::Missing(format!("{path}: {error}")))
-        };
+        }
         let file = match kind {
             Kind::Read => Some(open("/dev/zero", false)?),
             Kind::Write => Some(open("/dev/null", true)?),
@@ -143,7 +143,7 @@ struct Calls {
 /// Times `count` calls.
 ///
 /// # Errors
-/// A call returned false.
+/// If a call returned false.
 #[inline(always)]
 fn time_calls(count: u64, call: impl FnMut() -> bool) -> Result<BatchTime, ProbeError> {
     let (mut good, mut call) = (true, call);

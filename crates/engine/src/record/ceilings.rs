@@ -40,9 +40,9 @@ impl Ceilings {
 
     /// Returns the better figure of two measurements for each limit.
     pub fn merge_best(self, other: &Ceilings) -> Ceilings {
-        let better = |a: Option<f64>, b: Option<f64>, pick: fn(f64, f64) -> f64| {
+        fn better(a: Option<f64>, b: Option<f64>, pick: fn(f64, f64) -> f64) -> Option<f64> {
             a.zip(b).map(|(a, b)| pick(a, b)).or(a).or(b)
-        };
+        }
         Ceilings {
             syscall_nanos: better(self.syscall_nanos, other.syscall_nanos, f64::min),
             clock_nanos: better(self.clock_nanos, other.clock_nanos, f64::min),

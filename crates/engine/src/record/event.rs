@@ -122,7 +122,9 @@ pub enum Event {
     Note {
         text: String,
     },
+    /// `seconds` is the time since the run began, if known.
     End {
         reason: End,
+        seconds: Option<f64>,
     },
 }

@@ -49,7 +49,7 @@ impl LevelChange {
         let stretch = |range: &crate::stats::course::Stretch| {
             let (first_trial, first) = full[range.first];
             let (last_trial, last) = full[range.last];
-            let summary = Summary::of(&values[range.first..=range.last])?;
+            let summary = Summary::from_values(&values[range.first..=range.last])?;
             Some(Stretch {
                 first_trial,
                 last_trial,

@@ -272,7 +272,9 @@ mod tests {
         let left_out =
             out.iter().map(|cell| SkippedMethod { cell: *cell, why: "no".into() }).collect();
         let conditions = PickConditions { span: 100, resident: Some(cached), cpus: 2 };
-        let faults = |job: &Job| job.backend.id == "mmap";
+        fn faults(job: &Job) -> bool {
+            job.backend.id == "mmap"
+        }
         Pick::choose(&cells(), &[0, 1, 2], conditions, tries, left_out, true, faults)
     }
 

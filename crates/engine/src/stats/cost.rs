@@ -1,27 +1,26 @@
-//! What an operation costs: a fixed part, and a part for every byte.
+//! The cost of an operation: a fixed part, and a part per byte.
 
 use serde::{Deserialize, Serialize};
 
-/// Rounds of reweighting; the weights of clean curves settle in 5.
+/// Rounds of reweighting; with clean curves the weights settle in 5.
 const ROUNDS: usize = 30;
 
-/// Huber's constant: errors beyond so many standard deviations count by their size, not by its
-/// square.
+/// Huber's constant: errors of more standard deviations than this count linearly instead of
+/// squared.
 const HUBER: f64 = 1.345;
 
-/// The median distance of normal values from their middle, as a share of their standard deviation.
+/// Median distance of normally distributed values from their centre, in standard deviations.
 const MAD: f64 = 0.6745;
 
-/// `time(bytes) = fixed + per_byte x bytes`, nanoseconds, with what the points allow at 95 %.
+/// `time(bytes) = fixed + per_byte x bytes`, in nanoseconds, with 95 % intervals.
 ///
 /// This is Hockney's pair of r-infinity and n-half ("Performance parameters and benchmarking of
-/// supercomputers", Parallel Computing 17, 1991) in the form of times. Errors are taken relative to
-/// the time itself, because a trial of a 1-byte read scatters by per cents as one of 1 MiB does,
-/// and Huber's weights keep a single block size that is off from bending the line. Neither part is
-/// below 0.
+/// supercomputers", Parallel Computing 17, 1991), expressed as times. Errors are relative to the
+/// time, because trials of 1-byte and of 1 MiB reads scatter by similar percentages. Huber's
+/// weights keep a single outlying block size from tilting the line. Neither part is below 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Nanoseconds per operation, whatever its size.
+    /// Nanoseconds per operation, independent of its size.
     pub fixed: f64,
     pub fixed_low: f64,
     pub fixed_high: f64,
@@ -34,14 +33,16 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Fits points of (bytes, nanoseconds per operation), each known to `spread`, its relative
-    /// standard error. `None` under 3 different sizes, or where no line through these points costs
-    /// anything.
+    /// Fits points of (bytes, nanoseconds per operation), each with the relative standard error
+    /// `spread`. Returns `None` for fewer than 3 different sizes, or if the best line is zero
+    /// everywhere.
     ///
-    /// Three noisy points may lie on a line by chance: the intervals are never narrower than
-    /// `spread` makes them.
+    /// Three noisy points may lie on a line by chance, so the intervals are never narrower than
+    /// `spread` implies.
     pub fn fit(points: &[(f64, f64)], spread: f64) -> Option<Cost> {
-        let sound = |value: f64| value.is_finite() && value > 0.0;
+        fn sound(value: f64) -> bool {
+            value.is_finite() && value > 0.0
+        }
         let points: Vec<(f64, f64)> = points
             .iter()
             .copied()
@@ -68,29 +69,30 @@ impl Cost {
         Some(line.cost(&points, scale.max(spread)))
     }
 
-    /// Nanoseconds of one operation of so many bytes.
+    /// Returns the nanoseconds of one operation of `bytes`.
     pub fn nanos(&self, bytes: f64) -> f64 {
         self.fixed + self.per_byte * bytes
     }
 
-    /// Bytes per second of blocks without end; `None` where a byte costs nothing.
+    /// Returns the limit of bytes per second for ever larger blocks; `None` if a byte costs
+    /// nothing.
     pub fn bandwidth(&self) -> Option<f64> {
         Some(1e9 / self.per_byte).filter(|rate| rate.is_finite())
     }
 
-    /// The block, in bytes, that reaches half of that: both parts cost the same there.
+    /// Returns the block size in bytes that reaches half of that: there both parts cost the same.
     pub fn half(&self) -> Option<f64> {
         Some(self.fixed / self.per_byte).filter(|bytes| bytes.is_finite())
     }
 
-    /// The share of the fixed part in an operation of so many bytes.
+    /// Returns the share of the fixed part in the time of an operation of `bytes`.
     pub fn fixed_share(&self, bytes: f64) -> f64 {
         let nanos = self.nanos(bytes);
         if nanos > 0.0 { self.fixed / nanos } else { 0.0 }
     }
 }
 
-/// A line under way, with the variances of its parts where the errors have variance 1.
+/// An intermediate fit, with the variances of its parts for errors of variance 1.
 #[derive(Clone, Copy)]
 struct Line {
     fixed: f64,
@@ -100,10 +102,10 @@ struct Line {
 }
 
 impl Line {
-    /// The line of least weighted squares with no part below 0; the weights are those of squared
+    /// Returns the weighted least-squares line with no part below 0; the weights apply to squared
     /// nanoseconds.
     fn least(points: &[(f64, f64)], weight: impl Fn(f64, f64) -> f64) -> Option<Line> {
-        // Bytes in units of their largest, so that the sums are of like size.
+        // Sizes are relative to the largest, so that the sums have similar magnitudes.
         let unit = points.iter().map(|(bytes, _)| *bytes).fold(0.0, f64::max);
         let (mut one, mut x, mut xx, mut y, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for (bytes, nanos) in points {
@@ -116,25 +118,27 @@ impl Line {
         }
         let determinant = one * xx - x * x;
         let (fixed, slope) = ((xx * y - x * xy) / determinant, (one * xy - x * y) / determinant);
-        let line = match () {
-            () if fixed < 0.0 => Line {
+        let line = if fixed < 0.0 {
+            Line {
                 fixed: 0.0,
                 per_byte: xy / xx / unit,
                 fixed_variance: 0.0,
                 per_byte_variance: 1.0 / xx / unit / unit,
-            },
-            () if slope < 0.0 => Line {
+            }
+        } else if slope < 0.0 {
+            Line {
                 fixed: y / one,
                 per_byte: 0.0,
                 fixed_variance: 1.0 / one,
                 per_byte_variance: 0.0,
-            },
-            () => Line {
+            }
+        } else {
+            Line {
                 fixed,
                 per_byte: slope / unit,
                 fixed_variance: xx / determinant,
                 per_byte_variance: one / determinant / unit / unit,
-            },
+            }
         };
         let sound = [line.fixed, line.per_byte, line.fixed_variance, line.per_byte_variance]
             .iter()
@@ -146,18 +150,18 @@ impl Line {
         self.fixed + self.per_byte * bytes
     }
 
-    /// How far a point lies from the line, as a share of the line.
+    /// Returns the distance of a point from the line, as a share of the line.
     fn error(&self, bytes: f64, nanos: f64) -> f64 {
         nanos / self.time(bytes).max(f64::MIN_POSITIVE) - 1.0
     }
 
-    /// The standard deviation of the errors, from their median; never 0, so that a perfect line has
-    /// weights.
+    /// Estimates the standard deviation of the errors from their median; never 0, so that a perfect
+    /// fit still has weights.
     fn scale(&self, points: &[(f64, f64)]) -> f64 {
         let mut errors: Vec<f64> =
             points.iter().map(|(bytes, nanos)| self.error(*bytes, *nanos).abs()).collect();
         errors.sort_unstable_by(f64::total_cmp);
-        // Two of the errors are used up by the line itself.
+        // The line itself uses up two degrees of freedom.
         let at = (errors.len() / 2 + 1).min(errors.len() - 1);
         (errors[at] / MAD).max(1e-9)
     }
@@ -182,11 +186,11 @@ impl Line {
     }
 }
 
-/// The 97.5 % point of Student's t with so many degrees of freedom, within 0.5 %.
+/// Returns the 97.5 % point of Student's t with `freedom` degrees of freedom, within 0.5 %.
 pub(super) fn student(freedom: usize) -> f64 {
     const FEW: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     let n = freedom.max(1) as f64;
-    // From 10 on the first two terms of its expansion around the normal 1.96 are near enough.
+    // From 10 on, the first two terms of its expansion around the normal 1.96 are close enough.
     FEW.get(freedom.max(1) - 1).copied().unwrap_or(1.95996 + 2.3722 / n + 2.8225 / (n * n))
 }
 

@@ -1,21 +1,21 @@
-//! Whether values in the order of time hold one level, step from one to another, or drift.
+//! Whether values in time order stay at one level, step from one to another, or drift.
 //!
-//! A median and its interval assume that trials are exchangeable: a rate that is throttled half-way
-//! is neither of its two levels. Both tests rest on ranks, so that they need no shape of the noise,
-//! and their limits are exact for small sets: the largest standardized rank sum over all splits
-//! (Pettitt 1979, weighted; the limit counts the choice of the split), and Mann-Kendall for drifts.
-//! Together they raise a false alarm in under 2 % of sets. A level that falls and comes back within
-//! one set is not looked for: two modes are.
+//! A median and its interval assume that trials are exchangeable: the median of a rate that was
+//! throttled half-way is neither of its two levels. Both tests use ranks, so they assume no shape
+//! of the noise, and their limits are exact for small sets: the largest standardized rank sum over
+//! all splits (Pettitt 1979, weighted; the limit accounts for choosing the split) for steps, and
+//! Mann-Kendall for drifts. Together they raise a false alarm in under 2 % of sets. A level that
+//! drops and recovers within one set is not detected here but as two modes.
 
 use serde::Serialize;
 
 use super::order::median;
 
-/// What happened to the level, with the stretches it can be told by, in order.
+/// How the level changed, with the stretches that show it, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
     pub kind: Kind,
-    /// At least two. A step: the stretches between steps. A drift: the first and the last third.
+    /// At least two. Step: the stretches between steps. Drift: the first and the last third.
     pub stretches: Vec<Stretch>,
 }
 
@@ -26,7 +26,7 @@ pub enum Kind {
     Drift,
 }
 
-/// Values next to each other, by the places of the first and the last.
+/// Consecutive values, from index `first` to `last`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stretch {
     pub first: usize,
@@ -35,41 +35,41 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    fn of(values: &[f64], first: usize, last: usize) -> Self {
+    fn new(values: &[f64], first: usize, last: usize) -> Self {
         Self { first, last, median: median(&values[first..=last]).unwrap_or(f64::NAN) }
     }
 }
 
-/// A change below this share of the higher level is not worth a word.
+/// A change below this share of the higher level is not reported.
 const WORTH_NOTING: f64 = 0.05;
-/// Chance of a false alarm of each test.
+/// False-alarm probability of each test.
 const ALPHA: f64 = 0.0085;
-/// Five values in perfect order come by chance in 2 of 120 cases; nothing else about five can be
+/// Five values in perfect order occur by chance in 2 of 120 cases; no other order of five can be
 /// significant.
 const ALPHA_OF_FIVE: f64 = 0.017;
-/// A stretch has at least so many values: one stray value is no level.
-const SHORTEST: usize = 2;
+/// Minimum number of values in a stretch: one stray value is not a level.
+const MIN_STRETCH: usize = 2;
 
-/// More values than this are looked at in so many groups: the tests take time by the square of
-/// their number.
-const MOST: usize = 200;
+/// A longer series is reduced to at most this many group medians, because the time of the tests
+/// grows with the square of the number.
+const MAX_GROUPS: usize = 200;
 
-/// How the level of `values` changed over time; `None` where it did not, by more than chance and by
-/// more than 5 %.
+/// Returns how the level of `values` changed over time; `None` if it did not change by more than
+/// chance and more than 5 %.
 ///
-/// Values that are not above 0 have no level: with one of them the answer is `None`.
+/// Also returns `None` if any value is not above 0.
 pub fn course(values: &[f64]) -> Option<Course> {
     if values.len() < 5 || values.iter().any(|value| !value.is_finite() || *value <= 0.0) {
         return None;
     }
-    if values.len() <= MOST {
+    if values.len() <= MAX_GROUPS {
         return change(values);
     }
-    let size = values.len().div_ceil(MOST);
+    let size = values.len().div_ceil(MAX_GROUPS);
     let groups: Vec<f64> = values.chunks(size).filter_map(median).collect();
     let mut found = change(&groups)?;
     for stretch in &mut found.stretches {
-        *stretch = Stretch::of(
+        *stretch = Stretch::new(
             values,
             stretch.first * size,
             ((stretch.last + 1) * size).min(values.len()) - 1,
@@ -82,7 +82,7 @@ fn change(values: &[f64]) -> Option<Course> {
     if !steps(values) && !drifts(values) {
         return None;
     }
-    // Ratios count, and a decay becomes a line.
+    // On a logarithmic scale ratios become differences, and an exponential decay a line.
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let (at, step) = best_split(&logs)?;
     let mut bounds = vec![0];
@@ -91,13 +91,13 @@ fn change(values: &[f64]) -> Option<Course> {
     split(&values[at..], at, &mut bounds);
     bounds.push(values.len());
     let line = line_misfit(&logs);
-    // Many levels fit any curve better than a line does: they must fit much better.
+    // Many levels fit any curve better than a line does, so they must fit much better.
     let levels = bounds.windows(2).map(|pair| misfit(&logs[pair[0]..pair[1]])).sum::<f64>();
     let course = if line < step && (bounds.len() == 3 || line < 2.0 * levels) {
-        let third = (values.len() / 3).max(SHORTEST);
+        let third = (values.len() / 3).max(MIN_STRETCH);
         let ends = vec![
-            Stretch::of(values, 0, third - 1),
-            Stretch::of(values, values.len() - third, values.len() - 1),
+            Stretch::new(values, 0, third - 1),
+            Stretch::new(values, values.len() - third, values.len() - 1),
         ];
         Course { kind: Kind::Drift, stretches: ends }
     } else {
@@ -105,11 +105,13 @@ fn change(values: &[f64]) -> Option<Course> {
             kind: Kind::Step,
             stretches: bounds
                 .windows(2)
-                .map(|pair| Stretch::of(values, pair[0], pair[1] - 1))
+                .map(|pair| Stretch::new(values, pair[0], pair[1] - 1))
                 .collect(),
         }
     };
-    let changed = |pair: &[Stretch]| differ(pair[0].median, pair[1].median);
+    fn changed(pair: &[Stretch]) -> bool {
+        differ(pair[0].median, pair[1].median)
+    }
     course.stretches.windows(2).any(changed).then_some(course)
 }
 
@@ -117,14 +119,16 @@ fn differ(one: f64, other: f64) -> bool {
     (one - other).abs() > WORTH_NOTING * one.max(other)
 }
 
-/// Adds the steps within a stretch that begins at `from`.
+/// Adds the steps within the stretch that begins at index `from`.
 fn split(values: &[f64], from: usize, bounds: &mut Vec<usize>) {
     if !steps(values) {
         return;
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let Some((at, _)) = best_split(&logs) else { return };
-    let level = |part: &[f64]| median(part).unwrap_or(f64::NAN);
+    fn level(part: &[f64]) -> f64 {
+        median(part).unwrap_or(f64::NAN)
+    }
     if differ(level(&values[..at]), level(&values[at..])) {
         split(&values[..at], from, bounds);
         bounds.push(from + at);
@@ -133,8 +137,8 @@ fn split(values: &[f64], from: usize, bounds: &mut Vec<usize>) {
 }
 
 /// Limits of the largest standardized rank sum, by the number of values: exceeded by chance in
-/// [`ALPHA`] of 2 million simulated orders (fewer from 40 values on). Under 10 values no order is
-/// that rare. Between two entries the later holds.
+/// [`ALPHA`] of 2 million simulated orders (fewer from 40 values on). Below 10 values no order is
+/// that rare. Between two entries the later one applies.
 const LIMITS: &[(usize, f64)] = &[
     (10, 2.6111),
     (11, 2.7385),
@@ -155,7 +159,7 @@ const LIMITS: &[(usize, f64)] = &[
     (50, 3.3138),
     (70, 3.3637),
     (100, 3.4473),
-    (MOST, 3.5632),
+    (MAX_GROUPS, 3.5632),
 ];
 
 fn steps(values: &[f64]) -> bool {
@@ -172,7 +176,7 @@ fn by_rank(values: &[f64]) -> bool {
     largest_rank_sum(&ranks(values)) >= limit
 }
 
-/// Ranks from 1; ties share the middle of theirs, which makes the test stricter.
+/// Returns ranks from 1; ties share their mean rank, which makes the test stricter.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -192,7 +196,7 @@ fn largest_rank_sum(ranks: &[f64]) -> f64 {
     for (before, rank) in ranks.iter().enumerate() {
         sum += rank - (n as f64 + 1.0) / 2.0;
         let split = before + 1;
-        if split >= SHORTEST && n - split >= SHORTEST {
+        if split >= MIN_STRETCH && n - split >= MIN_STRETCH {
             let spread = (split * (n - split)) as f64 * (n as f64 + 1.0) / 12.0;
             largest = largest.max(sum.abs() / spread.sqrt());
         }
@@ -200,12 +204,12 @@ fn largest_rank_sum(ranks: &[f64]) -> f64 {
     largest
 }
 
-/// From 8 values on ranks and distances together can show a step that ranks alone cannot: all
-/// values before it on one side of all values after it, and the gap wide against the scatter on
-/// both sides.
+/// Tests for a step by ranks and distances together, which can show one from 8 values on where
+/// ranks alone cannot: all values before it are on one side of all values after it, and the gap is
+/// wide compared with the scatter on both sides.
 ///
-/// Two modes that alternate by chance have such an order too, in 2 of 2^n cases for each split that
-/// is allowed: only so many splits are as keep that under 1 %.
+/// Two modes that alternate by chance are ordered like that too, in 2 of 2^n cases for each allowed
+/// split: the number of allowed splits keeps that below 1 %.
 fn by_gap(values: &[f64]) -> bool {
     let n = values.len();
     let allowed = match n {
@@ -216,9 +220,9 @@ fn by_gap(values: &[f64]) -> bool {
         _ => 4..=n - 4,
     };
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let extremes = |part: &[f64]| {
+    fn extremes(part: &[f64]) -> (f64, f64) {
         part.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)))
-    };
+    }
     allowed.into_iter().any(|at| {
         let ((low, high), (later_low, later_high)) = (extremes(&logs[..at]), extremes(&logs[at..]));
         let gap = (later_low - high).max(low - later_high);
@@ -227,17 +231,17 @@ fn by_gap(values: &[f64]) -> bool {
     })
 }
 
-/// The gap against the scatter that counts as a step. One mode has such an order and such a gap in
-/// far under 1 % of sets.
+/// Ratio of gap to scatter above which a gap counts as a step. A single mode is ordered like that
+/// with such a gap in far less than 1 % of sets.
 const GAP: f64 = 3.0;
 
-/// Squared distances from the mean, added up.
+/// Returns the sum of squared deviations from the mean.
 fn squares(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// Mann-Kendall: more pairs in one order than chance gives.
+/// Tests for a drift (Mann-Kendall): more pairs in one order than chance explains.
 fn drifts(values: &[f64]) -> bool {
     let n = values.len();
     let mut balance = 0i64;
@@ -250,19 +254,19 @@ fn drifts(values: &[f64]) -> bool {
     chance_of_order(n, balance.unsigned_abs()) <= alpha
 }
 
-/// The chance that so many more pairs of `n` are in one order than in the other, whichever it is:
-/// exact up to 40 values.
+/// Returns the probability that at least `balance` more pairs of `n` values are in one order than
+/// in the other, in either direction: exact up to 40 values.
 fn chance_of_order(n: usize, balance: u64) -> f64 {
     let pairs = n * (n - 1) / 2;
     if n > 40 {
-        // The normal approximation with its correction for steps of 2: 0.0085 is at 2.63.
+        // Normal approximation with a continuity correction for steps of 2: 0.0085 is at 2.63.
         let n = n as f64;
         let spread = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
         return if (balance as f64 - 1.0) / spread >= 2.64 { ALPHA } else { 1.0 };
     }
-    // up_to[i]: the chance that an order of the first k values has fewer than i pairs the wrong way
-    // round. The k-th value adds 0 to k - 1 of them, each as likely: a mean over a window, which
-    // differences of sums give in one step.
+    // up_to[i]: the probability that the first k values have fewer than i pairs in the wrong order.
+    // The k-th value adds 0 to k - 1 of them with equal probability: a moving average, computed in
+    // one step from differences of sums.
     let mut up_to = vec![0.0, 1.0];
     for k in 2..=n {
         let before = up_to.len() - 1;
@@ -279,21 +283,21 @@ fn chance_of_order(n: usize, balance: u64) -> f64 {
     if balance == 0 { 1.0 } else { (2.0 * up_to[most + 1]).min(1.0) }
 }
 
-/// By how much a level misses, as the sum of the distances.
+/// Returns the misfit of a single level: the sum of the distances from it.
 fn misfit(part: &[f64]) -> f64 {
     let level = median(part).unwrap_or(0.0);
     part.iter().map(|value| (value - level).abs()).sum()
 }
 
-/// Where two levels fit best, and by how much they miss, as the sum of the distances.
+/// Returns the split where two levels fit best, and their misfit as a sum of distances.
 fn best_split(logs: &[f64]) -> Option<(usize, f64)> {
-    let splits = SHORTEST..=logs.len().checked_sub(SHORTEST)?;
+    let splits = MIN_STRETCH..=logs.len().checked_sub(MIN_STRETCH)?;
     splits
         .map(|at| (at, misfit(&logs[..at]) + misfit(&logs[at..])))
         .min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// By how much a line misses: its slope the median of all slopes (Theil 1950, Sen 1968).
+/// Returns the misfit of a line whose slope is the median of all slopes (Theil 1950, Sen 1968).
 fn line_misfit(logs: &[f64]) -> f64 {
     let points: Vec<(f64, f64)> =
         logs.iter().enumerate().map(|(at, value)| (at as f64, *value)).collect();

@@ -1,73 +1,76 @@
-//! How much a machine differs by itself: what the interval of a run's median does not know.
+//! How much a machine varies from run to run, which the interval of one run's median cannot show.
 //!
-//! Trials of one run share the state of the machine, so their interval describes that run. Minutes
-//! later other work, clock rates and memory make it another machine. Measured on a busy machine
-//! with two CPUs, 60 runs of 6 warm cells and of 3 direct ones, 8 trials of 100 ms, the shares of
-//! equal cells called different, of neighbours | 10 and 30 runs apart:
-//! - by the intervals of the runs alone 20 to 22 % | 17 to 45 %;
-//! - widened by halves 3 % | 1 to 18 %. Their factor was chosen by these very runs, so other
-//!   machines may do worse;
-//! - widened by 3 to 20 kept runs 0 to 1 % | 0 to 6 %. Nothing was fitted there.
+//! Trials of one run share the state of the machine, so their interval describes only that run.
+//! Minutes later, other load, clock rates and memory layout make it a different machine. Measured
+//! on a busy machine with two CPUs, in 60 runs of 6 warm cells and of 3 direct ones with 8 trials
+//! of 100 ms: the share of equal cells called different, for adjacent runs | for runs 10 and 30
+//! apart:
+//! - by the intervals of the runs alone: 20 to 22 % | 17 to 45 %;
+//! - widened by the halves of the runs: 3 % | 1 to 18 %. Their factor was chosen with these very
+//!   runs, so other machines may do worse;
+//! - widened by 3 to 20 saved runs: 0 to 1 % | 0 to 6 %. Nothing was fitted there.
 //!
-//! Twice the speed was then found in 57 to 93 % of cells by halves and in 18 to 84 % by kept runs,
-//! three times in 65 to 100 %: that machine itself changed by a factor of 2, which hides the rest.
+//! A twofold speed-up was then found in 57 to 93 % of cells by halves and in 18 to 84 % by saved
+//! runs, a threefold one in 65 to 100 %: that machine itself varied by a factor of 2, which hides
+//! the rest.
 //!
-//! Bare loops of some milliseconds at both ends of each run were tried and left out: over the same
-//! runs they scattered by 23 to 67 % (the cells: 17 %), because a time slice is as long as they
-//! are, and their correlation with the cells was -0.4 to 0.
+//! Timing a bare loop of some milliseconds at both ends of each run was tried and rejected: over
+//! the same runs the loops scattered by 23 to 67 % (the cells: 17 %), because they are as long as a
+//! time slice, and their correlation with the cells was -0.4 to 0.
 
 use super::Summary;
 use super::cost::student;
 use super::order::median;
 
-/// The kept runs that a spread needs.
-pub const KEPT: usize = 3;
+/// Minimum number of saved runs to estimate the spread from.
+pub const MIN_SAVED_RUNS: usize = 3;
 
-/// From so many kept runs on the closest quarter of all pairs tells the spread, which a lasting
-/// change of the speed leaves alone; fewer have too few pairs.
-const ROBUST: usize = 5;
+/// From this many saved runs on, the spread is estimated from the closest quarter of all pairs,
+/// which a lasting change of speed does not affect; fewer runs have too few pairs.
+const MIN_ROBUST_RUNS: usize = 5;
 
-/// What makes that quarter the standard deviation of a normal distribution, for many values and for
-/// 5 to 9 (Rousseeuw and Croux 1993, their Qn).
+/// Factors that turn that quarter into the standard deviation of a normal distribution, for many
+/// values and for 5 to 9 (Rousseeuw and Croux 1993, their Qn).
 const NORMAL: f64 = 2.2219;
 const OF_FEW: [f64; 5] = [0.844, 0.611, 0.857, 0.669, 0.872];
 
-/// The trials that two halves need.
+/// Minimum number of trials to split into halves.
 const HALVES: usize = 4;
 
-/// Runs differ by more than the halves of a run do, since they are further apart: so many times,
-/// chosen by the runs named above. To subtract the scatter of trials, which is in both, was tried:
-/// on a steady machine it finds more, there 8 to 35 % of equal cells were called different again.
-const APART: f64 = 3.0;
+/// Factor by which runs differ more than the halves of a run, since they are further apart; chosen
+/// with the runs described above. Subtracting the scatter of trials, which is in both, was tried:
+/// on a steady machine it finds more, but there 8 to 35 % of equal cells were called different
+/// again.
+const MIN_SPREADS: f64 = 3.0;
 
-/// The half width, as a logarithm, by which the ratio of two runs varies though nothing changed: 95
-/// %, from the medians of this cell in kept runs, as logarithms, and those of all cells; `None`
-/// where there are under [`KEPT`].
+/// Returns the half width, as a logarithm, of the 95 % interval of the ratio of two runs when
+/// nothing changed, from the logarithms of this cell's medians in saved runs and of those of all
+/// cells; `None` for fewer than [`MIN_SAVED_RUNS`] runs.
 ///
-/// Few runs tell the variance of one cell poorly, and all cells run on the same machine: half of
-/// the variance is this cell's own and half is the mean of all, which doubles the degrees of
+/// A few runs estimate the variance of one cell poorly, and all cells run on the same machine: half
+/// of the variance is the cell's and half is the mean over all cells, which doubles the degrees of
 /// freedom.
 pub fn between(own: &[f64], all: &[Vec<f64>]) -> Option<f64> {
-    if own.len() < KEPT {
+    if own.len() < MIN_SAVED_RUNS {
         return None;
     }
     let pool: Vec<f64> =
-        all.iter().filter(|cell| cell.len() >= KEPT).map(|cell| spread(cell)).collect();
+        all.iter().filter(|cell| cell.len() >= MIN_SAVED_RUNS).map(|cell| spread(cell)).collect();
     let mean =
         if pool.is_empty() { spread(own) } else { pool.iter().sum::<f64>() / pool.len() as f64 };
     let each = (spread(own) + mean) / 2.0;
     Some(student(2 * (own.len() - 1)) * (2.0 * each).sqrt()).filter(|width| width.is_finite())
 }
 
-/// The same, from the trials of the two runs alone, each cell's in the order they were made; `None`
-/// without enough trials.
+/// Returns the same half width from the trials of the two runs alone, in the order they were run;
+/// `None` without enough trials.
 pub fn within<'a>(cells: impl Iterator<Item = &'a [f64]>) -> Option<f64> {
     let squares: Vec<f64> = cells.filter_map(halves).map(|change| change * change).collect();
     let count = squares.len() as f64;
-    (count > 0.0).then(|| APART * (squares.iter().sum::<f64>() / count / 2.0).sqrt())
+    (count > 0.0).then(|| MIN_SPREADS * (squares.iter().sum::<f64>() / count / 2.0).sqrt())
 }
 
-/// The change from the first half of these trials to the second, as a logarithm.
+/// Returns the change from the first half of these trials to the second, as a logarithm.
 fn halves(trials: &[f64]) -> Option<f64> {
     let half = trials.len() / 2;
     if trials.len() < HALVES {
@@ -77,16 +80,16 @@ fn halves(trials: &[f64]) -> Option<f64> {
     Some((second / first).ln()).filter(|change| change.is_finite())
 }
 
-/// The median as a logarithm, where it has one.
+/// Returns the median as a logarithm; `None` if that is not finite.
 pub fn level(summary: &Summary) -> Option<f64> {
     Some(summary.median.ln()).filter(|level| level.is_finite())
 }
 
-/// The variance of runs, but for a lasting change among them: a regression that was kept must not
-/// hide itself. Changes from one run to the next are as robust, and miss a slow drift: twice as
-/// many equal cells were called different by them.
+/// Returns the variance of runs without a lasting change among them: a regression in the saved runs
+/// must not hide itself. Changes from one run to the next are equally robust but miss a slow drift:
+/// with them twice as many equal cells were called different.
 fn spread(values: &[f64]) -> f64 {
-    if values.len() < ROBUST {
+    if values.len() < MIN_ROBUST_RUNS {
         return variance(values);
     }
     let n = values.len();
@@ -98,7 +101,7 @@ fn spread(values: &[f64]) -> f64 {
     apart.sort_by(f64::total_cmp);
     let half = n / 2 + 1;
     let small = match n {
-        5..=9 => OF_FEW[n - ROBUST],
+        5..=9 => OF_FEW[n - MIN_ROBUST_RUNS],
         _ if n % 2 == 1 => n as f64 / (n as f64 + 1.4),
         _ => n as f64 / (n as f64 + 3.8),
     };

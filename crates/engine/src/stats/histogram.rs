@@ -1,28 +1,28 @@
-//! How long operations took: a latency histogram of fixed size.
+//! Latency histogram of fixed size.
 
 use serde::{Deserialize, Serialize};
 
-/// Smallest value that is told apart, in nanoseconds.
-const LOWEST: u64 = 1;
+/// Smallest value that is distinguished, in nanoseconds.
+const MIN_VALUE: u64 = 1;
 
-/// Largest value that is told apart: 100 s. Longer ones share the last bucket.
-const HIGHEST: u64 = 100_000_000_000;
+/// Largest value that is distinguished: 100 s. Longer ones go into the last bucket.
+const MAX_VALUE: u64 = 100_000_000_000;
 
-/// 256 buckets per first power of two, 128 per further one: a bucket is at most 1/128 of its value
-/// wide.
+/// 256 buckets for the first power of two, 128 for each further one: a bucket is at most 1/128 of
+/// its value wide.
 const DIGITS: u8 = 2;
 
-/// A quantile needs this many values beyond it.
-const BEYOND: f64 = 10.0;
+/// Minimum number of values beyond a quantile.
+const MIN_VALUES_BEYOND: f64 = 10.0;
 
-/// Counts of durations in nanoseconds, 1 ns to 100 s, each known within 0.4 %.
+/// Counts of durations in nanoseconds, from 1 ns to 100 s, with a resolution of 0.4 %.
 ///
-/// Uses 32 KiB however much is recorded. `count`, `mean`, `min` and `max` are exact, also for
+/// Takes 32 KiB however much is recorded. `count`, `mean`, `min` and `max` are exact, even for
 /// values outside the bounds (0 counts as 1 ns). Counts saturate at `u64::MAX`, the sum at 584
 /// years.
 ///
 /// Serialized as `{"pairs": [[value, count], ...], "sum", "min", "max"}`. Exact fields that
-/// contradict the pairs are replaced by what the pairs say, so any well-formed input loads.
+/// contradict the pairs are recomputed from the pairs, so any well-formed input loads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Wire", into = "Wire")]
 pub struct Histogram {
@@ -34,14 +34,14 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram.
+    /// Creates an empty histogram.
     pub fn new() -> Self {
-        let buckets = hdrhistogram::Histogram::new_with_bounds(LOWEST, HIGHEST, DIGITS)
-            .expect("constant bounds: 1 <= LOWEST, 2 LOWEST <= HIGHEST, DIGITS <= 5");
+        let buckets = hdrhistogram::Histogram::new_with_bounds(MIN_VALUE, MAX_VALUE, DIGITS)
+            .expect("constant bounds: 1 <= MIN_VALUE, 2 MIN_VALUE <= MAX_VALUE, DIGITS <= 5");
         Self { buckets, sum: 0, min: u64::MAX, max: 0 }
     }
 
-    /// Adds one duration in nanoseconds. Takes no memory.
+    /// Adds one duration in nanoseconds; allocates nothing.
     #[inline]
     pub fn record(&mut self, nanos: u64) {
         self.record_many(nanos, 1);
@@ -49,7 +49,7 @@ impl Histogram {
 
     #[inline]
     fn record_many(&mut self, nanos: u64, count: u64) {
-        let nanos = nanos.max(LOWEST);
+        let nanos = nanos.max(MIN_VALUE);
         if self.add_to_bucket(nanos, count) {
             self.sum = self.sum.saturating_add(nanos.saturating_mul(count));
             self.min = self.min.min(nanos);
@@ -57,18 +57,18 @@ impl Histogram {
         }
     }
 
-    /// Adds to the bucket as much of `count` as the total can take: the buckets must add up to the
-    /// total.
+    /// Adds as much of `count` to the bucket as the total can hold, since the buckets must add up
+    /// to the total.
     #[inline]
     fn add_to_bucket(&mut self, nanos: u64, count: u64) -> bool {
         let count = count.min(u64::MAX - self.buckets.len());
         if count > 0 {
-            self.buckets.saturating_record_n(nanos.min(HIGHEST), count);
+            self.buckets.saturating_record_n(nanos.min(MAX_VALUE), count);
         }
         count > 0
     }
 
-    /// Adds everything that `other` holds.
+    /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
         let fits = self.count().checked_add(other.count()).is_some();
         if !fits || self.buckets.add(&other.buckets).is_err() {
@@ -81,41 +81,40 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// How many values were recorded.
+    /// Returns the number of recorded values.
     pub fn count(&self) -> u64 {
         self.buckets.len()
     }
 
-    /// Exact mean in nanoseconds; 0 when empty.
+    /// Returns the exact mean in nanoseconds; 0 when empty.
     pub fn mean(&self) -> f64 {
         if self.count() == 0 {
             return 0.0;
         }
-        // The bounds matter only where the sum has saturated.
+        // The bounds only matter if the sum has saturated.
         (self.sum as f64 / self.count() as f64).clamp(self.min as f64, self.max as f64)
     }
 
-    /// Exact largest value in nanoseconds; 0 when empty.
+    /// Returns the exact largest value in nanoseconds; 0 when empty.
     pub fn max(&self) -> u64 {
         self.max
     }
 
-    /// Exact smallest value in nanoseconds; 0 when empty, at least 1 otherwise.
+    /// Returns the exact smallest value in nanoseconds; 0 when empty, at least 1 otherwise.
     pub fn min(&self) -> u64 {
         if self.count() == 0 { 0 } else { self.min }
     }
 
-    /// The value in nanoseconds, within 0.4 %, that a share `q` of the values does not exceed
-    /// (nearest rank).
+    /// Returns the quantile `q` in nanoseconds, within 0.4 % (nearest rank).
     ///
-    /// `None` when the values cannot carry it: 10 of them must lie beyond it on its nearer side, so
+    /// `None` if there are too few values: 10 must lie beyond the quantile on its nearer side, so
     /// p90 needs 100, p99 1,000, p99.9 10,000, and p10 100 again. The median (`q` = 0.5) needs one.
     /// `None` also for NaN and outside (0, 1): the ends are [`Self::min`] and [`Self::max`].
     pub fn quantile(&self, q: f64) -> Option<u64> {
         let count = self.count();
         let beyond = count as f64 * q.min(1.0 - q);
-        // 1 - 0.9 is a little less than 0.1: forgive the rounding, here and in the rank.
-        let enough = if q == 0.5 { count > 0 } else { beyond >= BEYOND * (1.0 - 1e-9) };
+        // 1 - 0.9 is a little less than 0.1: tolerate the rounding, here and in the rank.
+        let enough = if q == 0.5 { count > 0 } else { beyond >= MIN_VALUES_BEYOND * (1.0 - 1e-9) };
         if !enough || q.is_nan() {
             return None;
         }
@@ -127,23 +126,25 @@ impl Histogram {
         })
     }
 
-    /// Value in nanoseconds and count of every bucket that is not empty, ascending.
+    /// Returns the value in nanoseconds and the count of every non-empty bucket, ascending.
     pub fn pairs(&self) -> Vec<(u64, u64)> {
         self.iter().collect()
     }
 
-    /// A bucket stands for its middle, drawn into what was really seen: a single value is exact.
+    /// Represents each bucket by its middle, clamped to the recorded range, so a single value is
+    /// exact.
     fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.buckets.iter_recorded().map(|bucket| {
-            let middle = self.buckets.median_equivalent(bucket.value_iterated_to()).min(HIGHEST);
+            let middle = self.buckets.median_equivalent(bucket.value_iterated_to()).min(MAX_VALUE);
             (middle.max(self.min).min(self.max), bucket.count_at_value())
         })
     }
 
-    /// A histogram of (nanoseconds, count) pairs in any order, values repeated or not.
+    /// Creates a histogram from (nanoseconds, count) pairs in any order, with or without repeated
+    /// values.
     ///
-    /// Takes any input: values and counts saturate as in [`Self::record`], pairs with count 0 are
-    /// left out. `sum`, `min` and `max` are those of the pairs.
+    /// Accepts any input: values and counts saturate as in [`Self::record`], and pairs with count 0
+    /// are skipped. `sum`, `min` and `max` are those of the pairs.
     pub fn from_pairs(pairs: &[(u64, u64)]) -> Self {
         let mut histogram = Self::new();
         for &(nanos, count) in pairs {
@@ -152,9 +153,11 @@ impl Histogram {
         histogram
     }
 
-    /// Whether two values fall into the same bucket.
+    /// Returns whether two values fall into the same bucket.
     fn same_bucket(&self, a: u64, b: u64) -> bool {
-        let inside = |nanos: u64| nanos.clamp(LOWEST, HIGHEST);
+        fn inside(nanos: u64) -> u64 {
+            nanos.clamp(MIN_VALUE, MAX_VALUE)
+        }
         self.buckets.equivalent(inside(a), inside(b))
     }
 }
@@ -165,7 +168,7 @@ impl Default for Histogram {
     }
 }
 
-/// The form in a file.
+/// The serialized form.
 #[derive(Serialize, Deserialize)]
 struct Wire {
     pairs: Vec<(u64, u64)>,
@@ -192,7 +195,7 @@ impl From<Wire> for Histogram {
         let sums = wire.min.saturating_mul(count)..=wire.max.saturating_mul(count);
         let agrees = histogram.same_bucket(wire.min, histogram.min)
             && histogram.same_bucket(wire.max, histogram.max)
-            && LOWEST <= wire.min
+            && MIN_VALUE <= wire.min
             && wire.min <= wire.max
             && sums.contains(&wire.sum);
         if count > 0 && agrees {

@@ -1,15 +1,15 @@
-//! The knee of a curve: the first place where it is close to its peak, and how sure that is.
+//! The knee of a curve: the first point that is close to the peak, and the confidence in it.
 
 use super::Summary;
 
-/// Ways in which the trials might have come out.
+/// Number of simulated outcomes of the trials.
 const DRAWS: usize = 512;
 
-/// Random normal values, drawn once for any number of curves.
+/// Normally distributed random values, drawn once for any number of curves.
 pub struct Knees(Vec<f64>);
 
-/// So many values are drawn; a curve takes as many in a row as it has places for each way, and
-/// begins again at the end.
+/// Number of values drawn; each simulated outcome takes the next ones in turn, one per point of the
+/// curve, and starts again at the end.
 const POOL: usize = 16_411;
 
 impl Default for Knees {
@@ -32,15 +32,15 @@ impl Default for Knees {
 }
 
 impl Knees {
-    /// The first place of ascending ones whose median is at least `close` of the highest; `None`
-    /// for none.
-    pub fn at(curve: &[&Summary], close: f64) -> Option<usize> {
+    /// Returns the index of the first point whose median is at least `close` times the highest;
+    /// `None` if there is none.
+    pub fn find_knee(curve: &[&Summary], close: f64) -> Option<usize> {
         first(curve.iter().map(|summary| summary.median), close)
     }
 
-    /// How sure `at` is that place: the share of ways in which it comes out so when each median is
-    /// drawn anew within its interval (lognormal: rates scatter by shares). 0 to 1; `None` where a
-    /// place has no interval, so under 5 trials.
+    /// Returns the confidence, 0 to 1, that `at` is the knee: the share of simulated outcomes with
+    /// that result, where each median is redrawn within its interval (log-normal, because rates
+    /// scatter in proportion). `None` if a point has no interval, that is, fewer than 5 trials.
     pub fn confidence(&self, curve: &[&Summary], at: usize, close: f64) -> Option<f64> {
         let places: Option<Vec<(f64, f64)>> = curve.iter().map(|summary| place(summary)).collect();
         let places = places.filter(|places| !places.is_empty())?;
@@ -63,9 +63,12 @@ fn first(values: impl Iterator<Item = f64> + Clone, close: f64) -> Option<usize>
     values.into_iter().position(|value| value >= close * peak)
 }
 
-/// The logarithm of a median and its standard error: the interval is 2 x 1.96 of them wide.
+/// Returns the logarithm of a median and its standard error: the interval is 2 x 1.96 of these
+/// wide.
 fn place(summary: &Summary) -> Option<(f64, f64)> {
-    let log = |value: f64| (value.is_finite() && value > 0.0).then(|| value.ln());
+    fn log(value: f64) -> Option<f64> {
+        (value.is_finite() && value > 0.0).then(|| value.ln())
+    }
     let (low, high) = (log(summary.low?)?, log(summary.high?)?);
     Some((log(summary.median)?, (high - low).abs() / (2.0 * 1.96)))
 }

@@ -1,7 +1,7 @@
-//! Statistics on plain slices: what a set of trials says, and how much of it can be trusted.
+//! Statistics on plain slices: what a set of trials shows, and how far it can be trusted.
 //!
-//! Nothing here knows about files, units or sessions, and nothing panics: values that are not
-//! finite are left out, and an answer that the values cannot carry is `None`.
+//! This module knows nothing about files, units or sessions, and never panics: values that are not
+//! finite are skipped, and a result that the values cannot support is `None`.
 
 pub mod compare;
 pub mod cost;

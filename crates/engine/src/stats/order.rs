@@ -1,19 +1,19 @@
-//! Sorted values and their middle.
+//! Sorting and the median.
 
-/// The finite values in ascending order; NaN and infinities are left out.
+/// Returns the finite values in ascending order; NaN and infinities are skipped.
 pub(super) fn finite_sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted
 }
 
-/// The median of the finite values; `None` where there are none.
+/// Returns the median of the finite values; `None` if there are none.
 pub fn median(values: &[f64]) -> Option<f64> {
     middle(&finite_sorted(values))
 }
 
-/// The median of ascending values: the middle one, or the midpoint of the middle two. `None` for
-/// none.
+/// Returns the median of ascending values: the middle one, or the midpoint of the middle two.
+/// `None` if there are none.
 pub(super) fn middle(sorted: &[f64]) -> Option<f64> {
     let upper = *sorted.get(sorted.len() / 2)?;
     if sorted.len() % 2 == 1 {

@@ -1,26 +1,27 @@
-//! Values that stand apart: single outliers, and two groups instead of one. Flagged, never deleted.
+//! Detection of single outliers, and of two modes. Values are flagged, never deleted.
 
 use super::order::{finite_sorted, median, middle};
 
 /// A deviation up to this share of the median is jitter, whatever the spread.
 const JITTER: f64 = 0.02;
 
-/// A spread up to this share of the median counts as none: the values are ties but for rounding.
-const TIE: f64 = 1e-4;
+/// A spread up to this share of the median counts as none: the values are equal except for
+/// rounding.
+const TIE_SHARE: f64 = 1e-4;
 
-/// Two modes must be further apart than this share of the median to be worth a word.
+/// Two modes must be further apart than this share of the median to be worth reporting.
 const WORTH_NOTING: f64 = 0.15;
 
-/// The indexes, ascending, of the values that do not belong to the rest. Empty under 5 finite
-/// values.
+/// Returns the indexes, ascending, of the values that do not belong to the rest; empty for fewer
+/// than 5 finite values.
 ///
-/// A value is flagged when it lies further from the median than a multiple of the MAD (the median
-/// of the absolute deviations: Iglewicz and Hoaglin 1993) *and* further than 2 % of the median. The
-/// multiple is 14.826, which is 10 standard deviations of normal data, from 8 values on; smaller
-/// sets estimate the MAD too badly for that and get 16 (6 and 7 values) or 28 (5 values), so that
-/// normal data raise a false alarm in about 1 % of sets. Where more than half of the values are
-/// equal the MAD is 0 and the mean absolute deviation takes its place (multiple 4.39). Values that
-/// are not finite are neither used nor flagged.
+/// A value is flagged if its distance from the median exceeds a multiple of the MAD (the median of
+/// the absolute deviations: Iglewicz and Hoaglin 1993) *and* 2 % of the median. From 8 values on
+/// the multiple is 14.826, which is 10 standard deviations of normal data. Smaller sets estimate
+/// the MAD too poorly for that and use 16 (6 and 7 values) or 28 (5 values), so that normal data
+/// raise a false alarm in about 1 % of sets. If more than half of the values are equal, the MAD is
+/// 0 and the mean absolute deviation is used instead (multiple 4.39). Values that are not finite
+/// are neither used nor flagged.
 pub fn outliers(values: &[f64]) -> Vec<usize> {
     let sorted = finite_sorted(values);
     let Some(limit) = limit(&sorted) else {
@@ -30,13 +31,13 @@ pub fn outliers(values: &[f64]) -> Vec<usize> {
     (0..values.len()).filter(|&index| far(values[index])).collect()
 }
 
-/// The centre of the values, and the distance from it that is still normal.
+/// The centre of the values, and the distance from it that still counts as normal.
 struct Limit {
     centre: f64,
     distance: f64,
 }
 
-/// The limit for ascending values; `None` under 5.
+/// Computes the limit for ascending values; `None` for fewer than 5.
 fn limit(sorted: &[f64]) -> Option<Limit> {
     let multiple = match sorted.len() {
         0..5 => return None,
@@ -47,32 +48,33 @@ fn limit(sorted: &[f64]) -> Option<Limit> {
     let centre = middle(sorted)?;
     let deviations: Vec<f64> = sorted.iter().map(|value| (value - centre).abs()).collect();
     let mad = median(&deviations)?;
-    let spread = if mad > TIE * centre.abs() {
+    let spread = if mad > TIE_SHARE * centre.abs() {
         multiple * mad
     } else {
-        // 3.5 x 1.2533: a single stray among ties always passes, two opposite ones of five do not.
+        // 3.5 x 1.2533: a single stray among ties always exceeds it, two opposite ones among five
+        // do not.
         4.39 * deviations.iter().sum::<f64>() / deviations.len() as f64
     };
     Some(Limit { centre, distance: spread.max(JITTER * centre.abs()) })
 }
 
-/// The medians of the lower and of the upper group, when the values form two groups rather than
+/// Returns the medians of the lower and the upper group if the values form two groups rather than
 /// one.
 ///
-/// The sorted values are split where the gap is largest against the standard deviation inside the
-/// two groups (pooled, n - 2 degrees of freedom), each group with at least 2 values. They are two
-/// modes when that ratio passes 5.5 + 40 / (n - 2)^2 and the gap is more than 15 % of the median.
-/// The limit comes from simulation: on normal, uniform, exponential, log-normal and heavy-tailed
+/// The sorted values are split at the largest ratio of the gap to the standard deviation within the
+/// two groups (pooled, n - 2 degrees of freedom), with at least 2 values in each. They are two
+/// modes if that ratio exceeds 5.5 + 40 / (n - 2)^2 and the gap is more than 15 % of the median.
+/// The limit was found by simulation: on normal, uniform, exponential, log-normal and heavy-tailed
 /// data of 4 to 30 values it raises a false alarm in under 5 % of sets, typically 2 %. Values that
-/// are not finite are left out; fewer than 4 never have two modes.
+/// are not finite are skipped; fewer than 4 never have two modes.
 pub fn two_modes(values: &[f64]) -> Option<(f64, f64)> {
     let sorted = finite_sorted(values);
     let n = sorted.len();
     if n < 4 {
         return None;
     }
-    // To at most 1, so that no square overflows; only zeros have nothing to scale (0 / 0 is NaN and
-    // fails the tests).
+    // Scaled to at most 1, so that no square overflows; if all are zero there is nothing to scale
+    // (0 / 0 is NaN and fails the tests).
     let largest = sorted[0].abs().max(sorted[n - 1].abs());
     let scaled: Vec<f64> = sorted.iter().map(|value| value / largest).collect();
     let (at, gap, ratio) = widest_split(&scaled)?;
@@ -83,8 +85,8 @@ pub fn two_modes(values: &[f64]) -> Option<(f64, f64)> {
     None
 }
 
-/// Where to split ascending values (at least 4): the size of the lower group, the gap, and the gap
-/// against the spread.
+/// Finds the split of ascending values (at least 4): the size of the lower group, the gap, and the
+/// ratio of the gap to the spread.
 fn widest_split(sorted: &[f64]) -> Option<(usize, f64, f64)> {
     let n = sorted.len();
     let lower = running_squares(sorted.iter());
@@ -99,7 +101,7 @@ fn widest_split(sorted: &[f64]) -> Option<(usize, f64, f64)> {
         .max_by(|a, b| a.2.total_cmp(&b.2))
 }
 
-/// For each value the sum of squared deviations of all values up to it (Welford 1962: no
+/// Returns for each value the sum of squared deviations of all values up to it (Welford 1962: no
 /// cancellation).
 fn running_squares<'a>(values: impl Iterator<Item = &'a f64>) -> Vec<f64> {
     let (mut mean, mut squares) = (0.0, 0.0);
@@ -201,7 +203,7 @@ mod tests {
         }
     }
 
-    /// A disk that answers at 1.0 or at 2.5, each with 4 % noise.
+    /// Simulates a disk that responds in 1.0 or in 2.5, each with 4 % noise.
     #[test]
     fn a_mixture_is_found() {
         let mut rng = Rng::new(13);

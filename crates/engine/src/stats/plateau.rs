@@ -1,29 +1,28 @@
-//! The steps of a staircase: stretches of a rising curve that are level, as the latency of memory
-//! over its size is.
+//! The plateaus of a rising curve, such as the latency of memory by working-set size.
 
 use super::order::median;
 
-/// All values of a stretch lie within this factor of each other: the edges of a cache are not
+/// All values of a plateau are within this factor of each other: the edges of a cache are not
 /// sharp.
 const LEVEL: f64 = 1.6;
-/// Two values alone are a stretch where they lie so close, and two stretches in a row are one where
-/// their middles do.
-const CLOSE: f64 = 1.3;
+/// Two values alone form a plateau if they are within this factor, and two adjacent plateaus are
+/// merged if their medians are.
+const MAX_CLOSE_RATIO: f64 = 1.3;
 
-/// One level stretch, by the places of its first and last point.
+/// One level stretch of the curve, from index `first` to `last`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plateau {
     pub first: usize,
     pub last: usize,
-    /// The median of its values.
+    /// Median of its values.
     pub level: f64,
 }
 
-/// The plateaus of a curve that is read from left to right: at least two neighbouring values each,
-/// in order; what lies between two of them is the rise. The first and the last value may be a
-/// plateau alone, where the next is far off.
+/// Returns the plateaus of a curve from left to right, each with at least two adjacent values; the
+/// rises lie in between. The first and the last value may form a plateau alone if their neighbour
+/// is far off.
 ///
-/// Values that are not above 0 end a stretch.
+/// A value that is not above 0 ends a plateau.
 pub fn plateaus(values: &[f64]) -> Vec<Plateau> {
     let mut found: Vec<Plateau> = Vec::new();
     let mut first = 0;
@@ -32,11 +31,10 @@ pub fn plateaus(values: &[f64]) -> Vec<Plateau> {
         let alone = first == last;
         if sound(values[first]) && (!alone || first == 0 || last + 1 == values.len()) {
             let level = middle(&values[first..=last]);
-            // A step that noise broke in two.
-            match found
-                .last_mut()
-                .filter(|before| before.last + 1 == first && within(CLOSE, before.level, level))
-            {
+            // One plateau that noise broke in two.
+            match found.last_mut().filter(|before| {
+                before.last + 1 == first && within(MAX_CLOSE_RATIO, before.level, level)
+            }) {
                 Some(before) => {
                     before.last = last;
                     before.level = middle(&values[before.first..=last]);
@@ -57,10 +55,10 @@ fn within(factor: f64, a: f64, b: f64) -> bool {
     sound(a) && sound(b) && a.max(b) / a.min(b) <= factor
 }
 
-/// The last place of the longest stretch from `first`.
+/// Returns the last index of the longest plateau from `first`.
 fn stretch(values: &[f64], first: usize) -> usize {
     let level = |last: usize| {
-        let factor = if last == first + 1 { CLOSE } else { LEVEL };
+        let factor = if last == first + 1 { MAX_CLOSE_RATIO } else { LEVEL };
         values[first..=last]
             .iter()
             .all(|one| values[first..=last].iter().all(|other| within(factor, *one, *other)))
@@ -78,8 +76,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// 4 KiB to 1 GiB by doubling: L1 to 32 KiB, L2 to 1 MiB, L3 to 32 MiB, memory; the places at
-    /// the edges lie between.
+    /// 4 KiB to 1 GiB by doubling: L1 up to 32 KiB, L2 up to 1 MiB, L3 up to 32 MiB, then memory;
+    /// the points at the edges lie in between.
     const STAIRS: [f64; 19] = [
         1.5, 1.5, 1.5, 1.6, 4.2, 4.4, 4.5, 4.6, 5.2, 14.0, 17.0, 18.0, 18.5, 21.0, 48.0, 88.0,
         101.0, 106.0, 108.0,

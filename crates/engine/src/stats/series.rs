@@ -1,15 +1,15 @@
-//! Points over time, cut down to what a screen or a file can hold without losing a peak or a total.
+//! Time series reduced to what a screen or a file can hold, without losing a peak or a total.
 
-/// Reduces points (time, value) to at most two per column: the smallest and the largest value of
+/// Reduces points (time, value) to at most two per column: the smallest and the largest value in
 /// each of `columns` equal slices of time, in time order. A plot of the result shows every extreme
-/// that the full plot would show.
+/// of the full plot.
 ///
-/// Points with a NaN or infinite part are left out. Points need not be sorted, the result is. 0
-/// columns hold nothing.
+/// Points with a NaN or infinite part are skipped. Points need not be sorted; the result is. 0
+/// columns return nothing.
 pub fn reduce(points: &[(f64, f64)], columns: usize) -> Vec<(f64, f64)> {
     let mut sorted: Vec<(f64, f64)> =
         points.iter().copied().filter(|(at, value)| at.is_finite() && value.is_finite()).collect();
-    // Stable and already sorted as a rule: one pass.
+    // Usually already sorted, for which a stable sort takes one pass.
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else {
         return Vec::new();
@@ -18,7 +18,7 @@ pub fn reduce(points: &[(f64, f64)], columns: usize) -> Vec<(f64, f64)> {
         return Vec::new();
     }
     let (start, span) = (first.0, last.0 - first.0);
-    // A span of 0 or one that overflows gives NaN or 0: everything falls into the first column.
+    // A span that is 0 or overflows yields NaN or 0: everything falls into the first column.
     let column = |at: f64| (((at - start) / span * columns as f64) as usize).min(columns - 1);
     let mut reduced = Vec::with_capacity(sorted.len().min(columns.saturating_mul(2)));
     for group in sorted.chunk_by(|a, b| column(a.0) == column(b.0)) {
@@ -45,14 +45,13 @@ fn push_extremes(group: &[(f64, f64)], reduced: &mut Vec<(f64, f64)>) {
     }
 }
 
-/// Merges neighbouring pairs, again and again, until at most `most` items are left (0 counts as 1),
-/// in place.
+/// Merges adjacent pairs in place, repeatedly, until at most `most` items are left (0 counts as 1).
 ///
-/// Returns how often the list was halved. `merge` gets the earlier item first; if it adds, totals
-/// are kept. A caller that pushes an item and calls this spends O(1) merges per item on average and
-/// never holds more than `most` + 1. Items that are pushed later are then narrower than the merged
-/// ones. For equal widths take an odd `most`, so that no item is left without a neighbour, and
-/// merge 2^k items before each push, k being the sum of what was returned so far.
+/// Returns the number of times the list was halved. `merge` gets the earlier item first; if it
+/// adds, totals are preserved. A caller that pushes an item and then calls this makes O(1) merges
+/// per item on average and never holds more than `most` + 1. Items pushed later are then narrower
+/// than the merged ones. For equal widths use an odd `most`, so that no item is left without a
+/// neighbour, and merge 2^k items before each push, where k is the sum of all returned values.
 pub fn merge_neighbours<T>(items: &mut Vec<T>, most: usize, merge: impl Fn(&T, &T) -> T) -> u32 {
     let mut halvings = 0;
     while items.len() > most.max(1) {
@@ -157,11 +156,11 @@ mod tests {
             prop_assert!(reduced.len() <= 2 * columns);
             prop_assert!(reduced.iter().all(|point| points.contains(point)));
             prop_assert!(reduced.is_sorted_by(|a, b| a.0 <= b.0));
-            let extremes = |list: &[(f64, f64)]| {
+            fn extremes(list: &[(f64, f64)]) -> (Option<f64>, Option<f64>) {
                 let mut values: Vec<f64> = list.iter().map(|point| point.1).collect();
                 values.sort_by(f64::total_cmp);
                 (values.first().copied(), values.last().copied())
-            };
+            }
             prop_assert_eq!(extremes(&reduced), extremes(&points));
         }
 

@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use super::order::{finite_sorted, middle};
 
-/// The confidence that the interval aims at.
+/// Confidence level of the interval.
 const CONFIDENCE: f64 = 0.95;
 
-/// Values above this are scaled down before they are squared, by a power of two, which is exact.
+/// Values above this are scaled down by a power of two, which is exact, before they are squared.
 const LARGE: f64 = 1e150;
 
-/// What a set of values says. Every field has the unit of the values and is finite.
+/// Summary of a set of values. Every field has the unit of the values and is finite.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The middle value, or the midpoint of the middle two.
     pub median: f64,
-    /// Lower end of the 95 % confidence interval of the median; `None` under 5 values.
+    /// Lower end of the 95 % confidence interval of the median; `None` for fewer than 5 values.
     pub low: Option<f64>,
-    /// Upper end of that interval; `None` under 5 values.
+    /// Upper end of that interval; `None` for fewer than 5 values.
     pub high: Option<f64>,
     /// Arithmetic mean.
     pub mean: f64,
@@ -30,15 +30,15 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarizes `values` in any order. Values that are not finite are left out; `None` when
-    /// nothing is left.
+    /// Summarizes `values` in any order. Values that are not finite are skipped; `None` if none is
+    /// left.
     ///
-    /// The interval rests on order statistics and assumes no shape of the distribution: with 5
-    /// values it is `[min, max]`, which holds the median in 93.75 % of cases; from 6 on it is
+    /// The interval is based on order statistics and assumes no shape of the distribution: with 5
+    /// values it is `[min, max]`, which contains the median in 93.75 % of cases; from 6 on it is
     /// interpolated to 95 % (Hettmansperger and Sheather, "Confidence intervals based on
     /// interpolated order statistics", Statistics & Probability Letters 4, 1986). Both assume
     /// independent values.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         let sorted = finite_sorted(values);
         let median = middle(&sorted)?;
         let (min, max) = (*sorted.first()?, *sorted.last()?);
@@ -55,10 +55,10 @@ impl Summary {
         })
     }
 
-    /// Half the width of the interval relative to the median, the wider side: 0.05 means "within 5
-    /// %".
+    /// Returns the half width of the interval relative to the median, on its wider side: 0.05 means
+    /// "within 5 %".
     ///
-    /// `None` without an interval, and where the median is 0 but the interval is not a point.
+    /// `None` without an interval, and if the median is 0 but the interval has a width.
     pub fn half_width(&self) -> Option<f64> {
         let side = (self.high? - self.median).max(self.median - self.low?);
         if side == 0.0 {
@@ -68,19 +68,20 @@ impl Summary {
     }
 }
 
-/// Mean and sample standard deviation of ascending finite values (at least one), without overflow.
+/// Returns the mean and sample standard deviation of ascending finite values (at least one),
+/// without overflow.
 fn moments(sorted: &[f64]) -> (f64, f64) {
     let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
     let scale = if max.abs().max(min.abs()) > LARGE { 2f64.powi(-600) } else { 1.0 };
     let n = sorted.len() as f64;
     let mean = sorted.iter().map(|v| v * scale).sum::<f64>() / n;
     let squares: f64 = sorted.iter().map(|v| (v * scale - mean).powi(2)).sum();
-    // Rounding must neither move the mean out of the values nor give equal values a spread.
+    // Rounding must neither move the mean outside the values nor yield a spread of equal values.
     let stddev = if min == max { 0.0 } else { (squares / (n - 1.0)).sqrt() / scale };
     ((mean / scale).clamp(min, max), stddev.min(f64::MAX))
 }
 
-/// The interval of the median of ascending values; see [`Summary::of`].
+/// Returns the interval of the median of ascending values; see [`Summary::from_values`].
 fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     let n = sorted.len();
     match n {
@@ -93,15 +94,15 @@ fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     let between = |outer: f64, inner: f64| (1.0 - share) * outer + share * inner;
     let low = between(sorted[k - 1], sorted[k]);
     let high = between(sorted[n - k], sorted[n - k - 1]);
-    // Rounding only: of equal values both ends are that value.
+    // Only rounding: for equal values both ends are that value.
     Some((low.clamp(sorted[k - 1], sorted[k]), high.clamp(sorted[n - k - 1], sorted[n - k])))
 }
 
-/// The rank k (from 1) of the outer order statistic, and the share of the next inner one, for `n`
-/// >= 6 values.
+/// Returns the rank k (from 1) of the outer order statistic and the weight of the next inner one,
+/// for `n` >= 6 values.
 ///
 /// `[X(k), X(n-k+1)]` covers the median with probability 1 - 2 P(Binomial(n, 1/2) < k). k is the
-/// largest rank that still reaches 95 %; the share brings the rest down to 95 %.
+/// largest rank that still reaches 95 %; the weight reduces the excess to exactly 95 %.
 fn interpolation(n: usize) -> (usize, f64) {
     let count = n as f64;
     // Logarithms, because 2^-n underflows from n = 1075 on.
@@ -119,7 +120,7 @@ fn interpolation(n: usize) -> (usize, f64) {
         coverage = next;
     }
     // The innermost pair covers less than 95 % for every n >= 6, so this is never reached; the
-    // widest is always true.
+    // widest interval would still be correct.
     (1, 0.0)
 }
 
@@ -132,20 +133,20 @@ mod tests {
 
     #[test]
     fn known_values() {
-        let s = Summary::of(&[4.0, 1.0, 3.0, 2.0]).unwrap();
+        let s = Summary::from_values(&[4.0, 1.0, 3.0, 2.0]).unwrap();
         assert_eq!((s.median, s.mean, s.min, s.max), (2.5, 2.5, 1.0, 4.0));
         assert!((s.stddev - (5.0f64 / 3.0).sqrt()).abs() < 1e-12);
         assert_eq!((s.low, s.high, s.half_width()), (None, None, None));
-        let s = Summary::of(&[10.0, 9.0, 14.0, 8.0, 11.0]).unwrap();
+        let s = Summary::from_values(&[10.0, 9.0, 14.0, 8.0, 11.0]).unwrap();
         assert_eq!((s.low, s.high), (Some(8.0), Some(14.0)));
         assert_eq!(s.half_width(), Some(0.4));
     }
 
     #[test]
     fn nothing_finite_is_none() {
-        assert_eq!(Summary::of(&[]), None);
-        assert_eq!(Summary::of(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]), None);
-        assert_eq!(Summary::of(&[f64::NAN, 3.0]), Summary::of(&[3.0]));
+        assert_eq!(Summary::from_values(&[]), None);
+        assert_eq!(Summary::from_values(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]), None);
+        assert_eq!(Summary::from_values(&[f64::NAN, 3.0]), Summary::from_values(&[3.0]));
     }
 
     #[test]
@@ -154,7 +155,7 @@ mod tests {
         let (k, share) = interpolation(6);
         assert_eq!(k, 1);
         assert!((share - 0.5 / 1.4).abs() < 1e-12);
-        // Ranks that tables of the sign test give: 10 -> 2, 20 -> 6, 30 -> 10, 50 -> 18.
+        // Ranks in tables of the sign test: 10 -> 2, 20 -> 6, 30 -> 10, 50 -> 18.
         let ranks: Vec<usize> = [10, 20, 30, 50].iter().map(|&n| interpolation(n).0).collect();
         assert_eq!(ranks, [2, 6, 10, 18]);
     }
@@ -173,19 +174,23 @@ mod tests {
 
     #[test]
     fn equal_and_extreme_values() {
-        let s = Summary::of(&[0.1; 7]).unwrap();
+        let s = Summary::from_values(&[0.1; 7]).unwrap();
         assert_eq!(
             (s.mean, s.stddev, s.low, s.high, s.half_width()),
             (0.1, 0.0, Some(0.1), Some(0.1), Some(0.0))
         );
-        assert_eq!(Summary::of(&[0.0; 6]).unwrap().half_width(), Some(0.0));
-        assert_eq!(Summary::of(&[-2.0, -1.0, 0.0, 0.0, 1.0, 2.0]).unwrap().half_width(), None);
-        let s = Summary::of(&[f64::MAX, -f64::MAX, f64::MAX, f64::MAX, -f64::MAX, 0.0]).unwrap();
+        assert_eq!(Summary::from_values(&[0.0; 6]).unwrap().half_width(), Some(0.0));
+        assert_eq!(
+            Summary::from_values(&[-2.0, -1.0, 0.0, 0.0, 1.0, 2.0]).unwrap().half_width(),
+            None
+        );
+        let s = Summary::from_values(&[f64::MAX, -f64::MAX, f64::MAX, f64::MAX, -f64::MAX, 0.0])
+            .unwrap();
         assert!(s.mean.is_finite() && s.stddev.is_finite() && s.low.unwrap().is_finite());
-        assert_eq!(Summary::of(&[1e200; 3]).unwrap().mean, 1e200);
+        assert_eq!(Summary::from_values(&[1e200; 3]).unwrap().mean, 1e200);
     }
 
-    /// The share of simulated samples whose interval holds the true median.
+    /// Returns the share of simulated samples whose interval contains the true median.
     #[test]
     fn coverage_is_nominal() {
         let mut rng = Rng::new(2024);
@@ -193,7 +198,7 @@ mod tests {
         for shape in SHAPES {
             for n in [5, 6, 8, 11, 20] {
                 let held = (0..rounds).filter(|_| {
-                    let s = Summary::of(&shape.values(&mut rng, n)).unwrap();
+                    let s = Summary::from_values(&shape.values(&mut rng, n)).unwrap();
                     s.low.unwrap() <= shape.median && shape.median <= s.high.unwrap()
                 });
                 let coverage = held.count() as f64 / rounds as f64;
@@ -208,7 +213,7 @@ mod tests {
     proptest! {
         #[test]
         fn ordered_and_finite_for_any_input(values in prop::collection::vec(any::<f64>(), 0..40)) {
-            let Some(s) = Summary::of(&values) else {
+            let Some(s) = Summary::from_values(&values) else {
                 prop_assert!(values.iter().all(|v| !v.is_finite()));
                 return Ok(());
             };
@@ -223,9 +228,9 @@ mod tests {
 
         #[test]
         fn order_does_not_matter(mut values in prop::collection::vec(-1e6..1e6f64, 1..40)) {
-            let before = Summary::of(&values);
+            let before = Summary::from_values(&values);
             values.reverse();
-            prop_assert_eq!(before, Summary::of(&values));
+            prop_assert_eq!(before, Summary::from_values(&values));
         }
     }
 }

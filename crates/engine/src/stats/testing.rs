@@ -1,6 +1,6 @@
 //! Seeded random values for the simulations: the same ones on every machine.
 
-/// SplitMix64 (Steele, Lea, Flood 2014): tiny, and good enough to check a coverage.
+/// SplitMix64 (Steele, Lea, Flood 2014): tiny, and good enough to check coverage.
 pub struct Rng(u64);
 
 impl Rng {
@@ -15,18 +15,18 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// In (0, 1), both ends excluded.
+    /// Draws from (0, 1), both ends excluded.
     pub fn uniform(&mut self) -> f64 {
         ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    /// Mean 0, standard deviation 1 (Box-Muller).
+    /// Draws with mean 0 and standard deviation 1 (Box-Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Student's t with 3 degrees of freedom: heavy tails, finite variance.
+    /// Draws from Student's t with 3 degrees of freedom: heavy tails, finite variance.
     pub fn student3(&mut self) -> f64 {
         let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
         self.normal() / (squares / 3.0).sqrt()
@@ -40,8 +40,8 @@ pub struct Shape {
     pub draw: fn(&mut Rng) -> f64,
 }
 
-/// One mode each: symmetric, skewed, flat, and with heavy tails. All of them vary far more than 15
-/// % of their median.
+/// One mode each: symmetric, skewed, flat, and heavy-tailed. All of them vary by far more than 15 %
+/// of their median.
 pub const SHAPES: &[Shape] = &[
     Shape { name: "normal", median: 3.0, draw: |r| 3.0 + r.normal() },
     Shape { name: "log-normal", median: 1.0, draw: |r| r.normal().exp() },

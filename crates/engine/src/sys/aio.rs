@@ -6,12 +6,12 @@ use std::os::fd::RawFd;
 
 use super::raw::call6;
 
-/// One operation as the kernel takes it (`struct iocb`, 64 bytes).
+/// One operation in the kernel's layout (`struct iocb`, 64 bytes).
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Operation {
     data: u64,
-    /// The kernel's field, and flags; their order depends on the byte order.
+    /// Reserved by the kernel, and flags; their order depends on the byte order.
     key_and_flags: [u32; 2],
     code: u16,
     priority: i16,
@@ -37,7 +37,7 @@ pub struct Event {
 }
 
 impl Operation {
-    /// Returns a read into `buffer`, or a write from it.
+    /// Creates a read into `buffer`, or a write from it.
     pub fn new(
         data: u64,
         write: bool,
@@ -59,8 +59,8 @@ impl Operation {
     }
 }
 
-/// A context: operations in flight, and events not yet collected. Destroying it waits for those in
-/// flight.
+/// A context: operations in flight, and completion events not yet collected. Destroying it waits
+/// for the operations in flight.
 #[derive(Debug)]
 pub struct Context(usize);
 
@@ -68,7 +68,7 @@ impl Context {
     /// Creates a context for `depth` operations.
     ///
     /// # Errors
-    /// EAGAIN above fs.aio-max-nr, ENOSYS where the kernel has no aio, EPERM in a sandbox.
+    /// EAGAIN above fs.aio-max-nr, ENOSYS if the kernel has no aio, EPERM in a sandbox.
     pub fn new(depth: u32) -> io::Result<Context> {
         let mut context = 0usize;
         // SAFETY: the kernel writes the context's id into `context`, which outlives the call.
@@ -78,16 +78,33 @@ impl Context {
         }
     }
 
-    /// Submits the list; returns how many were accepted, from its front, or the -errno of the
-    /// first.
+    /// Checks whether this process may create a context, without creating one: to destroy it
+    /// would wait tens of milliseconds for an RCU grace period.
+    ///
+    /// # Errors
+    /// As [`Context::new`].
+    pub fn check() -> io::Result<()> {
+        let mut context = 0usize;
+        // SAFETY: no context has room for 0 operations, so the call fails and writes nothing;
+        // `context` outlives it.
+        unsafe { libc::syscall(libc::SYS_io_setup, 0, &raw mut context) };
+        match io::Error::last_os_error() {
+            error if error.raw_os_error() != Some(libc::EINVAL) => Err(error),
+            _ if is_limit_reached() => Err(io::Error::from_raw_os_error(libc::EAGAIN)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Submits the list; returns how many operations were accepted, from the front, or the -errno
+    /// of the first.
     ///
     /// # Safety
-    /// Operations and their buffers must live, untouched, until their events were taken or the
-    /// context has ended.
+    /// Operations and their buffers must stay alive and untouched until their events are collected
+    /// or the context is destroyed.
     #[inline(always)]
     pub unsafe fn submit<const FILL: bool>(&self, list: &[*mut Operation]) -> isize {
-        // SAFETY: the list is a slice, read during the call; the caller vouches for the operations
-        // and their buffers until they are done.
+        // SAFETY: the list is a slice, read during the call; the caller guarantees that the
+        // operations and their buffers live until they have completed.
         unsafe {
             call6::<FILL>(
                 libc::SYS_io_submit,
@@ -108,14 +125,22 @@ impl Context {
         }
     }
 
-    /// Destroys the context, once nothing is in flight; false where the kernel does not confirm
-    /// that.
+    /// Destroys the context when nothing is in flight; returns false if the kernel does not confirm
+    /// it.
     pub fn end(&mut self) -> bool {
         // SAFETY: the id is that of our context; the kernel refuses it from then on.
         let ended = unsafe { libc::syscall(libc::SYS_io_destroy, self.0) } == 0;
         self.0 = 0;
         ended
     }
+}
+
+/// Returns whether the contexts of all processes use up fs.aio-max-nr.
+fn is_limit_reached() -> bool {
+    fn read(name: &str) -> Option<u64> {
+        std::fs::read_to_string(format!("/proc/sys/fs/{name}")).ok()?.trim().parse().ok()
+    }
+    read("aio-nr").zip(read("aio-max-nr")).is_some_and(|(used, max)| used >= max)
 }
 
 impl Drop for Context {
@@ -133,5 +158,12 @@ mod tests {
     #[test]
     fn the_structs_are_as_large_as_the_kernels() {
         assert_eq!((size_of::<Operation>(), size_of::<Event>()), (64, 32));
+    }
+
+    #[test]
+    fn a_check_agrees_with_a_context() {
+        let errno = |error: io::Error| error.raw_os_error();
+        let created = Context::new(1).map(drop).map_err(errno);
+        assert_eq!(Context::check().map_err(errno), created);
     }
 }

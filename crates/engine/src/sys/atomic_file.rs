@@ -1,9 +1,9 @@
-//! Replaces files atomically: a file is either the old one or the complete new one, which is
-//! written next to it, flushed, and renamed over it.
+//! Replaces files atomically: the name always refers to either the old file or the complete new
+//! one, which is written next to it, flushed, and renamed over it.
 //!
-//! A file that cannot be replaced like that is refused, before a run and after it: writing in place
-//! would first truncate it, and on a full disk both reports would be lost. Pipes, terminals and
-//! inherited descriptors (`/dev/stdout`) have nothing to lose and are written in place.
+//! A file that cannot be replaced this way is refused, before the run and after it: writing in
+//! place would truncate it first, and on a full disk both reports would be lost. Pipes, terminals
+//! and inherited descriptors (`/dev/stdout`) have nothing to lose and are written in place.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -20,7 +20,7 @@ use crate::sys::{fd, mounts};
 use crate::text;
 
 /// Writes the file at `path`. The output of `write` is collected first, so a failure leaves the old
-/// file as it was.
+/// file unchanged.
 pub fn to_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -31,11 +31,12 @@ pub fn to_file(
     place.put(&bytes).map_err(|error| with_path(path, error))
 }
 
-/// Writes `bytes` to the file at `path`, which need not exist; an old one is replaced in one step
-/// or stays. For iotui's own files: a pipe of that name is replaced, as it may have no reader.
+/// Writes `bytes` to the file at `path`, which need not exist; an old one is replaced atomically or
+/// left unchanged. For iotui's own files: a pipe of that name is replaced, as it may have no
+/// reader.
 ///
 /// # Errors
-/// Those of the system; they do not name the file.
+/// System errors, which do not name the file.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let place = match place(path)? {
         Place::Stream { path } => Place::Name { folder: folder_of(&path)?, path, old: None },
@@ -47,16 +48,15 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Creates the file at `path` with `bytes` in it.
 ///
 /// # Errors
-/// [`ErrorKind::AlreadyExists`] where the file exists, and those of the system; they do not name
-/// the file.
+/// [`ErrorKind::AlreadyExists`] if the file exists, and system errors, which do not name the file.
 pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     free_name(path)?.put_new(bytes)
 }
 
-/// Writes a new file as [`to_file`] does.
+/// Writes a new file like [`to_file`].
 ///
 /// # Errors
-/// [`ErrorKind::AlreadyExists`] where the file exists, even since a moment ago: it stays as it was.
+/// [`ErrorKind::AlreadyExists`] if the file exists or appears meanwhile: it is left unchanged.
 pub fn to_new_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -67,12 +67,12 @@ pub fn to_new_file(
     place.put_new(&bytes).map_err(|error| with_path(path, error))
 }
 
-/// Checks whether [`to_file`] could write there; called before a run, leaves and changes nothing.
+/// Checks whether [`to_file`] could write there. Called before a run; changes nothing.
 pub fn probe(path: &Path) -> io::Result<()> {
-    // Permissions are not enough (/proc takes no new file from anyone), so a file is created.
+    // Permissions are not enough (nobody can create a file in /proc), so a file is created.
     let tried = place(path).and_then(|place| match place {
         Place::Name { folder, .. } => {
-            // Removes and notes what killed runs left; errors are ignored.
+            // Removes and records files left by killed runs; errors are ignored.
             let _ = sweep(&folder);
             create_temporary(&folder, None).and_then(|(_, temporary)| fs::remove_file(temporary))
         }
@@ -85,14 +85,14 @@ fn with_path(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot write {}: {error}", text::show_path(path)))
 }
 
-/// Where the bytes go, with links followed.
+/// Where the bytes go, after following links.
 enum Place {
-    /// A new file takes the name; `old` is the file that has it now.
+    /// The new file gets this name; `old` is the file that has it now.
     Name { path: PathBuf, folder: PathBuf, old: Option<Metadata> },
     /// A pipe, a terminal or a device: writing to it loses nothing.
     Stream { path: PathBuf },
-    /// A descriptor of this program, named as `/dev/stdout` or `/proc/self/fd/3`: written at its
-    /// position, so that a shell's `>>` appends.
+    /// A descriptor of this process, named like `/dev/stdout` or `/proc/self/fd/3`: written at its
+    /// current position, so that a shell's `>>` appends.
     Open(File),
 }
 
@@ -129,7 +129,7 @@ fn place(path: &Path) -> io::Result<Place> {
     Ok(Place::Name { path: real, folder, old: Some(old) })
 }
 
-/// Checks whether a new file may replace `path`, as far as the kernel reports beforehand.
+/// Checks whether a new file may replace `path`, as far as the kernel can tell in advance.
 fn check_replaceable(path: &Path, folder: &Path) -> io::Result<()> {
     if mounts::is_other_mount(path, folder) {
         return Err(io::Error::new(ErrorKind::ResourceBusy, "it is a mount point"));
@@ -150,9 +150,9 @@ fn irreplaceable(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), text)
 }
 
-/// Returns the place of a new file; an error where it exists.
+/// Returns the place of a new file; an error if the file exists.
 fn free_name(path: &Path) -> io::Result<Place> {
-    // A dangling link exists, too.
+    // A dangling link exists too.
     if fs::symlink_metadata(path).is_ok() {
         place(path)?;
         return Err(ErrorKind::AlreadyExists.into());
@@ -212,7 +212,7 @@ impl Place {
             fs::rename(&temporary, &path).map_err(|error| save_beside(&temporary, &path, error))
         }) {
             Ok(()) => {
-                // Makes the new name durable, too, where folders can be flushed.
+                // Makes the new name durable too, if the folder can be flushed.
                 let _ = File::open(&folder).and_then(|folder| folder.sync_all());
                 Ok(())
             }
@@ -224,7 +224,7 @@ impl Place {
     }
 }
 
-/// Keeps both files where the old one became irreplaceable meanwhile: saves the new one under a
+/// Keeps both files if the old one has become irreplaceable meanwhile: saves the new one under a
 /// free name.
 fn save_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
     let numbered = |number: u32| {
@@ -245,7 +245,7 @@ fn save_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
 }
 
 impl Place {
-    /// Takes the name by a link, which fails where a file has it; a rename would not.
+    /// Creates the name with link(2), which fails if the name exists; rename(2) would not.
     fn put_new(self, bytes: &[u8]) -> io::Result<()> {
         let Place::Name { path, folder, .. } = self else {
             return Err(ErrorKind::AlreadyExists.into());
@@ -254,7 +254,7 @@ impl Place {
         let linked =
             file.write_all(bytes).and_then(|()| file.sync_all()).and_then(
                 |()| match fs::hard_link(&temporary, &path) {
-                    // A file system without links: checking is all that is left.
+                    // A file system without hard links can only be checked.
                     Err(error)
                         if error.kind() != ErrorKind::AlreadyExists
                             && fs::symlink_metadata(&path).is_err() =>

@@ -1,5 +1,4 @@
-//! A loop that only copies memory: the upper bound of what a system call copies out of the page
-//! cache.
+//! A loop that only copies memory: the upper bound for system calls that copy from the page cache.
 #![allow(unsafe_code)]
 
 use std::hint::black_box;
@@ -7,18 +6,18 @@ use std::ptr::copy_nonoverlapping;
 
 use super::buffer::Buffer;
 
-/// Copies all of `from` into `window`, piece by piece to the same place, as reads into one buffer
-/// do. With `string` by the CPU's string instruction, as kernels do on x86-64; else as the C
-/// library does.
+/// Copies all of `from` into `window`, piece by piece to the same place, like reads into one
+/// buffer. Uses the CPU's string instruction if `string`, as kernels do on x86-64, else the C
+/// library's memcpy.
 pub fn copy(from: &Buffer, window: &Buffer, string: bool) {
     for at in (0..from.len()).step_by(window.len()) {
         let len = window.len().min(from.len() - at);
         // SAFETY: at + len <= from.len(), len <= window.len(), and the two are separate mappings.
         unsafe {
             if string {
-                copy_string(from.at(at), window.ptr(), len)
+                copy_string(from.address(at), window.ptr(), len)
             } else {
-                copy_nonoverlapping(from.at(at), window.ptr(), len)
+                copy_nonoverlapping(from.address(at), window.ptr(), len)
             }
         };
         black_box(window.ptr());
@@ -26,11 +25,11 @@ pub fn copy(from: &Buffer, window: &Buffer, string: bool) {
 }
 
 /// # Safety
-/// As [`copy_nonoverlapping`].
+/// Same as [`copy_nonoverlapping`].
 #[cfg(target_arch = "x86_64")]
 unsafe fn copy_string(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the direction flag is clear by the calling convention; the caller vouches for both
-    // ranges.
+    // SAFETY: the direction flag is clear by the calling convention; the caller guarantees that
+    // both ranges are valid and do not overlap.
     unsafe {
         std::arch::asm!(
             "rep movsb",
@@ -41,10 +40,10 @@ unsafe fn copy_string(from: *const u8, to: *mut u8, len: usize) {
 }
 
 /// # Safety
-/// As [`copy_nonoverlapping`].
+/// Same as [`copy_nonoverlapping`].
 #[cfg(not(target_arch = "x86_64"))]
 unsafe fn copy_string(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the caller vouches for both ranges.
+    // SAFETY: the caller guarantees that both ranges are valid and do not overlap.
     unsafe { copy_nonoverlapping(from, to, len) }
 }
 
@@ -58,10 +57,10 @@ mod tests {
             let (from, window) =
                 (Buffer::random(5 * 4096, 3).unwrap(), Buffer::new(2 * 4096).unwrap());
             copy(&from, &window, string);
-            let all = from.copied(5 * 4096);
-            // 8192 + 8192 + 4096: the second half is left from the piece before.
-            assert_eq!(window.copied(4096), all[16384..]);
-            assert_eq!(window.copied(8192)[4096..], all[12288..16384]);
+            let all = from.to_vec(5 * 4096);
+            // 8192 + 8192 + 4096: the second half still holds data of the previous piece.
+            assert_eq!(window.to_vec(4096), all[16384..]);
+            assert_eq!(window.to_vec(8192)[4096..], all[12288..16384]);
         }
     }
 }

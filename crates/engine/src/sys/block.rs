@@ -10,7 +10,7 @@ use super::disk;
 use super::link::{self, Link};
 use super::text::{line, number};
 
-/// Devices listed at most; also ends any circle.
+/// Maximum number of devices listed; also ends any cycle.
 const MAX_DEVICES: usize = 64;
 
 /// The kind of a block device.
@@ -23,7 +23,7 @@ pub enum Kind {
     Mapper,
     /// Software RAID.
     Raid,
-    /// A file shown as a device.
+    /// A file exposed as a device.
     Loop,
     /// zram or brd.
     Memory,
@@ -94,7 +94,7 @@ fn descend(sys: &Path, dir: &Path, depth: usize, found: &mut Vec<BlockDevice>) {
     below.iter().for_each(|dir| descend(sys, dir, depth + 1, found));
 }
 
-/// Returns the sysfs folders of the devices right below.
+/// Returns the sysfs folders of the devices directly below.
 fn below(sys: &Path, dir: &Path, device: &BlockDevice) -> Vec<PathBuf> {
     if device.kind == Kind::Partition {
         return dir.parent().map(PathBuf::from).into_iter().collect();
@@ -164,7 +164,7 @@ fn kind(dir: &Path, name: &str) -> Kind {
     }
 }
 
-/// `8:17`
+/// Parses `8:17`.
 fn numbers(text: &str) -> Option<(u64, u64)> {
     let (major, minor) = text.split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))

@@ -1,4 +1,4 @@
-//! The rarer system calls of lanes, inlined like those of [`raw`](super::raw) and for the same
+//! The less common system calls of lanes, inlined like those of [`raw`](super::raw) for the same
 //! reason.
 #![allow(unsafe_code)]
 
@@ -8,12 +8,12 @@ use std::os::fd::RawFd;
 
 use super::raw::call6;
 
-/// Reads only what is cached: EAGAIN where it would wait for a device (Linux 4.14).
+/// Reads only cached data: EAGAIN if it would wait for a device (Linux 4.14).
 pub const RWF_NOWAIT: u32 = libc::RWF_NOWAIT as u32;
-/// Leaves nothing in the page cache that was not there before (Linux 6.14).
+/// Leaves nothing in the page cache that was not already there (Linux 6.14).
 pub const RWF_DONTCACHE: u32 = 0x80;
 
-/// Bytes read, or -errno.
+/// Returns the bytes read, or -errno.
 /// # Safety
 /// `parts` must be `count` vectors, each writable for its length.
 #[inline(always)]
@@ -29,7 +29,7 @@ pub unsafe fn preadv<const FILL: bool>(
     }
 }
 
-/// Bytes written, or -errno.
+/// Returns the bytes written, or -errno.
 /// # Safety
 /// `parts` must be `count` vectors, each readable for its length.
 #[inline(always)]
@@ -48,7 +48,7 @@ pub unsafe fn pwritev<const FILL: bool>(
     }
 }
 
-/// Bytes read, or -errno; `flags` are RWF_*.
+/// Returns the bytes read, or -errno; `flags` are RWF_*.
 /// # Safety
 /// `to` must be writable for `len` bytes.
 #[inline(always)]
@@ -60,7 +60,7 @@ pub unsafe fn preadv2<const FILL: bool>(
     flags: u32,
 ) -> isize {
     let part = libc::iovec { iov_base: to.cast(), iov_len: len };
-    // SAFETY: one vector, which the caller vouches for, alive until the call returns.
+    // SAFETY: one vector, valid by the caller's contract and alive until the call returns.
     unsafe {
         call6::<FILL>(
             libc::SYS_preadv2,
@@ -69,7 +69,7 @@ pub unsafe fn preadv2<const FILL: bool>(
     }
 }
 
-/// Bytes written, or -errno; `flags` are RWF_*.
+/// Returns the bytes written, or -errno; `flags` are RWF_*.
 /// # Safety
 /// `from` must be readable for `len` bytes.
 #[inline(always)]
@@ -81,7 +81,7 @@ pub unsafe fn pwritev2<const FILL: bool>(
     flags: u32,
 ) -> isize {
     let part = libc::iovec { iov_base: from.cast_mut().cast(), iov_len: len };
-    // SAFETY: one vector, which the caller vouches for, alive until the call returns.
+    // SAFETY: one vector, valid by the caller's contract and alive until the call returns.
     unsafe {
         call6::<FILL>(
             libc::SYS_pwritev2,
@@ -90,22 +90,22 @@ pub unsafe fn pwritev2<const FILL: bool>(
     }
 }
 
-/// The address of a new shared, read-only mapping of a file, or -errno.
+/// Returns the address of a new shared, read-only mapping of a file, or -errno.
 #[inline(always)]
 pub fn map<const FILL: bool>(fd: RawFd, len: usize, offset: u64) -> isize {
     let (protection, flags) = (libc::PROT_READ as usize, libc::MAP_SHARED as usize);
-    // SAFETY: a new mapping at an address of the kernel's choice replaces no existing memory.
+    // SAFETY: the kernel chooses the address, so no existing memory is replaced.
     unsafe {
         call6::<FILL>(libc::SYS_mmap, [0, len, protection, flags, fd as usize, offset as usize])
     }
 }
 
-/// 0, or -errno.
+/// Unmaps the range; returns 0 or -errno.
 /// # Safety
 /// The range must be a mapping that nothing points into any more.
 #[inline(always)]
 pub unsafe fn unmap<const FILL: bool>(at: usize, len: usize) -> isize {
-    // SAFETY: the caller vouches that the range is a mapping that nothing points into any more.
+    // SAFETY: by the caller's contract the range is a mapping that nothing points into any more.
     unsafe { call6::<FILL>(libc::SYS_munmap, [at, len, 0, 0, 0, 0]) }
 }
 
@@ -116,14 +116,14 @@ pub fn getpid<const FILL: bool>() -> isize {
     unsafe { call6::<FILL>(libc::SYS_getpid, [0; 6]) }
 }
 
-/// Returns the id of the parent process; 0 where it is outside of this pid namespace.
+/// Returns the id of the parent process; 0 if it is outside this pid namespace.
 #[inline(always)]
 pub fn getppid<const FILL: bool>() -> isize {
     // SAFETY: getppid(2) takes no argument and touches no memory.
     unsafe { call6::<FILL>(libc::SYS_getppid, [0; 6]) }
 }
 
-/// 0 and what a file is, or -errno.
+/// Writes the attributes of the file to `to`; returns 0 or -errno.
 #[inline(always)]
 pub fn stat<const FILL: bool>(path: &CStr, to: &mut MaybeUninit<libc::stat>) -> isize {
     let (path, to) = (path.as_ptr() as usize, to.as_mut_ptr() as usize);
@@ -131,7 +131,7 @@ pub fn stat<const FILL: bool>(path: &CStr, to: &mut MaybeUninit<libc::stat>) -> 
     unsafe { call6::<FILL>(libc::SYS_newfstatat, [libc::AT_FDCWD as usize, path, to, 0, 0, 0]) }
 }
 
-/// A new descriptor, or -errno.
+/// Returns a new descriptor, or -errno.
 #[inline(always)]
 pub fn open<const FILL: bool>(path: &CStr, flags: i32) -> isize {
     // SAFETY: `path` ends with a zero and outlives the call.
@@ -146,11 +146,12 @@ pub fn open<const FILL: bool>(path: &CStr, flags: i32) -> isize {
 /// Closes a descriptor that nothing else uses.
 #[inline(always)]
 pub fn close<const FILL: bool>(fd: RawFd) -> isize {
-    // SAFETY: close(2) touches no memory; the caller vouches that nothing else uses the descriptor.
+    // SAFETY: close(2) touches no memory; by the caller's contract nothing else uses the
+    // descriptor.
     unsafe { call6::<FILL>(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]) }
 }
 
-/// Bytes moved from a file at `offset` into a pipe, or -errno.
+/// Returns the bytes moved from a file at `offset` into a pipe, or -errno.
 #[inline(always)]
 pub fn splice_in<const FILL: bool>(file: RawFd, offset: u64, pipe: RawFd, len: usize) -> isize {
     let mut at = offset as libc::loff_t;
@@ -163,14 +164,14 @@ pub fn splice_in<const FILL: bool>(file: RawFd, offset: u64, pipe: RawFd, len: u
     }
 }
 
-/// Returns the bytes moved from a pipe to the position of `to`, or -errno.
+/// Returns the bytes moved from a pipe to the file position of `to`, or -errno.
 #[inline(always)]
 pub fn splice_out<const FILL: bool>(pipe: RawFd, to: RawFd, len: usize) -> isize {
     // SAFETY: no positions are passed and no memory is touched.
     unsafe { call6::<FILL>(libc::SYS_splice, [pipe as usize, 0, to as usize, 0, len, 0]) }
 }
 
-/// Bytes sent from a file at `offset`, or -errno.
+/// Returns the bytes sent from a file at `offset`, or -errno.
 #[inline(always)]
 pub fn sendfile<const FILL: bool>(to: RawFd, file: RawFd, offset: u64, len: usize) -> isize {
     let mut at = offset as libc::off64_t;
@@ -183,7 +184,7 @@ pub fn sendfile<const FILL: bool>(to: RawFd, file: RawFd, offset: u64, len: usiz
     }
 }
 
-/// Bytes copied between two files at the same offset, or -errno.
+/// Returns the bytes copied between two files at the same offset, or -errno.
 #[inline(always)]
 pub fn copy_range<const FILL: bool>(from: RawFd, to: RawFd, offset: u64, len: usize) -> isize {
     let (mut at, mut there) = (offset as libc::loff_t, offset as libc::loff_t);
@@ -209,8 +210,8 @@ mod tests {
             iov_len: 3,
         };
         let parts = [half(3, buffer.as_mut_ptr()), half(0, buffer.as_mut_ptr())];
-        // SAFETY: buffers and vectors are as long as the lengths given; the mapping is read before
-        // it is taken away.
+        // SAFETY: buffers and vectors are as long as the lengths passed; the mapping is read before
+        // it is unmapped.
         unsafe {
             assert_eq!(preadv::<FILL>(fd, parts.as_ptr(), 2, 1), 6);
             assert_eq!(&buffer, b"456123");

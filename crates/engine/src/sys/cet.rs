@@ -1,9 +1,9 @@
-//! Detects user shadow stacks: calls without a return, as the hot path makes them, would kill the
+//! Detects user shadow stacks: calls without a matching return, as on the hot path, would kill the
 //! thread.
 #![allow(unsafe_code)]
 
-/// Returns whether user shadow stacks are on for the calling thread. Always false but on x86-64
-/// since Linux 6.6 with a program built for them.
+/// Returns whether the calling thread has a user shadow stack. Only possible on x86-64 since Linux
+/// 6.6, with a program built for it.
 #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
 pub fn shadow_stack_on() -> bool {
     const ARCH_SHSTK_STATUS: libc::c_int = 0x5005;
@@ -15,7 +15,7 @@ pub fn shadow_stack_on() -> bool {
     done == 0 && features & ARCH_SHSTK_SHSTK != 0
 }
 
-/// Returns whether user shadow stacks are on for the calling thread: never, but on x86-64.
+/// Returns whether the calling thread has a user shadow stack: never, except on x86-64.
 #[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
 pub fn shadow_stack_on() -> bool {
     false
@@ -25,7 +25,7 @@ pub fn shadow_stack_on() -> bool {
 mod tests {
     #[test]
     fn agrees_with_what_the_kernel_shows() {
-        // Linux 6.6 and later list it per thread; no line means no.
+        // Linux 6.6 and later report it per thread; no line means no.
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
         let shown = status.lines().find_map(|line| line.strip_prefix("x86_Thread_features:"));
         let listed =

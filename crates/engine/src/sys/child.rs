@@ -1,5 +1,5 @@
-//! Runs another program as a child: its output is bounded, its resource usage counted, and it never
-//! outlives this process.
+//! Runs another program as a child process: its output is bounded, its resource usage counted, and
+//! it never outlives this process.
 #![allow(unsafe_code)]
 
 use std::ffi::OsStr;
@@ -13,28 +13,28 @@ use std::time::{Duration, Instant};
 use super::clock::monotonic_nanos;
 use super::usage::Usage;
 
-/// What to do with the child, as its watcher decides.
+/// The watcher's decision about the child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildAction {
     Continue,
-    /// Send SIGINT, once: the program ends and prints its result.
+    /// Send SIGINT once: the program prints its result and exits.
     Interrupt,
     Kill,
 }
 
-/// A child that has ended.
+/// A child that has exited.
 #[derive(Debug, Clone)]
 pub struct ChildExit {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
     /// Its first 64 KiB.
     pub stderr: Vec<u8>,
-    /// Since its start: includes loading the program.
+    /// Since its start, so it includes loading the program.
     pub usage: Usage,
-    /// When it was started and when its end was noticed, CLOCK_MONOTONIC, nanoseconds.
+    /// When it was started and when its exit was noticed, CLOCK_MONOTONIC, nanoseconds.
     pub started: u64,
     pub ended: u64,
-    /// It printed more than [`MAX_OUTPUT`], and was killed for it.
+    /// It printed more than [`MAX_OUTPUT`] and was killed for that.
     pub overflowed: bool,
 }
 
@@ -43,18 +43,18 @@ pub const MAX_OUTPUT: usize = 32 << 20;
 const MAX_STDERR: usize = 64 << 10;
 /// How often the watcher is called.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// A process that has not ended this long after SIGKILL is stuck in the kernel, and abandoned.
+/// A process that has not exited this long after SIGKILL is stuck in the kernel, and is abandoned.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The variable with the secret of the network probes: hidden from other programs.
+/// The environment variable with the secret of the network probes: hidden from other programs.
 pub const SECRET: &str = "IOTUI_SECRET";
 
-/// Returns the program of that name in the folders of `path`. Relative folders are skipped, so that
-/// no file of the current folder is run.
+/// Finds the program of that name in the folders of `path`. Relative folders are skipped, so that
+/// no file in the current folder is run.
 pub fn find(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
-    let runs = |file: &PathBuf| {
+    fn runs(file: &PathBuf) -> bool {
         nix::unistd::access(file, nix::unistd::AccessFlags::X_OK).is_ok() && file.is_file()
-    };
+    }
     std::env::split_paths(path?)
         .filter(|dir| dir.is_absolute())
         .map(|dir| dir.join(program))
@@ -74,11 +74,11 @@ fn command(program: &Path, args: &[String]) -> Command {
     command
 }
 
-/// Runs `program` and waits for its end: in its own process group, in `/`, without input, in the C
-/// locale.
+/// Runs `program` and waits for it to exit: in its own process group, in `/`, without input, in the
+/// C locale.
 ///
 /// # Errors
-/// It cannot be started, or (`TimedOut`) it did not end when it was killed.
+/// If it cannot be started, or (`TimedOut`) did not exit after being killed.
 pub fn run(
     program: &Path,
     args: &[String],
@@ -96,8 +96,7 @@ pub fn run(
     let mut stderr = Pipe::new(err, MAX_STDERR);
     let (begin, mut asked, mut killed) = (Instant::now(), false, None::<Instant>);
     let signal = |to: i32, signal: libc::c_int| {
-        // SAFETY: kill(2) takes no pointers; the child is not reaped yet, so its pid is not
-        // reused.
+        // SAFETY: kill(2) takes no pointers; the child is not yet reaped, so its pid is not reused.
         unsafe { libc::kill(to, signal) };
     };
     let (status, usage) = loop {
@@ -136,18 +135,18 @@ pub fn run(
     })
 }
 
-/// Prepares the child before exec: SIGINT ends it, and SIGKILL arrives when the thread that started
-/// it ends, in whatever way.
+/// Prepares the child before exec: SIGINT terminates it, and SIGKILL arrives when the thread that
+/// started it ends for any reason.
 fn die_with_parent(parent: u32) -> io::Result<()> {
     // SAFETY: SIG_DFL installs no handler, and signal(2) is async-signal-safe.
-    // A shell's background job ignores the signal, and its children would too.
+    // A shell's background job ignores SIGINT, and its children would too.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
     super::signals::unblock()?;
     // SAFETY: PR_SET_PDEATHSIG takes a number and no pointer.
     if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // The parent may have ended before.
+    // The parent may have ended before prctl(2) took effect.
     if std::os::unix::process::parent_id() == parent {
         Ok(())
     } else {
@@ -155,7 +154,7 @@ fn die_with_parent(parent: u32) -> io::Result<()> {
     }
 }
 
-/// The read end of a pipe, and what was read from it.
+/// The read end of a pipe, and the output read from it.
 struct Pipe<T> {
     from: Option<T>,
     bytes: Vec<u8>,
@@ -166,8 +165,8 @@ struct Pipe<T> {
 impl<T: Read + AsFd> Pipe<T> {
     fn new(from: Option<T>, limit: usize) -> Pipe<T> {
         if let Some(from) = &from {
-            // SAFETY: F_SETFL takes no pointer, and the descriptor is borrowed, so open. If it
-            // is refused, reads block.
+            // SAFETY: F_SETFL takes no pointer, and the descriptor is borrowed and therefore open.
+            // If the call is refused, reads block.
             unsafe { libc::fcntl(from.as_fd().as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
         }
         Pipe { from, bytes: Vec::new(), limit, full: false }
@@ -197,7 +196,7 @@ impl<T: Read + AsFd> Pipe<T> {
     }
 }
 
-/// Waits until there is something to read, or for a tick.
+/// Waits until there is something to read, or for one tick.
 fn wait_readable<A: Read + AsFd, B: Read + AsFd>(stdout: &Pipe<A>, stderr: &Pipe<B>) {
     let poll_entry = |fd: Option<BorrowedFd>| libc::pollfd {
         fd: fd.map_or(-1, |fd| fd.as_raw_fd()),
@@ -205,7 +204,7 @@ fn wait_readable<A: Read + AsFd, B: Read + AsFd>(stdout: &Pipe<A>, stderr: &Pipe
         revents: 0,
     };
     let mut fds = [poll_entry(stdout.fd()), poll_entry(stderr.fd())];
-    // Both closed: it is about to end.
+    // Both are closed: the child is about to exit.
     let tick =
         if fds.iter().all(|fd| fd.fd < 0) { Duration::from_millis(1) } else { POLL_INTERVAL };
     // SAFETY: `fds` has two initialised entries and outlives the call.
@@ -213,15 +212,15 @@ fn wait_readable<A: Read + AsFd, B: Read + AsFd>(stdout: &Pipe<A>, stderr: &Pipe
         libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, tick.as_millis() as libc::c_int)
     };
     if ready < 0 {
-        // Interrupted or refused: continue all the same.
+        // Interrupted or refused: continue anyway.
         super::pause::sleep(Duration::from_millis(1));
     }
 }
 
-/// Returns how the child ended and what it used; `None` while it runs.
+/// Returns how the child exited and what it used; `None` while it runs.
 fn reap(pid: i32) -> io::Result<Option<(ExitStatus, Usage)>> {
     let mut status = 0;
-    // SAFETY: a rusage holds integers only, for which zero is a value.
+    // SAFETY: a rusage consists of integers, for which zero is valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: both point to initialised variables that outlive the call.
     match unsafe { libc::wait4(pid, &mut status, libc::WNOHANG, &mut usage) } {
@@ -295,7 +294,9 @@ mod tests {
     #[test]
     fn programs_are_searched_in_absolute_folders_only() {
         let dir = tempfile::tempdir().unwrap();
-        let path = |text: String| find("sh", Some(OsStr::new(&text)));
+        fn path(text: String) -> Option<PathBuf> {
+            find("sh", Some(OsStr::new(&text)))
+        }
         assert!(path("/bin:/usr/bin".into()).is_some_and(|found| found.is_absolute()));
         std::fs::write(dir.path().join("sh"), "not to be run").unwrap();
         assert_eq!(path(format!("{}:.:bin:", dir.path().display())), None);

@@ -1,4 +1,4 @@
-//! The clock of latencies: the time-stamp counter where it is reliable (10 ns per reading), else
+//! The clock for latencies: the time-stamp counter if it is reliable (10 ns per reading), else
 //! CLOCK_MONOTONIC (22 ns).
 #![allow(unsafe_code)]
 
@@ -13,11 +13,11 @@ pub struct Clock {
     scale: u64,
 }
 
-/// 2^20 keeps 4e-6 relative precision at one tick per 0.2 ns.
+/// 2^20 keeps a relative precision of 4e-6 at one tick per 0.2 ns.
 const SHIFT: u32 = 20;
 
 impl Clock {
-    /// Returns the best clock of this machine, calibrated once (0.5 ms).
+    /// Returns the best clock of this machine, calibrated on first use (0.5 ms).
     pub fn best() -> Clock {
         static CLOCK: OnceLock<Clock> = OnceLock::new();
         *CLOCK.get_or_init(|| {
@@ -33,15 +33,15 @@ impl Clock {
         Clock { tsc: false, scale: 1 << SHIFT }
     }
 
-    /// Returns the present ticks; never 0.
+    /// Returns the current ticks; never 0.
     #[inline(always)]
     pub fn now(self) -> u64 {
         if self.tsc { ticks() } else { monotonic_nanos() }
     }
 
-    /// Returns the ticks once everything before is complete, loads included, and before anything
-    /// after begins. The plain counter may be read while some hundred earlier instructions are
-    /// still in flight.
+    /// Returns the ticks once all earlier instructions, including loads, are complete, and before
+    /// any later one begins. The plain counter may be read while some hundred earlier instructions
+    /// are still in flight.
     #[inline(always)]
     pub fn now_ordered(self) -> u64 {
         if !self.tsc {
@@ -53,7 +53,7 @@ impl Clock {
         ticks
     }
 
-    /// Returns the nanoseconds between two consecutive readings, the minimum of many.
+    /// Measures the nanoseconds between two consecutive readings, as the minimum of many.
     pub fn read_overhead(self) -> u64 {
         let pair = || {
             let start = self.now();
@@ -80,7 +80,7 @@ fn fence() {
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 fn fence() {
-    // SAFETY: barriers for loads and for instructions have no preconditions.
+    // SAFETY: barriers for loads and instructions have no preconditions.
     unsafe { std::arch::asm!("dsb ld", "isb", options(nostack, preserves_flags)) };
 }
 
@@ -90,7 +90,7 @@ fn fence() {}
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn ticks() -> u64 {
-    // SAFETY: rdtsc has no preconditions on Linux user space.
+    // SAFETY: rdtsc has no preconditions in Linux user space.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
@@ -114,7 +114,7 @@ pub fn monotonic_nanos() -> u64 {
     nanos_of(libc::CLOCK_MONOTONIC)
 }
 
-/// Returns a clock of the kernel in nanoseconds; 0 where that clock does not exist.
+/// Returns the reading of a kernel clock in nanoseconds; 0 if that clock does not exist.
 #[inline(always)]
 pub fn nanos_of(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -123,13 +123,13 @@ pub fn nanos_of(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Returns the CPU's counter, which may be read before earlier instructions are complete.
+/// Reads the CPU's counter, possibly before earlier instructions are complete.
 #[inline(always)]
 pub fn counter() -> u64 {
     ticks()
 }
 
-/// The CPU's counter, read after everything in front of it is done.
+/// Reads the CPU's counter after all earlier instructions are complete.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn counter_ordered() -> u64 {
@@ -139,7 +139,7 @@ pub fn counter_ordered() -> u64 {
     unsafe { std::arch::x86_64::__rdtscp(&mut processor) }
 }
 
-/// The CPU's counter, read after everything in front of it is done.
+/// Reads the CPU's counter after all earlier instructions are complete.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 pub fn counter_ordered() -> u64 {
@@ -156,7 +156,7 @@ pub fn counter_ordered() -> u64 {
     monotonic_nanos()
 }
 
-/// Returns whether there is an ordered reading: some virtual machines lack `rdtscp`.
+/// Returns whether an ordered reading is possible: some virtual machines lack `rdtscp`.
 pub fn has_ordered_counter() -> bool {
     if cfg!(not(target_arch = "x86_64")) {
         return true;
@@ -167,20 +167,22 @@ pub fn has_ordered_counter() -> bool {
         .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "rdtscp"))
 }
 
-/// Returns the picoseconds of `ticks` of [`counter`], which may be less than a nanosecond each;
-/// `None` where it is not a reliable clock.
+/// Converts `ticks` of [`counter`], which may be shorter than a nanosecond each, to picoseconds;
+/// `None` if the counter is not a reliable clock.
 pub fn counter_picos(ticks: u64) -> Option<u64> {
     let clock = Clock::best();
     clock.tsc.then(|| clock.nanos(0, ticks.saturating_mul(1000)))
 }
 
 /// Returns whether the counter ticks at one rate in every power state and on every CPU: the CPU
-/// declares it, and the kernel keeps time by it.
+/// declares it, and the kernel uses the counter to keep time.
 fn tsc_is_sound() -> bool {
     if cfg!(target_arch = "aarch64") {
         return true;
     }
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    fn read(path: &str) -> String {
+        std::fs::read_to_string(path).unwrap_or_default()
+    }
     let source = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     let info = read("/proc/cpuinfo");
     let flags = info.lines().find(|l| l.starts_with("flags")).unwrap_or_default();
@@ -191,13 +193,14 @@ fn tsc_is_sound() -> bool {
         && has("nonstop_tsc")
 }
 
-/// Each end is known within some 10 ns, so the rate within 4e-5; every process waits this long.
-const CALIBRATION: Duration = Duration::from_micros(500);
+/// Each end is known within some 10 ns, so the rate within 4e-5; every process waits this long
+/// once.
+const CALIBRATION_TIME: Duration = Duration::from_micros(500);
 
 /// Returns the nanoseconds per tick, times 2^[`SHIFT`]. Each end is the tightest of five pairs of
 /// readings, which excludes interrupts.
 fn calibrate() -> u64 {
-    let pair = || {
+    fn pair() -> (u64, u64, u64) {
         let tries = (0..5).map(|_| {
             let before = ticks();
             let nanos = monotonic_nanos();
@@ -205,10 +208,10 @@ fn calibrate() -> u64 {
             (after.saturating_sub(before), before + after.saturating_sub(before) / 2, nanos)
         });
         tries.min().unwrap_or_default()
-    };
+    }
     let (_, ticks_a, nanos_a) = pair();
     let start = Instant::now();
-    while start.elapsed() < CALIBRATION {
+    while start.elapsed() < CALIBRATION_TIME {
         std::hint::spin_loop();
     }
     let (_, ticks_b, nanos_b) = pair();

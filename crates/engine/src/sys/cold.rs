@@ -1,4 +1,4 @@
-//! Drops and fills the page cache of one file, and verifies it.
+//! Drops and fills the page cache of a file, and verifies the result.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -16,16 +16,16 @@ use super::cpu_cache;
 use super::fd;
 use super::residency::{Method, Residency, residency_if_known};
 
-/// One pass drops any file that is not mapped; what remains after this long stays (measured).
+/// One pass drops any file that is not mapped; pages still cached after this time stay (measured).
 const DROP_TIMEOUT: Duration = Duration::from_millis(200);
-/// Consecutive checks, 31 ms in all, that find the same number of clean pages: they are in memory
-/// itself or mapped by others, and stay.
+/// Consecutive checks, 31 ms in all, that find the same number of clean pages before giving up:
+/// those pages are in a memory file system or mapped by other processes.
 const MAX_UNCHANGED: u32 = 5;
-/// The share of a file that must be resident to call it warm: a kernel may evict a little.
+/// Share of a file that must be resident to call it warm: a kernel may evict a little.
 pub const WARM: f64 = 0.99;
 const WARM_PASSES: u32 = 3;
-/// Size of reads: they build the largest page-cache folios, and a slow disk completes one within
-/// 100 ms.
+/// Size of reads: large enough for the largest page-cache folios, and small enough for a slow disk
+/// to complete one within 100 ms.
 const PIECE: u64 = 2 << 20;
 
 thread_local! {
@@ -36,26 +36,26 @@ thread_local! {
 /// The result of [`make_cold`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cold {
-    /// What is still cached; `None` where no method can measure it. With [`Method::Sampled`] the
-    /// state before the last drop, which removed the pages that sampling read.
+    /// What is still cached; `None` if no method can measure it. With [`Method::Sampled`] the state
+    /// before the last drop, which removed the pages that sampling read.
     pub left: Option<Residency>,
-    /// Nanoseconds from start to end, including writeback.
+    /// Nanoseconds in total, including writeback.
     pub nanos: u64,
-    /// How often the cache was dropped.
+    /// Number of times the cache was dropped.
     pub passes: u32,
 }
 
 impl Cold {
-    /// Returns whether it is verified that nothing is cached.
+    /// Returns whether the file is verified to be completely uncached.
     pub fn is_cold(&self) -> bool {
         self.left.is_some_and(|left| left.is_cold())
     }
 }
 
-/// Writes back and drops the cached pages of `file`, and checks whether `[0, len)` is gone, for up
-/// to 200 ms after the first attempt, or until nothing changes any more.
+/// Writes back and drops the cached pages of `file`, and checks that `[0, len)` is gone, for up to
+/// 200 ms after the first attempt or until nothing changes any more.
 ///
-/// Unmap it in this process first: pages that any process has mapped and touched stay, and
+/// Unmap the file in this process first: pages that any process has mapped and touched stay, and
 /// [`Cold::left`] counts them (see [`super::mappers`]). A regular file is dropped completely, since
 /// a large folio across the end of a range would stay; a device up to `len`.
 ///
@@ -66,10 +66,10 @@ pub fn make_cold(file: &File, len: u64) -> io::Result<Cold> {
     make_cold_by(file, len, None)
 }
 
-/// Drops the pages as [`make_cold`] does, checking only by `method` when one is given.
+/// Drops the pages like [`make_cold`], checking only by `method` if one is given.
 ///
 /// # Errors
-/// As [`make_cold`].
+/// Same as [`make_cold`].
 pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result<Cold> {
     let start = Instant::now();
     write_back(file)?;
@@ -103,13 +103,15 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
     Ok(Cold { left, nanos: start.elapsed().as_nanos() as u64, passes })
 }
 
-/// Drops the cached pages of a part of `file` that are clean and not mapped; large folios across
-/// its ends stay.
+/// Drops the cached pages of a part of `file` that are clean and not mapped; large folios that
+/// straddle its ends stay.
 ///
 /// # Errors
 /// The errno of posix_fadvise(2).
 pub fn drop_part(file: &File, offset: u64, len: u64) -> io::Result<()> {
-    let clip = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    fn clip(bytes: u64) -> i64 {
+        i64::try_from(bytes).unwrap_or(i64::MAX)
+    }
     Ok(posix_fadvise(
         file.as_fd(),
         clip(offset),
@@ -119,12 +121,12 @@ pub fn drop_part(file: &File, offset: u64, len: u64) -> io::Result<()> {
 }
 
 /// Reads `[0, len)` of `file`, up to 3 times, until 99 % is in the page cache. Returns what is
-/// cached, `None` where no method can measure it.
+/// cached, or `None` if no method can measure it.
 ///
-/// Only the end of a fully cached file is read: the CPU caches then hold what they hold after
+/// Reads only the end of a fully cached file: the CPU caches then hold the same data as after
 /// reading all of it.
 ///
-/// Checks `stop` every 2 MiB. Reads through its own description, so `file` may be open for direct
+/// Checks `stop` every 2 MiB. Uses a separate file description, so `file` may be open for direct
 /// I/O.
 ///
 /// # Errors
@@ -133,10 +135,10 @@ pub fn make_warm(file: &File, len: u64, stop: &AtomicBool) -> io::Result<Option<
     make_warm_until(file, len, &|| stop.load(Relaxed))
 }
 
-/// Warms the file as [`make_warm`] does, calling `stop` instead of reading a flag.
+/// Warms the file like [`make_warm`], calling `stop` instead of reading a flag.
 ///
 /// # Errors
-/// As [`make_warm`].
+/// Same as [`make_warm`].
 pub fn make_warm_until(
     file: &File,
     len: u64,
@@ -150,7 +152,7 @@ pub fn make_warm_until(
         buffer = super::buffer::zeroed(PIECE as usize)?;
     }
     let cache = cpu_cache::last_cache();
-    // A small file is read completely, whatever is cached.
+    // A small file is always read completely.
     let state = if len / 2 > cache { residency_if_known(file, len, None)? } else { None };
     let mut from = first_read_offset(state, len, cache);
     let mut pass = 0;
@@ -166,8 +168,8 @@ pub fn make_warm_until(
     }
 }
 
-/// Returns where reading begins: twice the CPU caches' size before the end where every page is
-/// known to be cached, else at 0.
+/// Returns where to start reading: twice the size of the CPU caches before the end if every page is
+/// known to be cached, else 0.
 fn first_read_offset(state: Option<Residency>, len: u64, cpu_cache: u64) -> u64 {
     let all =
         state.is_some_and(|state| state.method != Method::Sampled && state.cached >= state.pages);
@@ -179,7 +181,7 @@ const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 /// Checks whether [`drop_caches`] is possible here.
 ///
 /// # Errors
-/// The reason, to be read after "this" or "--cold LEVEL".
+/// The reason, worded to follow "this" or "--cold LEVEL".
 pub fn check_drop_caches() -> Result<(), String> {
     access(DROP_CACHES, AccessFlags::W_OK).map_err(|errno| {
         format!(
@@ -189,8 +191,9 @@ pub fn check_drop_caches() -> Result<(), String> {
     })
 }
 
-/// Drops the kernel's caches of all files, after sync(2): dirty pages would stay. `what` is the
-/// number of proc_sys_vm(5): 1 page cache, 2 directory entries and inodes, 3 both.
+/// Drops the kernel's caches of all files, after sync(2), because dirty pages would stay. `what` is
+/// the value written to drop_caches, see proc_sys_vm(5): 1 page cache, 2 directory entries and
+/// inodes, 3 both.
 ///
 /// # Errors
 /// The errno of writing to drop_caches: EACCES or EROFS without permission.
@@ -224,7 +227,7 @@ fn read_range(
 
 fn write_back(file: &File) -> io::Result<()> {
     match fdatasync(file) {
-        // Nothing to write back: a read-only file system, or a special file.
+        // There is nothing to write back: a read-only file system, or a special file.
         Ok(()) | Err(Errno::EROFS | Errno::EINVAL) => Ok(()),
         Err(errno) => Err(errno.into()),
     }

@@ -16,16 +16,16 @@ const STATX_DIO_READ_ALIGN: u32 = 0x2_0000;
 /// Alignments for direct I/O in bytes, from statx(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectAlign {
-    /// Of the buffer's address.
+    /// Of the buffer address.
     pub mem: u32,
     /// Of file offset and length.
     pub offset: u32,
-    /// Of file offset and length for reads, where it is smaller and reported (Linux 6.14).
+    /// Of file offset and length for reads, if smaller and reported (Linux 6.14).
     pub read_offset: Option<u32>,
 }
 
-/// Whether direct I/O works on a file, as promised by the file system: verify it by residency and
-/// device bytes.
+/// Whether direct I/O works on a file, as reported by the file system. To be verified by residency
+/// and device bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DirectSupport {
@@ -63,7 +63,7 @@ pub fn direct_support(file: &File) -> io::Result<DirectSupport> {
             _ => Err(error),
         };
     }
-    // SAFETY: a statx holds integers only, for which each pattern is a value, and all bytes were
+    // SAFETY: a statx consists of integers, for which any bit pattern is valid, and all bytes were
     // zeroed before the call.
     let stat = unsafe { stat.assume_init() };
     Ok(judge(

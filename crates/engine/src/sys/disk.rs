@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{mounts, text};
 
-/// Sectors are 512 bytes in these files, whatever the device's sector size is.
+/// Sectors are 512 bytes in these files, whatever the sector size of the device.
 const SECTOR: u64 = 512;
 
 /// Counters of one block device or partition since boot (Documentation/block/stat.rst).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskStats {
-    /// Finished reads and writes.
+    /// Completed reads and writes.
     pub reads: u64,
     pub writes: u64,
-    /// Bytes of these.
+    /// Bytes of completed reads and writes.
     pub read_bytes: u64,
     pub write_bytes: u64,
-    /// Requests in flight: a state, not a count.
+    /// Requests in flight: the current number, not a counter.
     pub in_flight: u64,
     /// Milliseconds with at least one request in flight.
     pub busy_ms: u64,
@@ -35,7 +35,7 @@ impl DiskStats {
     /// Reads the counters of one device.
     ///
     /// # Errors
-    /// The errno of reading /proc/diskstats; `NotFound` when it does not list the device.
+    /// The errno of reading /proc/diskstats; `NotFound` if it does not list the device.
     pub fn read(major: u64, minor: u64) -> io::Result<Self> {
         if let Ok(line) = text::read(format!("/sys/dev/block/{major}:{minor}/stat"))
             && let Some(stats) = parse(line.split_ascii_whitespace())
@@ -49,7 +49,7 @@ impl DiskStats {
     }
 }
 
-/// The difference since `earlier`; `in_flight` stays that of now.
+/// Returns the difference since `earlier`; `in_flight` keeps its current value.
 impl Sub for DiskStats {
     type Output = Self;
 
@@ -66,7 +66,8 @@ impl Sub for DiskStats {
     }
 }
 
-/// Parses the 11 numbers of every kernel since 2.6; later ones (discard, flush) are ignored.
+/// Parses the 11 numbers that every kernel since 2.6 prints; later ones (discard, flush) are
+/// ignored.
 fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Option<DiskStats> {
     let mut n = [0u64; 11];
     let mut words = words;
@@ -95,9 +96,9 @@ fn find(table: &str, major: u64, minor: u64) -> Option<DiskStats> {
 }
 
 /// Returns (major, minor) of the block device that `file` is or lies on. `None` for tmpfs, network
-/// and overlay file systems, which the kernel does not count.
+/// and overlay file systems, for which the kernel counts no device I/O.
 ///
-/// Btrfs reports an anonymous device in stat, so the mounted one is used; of several, the one in
+/// Btrfs reports an anonymous device in stat, so the mounted device is used; of several, the one in
 /// the mount table.
 pub fn device_of(file: &File) -> Option<(u64, u64)> {
     let meta = file.metadata().ok()?;

@@ -14,13 +14,13 @@ pub enum ExtentMethod {
     /// FIEMAP: correct in every cache state.
     Fiemap,
     /// SEEK_DATA and SEEK_HOLE: counts preallocated extents as data while their pages are cached,
-    /// so reliable only on a cold file.
+    /// so it is reliable only on a cold file.
     SeekData,
     /// No method worked: everything counts as stored.
     Assumed,
 }
 
-/// What is stored of `[0, len)`.
+/// The stored parts of `[0, len)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extents {
     pub method: ExtentMethod,
@@ -28,20 +28,21 @@ pub struct Extents {
     pub len: u64,
     /// Number of extents (or data ranges).
     pub count: u64,
-    /// Bytes of extents that are allocated but were never written. 0 where the method cannot tell
-    /// them from holes.
+    /// Bytes of extents that are allocated but were never written. 0 if the method cannot tell them
+    /// from holes.
     pub unwritten: u64,
-    /// Some extent is compressed or otherwise encoded: the device moves another number of bytes.
+    /// Some extent is compressed or otherwise encoded: the device transfers a different number of
+    /// bytes.
     pub encoded: bool,
-    /// Some extent lies inside metadata, without a block of its own.
+    /// Some extent lies inside metadata, without its own block.
     pub inline: bool,
     /// Some extent is shared with another file (reflink, snapshot).
     pub shared: bool,
-    /// The file is too fragmented to be listed: everything after the last hole counts as stored.
+    /// The file is too fragmented to list: everything after the last hole counts as stored.
     pub truncated: bool,
     /// Sorted, not empty, not adjacent.
     holes: Vec<Range<u64>>,
-    /// Bytes in all holes before the one with the same index.
+    /// Total bytes of the holes before the one with the same index.
     before: Vec<u64>,
 }
 
@@ -61,7 +62,8 @@ impl Extents {
         }
     }
 
-    /// Appends a hole that starts at or after the end of the last one; false when the list is full.
+    /// Appends a hole that starts at or after the end of the last one; returns false if the list is
+    /// full.
     pub(super) fn add_hole(&mut self, hole: Range<u64>) -> bool {
         let hole = hole.start.min(self.len)..hole.end.min(self.len);
         if hole.is_empty() {

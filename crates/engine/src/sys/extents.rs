@@ -7,12 +7,12 @@ use std::os::unix::fs::FileTypeExt;
 pub use super::extent_list::{ExtentMethod, Extents};
 use super::{fd, fiemap, seek};
 
-/// Returns the extents of the first `len` bytes of `file`, cut at the end of the file. Writes dirty
-/// pages back (FIEMAP_FLAG_SYNC).
+/// Returns the extents of the first `len` bytes of `file`, truncated at the end of the file. Writes
+/// dirty pages back (FIEMAP_FLAG_SYNC).
 ///
 /// # Errors
-/// The errno of fstat(2), or of the ioctl when it failed for another reason than not being
-/// supported (EIO: the device failed).
+/// The errno of fstat(2), or of the ioctl if it failed for a reason other than missing support
+/// (EIO: the device failed).
 pub fn extents(file: &File, len: u64) -> io::Result<Extents> {
     let len = fd::clip(file, 0, len)?;
     if file.metadata()?.file_type().is_block_device() {
@@ -21,7 +21,7 @@ pub fn extents(file: &File, len: u64) -> io::Result<Extents> {
     extents_by(file, len, ExtentMethod::Fiemap)
 }
 
-/// Tries `method` and those after it, up to the first that works.
+/// Tries `method` and the ones after it until one works.
 fn extents_by(file: &File, len: u64, method: ExtentMethod) -> io::Result<Extents> {
     if method == ExtentMethod::Fiemap
         && let Some(found) = fiemap::walk(file, len)?

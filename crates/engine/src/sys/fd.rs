@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::unistd::{SysconfVar, sysconf};
 
-/// Returns the page size of this kernel, bytes: the unit of the page cache. 4096 where it is
+/// Returns the page size of this kernel in bytes: the unit of the page cache. 4096 if it is
 /// unknown.
 pub fn page_size() -> u64 {
     match sysconf(SysconfVar::PAGE_SIZE) {
@@ -19,20 +19,20 @@ pub fn page_size() -> u64 {
     }
 }
 
-/// Returns the path by which any thread or permitted process can reopen `file`, even when it has no
+/// Returns the path by which any thread or permitted process can reopen `file`, even if it has no
 /// name.
 pub fn path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
 }
 
-/// Returns the path by which the calling thread can reopen `file`, even when it has its own
-/// descriptor table: `/proc/self` shows the main thread's.
+/// Returns the path by which the calling thread can reopen `file`, even if the thread has its own
+/// descriptor table: `/proc/self` shows that of the main thread.
 pub fn own_path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))
 }
 
-/// Opens a file without updating its access time (`O_NOATIME`), where that is permitted: for its
-/// owner and root. For others, opens it as ordinary programs do.
+/// Opens a file without updating its access time (`O_NOATIME`) if that is permitted, which it is
+/// for its owner and root. Otherwise opens it like ordinary programs do.
 ///
 /// # Errors
 /// The errno of open(2).
@@ -53,9 +53,9 @@ pub fn is_noatime(file: &File) -> io::Result<bool> {
     Ok(fcntl(file, FcntlArg::F_GETFL)? & libc::O_NOATIME != 0)
 }
 
-/// Opens a second, read-only, buffered description of `file`: its own position and readahead state,
-/// no `O_DIRECT`, `O_NOATIME` if permitted. Without /proc it is a duplicate of `file`, which
-/// returns the same bytes to reads at offsets.
+/// Opens a second, read-only, buffered description of `file`: with its own position and readahead
+/// state, without `O_DIRECT`, and with `O_NOATIME` if permitted. Without /proc it is a duplicate of
+/// `file`, which returns the same bytes to reads at offsets.
 ///
 /// # Errors
 /// The errno of open(2): EACCES without read permission.
@@ -70,8 +70,8 @@ pub fn reopen(file: &File) -> io::Result<File> {
     }
 }
 
-/// Opens the file that the user named for reading, whatever it is, without waiting: opening a FIFO
-/// without a writer would block for ever.
+/// Opens the user's file for reading, whatever its type, without blocking: opening a FIFO that has
+/// no writer would block forever.
 ///
 /// # Errors
 /// The errno of open(2).
@@ -79,8 +79,8 @@ pub fn open_named(path: &Path) -> io::Result<File> {
     open_noatime(path, File::options().read(true), libc::O_NONBLOCK)
 }
 
-/// Returns options to open `path` repeatedly as [`open_named`] does: where `O_NOATIME` is refused,
-/// trying it each time would cost an extra open.
+/// Returns options to open `path` repeatedly like [`open_named`]: if `O_NOATIME` is refused, trying
+/// it each time would cost an extra open.
 ///
 /// # Errors
 /// The errno of open(2) or fcntl(2).
@@ -106,8 +106,8 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns the descriptor of this process that `path` names, with links followed: 1 for
-/// `/dev/stdout`, 3 for `/proc/self/fd/3`.
+/// Returns the descriptor of this process that `path` names, following links: 1 for `/dev/stdout`,
+/// 3 for `/proc/self/fd/3`.
 pub fn named_descriptor(path: &Path) -> Option<RawFd> {
     let folders = [
         "/dev/fd".into(),
@@ -116,7 +116,7 @@ pub fn named_descriptor(path: &Path) -> Option<RawFd> {
         format!("/proc/{}/fd", std::process::id()),
     ];
     let mut path = path.to_path_buf();
-    // The kernel follows as many links.
+    // The kernel follows up to 40 links too.
     for _ in 0..40 {
         let in_folder = path
             .parent()
@@ -133,12 +133,12 @@ pub fn named_descriptor(path: &Path) -> Option<RawFd> {
 /// Duplicates descriptor `number`, which shares its position; it must be open for writing.
 ///
 /// # Errors
-/// EBADF where it is not.
+/// EBADF if it is not.
 pub fn writable_copy(number: RawFd) -> io::Result<File> {
     if number < 0 {
         return Err(io::Error::from_raw_os_error(libc::EBADF));
     }
-    // SAFETY: only used for two calls of fcntl(2), which refuse a number that is not open.
+    // SAFETY: only used for two calls of fcntl(2), which fail if the number is not open.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
     let mode = fcntl(borrowed, FcntlArg::F_GETFL)? & libc::O_ACCMODE;
     if mode == libc::O_RDONLY {
@@ -151,7 +151,7 @@ pub fn writable_copy(number: RawFd) -> io::Result<File> {
 /// (which stat does not report).
 ///
 /// # Errors
-/// The errno of fstat(2); for a device of open(2) or lseek(2).
+/// The errno of fstat(2), and for a device of open(2) or lseek(2).
 pub fn size(file: &File) -> io::Result<u64> {
     let meta = file.metadata()?;
     if meta.file_type().is_block_device() {
@@ -163,7 +163,7 @@ pub fn size(file: &File) -> io::Result<u64> {
 /// Returns the bytes of `[offset, offset + len)` that exist.
 ///
 /// # Errors
-/// As [`size`].
+/// Same as [`size`].
 pub(crate) fn clip(file: &File, offset: u64, len: u64) -> io::Result<u64> {
     Ok(len.min(size(file)?.saturating_sub(offset)))
 }
@@ -210,7 +210,7 @@ mod tests {
             return crate::sys::testing::skip("only root can be somebody else");
         }
         own.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).unwrap();
-        // Of this thread only, with the rights to files that root has.
+        // Drops root's override of file permissions, for this thread only.
         let stranger = || {
             setfsuid(Uid::from_raw(65534));
             named_options(own.path()).map(|options| {

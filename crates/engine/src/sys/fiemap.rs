@@ -19,7 +19,7 @@ const SHARED: u32 = 0x2000;
 
 /// Extents per call: a result of 224 KiB, 3 ms.
 const BATCH: usize = 4096;
-/// Extents walked at most, about 3 s of calls.
+/// Maximum number of extents examined, about 3 s of calls.
 const MAX_EXTENTS: u64 = 1 << 22;
 
 #[repr(C)]
@@ -44,7 +44,7 @@ struct Request {
     extents: [Extent; BATCH],
 }
 
-/// Returns the holes of `[0, len)`; `None` when the file system does not support FIEMAP.
+/// Returns the holes of `[0, len)`; `None` if the file system does not support FIEMAP.
 pub(super) fn walk(file: &File, len: u64) -> io::Result<Option<Extents>> {
     let mut walk = Walk { found: Extents::new(ExtentMethod::Fiemap, len), at: 0 };
     let mut request = Box::new(Request {
@@ -66,7 +66,7 @@ pub(super) fn walk(file: &File, len: u64) -> io::Result<Option<Extents>> {
         if end.is_break() {
             break;
         }
-        // None left, or no progress although there should be.
+        // None left, or no progress although there should be some.
         if got == 0 || walk.at <= start {
             walk.found.add_hole(walk.at..len);
             break;
@@ -77,12 +77,12 @@ pub(super) fn walk(file: &File, len: u64) -> io::Result<Option<Extents>> {
 
 struct Walk {
     found: Extents,
-    /// Everything below is examined.
+    /// Everything below this offset is examined.
     at: u64,
 }
 
 impl Walk {
-    /// Adds one extent; breaks when it is the last.
+    /// Adds one extent; breaks if it is the last.
     fn take(&mut self, extent: &Extent) -> ControlFlow<()> {
         let end = extent.logical.saturating_add(extent.length);
         let found = &mut self.found;
@@ -113,11 +113,11 @@ impl Walk {
     }
 }
 
-/// Makes one call; false when it is not supported.
+/// Makes one call; returns false if it is not supported.
 fn ask(file: &File, request: &mut Request, start: u64, length: u64) -> io::Result<bool> {
     (request.start, request.length) = (start, length);
     (request.flags, request.mapped, request.room) = (FIEMAP_FLAG_SYNC, 0, BATCH as u32);
-    // SAFETY: a struct fiemap followed by as many extents as `room` says, alive during the call.
+    // SAFETY: a struct fiemap followed by the number of extents in `room`, alive during the call.
     let done = unsafe {
         libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as libc::Ioctl, std::ptr::from_mut(request))
     };

@@ -1,4 +1,4 @@
-//! Fills a file with random data that is really stored.
+//! Fills a file with random data that is actually stored.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -14,10 +14,10 @@ use super::{fd, random};
 
 /// Size of a write: with 2 MiB and more the page cache uses its largest folios.
 const PIECE: usize = 4 << 20;
-/// Pieces are halved down to this size while one takes longer than [`SLOW_PIECE`].
+/// Pieces are halved down to this size while writing one takes longer than [`SLOW_PIECE`].
 const MIN_PIECE: usize = 64 << 10;
 const SLOW_PIECE: Duration = Duration::from_millis(250);
-/// Dirty data is kept below twice this, so that stopping and the last sync do not wait for
+/// Dirty data is limited to twice this, so that stopping and the final sync do not wait for
 /// gigabytes.
 const WINDOW: u64 = 64 << 20;
 
@@ -31,7 +31,7 @@ pub struct FillError {
 }
 
 impl FillError {
-    fn at(call: &'static str, offset: u64) -> impl Fn(io::Error) -> FillError {
+    fn from_call(call: &'static str, offset: u64) -> impl Fn(io::Error) -> FillError {
         move |error| FillError { call, offset, error }
     }
 }
@@ -45,8 +45,9 @@ impl From<FillError> for io::Error {
 /// Writes `len` bytes of [`random::fill`] with `seed` from the start of `file`, then makes them
 /// durable.
 ///
-/// Does not preallocate: file systems would keep unwritten extents. `progress` receives the bytes
-/// written so far after each piece; `stop` is called as often, and where a call is interrupted.
+/// Does not preallocate, because file systems would keep unwritten extents. `progress` receives the
+/// bytes written so far after each piece; `stop` is called as often, and when a call is
+/// interrupted.
 ///
 /// # Errors
 /// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO from the kernel.
@@ -57,7 +58,7 @@ pub fn fill_random(
     stop: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), FillError> {
-    let mut piece = MmapMut::map_anon(PIECE).map_err(FillError::at(
+    let mut piece = MmapMut::map_anon(PIECE).map_err(FillError::from_call(
         "mmap(2) of a \
                                                                     buffer",
         0,
@@ -65,34 +66,35 @@ pub fn fill_random(
     let (mut at, mut most) = (0, PIECE);
     while at < len {
         if stop() {
-            return Err(FillError::at("pwrite(2)", at)(fd::stop_error()));
+            return Err(FillError::from_call("pwrite(2)", at)(fd::stop_error()));
         }
         let bytes = &mut piece[..usize::try_from(len - at).unwrap_or(most).min(most)];
         random::fill(seed, at, bytes);
         let begin = Instant::now();
         write_all_at(file, bytes, at, stop)?;
         at += bytes.len() as u64;
-        // On a slow disk `stop` is checked more often.
+        // Checks `stop` more often on a slow disk.
         if begin.elapsed() > SLOW_PIECE {
             most = (most / 2).max(MIN_PIECE);
         }
         if at.is_multiple_of(WINDOW) {
             write_back_window(file, at)
-                .map_err(FillError::at("sync_file_range(2)", at - WINDOW))?;
+                .map_err(FillError::from_call("sync_file_range(2)", at - WINDOW))?;
         }
         progress(at);
     }
-    sync_data(file, stop).map_err(FillError::at("fdatasync(2)", 0))
+    sync_data(file, stop).map_err(FillError::from_call("fdatasync(2)", 0))
 }
 
-/// Like std's `write_all_at`, which would retry for ever where a file system always returns EINTR.
+/// Writes like std's `write_all_at`, which would retry forever if a file system always returned
+/// EINTR.
 fn write_all_at(
     file: &File,
     mut bytes: &[u8],
     mut at: u64,
     stop: &dyn Fn() -> bool,
 ) -> Result<(), FillError> {
-    let failed = |at, error| Err(FillError::at("pwrite(2)", at)(error));
+    let failed = |at, error| Err(FillError::from_call("pwrite(2)", at)(error));
     while !bytes.is_empty() {
         match file.write_at(bytes, at) {
             Ok(0) => return failed(at, io::ErrorKind::WriteZero.into()),
@@ -113,7 +115,7 @@ fn sync_data(file: &File, stop: &dyn Fn() -> bool) -> io::Result<()> {
     }
 }
 
-/// Starts writing the last window back, and waits for the one before it.
+/// Starts writing back the last window, and waits for the one before it.
 fn write_back_window(file: &File, at: u64) -> io::Result<()> {
     sync_range(file, at - WINDOW, libc::SYNC_FILE_RANGE_WRITE)?;
     match at.checked_sub(2 * WINDOW) {
@@ -122,8 +124,8 @@ fn write_back_window(file: &File, at: u64) -> io::Result<()> {
     }
 }
 
-/// Calls sync_file_range(2). A device error is reported only once, so it must not be lost; a lack
-/// of support is not an error.
+/// Calls sync_file_range(2). A device error is reported only once, so it must not be lost; missing
+/// support is not an error.
 fn sync_range(file: &File, offset: u64, flags: libc::c_uint) -> io::Result<()> {
     // SAFETY: sync_file_range(2) takes no pointers; the descriptor is open while `file` is
     // borrowed.

@@ -1,7 +1,7 @@
-//! A folder held by its descriptor, and iotui's own files in it: created, named and removed even if
-//! something is renamed meanwhile.
+//! A folder held by its descriptor, and iotui's own files in it: created, named and removed
+//! reliably even if something is renamed meanwhile.
 //!
-//! Their names are random_name. Each is locked by its owner while it exists, and the kernel drops
+//! Their names are random. Each file is locked by its owner while it exists, and the kernel drops
 //! that lock however the owner ends: a file with such a name and no lock was left by a killed run.
 #![allow(unsafe_code)]
 
@@ -25,14 +25,14 @@ use super::fd;
 use super::held_file::FileId;
 use super::nonce;
 
-/// Names that are tried before a folder counts as not writable.
-const TRIES: u32 = 100;
+/// Number of names to try before giving up on a folder.
+const MAX_TRIES: u32 = 100;
 /// Maximum number of entries read from a folder.
 const MAX_ENTRIES: usize = 100_000;
 
-/// Returns sixteen random_name hexadecimal digits.
+/// Returns sixteen random hexadecimal digits.
 pub fn random_name() -> String {
-    // If refused: the keys of std's hash maps are random, too.
+    // If refused: the keys of std's hash maps are random too.
     let number = nonce::random()
         .map_or_else(|_| RandomState::new().build_hasher().finish(), u64::from_ne_bytes);
     format!("{number:016x}")
@@ -56,7 +56,7 @@ pub struct LockedEntry {
     pub file: File,
     pub name: OsString,
     pub id: FileId,
-    /// `None` where the file system has no locks.
+    /// `None` if the file system has no locks.
     _lock: Option<Flock<File>>,
 }
 
@@ -72,11 +72,11 @@ impl Folder {
         Ok(Folder { file, path: path.into() })
     }
 
-    /// Opens the folder that `path` lies in, and returns its name there.
+    /// Opens the folder that contains `path`, and returns the name of `path` in it.
     ///
     /// # Errors
-    /// `InvalidInput` where it has no file name; the errno of open(2).
-    pub fn of(path: &Path) -> io::Result<(Folder, OsString)> {
+    /// `InvalidInput` if it has no file name; the errno of open(2).
+    pub fn open_parent(path: &Path) -> io::Result<(Folder, OsString)> {
         let name = path.file_name().filter(|_| !path.as_os_str().as_bytes().ends_with(b"/"));
         let name =
             name.ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it has no file name"))?;
@@ -91,7 +91,7 @@ impl Folder {
         self.file.as_fd()
     }
 
-    /// Returns the attributes of a name; a link is not followed.
+    /// Returns the attributes of a name, without following a link.
     pub fn stat(&self, name: &OsStr) -> io::Result<FileStat> {
         Ok(fstatat(self.fd(), name, AtFlags::AT_SYMLINK_NOFOLLOW)?)
     }
@@ -109,7 +109,7 @@ impl Folder {
             .into())
     }
 
-    /// Creates a file with a name from `name`, which is called again where that exists.
+    /// Creates a file with a name from `name`, which is called again if that name exists.
     ///
     /// # Errors
     /// The errno of open(2).
@@ -119,8 +119,8 @@ impl Folder {
         self.create_entry(name, &|name| openat(self.fd(), name, flags, mode))
     }
 
-    /// Creates a folder that only this user can enter, as [`create_file`](Folder::create_file)
-    /// creates a file.
+    /// Creates a folder that only this user can enter, in the same way as
+    /// [`create_file`](Folder::create_file).
     ///
     /// # Errors
     /// The errno of mkdir(2) or open(2).
@@ -141,16 +141,16 @@ impl Folder {
         name: &dyn Fn() -> String,
         make: &dyn Fn(&OsStr) -> nix::Result<std::os::fd::OwnedFd>,
     ) -> io::Result<LockedEntry> {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             let name = OsString::from(name());
             let file = match make(&name) {
                 Err(Errno::EEXIST) => continue,
                 made => File::from(made?),
             };
-            let id = FileId::of(&file.metadata()?);
+            let id = FileId::from_metadata(&file.metadata()?);
             let lock = match Flock::lock(file.try_clone()?, FlockArg::LockExclusiveNonblock) {
                 Ok(lock) => Some(lock),
-                // Another process that cleans up was faster, and removes it.
+                // Another process is cleaning up, was faster, and removes it.
                 Err((_, Errno::EWOULDBLOCK)) => continue,
                 Err(_) => None,
             };
@@ -161,16 +161,16 @@ impl Folder {
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    /// Gives an open file a new name; never replaces anything.
+    /// Links an open file to a new name; never replaces anything.
     ///
     /// # Errors
-    /// `AlreadyExists`; where the file system has no links, or no descriptor can be linked, their
+    /// `AlreadyExists`; if the file system has no links, or no descriptor can be linked, their
     /// errno.
     pub fn link(&self, file: &File, name: &OsStr) -> io::Result<()> {
         let by_proc =
             linkat(AT_FDCWD, &fd::own_path(file), self.fd(), name, AtFlags::AT_SYMLINK_FOLLOW);
         match by_proc {
-            // No /proc: root, and the opener of the file on a new kernel, need none.
+            // No /proc: on a new kernel, root and the opener of the file need none.
             Err(Errno::ENOENT | Errno::ENOTDIR) => {
                 Ok(linkat(file.as_fd(), "", self.fd(), name, AtFlags::AT_EMPTY_PATH)?)
             }
@@ -181,11 +181,11 @@ impl Folder {
     /// Renames `from` to a new name; never replaces anything.
     ///
     /// # Errors
-    /// `AlreadyExists`; where the file system can only replace, EINVAL.
+    /// `AlreadyExists`; EINVAL if the file system can only rename by replacing.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         let folder = self.file.as_raw_fd();
         let call = |from: *const libc::c_char, to: *const libc::c_char| {
-            // SAFETY: both names end with a zero and outlive the call.
+            // SAFETY: both names are nul-terminated and outlive the call.
             unsafe {
                 libc::syscall(libc::SYS_renameat2, folder, from, folder, to, libc::RENAME_NOREPLACE)
             }
@@ -195,22 +195,23 @@ impl Folder {
         Ok(Errno::result(done).map(drop)?)
     }
 
-    /// Removes the random_name name of an own file, if it still leads to that file.
+    /// Removes the random name of one of our files, if it still refers to that file.
     ///
     /// Linux has no call that unlinks only a certain file: between the check and the unlink another
-    /// could be put under this name. Only a process that may remove files here and targets this
-    /// very name can do that, and then only what it moved there is lost. For a known name, such as
-    /// the user's FILE, this would not be enough, so none is ever removed.
+    /// file could be moved to this name. Only a process that may remove files here and targets this
+    /// very name can do that, and then only what it moved there is lost. For a predictable name,
+    /// such as the user's FILE, this would not be safe enough, so none is ever removed.
     pub fn remove(&self, name: &OsStr, id: FileId) -> bool {
         self.is_same(name, id) && unlinkat(self.fd(), name, UnlinkatFlags::NoRemoveDir).is_ok()
     }
 
-    /// Removes an own folder, which must be empty, as [`remove`](Folder::remove) removes a file.
+    /// Removes one of our folders, which must be empty, like [`remove`](Folder::remove) removes a
+    /// file.
     pub fn remove_folder(&self, name: &OsStr, id: FileId) -> bool {
         self.is_same(name, id) && unlinkat(self.fd(), name, UnlinkatFlags::RemoveDir).is_ok()
     }
 
-    /// Returns the names in it, up to [`MAX_ENTRIES`].
+    /// Returns the names in the folder, up to [`MAX_ENTRIES`].
     ///
     /// # Errors
     /// The errno of open(2): EACCES ...
@@ -218,13 +219,13 @@ impl Folder {
         names(self.fd())
     }
 
-    /// Takes over a file or folder of this name and type that belongs to this user and is not
+    /// Takes over a file or folder of this name and type if it belongs to this user and is not
     /// locked.
     pub fn take_over(&self, name: &OsStr, kind: SFlag) -> Option<LockedEntry> {
         let is_ours = |stat: &FileStat| {
             stat.st_mode & libc::S_IFMT == kind.bits() && stat.st_uid == geteuid().as_raw()
         };
-        // Before it is opened: opening has an effect on a pipe or a device.
+        // Checked before it is opened, because opening a pipe or a device has side effects.
         let stat = self.stat(name).ok().filter(is_ours)?;
         let flags = OFlag::O_RDONLY
             | OFlag::O_NOFOLLOW
@@ -232,10 +233,10 @@ impl Folder {
             | OFlag::O_NOCTTY
             | OFlag::O_CLOEXEC;
         let file = File::from(openat(self.fd(), name, flags, Mode::empty()).ok()?);
-        let id = FileId::of(&file.metadata().ok()?);
+        let id = FileId::from_metadata(&file.metadata().ok()?);
         let lock = Flock::lock(file.try_clone().ok()?, FlockArg::LockExclusiveNonblock).ok()?;
-        // Checked under the lock: what another process took over meanwhile has no name any more, or
-        // is another file.
+        // Checked under the lock: if another process took it over meanwhile, the name is gone or
+        // refers to another file.
         (id == FileId::of_stat(&stat) && self.is_same(name, id)).then(|| LockedEntry {
             file,
             name: name.into(),

@@ -1,5 +1,5 @@
-//! A file that is reopened by its descriptor, not by its name: it stays the same file whatever is
-//! renamed.
+//! A file that is reopened by its descriptor, not by its name: it remains the same file even if
+//! something is renamed.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use super::fd;
 
-/// Identifies a file of this machine while it is open: device and inode.
+/// Identifies a file on this machine while it is open: device and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileId(u64, u64);
 
 impl FileId {
-    pub fn of(meta: &Metadata) -> FileId {
+    pub fn from_metadata(meta: &Metadata) -> FileId {
         FileId(meta.dev(), meta.ino())
     }
 
@@ -23,13 +23,13 @@ impl FileId {
     }
 }
 
-/// An open file. Every clone keeps its descriptor open, so an abandoned thread cannot reach another
-/// file by its number.
+/// An open file. Every clone keeps the descriptor open, so an abandoned thread cannot reach another
+/// file by a reused number.
 #[derive(Debug, Clone)]
 pub struct HeldFile {
     file: Arc<File>,
     id: FileId,
-    /// Used where there is no /proc to open a descriptor by.
+    /// Used without /proc, which is needed to reopen a descriptor.
     name: Option<PathBuf>,
 }
 
@@ -37,7 +37,7 @@ impl HeldFile {
     /// # Errors
     /// The errno of fstat(2).
     pub fn new(file: File, name: Option<PathBuf>) -> io::Result<HeldFile> {
-        let id = FileId::of(&file.metadata()?);
+        let id = FileId::from_metadata(&file.metadata()?);
         Ok(HeldFile { file: Arc::new(file), id, name })
     }
 
@@ -49,10 +49,10 @@ impl HeldFile {
         self.id
     }
 
-    /// Opens a new description of this file. `writes`: whether `options` do.
+    /// Opens a new description of this file. `writes`: whether `options` request write access.
     ///
     /// # Errors
-    /// The errno of open(2); without /proc, that another file has the name.
+    /// The errno of open(2); without /proc, an error if another file now has the name.
     pub fn open(
         &self,
         options: &mut OpenOptions,
@@ -82,9 +82,9 @@ impl HeldFile {
             (Err(error), Some(name))
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
-                // Checked first: even opening has an effect on a pipe or a device.
+                // Checked first, because opening a pipe or a device has side effects.
                 self.check_same(&fs::metadata(name)?)?;
-                // Our own file is not a link; the user's may be named by one.
+                // Our own file is not a link; the user may name one by a link.
                 open(name, if writes { flags | libc::O_NOFOLLOW } else { flags })?
             }
             (opened, _) => opened?,
@@ -94,7 +94,7 @@ impl HeldFile {
     }
 
     fn check_same(&self, found: &Metadata) -> io::Result<()> {
-        if FileId::of(found) == self.id {
+        if FileId::from_metadata(found) == self.id {
             Ok(())
         } else {
             Err(io::Error::other("another file has its name now; run again"))
@@ -128,14 +128,14 @@ mod tests {
         let swaps: [&dyn Fn(); 3] = [
             &|| fs::hard_link(at("precious"), at("own")).unwrap(),
             &|| symlink(at("precious"), at("own")).unwrap(),
-            // The same file, but by a link that may change a moment later.
+            // The same file, but through a link that may change a moment later.
             &|| symlink(at("moved"), at("own")).unwrap(),
         ];
         for swap in swaps {
             swap();
             assert!(write(&held, Path::new(NO_PROC)).is_err());
             write(&held, &proc).unwrap();
-            // A /proc that leads elsewhere is refused, too.
+            // A /proc that leads elsewhere is refused too.
             assert!(write(&held, &at("precious")).is_err());
             assert_eq!(
                 (fs::read(at("precious")).unwrap(), fs::read(at("moved")).unwrap()),

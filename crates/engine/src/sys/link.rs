@@ -1,5 +1,5 @@
-//! How a disk is attached, found by walking up its path in /sys/devices, and how fast that link can
-//! be.
+//! How a disk is attached, found by walking up its path in /sys/devices, and the speed limit of
+//! that link.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text::line;
 
-/// The transport between disk and processor.
+/// The transport between disk and CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
@@ -17,22 +17,22 @@ pub enum Transport {
     Sas,
     Usb,
     Mmc,
-    /// NVMe over fabrics, iSCSI: another machine.
+    /// NVMe over fabrics, iSCSI: the disk is on another machine.
     Network,
-    /// A virtual disk of the hypervisor: the link says nothing about the disk behind it.
+    /// A virtual disk of the hypervisor: the link does not reveal the disk behind it.
     Virtio,
     Xen,
     Hyperv,
 }
 
-/// A disk's link.
+/// The link of a disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     pub transport: Transport,
     /// As usually written: `PCIe 4.0 x4`, `SATA 6.0 Gbps`, `USB 5000 Mbit/s`, `virtio`.
     pub text: String,
     /// Payload bytes per second after line coding, before protocol overhead (another 5 to 20 %).
-    /// `None` where the speed is unknown.
+    /// `None` if the speed is unknown.
     pub bytes_per_second: Option<u64>,
 }
 
@@ -42,8 +42,8 @@ impl Link {
     }
 }
 
-/// Returns the link of the disk whose real sysfs folder is `disk`; `None` where its path does not
-/// tell.
+/// Returns the link of the disk whose real sysfs folder is `disk`; `None` if its path does not
+/// reveal it.
 pub(super) fn detect(disk: &Path) -> Option<Link> {
     let mut pcie = None;
     for dir in disk.ancestors().skip(1) {
@@ -58,7 +58,7 @@ pub(super) fn detect(disk: &Path) -> Option<Link> {
         {
             return Some(link);
         }
-        // A slot further up may be narrower than the disk: the slowest counts.
+        // A slot further up may have fewer lanes than the disk: the slowest link counts.
         if let Some((text, rate)) = pcie_link(dir)
             && pcie.as_ref().is_none_or(|(_, least)| rate < *least)
         {
@@ -68,7 +68,7 @@ pub(super) fn detect(disk: &Path) -> Option<Link> {
     pcie.map(|(text, rate)| Link::new(Transport::Pcie, text, Some(rate)))
 }
 
-/// Returns the link if this folder on the way up determines it.
+/// Returns the link if this folder on the path upwards determines it.
 fn link_from_folder(dir: &Path, name: &str) -> Option<Link> {
     let numbered = |prefix: &str| {
         name.strip_prefix(prefix)
@@ -109,7 +109,7 @@ fn link_from_folder(dir: &Path, name: &str) -> Option<Link> {
     None
 }
 
-/// Returns the link of a controller over fabrics; a local one is found by its PCIe slot further up.
+/// Returns the link of a controller over fabrics; that of a local one is its PCIe slot further up.
 fn nvme(controller: &Path) -> Option<Link> {
     let transport = line(controller.join("transport"))?;
     (transport != "pcie")
@@ -120,10 +120,10 @@ fn nvme(controller: &Path) -> Option<Link> {
 /// that points to them.
 fn controllers(subsystem: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(subsystem).into_iter().flatten().flatten();
-    let is_controller = |name: &str| {
+    fn is_controller(name: &str) -> bool {
         name.strip_prefix("nvme")
             .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-    };
+    }
     let mut found: Vec<_> = entries
         .filter(|e| e.file_name().to_str().is_some_and(is_controller))
         .filter_map(|e| fs::canonicalize(e.path()).ok())
@@ -137,13 +137,13 @@ fn pcie_link(dir: &Path) -> Option<(String, u64)> {
     pcie(&line(dir.join("current_link_speed"))?, &line(dir.join("current_link_width"))?)
 }
 
-/// Parses `8.0 GT/s PCIe` and `4` to name and bytes per second. "Unknown" and width 0 (no link)
-/// return `None`.
+/// Parses `8.0 GT/s PCIe` and `4` into a name and bytes per second. Returns `None` for "Unknown"
+/// and for width 0 (no link).
 fn pcie(speed: &str, width: &str) -> Option<(String, u64)> {
     let giga: f64 = speed.split_whitespace().next()?.parse().ok()?;
     let width: u32 = width.parse().ok().filter(|w| (1..=32).contains(w))?;
-    // Generations 1 and 2 send 10 bits per byte, 3 to 5 130 bits per 128, 6 flits of 256 bytes with
-    // 242 of payload.
+    // Generations 1 and 2 send 10 bits per byte, 3 to 5 send 130 bits per 128, and 6 sends flits of
+    // 256 bytes with 242 of payload.
     let (generation, coding) = match giga {
         2.5 => ("1.0", 0.8),
         5.0 => ("2.0", 0.8),
@@ -157,7 +157,7 @@ fn pcie(speed: &str, width: &str) -> Option<(String, u64)> {
     Some((format!("PCIe {generation} x{width}"), rate as u64))
 }
 
-/// /sys/devices/.../ataN/linkN/ata_link/linkN/sata_spd: `6.0 Gbps`, 10 bits per byte.
+/// Reads /sys/devices/.../ataN/linkN/ata_link/linkN/sata_spd: `6.0 Gbps`, 10 bits per byte.
 fn sata(port: &Path) -> Link {
     let links = fs::read_dir(port).into_iter().flatten().flatten();
     let speed = links.filter_map(|link| {
@@ -176,7 +176,7 @@ fn sata_rate(text: &str) -> Option<u64> {
     (giga > 0.0 && giga < 100.0).then_some((giga * 1e8) as u64)
 }
 
-/// Mbit/s on the wire: 8b/10b at 5000, 128b/132b above, no line code below.
+/// Returns the link for a USB speed in Mbit/s: 8b/10b at 5000, 128b/132b above, no line code below.
 fn usb(speed: &str) -> Link {
     let rate = speed.parse::<f64>().ok().filter(|mega| *mega > 0.0 && *mega < 1e6).map(|mega| {
         let coding = if mega < 5000.0 {

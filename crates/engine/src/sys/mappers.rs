@@ -11,30 +11,30 @@ use serde::{Deserialize, Serialize};
 
 use super::text;
 
-/// Maximum number of processes that are examined.
+/// Maximum number of processes examined.
 const MAX_PROCESSES: usize = 32_768;
-/// Maximum number of mappers that are listed.
+/// Maximum number of mappers listed.
 const MAX_FOUND: usize = 32;
 
 /// Another process that maps the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mapper {
     pub pid: u32,
-    /// Its name, at most 15 bytes (/proc/PID/comm); empty when it is unreadable.
+    /// Its name, at most 15 bytes (/proc/PID/comm); empty if unreadable.
     pub name: String,
-    /// Bytes of address space over the file: an upper bound of what it keeps cached.
+    /// Bytes of address space that map the file: an upper bound of what the process keeps cached.
     pub bytes: u64,
 }
 
-/// What identifies the file in the maps of a process.
+/// The identity of the file in the maps of a process.
 struct FileKey {
     inode: u64,
     device: String,
     path: String,
 }
 
-/// Returns other processes that map `file`, from /proc/PID/maps: at most 32, and only those whose
-/// maps are readable.
+/// Returns the other processes that map `file`, from /proc/PID/maps: at most 32, and only those
+/// whose maps are readable.
 pub fn mappers(file: &File) -> Vec<Mapper> {
     let (Ok(wanted), Ok(processes)) = (file_key(file), fs::read_dir("/proc")) else {
         return Vec::new();
@@ -71,13 +71,13 @@ fn file_key(file: &File) -> io::Result<FileKey> {
     })
 }
 
-/// Sums the lengths of the lines that show the file.
+/// Sums the lengths of the lines that refer to the file.
 fn mapped_bytes(maps: &str, wanted: &FileKey) -> u64 {
     maps.lines().filter_map(|line| mapped_line(line, wanted)).fold(0, u64::saturating_add)
 }
 
-/// Parses `7f00-7f10 r--s 00000000 fe:00 1234 /path`. Btrfs and overlays show another device than
-/// stat does, hence the path.
+/// Parses `7f00-7f10 r--s 00000000 fe:00 1234 /path`. Btrfs and overlays report a different device
+/// than stat, so the path is compared too.
 fn mapped_line(line: &str, wanted: &FileKey) -> Option<u64> {
     let mut words = line.splitn(6, ' ');
     let (low, high) = words.next()?.split_once('-')?;
@@ -114,7 +114,7 @@ zz-00 r fe:00 77 77 77
 
     #[test]
     fn another_process_that_maps_a_file_is_found() {
-        // Any process that runs a program maps it: a child that waits for its input.
+        // Any running program maps its executable: here a child that waits for input.
         let Ok(mut child) = std::process::Command::new("cat")
             .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped())
@@ -122,7 +122,7 @@ zz-00 r fe:00 77 77 77
         else {
             return testing::without("cat");
         };
-        // One byte back proves that it runs.
+        // One byte of output proves that it runs.
         use std::io::{Read, Write};
         child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
         child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::text;
 
-/// From /proc/meminfo, in bytes.
+/// The fields of /proc/meminfo, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     pub total: u64,
     /// What new programs can use without swapping, as estimated by the kernel.
     pub available: u64,
-    /// Page cache in folios that can be mapped as one huge page (2 MiB on x86-64). `None` where the
+    /// Page cache in folios that can be mapped as one huge page (2 MiB on x86-64). `None` if the
     /// kernel does not report it.
     pub file_huge_pages: Option<u64>,
     /// Waiting to be written to devices.
@@ -22,10 +22,10 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Now.
+    /// Reads the current values.
     ///
     /// # Errors
-    /// The errno of reading /proc/meminfo; `InvalidData` for odd text.
+    /// The errno of reading /proc/meminfo; `InvalidData` for malformed text.
     pub fn now() -> io::Result<Self> {
         parse(&text::read("/proc/meminfo")?).ok_or_else(|| text::malformed("/proc/meminfo"))
     }
@@ -46,8 +46,8 @@ fn parse(meminfo: &str) -> Option<Memory> {
     })
 }
 
-/// Returns an id that changes with each boot: a warm cache or a device name of another boot is
-/// void.
+/// Returns an id that changes with each boot, after which a warm cache or a device name is no
+/// longer valid.
 pub fn boot_id() -> Option<String> {
     text::line("/proc/sys/kernel/random/boot_id")
 }

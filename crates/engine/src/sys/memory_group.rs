@@ -21,22 +21,22 @@ use super::text;
 const FIRST_SPACE: u64 = 0xEFFF_FFFB;
 const PREFIX: &str = "iotui-";
 
-/// A group that is removed when dropped; its processes must have ended.
+/// A control group that is removed when dropped; its processes must have exited.
 #[derive(Debug)]
 pub struct MemoryGroup {
     /// Its folder, locked while the group exists.
     entry: LockedEntry,
     parent: Folder,
-    /// A process that writes `0` to it joins the group.
+    /// `cgroup.procs`: a process that writes `0` to it joins the group.
     pub processes: File,
 }
 
-/// Where a group can be created, and the names of its files.
+/// Where a group can be created, and the names of its control files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct GroupParent {
     parent: PathBuf,
     limit: &'static str,
-    /// Swap is disabled: it would only make room for anonymous memory.
+    /// To disable swap, which would only make room for anonymous memory.
     swap: Option<&'static str>,
 }
 
@@ -44,17 +44,17 @@ impl MemoryGroup {
     /// Checks whether [`create`](MemoryGroup::create) may work here.
     ///
     /// # Errors
-    /// Why not, for the user.
+    /// The reason why not, worded for the user.
     pub fn check_available() -> Result<(), String> {
         find_parent().map(drop)
     }
 
-    /// Creates a group of `limit` bytes where the kernel's groups are delegated to this process or
-    /// its user: in a container's own tree, in a session's, in a service that delegates. Nowhere
-    /// else, as the manager of the others relies on them.
+    /// Creates a group of `limit` bytes if the kernel's groups are delegated to this process or its
+    /// user: in a container's own tree, in a session's, in a service that delegates. Nowhere else,
+    /// because the managers of other groups rely on controlling them.
     ///
     /// # Errors
-    /// Why it is not possible, for the user.
+    /// The reason why it is not possible, worded for the user.
     pub fn create(limit: u64) -> Result<MemoryGroup, String> {
         create_in(&find_parent()?, limit)
     }
@@ -67,7 +67,9 @@ impl Drop for MemoryGroup {
 }
 
 fn find_parent() -> Result<GroupParent, String> {
-    let read = |path: &str| text::read(path).map_err(|error| format!("{path}: {error}"));
+    fn read(path: &str) -> Result<String, String> {
+        text::read(path).map_err(|error| format!("{path}: {error}"))
+    }
     let own_space =
         fs::metadata("/proc/self/ns/cgroup").is_ok_and(|space| space.ino() != FIRST_SPACE);
     let mounts = mountinfo::parse(&read("/proc/self/mountinfo")?);
@@ -80,8 +82,8 @@ fn find_parent() -> Result<GroupParent, String> {
         .map(|()| place)
 }
 
-/// Finds the group to create groups in. `handed_over` returns whether a folder is delegated; its
-/// second argument is whether that is the root of the mount.
+/// Finds the group in which to create groups. `handed_over` returns whether a folder is delegated;
+/// its second argument is whether that folder is the root of the mount.
 fn choose_parent(
     groups: &str,
     mounts: &[Entry],
@@ -103,8 +105,8 @@ fn choose_parent(
             why = "no cgroup around this process delegates the memory controller to its children \
                    (cgroup.subtree_control)";
         }
-        // A group with processes cannot have child groups that count memory, so it is one further
-        // up.
+        // A group with processes cannot have child groups that account memory, so the parent is
+        // further up.
         let gives = |dir: &&Path| counts(dir, "cgroup.subtree_control");
         for parent in above.filter(gives) {
             if handed_over(parent, parent == mount.mount_point) {
@@ -121,7 +123,7 @@ fn choose_parent(
         mount.fs == "cgroup" && mount.options.iter().any(|option| option == "memory")
     }) {
         let Some(entry) = dir(mount, "memory") else { continue };
-        // Without it a child group would escape its parent's limit.
+        // Without it a child group would escape the limit of its parent.
         if text::line(entry.join("memory.use_hierarchy")).is_none_or(|on| on != "1") {
             why = "a child of this process's memory cgroup would escape its limit \
                    (memory.use_hierarchy)";
@@ -134,8 +136,8 @@ fn choose_parent(
     Err(why.into())
 }
 
-/// Returns whether the folder belongs to this user, as those of a session do; root owns everything,
-/// which means nothing.
+/// Returns whether the folder belongs to this user, like those of a session; root owns all of them,
+/// which proves nothing.
 fn is_ours(dir: &Path) -> bool {
     !geteuid().is_root() && fs::metadata(dir).is_ok_and(|meta| meta.uid() == geteuid().as_raw())
 }
@@ -150,7 +152,8 @@ fn is_delegated(dir: &Path) -> bool {
 fn attribute(dir: &Path, name: &str) -> Option<Vec<u8>> {
     let (dir, name) = (CString::new(dir.as_os_str().as_bytes()).ok()?, CString::new(name).ok()?);
     let mut value = vec![0u8; 16];
-    // SAFETY: both texts end with a zero, and the kernel writes at most the given number of bytes.
+    // SAFETY: both strings are nul-terminated, and the kernel writes at most the given number of
+    // bytes.
     let len = unsafe {
         libc::getxattr(dir.as_ptr(), name.as_ptr(), value.as_mut_ptr().cast(), value.len())
     };
@@ -160,7 +163,9 @@ fn attribute(dir: &Path, name: &str) -> Option<Vec<u8>> {
 
 fn create_in(place: &GroupParent, limit: u64) -> Result<MemoryGroup, String> {
     sweep(&place.parent);
-    let with_path = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
+    fn with_path(what: &Path, error: io::Error) -> String {
+        format!("{}: {error}", what.display())
+    }
     let parent = Folder::open(&place.parent).map_err(|error| with_path(&place.parent, error))?;
     let entry = parent
         .create_folder(&|| format!("{PREFIX}{}", random_name()))
@@ -188,7 +193,7 @@ fn create_in(place: &GroupParent, limit: u64) -> Result<MemoryGroup, String> {
     }
 }
 
-/// Removes groups that killed runs left; one with processes stays.
+/// Removes groups left by killed runs; a group with processes stays.
 fn sweep(parent: &Path) {
     let Ok(folder) = Folder::open(parent) else { return };
     for name in folder.names().unwrap_or_default().iter().filter(|name| is_name(name)) {
@@ -199,8 +204,8 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// Returns whether it is the name of a group; older versions used `iotui-PID-N`, of a process that
-/// has ended.
+/// Returns whether `name` is that of a leftover group; older versions used `iotui-PID-N`, which
+/// counts if that process has ended.
 fn is_name(name: &OsStr) -> bool {
     let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { return false };
     let old = || rest.split_once('-').and_then(|(pid, _)| pid.parse::<u32>().ok());

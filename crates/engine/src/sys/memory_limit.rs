@@ -1,4 +1,4 @@
-//! How much memory this process may use: what is free, and the limits of the control groups around
+//! How much memory this process may use: free memory, and the limits of the control groups around
 //! it.
 
 use std::path::{Component, Path, PathBuf};
@@ -10,7 +10,7 @@ use super::memory::Memory;
 use super::mountinfo::{self, Entry};
 use super::text;
 
-/// The file names of a version of control groups.
+/// The file names of one version of control groups.
 #[derive(Debug)]
 struct Version {
     controller: &'static str,
@@ -18,7 +18,7 @@ struct Version {
     /// measurement it is as hard a limit as `memory.max`.
     limits: &'static [&'static str],
     usage: &'static str,
-    /// Fields of memory.stat: what the kernel reclaims before it refuses.
+    /// Fields of memory.stat: memory that the kernel reclaims before it refuses an allocation.
     cache: [&'static str; 2],
 }
 
@@ -36,14 +36,14 @@ const VERSION_1: Version = Version {
 };
 
 /// Returns the memory limit in bytes that control groups (version 2 or 1) set for this process: the
-/// lowest up to the root. `None`: no limit, or none visible.
+/// lowest one up to the root. `None`: no limit, or none visible.
 pub fn cgroup_limit() -> Option<u64> {
     enclosing_groups().iter().filter_map(|(dir, version)| limit(dir, version)).min()
 }
 
 /// Returns the bytes that this process can use before the machine swaps or a control group around
-/// it reaches its limit. Memory used by others in these groups is subtracted, their page cache is
-/// not. `None` where it is unknown.
+/// it reaches its limit. Memory used by others in these groups is subtracted, except their page
+/// cache. `None` if it is unknown.
 pub fn free_memory() -> Option<u64> {
     let available = Memory::now().ok().map(|memory| memory.available);
     enclosing_groups()
@@ -53,12 +53,12 @@ pub fn free_memory() -> Option<u64> {
         .min()
 }
 
-/// Address space that a run needs, bytes: with less, small allocations fail and end the process
+/// Address space in bytes that a run needs: with less, small allocations fail and end the process
 /// without a message.
-pub const MIN_ADDRESS_SPACE: u64 = 16 << 20;
+pub const MIN_ADDRESS_SPACE: u64 = 24 << 20;
 
-/// Returns the limit on the address space (`ulimit -v`) and what remains of it, where that is less
-/// than [`MIN_ADDRESS_SPACE`].
+/// Returns the address space limit (`ulimit -v`) and what remains of it, if that is less than
+/// [`MIN_ADDRESS_SPACE`].
 pub fn narrow_space() -> Option<(u64, u64)> {
     let (limit, _) = getrlimit(Resource::RLIMIT_AS).ok()?;
     let pages: u64 = text::read("/proc/self/statm").ok()?.split(' ').next()?.parse().ok()?;
@@ -66,7 +66,7 @@ pub fn narrow_space() -> Option<(u64, u64)> {
     (left < MIN_ADDRESS_SPACE).then_some((limit, left))
 }
 
-/// Returns the groups from our own up to the mount's root.
+/// Returns the groups from our own up to the root of the mount.
 fn enclosing_groups() -> Vec<(PathBuf, &'static Version)> {
     let read = |path| text::read(path).ok();
     let (Some(groups), Some(mounts)) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"))
@@ -98,13 +98,13 @@ pub(super) fn group_path(groups: &str, controller: &str) -> Option<PathBuf> {
     })
 }
 
-/// Returns the group as seen from the mount, which may show only a part of the tree; never upwards.
+/// Returns the group as seen from the mount, which may show only part of the tree; never above it.
 pub(super) fn below_root(group: &Path, root: &Path) -> PathBuf {
     let path = group.strip_prefix(root).unwrap_or(group);
     path.components().filter(|c| matches!(c, Component::Normal(_))).collect()
 }
 
-/// Returns the limit of one group; `max` and version 1's number for it mean none.
+/// Returns the limit of one group; `max` and the corresponding number of version 1 mean none.
 fn limit(dir: &Path, version: &Version) -> Option<u64> {
     version
         .limits
@@ -113,7 +113,7 @@ fn limit(dir: &Path, version: &Version) -> Option<u64> {
         .min()
 }
 
-/// Returns what remains below the limit of one group, bytes.
+/// Returns the bytes that remain below the limit of one group.
 fn remaining(dir: &Path, version: &Version) -> Option<u64> {
     let limit = limit(dir, version)?;
     let used: u64 = text::number(dir.join(version.usage)).unwrap_or(0);
@@ -148,8 +148,8 @@ mod tests {
         assert_eq!(below_root(Path::new("/../../y"), Path::new("/")), Path::new("y"));
     }
 
-    /// Above memory.high nothing is refused, but a read of 160 MiB kept 98 cached below one of 100
-    /// MiB.
+    /// Above memory.high nothing is refused, but of a read of 160 MiB only 98 MiB stayed cached
+    /// under a limit of 100 MiB.
     #[test]
     fn high_is_a_limit_too_and_max_is_none() {
         let of = |files, version| limit(group(files).path(), version);
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(of(&[("memory.max", "")], &VERSION_2), None);
     }
 
-    /// A quarter of the limit, next to neighbours that use most of it, would trigger the OOM
+    /// A quarter of the limit, with neighbours that already use most of it, would trigger the OOM
     /// killer.
     #[test]
     fn memory_of_neighbours_is_not_free_but_their_cache_is() {

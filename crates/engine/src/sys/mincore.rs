@@ -1,5 +1,5 @@
-//! Measures the page cache through a mapping: where there is no cachestat(2), and the only method
-//! on overlays and FUSE, whose files have no pages of their own when another file holds them.
+//! Measures the page cache through a mapping: used without cachestat(2), and the only method on
+//! overlays and FUSE, whose files have no pages of their own if another file holds them.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -9,16 +9,16 @@ use memmap2::{Mmap, MmapOptions};
 
 use super::fd;
 
-/// Pages per call: 256 MiB of address space, a result of 64 KiB.
+/// Pages per call: 256 MiB of address space and a result of 64 KiB.
 const CHUNK: u64 = 1 << 16;
-/// The last folio may extend past the end of the file; no kernel's is larger than this.
+/// The last folio may extend past the end of the file, but never by more than this.
 const LARGEST_FOLIO: u64 = 1 << 30;
 
-/// Counts the cached pages among `pages` pages of a regular file or block device from page number
-/// `first` on.
+/// Counts the cached pages among `pages` pages of a regular file or block device, starting at page
+/// number `first`.
 ///
 /// For files that the user neither owns nor may write, the kernel reports every page as resident. A
-/// page past the end of the file reveals that.
+/// page past the end of the file reveals this.
 ///
 /// # Errors
 /// EPERM in that case; the errno of mmap(2) (ENODEV: cannot be mapped) or mincore(2).
@@ -48,8 +48,7 @@ fn count_resident(file: &File, first: u64, pages: u64) -> io::Result<u64> {
     let page = fd::page_size();
     let map = map(file, first * page, pages * page)?;
     let mut answer = super::buffer::zeroed(pages as usize)?;
-    // SAFETY: the range is our mapping, `answer` has a byte for each of its pages, and no page is
-    // touched.
+    // SAFETY: the range is our mapping, `answer` has one byte per page, and no page is touched.
     let done =
         unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), answer.as_mut_ptr()) };
     if done != 0 {
@@ -59,7 +58,8 @@ fn count_resident(file: &File, first: u64, pages: u64) -> io::Result<u64> {
 }
 
 fn map(file: &File, offset: u64, len: u64) -> io::Result<Mmap> {
-    // SAFETY: nothing reads through this mapping, so changes or truncation of the file do no harm.
+    // SAFETY: nothing reads through this mapping, so changes or truncation of the file are
+    // harmless.
     unsafe { MmapOptions::new().offset(offset).len(len as usize).map(file) }
 }
 
@@ -94,7 +94,7 @@ mod tests {
         }
     }
 
-    /// stat(2) says 0 for the length of a device, so its first page would pass for the one behind
+    /// stat(2) reports length 0 for a device, so its first page would be mistaken for the one past
     /// its end.
     #[test]
     fn a_device_has_a_length_too() {
@@ -104,7 +104,9 @@ mod tests {
             .flatten()
             .map(|entry| entry.file_name());
         let open = |name| File::open(std::path::Path::new("/dev").join(name)).ok();
-        let read = |file: &File| file.read_at(&mut [0; 1], 0).is_ok_and(|got| got == 1);
+        fn read(file: &File) -> bool {
+            file.read_at(&mut [0; 1], 0).is_ok_and(|got| got == 1)
+        }
         let Some(device) = names.filter_map(open).find(read) else {
             return crate::sys::testing::skip("no block device may be read");
         };
@@ -114,7 +116,7 @@ mod tests {
         }
     }
 
-    /// Whole pages, since with small blocks one that was written in part does not count.
+    /// Whole pages, since with small blocks a partially written page does not count.
     #[test]
     fn pages_are_counted_over_chunks_and_to_the_last() {
         let (file, page) = (tempfile::tempfile().unwrap(), fd::page_size());
@@ -125,7 +127,7 @@ mod tests {
             file.write_all_at(&data, at * page).unwrap();
         }
         let count = |first, pages| cached_pages(&file, first, pages).unwrap();
-        // A large folio may hold neighbours.
+        // A large folio may include neighbouring pages.
         assert!((3..=96).contains(&count(0, last + 1)), "{}", count(0, last + 1));
         assert_eq!((count(7, 1), count(last, 1), count(CHUNK / 2, 1), count(7, 0)), (1, 1, 0, 0));
     }

@@ -24,7 +24,7 @@ pub(super) fn parse(table: &str) -> Vec<Entry> {
     table.lines().filter_map(entry).collect()
 }
 
-/// `36 35 98:0 /root /mnt/point rw,noatime master:1 - ext3 /dev/root rw,errors=continue`
+/// Parses `36 35 98:0 /root /mnt/point rw,noatime master:1 - ext3 /dev/root rw,errors=continue`.
 fn entry(line: &str) -> Option<Entry> {
     let mut words = line.split(' ');
     let id = words.next()?.parse().ok()?;
@@ -41,7 +41,9 @@ fn entry(line: &str) -> Option<Entry> {
             options.push(option.to_string());
         }
     }
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    fn text(bytes: Vec<u8>) -> String {
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
     Some(Entry {
         id,
         device: (major.parse().ok()?, minor.parse().ok()?),

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::mountinfo::{self, Entry};
 use super::text;
 
-/// The mount that a file lies on. `None`: not found in /proc/self/mountinfo.
+/// The mount that contains a file. `None`: not found in /proc/self/mountinfo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mount {
-    /// Type as in the mount table (`ext4`, `fuse.sshfs`), else by the magic number of statfs(2),
-    /// else that number.
+    /// Type as in the mount table (`ext4`, `fuse.sshfs`), else derived from the magic number of
+    /// statfs(2), else that number.
     pub fs: String,
     /// `f_type` of statfs(2).
     pub magic: u64,
@@ -29,21 +29,21 @@ pub struct Mount {
     /// Options of the mount and of its superblock, without repetition.
     pub options: Vec<String>,
     pub read_only: bool,
-    /// Whether it lies on a device that keeps its data in memory (zram, brd).
+    /// Whether it is on a device that keeps its data in memory (zram, brd).
     pub memory_device: bool,
 }
 
-/// Bytes of a file system.
+/// Size of a file system, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Space {
     pub total: u64,
     pub free: u64,
-    /// Free bytes that this user may use.
+    /// Free bytes available to this user.
     pub available: u64,
 }
 
 impl Mount {
-    /// Returns whether its files live in memory and never come from a device.
+    /// Returns whether its files are in memory and never come from a device.
     pub fn is_memory(&self) -> bool {
         self.memory_device
             || matches!(self.fs.as_str(), "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "rootfs")
@@ -75,7 +75,7 @@ impl Mount {
         NAMES.contains(&self.fs.as_str())
     }
 
-    /// Returns whether a program, not the kernel, serves it.
+    /// Returns whether a user-space program serves it.
     pub fn is_fuse(&self) -> bool {
         self.magic == FUSE
             || self.fs == "fuse"
@@ -86,11 +86,11 @@ impl Mount {
 
 /// BDEVFS_MAGIC.
 const BDEVFS: u64 = 0x6264_6576;
-/// FUSE_SUPER_MAGIC; virtiofs has it too.
+/// FUSE_SUPER_MAGIC; virtiofs uses it too.
 const FUSE: u64 = 0x6573_5546;
 
-/// Returns the mount under `file` (`block` for a block device): by the mount id of the open file,
-/// else by its device and path.
+/// Returns the mount that contains `file` (`block` for a block device): by the mount id of the open
+/// file, else by its device and path.
 ///
 /// # Errors
 /// The errno of fstatfs(2) or fstat(2).
@@ -130,7 +130,7 @@ pub fn mount_of(file: &File) -> io::Result<Mount> {
     })
 }
 
-/// Returns the mount of a device: the file system that holds its node does not matter.
+/// Returns the mount of a device; the file system that contains its node does not matter.
 fn device_mount(file: &File, device: u64) -> Mount {
     let (major, minor) = (major(device), minor(device));
     Mount {
@@ -145,7 +145,7 @@ fn device_mount(file: &File, device: u64) -> Mount {
     }
 }
 
-/// Returns total and free bytes of the file system under `file`.
+/// Returns the total and free bytes of the file system that contains `file`.
 ///
 /// # Errors
 /// The errno of fstatvfs(3).
@@ -160,22 +160,22 @@ pub fn space(file: &File) -> io::Result<Space> {
     })
 }
 
-/// Returns whether `path` is another mount than `folder`: a mount point can be written to, but not
-/// replaced.
+/// Returns whether `path` is on a different mount than `folder`: a mount point can be written to,
+/// but not replaced.
 pub fn is_other_mount(path: &Path, folder: &Path) -> bool {
-    let id = |path: &Path| {
+    fn id(path: &Path) -> Option<u64> {
         fs::OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_PATH)
             .open(path)
             .ok()
             .and_then(|file| mount_id(&file))
-    };
+    }
     id(path) != id(folder)
 }
 
-/// Returns the mount id, which is exact even for bind mounts and Btrfs, whose files have another
-/// device than their mount.
+/// Returns the mount id, which is exact even for bind mounts and for Btrfs, whose files report a
+/// different device than their mount.
 fn mount_id(file: &File) -> Option<u64> {
     let info = text::read(format!("/proc/thread-self/fdinfo/{}", file.as_raw_fd())).ok()?;
     info.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
@@ -187,7 +187,7 @@ fn path_of(file: &File) -> PathBuf {
 
 fn find(table: &[Entry], id: Option<u64>, device: (u64, u64), path: &Path) -> Option<Entry> {
     let by_id = table.iter().find(|e| Some(e.id) == id);
-    // Of equal mount points the last line is on top.
+    // Among equal mount points the last line is on top.
     let by_device = || {
         table
             .iter()
@@ -203,13 +203,13 @@ fn is_memory_device(major: u64, minor: u64) -> bool {
     is_memory_name(&name)
 }
 
-/// zram0, ram0.
+/// Returns whether this is a device in memory, such as zram0 or ram0.
 fn is_memory_name(name: &[u8]) -> bool {
     let number = name.strip_prefix(b"zram").or_else(|| name.strip_prefix(b"ram"));
     number.is_some_and(|n| !n.is_empty() && n.iter().all(u8::is_ascii_digit))
 }
 
-/// linux/magic.h
+/// Returns the name for a magic number of linux/magic.h.
 fn name_of(magic: u64) -> String {
     let name = match magic {
         0xef53 => "ext4",

@@ -1,4 +1,4 @@
-//! Sleeps even where a sandbox refuses clock_nanosleep(2), at which std's sleep panics.
+//! Sleeps even if a sandbox refuses clock_nanosleep(2), in which case std's sleep panics.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub fn sleep(time: Duration) {
     let begin = Instant::now();
     while let Some(left) = time.checked_sub(begin.elapsed()).filter(|left| !left.is_zero()) {
-        // It may return early: woken for another reason, or refused.
+        // futex(2) may return early: woken for another reason, or refused.
         thread::park_timeout(left);
         thread::yield_now();
     }

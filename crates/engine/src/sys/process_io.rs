@@ -12,15 +12,15 @@ use super::text;
 /// The counters of /proc/PID/io since the start of the process or thread, in bytes and calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIo {
-    /// Bytes read from block devices for it: equal to the disk's own count, including readahead,
+    /// Bytes read from block devices for it: equal to the count of the disk, including readahead,
     /// io_uring workers and page faults.
     pub read_bytes: u64,
     /// Bytes dirtied that will be written to a block device. Charged when dirtied, not when
-    /// written, so not device traffic.
+    /// written, so this is not device traffic.
     pub write_bytes: u64,
     /// Bytes dirtied and then truncated away.
     pub cancelled_write_bytes: u64,
-    /// Calls of read(2) and its variants, including those that moved nothing.
+    /// Calls of read(2) and its variants, including those that transferred nothing.
     pub syscr: u64,
     /// Calls of write(2) and its variants.
     pub syscw: u64,
@@ -40,20 +40,20 @@ impl ProcessIo {
         parse(&text::read("/proc/self/io")?).ok_or_else(|| text::malformed("/proc/self/io"))
     }
 
-    /// Reads the counters of the calling thread, which exclude what io_uring's kernel threads do
-    /// for it.
+    /// Reads the counters of the calling thread, which exclude the work of io_uring's kernel
+    /// threads for it.
     ///
     /// # Errors
-    /// As [`ProcessIo::process`], for /proc/thread-self/io.
+    /// Same as [`ProcessIo::process`], for /proc/thread-self/io.
     pub fn thread() -> io::Result<Self> {
         parse(&text::read("/proc/thread-self/io")?)
             .ok_or_else(|| text::malformed("/proc/thread-self/io"))
     }
 }
 
-/// The calls of read(2), write(2) and their variants that the kernel counted for one thread.
+/// The number of read(2), write(2) and similar calls that the kernel counted for one thread.
 ///
-/// The file stays open: reading the count is one pread(2), which the next count includes.
+/// The file stays open: reading the counter is one pread(2), which the next reading includes.
 #[derive(Debug)]
 pub struct ThreadCalls(File);
 
@@ -68,7 +68,7 @@ impl ThreadCalls {
         Ok(calls)
     }
 
-    /// Returns the calls so far, excluding this one.
+    /// Returns the number of calls so far, excluding this one.
     ///
     /// # Errors
     /// The errno of pread(2); `InvalidData` for malformed text.
@@ -82,7 +82,7 @@ impl ThreadCalls {
     }
 }
 
-/// The difference since `earlier`; never below 0.
+/// Returns the difference since `earlier`; never below 0.
 impl Sub for ProcessIo {
     type Output = Self;
 

@@ -1,8 +1,8 @@
-//! Random bytes as a pure function of (seed, position): SplitMix64 with its state computed, not
-//! carried.
+//! Random bytes as a pure function of (seed, position): SplitMix64 with its state computed from the
+//! position instead of carried along.
 
 /// Mixes a number by the SplitMix64 finalizer (Steele, Lea, Flood 2014): one-to-one on 64 bits, so
-/// different inputs give different words.
+/// different inputs yield different words.
 #[inline(always)]
 pub fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(GOLDEN);
@@ -13,11 +13,11 @@ pub fn mix(x: u64) -> u64 {
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Fills `bytes` with the contents of a file of `seed` at `offset` (bytes, rounded down to a
-/// multiple of 8).
+/// Fills `bytes` with the contents at `offset` (bytes, rounded down to a multiple of 8) of the file
+/// generated from `seed`.
 ///
-/// Incompressible, and no two aligned 8-byte words of one seed are equal, so no two blocks are and
-/// nothing deduplicates. 3 GB/s and more per core in a release build.
+/// Incompressible, and no two aligned 8-byte words of one seed are equal, so no two blocks are
+/// equal and nothing deduplicates. 3 GB/s and more per core in a release build.
 pub fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
     let base = mix(seed);
     let mut state = base.wrapping_add((offset / 8).wrapping_mul(GOLDEN));
@@ -63,7 +63,7 @@ mod tests {
         fill(1, 0, &mut data);
         let mut counts = [0u32; 256];
         data.iter().for_each(|b| counts[usize::from(*b)] += 1);
-        // 4096 each on average, standard deviation 64: 6 of these around it.
+        // 4096 each on average with standard deviation 64: the bounds are 6 of these away.
         assert!(counts.iter().all(|n| (3712..4480).contains(n)));
     }
 }

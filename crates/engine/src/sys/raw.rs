@@ -1,22 +1,22 @@
-//! System calls without a wrapper, inlined into the loop that makes them.
+//! System calls without a wrapper, inlined into the calling loop.
 //!
-//! On x86-64 an identical inlined loop costs 302 or 435 ns per 1-byte pread, depending on its
-//! placement. Four dummy calls just before `syscall` (the "fill") refill the return predictor and
-//! make it 302 ns always; through libc it is always the slow one. The fill makes calls without
-//! returns, so it is omitted where a user shadow stack is on.
+//! On x86-64 the same inlined loop costs 302 or 435 ns per 1-byte pread, depending on its
+//! placement. Four dummy calls just before `syscall` (the "fill") refill the return predictor,
+//! which always makes it 302 ns; through libc it is always the slow variant. The fill makes calls
+//! without matching returns, so it is omitted if a user shadow stack is enabled.
 #![allow(unsafe_code)]
 
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
 
-/// Returns whether lanes may use the filled form: `pread::<true>`.
+/// Returns whether lanes may use the fill: `pread::<true>`.
 pub fn fill() -> bool {
     static FILL: OnceLock<bool> = OnceLock::new();
     *FILL.get_or_init(|| cfg!(target_arch = "x86_64") && !super::cet::shadow_stack_on())
 }
 
-/// Runs `$body` with `FILL` set as this machine allows, so that the choice is made once and not per
-/// call.
+/// Runs `$body` with `FILL` set as this machine allows, so that the choice is made once rather than
+/// per call.
 #[macro_export]
 macro_rules! with_fill {
     ($fill:ident => $body:expr) => {
@@ -31,7 +31,7 @@ macro_rules! with_fill {
 }
 
 /// # Safety
-/// `number` and its arguments must be a system call that is sound with them.
+/// `number` and its arguments must form a system call that is sound.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn call<const FILL: bool>(
@@ -43,9 +43,8 @@ unsafe fn call<const FILL: bool>(
 ) -> isize {
     let result: isize;
     if FILL {
-        // SAFETY: the four pushed return addresses are taken off again by `add rsp, 32`; without
-        // `nostack` the compiler keeps nothing below rsp. The rest is the kernel's calling
-        // convention.
+        // SAFETY: `add rsp, 32` removes the four pushed return addresses again; without `nostack`
+        // the compiler keeps nothing below rsp. The rest is the kernel's calling convention.
         unsafe {
             std::arch::asm!(
                 ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", "syscall",
@@ -69,7 +68,7 @@ unsafe fn call<const FILL: bool>(
 }
 
 /// # Safety
-/// `number` and its arguments must be a system call that is sound with them.
+/// `number` and its arguments must form a system call that is sound.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 unsafe fn call<const FILL: bool>(
@@ -92,9 +91,9 @@ unsafe fn call<const FILL: bool>(
     result
 }
 
-/// As [`call`], with the six arguments that a system call can have.
+/// Makes a call like [`call`], with the six arguments that a system call can have.
 /// # Safety
-/// `number` and its arguments must be a system call that is sound with them.
+/// `number` and its arguments must form a system call that is sound.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) unsafe fn call6<const FILL: bool>(
@@ -103,9 +102,9 @@ pub(super) unsafe fn call6<const FILL: bool>(
 ) -> isize {
     let result: isize;
     if FILL {
-        // SAFETY: the four pushed return addresses are taken off again by `add rsp, 32`; without
-        // `nostack` the compiler keeps nothing below rsp. The caller vouches for the call; rcx and
-        // r11 are all else that it changes.
+        // SAFETY: `add rsp, 32` removes the four pushed return addresses again; without `nostack`
+        // the compiler keeps nothing below rsp. The call is sound by the caller's contract; only
+        // rcx and r11 are clobbered besides.
         unsafe {
             std::arch::asm!(
                 ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", "syscall",
@@ -115,8 +114,8 @@ pub(super) unsafe fn call6<const FILL: bool>(
             );
         }
     } else {
-        // SAFETY: the caller vouches for the call; rcx and r11 are clobbered by the instruction,
-        // and so named.
+        // SAFETY: the call is sound by the caller's contract; the instruction clobbers rcx and r11,
+        // which are declared.
         unsafe {
             std::arch::asm!(
                 "syscall",
@@ -129,9 +128,9 @@ pub(super) unsafe fn call6<const FILL: bool>(
     result
 }
 
-/// As [`call`], with the six arguments that a system call can have.
+/// Makes a call like [`call`], with the six arguments that a system call can have.
 /// # Safety
-/// `number` and its arguments must be a system call that is sound with them.
+/// `number` and its arguments must form a system call that is sound.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 pub(super) unsafe fn call6<const FILL: bool>(
@@ -139,8 +138,8 @@ pub(super) unsafe fn call6<const FILL: bool>(
     [a, b, c, d, e, f]: [usize; 6],
 ) -> isize {
     let result: isize;
-    // SAFETY: the caller vouches for the call; its number is in x8, its result in x0, and nothing
-    // else is clobbered.
+    // SAFETY: the call is sound by the caller's contract; its number is in x8, its result in x0,
+    // and nothing else is clobbered.
     unsafe {
         std::arch::asm!(
             "svc 0",
@@ -156,7 +155,8 @@ pub(super) unsafe fn call6<const FILL: bool>(
 /// `to` must be writable for `len` bytes.
 #[inline(always)]
 pub unsafe fn pread<const FILL: bool>(fd: RawFd, to: *mut u8, len: usize, offset: u64) -> isize {
-    // SAFETY: pread64 writes at most `len` bytes to `to`, which the caller vouches for.
+    // SAFETY: pread64 writes at most `len` bytes to `to`, which is writable by the caller's
+    // contract.
     unsafe { call::<FILL>(libc::SYS_pread64, fd as usize, to as usize, len, offset as usize) }
 }
 
@@ -170,7 +170,7 @@ pub unsafe fn pwrite<const FILL: bool>(
     len: usize,
     offset: u64,
 ) -> isize {
-    // SAFETY: pwrite64 reads at most `len` bytes from `from`, which the caller vouches for.
+    // SAFETY: pwrite64 reads at most `len` bytes from `from`, readable by the caller's contract.
     unsafe { call::<FILL>(libc::SYS_pwrite64, fd as usize, from as usize, len, offset as usize) }
 }
 
@@ -179,7 +179,7 @@ pub unsafe fn pwrite<const FILL: bool>(
 /// `to` must be writable for `len` bytes.
 #[inline(always)]
 pub unsafe fn read<const FILL: bool>(fd: RawFd, to: *mut u8, len: usize) -> isize {
-    // SAFETY: read writes at most `len` bytes to `to`, which the caller vouches for.
+    // SAFETY: read writes at most `len` bytes to `to`, which is writable by the caller's contract.
     unsafe { call::<FILL>(libc::SYS_read, fd as usize, to as usize, len, 0) }
 }
 
@@ -188,11 +188,12 @@ pub unsafe fn read<const FILL: bool>(fd: RawFd, to: *mut u8, len: usize) -> isiz
 /// `from` must be readable for `len` bytes.
 #[inline(always)]
 pub unsafe fn write<const FILL: bool>(fd: RawFd, from: *const u8, len: usize) -> isize {
-    // SAFETY: write reads at most `len` bytes from `from`, which the caller vouches for.
+    // SAFETY: write reads at most `len` bytes from `from`, which is readable by the caller's
+    // contract.
     unsafe { call::<FILL>(libc::SYS_write, fd as usize, from as usize, len, 0) }
 }
 
-/// Returns the new position, or -errno.
+/// Returns the new file position, or -errno.
 #[inline(always)]
 pub fn seek<const FILL: bool>(fd: RawFd, offset: u64) -> isize {
     // SAFETY: lseek takes no pointer.
@@ -202,14 +203,14 @@ pub fn seek<const FILL: bool>(fd: RawFd, offset: u64) -> isize {
 }
 
 /// Submits `queued` entries of a ring without a polling thread and waits for `wanted` completions;
-/// returns how many entries the kernel took, or -errno.
+/// returns how many entries the kernel accepted, or -errno.
 /// # Safety
-/// What the ring's entries point to must live until they have completed.
+/// Everything that the ring's entries point to must live until they have completed.
 #[inline(always)]
 pub unsafe fn uring_enter<const FILL: bool>(ring: RawFd, submit: u32, wanted: u32) -> isize {
     const GETEVENTS: usize = 1;
     let flags = if wanted > 0 { GETEVENTS } else { 0 };
-    // SAFETY: no argument is passed; the caller vouches for the entries.
+    // SAFETY: no pointer is passed; the entries are valid by the caller's contract.
     unsafe {
         call6::<FILL>(
             libc::SYS_io_uring_enter,
@@ -230,7 +231,7 @@ mod tests {
         file.write_all(b"0123456789").unwrap();
         let fd = file.as_raw_fd();
         let mut buffer = [0u8; 4];
-        // SAFETY: the buffers are as long as the lengths given.
+        // SAFETY: the buffers are as long as the lengths passed.
         unsafe {
             assert_eq!(pread::<false>(fd, buffer.as_mut_ptr(), 4, 2), 4);
             assert_eq!(&buffer, b"2345");

@@ -1,5 +1,5 @@
-//! How much of a file is in the page cache: by cachestat(2), or the next best method where that is
-//! refused or blind.
+//! How much of a file is in the page cache: by cachestat(2), or the next best method if that is
+//! refused or sees nothing.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -11,20 +11,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{fd, mincore, sample};
 
-/// The same on every architecture (Linux 6.5); libc lacks it for x86-64.
+/// The system call number on every architecture (Linux 6.5); libc lacks it for x86-64.
 const SYS_CACHESTAT: libc::c_long = 451;
 
-/// How a residency was measured.
+/// How residency was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// cachestat(2): every page counted, nothing disturbed.
+    /// cachestat(2): counts every page without side effects.
     Cachestat,
-    /// At most 256 pages tried with `RWF_NOWAIT`: an estimate, and each miss starts a read. Drop
-    /// the cache again afterwards for a cold file.
+    /// At most 256 pages tried with `RWF_NOWAIT`: an estimate, and each miss starts a read. For a
+    /// cold file, drop the cache again afterwards.
     Sampled,
-    /// mincore(2) on a mapping, for overlays, FUSE and before Linux 6.5: every page counted,
-    /// nothing disturbed, but only for files that the user owns or may write.
+    /// mincore(2) on a mapping, for overlays, FUSE and before Linux 6.5: counts every page without
+    /// side effects, but only for files that the user owns or may write.
     Mincore,
 }
 
@@ -33,14 +33,14 @@ pub enum Method {
 pub struct Residency {
     /// Pages in the range, cached or not.
     pub pages: u64,
-    /// Pages in the cache; scaled up from the sample for [`Method::Sampled`].
+    /// Pages in the cache; extrapolated from the sample for [`Method::Sampled`].
     pub cached: u64,
-    /// Dirty cached pages. `None`: only cachestat reports them.
+    /// Dirty cached pages. `None` unless measured by cachestat.
     pub dirty: Option<u64>,
-    /// Cached pages under writeback. `None`: only cachestat reports them.
+    /// Cached pages under writeback. `None` unless measured by cachestat.
     pub writeback: Option<u64>,
-    /// Pages that were evicted, as far as the kernel remembers. `None`: only cachestat reports
-    /// them.
+    /// Pages that were evicted, as far as the kernel remembers. `None` unless measured by
+    /// cachestat.
     pub evicted: Option<u64>,
     pub method: Method,
 }
@@ -51,16 +51,16 @@ impl Residency {
         if self.pages == 0 { 0.0 } else { self.cached as f64 / self.pages as f64 }
     }
 
-    /// Returns whether nothing is cached and nothing is under writeback.
+    /// Returns whether nothing is cached or under writeback.
     pub fn is_cold(&self) -> bool {
         self.cached == 0 && self.writeback.unwrap_or(0) == 0
     }
 }
 
-/// Returns the residency of `[offset, offset + len)` bytes, cut at the end of the file, by the best
-/// method that works.
+/// Returns the residency of `[offset, offset + len)` bytes, truncated at the end of the file, by
+/// the best method that works.
 ///
-/// cachestat and mincore cost 0.1 to 20 ms per GiB, by folio size.
+/// cachestat and mincore take 0.1 to 20 ms per GiB, depending on folio size.
 ///
 /// # Errors
 /// The errno of the last method tried, e.g. EPERM for another user's file on an overlay.
@@ -68,8 +68,8 @@ pub fn residency(file: &File, offset: u64, len: u64) -> io::Result<Residency> {
     residency_by(file, offset, len, None)
 }
 
-/// Returns the residency as [`residency_by`] does, or `None` where no method works: another user's
-/// file on an overlay, a sandbox.
+/// Returns the residency like [`residency_by`], or `None` if no method works: another user's file
+/// on an overlay, or a sandbox.
 ///
 /// # Errors
 /// Any other errno, such as EIO.
@@ -85,7 +85,7 @@ pub fn residency_if_known(
     }
 }
 
-/// Returns the residency as [`residency`] does, only by `method` when one is given.
+/// Returns the residency like [`residency`], but only by `method` if one is given.
 ///
 /// # Errors
 /// The errno of the method: cachestat returns ENOSYS before Linux 6.5, EPERM for a file that the
@@ -119,21 +119,21 @@ pub fn residency_by(
 }
 
 /// Returns the methods to try, best first. Files of an overlay (and of FUSE with passthrough) have
-/// no pages of their own: asked directly they always look cold, while a mapping leads to the file
+/// no pages of their own: queried directly they always look cold, while a mapping leads to the file
 /// that has the pages.
 fn methods(file: &File) -> Vec<Method> {
     match fstatfs(file).map(|stat| stat.filesystem_type()) {
         Ok(OVERLAYFS_SUPER_MAGIC) => vec![Method::Mincore],
         Ok(FUSE_SUPER_MAGIC) => vec![Method::Mincore, Method::Cachestat, Method::Sampled],
-        // Before Linux 6.5 a mapping is used, which counts; a sample only estimates, and reads. It
-        // is used where both are refused.
+        // Before Linux 6.5 a mapping is used, which is exact; sampling only estimates and causes
+        // reads. It is used if both are refused.
         _ => vec![Method::Cachestat, Method::Mincore, Method::Sampled],
     }
 }
 
-/// Returns whether the method does not work here, and another may.
+/// Returns whether the method does not work here but another may.
 fn is_refusal(error: &io::Error) -> bool {
-    // ENOENT: no /proc to open the file again. ENODEV: cannot be mapped.
+    // ENOENT: no /proc to reopen the file. ENODEV: cannot be mapped.
     let codes =
         [libc::EPERM, libc::EACCES, libc::ENOSYS, libc::EOPNOTSUPP, libc::ENODEV, libc::ENOENT];
     error.raw_os_error().is_some_and(|code| codes.contains(&code))
@@ -145,7 +145,7 @@ fn from_count(method: Method, pages: u64, cached: u64) -> Residency {
 
 fn cachestat(file: &File, offset: u64, len: u64, pages: u64) -> io::Result<Residency> {
     let mut stat = [0u64; 5]; // nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted
-    // The kernel takes a length of 0 as "to the end of the file".
+    // The kernel interprets a length of 0 as "to the end of the file".
     if len > 0 {
         let range = [offset, len];
         // SAFETY: both arrays have the layout of struct cachestat_range and struct cachestat and
@@ -159,7 +159,7 @@ fn cachestat(file: &File, offset: u64, len: u64, pages: u64) -> io::Result<Resid
     }
     let [cached, dirty, writeback, evicted, _] = stat;
     // A folio that straddles an end of the range may count in full: never report more pages than
-    // there are.
+    // the range has.
     let cached = cached.min(pages);
     Ok(Residency {
         pages,

@@ -1,4 +1,4 @@
-//! Samples the page cache page by page with `RWF_NOWAIT`: needs only read permission, and disturbs
+//! Samples the page cache page by page with `RWF_NOWAIT`: needs only read permission, but disturbs
 //! the cache a little.
 #![allow(unsafe_code)]
 
@@ -13,24 +13,24 @@ use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
 use super::{fd, process_io::ProcessIo, random::mix};
 
-/// Enough for a standard error of 3 %, and few enough to keep a cold file cold but for 1 MiB.
+/// Enough for a standard error of 3 %, and few enough to warm at most 1 MiB of a cold file.
 const SAMPLES: u64 = 256;
-/// A miss starts a read; time limit for all of them to end, since pages being read survive a drop.
-const SETTLE: Duration = Duration::from_secs(2);
+/// Time limit for the reads started by misses to end, since pages being read survive a drop.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Estimates the number of cached pages among `pages` pages from page number `first` on. Pages of
-/// holes count as cached: reading them needs no device.
+/// Estimates the number of cached pages among `pages` pages, starting at page number `first`. Pages
+/// in holes count as cached: reading them needs no device.
 ///
 /// # Errors
-/// The errno of open(2) for the own descriptor, of posix_fadvise(2) or of preadv2(2): EOPNOTSUPP on
+/// The errno of open(2) for its own descriptor, of posix_fadvise(2) or of preadv2(2): EOPNOTSUPP on
 /// tmpfs.
 pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u64> {
     if pages == 0 {
         return Ok(0);
     }
-    // Its own description: the advice would otherwise change the caller's readahead.
+    // Its own description, because the advice would otherwise change the caller's readahead.
     let reopened = fd::reopen(file)?;
-    // Without it a miss reads a whole readahead window.
+    // Without it a miss would read a whole readahead window.
     posix_fadvise(&reopened, 0, 0, PosixFadviseAdvice::POSIX_FADV_RANDOM)?;
     let page = fd::page_size();
     let samples = pages.min(SAMPLES);
@@ -41,7 +41,7 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
         let (low, high) = (stratum(pages, i, samples), stratum(pages, i + 1, samples));
         let offset = (first + low + mix(seed.wrapping_add(i)) % (high - low)) * page;
         let answered = is_cached(&reopened, offset)?;
-        // The read that a miss starts may complete before the kernel checks again (a device in
+        // The read started by a miss may complete before the kernel checks again (a device in
         // memory, a preempted thread).
         let before = std::mem::replace(&mut charged, charge());
         if !answered || charged != before {
@@ -53,27 +53,28 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
     Ok((share * pages as f64).round() as u64)
 }
 
-/// Returns the bytes that devices have transferred for this thread; 0 where the kernel does not
-/// count them.
+/// Returns the bytes that devices have transferred for this thread; 0 if the kernel does not count
+/// them.
 fn charge() -> u64 {
     ProcessIo::thread().map_or(0, |io| io.read_bytes)
 }
 
-/// Waits for the reads that the misses started, so that the next drop finds nothing in flight.
+/// Waits for the reads started by misses, so that the next drop finds nothing in flight.
 fn settle(file: &File, missed: &[u64]) {
     let start = Instant::now();
-    for offset in missed.iter().take_while(|_| start.elapsed() < SETTLE) {
-        // The result does not matter: a failed read is over, too.
+    for offset in missed.iter().take_while(|_| start.elapsed() < SETTLE_TIMEOUT) {
+        // The result does not matter: a failed read has ended too.
         let _ = file.read_at(&mut [0], *offset);
     }
 }
 
-/// Returns the start of part `i`: one sample per equal part of the file, so no page twice.
+/// Returns the start of part `i`: one sample per equal part of the file, so no page is sampled
+/// twice.
 fn stratum(pages: u64, i: u64, samples: u64) -> u64 {
     (u128::from(pages) * u128::from(i) / u128::from(samples)) as u64
 }
 
-/// Returns a new seed at each call: the pages of the last sample are cached now and would all be
+/// Returns a new seed for each call: the pages of the last sample are now cached and would all be
 /// hits.
 fn fresh_seed() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);

@@ -1,4 +1,4 @@
-//! Scratch files: invisible, and gone when they are closed.
+//! Scratch files: invisible, and deleted when closed.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,17 +12,18 @@ use super::folder::{Folder, LockedEntry};
 use super::scratch_name::{is_leftover_name, next_name};
 use super::{leftovers, scratch_dir, temporary};
 
-/// An open scratch file, readable and writable; it is gone when dropped.
+/// An open scratch file, readable and writable; deleted when dropped.
 #[derive(Debug)]
 pub struct Scratch {
     file: File,
-    /// Its folder and name, where it needs one.
+    /// Its folder and name, if it needs one.
     named: Option<(Folder, LockedEntry)>,
 }
 
 impl Scratch {
-    /// Creates an empty file in `dir`: unnamed (O_TMPFILE), or with a name that is removed at once.
-    /// The name stays where there is no /proc, as the file could not be reopened without it.
+    /// Creates an empty file in `dir`: unnamed (O_TMPFILE), or with a name that is removed
+    /// immediately. The name stays if there is no /proc, because the file could not be reopened
+    /// without it.
     ///
     /// # Errors
     /// The errno of open(2) for the named file: EACCES, EROFS, ENOSPC, ENOENT ...
@@ -41,12 +42,12 @@ impl Scratch {
         Ok(Self { file, named: (!unnamed).then_some((folder, entry)) })
     }
 
-    /// The open file.
+    /// Returns the open file.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Returns a path by which threads and child processes can reopen it while it exists.
+    /// Returns a path by which threads and child processes can reopen the file while it exists.
     pub fn path(&self) -> PathBuf {
         self.name().unwrap_or_else(|| fd::path(&self.file))
     }
@@ -71,9 +72,9 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes what killed runs left in `dir`: files and folders with iotui's names, of this user, not
-/// locked; folders only if they contain nothing but iotui's files. What was removed is recorded for
-/// [`leftovers::take_notes`].
+/// Removes what killed runs left in `dir`: files and folders with iotui's names that belong to this
+/// user and are not locked; folders only if they contain nothing but iotui's files. The removed
+/// paths are recorded for [`leftovers::take_notes`].
 ///
 /// # Errors
 /// The errno of reading the folder; what cannot be removed stays.

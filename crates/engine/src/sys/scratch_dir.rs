@@ -1,4 +1,4 @@
-//! A temporary folder for files that need names; it leaves nothing behind.
+//! A temporary folder for files that need names; it is removed with its contents.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -22,7 +22,7 @@ pub struct ScratchDir {
 }
 
 impl ScratchDir {
-    /// Creates one in `dir`; one left by a killed run is removed by
+    /// Creates one in `dir`; a folder left by a killed run is removed by
     /// [`sweep`](super::scratch::sweep).
     ///
     /// # Errors
@@ -33,13 +33,13 @@ impl ScratchDir {
         Ok(Self { path: parent.path(&entry.name), parent, entry })
     }
 
-    /// Returns the path by which others open what is in it. Files are created through
+    /// Returns the path by which others open the files in it. Files are created through
     /// [`folder`](Self::folder).
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the open folder, for calls that take a name relative to it.
+    /// Returns the open folder, for calls with a name relative to it.
     pub fn folder(&self) -> &File {
         &self.entry.file
     }
@@ -52,7 +52,7 @@ impl Drop for ScratchDir {
     }
 }
 
-/// Returns whether it is a file name as probes use them: `f0`, `g17`.
+/// Returns whether `name` is a file name that probes use: `f0`, `g17`.
 fn is_ours(name: &OsStr) -> bool {
     let rest =
         name.to_str().and_then(|name| name.strip_prefix(|first: char| first.is_ascii_lowercase()));
@@ -68,14 +68,14 @@ fn empty(folder: &File) -> io::Result<()> {
 }
 
 fn is_plain(folder: &File, name: &OsStr) -> bool {
-    let plain = |stat: FileStat| {
+    fn plain(stat: FileStat) -> bool {
         stat.st_mode & libc::S_IFMT == libc::S_IFREG && stat.st_uid == geteuid().as_raw()
-    };
+    }
     is_ours(name) && fstatat(folder.as_fd(), name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(plain)
 }
 
-/// Removes a folder that a killed run left: this user's, not locked, with nothing but our files in
-/// it.
+/// Removes a folder left by a killed run if it belongs to this user, is not locked, and contains
+/// nothing but our files.
 pub(super) fn remove_leftover(parent: &Folder, name: &OsStr) -> bool {
     let Some(entry) = parent.take_over(name, SFlag::S_IFDIR) else { return false };
     let plain =
@@ -99,7 +99,7 @@ mod tests {
         let entry = ScratchDir::create(dir.path()).unwrap();
         assert_eq!(entry.folder().metadata().unwrap().mode() & 0o777, 0o700);
         (0..300).for_each(|n| fs::write(entry.path().join(format!("f{n}")), "x").unwrap());
-        // It is in use.
+        // It is still in use.
         assert_eq!(
             (sweep(dir.path()).unwrap(), fs::read_dir(entry.path()).unwrap().count()),
             (0, 300)
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn what_a_killed_run_left_is_swept_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
-        // Higher than any process number of Linux.
+        // Higher than any process id of Linux.
         let at = |number: u32| dir.path().join(format!(".iotui-scratch-99999999-{number}"));
         (0..5).for_each(|number| fs::create_dir(at(number)).unwrap());
         fs::write(at(0).join("f0"), "x").unwrap();

@@ -11,7 +11,7 @@ pub(super) fn next_name() -> String {
     format!("{PREFIX}{}", random_name())
 }
 
-/// Returns whether a scratch file of this name may be a leftover: a name of [`next_name`], or the
+/// Returns whether a scratch file of this name may be a leftover: a name from [`next_name`], or the
 /// `.iotui-scratch-PID-N` of older versions if that process has ended.
 pub(super) fn is_leftover_name(name: &str) -> bool {
     name.strip_prefix(PREFIX)

@@ -1,4 +1,4 @@
-//! Finds holes by SEEK_DATA and SEEK_HOLE, where FIEMAP is refused (tmpfs, NFS, FUSE).
+//! Finds holes by SEEK_DATA and SEEK_HOLE, if FIEMAP is refused (tmpfs, NFS, FUSE).
 
 use std::fs::File;
 
@@ -8,9 +8,9 @@ use nix::unistd::{Whence, lseek};
 use super::extent_list::{ExtentMethod, Extents};
 use super::fd;
 
-/// Returns the holes of `[0, len)`; `None` where the file system does not support it.
+/// Returns the holes of `[0, len)`; `None` if the file system does not support it.
 pub(super) fn walk(file: &File, len: u64) -> Option<Extents> {
-    // Its own description: seeking would move the caller's position.
+    // Its own description, because seeking would move the caller's position.
     let reopened = fd::reopen(file).ok()?;
     let mut extents = Extents::new(ExtentMethod::SeekData, len);
     let mut at = 0;

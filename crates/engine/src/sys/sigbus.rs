@@ -1,7 +1,7 @@
-//! Survives SIGBUS: a file that shrinks, or a device that fails, under a mapping.
+//! Survives SIGBUS when a file shrinks, or a device fails, under a mapping.
 //!
-//! One handler, installed once. A fault inside a registered mapping puts zero pages over the rest
-//! of that mapping and sets its flag; every other SIGBUS goes to the previous handler.
+//! One handler, installed once. After a fault inside a registered mapping it replaces the rest of
+//! that mapping with zero pages and sets its flag; every other SIGBUS goes to the previous handler.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -12,7 +12,7 @@ use libc::{c_int, c_void, siginfo_t};
 
 use super::{fd, map_raw};
 
-/// Live mappings that can be registered at once.
+/// Maximum number of mappings registered at once.
 pub const SLOTS: usize = 1024;
 
 /// One registered mapping, on its own cache lines: workers poll the flag.
@@ -21,7 +21,7 @@ struct Slot {
     taken: AtomicBool,
     /// 0: not registered. Stored last when registering and first when unregistering.
     start: AtomicUsize,
-    /// End of the last page.
+    /// End of the last page of the mapping.
     end: AtomicUsize,
     writable: AtomicBool,
     /// Offset of the first fault from `start`, plus 1; 0: none.
@@ -59,7 +59,7 @@ fn try_install() -> io::Result<()> {
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     action.sa_sigaction = on_sigbus as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: the kernel writes the present action into a struct that outlives the call.
+    // SAFETY: the kernel writes the current action into a struct that outlives the call.
     if unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut previous) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -72,7 +72,7 @@ fn try_install() -> io::Result<()> {
     Ok(())
 }
 
-/// Registers one mapping for as long as it lives. Drop it after the workers have ended and before
+/// Keeps one mapping registered while it lives. Drop it after the workers have ended and before
 /// munmap.
 #[derive(Debug)]
 pub struct Guard {
@@ -92,15 +92,15 @@ impl Slot {
 }
 
 impl Guard {
-    /// Registers the mapping of `len` bytes from `start`; `writable` when it was mapped with
-    /// PROT_WRITE. Installs the handler if that was not done.
+    /// Registers the mapping of `len` bytes from `start`; `writable` if it was mapped with
+    /// PROT_WRITE. Installs the handler if necessary.
     ///
     /// # Safety
-    /// The range (with the rest of its last page) is one mapping of a file, and stays so until the
-    /// guard is dropped: after a fault its pages are replaced, whatever they are by then.
+    /// The range (with the rest of its last page) must be one mapping of a file, and stay so until
+    /// the guard is dropped: after a fault its pages are replaced, whatever they are by then.
     ///
     /// # Errors
-    /// `InvalidInput` for an empty or unaligned range; the errno of sigaction(2); `Other` when all
+    /// `InvalidInput` for an empty or unaligned range; the errno of sigaction(2); `Other` if all
     /// [`SLOTS`] are taken.
     pub unsafe fn new(start: *const u8, len: usize, writable: bool) -> io::Result<Self> {
         install()?;
@@ -118,20 +118,20 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Returns a guard of no mapping yet, for a lane that maps read-only repeatedly:
+    /// Creates a guard without a mapping, for a lane that repeatedly maps read-only:
     /// [`Guard::cover`] costs two stores.
     ///
     /// # Errors
-    /// As [`Guard::new`].
+    /// Same as [`Guard::new`].
     pub fn vacant() -> io::Result<Self> {
         install()?;
         Self::vacant_for(false)
     }
 
     fn vacant_for(writable: bool) -> io::Result<Self> {
-        let free = |slot: &&Slot| {
+        fn free(slot: &&Slot) -> bool {
             slot.taken.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        };
+        }
         let slot = TABLE
             .iter()
             .find(free)
@@ -144,8 +144,8 @@ impl Guard {
     /// Guards the `len` bytes from `start`, and the rest of their last page, from now on.
     ///
     /// # Safety
-    /// As for [`Guard::new`], until [`Guard::uncover`]; `start` is the address of a page and `len`
-    /// is not 0.
+    /// Same as for [`Guard::new`], until [`Guard::uncover`]; `start` must be the address of a page
+    /// and `len` not 0.
     #[inline(always)]
     pub unsafe fn cover(&self, start: *const u8, len: usize) {
         let end = (start as usize + len).next_multiple_of(PAGE.load(Ordering::Relaxed));
@@ -153,19 +153,19 @@ impl Guard {
         self.slot.start.store(start as usize, Ordering::Release);
     }
 
-    /// Stops guarding; the flag stays as it is.
+    /// Stops guarding; the flag is unchanged.
     #[inline(always)]
     pub fn uncover(&self) {
         self.slot.start.store(0, Ordering::Release);
     }
 
-    /// Returns whether a fault was caught; from then on the data is zeros. Costs one relaxed load.
+    /// Returns whether a fault was caught; the data has been zeros since. Costs one relaxed load.
     #[inline(always)]
     pub fn hit(&self) -> bool {
         self.slot.fault.load(Ordering::Relaxed) != 0
     }
 
-    /// Returns the offset in the mapping of the first access that faulted, in bytes.
+    /// Returns the offset in bytes of the first access that faulted, relative to the mapping.
     pub fn first_fault(&self) -> Option<u64> {
         self.slot.first_fault()
     }
@@ -179,7 +179,8 @@ impl Drop for Guard {
     }
 }
 
-/// The path that survives makes no allocation, lock, libc call, thread-local access or formatting.
+/// Handles SIGBUS. The path that survives does no allocation, locking, libc call, thread-local
+/// access or formatting.
 extern "C" fn on_sigbus(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: with SA_SIGINFO the kernel passes a valid siginfo.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
@@ -188,8 +189,8 @@ extern "C" fn on_sigbus(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     }
 }
 
-/// Puts zero pages over the rest of the registered mapping that contains `address`; false when
-/// there is none, or it failed.
+/// Replaces the rest of the registered mapping that contains `address` with zero pages; returns
+/// false if there is none, or if that failed.
 fn patch(address: usize) -> bool {
     for slot in &TABLE {
         let start = slot.start.load(Ordering::Acquire);
@@ -197,14 +198,14 @@ fn patch(address: usize) -> bool {
             continue;
         }
         let end = slot.end.load(Ordering::Acquire);
-        // The start is unchanged, so start and end belong together: no registration happened in
+        // The start is unchanged, so start and end belong together: nothing was registered in
         // between.
         if address >= end || slot.start.load(Ordering::Acquire) != start {
             continue;
         }
         let from = address & !(PAGE.load(Ordering::Relaxed) - 1);
-        // To the end at once: single pages would raise one signal each.
-        // SAFETY: Guard::new's caller promised that the whole range is its mapping.
+        // To the end in one go: replacing single pages would raise a signal for each.
+        // SAFETY: by the contract of Guard::new the whole range is the caller's mapping.
         if !unsafe { map_raw::zeros_over(from, end - from, slot.writable.load(Ordering::Relaxed)) }
         {
             return false;
@@ -233,7 +234,7 @@ fn chain(signal: c_int, code: c_int, info: *mut siginfo_t, context: *mut c_void)
         unsafe {
             let default: libc::sigaction = std::mem::zeroed();
             libc::sigaction(signal, &raw const default, std::ptr::null_mut());
-            // A fault is raised again on return.
+            // The fault is raised again on return.
             if sent {
                 libc::raise(signal);
             }

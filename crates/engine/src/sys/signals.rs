@@ -1,9 +1,9 @@
-//! Handles SIGINT, SIGTERM and SIGHUP: the first one stops the run and keeps its results, the
+//! Handles SIGINT, SIGTERM and SIGHUP: the first signal stops the run and keeps its results, the
 //! second ends the process.
 //!
-//! A dedicated thread waits for them, and all others block them. A thread that waits for a pipe
-//! without a reader, or for a file system that hangs, could neither check a flag nor run a handler;
-//! and no timed call is interrupted.
+//! A dedicated thread waits for them, and all other threads block them. A thread that is stuck on a
+//! pipe without a reader, or on a file system that hangs, could neither check a flag nor run a
+//! handler; and no timed call is interrupted.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -21,20 +21,20 @@ use super::pause;
 
 const ALL: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
-/// Time left to a process after the second signal: enough to finish writing a report.
-const GRACE: Duration = Duration::from_millis(500);
+/// Time left to the process after the second signal: enough to finish writing a report.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 static FIRST: AtomicI32 = AtomicI32::new(0);
 static RECEIVED: AtomicU32 = AtomicU32::new(0);
 static STOP: AtomicBool = AtomicBool::new(false);
-/// No run is left that a signal could stop.
+/// Whether no run is left that a signal could stop.
 static OVER: AtomicBool = AtomicBool::new(false);
-/// The thread that waits for them; 0: none.
+/// The thread that waits for the signals; 0: none.
 static SIGNAL_THREAD: AtomicI32 = AtomicI32::new(0);
 
-/// Handles the signals from now on. One that the parent ignored (nohup, a shell's background job)
-/// stays ignored; SIGPIPE stays as Rust sets it. Must be called before other threads are started:
-/// they inherit the blocked signals.
+/// Handles the signals from now on. A signal that the parent ignored (nohup, a shell's background
+/// job) stays ignored; SIGPIPE stays as Rust sets it. Must be called before other threads are
+/// started, because they inherit the blocked signals.
 ///
 /// # Errors
 /// The errno of sigaction(2) or pthread_sigmask(3).
@@ -45,12 +45,12 @@ pub fn install() -> io::Result<()> {
         return Ok(());
     }
     let mut wanted = SigSet::empty();
-    // Where the thread cannot be started, a handler does the same in whatever thread the kernel
-    // picks. Without SA_RESTART: blocking calls return and notice the flag.
+    // If the thread cannot be started, a handler does the same in whatever thread the kernel picks.
+    // Without SA_RESTART, blocking calls return and notice the flag.
     let action = SigAction::new(SigHandler::Handler(on_signal), SaFlags::empty(), SigSet::empty());
     for signal in ALL {
-        // SAFETY: the handler changes atomics, passes the signal on with tgkill(2) or ends the
-        // process with _exit(2): it may do all that.
+        // SAFETY: the handler changes atomics, forwards the signal with tgkill(2) or ends the
+        // process with _exit(2), all of which are async-signal-safe.
         let before = unsafe { sigaction(signal, &action)? };
         if matches!(before.handler(), SigHandler::SigIgn) {
             // SAFETY: `before` ignores the signal: no handler is installed.
@@ -78,9 +78,9 @@ fn run_signal_thread(wanted: &SigSet) {
     SIGNAL_THREAD.store(nix::unistd::gettid().as_raw(), Ordering::Release);
     while let Ok(signal) = wanted.wait() {
         if record_signal(signal as i32) {
-            // Another signal ends the wait.
+            // A further signal ends the grace period.
             let begin = Instant::now();
-            while begin.elapsed() < GRACE && !is_any_pending(wanted) {
+            while begin.elapsed() < EXIT_TIMEOUT && !is_any_pending(wanted) {
                 pause::sleep(Duration::from_millis(10));
             }
             end();
@@ -88,10 +88,10 @@ fn run_signal_thread(wanted: &SigSet) {
     }
 }
 
-/// Returns whether one of them is pending.
+/// Returns whether a signal is pending.
 fn is_any_pending(wanted: &SigSet) -> bool {
-    // SAFETY: a sigset_t is an array of integers, for which zero is a value: the empty set, which
-    // the call fills.
+    // SAFETY: a sigset_t is an array of integers, for which zero is valid: the empty set, which the
+    // call fills.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes one set, into a variable that outlives the call.
     if unsafe { libc::sigpending(&raw mut set) } != 0 {
@@ -104,7 +104,7 @@ fn is_any_pending(wanted: &SigSet) -> bool {
 
 extern "C" fn on_signal(signal: libc::c_int) {
     let taker = SIGNAL_THREAD.load(Ordering::Acquire);
-    // In a thread that was started before the signals were blocked: passed on.
+    // Runs in a thread that was started before the signals were blocked: forwards the signal.
     // SAFETY: getpid(2) and tgkill(2) take numbers, touch no memory and are async-signal-safe.
     if taker > 0 && unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), taker, signal) } == 0 {
         return;
@@ -114,15 +114,15 @@ extern "C" fn on_signal(signal: libc::c_int) {
     }
 }
 
-/// Records a signal; returns whether it ends the process: the second one, or one that no run
-/// handles any more.
+/// Records a signal; returns whether it must end the process: it is the second one, or no run is
+/// left to handle it.
 fn record_signal(signal: libc::c_int) -> bool {
     let _ = FIRST.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
     STOP.store(true, Ordering::Release);
     RECEIVED.fetch_add(1, Ordering::Relaxed) > 0 || OVER.load(Ordering::Acquire)
 }
 
-/// Ends the process with the exit code of the first signal, whatever its other threads wait for.
+/// Ends the process with the exit code of the first signal, even if other threads are stuck.
 fn end() -> ! {
     end_at_once(128 + FIRST.load(Ordering::Relaxed))
 }
@@ -133,7 +133,7 @@ pub fn end_at_once(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Makes one signal end the process from now on: no run is left to stop.
+/// Makes a single signal end the process from now on: no run is left to stop.
 pub fn engine_is_over() {
     OVER.store(true, Ordering::Release);
 }
@@ -155,7 +155,7 @@ pub fn pending() -> Option<i32> {
     Some(FIRST.load(Ordering::Relaxed)).filter(|n| *n != 0)
 }
 
-/// Returns the stop flag, set by the first signal and by others: whatever runs stops soon after.
+/// Returns the stop flag, which the first signal and other code can set: a run stops soon after.
 pub fn stop_flag() -> &'static AtomicBool {
     &STOP
 }
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    /// In a process of its own: dispositions and flags belong to the whole process.
+    /// Runs in its own process, since dispositions and flags belong to the whole process.
     #[test]
     fn the_first_signal_is_kept_and_ignored_ones_stay_ignored() {
         const NAME: &str =
@@ -217,7 +217,7 @@ mod tests {
         until(|| pending() == Some(libc::SIGINT));
     }
 
-    /// In a process of its own, which ends: by the code of the first one.
+    /// Runs in its own process, which ends with the exit code of the first signal.
     #[test]
     fn the_second_signal_ends_the_process() {
         const NAME: &str = "sys::signals::tests::the_second_signal_ends_the_process";
@@ -233,7 +233,7 @@ mod tests {
         send(Signal::SIGTERM);
         until(|| pending() == Some(libc::SIGTERM));
         send(Signal::SIGINT);
-        // Nobody reads: this never returns by itself.
+        // Nothing reads from the pipe, so this never returns by itself.
         let _ = io::Write::write_all(&mut writer, &[0; 1 << 20]);
         drop(reader);
     }

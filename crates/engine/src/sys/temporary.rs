@@ -1,4 +1,4 @@
-//! A temporary file that will replace another: complete, or gone.
+//! A temporary file that will replace another one: completed or removed.
 
 use std::fs::File;
 use std::io;
@@ -17,8 +17,8 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// Creates an empty file in `dir` under an random_name name. One left by a killed run is
-    /// removed by [`scratch::sweep`](super::scratch::sweep).
+    /// Creates an empty file with a random name in `dir`. A file left by a killed run is removed by
+    /// [`scratch::sweep`](super::scratch::sweep).
     ///
     /// # Errors
     /// The errno of open(2).

@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 
-use super::{mounts, random};
+use super::{mounts, random, residency};
 
-/// Prints why a test (or a part of it) did not run; also to the file in `IOTUI_SKIPPED`, since the
-/// output of passing tests is hidden.
+/// Prints why a test (or part of it) did not run; also appends it to the file named by
+/// `IOTUI_SKIPPED`, because the output of passing tests is hidden.
 pub fn skip(why: &str) {
     let why = why.trim();
     eprintln!("skipped: {why}");
@@ -21,13 +22,13 @@ pub fn skip(why: &str) {
     }
 }
 
-/// Skips because a program is missing; `.ci/run` knows this text, and fails where the program is
-/// installed after all.
+/// Skips a test because a program is missing; `.ci/run` matches this text, and fails if the program
+/// is installed after all.
 pub fn without(program: &str) {
     skip(&format!("{program} is not installed"));
 }
 
-/// Returns a folder on a real file system: the temporary one, else that of the test binary.
+/// Returns a folder on a real file system: the temporary folder, else that of the test binary.
 pub fn disk_dir() -> Option<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|exe| exe.parent().map(PathBuf::from));
     let candidates = [Some(std::env::temp_dir()), beside, Some(PathBuf::from("/var/tmp"))];
@@ -43,7 +44,7 @@ pub fn disk_dir() -> Option<PathBuf> {
     found
 }
 
-/// Returns the names in a folder, sorted; none if there is no such folder.
+/// Returns the names in a folder, sorted; empty if there is no such folder.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> =
@@ -52,7 +53,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// An unnamed file of `len` random bytes on a disk, not yet written back.
+/// Creates an unnamed file of `len` random bytes on a disk, not yet written back.
 pub fn file_on_disk(len: usize) -> Option<File> {
     let mut file = tempfile::tempfile_in(disk_dir()?).ok()?;
     let mut data = vec![0u8; len];
@@ -61,7 +62,7 @@ pub fn file_on_disk(len: usize) -> Option<File> {
     Some(file)
 }
 
-/// An unnamed empty file on tmpfs.
+/// Creates an unnamed empty file on tmpfs.
 pub fn file_in_memory() -> Option<File> {
     let file = tempfile::tempfile_in("/dev/shm").ok()?;
     if mounts::mount_of(&file).is_ok_and(|m| m.is_memory()) {
@@ -71,11 +72,10 @@ pub fn file_in_memory() -> Option<File> {
     None
 }
 
-/// Runs one test of this binary again, alone in a process of its own, with `IOTUI_CHILD` set to
-/// `role`.
+/// Runs one test of this binary again, alone in its own process, with `IOTUI_CHILD` set to `role`.
 ///
 /// # Panics
-/// No test has that name.
+/// If no test has that name.
 pub fn child(test: &str, role: &str) -> std::process::Output {
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
@@ -87,7 +87,60 @@ pub fn child(test: &str, role: &str) -> std::process::Output {
     output
 }
 
-/// Whether this process is the child that plays `role`.
+/// Returns whether this process is the child with this `role`.
 pub fn is_child(role: &str) -> bool {
     std::env::var("IOTUI_CHILD").is_ok_and(|r| r == role)
+}
+
+const MAX_ATTEMPTS: u32 = 5;
+const WITNESS_LEN: usize = 1 << 16;
+
+/// Runs a test that relies on cached data staying cached. Repeats it if it fails and the page cache
+/// was dropped meanwhile, and skips it if that keeps happening. `folder` is on the same disk.
+///
+/// # Panics
+/// If the test fails although nothing was dropped.
+pub fn with_page_cache(folder: &Path, test: impl Fn()) {
+    for _ in 0..MAX_ATTEMPTS {
+        let witness = Witness::new(folder);
+        let Err(failure) = catch_unwind(AssertUnwindSafe(&test)) else { return };
+        if !witness.was_dropped() {
+            resume_unwind(failure);
+        }
+    }
+    skip("the page cache is dropped again and again");
+}
+
+/// A cached file that nothing else uses.
+struct Witness(File);
+
+impl Witness {
+    fn new(folder: &Path) -> Witness {
+        let mut file = tempfile::tempfile_in(folder).unwrap();
+        file.write_all(&[1; WITNESS_LEN]).unwrap();
+        // Dirty pages are not dropped.
+        file.sync_all().unwrap();
+        Witness(file)
+    }
+
+    fn was_dropped(&self) -> bool {
+        residency::residency(&self.0, 0, WITNESS_LEN as u64).unwrap().share() < 1.0
+    }
+}
+
+#[test]
+fn a_dropped_page_cache_repeats_the_test() {
+    let Some(folder) = disk_dir() else { return };
+    if let Err(why) = super::cold::check_drop_caches() {
+        return skip(&why);
+    }
+    let attempts = std::cell::Cell::new(0);
+    with_page_cache(&folder, || {
+        attempts.set(attempts.get() + 1);
+        if attempts.get() == 1 {
+            super::cold::drop_caches(1).unwrap();
+            panic!("nothing is cached");
+        }
+    });
+    assert!(attempts.get() > 1);
 }

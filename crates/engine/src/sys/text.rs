@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
 
-/// Maximum length read; the rest of a longer file is ignored.
+/// Maximum number of bytes read; the rest of a longer file is ignored.
 const LIMIT: u64 = 16 << 20;
 
 /// Reads the text of a kernel file, at most 16 MiB, with invalid UTF-8 replaced.
@@ -13,20 +13,21 @@ const LIMIT: u64 = 16 << 20;
 /// # Errors
 /// The errno of open(2) or read(2).
 pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
-    let mut bytes = Vec::new();
+    // Most are shorter: one call reads them, and another finds the end.
+    let mut bytes = Vec::with_capacity(4096);
     File::open(path)?.take(LIMIT).read_to_end(&mut bytes)?;
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
 }
 
-/// Returns the trimmed text of a one-line file; `None` when it is unreadable or empty.
+/// Returns the trimmed text of a one-line file; `None` if it is unreadable or empty.
 pub fn line(path: impl AsRef<Path>) -> Option<String> {
     let text = read(path).ok()?;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_string())
 }
 
-/// Returns the number in a one-line file; `None` when there is none.
+/// Returns the number in a one-line file; `None` if there is none.
 pub fn number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
     line(path)?.parse().ok()
 }

@@ -1,5 +1,5 @@
-//! Settings of a worker thread: its own descriptor table and its affinity; and the CPU time of its
-//! helpers.
+//! Settings of a worker thread, namely its own descriptor table and its affinity, and the CPU time
+//! of its helper threads.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -13,14 +13,14 @@ use super::text;
 /// Gives the calling thread its own descriptor table: system calls then skip the table's lock (30
 /// to 40 ns less each).
 ///
-/// Open what the thread needs afterwards: descriptors that other threads open later are unknown to
-/// it, and those that others close stay open here until the thread ends.
+/// Open everything that the thread needs afterwards: it does not see descriptors that other threads
+/// open later, and descriptors that they close stay open here until the thread ends.
 ///
 /// # Errors
-/// ENOSYS (a sandbox), ENOMEM, EMFILE. Without it the thread is only slower: worth a note, not a
-/// failure.
+/// ENOSYS (a sandbox), ENOMEM, EMFILE. Without its own table the thread is only slower: worth a
+/// note, not a failure.
 pub fn unshare_files() -> io::Result<()> {
-    // A range without descriptors: nothing is closed.
+    // A range without descriptors, so nothing is closed.
     let nowhere = libc::c_uint::MAX - 1;
     // SAFETY: close_range(2) takes no pointers, and the range holds no descriptor.
     let done = unsafe {
@@ -32,9 +32,9 @@ pub fn unshare_files() -> io::Result<()> {
 /// Returns the CPU time in nanoseconds of the kernel thread that polls a ring of the calling thread
 /// (IORING_SETUP_SQPOLL).
 ///
-/// `alone`: no other thread of this process has such a ring. `None` before Linux 5.12, where it is
-/// not a thread of this process; before it first ran; and where it cannot be distinguished from
-/// others: in a container its name contains a pid of the host.
+/// `alone`: no other thread of this process has such a ring. `None` before Linux 5.12, when it was
+/// not a thread of this process; before it has first run; and if it cannot be distinguished from
+/// others, because in a container its name contains a pid of the host.
 pub fn poller_nanos(alone: bool) -> Option<u64> {
     let mine = format!("iou-sqp-{}", gettid());
     let mut found = Vec::new();
@@ -51,7 +51,7 @@ pub fn poller_nanos(alone: bool) -> Option<u64> {
     }
 }
 
-/// Returns the CPU time in nanoseconds of another thread of this process; `None` when it has ended.
+/// Returns the CPU time in nanoseconds of another thread of this process; `None` if it has ended.
 pub fn thread_nanos(tid: nix::unistd::Pid) -> Option<u64> {
     cpu_nanos(&Path::new("/proc/self/task").join(tid.to_string()))
 }
@@ -59,7 +59,8 @@ pub fn thread_nanos(tid: nix::unistd::Pid) -> Option<u64> {
 /// Returns the CPU time of a thread of this process, by its folder under /proc/self/task.
 fn cpu_nanos(task: &Path) -> Option<u64> {
     let tid: libc::clockid_t = task.file_name()?.to_str()?.parse().ok()?;
-    // The clock of a thread, as pthread_getcpuclockid(3) makes it: 4 = of a thread, 2 = precise.
+    // The CPU clock of a thread, encoded like pthread_getcpuclockid(3) does: 4 = of a thread, 2 =
+    // precise.
     let time = ClockId::from_raw(!tid << 3 | 4 | 2).now().ok()?;
     u64::try_from(time.tv_sec())
         .ok()?
@@ -67,15 +68,16 @@ fn cpu_nanos(task: &Path) -> Option<u64> {
         .checked_add(u64::try_from(time.tv_nsec()).ok()?)
 }
 
-/// A set of processors, as sched_setaffinity(2) takes it; of any size.
+/// A set of CPUs in the format of sched_setaffinity(2), of any size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Affinity {
-    /// One bit per processor.
+    /// One bit per CPU.
     mask: Vec<u64>,
 }
 
 impl Affinity {
-    /// Returns where the calling thread may run now, to [`apply`](Affinity::apply) it again later.
+    /// Returns the current affinity of the calling thread, to [`apply`](Affinity::apply) it again
+    /// later.
     ///
     /// # Errors
     /// The errno of sched_getaffinity(2).
@@ -91,7 +93,7 @@ impl Affinity {
                 return Ok(Self { mask });
             }
             let error = io::Error::last_os_error();
-            // EINVAL: the kernel knows more processors than fit.
+            // EINVAL: the kernel has more CPUs than fit.
             if error.raw_os_error() != Some(libc::EINVAL) || words >= 4096 {
                 return Err(error);
             }
@@ -99,14 +101,15 @@ impl Affinity {
         }
     }
 
-    /// Returns the set of one processor.
+    /// Returns the set of one CPU.
     pub fn only(cpu: usize) -> Self {
-        Self::of(&[cpu])
+        Self::from_cpus(&[cpu])
     }
 
-    /// Returns the set of these processors.
-    pub fn of(cpus: &[usize]) -> Self {
-        // For numbers beyond any kernel's the mask stays empty, which the kernel refuses.
+    /// Returns the set of these CPUs.
+    pub fn from_cpus(cpus: &[usize]) -> Self {
+        // For numbers beyond the limit of any kernel the mask stays empty, which the kernel
+        // refuses.
         let most = cpus.iter().max().copied().unwrap_or(0);
         let mut mask = vec![0u64; (most / 64 + 1).min(4096)];
         for cpu in cpus {
@@ -117,7 +120,7 @@ impl Affinity {
         Self { mask }
     }
 
-    /// Returns the numbers of its processors, ascending.
+    /// Returns the numbers of its CPUs, ascending.
     pub fn cpus(&self) -> Vec<usize> {
         (0..self.mask.len() * 64).filter(|cpu| self.mask[cpu / 64] >> (cpu % 64) & 1 == 1).collect()
     }
@@ -125,7 +128,7 @@ impl Affinity {
     /// Restricts the calling thread to this set.
     ///
     /// # Errors
-    /// EINVAL when no processor of the set exists, is online and allowed here; EPERM.
+    /// EINVAL if no CPU of the set exists, is online and is allowed here; EPERM.
     pub fn apply(&self) -> io::Result<()> {
         // SAFETY: the kernel reads the given number of bytes of the mask.
         let done = unsafe {
@@ -159,7 +162,9 @@ mod tests {
 
     #[test]
     fn the_clock_of_a_thread_counts_its_own_time() {
-        let me = || cpu_nanos(Path::new(&format!("/proc/self/task/{}", gettid()))).unwrap();
+        fn me() -> u64 {
+            cpu_nanos(Path::new(&format!("/proc/self/task/{}", gettid()))).unwrap()
+        }
         let before = me();
         let all = crate::sys::usage::Usage::process().unwrap();
         while me() == before {

@@ -1,4 +1,4 @@
-//! A file that gets the user's name only when it is complete.
+//! A file that gets the user's name only once it is complete.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -10,13 +10,13 @@ use nix::sys::stat::Mode;
 use super::folder::{Folder, LockedEntry};
 use super::scratch_name;
 
-/// A new file without its name yet. If it is dropped so, nothing remains.
+/// A new file without its final name. If it is dropped in this state, nothing remains.
 #[derive(Debug)]
 pub struct UnnamedFile {
     folder: Folder,
     name: OsString,
     file: File,
-    /// Its private name, where the file system has no unnamed files.
+    /// Its private name, if the file system has no unnamed files.
     private: Option<LockedEntry>,
 }
 
@@ -24,10 +24,10 @@ impl UnnamedFile {
     /// Creates an empty file for `path`, which must not exist.
     ///
     /// # Errors
-    /// `AlreadyExists`; `Unsupported` where the file system can name a file only by replacing an
+    /// `AlreadyExists`; `Unsupported` if the file system can name a file only by replacing an
     /// existing one; the errno of open(2).
     pub fn create(path: &Path) -> io::Result<UnnamedFile> {
-        let (folder, name) = Folder::of(path)?;
+        let (folder, name) = Folder::open_parent(path)?;
         if folder.stat(&name).is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
         }
@@ -43,7 +43,7 @@ impl UnnamedFile {
         let entry = folder.create_file(mode, &scratch_name::next_name)?;
         let mut made =
             UnnamedFile { folder, name, file: entry.file.try_clone()?, private: Some(entry) };
-        // Tried now, while there is no data to lose.
+        // Tested now, while there is no data to lose.
         let other = OsString::from(scratch_name::next_name());
         made.set_name(&other).map_err(|error| match error.raw_os_error() {
             Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::EPERM | libc::ENOENT) => {
@@ -65,7 +65,7 @@ impl UnnamedFile {
         &self.file
     }
 
-    /// Gives the file its name, if nothing has it by now.
+    /// Gives the file its name, unless another file has it by now.
     ///
     /// # Errors
     /// `AlreadyExists`; the errno of link(2).
@@ -111,7 +111,7 @@ mod tests {
 
     /// With and without O_TMPFILE.
     const METHODS: [Make; 2] = [UnnamedFile::create, |path| {
-        let (folder, name) = Folder::of(path)?;
+        let (folder, name) = Folder::open_parent(path)?;
         if folder.stat(&name).is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
         }

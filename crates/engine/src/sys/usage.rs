@@ -1,4 +1,4 @@
-//! Resource usage of a thread or the process, by getrusage(2); and waiting times: run queue, steal
+//! Resource usage of a thread or the process, by getrusage(2), and waiting times: run queue, steal
 //! time, memory pressure.
 
 use std::fs::File;
@@ -17,17 +17,17 @@ use super::text;
 /// Counters since the start of the thread or process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Nanoseconds of processor time in user mode (the kernel counts in microseconds at best).
+    /// Nanoseconds of CPU time in user mode (the kernel has microsecond resolution at best).
     pub user_nanos: u64,
-    /// Nanoseconds of processor time in the kernel.
+    /// Nanoseconds of CPU time in the kernel.
     pub system_nanos: u64,
     /// Page faults served without I/O.
     pub minor_faults: u64,
     /// Page faults that waited for I/O.
     pub major_faults: u64,
-    /// Times it gave up the processor, mostly to wait.
+    /// Voluntary context switches, mostly to wait.
     pub voluntary_switches: u64,
-    /// Times the processor was taken away.
+    /// Involuntary context switches.
     pub involuntary_switches: u64,
 }
 
@@ -37,28 +37,30 @@ impl Usage {
     /// # Errors
     /// The errno of getrusage(2).
     pub fn thread() -> io::Result<Self> {
-        // getrusage(2) returns a thread's time as of the last tick, up to 10 ms ago; reading this
+        // getrusage(2) reports a thread's time as of the last tick, up to 10 ms ago; reading this
         // clock updates it.
         clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
-        Self::of(UsageWho::RUSAGE_THREAD)
+        Self::read(UsageWho::RUSAGE_THREAD)
     }
 
-    /// Returns the usage of the process: of all its threads, including those that ended.
+    /// Returns the usage of the process: of all its threads, including those that have ended.
     ///
     /// # Errors
     /// The errno of getrusage(2).
     pub fn process() -> io::Result<Self> {
-        Self::of(UsageWho::RUSAGE_SELF)
+        Self::read(UsageWho::RUSAGE_SELF)
     }
 
-    fn of(who: UsageWho) -> io::Result<Self> {
+    fn read(who: UsageWho) -> io::Result<Self> {
         Ok(getrusage(who)?.as_ref().to_owned().into())
     }
 }
 
 impl From<libc::rusage> for Usage {
     fn from(usage: libc::rusage) -> Self {
-        let count = |n: libc::c_long| u64::try_from(n).unwrap_or(0);
+        fn count(n: libc::c_long) -> u64 {
+            u64::try_from(n).unwrap_or(0)
+        }
         Self {
             user_nanos: nanos(usage.ru_utime.into()),
             system_nanos: nanos(usage.ru_stime.into()),
@@ -77,7 +79,7 @@ fn nanos(time: TimeVal) -> u64 {
         .saturating_add(u64::try_from(time.tv_usec()).unwrap_or(0) * 1000)
 }
 
-/// The usage since `earlier`; never below 0.
+/// Returns the usage since `earlier`; never below 0.
 impl Sub for Usage {
     type Output = Self;
 
@@ -95,7 +97,7 @@ impl Sub for Usage {
     }
 }
 
-/// Measures how long the thread that opened it was ready to run while other tasks had the CPU.
+/// Measures how long the thread that opened it was runnable while other tasks had the CPU.
 #[derive(Debug)]
 pub struct RunQueue(Option<File>);
 
@@ -104,7 +106,7 @@ impl RunQueue {
         RunQueue(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    /// Returns the nanoseconds since the thread began: run_delay of /proc/PID/schedstat
+    /// Returns the nanoseconds since the thread started: run_delay of /proc/PID/schedstat
     /// (Documentation/scheduler/sched-stats.rst). Excludes steal time. `None` without
     /// CONFIG_SCHED_INFO or /proc.
     pub fn nanos(&self) -> Option<u64> {
@@ -119,33 +121,32 @@ impl RunQueue {
     }
 }
 
-/// `time on the CPU, time on the queue, time slices`
+/// Parses `time on the CPU, time on the queue, time slices`.
 fn run_delay(schedstat: &str) -> Option<u64> {
     schedstat.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Returns the steal time: nanoseconds since boot, summed over all processors, in which the
-/// hypervisor ran something else although this machine had work. Granularity: a clock tick, usually
-/// 10 ms.
+/// Returns the steal time: nanoseconds since boot, summed over all CPUs, in which the hypervisor
+/// ran something else although this machine had work. Granularity: a clock tick, usually 10 ms.
 pub fn steal_nanos() -> Option<u64> {
     let per_second = sysconf(SysconfVar::CLK_TCK).ok()??;
     let ticks = steal_ticks(&text::read("/proc/stat").ok()?)?;
     ticks.checked_mul(1_000_000_000u64.checked_div(u64::try_from(per_second).ok()?)?)
 }
 
-/// `cpu  user nice system idle iowait irq softirq steal ...`
+/// Parses `cpu  user nice system idle iowait irq softirq steal ...`.
 fn steal_ticks(stat: &str) -> Option<u64> {
     stat.lines()
         .find_map(|line| line.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok())
 }
 
-/// Returns the microseconds since boot in which some task waited for memory
+/// Returns the microseconds since boot in which at least one task waited for memory
 /// (/proc/pressure/memory). `None` without CONFIG_PSI.
 pub fn memory_pressure() -> Option<u64> {
     pressure_total(&text::read("/proc/pressure/memory").ok()?)
 }
 
-/// `some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961`
+/// Parses `some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961`.
 fn pressure_total(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
     line.split_ascii_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
@@ -173,7 +174,8 @@ mod tests {
         let before = Usage::thread().unwrap();
         let process = Usage::process().unwrap();
         let mut used = Usage::default();
-        // New memory faults when touched; a bounded number of rounds, since a tick may be 10 ms.
+        // New memory faults when touched; the number of rounds is bounded, since a tick may be 10
+        // ms.
         for round in 0..10_000usize {
             let mut data = memmap2::MmapMut::map_anon(1 << 20).unwrap();
             data.iter_mut().step_by(4096).for_each(|b| *b = round as u8);
@@ -191,13 +193,13 @@ mod tests {
 
     #[test]
     fn the_time_of_a_thread_is_not_that_of_the_last_tick() {
-        let clock = || {
+        fn clock() -> u64 {
             let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
             time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
-        };
+        }
         for _ in 0..20 {
             let (start, before) = (clock(), Usage::thread().unwrap());
-            // Without a look at the clock of the thread, which is what brings it up to date.
+            // Does not read the thread's clock, which would update the usage.
             let begun = std::time::Instant::now();
             while begun.elapsed() < std::time::Duration::from_micros(500) {}
             let used = Usage::thread().unwrap() - before;

@@ -3,7 +3,8 @@
 /// Most characters of a slug.
 const MAX_LENGTH: usize = 40;
 
-/// Converts a text into a part of an id: `[a-z0-9-]`, at most 40 characters, `session` if nothing is left.
+/// Converts a text into a part of an id: `[a-z0-9-]`, at most 40 characters, `session` if nothing
+/// is left.
 pub fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.chars() {

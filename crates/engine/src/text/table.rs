@@ -2,7 +2,7 @@
 
 use super::wrap::width;
 
-/// The side of its column at which a cell stands.
+/// The alignment of a cell in its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     Left,
@@ -22,7 +22,7 @@ impl Cell {
         Cell { width: width(&text), text }
     }
 
-    /// A cell with escape sequences, which takes `width` columns.
+    /// Returns a cell with escape sequences, which takes `width` columns.
     pub fn painted(text: String, width: usize) -> Cell {
         Cell { text, width }
     }

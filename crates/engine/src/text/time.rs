@@ -101,7 +101,8 @@ pub fn utc_from_stamp(id: &str) -> Option<String> {
     parse_utc(&text).map(|_| text)
 }
 
-/// Parses the format of [`utc`], with a fraction of up to 9 digits allowed; `None` for anything else.
+/// Parses the format of [`utc`], with a fraction of up to 9 digits allowed; `None` for anything
+/// else.
 pub fn parse_utc(text: &str) -> Option<SystemTime> {
     let bytes = text.as_bytes();
     let shape = b"dddd-dd-ddTdd:dd:dd";
@@ -114,11 +115,11 @@ pub fn parse_utc(text: &str) -> Option<SystemTime> {
     if !has_shape || !(digits.is_empty() || digits[0] == b'.' && (2..=10).contains(&digits.len())) {
         return None;
     }
-    let number = |digits: &[u8]| {
+    fn number(digits: &[u8]) -> Option<i64> {
         digits
             .iter()
             .try_fold(0i64, |n, d| d.is_ascii_digit().then(|| n * 10 + i64::from(d - b'0')))
-    };
+    }
     let [year, month, day] = [number(&head[..4])?, number(&head[5..7])?, number(&head[8..10])?];
     let [hour, minute, second] =
         [number(&head[11..13])?, number(&head[14..16])?, number(&head[17..])?];

@@ -1,9 +1,12 @@
-//! Sanitising of untrusted text (names of files, machines, processes) for a terminal or a page. The only definition of the characters that must not get there.
+//! Sanitising of untrusted text (names of files, machines, processes) for a terminal or a page. The
+//! only definition of the characters that must not get there.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Returns true for characters that move the cursor, are invisible or change the text direction: C0, C1 and DEL, line and paragraph separators, the bidirectional controls of Unicode UAX 9, and zero-width format characters.
+/// Returns true for characters that move the cursor, are invisible or change the text direction:
+/// C0, C1 and DEL, line and paragraph separators, the bidirectional controls of Unicode UAX 9, and
+/// zero-width format characters.
 pub fn is_unsafe_char(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -49,7 +52,8 @@ pub fn safe_lines(text: &str, instead: Replacement) -> String {
     text.split('\n').map(|line| safe(line, instead)).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes a piece of a JSON string with every character that [`is_unsafe_char`] escaped, which does not change its value.
+/// Writes a piece of a JSON string with every character that [`is_unsafe_char`] escaped, which does
+/// not change its value.
 ///
 /// # Errors
 /// Those of `out`.

@@ -12,7 +12,7 @@ pub fn pad_right(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Cuts `text` at its end to at most `columns`; `mark` stands for what is gone.
+/// Cuts `text` at its end to at most `columns`; `mark` replaces what is cut.
 pub fn cut_end(text: &str, columns: usize, mark: &str) -> String {
     if width(text) <= columns {
         return text.into();
@@ -126,8 +126,8 @@ mod tests {
             first in 0usize..40,
             rest in 0usize..40,
         ) {
-            let solid = |s: &str| s.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-            let fits = |line: &str, most: usize| width(line) <= most || line.chars().count() == 1;
+            fn solid(s: &str) -> String { s.chars().filter(|c| !c.is_whitespace()).collect::<String>() }
+            fn fits(line: &str, most: usize) -> bool { width(line) <= most || line.chars().count() == 1 }
             let lines = wrap(&text, rest);
             prop_assert!(lines.iter().all(|line| fits(line, rest)), "{lines:?}");
             prop_assert_eq!(solid(&lines.concat()), solid(&text));

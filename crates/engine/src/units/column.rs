@@ -15,7 +15,8 @@ pub const RATE: &[Unit] = &[
 pub const PER_SECOND: &[Unit] = &[(1.0, "/s"), (1e3, "k/s"), (1e6, "M/s"), (1e9, "G/s")];
 pub const TIME: &[Unit] = &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 
-/// Chooses the unit of a column: the largest in which the smallest value is at least 0.1, or a larger one if the largest value would need seven digits.
+/// Chooses the unit of a column: the largest in which the smallest value is at least 0.1, or a
+/// larger one if the largest value would need seven digits.
 pub fn unit(values: impl IntoIterator<Item = f64>, units: &[Unit]) -> Unit {
     let mut low = f64::INFINITY;
     let mut high = 0.0f64;
@@ -35,7 +36,8 @@ pub fn unit(values: impl IntoIterator<Item = f64>, units: &[Unit]) -> Unit {
     best
 }
 
-/// Chooses the largest unit in which `value` is at least 1: for a single figure, or the end of an axis from 0.
+/// Chooses the largest unit in which `value` is at least 1: for a single figure, or the end of an
+/// axis from 0.
 pub fn unit_for(value: f64, units: &[Unit]) -> Unit {
     units.iter().rfind(|unit| value >= unit.0).or(units.first()).copied().unwrap_or((1.0, ""))
 }
@@ -53,7 +55,8 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// Formats a figure with four significant digits from 0.1 on, for times that are compared with those of other programs: `0.1638`, `6.276`.
+/// Formats a figure with four significant digits from 0.1 on, for times that are compared with
+/// those of other programs: `0.1638`, `6.276`.
 pub fn four_digits(value: f64) -> String {
     let size = value.abs();
     let decimals = [(999.95, 0), (99.995, 1), (9.9995, 2), (0.99995, 3), (0.1, 4)];
@@ -77,8 +80,10 @@ pub fn align(values: &[Option<f64>], factor: f64) -> Vec<String> {
 pub fn align_with(values: &[Option<f64>], factor: f64, show: fn(f64) -> String) -> Vec<String> {
     let texts: Vec<String> =
         values.iter().map(|v| v.map_or("-".into(), |v| show(v / factor))).collect();
-    let point = |text: &String| text.find('.').unwrap_or(text.len());
-    let before = texts.iter().map(point).max().unwrap_or(0);
+    fn point(text: &str) -> usize {
+        text.find('.').unwrap_or(text.len())
+    }
+    let before = texts.iter().map(|text| point(text)).max().unwrap_or(0);
     let after = texts.iter().map(|t| t.len() - point(t)).max().unwrap_or(0);
     texts
         .iter()
@@ -112,7 +117,9 @@ mod tests {
 
     #[test]
     fn chooses_one_unit_for_a_column() {
-        let name = |values: &[f64]| unit(values.iter().map(|v| v * 1_048_576.0), RATE).1;
+        fn name(values: &[f64]) -> &str {
+            unit(values.iter().map(|v| v * 1_048_576.0), RATE).1
+        }
         assert_eq!(name(&[13.0, 30_000.0]), "MiB/s");
         assert_eq!(name(&[900.0, 30_000.0]), "GiB/s");
         assert_eq!(name(&[0.001, 30_000.0]), "MiB/s", "six digits are more legible than eight");

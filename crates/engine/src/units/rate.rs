@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use super::column::{RATE, Unit};
 
-/// The units of throughput that a table, an axis or a plot chooses from: the requested one, otherwise all binary units.
+/// The units of throughput that a table, an axis or a plot chooses from: the requested one,
+/// otherwise all binary units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates(&'static [Unit]);
 

@@ -7,7 +7,8 @@ use std::ops::RangeInclusive;
 /// Decades that a finite number can have.
 const DECADES: RangeInclusive<i32> = -330..=308;
 
-/// Returns the smallest of 1, 2, 5 times a power of ten that is at least `min`; `None` if there is none.
+/// Returns the smallest of 1, 2, 5 times a power of ten that is at least `min`; `None` if there is
+/// none.
 pub fn step(min: f64) -> Option<f64> {
     if !(min.is_finite() && min > 0.0) {
         return None;
@@ -44,7 +45,8 @@ pub fn round_end(high: f64, max_ticks: usize) -> f64 {
         .map_or(high, |step| ((high / step - 1e-9).ceil() * step).max(high))
 }
 
-/// Returns the powers of ten between `low` and `high`: with their multiples by 2 and 5 if that makes at most `max_ticks`, or every n-th if there are too many.
+/// Returns the powers of ten between `low` and `high`: with their multiples by 2 and 5 if that
+/// makes at most `max_ticks`, or every n-th if there are too many.
 pub fn logarithmic(low: f64, high: f64, max_ticks: usize) -> Vec<f64> {
     for steps in [&[1.0, 2.0, 5.0][..], &[1.0]] {
         let values = within_decades(low, high, steps);
@@ -83,7 +85,8 @@ fn decade(power: i32) -> f64 {
     if power < 0 { 1.0 / 10f64.powi(-power) } else { 10f64.powi(power) }
 }
 
-/// Formats a tick without trailing zeros and with separators between thousands: `0.05`, `2.5`, `10,000`.
+/// Formats a tick without trailing zeros and with separators between thousands: `0.05`, `2.5`,
+/// `10,000`.
 pub fn label(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-6..1e9).contains(&size) {
@@ -170,7 +173,8 @@ mod tests {
             low in 1e-300f64..1e300, factor in 1.0f64..1e12, max in 2usize..12
         ) {
             let high = low * factor;
-            // Rounding may move a linear tick by a millionth of the axis, a logarithmic one by a millionth of itself.
+            // Rounding may move a linear tick by a millionth of the axis, a logarithmic one by a
+            // millionth of itself.
             let length = high - low;
             let axes = [
                 (linear(0.0, high, max), -high * 1e-6, high * (1.0 + 1e-6)),

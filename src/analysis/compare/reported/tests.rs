@@ -34,7 +34,7 @@ fn macbook() -> Session {
 
 #[test]
 fn a_run_is_so_many_times_as_fast_as_the_machine_of_a_report() {
-    // 327 MiB/s there.
+    // The report has 327 MiB/s.
     let mine = run(vec![(Job { xor: true, ..job("read", 512, Cache::Cold) }, 1635)]);
     let found = versus(&macbook(), &mine);
     assert!(
@@ -56,7 +56,7 @@ fn a_run_is_so_many_times_as_fast_as_the_machine_of_a_report() {
         .map(|d| d.what.as_str())
         .collect();
     assert!(about == ["trial time", "XOR", "not in the report"], "{about:?}");
-    // The other way round the ratio turns, and what is said stays.
+    // Swapping the sessions inverts the ratio, but the text stays the same.
     let turned = versus(&mine, &macbook());
     assert_eq!(turned.cells[0].outcome, Outcome::Slower);
     assert!(
@@ -75,7 +75,7 @@ fn a_calibrated_run_meets_the_largest_of_several_counts() {
     assert_eq!(found.cells.len(), 2, "{:?}", found.text);
     let seek = found.cells.iter().find(|pair| pair.cell.op == Op::Seek).unwrap();
     assert!((seek.other.unwrap().summary.median - 2_796_035.5).abs() < 1.0, "{seek:?}");
-    // The report has block 1 in whole MiB/s too, which is rougher than its calls per second.
+    // The report also has block 1 in whole MiB/s, which is rougher than its calls per second.
     let read = found.cells.iter().find(|pair| pair.cell.op == Op::Read).unwrap();
     assert!((read.other.unwrap().summary.median - 1_406_086.0).abs() < 1.0);
     let exact =

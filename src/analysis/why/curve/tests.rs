@@ -4,13 +4,13 @@ use crate::session::testing::job;
 use crate::stats::Summary;
 use crate::stats::testing::Rng;
 
-/// What a drawn curve is made of.
+/// The parameters of a simulated curve.
 struct Drawn {
     points: Vec<Point>,
     what: String,
 }
 
-/// Trials of a curve with two parts, as busy machines give them: noise, a slow stretch, a cache
+/// Trials of a curve with two parts, as measured on busy machines: noise, a slow stretch, a cache
 /// that ends, one size that is off.
 fn draw(rng: &mut Rng) -> Drawn {
     let pick =
@@ -40,7 +40,7 @@ fn draw(rng: &mut Rng) -> Drawn {
             (fixed + slope * bytes).max(1.0) * if at == outlier.0 { outlier.1 } else { 1.0 };
         let rates: Vec<f64> =
             (0..trials).map(|_| 1e9 / (nanos * (noise * rng.normal()).exp())).collect();
-        let of = Summary::of(&rates).unwrap();
+        let of = Summary::from_values(&rates).unwrap();
         let (low, high) = (1e9 / of.high.unwrap_or(of.max), 1e9 / of.low.unwrap_or(of.min));
         points.push(Point { bytes, nanos: 1e9 / of.median, low, high });
     }
@@ -52,14 +52,14 @@ fn draw(rng: &mut Rng) -> Drawn {
     }
 }
 
-/// Every claim holds of every point: within its interval, or as far off as the sentence says.
+/// Every claim holds for every point: within its interval, or as far off as the sentence says.
 #[test]
 fn no_sentence_disagrees_with_its_points() {
     let mut rng = Rng::new(20_26);
     let mut models = HashMap::new();
     for _ in 0..20_000 {
         let Drawn { points, what } = draw(&mut rng);
-        let Some((model, cost)) = told(&points) else {
+        let Some((model, cost)) = explain_curve(&points) else {
             assert!(points.len() < 3, "{what}");
             continue;
         };
@@ -72,12 +72,13 @@ fn no_sentence_disagrees_with_its_points() {
             Model::Both => {
                 assert!(cost.fixed_low > 0.0 && cost.per_byte_low > 0.0, "{what}: {cost:?}");
                 assert!(
-                    missed.is_empty() || points.iter().all(|point| off(point) <= FITS),
+                    missed.is_empty() || points.iter().all(|point| off(point) <= MAX_FIT_ERROR),
                     "{what}: {said}: {points:?}"
                 );
                 assert_eq!(missed.is_empty(), !said.contains("is off by"), "{what}: {said}");
-                // No operation takes less than what all are said to take, beyond what is told.
-                let allowed = |point: &&Point| cost.fixed > point.high && off(point) > FITS;
+                // No operation takes less than what is reported for all, beyond the stated error.
+                let allowed =
+                    |point: &&Point| cost.fixed > point.high && off(point) > MAX_FIT_ERROR;
                 assert_eq!(points.iter().find(allowed), None, "{what}: {said}");
             }
             Model::Fixed => assert!(
@@ -95,11 +96,11 @@ fn no_sentence_disagrees_with_its_points() {
             ),
         }
     }
-    // A test in which one of them never occurs shows nothing of it.
+    // If one of the models never occurs, the test shows nothing about it.
     assert!(models.len() == 5 && models.values().all(|count| *count > 100), "{models:?}");
 }
 
-/// Where the points are known well, what made them is found.
+/// If the points are known well, the parameters behind them are found.
 #[test]
 fn both_parts_are_found_where_the_points_show_them() {
     let mut rng = Rng::new(7);
@@ -112,14 +113,14 @@ fn both_parts_are_found_where_the_points_show_them() {
                 Point { bytes, nanos, low: nanos * 0.96, high: nanos * 1.04 }
             })
             .collect();
-        let (model, cost) = told(&points).unwrap();
+        let (model, cost) = explain_curve(&points).unwrap();
         found +=
             u32::from(model == Model::Both && cost.fixed_low <= 300.0 && 300.0 <= cost.fixed_high);
     }
     assert!(found >= 450, "{found}");
 }
 
-/// The four default sizes of a busy machine, of which the nearest line once said "742 ns per
+/// The four default sizes of a busy machine, whose nearest line was once reported as "742 ns per
 /// operation, whatever its size".
 #[test]
 fn a_byte_that_may_cost_nothing_does_not_make_an_operation_cost_the_same_at_every_size() {
@@ -128,7 +129,7 @@ fn a_byte_that_may_cost_nothing_does_not_make_an_operation_cost_the_same_at_ever
     let points: Vec<Point> = sizes
         .map(|(bytes, nanos)| Point { bytes, nanos, low: nanos * 0.7, high: nanos * 1.5 })
         .into();
-    let (model, cost) = told(&points).unwrap();
+    let (model, cost) = explain_curve(&points).unwrap();
     let said = text(model, &cost, &points, 1);
     assert!(matches!(model, Model::Unknown | Model::Misfit), "{said}");
     let curve = CurveCost {
@@ -147,7 +148,7 @@ fn a_byte_that_may_cost_nothing_does_not_make_an_operation_cost_the_same_at_ever
 fn sizes_that_either_part_explains_are_not_separated() {
     let wide = |bytes: f64| Point { bytes, nanos: 100.0, low: 10.0, high: 1000.0 };
     let points = [wide(1.0), wide(2.0), wide(4.0)];
-    let (model, cost) = told(&points).unwrap();
+    let (model, cost) = explain_curve(&points).unwrap();
     assert_eq!(
         text(model, &cost, &points, 1),
         "cannot be separated into a fixed cost and a bandwidth with these 3 sizes"

@@ -1,10 +1,12 @@
-//! What is expected before anything is measured.
+//! Estimates made before anything is measured.
 
 use super::*;
 
 #[test]
 fn an_estimate_is_made_from_facts() {
-    let rate = |job: &Job, bounds: &Bounds| estimate(job, bounds).map(|estimate| estimate.rate);
+    fn rate(job: &Job, bounds: &Bounds) -> Option<f64> {
+        estimate(job, bounds).map(|estimate| estimate.rate)
+    }
     let warm = |block| rate(&job("pread", block, Cache::Warm), &bounds()).unwrap();
     assert!((warm(1) - 1.0 / (100.0 + 1.0 / 13.0) * SECOND).abs() < 1e3, "{}", warm(1));
     assert!((warm(1 << 30) / 13e9 - 1.0).abs() < 1e-3);
@@ -12,13 +14,13 @@ fn an_estimate_is_made_from_facts() {
         estimate(job, &bounds()).map(|estimate| (estimate.rate.round(), estimate.basis))
     };
     assert_eq!(of(&job("mmap", 4096, Cache::Warm)), Some((15e9, Basis::Memory)));
-    // Filled by a call for many, or by none: no call per block bounds these.
+    // Filled by one call for many blocks, or by none: no call per block limits these.
     assert_eq!(of(&job("stdio", 1, Cache::Warm)), Some((13e9, Basis::Copy)));
     assert_eq!(
         of(&Job { depth: 32, ..job("uring", 4096, Cache::Warm) }).map(|(rate, _)| rate > 12.8e9),
         Some(true)
     );
-    // Nothing reaches the program, so nothing is known of what the kernel does with it.
+    // No data reaches the program, so the kernel's work on it is unknown.
     assert_eq!(of(&job("splice", 4096, Cache::Warm)), None);
     assert_eq!(rate(&job("pread", 4096, Cache::Cold), &bounds()), None);
     let device = Bounds { link: Some(2e9), rated: Some(1e9), ..bounds() };
@@ -34,7 +36,7 @@ fn an_estimate_is_made_from_facts() {
         "the page cache takes it"
     );
     assert_eq!(rate(&job("null", 1, Cache::AsIs), &device), None);
-    // Every measured point of the curve above lies below it.
+    // Every measured point of the curve above is below it.
     for result in super::tests::warm("pread") {
         assert!(
             result.throughput.unwrap().summary.median <= rate(&result.cell, &bounds()).unwrap()
@@ -99,7 +101,7 @@ fn a_plan_is_foreseen_in_a_sentence() {
     assert_eq!(describe_within(&plan, &Bounds::default()), "");
 }
 
-/// Bare loops of a moment at which the machine had half its speed.
+/// Bare loops measured at a moment when the machine ran at half its speed.
 #[test]
 fn what_was_expected_names_the_result_that_contradicts_it() {
     let cells = vec![job("pread", 4096, Cache::Warm), job("pread", 1 << 20, Cache::Warm)];
@@ -129,9 +131,9 @@ fn what_was_expected_names_the_result_that_contradicts_it() {
 #[test]
 fn what_is_foreseen_names_the_figure_of_every_number_of_threads_and_what_it_takes_for_granted() {
     let mapped = |threads| Job { threads, ..job("mmap", 1 << 20, Cache::Warm) };
-    let expected = |cells: Vec<Job>| {
+    fn expected(cells: Vec<Job>) -> String {
         describe_within(&Plan { cells, ..crate::session::testing::plan(0) }, &bounds())
-    };
+    }
     assert_eq!(
         expected(vec![mapped(1), mapped(20)]),
         "expected: 14.0 GiB/s to 23.3 GiB/s from reading memory at 14.0 GiB/s by one thread, 23.3 GiB/s by 2"

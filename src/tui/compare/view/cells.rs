@@ -9,22 +9,22 @@ use crate::tui::compare::data::{Row, Sheet};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// The columns of the table as they are shown in a width.
+/// The columns that fit a width.
 pub struct Table<'a> {
     columns: Vec<&'a (Column, usize)>,
     gap: usize,
 }
 
-/// The bar of an interval, by the rank that its column has.
-const BAR: u8 = 2;
+/// The rank of the column that holds the interval bar.
+const BAR_RANK: u8 = 2;
 
 impl<'a> Table<'a> {
-    pub fn of(sheet: &'a Sheet, width: usize) -> Table<'a> {
+    pub fn fit(sheet: &'a Sheet, width: usize) -> Table<'a> {
         let (columns, gap) = sheet.fit(width);
         Table { columns, gap }
     }
 
-    /// Titles and units.
+    /// Draws the titles and units.
     pub fn head(&self, look: &Look) -> [Line<'static>; 2] {
         let line = |text: fn(&Column) -> &str, role: Role| {
             let parts = self
@@ -45,7 +45,7 @@ impl<'a> Table<'a> {
         )
     }
 
-    /// A row; the outcome gives its colour to all that says it.
+    /// Draws a row; ratio, bar and verdict have the colour of the outcome.
     pub fn row(&self, look: &Look, row: usize, pair: &Pair) -> Line<'static> {
         let outcome = look.style(role(pair.outcome));
         let mut parts = vec![Span::raw(" ")];
@@ -57,24 +57,26 @@ impl<'a> Table<'a> {
                 .flatten()
                 .map(|(_, text)| text.as_str())
                 .collect();
-            let own = match () {
-                () if column.rank == BAR => {
-                    parts.extend(bar(look, &text, *width, outcome));
-                    parts.push(Span::raw(" ".repeat(self.gap)));
-                    continue;
-                }
-                () if at + 1 == self.columns.len() || column.unit == "x" => outcome,
-                () if column.right && column.rank == 1 => look.style(Role::Dim),
-                () => look.style(Role::Text),
+            if column.rank == BAR_RANK {
+                parts.extend(interval_bar(look, &text, *width, outcome));
+                parts.push(Span::raw(" ".repeat(self.gap)));
+                continue;
+            }
+            let style = if at + 1 == self.columns.len() || column.unit == "x" {
+                outcome
+            } else if column.right && column.rank == 1 {
+                look.style(Role::Dim)
+            } else {
+                look.style(Role::Text)
             };
-            parts.push(self.cell(column, *width, &text, own));
+            parts.push(self.cell(column, *width, &text, style));
         }
         Line::from(parts)
     }
 }
 
-/// The interval in the colour of its outcome; where 1 is stays dim.
-fn bar(look: &Look, text: &str, width: usize, outcome: Style) -> Vec<Span<'static>> {
+/// Draws the interval in the colour of its outcome; the mark at a ratio of 1 stays dim.
+fn interval_bar(look: &Look, text: &str, width: usize, outcome: Style) -> Vec<Span<'static>> {
     let one = look.glyph("│", "|");
     let each = text.chars().map(|c| {
         let style = if one.contains(c) { look.style(Role::Rule) } else { outcome };
@@ -95,7 +97,7 @@ pub fn role(outcome: Outcome) -> Role {
     }
 }
 
-/// A row of the sheet.
+/// Draws a row of the sheet.
 pub fn line(look: &Look, table: &Table, versus: &Versus, row: Row) -> Line<'static> {
     match row {
         Row::Gap => Line::default(),
@@ -105,9 +107,9 @@ pub fn line(look: &Look, table: &Table, versus: &Versus, row: Row) -> Line<'stat
     }
 }
 
-/// What stands under the table: why pairs are not judged, equal reasons together; and the cells
-/// without a partner.
-pub fn below(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
+/// Lists below the table why pairs have no verdict, grouped by reason, and the cells that only one
+/// session has.
+pub fn lines_below(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut told: Vec<(Outcome, &str, Vec<&Pair>)> = Vec::new();
     for pair in
@@ -154,7 +156,7 @@ pub fn below(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// Words on lines; `mark` stands before the first, the others are indented as far.
+/// Wraps text into lines; `mark` precedes the first, the others are indented to match.
 pub fn paragraph(
     look: &Look,
     mark: &str,
@@ -174,5 +176,5 @@ pub fn paragraph(
     parts.into_iter().enumerate().map(line).collect()
 }
 
-/// Columns of titles and units above the rows.
-pub const HEAD: u16 = 2;
+/// Rows of titles and units above the cells.
+pub const HEADER_ROWS: u16 = 2;

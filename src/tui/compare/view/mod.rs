@@ -1,4 +1,4 @@
-//! The picture: which sessions, what differs, the sum in one line, the cells.
+//! Drawing of Compare: the sessions, their differences, the summary, the cells.
 
 mod cells;
 mod overlay;
@@ -7,10 +7,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use cells::{HEAD, Table, paragraph};
+use cells::{HEADER_ROWS, Table, paragraph};
 
-use super::data::{Compared, Sheet};
-use super::layout::{below, inside};
+use super::data::{LoadedComparison, Sheet};
+use super::layout::{area_below, inner_area};
 use super::state::{Compare, View};
 use crate::analysis::{Difference, Side, Versus};
 use crate::text::time::to_minute;
@@ -33,31 +33,38 @@ pub fn draw(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) 
 
 fn waiting(look: &Look, compare: &Compare, body: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Compare", "", true, body, buf);
-    let text = format!("comparing {} sessions ...", compare.asked.len());
+    let text = format!("comparing {} sessions ...", compare.requested.len());
     pane::line(Line::styled(text, look.style(Role::Dim)).centered(), inner.height / 2, inner, buf);
 }
 
-/// What stands where: rows of each part.
+/// The lines of each part and the area of the list.
 struct Parts {
     heads: Vec<Line<'static>>,
-    /// Those that are shown, and how many there are.
+    /// The visible differences, and the number of all.
     differences: (Vec<Line<'static>>, usize),
     sum: Vec<Line<'static>>,
-    /// What scrolls.
+    /// The area that scrolls.
     list: Rect,
 }
 
-fn parts(look: &Look, compare: &Compare, got: &Compared, versus: &Versus, body: Rect) -> Parts {
-    let inner = inside(body);
+fn parts(
+    look: &Look,
+    compare: &Compare,
+    got: &LoadedComparison,
+    versus: &Versus,
+    body: Rect,
+) -> Parts {
+    let inner = inner_area(body);
     let width = usize::from(inner.width);
-    let heads = heads(look, got, compare.other, width, usize::from(inner.height / 4).max(2));
+    let heads =
+        session_lines(look, got, compare.other, width, usize::from(inner.height / 4).max(2));
     if compare.view == View::Words {
         let above = heads.len() as u16 + 1;
         return Parts {
             heads,
             differences: (Vec::new(), 0),
             sum: Vec::new(),
-            list: below(inner, above),
+            list: area_below(inner, above),
         };
     }
     let all = versus.differences.len();
@@ -68,7 +75,7 @@ fn parts(look: &Look, compare: &Compare, got: &Compared, versus: &Versus, body: 
         .take(most)
         .map(|one| difference(look, one, &versus.differences, width))
         .collect();
-    let mut sum = pane::wrap(&versus.said(), width.saturating_sub(2));
+    let mut sum = pane::wrap(&versus.describe(), width.saturating_sub(2));
     let room = usize::from(inner.height / 6).max(2);
     if sum.len() > room {
         sum.truncate(room);
@@ -82,27 +89,39 @@ fn parts(look: &Look, compare: &Compare, got: &Compared, versus: &Versus, body: 
         .collect();
     // A line above each part.
     let above = heads.len() + 1 + differences.len().max(1) + 1 + sum.len() + 1;
-    Parts { heads, differences: (differences, all), sum, list: below(inner, above as u16 + HEAD) }
+    Parts {
+        heads,
+        differences: (differences, all),
+        sum,
+        list: area_below(inner, above as u16 + HEADER_ROWS),
+    }
 }
 
-/// How far the list scrolls, and its rows.
+/// Returns the last scroll position and the rows of the list.
 pub fn extent(compare: &Compare, look: &Look, body: Rect) -> (usize, usize) {
     let Some(got) = &compare.got else { return (0, 1) };
     let Some((versus, sheet)) = got.versus(compare.other) else { return (0, 1) };
     let list = parts(look, compare, got, versus, body).list;
     let width = usize::from(list.width);
     let rows = match compare.view {
-        View::Words => words(look, versus, width).len(),
-        _ => sheet.rows.len() + cells::below(look, versus, width).len(),
+        View::Words => describe_all(look, versus, width).len(),
+        _ => sheet.rows.len() + cells::lines_below(look, versus, width).len(),
     };
     let height = usize::from(list.height);
     (rows.saturating_sub(height), height.max(1))
 }
 
-fn page(look: &Look, compare: &Compare, got: &Compared, view: View, body: Rect, buf: &mut Buffer) {
+fn page(
+    look: &Look,
+    compare: &Compare,
+    got: &LoadedComparison,
+    view: View,
+    body: Rect,
+    buf: &mut Buffer,
+) {
     let inner = pane::frame(look, "Compare", &state(look, compare, got), true, body, buf);
     let Some((versus, sheet)) = got.versus(compare.other) else {
-        return lost(look, got, inner, buf);
+        return draw_failures(look, got, inner, buf);
     };
     let parts = parts(look, compare, got, versus, body);
     let mut at = inner.y;
@@ -110,7 +129,7 @@ fn page(look: &Look, compare: &Compare, got: &Compared, view: View, body: Rect, 
     let width = usize::from(inner.width);
     if view == View::Words {
         divide(look, "In words", "", &mut at, inner, buf);
-        let lines = words(look, versus, width);
+        let lines = describe_all(look, versus, width);
         let first = compare.scroll.min(lines.len().saturating_sub(parts.list.height.into()));
         put(&lines[first..], &mut parts.list.y.clone(), parts.list, buf);
         return pane::scrollbar(look, first, lines.len(), parts.list, buf);
@@ -143,11 +162,11 @@ fn table(
     buf: &mut Buffer,
 ) {
     let width = usize::from(inner.width);
-    let table = Table::of(sheet, width.saturating_sub(2));
+    let table = Table::fit(sheet, width.saturating_sub(2));
     if !sheet.rows.is_empty() {
         put(&table.head(look), at, inner, buf);
     }
-    let below = cells::below(look, versus, width);
+    let below = cells::lines_below(look, versus, width);
     let rows = sheet.rows.len() + below.len();
     let first = scroll.min(rows.saturating_sub(list.height.into()));
     let cells = sheet.rows.iter().skip(first).map(|row| cells::line(look, &table, versus, *row));
@@ -158,7 +177,7 @@ fn table(
     pane::scrollbar(look, first, rows, list, buf);
 }
 
-/// Lines one below the other, as far as there is room.
+/// Draws lines below each other, as many as fit.
 fn put(lines: &[Line<'static>], at: &mut u16, area: Rect, buf: &mut Buffer) {
     for line in lines {
         if *at >= area.bottom() {
@@ -169,15 +188,15 @@ fn put(lines: &[Line<'static>], at: &mut u16, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// A line with a title, and a dim text at its right.
+/// Draws a divider with a title, and dim text at its right.
 fn divide(look: &Look, title: &str, right: &str, at: &mut u16, inner: Rect, buf: &mut Buffer) {
     if *at < inner.bottom() {
         let row = Rect::new(inner.x, *at, inner.width, 1);
         pane::divider(look, row, buf);
-        pane::words(look, title, Role::Title, row, 1, buf);
+        pane::draw_text(look, title, Role::Title, row, 1, buf);
         let room = usize::from(row.width).saturating_sub(pane::width(title) + 8);
         let right = pane::fit(right, room);
-        pane::words(
+        pane::draw_text(
             look,
             &right,
             Role::Dim,
@@ -189,11 +208,11 @@ fn divide(look: &Look, title: &str, right: &str, at: &mut u16, inner: Rect, buf:
     }
 }
 
-/// What is held against what, which of how many, and that another one is on its way.
-fn state(look: &Look, compare: &Compare, got: &Compared) -> String {
+/// Describes which sessions are compared, the index, and whether a comparison is pending.
+fn state(look: &Look, compare: &Compare, got: &LoadedComparison) -> String {
     let others = got.others();
     let mut parts = Vec::new();
-    if compare.awaited() {
+    if compare.is_waiting() {
         parts.push("comparing ...".to_string());
     }
     if others > 0 {
@@ -205,24 +224,24 @@ fn state(look: &Look, compare: &Compare, got: &Compared) -> String {
     parts.join(look.glyph(" · ", " - "))
 }
 
-/// Less than two could be loaded.
-fn lost(look: &Look, got: &Compared, inner: Rect, buf: &mut Buffer) {
+/// Draws the errors if fewer than two sessions could be loaded.
+fn draw_failures(look: &Look, got: &LoadedComparison, inner: Rect, buf: &mut Buffer) {
     let mut lines = vec![Line::styled(" Nothing to compare:", look.style(Role::Title))];
-    lines.extend(lost_lines(look, got, usize::from(inner.width)));
+    lines.extend(failure_lines(look, got, usize::from(inner.width)));
     put(&lines, &mut inner.y.clone(), inner, buf);
 }
 
-fn lost_lines(look: &Look, got: &Compared, width: usize) -> Vec<Line<'static>> {
-    got.lost
+fn failure_lines(look: &Look, got: &LoadedComparison, width: usize) -> Vec<Line<'static>> {
+    got.failures
         .iter()
         .flat_map(|(id, why)| paragraph(look, &format!(" {id}: "), Role::Wrong, why, width))
         .collect()
 }
 
-/// A line per session: the two that are compared first of all, then as many as there is room for.
-fn heads(
+/// Builds a line per session, always including the two that are compared.
+fn session_lines(
     look: &Look,
-    got: &Compared,
+    got: &LoadedComparison,
     other: usize,
     width: usize,
     most: usize,
@@ -260,45 +279,45 @@ fn heads(
     shown.truncate(most.max(2));
     shown.sort_unstable();
     let mut lines: Vec<Line> = shown.iter().map(|at| line(*at)).collect();
-    lines.extend(lost_lines(look, got, width).into_iter().take(2));
+    lines.extend(failure_lines(look, got, width).into_iter().take(2));
     lines
 }
 
-/// `settings  trial time  300ms -> 100ms` in one line; long values are cut.
+/// Formats a difference on one line, `settings  trial time  300ms -> 100ms`; cuts long values.
 fn difference(look: &Look, one: &Difference, all: &[Difference], width: usize) -> Line<'static> {
-    let wide = named(all, width);
+    let wide = name_columns(all, width);
     let arrow = look.glyph(" → ", " -> ");
-    let room = width.saturating_sub(1 + ABOUT + 2 + wide + 2 + pane::width(arrow) + 1);
+    let room = width.saturating_sub(1 + TOPIC_COLUMNS + 2 + wide + 2 + pane::width(arrow) + 1);
     let (base, other) = (pane::width(&one.base), pane::width(&one.other));
-    // Who needs less than a half leaves the rest to the other.
+    // A value shorter than half the room leaves the rest to the other.
     let left = base.min((room / 2).max(room.saturating_sub(other)));
-    let cut = |text: &str, most: usize| {
+    fn shorten(text: &str, most: usize) -> String {
         if text.contains('/') { pane::fit_front(text, most) } else { pane::fit(text, most) }
-    };
+    }
     let what = pane::fit(&one.what, wide);
     Line::from(vec![
-        Span::styled(format!(" {:<ABOUT$}  ", one.about), look.style(Role::Dim)),
+        Span::styled(format!(" {:<TOPIC_COLUMNS$}  ", one.about), look.style(Role::Dim)),
         Span::styled(
             format!("{what}{}  ", " ".repeat(wide.saturating_sub(pane::width(&what)))),
             look.style(Role::Text),
         ),
-        Span::styled(cut(&one.base, left), look.style(Role::Number)),
+        Span::styled(shorten(&one.base, left), look.style(Role::Number)),
         Span::styled(arrow.to_string(), look.style(Role::Dim)),
-        Span::styled(cut(&one.other, room.saturating_sub(left)), look.style(Role::Number)),
+        Span::styled(shorten(&one.other, room.saturating_sub(left)), look.style(Role::Number)),
     ])
 }
 
-/// Columns of `settings`, the longest of what differences are about.
-const ABOUT: usize = 8;
+/// Columns of `settings`, the longest topic of a difference.
+const TOPIC_COLUMNS: usize = 8;
 
-/// Columns of the names of what differs.
-fn named(all: &[Difference], width: usize) -> usize {
+/// Returns the columns for the names of differences.
+fn name_columns(all: &[Difference], width: usize) -> usize {
     all.iter().map(|one| pane::width(&one.what)).max().unwrap_or(0).min(width / 3)
 }
 
-/// All that is said in words: every difference, the sum, why cells are not judged and which have no
-/// partner.
-fn words(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
+/// Lists every difference, the summary, the cells without a verdict and those without a
+/// counterpart.
+fn describe_all(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for one in &versus.differences {
         let whole = difference(look, one, &versus.differences, usize::MAX / 2);
@@ -307,10 +326,10 @@ fn words(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
             continue;
         }
         lines.push(Line::from(vec![
-            Span::styled(format!(" {:<ABOUT$}  ", one.about), look.style(Role::Dim)),
+            Span::styled(format!(" {:<TOPIC_COLUMNS$}  ", one.about), look.style(Role::Dim)),
             Span::styled(one.what.clone(), look.style(Role::Text)),
         ]));
-        let indent = " ".repeat(ABOUT + 3);
+        let indent = " ".repeat(TOPIC_COLUMNS + 3);
         for (letter, value) in [("A", &one.base), (versus.side.letter.as_str(), &one.other)] {
             lines.extend(paragraph(look, &format!("{indent}{letter} "), Role::Dim, value, width));
         }
@@ -321,10 +340,10 @@ fn words(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
     }
     lines.push(Line::default());
     lines.extend(
-        pane::wrap(&versus.said(), width.saturating_sub(2))
+        pane::wrap(&versus.describe(), width.saturating_sub(2))
             .into_iter()
             .map(|text| Line::styled(format!(" {text}"), look.style(Role::Title))),
     );
-    lines.extend(cells::below(look, versus, width));
+    lines.extend(cells::lines_below(look, versus, width));
     lines
 }

@@ -1,10 +1,10 @@
-//! Draws sessions over each other: one chart, and a legend with what each curve says.
+//! Draws the curves of all sessions in one chart, with a legend of their values.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use crate::tui::compare::data::Compared;
+use crate::tui::compare::data::LoadedComparison;
 use crate::tui::compare::layout::beside_legend;
 use crate::tui::compare::overlay::Overlay;
 use crate::tui::curve_chart::{self, Axes, Drawn};
@@ -15,7 +15,7 @@ use crate::tui::view::pane;
 
 pub fn draw(
     look: &Look,
-    compared: &Compared,
+    compared: &LoadedComparison,
     overlay: &Overlay,
     log: bool,
     body: Rect,
@@ -28,7 +28,7 @@ pub fn draw(
     let inner = pane::frame(
         look,
         &title,
-        &format!("{logarithmic}{} sessions", compared.laid.len()),
+        &format!("{logarithmic}{} sessions", compared.views.len()),
         true,
         plot,
         buf,
@@ -46,7 +46,7 @@ pub fn draw(
         .collect();
     if drawn.is_empty() {
         pane::line(
-            Line::styled(" nothing was measured in them", look.style(Role::Dim)),
+            Line::styled(" no measurements in these sessions", look.style(Role::Dim)),
             0,
             inner,
             buf,
@@ -87,7 +87,7 @@ fn legend_rows(overlay: &Overlay) -> Vec<Entry> {
 
 fn legend(
     look: &Look,
-    compared: &Compared,
+    compared: &LoadedComparison,
     overlay: &Overlay,
     x: Option<f64>,
     area: Rect,
@@ -108,7 +108,9 @@ fn legend(
                 format!(" {}", pane::fit(name, inner.width.into())),
                 look.style(Role::Title),
             ),
-            Entry::Line(at) => one(look, compared, overlay, *at, x, usize::from(inner.width)),
+            Entry::Line(at) => {
+                curve_line(look, compared, overlay, *at, x, usize::from(inner.width))
+            }
         };
         if first + row == here && matches!(entry, Entry::Line(_)) {
             pane::line(pane::lit(look, line), row as u16, inner, buf);
@@ -123,7 +125,7 @@ fn legend(
     }
 }
 
-/// What the arrows do here, at the bottom of the legend.
+/// Draws the keys of the chart at the bottom of the legend.
 fn hint(look: &Look, area: Rect, buf: &mut Buffer) {
     let table = key_of(Action::Table, Screen::Compare);
     let keys = [
@@ -140,10 +142,10 @@ fn hint(look: &Look, area: Rect, buf: &mut Buffer) {
     pane::line(Line::from_iter(parts), area.height - 1, area, buf);
 }
 
-/// Marker, session, value.
-fn one(
+/// Draws marker, session and value of a curve.
+fn curve_line(
     look: &Look,
-    compared: &Compared,
+    compared: &LoadedComparison,
     overlay: &Overlay,
     at: usize,
     x: Option<f64>,

@@ -56,7 +56,9 @@ fn progress(stage: &mut Stage, probe: u32) {
 #[test]
 fn groups_and_probes_are_toggled_and_the_bars_follow() {
     let mut stage = stage();
-    let bars = |stage: &Stage| stage.model.lab.sheet.slots.len();
+    fn bars(stage: &Stage) -> usize {
+        stage.model.lab.sheet.slots.len()
+    }
     let all = bars(&stage);
     // The cursor is on the group cpu.
     stage.keys("<space>");
@@ -179,7 +181,7 @@ fn a_finished_run_stays_on_the_screen() {
             stage.tell(Msg::Event(Event::Probe { trial: trial(cell, round) }));
         }
     }
-    stage.tell(Msg::Event(Event::End { reason: crate::record::End::Finished }));
+    stage.tell(Msg::Event(Event::End { reason: crate::record::End::Finished, seconds: None }));
     stage.tell(Msg::Over { error: None, unsaved: None });
     assert_eq!(stage.model.screen, Screen::Lab);
     assert_eq!(stage.model.lab.data.results.len(), 4);
@@ -201,10 +203,12 @@ fn available_probes_are_requested_for_the_named_host() {
     let settings = Settings { remote: Some("lab-7:80".parse().unwrap()), ..Settings::default() };
     stage.model.lab.choose(crate::plan::preset("lab").unwrap(), settings);
     let effects = stage.keys("15").take();
-    let named = |effect: &Effect| match effect {
-        Effect::Lab { remote: Some(remote), .. } => remote.host == "lab-7",
-        _ => false,
-    };
+    fn named(effect: &Effect) -> bool {
+        match effect {
+            Effect::Lab { remote: Some(remote), .. } => remote.host == "lab-7",
+            _ => false,
+        }
+    }
     assert!(effects.iter().any(named), "{effects:?}");
 }
 
@@ -276,9 +280,9 @@ fn enter_opens_a_curve_where_there_is_one() {
     assert!(stage.model.lab.open);
     let curves = stage.model.lab.curves().unwrap();
     assert_eq!((curves.curves.len(), curves.axis.as_str(), curves.xs().len()), (2, "bytes", 15));
-    let labels = |keys: &str, stage: &mut Stage| {
+    fn labels(keys: &str, stage: &mut Stage) -> String {
         stage.keys(keys).model.lab.current_slot().unwrap().label.clone()
-    };
+    }
     assert_eq!(labels("", &mut stage), "16 KiB, stride 64");
     assert_eq!(
         (labels("l", &mut stage), labels("j", &mut stage)),
@@ -292,9 +296,9 @@ fn enter_opens_a_curve_where_there_is_one() {
 #[test]
 fn presets_of_probes_lead_here_and_those_of_files_to_setup() {
     let mut stage = Stage::new();
-    let at = |stage: &Stage, id: &str| {
+    fn at(stage: &Stage, id: &str) -> usize {
         stage.model.presets.iter().position(|preset| preset.id == id).unwrap()
-    };
+    }
     for id in ["lab/cpu", "quick", "lab"] {
         let to = at(&stage, id);
         stage.keys(&format!("pg{}<enter>", "j".repeat(to)));

@@ -187,8 +187,8 @@ pub fn session() -> Session {
     session
 }
 
-pub fn shown() -> SessionView {
-    SessionView::of(
+pub fn lab_session() -> SessionView {
+    SessionView::new(
         session(),
         Some("/home/me/.local/share/iotui/sessions/20261121-093011-lab.jsonl".into()),
     )
@@ -225,7 +225,7 @@ fn stage() -> Stage {
 /// An opened session of probes.
 fn opened() -> Stage {
     let mut stage = stage();
-    stage.tell(Msg::Opened(Ok(Box::new(shown()))));
+    stage.tell(Msg::Opened(Ok(Box::new(lab_session()))));
     stage.take();
     stage
 }

@@ -1,6 +1,6 @@
 //! Sessions on Lab: opened, mixed with files, of references, and marked on the bars of another.
 
-use super::{opened, session, shown, stage};
+use super::{lab_session, opened, session, stage};
 use crate::record::Unit;
 use crate::session::{Listed, State, reference};
 use crate::tui::lab::MarkedSession;
@@ -16,7 +16,7 @@ fn a_session_of_probes_is_shown_here_and_one_of_files_is_not() {
     stage.keys("4").tell(Msg::Opened(Ok(Box::new(testing::shown()))));
     assert_eq!(stage.model.screen, Screen::Results);
     assert!(stage.model.lab.data.results.is_empty());
-    stage.keys("4").tell(Msg::Opened(Ok(Box::new(shown()))));
+    stage.keys("4").tell(Msg::Opened(Ok(Box::new(lab_session()))));
     assert_eq!(stage.model.screen, Screen::Lab);
     assert_eq!(stage.model.lab.data.results.len(), session().plan.probes.len());
     assert!(
@@ -32,7 +32,7 @@ fn a_session_of_both_shows_on_both() {
     both.plan.probes = probes.plan.probes;
     (both.probe_trials, both.probe_findings) = (probes.probe_trials, probes.probe_findings);
     let mut stage = stage();
-    stage.tell(Msg::Opened(Ok(Box::new(SessionView::of(both, None)))));
+    stage.tell(Msg::Opened(Ok(Box::new(SessionView::new(both, None)))));
     assert_eq!(stage.model.screen, Screen::Results);
     assert!(stage.picture(120, 40).contains("Throughput"));
     stage.keys("5");
@@ -43,7 +43,7 @@ fn a_session_of_both_shows_on_both() {
 fn a_reference_is_shown_with_its_unknown_probes() {
     let mut stage = stage();
     let xeon = reference("xeon-os").unwrap().session().clone();
-    stage.tell(Msg::Opened(Ok(Box::new(SessionView::of(xeon, None)))));
+    stage.tell(Msg::Opened(Ok(Box::new(SessionView::new(xeon, None)))));
     let lab = &stage.model.lab;
     assert_eq!(
         (lab.data.title.as_str(), lab.others().count()),
@@ -61,9 +61,9 @@ fn a_reference_is_shown_with_its_unknown_probes() {
 #[test]
 fn sessions_are_marked_where_they_have_the_cell() {
     let mut stage = opened();
-    let marked = |stage: &testing::Stage| {
+    fn marked(stage: &testing::Stage) -> Vec<String> {
         stage.model.lab.others().map(|(_, other)| other.id.clone()).collect::<Vec<_>>()
-    };
+    }
     assert_eq!(marked(&stage), ["xeon-os"], "references are marked by themselves");
     let listed = |id: &str, probes| Listed {
         id: id.into(),

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::signs::sign;
 use crate::analysis::ProbeResult;
 use crate::record::{Estimate, Unit};
-use crate::tui::lab::layout::{inside, within};
+use crate::tui::lab::layout::{inner_area, within};
 use crate::tui::lab::rows::{Item, Slot};
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::theme::{Look, Role};
@@ -25,7 +25,7 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
         _ => String::new(),
     };
     let inner = pane::frame(look, &title, "", lab.pane == Pane::About, area, buf);
-    let columns = columns(lab, inside(inner));
+    let columns = columns(lab, inner_area(inner));
     let texts = build_texts(lab, look, &columns);
     let count = max_lines(&texts);
     let height = usize::from(inner.height);
@@ -39,7 +39,7 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
 }
 
 pub fn max_scroll(lab: &Lab, look: &Look, area: Rect) -> usize {
-    let columns = columns(lab, inside(within(area)));
+    let columns = columns(lab, inner_area(within(area)));
     max_lines(&build_texts(lab, look, &columns))
         .saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
 }
@@ -240,7 +240,7 @@ impl Text<'_> {
                 &format!("to {}", unit.show(high)),
             );
         }
-        if result.counted().len() > 1 {
+        if result.counted_trials().len() > 1 {
             self.figure(self.name("mean"), &unit.show(s.mean), &cycles(s.mean));
             self.figure(self.name("std dev"), &unit.show(s.stddev), &cycles(s.stddev));
         }
@@ -249,7 +249,7 @@ impl Text<'_> {
             1 => "1 outlier".into(),
             count => format!("{count} outliers"),
         };
-        self.figure(self.name("batches"), &result.counted().len().to_string(), &outliers);
+        self.figure(self.name("batches"), &result.counted_trials().len().to_string(), &outliers);
     }
 
     /// Adds the estimate, its reason, and how far off it is.

@@ -12,7 +12,7 @@ use crate::analysis::ProbeResult;
 use crate::plan::ProbeCell;
 use crate::record::{Severity, Unit};
 use crate::tui::context::{RunStatus, ViewContext};
-use crate::tui::lab::layout::{Hit, inside, within};
+use crate::tui::lab::layout::{Hit, inner_area, within};
 use crate::tui::lab::rows::{Row, Slot};
 use crate::tui::lab::scale::{DECADES, Scale, TIMES};
 use crate::tui::lab::state::{Lab, Pane};
@@ -38,7 +38,7 @@ struct BarLayout {
 impl BarLayout {
     /// Lays out the pane; `with_progress`: a row above the bars shows the progress of the run.
     fn new(lab: &Lab, with_progress: bool, area: Rect) -> BarLayout {
-        let inner = inside(within(area));
+        let inner = inner_area(within(area));
         let head = u16::from(with_progress && inner.height > 4);
         let legend = u16::from(inner.height > 7);
         let row = |at: u16, height: u16| {

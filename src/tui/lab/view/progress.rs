@@ -5,7 +5,6 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::tui::context::RunStatus;
-use crate::tui::live;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
@@ -29,7 +28,12 @@ pub fn draw(look: &Look, run: &RunStatus, area: Rect, buf: &mut Buffer) {
         Span::styled(name, look.style(Role::Text)),
         Span::raw(" "),
     ];
-    parts.extend(live::bar(look, f64::from(percent) / 100.0, bar as u16, look.style(role)));
+    parts.extend(pane::progress_bar(
+        look,
+        f64::from(percent) / 100.0,
+        bar as u16,
+        look.style(role),
+    ));
     parts.push(Span::styled(format!(" {percent:>3}"), look.style(Role::Number)));
     parts.push(Span::styled(format!(" %  {left}"), look.style(Role::Dim)));
     pane::line(Line::from(parts), 0, area, buf);

@@ -13,7 +13,7 @@ pub fn sign(look: &Look, at: usize) -> (char, Style) {
 }
 
 /// Returns the style of a bar: times in the accent colour, other units in another, and the running
-/// cell in that of running things.
+/// cell in the role of what is running.
 pub fn bar_style(look: &Look, unit: Unit, runs: bool) -> Style {
     match (runs, unit) {
         (true, _) => look.style(Role::Good),

@@ -70,8 +70,8 @@ impl Bench {
             name: "x".into(),
             created: "now".into(),
         });
-        bench.told(Event::Plan { plan });
-        bench.told(Event::Grounds { grounds: Arc::new(Grounds::default()) });
+        bench.handle(Event::Plan { plan });
+        bench.handle(Event::Grounds { grounds: Arc::new(Grounds::default()) });
         bench
     }
 
@@ -79,7 +79,7 @@ impl Bench {
         update(&mut self.model, self.now, msg)
     }
 
-    fn told(&mut self, event: Event) -> Vec<Effect> {
+    fn handle(&mut self, event: Event) -> Vec<Effect> {
         self.say(Msg::Event(event))
     }
 
@@ -92,7 +92,7 @@ impl Bench {
     }
 
     fn phase(&mut self, phase: Phase, cell: Option<u32>, round: u32, share: f64) -> Vec<Effect> {
-        self.told(Event::Progress(Progress {
+        self.handle(Event::Progress(Progress {
             phase,
             cell,
             probe: None,
@@ -113,7 +113,7 @@ impl Bench {
             syscalls: bytes / 4096,
         };
         let lane = LaneSample { bytes: bytes / 2, ops: bytes / 8192, syscalls: bytes / 8192 };
-        self.told(Event::Sample { cell, round, sample, lanes: vec![lane; 2] });
+        self.handle(Event::Sample { cell, round, sample, lanes: vec![lane; 2] });
     }
 
     fn trial(&mut self, cell: u32, round: u32, samples: u64) {
@@ -121,7 +121,7 @@ impl Bench {
         for at in 1..=samples {
             self.sample(cell, round, at, 100 << 20);
         }
-        self.told(trial_event(cell, round, samples.max(1)));
+        self.handle(trial_event(cell, round, samples.max(1)));
     }
 
     fn state(&self) -> String {

@@ -12,7 +12,9 @@ fn samples_become_a_line_with_gaps_between_trials() {
     let slices = bench.slices();
     assert_eq!(slices.len(), 5);
     assert_eq!(slices.iter().map(|s| s.piece).collect::<Vec<_>>(), [1, 1, 1, 2, 2]);
-    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} {b}");
+    fn near(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-6, "{a} {b}")
+    }
     for (slice, from) in slices.iter().zip([1.0, 1.1, 1.2, 2.0, 2.1]) {
         near(slice.from, from);
         near(slice.to, from + 0.1);
@@ -110,16 +112,18 @@ fn every_size_shows_what_goes_on() {
         bench.trial(cell, 1, samples);
     }
     bench.say(Msg::Dropped(7));
-    let warning = |id: &'static str| Warning {
-        id: id.into(),
-        severity: Severity::Wrong,
-        message: "half of it was a hole".into(),
-        evidence: String::new(),
-        remedy: String::new(),
-    };
+    fn warning(id: &'static str) -> Warning {
+        Warning {
+            id: id.into(),
+            severity: Severity::Wrong,
+            message: "half of it was a hole".into(),
+            evidence: String::new(),
+            remedy: String::new(),
+        }
+    }
     let verdict =
         Verdict { warnings: vec![warning("holes"), warning("few")], ..Verdict::default() };
-    bench.told(Event::Verdict { cell: 0, verdict: Arc::new(verdict) });
+    bench.handle(Event::Verdict { cell: 0, verdict: Arc::new(verdict) });
     bench.phase(Phase::Trial, Some(5), 1, 0.5);
     bench.say(Msg::Tick);
     for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60), (70, 50), (300, 20)] {
@@ -176,10 +180,10 @@ fn what_failed_is_told_and_the_last_picture_stays() {
     bench.key("2");
     assert!(bench.screen(80, 24).contains("Nothing is running"));
     bench = Bench::new(plan(Some(3)));
-    bench.told(Event::Failed { cell: 5, error: "no such device".into() });
+    bench.handle(Event::Failed { cell: 5, error: "no such device".into() });
     bench.trial(0, 1, 3);
     bench.key("f");
-    bench.told(Event::End { reason: End::Finished });
+    bench.handle(Event::End { reason: End::Finished, seconds: None });
     bench.say(Msg::Over { error: None, unsaved: None });
     assert_eq!((bench.state().as_str(), bench.model.screen), ("idle", Screen::Results));
     bench.key("2");
@@ -200,8 +204,8 @@ fn what_is_expected_is_drawn_before_anything_is_measured() {
     grounds.machine.ceilings = Some(crate::tui::testing::ceilings());
     let plan = Arc::clone(&bench.run().view.plan);
     assert!(!bench.screen(160, 45).contains("estimate"));
-    bench.told(Event::Plan { plan });
-    bench.told(Event::Grounds { grounds: Arc::new(grounds) });
+    bench.handle(Event::Plan { plan });
+    bench.handle(Event::Grounds { grounds: Arc::new(grounds) });
     bench.say(Msg::Tick);
     let picture = bench.screen(160, 45);
     assert!(picture.contains("estimate: ") && picture.contains("copy, 1 thread"), "{picture}");

@@ -131,11 +131,11 @@ fn a_run_that_is_not_saved_says_so_until_it_is() {
         created: "now".into(),
     });
     bench.trial(0, 1, 2);
-    let why = "3 lines wait to be saved: No space left on device";
+    let why = "3 lines not yet saved: No space left on device";
     bench.say(Msg::Saving { id: "x".into(), unsaved: Some(why.into()) });
     for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
         let screen = bench.screen(columns, rows);
-        assert!(screen.contains("NOT SAVED: 3 lines wait"), "{screen}");
+        assert!(screen.contains("NOT SAVED: 3 lines not yet"), "{screen}");
         // A narrow screen has no room for the state.
         assert!(columns < 80 || screen.lines().next().unwrap().contains("not saved"), "{screen}");
     }
@@ -147,11 +147,11 @@ fn a_run_that_is_not_saved_says_so_until_it_is() {
     assert!(!bench.screen(80, 24).contains("NOT SAVED"));
     assert!(bench.model.toasts.iter().any(|toast| toast.text.contains("saved again")));
     // At the end it is told too, and on the normal screen.
-    bench.told(Event::End { reason: End::Finished });
+    bench.handle(Event::End { reason: End::Finished, seconds: None });
     bench.say(Msg::Over { error: None, unsaved: Some(why.into()) });
     let said = bench.model.farewell().lines.join("\n");
     assert!(
-        said.contains("this run is saved only in part: 3 lines wait")
+        said.contains("this run is saved only in part: 3 lines not yet saved")
             && !said.contains("saved   /s"),
         "{said}"
     );
@@ -179,7 +179,7 @@ fn a_run_without_a_file_says_why_all_along() {
         "{}",
         bench.screen(120, 40)
     );
-    bench.told(Event::End { reason: End::Finished });
+    bench.handle(Event::End { reason: End::Finished, seconds: None });
     bench.say(Msg::Over { error: None, unsaved: None });
     assert!(bench.screen(120, 40).lines().next().unwrap().contains("not saved"));
 }

@@ -23,7 +23,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         ),
     ];
     let inner = frame(scene.look, title, right, area, buf);
-    let values = || view.plan.cells.iter().map(|job| view.axis.of(job) as f64);
+    let values = || view.plan.cells.iter().map(|job| view.axis.value_of(job) as f64);
     let (low, high) =
         values().fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
     if low < high { chart(scene, (low, high), inner, buf) } else { bars(scene, inner, buf) }
@@ -31,7 +31,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
 
 fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let view = scene.view;
-    let points: Vec<Vec<Point>> = view.curves.iter().map(Curve::drawn).collect();
+    let points: Vec<Vec<Point>> = view.curves.iter().map(Curve::chart_points).collect();
     let curves = view.curves.iter().zip(&points).map(|(curve, points)| Series {
         name: &curve.name,
         points,
@@ -50,7 +50,7 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let rules: Vec<Rule> = view.ceilings.iter().map(rule).collect();
     let metric = view.metric();
     let place = |value: f64| view.axis.short(value);
-    let values = Values::of(
+    let values = Values::new(
         metric,
         scene.log,
         scene.look.unit,
@@ -68,7 +68,9 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
 /// Draws a bar per curve where nothing varies along an axis.
 fn bars(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let metric = scene.view.metric();
-    let value = |curve: &Curve| curve.points.first().map_or(f64::NAN, |point| point.y);
+    fn value(curve: &Curve) -> f64 {
+        curve.points.first().map_or(f64::NAN, |point| point.y)
+    }
     let figures: Vec<String> =
         scene.view.curves.iter().map(|curve| metric.show(value(curve), scene.look.unit)).collect();
     let bars: Vec<Bar> = scene

@@ -82,7 +82,9 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         .filter(|(name, _)| *name != "max")
         .map(|(name, at)| (at, name))
         .collect();
-    let show = |nanos: f64| units::show_nanos(nanos).replace(".00", "").replace(".0", "");
+    fn show(nanos: f64) -> String {
+        units::show_nanos(nanos).replace(".00", "").replace(".0", "")
+    }
     Histogram::new(look, &bins, &show, look.series(view.hue(last.map_or(0, |last| last.cell))))
         .rare(true)
         .marks(&marks)

@@ -23,7 +23,6 @@ use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use scene::Scene;
-pub use text::bar;
 
 pub fn draw(live: &Live, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let look = ctx.look;

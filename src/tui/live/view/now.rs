@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
-use super::text::{bar, figure, frame, span, stacked_bar};
+use super::text::{figure, frame, span, stacked_bar};
 use super::{latency, warnings};
 use crate::plan::Job;
 use crate::record::{Phase, Severity, Source};
@@ -160,7 +160,7 @@ impl Rows<'_> {
             left
         };
         let width = self.area.width.saturating_sub(8 + pane::width(&left) as u16);
-        let mut parts = bar(look, share, width, look.style(Role::Focus));
+        let mut parts = pane::progress_bar(look, share, width, look.style(Role::Focus));
         parts.push(span(look, Role::Number, format!(" {percent:>3}")));
         parts.push(span(look, Role::Dim, format!(" %  {left}")));
         self.put(parts, buf);

@@ -62,15 +62,3 @@ pub fn stacked_bar(look: &Look, shares: &[(f64, Role)], width: u16) -> Vec<Span<
     spans.push(span(look, Role::Border, look.glyph("─", " ").repeat(usize::from(width) - end)));
     spans
 }
-
-/// Builds a bar of `width` cells, filled to `share`, then a thin line.
-pub fn bar(look: &Look, share: f64, width: u16, style: Style) -> Vec<Span<'static>> {
-    let filled = (share.clamp(0.0, 1.0) * f64::from(width)).round() as usize;
-    vec![
-        Span::styled(look.glyph("━", "#").repeat(filled), style),
-        Span::styled(
-            look.glyph("─", "-").repeat(usize::from(width) - filled),
-            look.style(Role::Border),
-        ),
-    ]
-}

@@ -17,7 +17,7 @@ pub fn severity_sign(look: &Look, severity: Severity) -> Span<'static> {
 }
 
 /// Limit on the lines of one warning.
-const MOST_LINES: usize = 3;
+const MAX_LINES: usize = 3;
 
 /// Wraps a warning into at most `max_lines` lines.
 fn wrap_finding(
@@ -53,7 +53,7 @@ fn wrap_finding(
 pub fn count_rows(look: &Look, found: &RunWarnings, columns: u16) -> usize {
     found
         .iter()
-        .map(|finding| wrap_finding(look, finding, usize::from(columns), MOST_LINES).len())
+        .map(|finding| wrap_finding(look, finding, usize::from(columns), MAX_LINES).len())
         .sum()
 }
 
@@ -84,7 +84,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
             look,
             finding,
             usize::from(inner.width),
-            (free + 1).saturating_sub(left).clamp(1, MOST_LINES),
+            (free + 1).saturating_sub(left).clamp(1, MAX_LINES),
         );
         for line in lines {
             pane::line(line, row as u16, inner, buf);

@@ -1,4 +1,4 @@
-use super::{at, opened, results, stage, stage_of};
+use super::{cell_under_cursor, opened, results, stage, stage_of};
 use crate::record::{Ceilings, Sample};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::session_view::SessionView;
@@ -25,7 +25,10 @@ fn a_cell_opens_and_leads_to_its_neighbours() {
     stage.keys("k<pgup><pgup><pgup>");
     assert_eq!(results(&stage).open.unwrap().scroll, 0);
     stage.keys("q");
-    assert_eq!((opened(&stage).as_str(), at(&stage).as_str()), ("-", "mmap warm 64k"));
+    assert_eq!(
+        (opened(&stage).as_str(), cell_under_cursor(&stage).as_str()),
+        ("-", "mmap warm 64k")
+    );
     stage.keys("v<enter>j<esc>v");
     assert_eq!(opened(&stage), "-");
     let done = stage.take();
@@ -158,7 +161,7 @@ fn a_cell_says_what_limits_it_and_the_chart_what_the_machine_can() {
         let mut session = testing::session();
         let grounds = session.grounds.get_or_insert_default();
         grounds.machine.ceilings = ceilings;
-        stage_of(SessionView::of(session, None))
+        stage_of(SessionView::new(session, None))
     };
     let ceilings = Ceilings {
         copy: Some(2.0 * 1_073_741_824.0),

@@ -59,13 +59,13 @@ fn calls() -> Session {
 }
 
 fn shown(session: Session) -> Stage {
-    stage_of(SessionView::of(session, None))
+    stage_of(SessionView::new(session, None))
 }
 
 #[test]
 fn calls_are_drawn_over_the_count_and_x_takes_the_next_axis() {
     let mut stage = shown(calls());
-    let data = |stage: &Stage| {
+    fn data(stage: &Stage) -> (Axis, Vec<(String, usize)>) {
         let data = results(stage).data.as_ref().unwrap();
         (
             data.axis,
@@ -74,7 +74,7 @@ fn calls_are_drawn_over_the_count_and_x_takes_the_next_axis() {
                 .map(|curve| (curve.name.clone(), curve.points.len()))
                 .collect::<Vec<_>>(),
         )
-    };
+    }
     let curves = |names: &[&str], points| {
         names.iter().map(|name| (name.to_string(), points)).collect::<Vec<_>>()
     };

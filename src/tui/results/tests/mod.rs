@@ -42,7 +42,7 @@ fn results(stage: &Stage) -> &Results {
 }
 
 /// Curve and place under the cursor.
-fn at(stage: &Stage) -> String {
+fn cell_under_cursor(stage: &Stage) -> String {
     let results = results(stage);
     let x = results.x().map_or(0, |x| x as u64);
     format!(
@@ -89,7 +89,7 @@ fn keys_move_the_cursors() {
     ] {
         let mut stage = stage();
         stage.keys(keys);
-        assert_eq!(at(&stage), wanted, "{keys}");
+        assert_eq!(cell_under_cursor(&stage), wanted, "{keys}");
     }
 }
 
@@ -121,7 +121,7 @@ fn bounded() -> Stage {
     grounds.machine.ceilings = Some(testing::ceilings());
     session.grounds = Some(grounds);
     session.plan.rated = Some(1 << 30);
-    stage_of(SessionView::of(session, None))
+    stage_of(SessionView::new(session, None))
 }
 
 #[test]
@@ -149,9 +149,9 @@ fn estimates_are_dotted_beside_the_curves_and_switched_off_in_the_legend() {
     assert_eq!(results(&stage).under_cursor(), None);
     stage.keys("<enter>");
     assert_eq!(opened(&stage), "-");
-    let chart = |stage: &Stage| -> Vec<String> {
+    fn chart(stage: &Stage) -> Vec<String> {
         stage.picture(160, 45).lines().map(|line| line.chars().take(86).collect()).collect()
-    };
+    }
     let before = chart(&stage);
     stage.keys("< >");
     assert_eq!(
@@ -170,14 +170,14 @@ fn estimates_are_dotted_beside_the_curves_and_switched_off_in_the_legend() {
 #[test]
 fn curves_are_switched_off_and_the_best_is_among_the_others() {
     let mut stage = stage();
-    let best = |stage: &Stage| {
+    fn best(stage: &Stage) -> String {
         stage
             .picture(100, 30)
             .lines()
             .find(|line| line.contains("best  ") && !line.contains("of best"))
             .unwrap_or_default()
             .to_string()
-    };
+    }
     assert!(best(&stage).contains("mmap warm"), "{}", best(&stage));
     stage.keys("< >");
     assert!(best(&stage).contains("read warm"), "{}", best(&stage));
@@ -212,7 +212,7 @@ fn chart_and_table_stand_on_the_same_cell() {
     stage.keys("kh<tab>");
     assert_eq!(row(&stage), "mmap 256 KiB cold");
     stage.keys("jv");
-    assert_eq!(at(&stage), "mmap cold 1m");
+    assert_eq!(cell_under_cursor(&stage), "mmap cold 1m");
 }
 
 #[test]
@@ -240,13 +240,15 @@ fn points_carry_the_sign_of_their_worst_warning() {
 fn what_every_point_is_warned_of_is_told_once() {
     let mut shown = testing::shown();
     for (at, result) in shown.results.iter_mut().enumerate() {
-        let warning = |id: &'static str| Warning {
-            id: id.into(),
-            severity: Severity::Misleading,
-            message: String::new(),
-            evidence: String::new(),
-            remedy: String::new(),
-        };
+        fn warning(id: &'static str) -> Warning {
+            Warning {
+                id: id.into(),
+                severity: Severity::Misleading,
+                message: String::new(),
+                evidence: String::new(),
+                remedy: String::new(),
+            }
+        }
         result.warnings = vec![warning(if at % 2 == 0 { "few" } else { "wide" })];
         result.warnings.extend((at == 1).then(|| warning("disturbed")));
     }
@@ -320,10 +322,12 @@ fn another_session_is_shown_the_same_way() {
 
 #[test]
 fn one_result_is_copied_with_its_conditions_and_the_table_whole() {
-    let copied = |stage: &mut Stage| match stage.keys("y").take().pop() {
-        Some(Effect::Copy(text)) => text,
-        other => panic!("{other:?}"),
-    };
+    fn copied(stage: &mut Stage) -> String {
+        match stage.keys("y").take().pop() {
+            Some(Effect::Copy(text)) => text,
+            other => panic!("{other:?}"),
+        }
+    }
     let mut stage = stage();
     let line = copied(&mut stage);
     assert!(
@@ -364,8 +368,8 @@ fn a_failed_cell_leaves_a_gap_in_its_curve() {
     let mut shown = testing::shown();
     shown.session.trials.retain(|trial| trial.cell != 21);
     (shown.session.errors[21], shown.session.verdicts[21]) = (Some("EIO".into()), None);
-    let mut stage = stage_of(SessionView::of(shown.session, None));
-    let data = |stage: &Stage| {
+    let mut stage = stage_of(SessionView::new(shown.session, None));
+    fn data(stage: &Stage) -> (Vec<f64>, Vec<bool>) {
         let data = results(stage).data.as_ref().unwrap();
         let (curve, drawn) = data
             .curves
@@ -374,7 +378,7 @@ fn a_failed_cell_leaves_a_gap_in_its_curve() {
             .find(|(curve, _)| curve.name == "mmap warm")
             .unwrap();
         (curve.gaps.clone(), drawn.medians.iter().map(|point| point.y.is_nan()).collect::<Vec<_>>())
-    };
+    }
     assert_eq!(
         data(&stage),
         (vec![262_144.0, 4_194_304.0], vec![false, false, false, true, false, true])
@@ -385,21 +389,21 @@ fn a_failed_cell_leaves_a_gap_in_its_curve() {
 
 #[test]
 fn a_few_trials_that_were_asked_for_are_columns_that_go_first() {
-    let titles = |trials: Option<u32>| {
+    fn titles(trials: Option<u32>) -> (Vec<String>, Vec<String>) {
         let mut session = testing::session();
         session.plan.trials = trials;
-        let sheet = super::columns::Sheet::new(&SessionView::of(session, None), Rates::default());
+        let sheet = super::columns::Sheet::new(&SessionView::new(session, None), Rates::default());
         let all = |fit: Vec<usize>| {
             fit.into_iter().map(|at| sheet.columns[at].title.clone()).collect::<Vec<String>>()
         };
         (all(sheet.fit(1000)), all(sheet.fit(100)))
-    };
-    let runs = |titles: &[String]| {
+    }
+    fn runs(titles: &[String]) -> usize {
         titles
             .iter()
             .filter(|title| ["1st", "2nd", "3rd", "4th", "mean"].contains(&title.as_str()))
             .count()
-    };
+    }
     let (wide, narrow) = titles(Some(4));
     assert!(runs(&wide) >= 3 && wide.contains(&"mean".into()), "{wide:?}");
     assert_eq!(runs(&narrow), 0, "{narrow:?}");

@@ -1,6 +1,6 @@
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
-use super::{at, opened, results, stage};
+use super::{cell_under_cursor, opened, results, stage};
 use crate::tui::curves::Metric;
 use crate::tui::msg::Msg;
 use crate::tui::testing::Stage;
@@ -25,10 +25,10 @@ fn the_mouse_selects_switches_and_sorts() {
     let mut stage = stage();
     let (x, y) = find(&stage, "16 KiB");
     click(&mut stage, x + 3, y - 3);
-    assert_eq!(at(&stage), "mmap warm 16k");
+    assert_eq!(cell_under_cursor(&stage), "mmap warm 16k");
     let (x, y) = find(&stage, "●  read cold");
     click(&mut stage, x + 5, y);
-    assert_eq!(at(&stage), "read cold 16k");
+    assert_eq!(cell_under_cursor(&stage), "read cold 16k");
     click(&mut stage, x + 5, y);
     assert!(results(&stage).is_hidden(results(&stage).curve().unwrap()), "a second click switches");
     click(&mut stage, x, y);

@@ -25,7 +25,7 @@ fn without_an_axis_there_are_bars() {
         );
         session.verdicts[new] = kept[new].1.clone();
     }
-    let mut stage = stage_of(SessionView::of(session, None));
+    let mut stage = stage_of(SessionView::new(session, None));
     assert!(!results(&stage).data.as_ref().unwrap().is_curve());
     let picture = stage.picture(100, 30);
     assert!(picture.contains("███") && picture.contains("Cells"), "{picture}");
@@ -39,7 +39,7 @@ fn without_an_axis_there_are_bars() {
 fn the_ways_that_were_tried_stand_below_the_one_that_was_picked() {
     let mut session = sessions::session(0);
     sessions::picked().iter().for_each(|event| session.apply(event));
-    let mut stage = stage_of(SessionView::of(session, None));
+    let mut stage = stage_of(SessionView::new(session, None));
     let picture = stage.picture(100, 30);
     let lines: Vec<&str> = picture.lines().collect();
     let row = |text: &str| {
@@ -81,7 +81,7 @@ fn nothing_measured_is_no_trouble() {
         Default::default(),
         testing::plan(),
     );
-    let mut stage = stage_of(SessionView::of(session, None));
+    let mut stage = stage_of(SessionView::new(session, None));
     let picture = stage.picture(100, 30);
     assert!(
         picture.contains("nothing was measured") && picture.contains("24 skipped"),

@@ -6,10 +6,10 @@ use crate::tui::testing::Stage;
 fn the_table_sorts_by_any_column_and_keeps_its_row() {
     let mut stage = stage();
     stage.keys("v");
-    let first = |stage: &mut Stage| {
+    fn first(stage: &mut Stage) -> String {
         stage.keys("g");
         row(stage)
-    };
+    }
     let own = row(&stage);
     // Backend, block, cache, throughput.
     stage.keys("SSS<right>");

@@ -69,7 +69,9 @@ pub fn describe_missing(data: &Data) -> Option<String> {
 pub fn draw(lines: &AnswerLines, area: Rect, buf: &mut Buffer) {
     let area = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
     let mut room = usize::from(area.height);
-    if let Some(missing) = lines.missing.as_ref().filter(|_| room > 1) {
+    if let Some(missing) = &lines.missing
+        && room > 1
+    {
         room -= 1;
         let row = room.min(lines.answer.len());
         pane::line(Line::styled(missing.clone(), lines.warn), row as u16, area, buf);

@@ -121,7 +121,7 @@ pub fn with_chart<R>(
     let x = Axis::new(Scale::along(data.axis), &name).between(ends.0, ends.1);
     let log = results.is_log(data.metric);
     let inside = series.iter().flat_map(|s| s.points).filter(|p| (ends.0..=ends.1).contains(&p.x));
-    let values = Values::of(data.metric, log, look.unit, inside.map(|p| p.y));
+    let values = Values::new(data.metric, log, look.unit, inside.map(|p| p.y));
     let tick = |y: f64| values.tick(y);
     let y = values.axis(&tick);
     let chart =

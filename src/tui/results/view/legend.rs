@@ -17,7 +17,7 @@ use crate::tui::results::layout::Parts;
 use crate::tui::results::measured::show_percent;
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::pane::words;
+use crate::tui::view::pane::draw_text;
 use crate::tui::view::{findings, pane};
 use crate::units::column;
 
@@ -36,7 +36,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
         Some(x) if data.is_curve() => format!("At {}", data.axis.show(x as u64)),
         _ => "Cells".into(),
     };
-    words(look, &title, Role::Title, parts.legend_title, u16::from(!parts.beside), buf);
+    draw_text(look, &title, Role::Title, parts.legend_title, u16::from(!parts.beside), buf);
     let area = Rect::new(
         parts.legend.x + 1,
         parts.legend.y,
@@ -247,7 +247,7 @@ impl Readout {
             .filter(|(at, _)| *at != 1)
             .map(|(_, column)| column.width + 2)
             .sum();
-        // The marker stands close to its name, and the verdict may be cut to its sign.
+        // The marker is next to its name, and the verdict may be cut to its sign.
         columns[1].width = columns[1].width.min((width + 12).saturating_sub(others).max(9));
         columns
     }
@@ -257,7 +257,7 @@ fn point_at(curve: &Curve, x: f64) -> Option<&CurvePoint> {
     curve.points.iter().find(|point| point.x == x)
 }
 
-/// `0.45x`, `12x`.
+/// Returns `0.45x`, `12x`.
 fn show_ratio(ratio: f64) -> String {
     match ratio {
         100.0.. => format!("{ratio:.0}x"),
@@ -279,7 +279,7 @@ pub fn badge(look: &Look, result: &CellResult) -> (String, Style) {
 /// Draws the details of the point under the cursor, beside the chart.
 pub fn draw_point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
     if let Some(line) = results.expected(results.chart.series) {
-        words(look, "Estimate", Role::Title, parts.point_title, 0, buf);
+        draw_text(look, "Estimate", Role::Title, parts.point_title, 0, buf);
         let area = Rect::new(
             parts.point.x + 1,
             parts.point.y,
@@ -301,7 +301,7 @@ pub fn draw_point(look: &Look, results: &Results, data: &Data, parts: &Parts, bu
     else {
         return;
     };
-    words(look, &result.cell.label(), Role::Title, parts.point_title, 0, buf);
+    draw_text(look, &result.cell.label(), Role::Title, parts.point_title, 0, buf);
     let area = Rect::new(
         parts.point.x + 1,
         parts.point.y,

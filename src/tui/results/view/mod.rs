@@ -22,7 +22,7 @@ use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Glyphs, Look, Role};
-use crate::tui::view::pane::{divider, words};
+use crate::tui::view::pane::{divider, draw_text};
 use crate::tui::view::{findings, pane};
 
 pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
@@ -95,7 +95,7 @@ fn draw_curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mu
     {
         cell.set_symbol(look.glyph("┴", "+"));
     }
-    words(look, "Answer", Role::Title, parts.answer_title, 1, buf);
+    draw_text(look, "Answer", Role::Title, parts.answer_title, 1, buf);
     draw_shared_warnings(look, data, parts.answer_title, buf);
     answer::draw(&answer, parts.answer, buf);
     draw_options(look, results, data, area, buf);
@@ -113,7 +113,7 @@ fn draw_shared_warnings(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
         usize::from(row.width.saturating_sub(16)),
     );
     let at = row.width.saturating_sub(pane::width(&text) as u16 + 3);
-    words(look, &text, role, row, at, buf);
+    draw_text(look, &text, role, row, at, buf);
 }
 
 /// Draws the options that are on, in the last line of the frame.

@@ -30,7 +30,7 @@ pub enum Hit {
 
 /// Returns the visible columns with their left edges.
 fn column_places(data: &Data, body: Rect) -> Vec<(usize, u16)> {
-    let inner = layout::inside(body);
+    let inner = layout::inner_area(body);
     let mut at = inner.x + 1;
     let shown = data.sheet.fit(layout::table_width(body));
     let place = |index: usize| {
@@ -43,7 +43,7 @@ fn column_places(data: &Data, body: Rect) -> Vec<(usize, u16)> {
 
 /// Divides the body into the rows and the side table below, if there is room for both.
 fn split(data: &Data, body: Rect) -> (Rect, Rect) {
-    let inner = layout::inside(body);
+    let inner = layout::inner_area(body);
     let list = Rect::new(
         inner.x,
         inner.y + HEAD_ROWS.min(inner.height),
@@ -84,7 +84,7 @@ fn draw_extra(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
     };
     let head = Rect { height: 1, ..area };
     pane::divider(look, head, buf);
-    pane::words(look, title, Role::Title, head, 1, buf);
+    pane::draw_text(look, title, Role::Title, head, 1, buf);
     for (row, text) in lines.into_iter().enumerate() {
         let role = if row < 2 && data.extras.iter().any(|extra| extra.id == "levels") {
             Role::Dim
@@ -98,7 +98,7 @@ fn draw_extra(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
 }
 
 pub fn find_hit(results: &Results, data: &Data, body: Rect, at: Position) -> Option<Hit> {
-    let (inner, (list, _)) = (layout::inside(body), split(data, body));
+    let (inner, (list, _)) = (layout::inner_area(body), split(data, body));
     if list.contains(at) {
         let first = pane::first_row(
             results.table.cursor,

@@ -1,4 +1,4 @@
-//! The columns of the list, and how they give way on a narrow screen.
+//! The columns of the list and how they shrink on a narrow screen.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -12,7 +12,7 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
 /// Columns for mark and border of a row.
-const HEAD: usize = 3;
+const MARK_COLUMNS: usize = 3;
 const GAP: usize = 2;
 /// `12.3 GiB/s`.
 const BEST: usize = 10;
@@ -30,9 +30,9 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Those that a list of this width has room for, where the longest name and target are so long:
-    /// words become signs first, then columns go.
-    pub fn of(width: usize, (longest, targets): (usize, usize)) -> Columns {
+    /// Returns those that a list of this width has room for, where the longest name and target are
+    /// so long: words become signs first, then columns go.
+    pub fn fit(width: usize, (longest, targets): (usize, usize)) -> Columns {
         let (longest, targets) = (longest.max(8), targets.max(10));
         let cells = if width >= 50 { 6 } else { 0 };
         let rest = |words: &(usize, usize, usize, usize)| {
@@ -41,10 +41,11 @@ impl Columns {
                 .filter(|width| **width > 0)
                 .map(|width| width + GAP)
                 .sum::<usize>();
-            width.saturating_sub(HEAD + fixed + 1)
+            width.saturating_sub(MARK_COLUMNS + fixed + 1)
         };
-        // The widest words that leave the names whole, and of the targets what tells them apart.
-        // The preview says the best too.
+        // The widest words that leave the names complete, and the part of the targets that
+        // distinguishes them.
+        // The preview shows the best too.
         let words = [(16, 12, 11, BEST), (11, 12, 11, BEST), (11, 1, 11, BEST), (11, 1, 11, 0)];
         let enough = longest.min(24) + GAP + targets.min(18);
         let least = (11, 1, 0, if width >= 70 { BEST } else { 0 });
@@ -58,10 +59,10 @@ impl Columns {
         Columns { name, target: targets.min(rest - name - GAP), when, cells, best, verdict, state }
     }
 
-    /// The titles, the one that the list is sorted by with an arrow.
+    /// Draws the titles, with an arrow at the sort key.
     pub fn head(&self, look: &Look, sorted: Sort) -> Line<'static> {
         let arrow = look.glyph("▾", "v");
-        let mut parts = vec![Span::raw(" ".repeat(HEAD))];
+        let mut parts = vec![Span::raw(" ".repeat(MARK_COLUMNS))];
         for (sort, width, right) in [
             (Sort::Name, self.name, false),
             (Sort::Target, self.target, false),
@@ -85,7 +86,7 @@ impl Columns {
         Line::from(parts)
     }
 
-    /// A session.
+    /// Returns a session.
     pub fn row(&self, look: &Look, listed: &Listed, sessions: &Sessions) -> Line<'static> {
         let unreadable = listed.state == State::Unreadable;
         let mark = match sessions.mark_of(&listed.id) {
@@ -112,7 +113,7 @@ impl Columns {
             parts.extend(best(look, listed, self.best));
         }
         let (badge, role) = match (self.state, listed.state) {
-            // Without its own column the state shows where it is no good one.
+            // Without its own column, the state shows here if it is not a good one.
             (0, State::Interrupted) => (look.glyph("…", "~").into(), Role::Misleading),
             (0, State::Failed | State::Unreadable) => {
                 (findings::severity(look, Severity::Wrong).1.into(), Role::Wrong)
@@ -131,7 +132,7 @@ impl Columns {
         Line::from(parts)
     }
 
-    /// The target of a session; that it cannot be read where it cannot.
+    /// Returns the target of a session; that it cannot be read where it cannot.
     fn target_cell(&self, look: &Look, listed: &Listed) -> Span<'static> {
         let unreadable = if self.target < 14 { "unreadable" } else { "cannot be read" };
         let (shown, role) = if listed.state == State::Unreadable {
@@ -149,11 +150,11 @@ impl Columns {
     }
 }
 
-/// The peak with its unit dimmed.
+/// Draws the peak with its unit dimmed.
 fn best(look: &Look, listed: &Listed, width: usize) -> [Span<'static>; 2] {
     let text = listed.best.map_or("-".into(), |rate| look.unit.show(rate));
     let (figure, unit) = text.split_once(' ').unwrap_or((&text, ""));
-    // Units stand below each other whatever their length.
+    // Units are aligned whatever their length.
     let unit = format!("{unit:<5}");
     let (number, dim) = (look.style(Role::Number), look.style(Role::Dim));
     let figure = pane::fit(figure, width.saturating_sub(6));
@@ -163,7 +164,7 @@ fn best(look: &Look, listed: &Listed, width: usize) -> [Span<'static>; 2] {
     ]
 }
 
-/// The year goes first.
+/// Formats a time; the year is dropped first.
 fn short_when(created: &str, width: usize) -> String {
     let all = to_minute(created);
     let short = if width < 16 { all.get(5..).unwrap_or(&all) } else { &all };
@@ -179,7 +180,7 @@ fn cell(text: &str, width: usize, right: bool, style: Style) -> Span<'static> {
     )
 }
 
-/// The sign of the gravest warning, with its word where there is room.
+/// Returns the sign of the most severe warning, with its name if `word`.
 pub fn verdict(look: &Look, worst: Option<Worst>, word: bool) -> (String, Role) {
     let (role, sign) = match worst {
         None => return (if word { "-".into() } else { String::new() }, Role::Dim),
@@ -188,8 +189,10 @@ pub fn verdict(look: &Look, worst: Option<Worst>, word: bool) -> (String, Role) 
         Some(Worst::Misleading) => findings::severity(look, Severity::Misleading),
         Some(Worst::Wrong) => findings::severity(look, Severity::Wrong),
     };
-    let name = worst.filter(|_| word).map_or(String::new(), |worst| format!(" {}", worst.name()));
-    (format!("{sign}{name}"), role)
+    match worst {
+        Some(worst) if word => (format!("{sign} {}", worst.name()), role),
+        _ => (sign.to_string(), role),
+    }
 }
 
 pub fn state(state: State) -> Role {

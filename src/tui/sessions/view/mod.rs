@@ -28,7 +28,7 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, body: Rect, buf: &mut Buffer
     }
 }
 
-/// How many, of how many, how many of them marked.
+/// Returns how many sessions are shown, of how many, and how many are marked.
 fn title(sessions: &Sessions) -> String {
     let marked = match sessions.marks.len() {
         0 => String::new(),
@@ -50,7 +50,7 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
         pane::field(look, &sessions.filter, sessions.typing, field, buf);
         row = 1;
     }
-    let columns = Columns::of(usize::from(inner.width), sessions.longest());
+    let columns = Columns::fit(usize::from(inner.width), sessions.longest());
     pane::line(columns.head(look, sessions.sort), row, inner, buf);
     let rows = rows_area(inner, sessions);
     let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(rows.height));
@@ -74,7 +74,7 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
     pane::scrollbar(look, first, sessions.matching(), rows, buf);
 }
 
-/// What is said where there is nothing to list.
+/// Draws a text where there is nothing to list.
 fn none(sessions: &Sessions, look: &Look, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Sessions", "", true, area, buf);
     let say = |text: &str, role: Role| {

@@ -1,4 +1,4 @@
-//! The session under the cursor: what it is, its curves, its answer in words.
+//! The session under the cursor: its facts, its curves, its answer as text.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -18,8 +18,8 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;
 
-/// Less is no chart.
-const LEAST: u16 = 5;
+/// Fewer rows are not enough for a chart.
+const MIN_CHART_ROWS: u16 = 5;
 
 pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let look = ctx.look;
@@ -38,12 +38,12 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer
     let inner = pane::frame(look, session_name::of_listed(listed), &best, false, area, buf);
     let inner = Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height);
     match loaded {
-        Some(Ok(shown)) => whole(look, listed, shown, inner, buf),
-        Some(Err(why)) => words(look, why, Role::Wrong, inner, buf),
+        Some(Ok(shown)) => draw_preview(look, listed, shown, inner, buf),
+        Some(Err(why)) => draw_message(look, why, Role::Wrong, inner, buf),
         None if sessions.asked.as_ref() == Some(&listed.id) => {
-            words(look, "loading ...", Role::Dim, inner, buf)
+            draw_message(look, "loading ...", Role::Dim, inner, buf)
         }
-        None if ctx.run.is_some() => words(
+        None if ctx.run.is_some() => draw_message(
             look,
             "No preview during a run: reading files would disturb it.",
             Role::Dim,
@@ -54,13 +54,13 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer
     }
 }
 
-fn words(look: &Look, text: &str, role: Role, area: Rect, buf: &mut Buffer) {
+fn draw_message(look: &Look, text: &str, role: Role, area: Rect, buf: &mut Buffer) {
     for (row, part) in pane::wrap(text, usize::from(area.width)).into_iter().enumerate() {
         pane::line(Line::styled(part, look.style(role)), row as u16, area, buf);
     }
 }
 
-/// The highest median.
+/// Returns the highest median.
 fn best(look: &Look, shown: &SessionView) -> String {
     let Some(best) = &shown.answer.best else { return String::new() };
     match (&best.throughput, &best.operations) {
@@ -74,17 +74,17 @@ fn best(look: &Look, shown: &SessionView) -> String {
     }
 }
 
-fn whole(look: &Look, listed: &Listed, shown: &SessionView, area: Rect, buf: &mut Buffer) {
+fn draw_preview(look: &Look, listed: &Listed, shown: &SessionView, area: Rect, buf: &mut Buffer) {
     let width = usize::from(area.width);
     let axis = curves::axis(shown.results.iter().map(|result| &result.cell));
-    let (metric, curves) = of(shown, axis);
+    let (metric, curves) = build_curves(shown, axis);
     let (facts, legend) = (facts(look, listed, shown, width), legend(look, &curves, width));
     let answer = pane::wrap(&shown.answer.text, width);
     // The words get at most a third, so that the chart is not crowded out.
     let answer_rows = answer.len().min((area.height / 3).max(2).into()) as u16;
     let legend_rows = legend.len().min((area.height / 6).into()) as u16;
     let facts_rows = facts.len() as u16 + 1;
-    let roomy = area.height > LEAST + legend_rows + answer_rows + facts_rows;
+    let roomy = area.height > MIN_CHART_ROWS + legend_rows + answer_rows + facts_rows;
     let [above, plot, below, last] = Layout::vertical([
         Constraint::Length(if roomy { facts_rows } else { 0 }),
         Constraint::Min(0),
@@ -92,34 +92,34 @@ fn whole(look: &Look, listed: &Listed, shown: &SessionView, area: Rect, buf: &mu
         Constraint::Length(answer_rows),
     ])
     .areas(area);
-    lines(facts, above, buf);
+    draw_lines(facts, above, buf);
     let looks = |curve: &Curve| (look.series(curve.hue), look.marker(curve.index));
-    let drawn: Vec<Drawn> = curves.iter().map(|curve| Drawn::of(curve, looks(curve))).collect();
+    let drawn: Vec<Drawn> = curves.iter().map(|curve| Drawn::new(curve, looks(curve))).collect();
     if drawn.is_empty() {
-        lines(probes(look, shown, width), plot, buf);
+        draw_lines(probes(look, shown, width), plot, buf);
     } else {
         curve_chart::draw(look, Axes { along: axis, metric, log: false }, &drawn, None, plot, buf);
     }
-    lines(legend, below, buf);
+    draw_lines(legend, below, buf);
     let cut = answer.len() > usize::from(answer_rows);
     let mut answer: Vec<String> = answer.into_iter().take(answer_rows.into()).collect();
-    if let Some(end) = answer.last_mut().filter(|_| cut) {
+    if cut && let Some(end) = answer.last_mut() {
         *end = pane::fit_more(end, width);
     }
-    lines(
+    draw_lines(
         answer.into_iter().map(|part| Line::styled(part, look.style(Role::Text))).collect(),
         last,
         buf,
     );
 }
 
-fn lines(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
+fn draw_lines(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
     for (row, line) in lines.into_iter().enumerate() {
         pane::line(line, row as u16, area, buf);
     }
 }
 
-/// Probes and their medians, in the order of the plan.
+/// Lists probes and their medians in the order of the plan.
 fn probes(look: &Look, shown: &SessionView, width: usize) -> Vec<Line<'static>> {
     let one = |probe: &ProbeResult| {
         let (unit, value) = (probe.unit?, probe.value?);
@@ -136,8 +136,8 @@ fn probes(look: &Look, shown: &SessionView, width: usize) -> Vec<Line<'static>> 
     shown.probes.iter().filter_map(one).collect()
 }
 
-/// Throughput, or the number of calls where no bytes are moved.
-fn of(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>) {
+/// Builds curves of throughput, or of calls if no bytes are moved.
+fn build_curves(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>) {
     let throughput = curves::curves(&shown.results, axis, Metric::Throughput);
     if throughput.is_empty() {
         return (Metric::Operations, curves::curves(&shown.results, axis, Metric::Operations));
@@ -145,7 +145,8 @@ fn of(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>) {
     (Metric::Throughput, throughput)
 }
 
-/// The target; then when, how long, how much, how good, as many to a line as fit.
+/// Returns the lines of a session: the target; then when, how long, how much, how good, as many to
+/// a line as fit.
 fn facts(look: &Look, listed: &Listed, shown: &SessionView, width: usize) -> Vec<Line<'static>> {
     let (dim, number) = (look.style(Role::Dim), look.style(Role::Number));
     let counted = |figure: String, unit: &str| {
@@ -192,7 +193,7 @@ fn flow(
     lines
 }
 
-/// The curves by marker and name, as many to a line as fit.
+/// Returns the curves by marker and name, as many to a line as fit.
 fn legend(look: &Look, curves: &[Curve], width: usize) -> Vec<Line<'static>> {
     let entry = |curve: &Curve| {
         let marker = Span::styled(format!("{} ", look.marker(curve.index)), look.series(curve.hue));

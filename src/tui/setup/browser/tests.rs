@@ -79,7 +79,7 @@ fn recent_targets_are_few_and_newest_first() {
         browser.add_recent(Path::new(&format!("/x/{n}")));
     }
     browser.add_recent(Path::new("/x/5"));
-    assert_eq!(browser.recent.len(), MOST_RECENT);
+    assert_eq!(browser.recent.len(), MAX_RECENT);
     assert_eq!(browser.recent[..2], [PathBuf::from("/x/5"), "/x/11".into()]);
     assert_eq!(browser.rows[1..5], [Row::Recent(0), Row::Recent(1), Row::Recent(2), Row::Parent]);
 }

@@ -15,11 +15,11 @@ fn clicks_focus_select_and_toggle() {
     answer_plan(&mut model);
     model.size = (100, 30);
     let body = view::areas(model.size).body;
-    let find = |model: &Model, text: &str| {
+    fn find(model: &Model, text: &str) -> ratatui::prelude::Position {
         let picture = picture(model, 100, 30);
         let (y, line) = picture.lines().enumerate().find(|(_, line)| line.contains(text)).unwrap();
         Position::new(line[..line.find(text).unwrap()].chars().count() as u16, y as u16)
-    };
+    }
     let at = find(&model, "a.bin");
     click_at(&mut model, body, at);
     click_at(&mut model, body, at);
@@ -81,7 +81,9 @@ fn a_late_plan_is_announced_and_a_quick_one_does_not_flicker() {
 #[test]
 fn the_plan_shows_its_expected_result() {
     let mut model = model(Some("/data/a.bin"));
-    let expected = || "expected: 1.00 GiB/s by the 1.00 GiB/s that the vendor names".to_string();
+    fn expected() -> String {
+        "expected: 1.00 GiB/s by the 1.00 GiB/s that the vendor names".to_string()
+    }
     let number = model.setup.planning.number;
     let late = Msg::Proposed {
         number: number + 1,

@@ -43,7 +43,7 @@ fn set(
     {
         settings.sync = None;
     }
-    // `no` matters only where the preset says `yes`.
+    // `no` matters only where the preset has `yes`.
     if settings.text(name).as_deref() == Some("false")
         && setup.preset.parts().iter().all(|part| part.text(name).is_none())
     {
@@ -354,7 +354,9 @@ pub fn take_preset(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<
 
 /// Saves the current choices as a preset.
 pub fn save_preset(setup: &Setup, id: &str) -> Result<Vec<Effect>, String> {
-    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    fn is_allowed(c: char) -> bool {
+        c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c)
+    }
     if id.is_empty() || id.len() > 40 || !id.chars().all(is_allowed) {
         return Err("use 1 to 40 lowercase letters, digits, - and _, e.g. my-disk".into());
     }

@@ -144,7 +144,9 @@ fn quantity_spans(scene: &Scene, text: &str, off: bool) -> Vec<Span<'static>> {
 fn describe_row(scene: &Scene, row: Row) -> (String, String, String, Role) {
     let setup = scene.setup;
     let browser = &setup.browser;
-    let clean = |text: String| safe(&text, Replacement::Mark);
+    fn clean(text: String) -> String {
+        safe(&text, Replacement::Mark)
+    }
     match row {
         Row::Scratch => {
             let size = if setup.file.is_none() {

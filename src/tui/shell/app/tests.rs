@@ -51,10 +51,10 @@ fn run(
     let mut notes = Notes::default();
     let code = runtime.block_on(async {
         let (keys, pressed) = unbounded_channel();
-        let (tell, told) = unbounded_channel();
+        let (sender, receiver) = unbounded_channel();
         let mut app = App::new(&mut terminal, &mut stage.model, &mut notes);
         let (code, ()) =
-            tokio::join!(app.run(vec![Effect::Host], pressed, told), script(keys, tell));
+            tokio::join!(app.run(vec![Effect::Host], pressed, receiver), script(keys, sender));
         code.unwrap()
     });
     (code, notes, terminal.backend().to_string())
@@ -63,11 +63,11 @@ fn run(
 #[test]
 fn a_key_is_drawn_at_once_and_data_ten_times_a_second() {
     let mut stage = Stage::new();
-    let (code, notes, _) = run(&mut stage, async |keys, tell| {
+    let (code, notes, _) = run(&mut stage, async |keys, sender| {
         press(&keys, "6");
         tokio::time::sleep(Duration::from_secs(1)).await;
         for _ in 0..1000 {
-            tell.send(Msg::Done { text: "x".into(), sessions: false }).unwrap();
+            sender.send(Msg::Done { text: "x".into(), sessions: false }).unwrap();
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         press(&keys, "q");
@@ -94,7 +94,7 @@ fn nothing_is_drawn_when_nothing_changes() {
 fn samples_are_counted_back_and_a_run_is_seen() {
     let mut stage = Stage::new();
     crate::tui::update::run::start(&mut stage.model, std::sync::Arc::new(testing::plan()));
-    let (code, notes, picture) = run(&mut stage, async |keys, tell| {
+    let (code, notes, picture) = run(&mut stage, async |keys, sender| {
         for at in 1..=20 {
             let sample = crate::record::Sample {
                 at: at * 100_000_000,
@@ -103,12 +103,13 @@ fn samples_are_counted_back_and_a_run_is_seen() {
                 ops: 1000,
                 syscalls: 1000,
             };
-            tell.send(Msg::Event(Event::Sample { cell: 0, round: 1, sample, lanes: Vec::new() }))
+            sender
+                .send(Msg::Event(Event::Sample { cell: 0, round: 1, sample, lanes: Vec::new() }))
                 .unwrap();
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         press(&keys, "qy");
-        tell.send(Msg::Over { error: None, unsaved: None }).unwrap();
+        sender.send(Msg::Over { error: None, unsaved: None }).unwrap();
         tokio::time::sleep(Duration::from_secs(2)).await;
     });
     assert_eq!((code, notes.samples), (0, 20));
@@ -124,7 +125,7 @@ fn the_end_of_the_keys_is_a_hang_up() {
 
 /// Plans and runs for real, and saves nothing.
 struct Real {
-    tell: UnboundedSender<Msg>,
+    sender: UnboundedSender<Msg>,
     runs: crate::tui::shell::run::Runs,
     over: std::rc::Rc<tokio::sync::Notify>,
     host: crate::host::Host,
@@ -136,7 +137,7 @@ impl EffectHandler for Real {
         match effect {
             Effect::Quit(code) => return Done::Quit(code),
             Effect::Propose(question) => {
-                drop(self.tell.send(crate::tui::shell::look_up::propose(&question, &self.host)))
+                drop(self.sender.send(crate::tui::shell::look_up::propose(&question, &self.host)))
             }
             Effect::Start { plan, name } => self.runs.start(plan, name.as_deref()),
             Effect::Stop => self.runs.stop(),
@@ -174,11 +175,11 @@ fn the_null_backend_runs_from_the_key_to_its_results() {
     let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
     let (code, trials) = runtime.block_on(async {
         let (keys, pressed) = unbounded_channel();
-        let (tell, told) = unbounded_channel();
+        let (sender, receiver) = unbounded_channel();
         let over = std::rc::Rc::new(tokio::sync::Notify::new());
-        let runs = crate::tui::shell::run::Runs::new(tell.clone(), Default::default(), false);
+        let runs = crate::tui::shell::run::Runs::new(sender.clone(), Default::default(), false);
         let mut real = Real {
-            tell,
+            sender,
             runs,
             over: std::rc::Rc::clone(&over),
             host: Default::default(),
@@ -191,7 +192,7 @@ fn the_null_backend_runs_from_the_key_to_its_results() {
             over.notified().await;
             press(&keys, "q");
         };
-        let (code, ()) = tokio::join!(app.run(first, pressed, told), script);
+        let (code, ()) = tokio::join!(app.run(first, pressed, receiver), script);
         (code.unwrap(), real.trials)
     });
     assert_eq!((code, trials), (0, 6));

@@ -4,7 +4,7 @@ use super::*;
 use crate::report::FORMATS;
 use crate::tui::testing;
 
-fn shown(path: &Path, format: &'static str) -> Export {
+fn export_of(path: &Path, format: &'static str) -> Export {
     Export {
         number: 1,
         what: What::Shown(Arc::new(testing::session())),
@@ -21,17 +21,17 @@ fn a_file_is_written_once_and_replaced_only_when_that_was_said() {
     let dir = tempfile::tempdir().unwrap();
     for format in FORMATS {
         let path = dir.path().join(format!("{}.{}", format.id, format.extension));
-        assert_eq!(export(&shown(&path, format.id)), Outcome::Written(path.clone()));
+        assert_eq!(export(&export_of(&path, format.id)), Outcome::Written(path.clone()));
         let written = fs::read(&path).unwrap();
         assert!(!written.is_empty());
         fs::write(&path, "mine").unwrap();
-        let Outcome::Exists(over) = export(&shown(&path, format.id)) else {
+        let Outcome::Exists(over) = export(&export_of(&path, format.id)) else {
             panic!("{}", format.id)
         };
         assert!(over.path == path && over.detail.contains("4 B"), "{}", over.detail);
         assert_eq!(fs::read(&path).unwrap(), b"mine");
         assert_eq!(
-            export(&Export { replace: true, ..shown(&path, format.id) }),
+            export(&Export { replace: true, ..export_of(&path, format.id) }),
             Outcome::Written(path.clone())
         );
         assert_eq!(fs::read(&path).unwrap(), written);
@@ -42,17 +42,19 @@ fn a_file_is_written_once_and_replaced_only_when_that_was_said() {
 #[test]
 fn what_cannot_be_written_says_why() {
     let dir = tempfile::tempdir().unwrap();
-    let why = |path: &Path| match export(&shown(path, "json")) {
-        Outcome::Failed(why) => why,
-        other => panic!("{other:?}"),
-    };
+    fn why(path: &Path) -> String {
+        match export(&export_of(path, "json")) {
+            Outcome::Failed(why) => why,
+            other => panic!("{other:?}"),
+        }
+    }
     assert!(why(&dir.path().join("none/x.json")).contains("its folder does not exist"));
     assert!(why(dir.path()).contains("it is a folder; name a file in it"));
     assert!(why(Path::new("/proc/iotui.json")).contains("cannot write /proc/iotui.json"));
     // A link that points nowhere is a file that somebody made.
     let link = dir.path().join("link.json");
     std::os::unix::fs::symlink("/nowhere/at/all", &link).unwrap();
-    assert!(matches!(export(&shown(&link, "json")), Outcome::Failed(_) | Outcome::Exists(_)));
+    assert!(matches!(export(&export_of(&link, "json")), Outcome::Failed(_) | Outcome::Exists(_)));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
@@ -66,7 +68,7 @@ fn an_anonymous_export_leaves_out_whose_run_it_is() {
         export(&Export {
             what: What::Shown(Arc::new(session.clone())),
             anonymous,
-            ..shown(&path, "json")
+            ..export_of(&path, "json")
         });
         assert_eq!(fs::read_to_string(&path).unwrap().contains("annas"), holds);
     }

@@ -1,4 +1,4 @@
-//! The copy is the file, beside it, and takes no more room than the span.
+//! The copy equals the file, is next to it, and takes no more space than the span.
 
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::AtomicBool;

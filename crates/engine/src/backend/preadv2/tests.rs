@@ -1,4 +1,4 @@
-//! What the flags do: both calls of a miss are counted, and the page cache is left as it was.
+//! The effects of the flags: both calls of a miss are counted, and the page cache is unchanged.
 
 use super::*;
 use crate::backend::testing;
@@ -16,7 +16,7 @@ fn job(options: &str) -> Job {
     }
 }
 
-/// A file of which nothing is cached, or `None` with the reason printed.
+/// Returns an uncached file; `None`, with the reason printed, if that is impossible.
 fn cold_file(job: &Job) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
     let (file, data, target) = testing::file(LEN, 3);
     if let Err(why) = Preadv2.check(&target, job) {
@@ -32,7 +32,12 @@ fn cold_file(job: &Job) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
 
 #[test]
 fn only_uncached_blocks_cost_a_second_call() {
-    // Nothing is read ahead, so that every block is missing once.
+    let Some(folder) = child::disk_dir() else { return };
+    child::with_page_cache(&folder, reads_uncached_blocks_twice);
+}
+
+fn reads_uncached_blocks_twice() {
+    // Without readahead, so that every block misses once.
     let job = job("+nowait+random");
     // The first call of a miss starts the read: a lane that is preempted for that long finds the
     // block cached, so it is tried again.
@@ -65,7 +70,7 @@ fn dontcache_leaves_the_page_cache_as_it_was() {
         (LEN as u64, testing::xor(&data), tally.ops)
     );
     let cached = residency::residency(file.as_file(), 0, LEN as u64).unwrap().cached;
-    // Pages that another read has in hand at that moment stay.
+    // Pages that another read holds at that moment stay cached.
     assert!(cached < 256 / 4, "{cached} of 256 pages are cached");
 }
 

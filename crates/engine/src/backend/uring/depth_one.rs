@@ -20,7 +20,7 @@ pub(super) struct DepthOneLane<'a, const FILL: bool> {
 impl<const FILL: bool> DepthOneLane<'_, FILL> {
     #[inline(always)]
     pub fn run(lane: &mut UringLane, work: &mut Work) -> Result<(), BackendError> {
-        let (data, common) = (lane.buffer.at(0).cast_const(), lane.common());
+        let (data, common) = (lane.buffer.address(0).cast_const(), lane.common());
         let mut depth_one = DepthOneLane::<FILL> { lane, common, waits: 0, failed: None };
         let ended = drive::run_operations(work, data, &mut depth_one);
         work.record_in_flight(depth_one.waits, depth_one.waits);
@@ -50,7 +50,7 @@ impl<const FILL: bool> Operation for &mut DepthOneLane<'_, FILL> {
             // SAFETY: the entry's buffer and file live until nothing is in flight (see the lane's
             // `drop`).
             let entered = unsafe { raw::uring_enter::<FILL>(ring, queued, 1) };
-            // A call that is asked to submit more than is queued does not wait.
+            // A call that submits more than is queued does not wait.
             if entered > 0 {
                 queued = 0;
             }

@@ -23,7 +23,7 @@ fn job(options: &[&str], depth: u32) -> Job {
     }
 }
 
-/// False, with the reason printed, where there is no io_uring.
+/// Returns false and prints the reason if io_uring is unavailable.
 fn has_io_uring(job: &Job) -> bool {
     let (_file, _, target) = testing::file(1, 0);
     Uring.check(&target, job).map_err(|why| child::skip(&why.0)).is_ok()
@@ -51,9 +51,9 @@ fn push(lane: &mut UringLane, request: Request) -> bool {
     unsafe { lane.ring.submission().push(&entry) }.is_ok()
 }
 
-/// Whether the page at `address` is still mapped. The address is not used otherwise.
+/// Returns whether the page at `address` is still mapped. The address is not used otherwise.
 fn mapped(address: *mut u8) -> bool {
-    // SAFETY: asks for the state of a page, changes nothing.
+    // SAFETY: queries the state of a page, and changes nothing.
     unsafe { libc::madvise(address.cast(), 4096, libc::MADV_NORMAL) == 0 }
 }
 
@@ -72,8 +72,8 @@ fn a_dropped_lane_waits_for_what_is_in_flight() {
         std::thread::scope(|scope| {
             let (to, from) = std::sync::mpsc::channel();
             let (job, dropped) = (&job, &dropped);
-            // Made, used and dropped on one thread, as by the engine: a ring belongs to the thread
-            // that made it.
+            // Created, used and dropped on one thread, as in the engine: a ring belongs to the
+            // thread that created it.
             scope.spawn(move || {
                 let (mut lane, pipe) = pipe_lane(job);
                 for slot in 0..3 {
@@ -121,7 +121,7 @@ fn an_interrupted_wait_continues() {
     if !has_io_uring(&job) {
         return;
     }
-    // SAFETY: the handler stores to an atomic only; nobody else uses the signal.
+    // SAFETY: the handler only stores to an atomic; the signal has no other user.
     unsafe {
         sigaction(
             Signal::SIGUSR2,
@@ -131,7 +131,7 @@ fn an_interrupted_wait_continues() {
     .unwrap();
     let (to, from) = std::sync::mpsc::channel();
     let (over, ended) = std::sync::mpsc::channel();
-    // Not scoped: where it fails the lane never ends.
+    // Not scoped: if the test fails, the lane never ends.
     std::thread::spawn(move || {
         let (mut lane, pipe) = pipe_lane(&job);
         to.send((pipe, nix::unistd::gettid())).unwrap();
@@ -174,7 +174,7 @@ fn completions_wait_until_the_lane_asks() {
     assert!(push(&mut lane, request(0)));
     lane.ring.submit().unwrap();
     pipe.write_all(&[7; BLOCK as usize]).unwrap();
-    // Any system call would do it otherwise.
+    // In other ring modes any system call would process the completion.
     assert!(nix::unistd::gettid().as_raw() > 0 && lane.ring.completion().is_empty());
     lane.ring.submit_and_wait(1).unwrap();
     assert_eq!(lane.ring.completion().count(), 1);
@@ -184,7 +184,7 @@ fn completions_wait_until_the_lane_asks() {
 /// The ring's descriptor is replaced while operations are in flight: the run fails, the memory
 /// stays mapped.
 ///
-/// In a process of its own: other threads could map memory at this address.
+/// In a separate process: other threads could map memory at this address.
 #[test]
 fn memory_that_the_kernel_may_still_write_to_is_leaked() {
     const NAME: &str = "backend::uring::tests::memory_that_the_kernel_may_still_write_to_is_leaked";
@@ -196,7 +196,7 @@ fn memory_that_the_kernel_may_still_write_to_is_leaked() {
         }
         return;
     }
-    // What was never submitted is not waited for, and its memory is freed.
+    // Operations that were never submitted are not waited for, and their memory is freed.
     let (mut lane, _pipe) = pipe_lane(&job);
     let buffer = lane.buffer.ptr();
     assert!(push(&mut lane, request(0)) && mapped(buffer));
@@ -208,7 +208,7 @@ fn memory_that_the_kernel_may_still_write_to_is_leaked() {
     assert!(push(&mut lane, request(3)));
     lane.ring.submit().unwrap();
     let ring = lane.ring.as_raw_fd();
-    // SAFETY: a copy that keeps the ring alive, and something else in its place.
+    // SAFETY: the duplicate is new and owned here; it keeps the ring alive.
     let _kept = unsafe { OwnedFd::from_raw_fd(libc::dup(ring)) };
     // SAFETY: dup2(2) takes numbers and touches no memory; both descriptors are open.
     assert_eq!(unsafe { libc::dup2(pipe.as_raw_fd(), ring) }, ring);
@@ -217,11 +217,11 @@ fn memory_that_the_kernel_may_still_write_to_is_leaked() {
     assert!(error.to_string().starts_with("io_uring: io_uring_enter: "), "{error}");
     drop(lane);
     assert!(mapped(buffer));
-    // Where it lands now is nobody else's.
+    // Memory that it writes to now has no other user.
     pipe.write_all(&[0x5a; BLOCK as usize]).unwrap();
 }
 
-/// In a process of its own, as nobody where it can be: limits belong to the whole process, and root
+/// In a separate process, as user nobody if possible: limits apply to the whole process, and root
 /// has none.
 #[test]
 fn a_refused_buffer_is_noted_and_the_plain_path_reads_the_same() {
@@ -232,7 +232,7 @@ fn a_refused_buffer_is_noted_and_the_plain_path_reads_the_same() {
         return assert!(output.status.success(), "{output:?}");
     }
     let _ = nix::unistd::setresuid(65534.into(), 65534.into(), 65534.into());
-    // Room for a ring (which counts too, by the kernel's age), not for the buffer.
+    // Enough for a ring (which some kernels count too), but not for the buffer.
     nix::sys::resource::setrlimit(
         nix::sys::resource::Resource::RLIMIT_MEMLOCK,
         256 << 10,
@@ -274,7 +274,7 @@ fn the_polling_thread_is_a_helper_whose_time_is_counted() {
     if !has_io_uring(&job(&["sqpoll"], 1)) {
         return;
     }
-    // In a process of its own: rings of other tests are others'.
+    // In a separate process, because other tests have rings too.
     const NAME: &str =
         "backend::uring::tests::the_polling_thread_is_a_helper_whose_time_is_counted";
     if !child::is_child("helper") {

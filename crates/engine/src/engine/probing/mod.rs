@@ -34,7 +34,7 @@ struct Cell {
     out: bool,
 }
 
-/// What all batches of a cell used together.
+/// The totals of all batches of a cell.
 #[derive(Default)]
 struct CellTotals {
     operations: f64,

@@ -13,7 +13,7 @@ fn plan(probes: Vec<ProbeCell>, trials: u32) -> Arc<Plan> {
     Arc::new(Plan {
         probes,
         trials: Some(trials),
-        trial_time: TrialTime::of(time),
+        trial_time: TrialTime::from_duration(time),
         budget: Duration::from_secs(60),
         seed: 1,
         ..Plan::plain("lab", TargetSpec::None)
@@ -44,7 +44,7 @@ fn last_findings(events: &[Event], of: u32) -> ProbeFindings {
 
 fn end(events: &[Event]) -> End {
     match events.last() {
-        Some(Event::End { reason }) => *reason,
+        Some(Event::End { reason, .. }) => *reason,
         other => panic!("{other:?}"),
     }
 }
@@ -61,7 +61,7 @@ fn every_cell_has_its_batches_in_rounds_and_states_the_subtracted_overhead() {
         assert_eq!(rounds, [1, 2, 3, 4, 5]);
     }
     assert!(trials.iter().all(|trial| trial.is_sound() && trial.unit == Unit::Nanos));
-    // Interleaved: the first round is over before the second begins.
+    // Interleaved: the first round ends before the second begins.
     assert!(trials[..4].iter().all(|trial| trial.round == 1));
     let evidence = last_findings(&events, 0).evidence;
     assert!(
@@ -108,7 +108,7 @@ fn a_skip_takes_one_cell_out() {
     control.skip.store(true, Relaxed);
     let trials = trials(&events(&plan, &control));
     let of = |cell| trials.iter().filter(|trial| trial.cell == cell).count();
-    // The batch under way may have been done before it was cut.
+    // The current batch may have finished before it was cut.
     let (less, more) = (of(0).min(of(1)), of(0).max(of(1)));
     assert!(less <= 1 && more == 3, "{trials:?}");
 }

@@ -55,7 +55,7 @@ pub(super) fn open(
         }
         Err(EngineError::Stopped) => {
             // A stop is not a failure, whatever it stops.
-            sink.event(Event::End { reason: End::Interrupted });
+            sink.event(Event::End { reason: End::Interrupted, seconds: None });
             return Err(EngineError::Stopped);
         }
         opened => opened?,

@@ -23,7 +23,7 @@ use crate::sys::cold::drop_part;
 const TRY_LIMIT: Duration = Duration::from_millis(60);
 
 /// Tries of each method; the methods take turns.
-const TURNS: u64 = 3;
+const TRIES_PER_METHOD: u64 = 3;
 
 /// Range of the part that each try of an uncached file has to itself, bytes: in a smaller one,
 /// start-up would dominate.
@@ -40,7 +40,7 @@ const CACHED_FILE: &str = "the file is in memory; direct I/O would read the devi
 struct Group {
     candidates: Vec<u32>,
     found: PickConditions,
-    /// Whether to drop again what the tries brought into the page cache.
+    /// Whether to drop the pages that the tries brought into the page cache.
     restore: bool,
 }
 
@@ -278,13 +278,13 @@ fn unit(blocks: impl Iterator<Item = u64> + Clone) -> u64 {
     }
 }
 
-/// Returns how often each method is tried: [`TURNS`] times on a cached file, on an uncached one as
-/// often as it has parts.
+/// Returns how often each method is tried: [`TRIES_PER_METHOD`] times, or less often where an
+/// uncached file has fewer parts for each.
 fn turns(found: &PickConditions, candidates: u64, unit: u64) -> u64 {
     if found.is_cached() {
-        TURNS
+        TRIES_PER_METHOD
     } else {
-        (found.span / MIN_PART.next_multiple_of(unit) / candidates.max(1)).min(TURNS)
+        (found.span / MIN_PART.next_multiple_of(unit) / candidates.max(1)).min(TRIES_PER_METHOD)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Why a run ended, where a system call does not return.
+//! Why a run ended although a system call does not return.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex};
@@ -7,19 +7,19 @@ use super::*;
 use crate::backend::testing;
 use crate::engine::Executor;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
-use crate::plan::{Cache, CpuCache, Job, TargetSpec};
+use crate::plan::{Cache, CpuCache, Job, TargetSpec, TrialTime};
 use crate::stats::Histogram;
 
 static GO: AtomicBool = AtomicBool::new(false);
 
-/// One trial of each cell.
+/// Plans one trial of each cell.
 fn plan_of(cells: Vec<Job>, budget: Duration) -> Plan {
     let target = TargetSpec::File { path: "/".into(), size: 0 };
     Plan { cells, trials: Some(1), goal: 0.0, budget, seed: 1, ..Plan::plain("sweep", target) }
 }
 
-/// How a run of one cell ends, whose operations never return, the first of them with a stop; and
-/// what was noted.
+/// Runs one cell whose operations never return, the first of them after requesting a stop; returns
+/// how the run ended, and its notes.
 fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String>) {
     let hold = Arc::new((Mutex::new(true), Condvar::new()));
     let held = Arc::clone(&hold);
@@ -54,6 +54,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         histogram: Histogram::new(),
         every: 0,
         out: false,
+        given_up: false,
     };
     let deadline = begin + budget;
     let mut run = Run {
@@ -65,8 +66,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         cells: vec![Some(cell)],
         pace: &mut Pace::new(begin, deadline, 1, Some(1)),
         origin: 0,
-        first_round: None,
-        shortest: plan.trial_time.low,
+        fitting: Fitting::new(&plan),
     };
     let end = run.run_all();
     *hold.0.lock().unwrap() = false;
@@ -90,8 +90,8 @@ fn a_call_that_outlives_a_stop_is_an_interruption() {
 #[test]
 fn a_budget_too_short_for_a_round_leaves_no_cache_state_without_a_trial() {
     let (file, _, _) = testing::file(65536, 1);
-    // Each is dropped or filled, calibrated and fills its trial time: thousands of them take longer
-    // than three seconds.
+    // Each cell's cache is dropped or filled, then it is calibrated and fills its trial time:
+    // thousands of cells take longer than three seconds.
     let of = |cache: Cache| {
         (1000..5000).map(move |block| Job { cache, block, span: 65536, ..testing::job() })
     };
@@ -111,7 +111,7 @@ fn a_budget_too_short_for_a_round_leaves_no_cache_state_without_a_trial() {
     assert!(reached.iter().all(|count| *count > 0), "{reached:?}");
 }
 
-/// How many of 40 cells have a trial after a second, and what was noted.
+/// Returns how many of 40 cells have a trial after a second, and the notes.
 fn reached_in_a_second(trial_time: Duration, fitted: bool) -> (usize, Vec<String>) {
     let (file, _, _) = testing::file(65536, 1);
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };
@@ -119,7 +119,8 @@ fn reached_in_a_second(trial_time: Duration, fitted: bool) -> (usize, Vec<String
         .map(|block| Job { cache: Cache::AsIs, count: None, block, span: 65536, ..testing::job() })
         .collect();
     let plan = plan_of(cells, Duration::from_secs(1));
-    let plan = Arc::new(Plan { target, trial_time: TrialTime::of(trial_time), fitted, ..plan });
+    let plan =
+        Arc::new(Plan { target, trial_time: TrialTime::from_duration(trial_time), fitted, ..plan });
     let (mut reached, mut notes) = (0, Vec::new());
     let mut sink = |event| match event {
         Event::Trial { .. } => reached += 1,
@@ -132,7 +133,7 @@ fn reached_in_a_second(trial_time: Duration, fitted: bool) -> (usize, Vec<String
 
 #[test]
 fn fitted_trials_get_shorter_if_cells_cost_more() {
-    // Nothing is calibrated for that within a second.
+    // No calibration reaches such a trial time within a second.
     let hour = Duration::from_secs(3600);
     assert_eq!(reached_in_a_second(hour, false), (0, vec![]));
     let (reached, notes) = reached_in_a_second(hour, true);
@@ -193,7 +194,7 @@ fn cells_compared_with_flushed_or_cold_ones_map_again_for_each_pass() {
         per_pass.sort_by_key(|(cell, ..)| *cell);
         per_pass
     };
-    // One mapping, however many passes use it: a fault for every 16 pages or every folio.
+    // One mapping for all passes: a fault per 16 pages or per folio.
     let alone = faults(vec![warm.clone()]);
     let mapping = alone[0].1 as f64 * alone[0].2;
     assert!(alone[0].1 > 1 && mapping < 30.0, "{alone:?}");

@@ -1,5 +1,5 @@
-//! Files that trials make: empty before each pass, and then exactly what was written; no other file
-//! is emptied.
+//! Files that trials create: empty before each pass, then exactly what was written; no other file
+//! is truncated.
 
 use std::fs;
 use std::path::Path;
@@ -53,13 +53,13 @@ fn every_way_that_says_so_makes_an_empty_file_longer_block_by_block() {
     }
 }
 
-/// The trials of two rounds of these cells on such a target.
+/// Returns the trials of two rounds of these cells on this target.
 fn trials(target: &TargetSpec, cells: &[Job]) -> Vec<Trial> {
     let plan =
         Plan { cells: cells.to_vec(), trials: Some(2), ..Plan::plain("sweep", target.clone()) };
     let plan = Plan {
         budget: Duration::from_secs(60),
-        trial_time: TrialTime::of(Duration::from_millis(1)),
+        trial_time: TrialTime::from_duration(Duration::from_millis(1)),
         ..plan
     };
     let mut trials = Vec::new();
@@ -140,7 +140,7 @@ fn cells_that_overwrite_or_read_find_their_file_whole() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
-/// A plan that was made elsewhere may say anything.
+/// A plan from elsewhere may contain anything.
 #[test]
 fn a_file_of_others_is_never_emptied() {
     let (file, before, _) = testing::file(8192, 6);
@@ -180,6 +180,8 @@ fn another_file_with_the_name_keeps_its_bytes() {
     fs::write(&path, "precious").unwrap();
     fs::write(&aside, "its own").unwrap();
     open_target.truncate().unwrap();
-    let len = |path: &Path| fs::metadata(path).unwrap().len();
+    fn len(path: &Path) -> u64 {
+        fs::metadata(path).unwrap().len()
+    }
     assert_eq!((len(&path), len(&aside)), (8, 0));
 }

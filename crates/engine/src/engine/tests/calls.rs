@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::*;
 use crate::plan::Sync;
 
-/// System calls of one pass, where they can be told; `None` where only the kernel knows.
+/// Returns the system calls of one pass; `None` where only the kernel knows.
 pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
     let lanes = blocks(spec, 0);
     let ops = lanes.iter().map(|l| l.len() as u64).sum::<u64>();
@@ -20,11 +20,11 @@ pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
     let calls = match choice.id.as_str() {
         "null" => exactly(0),
         "seek" | "getpid" | "pread" | "readv" => exactly(ops),
-        // The files of these tests are cached, as far as nobody else needs the memory.
+        // The files of these tests stay cached unless memory runs short.
         "preadv2" if choice.has("nowait") => Some(ops..=2 * ops),
         "preadv2" => exactly(ops),
         "map-unmap" => exactly(2 * ops),
-        // A socket takes a part of a large block at once.
+        // A socket takes only part of a large block at once.
         "sendfile" if choice.has("socket") => Some(2 * ops..=20 * ops),
         "sendfile" | "copy-range" => exactly(ops),
         "splice" => exactly(2 * ops),
@@ -47,7 +47,7 @@ pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
     calls.map(|calls| calls.start() + syncs..=calls.end() + syncs)
 }
 
-/// Blocks that do not begin where the one before ended; a new description stands at 0.
+/// Counts the blocks that do not begin where the previous one ended; a new description is at 0.
 fn jumps(lane: &[(u64, u64)]) -> u64 {
     let mut position = 0;
     let mut jumps = 0;

@@ -1,11 +1,11 @@
-//! Direct I/O where the file system takes it: the odd last block, and a span that ends inside the
-//! file.
+//! Direct I/O where the file system supports it: the odd last block, and a span that ends inside
+//! the file.
 
 use super::*;
 use crate::engine::OpenTarget;
 use crate::plan::{Plan, TargetSpec};
 
-/// A file of `len` bytes with the target that the engine makes of it; `None` where there is no
+/// Creates a file of `len` bytes and the target that the engine builds from it; `None` without
 /// direct I/O.
 fn file(len: usize) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
     let (file, data, _) = testing::file(len, 8);
@@ -44,7 +44,7 @@ fn direct_reads_take_the_odd_end_of_the_file_and_of_the_span() {
     let len = 8192 * 9 + 4096 + 777;
     let Some((_file, data, target)) = file(len) else { return };
     for job in direct(Op::Read, &target) {
-        // The file's own end; a span that ends inside a sector; inside a block; on a block's end.
+        // The file's own end; a span that ends inside a sector; inside a block; at a block's end.
         for span in [len, len - 100, 8192 * 5 + 1, 8192 * 4] {
             let spec = spec(Job { span: span as u64, ..job.clone() }, &target, 2);
             let (ops, bytes, xor) = expected(&spec, &data);

@@ -1,4 +1,4 @@
-//! What goes wrong inside a trial: short, interrupted, failed, too much, stalled, panicked.
+//! Faults inside a trial: short, interrupted, failed, too large, stalled or panicking operations.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
@@ -16,7 +16,7 @@ const EINTR: isize = -(libc::EINTR as isize);
 const EAGAIN: isize = -(libc::EAGAIN as isize);
 const EIO: isize = -(libc::EIO as isize);
 
-/// Half of all calls are short, interrupted or refused for now; counts the calls.
+/// Makes half of all calls short, interrupted or refused for the moment; counts the calls.
 fn bumpy(
     align: u32,
     made: &Arc<AtomicU64>,
@@ -81,7 +81,8 @@ fn many_interruptions_over_a_trial_are_no_failure() {
     assert_eq!((sums.ops, sums.bytes), (200 * 16, 200 << 16));
 }
 
-/// Lane 0 meets `fault` at its block at 8192 after 100 good bytes; the others would go on for ever.
+/// Makes lane 0 fail with `fault` in its block at 8192 after 100 good bytes; others would never
+/// end.
 fn fails_with(fault: isize, depth: u32, says: &str) {
     let data = data(1 << 18);
     let asked = Arc::new(AtomicU64::new(0));
@@ -98,7 +99,7 @@ fn fails_with(fault: isize, depth: u32, says: &str) {
     spec.passes = u64::MAX;
     let error = run(&spec).err().unwrap();
     assert_eq!(error, format!("faulty(2) of 3996 bytes at offset 8292: {says}"));
-    // Nothing new after the failure; what was in flight is drained.
+    // Nothing new after the failure; operations in flight are drained.
     let most = if depth == 1 { 4 } else { 3 * u64::from(depth) };
     assert!(asked.load(Relaxed) <= most, "{} requests at depth {depth}", asked.load(Relaxed));
 }
@@ -170,7 +171,7 @@ fn a_lane_that_cannot_open_keeps_the_others_from_starting() {
     assert_eq!(ran.load(Relaxed), 0);
 }
 
-/// Names of this process's threads that are lanes.
+/// Counts the threads of this process that are lanes.
 fn lanes_alive() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     tasks
@@ -181,7 +182,7 @@ fn lanes_alive() -> usize {
         .count()
 }
 
-/// A joined thread is still listed for the moment it takes the kernel to bury it.
+/// Waits until no lane is left: a joined thread stays listed until the kernel has removed it.
 fn no_lane_left() {
     let begin = std::time::Instant::now();
     while lanes_alive() > 0 {
@@ -190,7 +191,7 @@ fn no_lane_left() {
     }
 }
 
-/// In a process of its own, where no other test has lanes.
+/// In a separate process, where no other test has lanes.
 #[test]
 fn a_panic_is_an_error_of_the_cell_and_leaves_no_thread() {
     const NAME: &str =
@@ -214,7 +215,7 @@ fn a_panic_is_an_error_of_the_cell_and_leaves_no_thread() {
     assert_eq!(sums(&run(&good).unwrap()).bytes, 1 << 16);
 }
 
-/// In a process of its own: limits belong to all of it.
+/// In a separate process: limits apply to all of it.
 #[test]
 fn threads_that_cannot_start_are_an_error_and_the_others_end() {
     const NAME: &str =
@@ -223,7 +224,7 @@ fn threads_that_cannot_start_are_an_error_and_the_others_end() {
         let output = child::child(NAME, "threads");
         return assert!(output.status.success(), "{output:?}");
     }
-    // Root is not limited; nobody is.
+    // Root is not limited, but user nobody is.
     let _ = nix::unistd::setresuid(65534.into(), 65534.into(), 65534.into());
     nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_NPROC, 6, 6).unwrap();
     let error = run(&Faulty::over(&data(1 << 16), Box::new(|_, _| Act::Whole)).spec(64, 1)).err();
@@ -255,8 +256,8 @@ fn a_call_that_does_not_return_is_left_behind_a_second_after_the_stop() {
     hold.1.notify_all();
 }
 
-/// Lane 0 fails, opening or at its first operation, once lane 1 hangs there; nobody ever stops the
-/// run.
+/// Lane 0 fails, opening or at its first operation, once lane 1 hangs there; the run is never
+/// stopped.
 #[test]
 fn a_lane_that_fails_does_not_wait_for_one_that_hangs() {
     #[derive(PartialEq)]
@@ -278,7 +279,7 @@ fn a_lane_that_fails_does_not_wait_for_one_that_hangs() {
                 at.1.notify_all();
                 drop(at.1.wait_while(now, |now| *now != Lane::Released).unwrap());
             } else {
-                // Before that, lane 1 would only see the stop and never begin.
+                // Waits for lane 1, which would otherwise only see the stop and never begin.
                 drop(at.1.wait_while(now, |now| *now == Lane::NotThere).unwrap());
             }
             Act::Result(EIO)

@@ -1,4 +1,4 @@
-//! A backend that reads from memory and goes wrong as a script says.
+//! A backend that reads from memory and fails as a script dictates.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use crate::backend::work::Request;
 use crate::backend::{Backend, BackendError, Lane, Unsupported, Work};
 use crate::plan::Depth;
 
-/// What comes back for one request.
+/// The outcome of one request.
 pub enum Act {
     Whole,
-    /// So many bytes, and they did arrive.
+    /// This many bytes, which did arrive.
     Short(u32),
-    /// This and no bytes: -errno, 0, or too much.
+    /// This result and no bytes: -errno, 0, or too many.
     Result(isize),
 }
 
-/// Lane and request to what happens; it may also panic or block.
+/// Maps a lane and a request to an outcome; may also panic or block.
 pub type Script = Box<dyn Fn(u32, Request) -> Act + Send + Sync>;
 
 struct Inner {
     data: Vec<u8>,
     script: Script,
-    /// What the lanes say of their alignment, minus 1.
+    /// The alignment that the lanes report, minus 1.
     mask: u32,
 }
 
@@ -33,7 +33,7 @@ pub struct Faulty(Arc<Inner>);
 pub const OPENING: Request = Request { offset: u64::MAX, len: 0, slot: 0, at: 0, write: false };
 
 impl Faulty {
-    /// Lives as long as the test binary, as a backend of the registry does.
+    /// Creates a backend that lives as long as the test binary, as those of the registry do.
     pub fn over(data: &[u8], script: Script) -> &'static Faulty {
         Faulty::aligned(data, 1, script)
     }
@@ -46,7 +46,7 @@ impl Faulty {
         }))))
     }
 
-    /// One pass over all of it in blocks of 4096.
+    /// Specifies one pass over all data in blocks of 4096.
     pub fn spec(&'static self, threads: u32, depth: u32) -> Spec {
         let backend = Choice::plain("faulty");
         let job = Job { backend, threads, depth, span: self.0.data.len() as u64, ..testing::job() };
@@ -105,7 +105,7 @@ impl Backend for Faulty {
 struct FaultyLane {
     inner: Arc<Inner>,
     lane: u32,
-    /// One for each slot.
+    /// One per slot.
     buffers: Vec<Vec<u8>>,
 }
 
@@ -130,7 +130,7 @@ impl Lane for FaultyLane {
             let data = self.buffers[0].as_ptr();
             return run_each(work, data, 1, |request| self.one(request));
         }
-        // As many as there are slots, completed in the reverse order.
+        // All slots, completed in reverse order.
         let mut free: Vec<u32> = (0..work.depth()).collect();
         let mut queue = Vec::new();
         loop {

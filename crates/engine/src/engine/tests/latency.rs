@@ -1,4 +1,4 @@
-//! Latencies: as many as were to be timed, and none that cannot be.
+//! Latencies: as many as planned, and only plausible ones.
 
 use super::*;
 use crate::stats::Histogram;
@@ -11,7 +11,7 @@ fn check(ran: &LaneResults, spec: &Spec, label: &str) {
         };
         let ops = lane.tally.ops;
         let wanted = match spec.timed {
-            // Of those that are left over at the end one may be timed; of few in all, one is.
+            // One of the remaining operations at the end may be timed, and at least one in total.
             Timed::OneIn(n) => {
                 (ops / u64::from(n)).max(u64::from(ops > 0))..=ops.div_ceil(n.into())
             }
@@ -27,7 +27,7 @@ fn check(ran: &LaneResults, spec: &Spec, label: &str) {
     }
 }
 
-/// Two clocks agree within 1 %; a bucket is 0.4 % wide.
+/// Asserts that latencies fit the lane's time: clocks agree within 1 %, a bucket is 0.4 % wide.
 fn plausible(histogram: &Histogram, nanos: u64, depth: u32, label: &str) {
     let most = nanos as f64 * 1.02 + 1000.0;
     let mut before = 0;
@@ -44,8 +44,8 @@ fn plausible(histogram: &Histogram, nanos: u64, depth: u32, label: &str) {
         "{label}: {} ns of {nanos} ns",
         histogram.max()
     );
-    // Operations that overlap only with those of other slots: together not longer than all slots
-    // were there.
+    // Operations overlap only with those of other slots, so their sum is at most the depth times
+    // the lane's time.
     let sum = histogram.mean() * histogram.count() as f64;
     assert!(sum <= most * f64::from(depth), "{label}: {sum} ns in {depth} x {nanos} ns");
 }
@@ -56,8 +56,8 @@ fn every_mode_times_what_it_says() {
     for choice in choices() {
         let op = if info(&choice).ops.contains(&Op::Read) { Op::Read } else { Op::Seek };
         for depth in depths(&choice) {
-            // 257 blocks, the last an odd one: 65 timed of 64 in one pass, and shares that do not
-            // divide.
+            // 257 blocks, the last an odd one: 65 timed at one in 64 in one pass, and shares that
+            // do not divide evenly.
             let job = Job {
                 span: (1 << 18) - 511,
                 xor: depth == 1,

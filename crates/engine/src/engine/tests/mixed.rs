@@ -1,5 +1,5 @@
-//! Reads and writes mixed in one lane: what was to be written is, the rest is as it was, and both
-//! are counted.
+//! Reads and writes mixed in one lane: written blocks are as intended, the rest is unchanged, and
+//! both kinds are counted.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn mixers() -> Vec<Choice> {
     choices().into_iter().filter(|c| info(c).mixes).collect()
 }
 
-/// Runs `job` on a new file and compares every byte with what its shares say.
+/// Runs `job` on a new file and compares every byte with the job's shares.
 fn mixes_all(job: Job) {
     let label = format!("{} {:?} depth {}", job.label(), job.pattern, job.depth);
     let (file, mut want, target) = testing::file(job.span as usize + 777, 5);
@@ -37,7 +37,7 @@ fn mixes_all(job: Job) {
     let all = sums(&ran);
     assert_eq!((all.ops, all.bytes, all.folds), (ops, bytes, [0, 0]), "{label}");
     assert_eq!(
-        shares(&spec).iter().map(|share| share.written(0, u64::MAX)).sum::<u64>(),
+        shares(&spec).iter().map(|share| share.written_bytes(0, u64::MAX)).sum::<u64>(),
         written,
         "{label}"
     );

@@ -1,4 +1,4 @@
-//! Every backend through the engine's own workers: what was done, never how fast.
+//! Every backend through the engine's own workers: correctness, never speed.
 
 mod append;
 mod calls;
@@ -26,25 +26,27 @@ use crate::plan::{Choice, Info, Job, Op, Pattern};
 pub(super) const PATTERNS: [Pattern; 4] =
     [Pattern::Seq, Pattern::Random, Pattern::Reverse, Pattern::Stride(3)];
 
-/// Every backend: plain, with each of its options, and with all of them.
+/// Returns every backend: plain, with each of its options, and with all of them.
 pub(super) fn choices() -> Vec<Choice> {
     let mut all = Vec::new();
     for info in BACKENDS.iter().map(|b| b.info()) {
         let with =
             |options: Vec<(String, Option<String>)>| Choice { options, ..Choice::plain(info.id) };
         all.push(with(vec![]));
-        let values = |of: &crate::plan::Opt| match of.value {
-            None => vec![None],
-            Some("N") => vec![Some("3".to_string()), Some("100".to_string())],
-            Some(_) => vec![Some("100".to_string()), Some("64k".to_string())],
-        };
+        fn values(of: &crate::plan::Opt) -> Vec<Option<String>> {
+            match of.value {
+                None => vec![None],
+                Some("N") => vec![Some("3".to_string()), Some("100".to_string())],
+                Some(_) => vec![Some("100".to_string()), Some("64k".to_string())],
+            }
+        }
         for option in info.options {
             all.extend(
                 values(option).into_iter().map(|value| with(vec![(option.name.into(), value)])),
             );
         }
-        // All options that can be combined: sequential and random cannot, nor can a part of
-        // one's own and shared blocks.
+        // All options that can be combined: sequential excludes random, and private parts exclude
+        // shared blocks.
         let together: Vec<_> = info
             .options
             .iter()
@@ -66,20 +68,21 @@ pub(super) fn info(choice: &Choice) -> &'static Info {
     backend::backend(&choice.id).unwrap().info()
 }
 
-/// The depths at which a backend is tried; with options fewer, since a polling thread of its own
-/// for each lane takes time.
+/// Returns the depths at which a backend is tried; fewer with options, because a polling thread per
+/// lane takes time.
 pub(super) fn depths(choice: &Choice) -> Vec<u32> {
     let tried: &[u32] = if choice.options.is_empty() { &[1, 4, 33] } else { &[1, 4] };
     tried.iter().copied().filter(|d| *d <= info(choice).max_depth()).collect()
 }
 
-/// Whether this machine can do the job; prints the reason where only the machine prevents it.
+/// Returns whether this machine supports the job; prints the reason if only the machine prevents
+/// it.
 pub(super) fn supported(target: &Target, job: &Job) -> bool {
     match backend::backend(&job.backend.id).unwrap().check(target, job) {
         Ok(()) => true,
         Err(why) => {
-            // What it does for no other job either is missing here; the rest makes no sense
-            // anywhere.
+            // If a plain job is unsupported too, this machine lacks the backend; any other job
+            // makes no sense anywhere.
             let plain =
                 Job { op: Op::Read, direct: false, sync: crate::plan::Sync::None, ..job.clone() };
             if backend::backend(&job.backend.id).unwrap().check(target, &plain).is_err() {
@@ -90,7 +93,7 @@ pub(super) fn supported(target: &Target, job: &Job) -> bool {
     }
 }
 
-/// The job's work as a trial would have it: `count` operations (0 = all) in each of `passes`.
+/// Builds the job's work as for a trial: `count` operations (0 = all) in each of `passes`.
 pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
     let count = super::trial::fixed_count(&job).unwrap_or(job.blocks());
     let executor = Executor::from_choice(&job.backend).unwrap();
@@ -107,7 +110,7 @@ pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
     }
 }
 
-/// The backend of its lanes.
+/// Returns the backend of its lanes.
 pub(super) fn own(spec: &Spec) -> &'static dyn Backend {
     match spec.executor {
         Executor::Backend(backend) => backend,
@@ -152,13 +155,13 @@ pub(super) fn sums(ran: &LaneResults) -> Sums {
     })
 }
 
-/// What the lanes visit together: each its own, or all the same.
+/// Returns the shares that the lanes visit: one per lane, or a single shared one.
 pub(super) fn shares(spec: &Spec) -> Vec<Share> {
     let lanes = if spec.claims().is_some() { 1 } else { spec.job.threads };
     (0..lanes).map(|lane| spec.share(lane)).collect()
 }
 
-/// The (offset, length) of every operation of one pass, lane by lane.
+/// Returns the (offset, length) of every operation of one pass, lane by lane.
 pub(super) fn blocks(spec: &Spec, pass: u64) -> Vec<Vec<(u64, u64)>> {
     let of = |share: Share| {
         let mut list = Vec::new();
@@ -168,20 +171,20 @@ pub(super) fn blocks(spec: &Spec, pass: u64) -> Vec<Vec<(u64, u64)>> {
     shares(spec).into_iter().map(of).collect()
 }
 
-/// The slow and obvious XOR of the bytes from `offset` on.
+/// Computes the XOR of the bytes from `offset` on, the slow and obvious way.
 pub(super) fn xor_at(data: &[u8], offset: u64, len: u64) -> u32 {
     let range = offset as usize..(offset + len) as usize;
     testing::xor(&data[range]).rotate_left(8 * (offset % 4) as u32)
 }
 
-/// What one pass of `spec` over `data` must give.
+/// Computes what one pass of `spec` over `data` must return.
 pub(super) fn expected(spec: &Spec, data: &[u8]) -> (u64, u64, u32) {
     blocks(spec, 0).iter().flatten().fold((0, 0, 0), |(ops, bytes, xor), (offset, len)| {
         (ops + 1, bytes + len, xor ^ xor_at(data, *offset, *len))
     })
 }
 
-/// Some whole blocks and an odd last one.
+/// Returns a span of some full blocks and an odd last one.
 pub(super) fn span(block: u64) -> u64 {
     match block {
         1 => 409,

@@ -1,4 +1,4 @@
-//! A pause costs nothing and breaks nothing: what it cuts is thrown away and repeated in full.
+//! A pause costs nothing and breaks nothing: whatever it cuts is discarded and repeated in full.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -12,7 +12,7 @@ use crate::record::{End, Event, MachineEvidence, Phase, Progress, Trial};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// So many cells of `pread` on a cached file, three trials each, long enough to be cut.
+/// Plans this many cells of `pread` on a cached file, three trials each, long enough to be cut.
 fn plan(file: &tempfile::NamedTempFile, cells: u64) -> Plan {
     let job = Job {
         count: None,
@@ -44,7 +44,7 @@ impl Seen {
     }
 }
 
-/// Runs the plan; `act` hears of each event first.
+/// Runs the plan; `act` sees each event first.
 fn watched(
     plan: Plan,
     stop: &'static AtomicBool,
@@ -61,7 +61,7 @@ fn watched(
             }
             Event::Calibrated { .. } => seen.calibrated += 1,
             Event::Failed { error, .. } => panic!("{error}"),
-            Event::End { reason } => seen.end = Some(reason),
+            Event::End { reason, .. } => seen.end = Some(reason),
             _ => {}
         }
     };
@@ -86,7 +86,7 @@ fn paused_trials_are_repeated_and_no_time_is_used_up() {
     assert_eq!(seen.trials.iter().map(|t| t.round).collect::<Vec<_>>(), [1, 2, 3]);
     assert!(seen.trials.iter().all(|t| !t.short && t.ops == seen.trials[0].ops));
     assert_eq!((seen.count(Phase::Pause), seen.count(Phase::Trial)), (TIMES, TIMES + 3));
-    // The ten took 45 ms each at least: a tick until the cut, a look until the end.
+    // The ten took at least 45 ms each: a tick until the cut, a check until the end.
     let first: Vec<u64> =
         seen.progress.iter().filter(|p| p.phase == Phase::Trial).map(|p| p.left).collect();
     assert!(
@@ -142,7 +142,7 @@ fn a_stop_in_a_pause_ends_the_run() {
 
 #[test]
 fn a_pause_waits_for_a_call_that_hangs() {
-    // Longer than a stop would: asked every 25 ms.
+    // Longer than a stop would wait, with a check every 25 ms.
     const LOOKS: u32 = 50;
     let asked = Arc::new(AtomicU32::new(0));
     let seen = Arc::clone(&asked);

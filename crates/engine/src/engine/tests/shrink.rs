@@ -1,5 +1,5 @@
-//! Files that shrink while they are read or mapped, and devices that fail: the cell fails, the
-//! process lives.
+//! Files that shrink while they are read or mapped, and devices that fail: the cell fails, but the
+//! process survives.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -48,8 +48,7 @@ fn a_file_cut_before_the_first_block_fails_the_cell_only() {
     }
 }
 
-/// The waiting thread cuts the file at its first look, some milliseconds into a run that would
-/// never end.
+/// The waiting thread truncates the file at its first check, some milliseconds into an endless run.
 #[test]
 fn a_file_cut_in_the_middle_of_a_run_ends_it() {
     for choice in readers() {
@@ -67,11 +66,11 @@ fn a_file_cut_in_the_middle_of_a_run_ends_it() {
     }
 }
 
-/// A loop device whose backing file was cut gives real I/O errors.
+/// A loop device that returns real I/O errors, because its backing file was truncated.
 struct LoopDevice(String);
 
 impl LoopDevice {
-    /// `None`, with the reason printed, where it cannot be made.
+    /// Creates it; returns `None` and prints the reason where that is impossible.
     fn over(path: &Path) -> Option<LoopDevice> {
         let made = Command::new("losetup").args(["--find", "--show"]).arg(path).output();
         match made {

@@ -1,4 +1,5 @@
-//! A run that is cut: everything in flight comes home, and the tally says how far it came.
+//! A run that is cut short: every operation in flight completes, and the tally records its
+//! progress.
 
 use std::cell::Cell;
 
@@ -6,7 +7,7 @@ use super::*;
 use crate::engine::coverage::trial_coverage;
 use crate::plan::Moves;
 
-/// (operations, bytes, XOR of the first pass) of the blocks that a lane's tally says it did.
+/// Returns (operations, bytes, XOR of the first pass) of the blocks that a lane's tally covers.
 fn replayed(share: &Share, tally: &crate::backend::work::Tally, data: &[u8]) -> (u64, u64, u32) {
     let (mut ops, mut bytes, mut xor) = (0, 0, 0);
     let mut add = |pass: u64, most: u64| {
@@ -25,8 +26,8 @@ fn replayed(share: &Share, tally: &crate::backend::work::Tally, data: &[u8]) -> 
     (ops, bytes, xor)
 }
 
-/// The same of all lanes together where they share their blocks: every claim up to the last, less
-/// what its lane left of it.
+/// Returns the same for all lanes together that share their blocks: every claim up to the last,
+/// minus what its lane left of it.
 fn claimed(spec: &Spec, ran: &LaneResults, data: &[u8]) -> (u64, u64, u32) {
     let (claims, share) = (spec.claims().unwrap(), spec.share(0));
     let lanes = || ran.lanes.iter().map(|lane| &lane.tally.claimed);
@@ -57,7 +58,7 @@ fn a_cut_run_is_consistent_at_every_depth() {
                 continue;
             }
             let label = job.label();
-            // Cut at the first look after the start.
+            // Cut at the first check after the start.
             let gone = Cell::new(false);
             let spec = spec(job, &target, u64::MAX);
             let ran = run_with(&spec, &mut || gone.set(true), &|| gone.get());
@@ -101,7 +102,7 @@ fn a_stop_before_the_lanes_are_open_starts_nothing() {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
     let (asked, ops) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let (seen, count) = (Arc::clone(&asked), Arc::clone(&ops));
-    // Lane 0 is still opening when the stop comes.
+    // Lane 0 is still opening when the stop arrives.
     let script = move |lane, request| {
         while lane == 0 && request == OPENING && !seen.load(Relaxed) {
             std::thread::yield_now();

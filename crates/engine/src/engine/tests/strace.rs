@@ -1,4 +1,4 @@
-//! The counted system calls are those that strace sees.
+//! The counted system calls equal those that strace sees.
 
 use std::collections::{HashMap, HashSet};
 use std::process::Command;
@@ -47,7 +47,7 @@ fn the_counted_calls_are_those_that_strace_sees() {
     assert!(compared > 40, "{told}");
 }
 
-/// The child: every backend once in each order, announced to strace by a seek that cannot be.
+/// Runs in the child: every backend once in each order, announced to strace by an invalid seek.
 fn jobs() {
     let (_file, _, target) = testing::file(span(4097) as usize + 99, 11);
     let mut index = 0u64;
@@ -59,8 +59,10 @@ fn jobs() {
         for (op, depth, pattern) in ops.flat_map(|op| {
             depths(&choice).into_iter().flat_map(move |d| PATTERNS.map(|p| (*op, d, p)))
         }) {
-            for (block, sync) in [(511, Sync::None), (4097, Sync::End)] {
-                let sync = if op == Op::Write { sync } else { Sync::None };
+            let modes = [(511, Sync::None), (4097, Sync::End)];
+            // Reads have no sync mode: one block size is enough.
+            let modes = if op == Op::Write { &modes[..] } else { &modes[..1] };
+            for &(block, sync) in modes {
                 let job = Job { sync, ..job(&choice, op, pattern, block, 2, depth) };
                 if !supported(&target, &job) {
                     continue;
@@ -76,12 +78,12 @@ fn jobs() {
     }
 }
 
-/// Calls of the lanes by announcement.
+/// Returns the calls of the lanes by announcement.
 fn seen(log: &str) -> HashMap<u64, u64> {
     let mut seen = HashMap::new();
     let mut now = None;
     let mut maps = Maps::default();
-    // stdio's own takings of the count, by thread: what follows the second is the closing of the
+    // stdio's own readings of the count, by thread: the calls after the second one close the
     // stream.
     let mut takings: HashMap<&str, u32> = HashMap::new();
     for line in log.lines() {
@@ -104,7 +106,7 @@ fn seen(log: &str) -> HashMap<u64, u64> {
         }
         let advice = call.starts_with("madvise")
             && !["POPULATE", "WILLNEED"].iter().any(|timed| call.contains(timed));
-        // Looking for the polling thread, and for how long others had the CPU, comes before and
+        // The search for the polling thread and the reading of scheduler delays come before and
         // after the window.
         let look = call.contains("/comm>") || call.contains("/schedstat>");
         let Some(index) = now.filter(|_| ours && !advice && !look) else { continue };
@@ -117,17 +119,17 @@ fn seen(log: &str) -> HashMap<u64, u64> {
     seen
 }
 
-/// Blocks that are mapped and unmapped within a window; anything else is memory of threads, or a
-/// lane's end.
+/// Blocks mapped and unmapped within a window; any other mapping is a thread's memory, or belongs
+/// to the end of a lane.
 #[derive(Default)]
 struct Maps<'a> {
-    /// Threads whose mmap of a file was not over when another thread made a call.
+    /// Threads whose mmap of a file was unfinished when another thread made a call.
     waiting: HashSet<&'a str>,
     addresses: HashSet<&'a str>,
 }
 
 impl<'a> Maps<'a> {
-    /// Whether this line begins a call that maps a block, or one that takes it away again.
+    /// Returns whether this line begins a call that maps a block, or that unmaps one.
     fn ours(&mut self, pid: &'a str, call: &'a str) -> bool {
         if let Some(rest) = call.strip_prefix("munmap(") {
             return self.addresses.remove(rest.split(',').next().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Writes: afterwards the file is what the lanes wrote, and nothing else changed.
+//! Writes: afterwards the file contains what the lanes wrote, and nothing else changed.
 
 use super::*;
 use crate::backend::access_pattern::mix;
@@ -10,10 +10,10 @@ fn writers() -> Vec<Choice> {
     choices().into_iter().filter(writes).collect()
 }
 
-/// The bytes that a lane writes from: one block for each slot.
+/// Returns the bytes that a lane writes from: one block per slot.
 pub(super) fn source(job: &Job, lane: usize) -> Vec<u8> {
     let len = job.block as usize * job.depth as usize;
-    Buffer::random(len, mix(lane as u64)).unwrap().copied(len)
+    Buffer::random(len, mix(lane as u64)).unwrap().to_vec(len)
 }
 
 /// Runs `job` on a new file and compares every byte.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::plan::{Cache, DefaultFor, Op, preset};
 
-/// What these tests name; an experiment knows no registry.
+/// The backends that these tests name, because an experiment knows no registry.
 static INFOS: [Info; 5] = [
     Info {
         id: "read",
@@ -82,7 +82,7 @@ fn other_cells_are_named() {
     ] {
         assert_eq!(said_of(line, &[]), Err(wanted.into()), "{line}");
     }
-    // What was asked for then and could not be had is asked for again.
+    // A value that was requested before but unavailable then may be requested again.
     assert_eq!(said_of("block-size=4k,32k,1m", &[job("pread", 1 << 20, Cache::Cold)]), Ok(()));
 }
 
@@ -109,6 +109,7 @@ fn every_setting_of_a_cell_is_held() {
         let free = [
             "seed",
             "trials",
+            "until",
             "trial-time",
             "budget",
             "ceilings",

@@ -1,6 +1,6 @@
 //! Checks of the devices below the target, and of other programs that use them.
 
-use super::facts::{Facts, Finding, found};
+use super::facts::{Facts, Finding, finding};
 use crate::record::Severity::{Misleading, Note};
 use crate::sys::block::{BlockDevice, Kind};
 use crate::sys::link::Transport;
@@ -8,15 +8,15 @@ use crate::units::{show_bytes, show_share};
 
 pub(super) fn raid_busy(facts: &Facts) -> Option<Finding> {
     let line = facts.host.conditions.raid_busy.first()?;
-    // A target that is known not to be on RAID competes at most for the disks, which other-io
-    // detects.
+    // A target known not to be on RAID competes with a rebuild at most for the disks, which
+    // other-io detects.
     let is_unaffected = facts.target.is_some_and(|target| {
         !target.devices.is_empty() && target.devices.iter().all(|device| device.kind != Kind::Raid)
     });
     if is_unaffected {
         return None;
     }
-    found(
+    finding(
         Misleading,
         "a software RAID is being rebuilt or checked, which keeps the disks busy",
         format!("/proc/mdstat: {line}"),
@@ -31,7 +31,7 @@ const MIN_BUSY_PRESSURE: f64 = 0.1;
 
 pub(super) fn other_io(facts: &Facts) -> Option<Finding> {
     let pressure = facts.host.conditions.io_pressure.filter(|share| *share > MAX_IDLE_PRESSURE)?;
-    found(
+    finding(
         if pressure >= MIN_BUSY_PRESSURE { Misleading } else { Note },
         "other programs are using the disks now and compete with the measurement",
         format!(
@@ -55,7 +55,7 @@ pub(super) fn deep_stack(facts: &Facts) -> Option<Finding> {
     if layers.is_empty() {
         return None;
     }
-    found(
+    finding(
         Note,
         "layers between file system and disk add their own work (mapping, encryption, striping, caching)",
         layers.join(", "),
@@ -90,7 +90,7 @@ pub(super) fn read_ahead(facts: &Facts) -> Option<Finding> {
     } else {
         "readahead is large: small sequential reads become a few large requests, and small random reads may fetch unused data"
     };
-    found(
+    finding(
         Note,
         message,
         format!(
@@ -110,7 +110,7 @@ pub(super) fn rotational(facts: &Facts) -> Option<Finding> {
         .filter(|device| device.kind == Kind::Disk && device.rotational == Some(true));
     let (virtual_disks, real): (Vec<_>, Vec<_>) = disks.partition(|device| is_virtual(device));
     if let Some(disk) = real.first() {
-        return found(
+        return finding(
             Note,
             "the disk is rotational: access order and position matter, and outer tracks are about twice as fast as inner ones",
             format!("{} is rotational", disk.name),
@@ -118,7 +118,7 @@ pub(super) fn rotational(facts: &Facts) -> Option<Finding> {
         );
     }
     let disk = virtual_disks.first()?;
-    found(
+    finding(
         Note,
         "the kernel treats this virtual disk as rotational, whatever its real storage is",
         format!(

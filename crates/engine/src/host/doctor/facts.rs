@@ -43,7 +43,7 @@ impl Finding {
 }
 
 /// Builds the finding of a check.
-pub(super) fn found(
+pub(super) fn finding(
     severity: Severity,
     message: impl Into<String>,
     evidence: impl Into<String>,

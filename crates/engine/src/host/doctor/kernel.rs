@@ -1,6 +1,6 @@
 //! Checks of the running kernel: what it allows, what it reports, and what it costs.
 
-use super::facts::{Facts, Finding, found};
+use super::facts::{Facts, Finding, finding};
 use crate::host::kernel::version;
 use crate::record::Severity::{Misleading, Note};
 
@@ -14,7 +14,7 @@ pub(super) fn clock_source(facts: &Facts) -> Option<Finding> {
     } else {
         "use large blocks and complete passes"
     };
-    found(
+    finding(
         Misleading,
         "reading the clock takes up to 2 µs, which dominates the latency of small blocks",
         format!("the clock source is {}; available: {}", clock.current, clock.available.join(" ")),
@@ -34,7 +34,7 @@ pub(super) fn io_uring_off(facts: &Facts) -> Option<Finding> {
     } else {
         "io_uring is restricted to privileged users and kernel.io_uring_group, so the uring backends are unavailable"
     };
-    found(
+    finding(
         Note,
         message,
         format!("kernel.io_uring_disabled = {level}"),
@@ -61,7 +61,7 @@ pub(super) fn old_kernel(facts: &Facts) -> Option<Finding> {
     if missing.is_empty() {
         return None;
     }
-    found(
+    finding(
         Note,
         missing.join("; "),
         format!("kernel {}", facts.host.kernel),
@@ -73,7 +73,7 @@ pub(super) fn cannot_drop_caches(facts: &Facts) -> Option<Finding> {
     if facts.host.can_drop_caches {
         return None;
     }
-    found(
+    finding(
         Note,
         "only the target's own pages can be dropped: --cold meta and --cold all are unavailable",
         "/proc/sys/vm/drop_caches is not writable by this user",
@@ -92,7 +92,7 @@ pub(super) fn mitigations(facts: &Facts) -> Option<Finding> {
     if slow.is_empty() {
         return None;
     }
-    found(
+    finding(
         Note,
         "CPU mitigations slow down each system call, so small blocks look worse than on a machine without them",
         format!("/sys/devices/system/cpu/vulnerabilities: {}", slow.join(", ")),

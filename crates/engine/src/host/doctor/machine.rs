@@ -1,13 +1,13 @@
-//! Checks of the processors, and of other programs and machines that use them.
+//! Checks of the CPUs, and of other programs and machines that use them.
 
-use super::facts::{Facts, Finding, found};
+use super::facts::{Facts, Finding, finding};
 use crate::record::Severity::{Misleading, Note};
 use crate::units::show_share;
 
 pub(super) fn governor(facts: &Facts) -> Option<Finding> {
     let governor =
         facts.host.cpu.governor.as_deref().filter(|governor| *governor != "performance")?;
-    found(
+    finding(
         Misleading,
         "the CPU may run below its full speed and change speed during the measurement",
         format!("cpufreq governor is {governor}"),
@@ -17,7 +17,7 @@ pub(super) fn governor(facts: &Facts) -> Option<Finding> {
 
 pub(super) fn battery(facts: &Facts) -> Option<Finding> {
     facts.host.conditions.on_battery.filter(|on| *on)?;
-    found(
+    finding(
         Misleading,
         "CPU and disk save power, so results are slower and vary",
         "a battery is discharging",
@@ -30,7 +30,7 @@ const MAX_STEAL: f64 = 0.01;
 
 pub(super) fn steal(facts: &Facts) -> Option<Finding> {
     let share = facts.host.conditions.steal.filter(|share| *share > MAX_STEAL)?;
-    found(
+    finding(
         Misleading,
         "the hypervisor takes CPU time from this machine, so trials scatter and are slower",
         format!("{} steal time since boot", show_share(share)),
@@ -41,7 +41,7 @@ pub(super) fn steal(facts: &Facts) -> Option<Finding> {
 pub(super) fn cpu_quota(facts: &Facts) -> Option<Finding> {
     let cpu = &facts.host.cpu;
     let quota = cpu.quota.filter(|quota| *quota < f64::from(cpu.online))?;
-    found(
+    finding(
         Misleading,
         "a trial that exceeds its CPU quota is paused until the next period, which looks like disk latency",
         format!("cpu.max allows {quota:.2} CPUs of {}", cpu.online),
@@ -55,7 +55,7 @@ pub(super) fn busy(facts: &Facts) -> Option<Finding> {
     if load <= f64::from(cpus) / 2.0 {
         return None;
     }
-    found(
+    finding(
         Misleading,
         "other programs compete for the CPUs",
         format!(
@@ -68,7 +68,7 @@ pub(super) fn busy(facts: &Facts) -> Option<Finding> {
 
 pub(super) fn virtual_machine(facts: &Facts) -> Option<Finding> {
     let hypervisor = facts.host.virtualisation.as_deref()?;
-    found(
+    finding(
         Note,
         "dropping caches affects only this guest: the host may still cache the data, and the disk may be rate-limited",
         format!("virtual machine: {hypervisor}"),
@@ -81,7 +81,7 @@ pub(super) fn smt(facts: &Facts) -> Option<Finding> {
     if cpu.smt != Some(true) || !facts.any(|job| job.threads > 1) {
         return None;
     }
-    found(
+    finding(
         Note,
         "two threads may share a core, and then each runs slower than alone",
         format!("SMT is on: {} CPUs on {} cores", cpu.online, cpu.cores),

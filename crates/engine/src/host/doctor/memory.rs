@@ -1,6 +1,6 @@
 //! Checks of the memory: its size and limits, eviction, and huge pages.
 
-use super::facts::{Facts, Finding, found};
+use super::facts::{Facts, Finding, finding};
 use crate::record::Severity::{Misleading, Note};
 use crate::units::show_bytes;
 
@@ -10,7 +10,7 @@ pub(super) fn larger_than_memory(facts: &Facts) -> Option<Finding> {
     if total == 0 || span <= total || !facts.uses_cache() {
         return None;
     }
-    found(
+    finding(
         Misleading,
         "the target does not fit in memory: it cannot be warm, and each pass evicts what the previous one read",
         format!("target {}, memory {}", show_bytes(span), show_bytes(total)),
@@ -25,7 +25,7 @@ pub(super) fn memory_limit(facts: &Facts) -> Option<Finding> {
     if span <= limit || !facts.uses_cache() {
         return None;
     }
-    found(
+    finding(
         Misleading,
         "the control group's memory limit, which includes the page cache, is below the target's size: it cannot be warm",
         format!("limit {}, target {}", show_bytes(limit), show_bytes(span)),
@@ -38,7 +38,7 @@ pub(super) fn evictor(facts: &Facts) -> Option<Finding> {
     if !facts.uses_cache() {
         return None;
     }
-    found(
+    finding(
         Misleading,
         "a kernel thread may evict the target's idle pages, so warm trials can become partly cold",
         format!(
@@ -52,7 +52,7 @@ pub(super) fn free_page_reporting(facts: &Facts) -> Option<Finding> {
     if !facts.host.memory.reports_free_pages || !facts.uses_cold() {
         return None;
     }
-    found(
+    finding(
         Note,
         "freed memory returns to the host and its next first touch is up to ten times slower, so cold reads depend on earlier work",
         "virtio_balloon reports free pages (feature bit 5)",
@@ -66,7 +66,7 @@ pub(super) fn no_huge_pages(facts: &Facts) -> Option<Finding> {
     if !is_known || setting == "always" || setting == "madvise" || !facts.any(|job| job.direct) {
         return None;
     }
-    found(
+    finding(
         Note,
         "direct I/O buffers are on small pages: large blocks need many more entries per request (at 1 MiB, 1.3 instead of 3.4 GB/s was measured)",
         format!("transparent huge pages: {setting}"),

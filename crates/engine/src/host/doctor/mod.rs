@@ -1,5 +1,5 @@
-//! The doctor: checks for properties of machine, target and plan that would disturb a measurement.
-//! Every check is a pure function of facts that were collected before.
+//! The doctor: checks for properties of the machine, target and plan that would disturb a
+//! measurement. Every check is a pure function of facts that were collected beforehand.
 
 mod device;
 mod facts;
@@ -31,7 +31,7 @@ macro_rules! checks {
     };
 }
 
-/// All checks, in the order of the report within a severity.
+/// All checks, in the order in which the report lists them within a severity.
 pub static CHECKS: &[Check] = checks! {
     "memory-target" "the target is in memory" target::memory_target;
     "holes" "parts of the target were never written and read as zeros without disk access" target::holes;

@@ -1,6 +1,6 @@
 //! Checks of the target: where its bytes can come from, and what is stored of it.
 
-use super::facts::{Facts, Finding, found};
+use super::facts::{Facts, Finding, finding};
 use crate::host::TargetKind;
 use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::sys::direct::DirectSupport;
@@ -13,7 +13,7 @@ pub(super) fn memory_target(facts: &Facts) -> Option<Finding> {
         Some(device) => format!("{} keeps its data in memory", device.name),
         None => format!("the file system is {}", target.fs),
     };
-    found(
+    finding(
         Wrong,
         "the target is in memory: no disk is measured",
         what,
@@ -21,7 +21,7 @@ pub(super) fn memory_target(facts: &Facts) -> Option<Finding> {
     )
 }
 
-/// Share of holes below which the throughput hardly changes.
+/// Share of holes below which they hardly affect throughput.
 const NEGLIGIBLE_SHARE: f64 = 0.01;
 
 pub(super) fn holes(facts: &Facts) -> Option<Finding> {
@@ -34,7 +34,7 @@ pub(super) fn holes(facts: &Facts) -> Option<Finding> {
         show_bytes(target.size),
         crate::host::target::method_name(stored.method)
     );
-    found(
+    finding(
         if share >= NEGLIGIBLE_SHARE { Wrong } else { Note },
         format!(
             "{} of the target was never written: the kernel returns zeros without reading the disk",
@@ -55,13 +55,13 @@ pub(super) fn not_direct(facts: &Facts) -> Option<Finding> {
     })?;
     match target.direct {
         Some(DirectSupport::Known(_)) => None,
-        Some(DirectSupport::Refused) => found(
+        Some(DirectSupport::Refused) => finding(
             Wrong,
             "direct I/O is refused for this file, or goes through the page cache",
             format!("statx(2) on {} reports a direct-I/O alignment of 0", target.fs),
             "omit --direct, or choose a file on another file system",
         ),
-        Some(DirectSupport::Unknown) | None => found(
+        Some(DirectSupport::Unknown) | None => finding(
             Note,
             "it is unknown whether direct I/O is really direct here",
             format!("{} does not report STATX_DIOALIGN", target.fs),
@@ -70,7 +70,7 @@ pub(super) fn not_direct(facts: &Facts) -> Option<Finding> {
     }
 }
 
-/// Bits per byte from which data hardly compresses.
+/// Bits per byte above which data hardly compresses.
 const MIN_RANDOM_ENTROPY: f64 = 7.5;
 
 pub(super) fn compressed(facts: &Facts) -> Option<Finding> {
@@ -83,7 +83,7 @@ pub(super) fn compressed(facts: &Facts) -> Option<Finding> {
         Some(bits) => (Wrong, format!("; sampled data has {bits:.1} bits per byte")),
         None => (Misleading, String::new()),
     };
-    found(
+    finding(
         severity,
         "the file system may store fewer bytes than it returns, so the disk may move less than the result shows",
         format!("{why}{data}"),
@@ -93,7 +93,7 @@ pub(super) fn compressed(facts: &Facts) -> Option<Finding> {
 
 pub(super) fn network_target(facts: &Facts) -> Option<Finding> {
     let target = facts.target.filter(|target| target.network)?;
-    found(
+    finding(
         Misleading,
         "the bytes come from another machine: its caches can be neither inspected nor dropped, and the result includes the network",
         format!("the file system is {}{}", target.fs, from_source(target.source.as_deref())),
@@ -103,7 +103,7 @@ pub(super) fn network_target(facts: &Facts) -> Option<Finding> {
 
 pub(super) fn fuse_target(facts: &Facts) -> Option<Finding> {
     let target = facts.target.filter(|target| target.fuse && !target.network)?;
-    found(
+    finding(
         Misleading,
         "a user-space program serves this file system: the result includes its cache and its speed",
         format!("the file system is {}{}", target.fs, from_source(target.source.as_deref())),
@@ -120,13 +120,13 @@ const MAX_USED_SHARE: f64 = 0.9;
 
 pub(super) fn full(facts: &Facts) -> Option<Finding> {
     let target = facts.target?;
-    let used = target.used().filter(|used| *used > MAX_USED_SHARE)?;
+    let used = target.used_share().filter(|used| *used > MAX_USED_SHARE)?;
     let severity = if facts.plan.is_some() && facts.writes() || target.kind == TargetKind::Scratch {
         Misleading
     } else {
         Note
     };
-    found(
+    finding(
         severity,
         "the file system is nearly full: new files are fragmented and writes are slower",
         format!(
@@ -144,7 +144,7 @@ pub(super) fn cached(facts: &Facts) -> Option<Finding> {
     if !facts.uses_cold() {
         return None;
     }
-    found(
+    finding(
         Note,
         "most of the target is cached: cold trials drop it, and other programs that use it will have to read it again",
         format!("{} in the page cache", show_share(resident.share)),
@@ -164,7 +164,7 @@ pub(super) fn residency(facts: &Facts) -> Option<Finding> {
         }
         _ => return None,
     };
-    found(
+    finding(
         Note,
         message,
         evidence,
@@ -174,7 +174,7 @@ pub(super) fn residency(facts: &Facts) -> Option<Finding> {
 
 pub(super) fn access_time(facts: &Facts) -> Option<Finding> {
     facts.target.filter(|target| target.noatime == Some(false))?;
-    found(
+    finding(
         Note,
         "each read checks whether to update the file's access time, which makes small reads 5-10 % slower",
         "O_NOATIME is refused for this file, and its file system is not mounted with noatime",

@@ -12,7 +12,7 @@ pub fn facts_of<'a>(
     Facts { host, target, plan: plan.map(planned) }
 }
 
-/// Backends that the checks know.
+/// The backends used by the tests of checks.
 static INFOS: [&Info; 1] = [&Info {
     id: "uring",
     kernel_switch: Some("kernel.io_uring_disabled"),
@@ -44,8 +44,8 @@ pub fn check(
     finding
 }
 
-/// One cell over 1 GiB that reads 4 KiB blocks cold; `words` change it: a backend,
-/// `cold|warm|asis`, `direct`, `write`, `read`.
+/// Returns a plan with one cell that reads 1 GiB cold in 4 KiB blocks; `words` modify it: a
+/// backend, `cold|warm|asis`, `direct`, `write`, `read`.
 pub fn plan(words: &[&str]) -> Plan {
     let mut job = Job {
         count: None,

@@ -34,7 +34,7 @@ fn inspects_a_real_file() {
         ("some/file", 1 << 20, TargetKind::Scratch)
     );
     assert!(!facts.fs.is_empty() && facts.space.is_some());
-    assert!(facts.used().is_some_and(|used| (0.0..=1.0).contains(&used)));
+    assert!(facts.used_share().is_some_and(|used| (0.0..=1.0).contains(&used)));
     assert!(facts.resident.is_none_or(|now| (0.0..=1.0).contains(&now.share)));
     let evidence = facts.evidence(1 << 20, None);
     assert_eq!(evidence.fs, facts.fs);

@@ -26,7 +26,7 @@ fn every_switch_is_documented() {
     let job = job("fio");
     let limited = Task { limit: Some(Duration::from_secs(1)), ..task(&job, &TWO) };
     for arg in Fio.command(&limited) {
-        // Switches with a constant value are documented with it.
+        // Switches with a constant value are documented with that value.
         let fixed = ["output-format", "create", "util", "invalidate", "fadvise", "align", "gtod"]
             .iter()
             .any(|word| arg.contains(word));
@@ -148,7 +148,7 @@ fn a_failure_quotes_the_message_of_fio_and_garbage_is_an_error() {
     }
     let below = REAL.replacen("\"usr_cpu\" : 3", "\"usr_cpu\" : -3", 1);
     assert!(error_of(&below, "").contains("impossible figures"));
-    // Two threads of these would overflow a sum.
+    // The sum for two such threads would overflow.
     for figure in ["io_bytes", "total_ios", "minf"] {
         let name = format!("\"{figure}\" : ");
         let start = REAL.find(&name).unwrap() + name.len();

@@ -9,7 +9,7 @@ fn best(jobs: &[Job]) -> Option<Axis> {
     Axis::best(jobs.iter())
 }
 
-/// Every combination of these values.
+/// Returns every combination of these values.
 fn grid(blocks: &[u64], counts: &[Option<u64>], threads: &[u32]) -> Vec<Job> {
     let mut jobs = Vec::new();
     for block in blocks {
@@ -24,7 +24,7 @@ fn grid(blocks: &[u64], counts: &[Option<u64>], threads: &[u32]) -> Vec<Job> {
     jobs
 }
 
-/// Two jobs that differ in everything.
+/// Returns two jobs that differ in everything.
 fn opposites() -> [Job; 2] {
     let one = Job {
         block: 8,
@@ -62,7 +62,7 @@ fn every_axis_has_its_row_and_clears_what_it_shows() {
         assert_eq!(serde_json::to_string(&axis).unwrap(), format!("\"{}\"", axis.id()));
         assert!(axis.differs(jobs.iter()), "{axis:?}");
         let cleared = jobs.each_ref().map(|job| axis.without(job));
-        // Where nothing is mixed the share of reads follows from the operation.
+        // Without a mix, the share of reads follows from the operation.
         assert!(!axis.differs(cleared.iter()), "{axis:?} is still there");
         assert_eq!(axis.is_number(), Axis::NUMBERS.contains(&axis), "{axis:?}");
     }
@@ -76,10 +76,10 @@ fn every_axis_has_its_row_and_clears_what_it_shows() {
 #[test]
 fn numbers_have_places() {
     let jobs = opposites();
-    assert_eq!(Axis::NUMBERS.map(|axis| axis.of(&jobs[0])), [8, 3, 5, 7, 100, 30]);
+    assert_eq!(Axis::NUMBERS.map(|axis| axis.value_of(&jobs[0])), [8, 3, 5, 7, 100, 30]);
     let write = Job { op: Op::Write, ..jobs[1].clone() };
     assert_eq!(
-        (Axis::Count.of(&write), Axis::Mix.of(&write)),
+        (Axis::Count.value_of(&write), Axis::Mix.value_of(&write)),
         (25, 0),
         "one pass has as many operations as blocks"
     );
@@ -130,9 +130,9 @@ fn an_axis_on_which_a_job_has_no_place_is_not_drawn() {
 
 #[test]
 fn values_are_told_in_their_own_words() {
-    let told = |axis: Axis, value: u64| {
+    fn told(axis: Axis, value: u64) -> [String; 3] {
         [axis.show(value), axis.tick(value as f64), axis.short(value as f64)]
-    };
+    }
     assert_eq!(told(Axis::Block, 4096), ["4 KiB", "4 KiB", "4k"]);
     assert_eq!(told(Axis::Count, 8 << 20), ["8388608 operations", "8m", "8m"]);
     assert_eq!(told(Axis::Size, 8 << 20), ["8 MiB of the file", "8 MiB", "8m"]);

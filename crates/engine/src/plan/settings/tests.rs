@@ -27,6 +27,7 @@ fn every_setting_goes_to_argv_and_back() {
         ("cpu-cache", "keep,flush"),
         ("writes", "overwrite,append"),
         ("trials", "3"),
+        ("until", "0.5%"),
         ("budget", "9s"),
         ("trial-time", "5s..15s"),
         ("seed", "7"),
@@ -57,8 +58,8 @@ fn every_setting_goes_to_argv_and_back() {
     }
     assert_eq!(back, all);
     let mut said = Settings::default();
-    all.said().for_each(|(name, text)| said.set(name, &text).unwrap());
-    assert_eq!((said, all.said().count()), (all.clone(), Settings::ALL.len()));
+    all.given_values().for_each(|(name, text)| said.set(name, &text).unwrap());
+    assert_eq!((said, all.given_values().count()), (all.clone(), Settings::ALL.len()));
 }
 
 #[test]
@@ -79,6 +80,9 @@ fn bad_values_are_one_line_that_says_what_is_wanted() {
     for (name, text, wanted) in [
         ("threads", "0", "between 1 and 1024"),
         ("trials", "0", "trials from 1"),
+        ("until", "0", "from 0.01 to 100"),
+        ("until", "5%%x", "a percentage"),
+        ("until", "nan", "a percentage"),
         ("budget", "0s", "above 0"),
         ("trial-time", "9s..1s", "backwards"),
         ("seed", "-1", "a seed"),

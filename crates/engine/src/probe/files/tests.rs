@@ -1,4 +1,4 @@
-//! Short runs of the file probes: what they read, write and leave behind.
+//! Short runs of the file probes, checking what they read, write and leave behind.
 
 use super::*;
 use crate::plan::{Group, ProbeCell};
@@ -126,12 +126,12 @@ fn a_small_file_stays_cached_whole() {
         Err(ProbeError::Missing(why)) => return assert!(why.contains("cache"), "{why}"),
         Err(error) => panic!("{error}"),
     }
-    // 16 MiB are less than a control group needs, so it is a lower bound.
+    // 16 MiB is less than a control group needs, so the value is a lower bound.
     assert!(
         gauge.evidence()[0].contains("lower bound")
             && gauge.evidence().iter().any(|line| line.contains("second read: 0 B"))
     );
-    // A warning too, not only evidence.
+    // Reported as a warning too, not only as evidence.
     assert_eq!(
         gauge.warnings().iter().map(|warning| warning.id.as_ref()).collect::<Vec<_>>(),
         ["at-least"]

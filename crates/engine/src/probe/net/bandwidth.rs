@@ -77,19 +77,20 @@ impl Probe for Bandwidth {
 
     fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
         if let Some(sizes) = context.requested_values(&INFO, "bytes") {
-            // The default size is not a parameter of its cells, as in older sessions.
-            let of = |to: Destination, bytes: u64| {
+            // The default size is not a parameter of its cells, for compatibility with older
+            // sessions.
+            fn cell_of(to: Destination, bytes: u64) -> ProbeCell {
                 ProbeCell::new(
                     INFO.id,
                     to.params().chain((bytes != DEFAULT_BYTES).then_some(("bytes", bytes.into()))),
                 )
-            };
+            }
             return destination::ALL
                 .into_iter()
-                .flat_map(|to| sizes.iter().map(move |bytes| of(to, *bytes)))
+                .flat_map(|to| sizes.iter().map(move |bytes| cell_of(to, *bytes)))
                 .collect();
         }
-        let of = |to: Destination| {
+        fn default_cells(to: Destination) -> impl Iterator<Item = ProbeCell> {
             let plain = ProbeCell::new(INFO.id, to.params());
             let apart = (to == destination::ALL[0]).then(|| on_other_cpu(plain.clone()));
             let smaller = OTHER_BYTES.iter().filter(move |_| to.ip == Ip::V4);
@@ -97,8 +98,8 @@ impl Probe for Bandwidth {
                 ProbeCell::new(INFO.id, to.params().chain([("bytes", (*bytes).into())]))
             });
             [plain].into_iter().chain(apart).chain(smaller)
-        };
-        destination::ALL.into_iter().flat_map(of).collect()
+        }
+        destination::ALL.into_iter().flat_map(default_cells).collect()
     }
 
     fn unit(&self, _: &ProbeCell) -> Unit {

@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use super::key::{self, PROOF, Side};
+use super::key::{self, PROOF_LEN, Side};
 use super::limits::Limits;
 use super::secret::SaltedKey;
 use super::timed_io::{StreamError, TimedIo, prepare};
@@ -84,7 +84,7 @@ fn greet(
     let mut hello = [0; Hello::LEN];
     io.read(stream, &mut hello)?;
     let hello = Hello::decode(&hello);
-    // A client of another version still gets the challenge, which contains this version.
+    // A client of another version still gets the challenge, which contains our version.
     if let Err(other @ (ProtocolError::Magic | ProtocolError::Message)) = hello {
         return Err(other.into());
     }
@@ -95,7 +95,7 @@ fn greet(
         .map_or(Default::default(), |salted| (salted.salt, Some(&salted.key)));
     io.write(stream, &Challenge { secret: key.is_some(), salt, nonce }.encode())?;
     let hello = hello?;
-    let mut proof = [0; PROOF];
+    let mut proof = [0; PROOF_LEN];
     io.read(stream, &mut proof)?;
     if !key::verify_proof(&proof, key, Side::Client, &hello.nonce, &nonce) {
         io.write(stream, &[0])?;
@@ -122,8 +122,8 @@ impl Client<'_> {
         loop {
             let mut bytes = [0; FRAME];
             self.io.read(self.stream, &mut bytes)?;
-            // Reading checks the clock only when it waits, and a client that never pauses is never
-            // waited for.
+            // Reading checks the clock only when it waits, and a client that never pauses never
+            // makes it wait.
             if Instant::now() > self.io.until {
                 return Err(StreamError::Late.into());
             }
@@ -166,7 +166,7 @@ impl Client<'_> {
             self.io.write(self.stream, &message)?;
             self.charge(2 * bytes)?;
             round += 1;
-            // Checks the clock rarely: this loop is what is measured.
+            // Checks the clock rarely, because this loop is being measured.
             if round.is_multiple_of(256) && Instant::now() > self.io.until {
                 return Err(StreamError::Late.into());
             }
@@ -174,7 +174,7 @@ impl Client<'_> {
     }
 
     fn charge(&mut self, bytes: u64) -> Result<(), ServeError> {
-        // Charges at least a frame, so that requests without data reach the limit too.
+        // Charges at least one frame, so that requests without data reach the limit too.
         self.left = self.left.checked_sub(bytes.max(FRAME as u64)).ok_or(ServeError::ByteLimit)?;
         Ok(())
     }

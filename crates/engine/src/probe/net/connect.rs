@@ -10,7 +10,7 @@ use nix::sys::socket::{
 };
 use nix::sys::time::{TimeVal, TimeValLike};
 
-use super::connection::{ConnectionError, IDLE};
+use super::connection::{ConnectionError, IDLE_TIMEOUT};
 use super::destination::{self, Destination, Route};
 use super::estimate;
 use super::wire::Request;
@@ -67,11 +67,11 @@ impl Probe for Connect {
     }
 
     fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        let of = |to: Destination| {
+        fn both_parts(to: Destination) -> [ProbeCell; 2] {
             ["setup", "teardown"]
                 .map(|part| ProbeCell::new(INFO.id, to.params().chain([("part", part.into())])))
-        };
-        destination::ALL.into_iter().flat_map(of).collect()
+        }
+        destination::ALL.into_iter().flat_map(both_parts).collect()
     }
 
     fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
@@ -117,7 +117,7 @@ impl Probe for Connect {
 }
 
 struct Connections {
-    /// Keeps the far end alive, and queries how many connections it accepted.
+    /// Keeps the far end alive, and is used to query how many connections it accepted.
     route: Route,
     address: SocketAddr,
     part: Part,
@@ -155,10 +155,10 @@ impl Connections {
                 self.accepted_total += taken;
                 return Ok(());
             }
-            if begin.elapsed() > IDLE {
+            if begin.elapsed() > IDLE_TIMEOUT {
                 let why = format!(
                     "the far end accepted only {taken} of {wanted} connections within {} s",
-                    IDLE.as_secs()
+                    IDLE_TIMEOUT.as_secs()
                 );
                 return Err(ProbeError::Missing(why));
             }

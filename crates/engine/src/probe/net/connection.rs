@@ -4,31 +4,34 @@ use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::key::{self, Nonce, PROOF, Side};
+use super::key::{self, Nonce, PROOF_LEN, Side};
 use super::secret::{Secret, SecretError, VARIABLE};
 use super::tcp_info;
 use super::timed_io::{StreamError, TimedIo, prepare};
-use super::wire::{self, Challenge, FRAME, HEAD, Hello, MAX_FACTS, ProtocolError, Reply, Request};
+use super::wire::{
+    self, Challenge, FRAME, HEAD_LEN, Hello, MAX_FACTS, ProtocolError, Reply, Request,
+};
 use crate::probe::error::ProbeError;
 use crate::probe::stop_flag::StopFlag;
 use crate::record::HostSummary;
 use crate::sys::nonce::random;
 
 /// How long a peer may be silent.
-pub const IDLE: Duration = Duration::from_secs(3);
-/// Longest use of a connection: a visit to a cell is over by then.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Maximum lifetime of a connection: the measurement of a cell ends before that.
 const MAX_DURATION: Duration = Duration::from_secs(600);
 
 /// A connection to a server, ready for requests.
 pub struct Connection {
     stream: TcpStream,
     stop: StopFlag,
-    /// Time limit without a single byte.
+    /// Time limit for waiting without a single byte.
     idle: Duration,
     until: Instant,
 }
 
-/// Why there is no connection, or no reply on it. The messages contain no secret and no address.
+/// Why there is no connection, or no reply on it. The messages contain neither a secret nor an
+/// address.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectionError {
     #[error("cannot connect: {0}")]
@@ -60,7 +63,7 @@ pub enum ConnectionError {
 }
 
 impl ConnectionError {
-    /// Converts into the error of a cell; a stop remains a stop.
+    /// Converts this into the error of a cell; a stop remains a stop.
     pub fn into_probe_error(self) -> ProbeError {
         match self {
             ConnectionError::Stream(StreamError::Stopped) => ProbeError::Stopped,
@@ -70,20 +73,20 @@ impl ConnectionError {
 }
 
 impl Connection {
-    /// Connects; then both ends prove that they know `secret`, this one first.
+    /// Connects, then each end proves to the other that it knows `secret`, this one first.
     ///
     /// # Errors
-    /// There is no server, it is not `iotui serve`, or the secrets differ.
+    /// If there is no server, it is not `iotui serve`, or the secrets differ.
     pub fn open(
         to: SocketAddr,
         secret: Option<&Secret>,
         stop: &StopFlag,
     ) -> Result<Connection, ConnectionError> {
-        Connection::open_within(to, secret, stop, IDLE)
+        Connection::open_within(to, secret, stop, IDLE_TIMEOUT)
     }
 
-    /// Like [`open`](Connection::open), for a peer that may be silent for `idle`; its whole
-    /// greeting may take twice that.
+    /// Opens a connection like [`open`](Connection::open), to a peer that may be silent for `idle`;
+    /// its whole greeting may take twice that.
     pub(super) fn open_within(
         to: SocketAddr,
         secret: Option<&Secret>,
@@ -93,8 +96,8 @@ impl Connection {
         let mut connection = Connection::connect(to, stop, idle)?;
         let (mut nonce, mut challenge) = connection.hello(secret)?;
         if let Some(secret) = secret.filter(|secret| !secret.has_key(&challenge.salt)) {
-            // A crowded server keeps a place only for a round trip, and deriving a key takes
-            // longer: connect again with the key.
+            // A crowded server keeps a place only for one round trip, and deriving a key takes
+            // longer: connect again once the key is derived.
             drop(connection);
             secret.key(&challenge.salt)?;
             connection = Connection::connect(to, stop, idle)?;
@@ -120,7 +123,7 @@ impl Connection {
         let nonce = random().map_err(ConnectionError::Nonce)?;
         self.write(&Hello { nonce }.encode())?;
         let mut challenge = [0; Challenge::LEN];
-        let (head, rest) = challenge.split_at_mut(HEAD);
+        let (head, rest) = challenge.split_at_mut(HEAD_LEN);
         self.read(head).map_err(|lost| {
             if matches!(lost, StreamError::Closed) { ConnectionError::Closed } else { lost.into() }
         })?;
@@ -150,7 +153,7 @@ impl Connection {
         if verdict != [1] {
             return Err(ConnectionError::Refused);
         }
-        let mut proof = [0; PROOF];
+        let mut proof = [0; PROOF_LEN];
         self.read(&mut proof)?;
         if key::verify_proof(&proof, key.as_ref(), Side::Server, nonce, &challenge.nonce) {
             Ok(())
@@ -167,7 +170,7 @@ impl Connection {
     /// Reads all of `buffer`.
     ///
     /// # Errors
-    /// The other end is gone or silent, or the run was stopped.
+    /// If the other end is gone or silent, or the run was stopped.
     pub fn read(&self, buffer: &mut [u8]) -> Result<(), StreamError> {
         self.with_io(|io| io.read(&self.stream, buffer))
     }
@@ -175,7 +178,7 @@ impl Connection {
     /// Writes all of `bytes`.
     ///
     /// # Errors
-    /// The same as of [`read`](Connection::read).
+    /// Same as for [`read`](Connection::read).
     pub fn write(&self, bytes: &[u8]) -> Result<(), StreamError> {
         self.with_io(|io| io.write(&self.stream, bytes))
     }
@@ -183,7 +186,7 @@ impl Connection {
     /// Sends a request without waiting for its reply.
     ///
     /// # Errors
-    /// The same as of [`read`](Connection::read).
+    /// Same as for [`read`](Connection::read).
     pub fn ask(&self, request: Request) -> Result<(), StreamError> {
         self.write(&request.encode())
     }
@@ -191,7 +194,7 @@ impl Connection {
     /// Waits for the reply to the last request and returns its value.
     ///
     /// # Errors
-    /// The same as of [`read`](Connection::read), or the request was refused.
+    /// Same as for [`read`](Connection::read), or the request was refused.
     pub fn reply(&self) -> Result<u64, ConnectionError> {
         let mut bytes = [0; FRAME];
         self.read(&mut bytes)?;
@@ -205,7 +208,7 @@ impl Connection {
     /// trusted.
     ///
     /// # Errors
-    /// The same as of [`reply`](Connection::reply).
+    /// Same as for [`reply`](Connection::reply).
     pub fn facts(&self) -> Result<HostSummary, ConnectionError> {
         self.ask(Request::Facts)?;
         let len = self.reply()?;

@@ -25,13 +25,13 @@ pub const ALL: [Destination; 4] = [
     Destination { remote: true, ip: Ip::V6 },
 ];
 
-/// How to get a peer.
+/// How to connect to a peer.
 const NO_PEER: &str =
     "no remote machine was given: run iotui serve there, and add --remote HOST here";
 
 /// A connection to a destination; owns the server if that is in this process.
 pub struct Route {
-    // Dropped before the server that it leads to.
+    // Dropped before the server that it connects to.
     pub connection: Connection,
     _server: Option<LoopbackServer>,
 }
@@ -61,7 +61,7 @@ impl Destination {
     /// Checks that it can be reached. A peer is contacted once for all cells.
     ///
     /// # Errors
-    /// The reason, in words for the user.
+    /// The reason why not, worded for the user.
     pub fn check(self, context: &ProbeContext) -> Result<(), String> {
         match (self.remote, &context.peer) {
             (false, _) => {
@@ -83,7 +83,7 @@ impl Destination {
     /// Connects to it. A server in this process runs on `cpu`, or wherever this thread may run.
     ///
     /// # Errors
-    /// It cannot be reached.
+    /// If it cannot be reached.
     pub fn open(self, cpu: Option<usize>, context: &ProbeContext) -> Result<Route, ProbeError> {
         if !self.remote {
             let server = LoopbackServer::start(self.ip, cpu)

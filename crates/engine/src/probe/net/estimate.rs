@@ -12,7 +12,9 @@ const FRAMING: f64 = 38.0;
 
 /// Returns the speed in bytes per second and the MTU of the fastest card with a link.
 fn link(context: &ProbeContext) -> Option<(f64, f64)> {
-    let up = |card: &&NetworkCard| !card.is_virtual && card.state == "up";
+    fn up(card: &&NetworkCard) -> bool {
+        !card.is_virtual && card.state == "up"
+    }
     let fast = context
         .host
         .network

@@ -1,13 +1,14 @@
-//! The key derived from a secret, and how both ends prove with it that they know the secret without
+//! The key derived from a secret, and how each end proves that it knows the secret without
 //! revealing it.
 //!
 //! The secret is stretched by Argon2id (RFC 9106) with a salt chosen by the server: an attacker who
 //! obtains a proof, for example by posing as the server, has to derive a key for every guess. The
 //! server derives its key once, and a client once per server, so neither can be made to spend more.
-//! A salt chosen by an attacker reveals nothing: its keys are useless with any other salt.
+//! A salt chosen by an attacker reveals nothing: keys derived with it are useless with any other
+//! salt.
 //!
-//! Then follows challenge and response over HMAC-SHA256 (RFC 2104): each end signs both nonces and
-//! a word that names its side, so neither a recorded nor a reflected proof is accepted. This keeps
+//! Challenge and response over HMAC-SHA256 (RFC 2104) follow: each end signs both nonces and a word
+//! that names its side, so neither a recorded nor a reflected proof is accepted. This keeps
 //! strangers out; the measured traffic is not encrypted.
 
 use std::fmt;
@@ -16,10 +17,10 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-pub const NONCE: usize = 32;
-pub type Nonce = [u8; NONCE];
-pub const PROOF: usize = 32;
-pub type Proof = [u8; PROOF];
+pub const NONCE_LEN: usize = 32;
+pub type Nonce = [u8; NONCE_LEN];
+pub const PROOF_LEN: usize = 32;
+pub type Proof = [u8; PROOF_LEN];
 pub const SALT: usize = 16;
 pub type Salt = [u8; SALT];
 
@@ -47,12 +48,14 @@ pub fn stretch(secret: &[u8], salt: &Salt) -> Option<Key> {
     let mut memory = allocate_blocks(PARAMS.block_count())?;
     let mut key = [0; 32];
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, PARAMS);
-    // The lengths and parameters are valid constants, so only memory can be missing.
+    // The lengths and parameters are valid constants, so the only possible failure is lack of
+    // memory.
     argon2.hash_password_into_with_memory(secret, salt, &mut key, &mut memory).ok()?;
     Some(Key(key))
 }
 
-/// Allocates `count` blocks; `None` if there is not enough memory, where the library would abort.
+/// Allocates `count` blocks; `None` if there is not enough memory, in which case the library would
+/// abort.
 fn allocate_blocks(count: usize) -> Option<Vec<Block>> {
     let mut blocks = Vec::new();
     blocks.try_reserve_exact(count).ok()?;
@@ -72,7 +75,7 @@ fn sign(key: Option<&Key>, side: Side, client: &Nonce, server: &Nonce) -> Hmac<S
         Side::Client => b"iotui client 2",
         Side::Server => b"iotui server 2",
     };
-    // Without a secret both ends sign with an empty key: the frames are the same.
+    // Without a secret both ends sign with an empty key, so the frames are the same.
     let key = key.map_or(&[][..], |key| &key.0);
     let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(key)
         .unwrap_or_else(|_| unreachable!("HMAC takes a key of any length"));

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-/// The limits of a server: no client can cost more than this.
+/// The limits of a server: no client can use more than this.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Authenticated clients served at once, each by a thread.
     pub clients: usize,
-    /// Connections that have not sent anything yet. When there are more, the oldest one of the
+    /// Connections that have not sent anything yet. If there are more, the oldest one of the
     /// address with the most is closed; those within the grace period are kept, and the new one
     /// waits.
     pub silent: usize,
     /// The same for connections that have sent something but are not authenticated yet.
     pub greeters: usize,
-    /// How long a connection keeps its place at least: enough for the round trip of a client that
+    /// Minimum time that a connection keeps its place: enough for the round trip of a client that
     /// knows the secret.
     pub grace: Duration,
     /// Time limit from the first byte to the last proof.
@@ -27,8 +27,8 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Each client has buffers of at most 320 KiB and a stack of 256 KiB; 32 clients are more than
-    /// any comparison needs.
+    /// Returns the default: each client has buffers of at most 320 KiB and a stack of 256 KiB; 32
+    /// clients are more than any comparison needs.
     fn default() -> Limits {
         Limits {
             clients: 32,

@@ -11,7 +11,7 @@ use super::limits::Limits;
 use super::server::Server;
 use crate::sys::threads::Affinity;
 
-/// A server on a free port of the loopback; dropping it ends its threads.
+/// A server on a free loopback port; dropping it ends its threads.
 pub struct LoopbackServer {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
@@ -20,10 +20,10 @@ pub struct LoopbackServer {
 }
 
 impl LoopbackServer {
-    /// Starts it. Its threads run on `cpu`, or wherever the calling thread may run.
+    /// Starts the server. Its threads run on `cpu`, or wherever the calling thread may run.
     ///
     /// # Errors
-    /// There is no loopback of this kind, or no thread or descriptor is available.
+    /// If there is no loopback interface of this kind, or no thread or descriptor is available.
     pub fn start(ip: Ip, cpu: Option<usize>) -> io::Result<LoopbackServer> {
         let listener = listen(ip)?;
         let address = listener.local_addr()?;
@@ -33,7 +33,8 @@ impl LoopbackServer {
         let stopped = Arc::clone(&stop);
         let body = move || {
             if let Some(cpu) = cpu {
-                // If refused, it runs where the scheduler puts it, which only changes the figures.
+                // If refused, the server runs where the scheduler puts it, which only changes the
+                // results.
                 let _ = Affinity::only(cpu).apply();
             }
             // The client notices a failure when its connection ends.
@@ -48,7 +49,7 @@ impl LoopbackServer {
     }
 }
 
-/// A socket on a free port of the loopback.
+/// Opens a socket on a free loopback port.
 ///
 /// # Errors
 /// The errno of bind(2): no such loopback.

@@ -1,6 +1,6 @@
 //! The network probes, and `iotui serve`, their far end on another machine. For cells over the
-//! loopback the probe starts the same server itself: they measure this machine's own share of the
-//! cost of a real network.
+//! loopback the probe starts the same server itself: they measure the share of a real network's
+//! cost that this machine causes.
 
 mod bandwidth;
 mod client;

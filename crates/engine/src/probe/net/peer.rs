@@ -23,7 +23,7 @@ pub struct Peer {
     v6: OnceLock<Result<HostSummary, String>>,
 }
 
-/// Time limit of name resolution.
+/// Time limit for name resolution.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Peer {
@@ -37,7 +37,7 @@ impl Peer {
     /// Returns the secret, if there is one.
     ///
     /// # Errors
-    /// The secret cannot be used.
+    /// If the secret cannot be used.
     pub fn secret(&self) -> Result<Option<&Secret>, String> {
         self.secret.as_ref().map(Option::as_ref).map_err(String::clone)
     }
@@ -45,7 +45,7 @@ impl Peer {
     /// Returns its first address of this kind.
     ///
     /// # Errors
-    /// The name is unknown, or has no such address.
+    /// If the name is unknown, or has no such address.
     pub fn address(&self, ip: Ip) -> Result<SocketAddr, String> {
         let addresses =
             self.addresses.get_or_init(|| resolve(&self.remote)).as_ref().map_err(String::clone)?;
@@ -57,7 +57,7 @@ impl Peer {
     /// Returns its facts, requested on first use.
     ///
     /// # Errors
-    /// It cannot be reached or refuses; the result is cached too.
+    /// If it cannot be reached or refuses; the failure is cached too.
     pub fn fetch_facts(&self, ip: Ip, stop: &StopFlag) -> Result<HostSummary, String> {
         let known = if ip == Ip::V4 { &self.v4 } else { &self.v6 };
         let fetch = || {

@@ -1,4 +1,4 @@
-//! `ping` as a gauge: the well-known program, for comparison with iotui's own measurement.
+//! `ping` as a gauge: the well-known program, for comparison with iotui's measurement.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
@@ -18,8 +18,8 @@ const SHORT_INTERVAL: &str = "0.002";
 const LONG_INTERVAL: &str = "0.2";
 /// Maximum echoes per process.
 const MAX_ECHOES: u64 = 10;
-/// Seconds to wait for a reply, and the limit of a process; [`PROCESS_TIMEOUT`] adds time for its
-/// start.
+/// Seconds to wait for a reply, and the time limit of a process; [`PROCESS_TIMEOUT`] adds time for
+/// its start.
 const REPLY_TIMEOUT: &str = "1";
 const PROCESS_LIMIT: &str = "4";
 const PROCESS_TIMEOUT: Duration = Duration::from_secs(6);
@@ -38,7 +38,7 @@ pub struct Ping {
 /// Checks that ping is installed.
 ///
 /// # Errors
-/// It is not; the message says how to install it.
+/// If it is not; the message says how to install it.
 pub fn check() -> Result<(), String> {
     find_ping().map(drop)
 }
@@ -54,7 +54,7 @@ impl Ping {
     /// Determines the shortest interval this user may use.
     ///
     /// # Errors
-    /// ping is missing or refused, or there is no reply; the message is ping's own.
+    /// If ping is missing or refused, or there is no reply; the message is that of ping.
     pub fn open(to: Destination, bytes: u64, context: &ProbeContext) -> Result<Ping, ProbeError> {
         let to = match (to.remote, &context.peer, to.ip) {
             (true, Some(peer), ip) => peer.address(ip).map_err(ProbeError::Missing)?.ip(),
@@ -139,7 +139,7 @@ fn parse_times(stdout: &str) -> Vec<f64> {
     stdout.lines().filter_map(time).filter(|time: &f64| time.is_finite() && *time >= 0.0).collect()
 }
 
-/// Returns in one line why there is no reply.
+/// Returns the reason for a missing reply, in one line.
 fn failure_reason(stdout: &str, stderr: &str) -> String {
     // `From ADDRESS icmp_seq=1 Destination Host Unreachable`: the address is private.
     let unreachable = stdout.lines().filter(|line| line.contains("nreachable"));
@@ -159,7 +159,7 @@ impl Gauge for Ping {
         self.sent += count;
         self.answered += times.len() as u64;
         let nanos = times.iter().sum::<f64>() * 1e6;
-        // ping's own figure does not include this process, so nothing is subtracted.
+        // ping's result does not include this process, so nothing is subtracted.
         Ok(BatchTime {
             nanos: nanos.round() as u64,
             amount: times.len() as f64,

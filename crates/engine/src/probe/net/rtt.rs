@@ -47,7 +47,7 @@ const DEFAULT_BYTES: u64 = 56;
 /// Other message sizes, over IPv4 only.
 const OTHER_BYTES: [u64; 2] = [1, 1024];
 
-/// Limits of ping's message size: it contains the time of sending and must fit in one packet.
+/// Limits of ping's message size: a message contains its sending time and must fit in one packet.
 const MIN_PING_BYTES: u64 = 16;
 const MAX_PING_BYTES: u64 = 65_507;
 
@@ -98,7 +98,7 @@ impl Probe for Rtt {
                 .flat_map(|to| by_tcp(to).chain(by_ping(to)))
                 .collect();
         }
-        let of = |to: Destination| {
+        fn default_cells(to: Destination) -> impl Iterator<Item = ProbeCell> {
             let others = OTHER_BYTES
                 .iter()
                 .filter(move |_| to.ip == Ip::V4)
@@ -110,8 +110,8 @@ impl Probe for Rtt {
                 "ping",
                 DEFAULT_BYTES,
             )])
-        };
-        destination::ALL.into_iter().flat_map(of).collect()
+        }
+        destination::ALL.into_iter().flat_map(default_cells).collect()
     }
 
     fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
@@ -176,7 +176,7 @@ impl Probe for Rtt {
     }
 }
 
-/// Returns the same cell with the far end on another CPU.
+/// Returns the same cell with the far end on a different CPU.
 pub(super) fn on_other_cpu(mut cell: ProbeCell) -> ProbeCell {
     cell.params.insert("cpus".into(), 2.into());
     cell

@@ -12,8 +12,8 @@ use crate::sys::fd;
 use crate::sys::nonce::random;
 use crate::text::show_path;
 
-/// The environment variable with the secret. There is no such option, because every user of a
-/// machine can see the command lines of others.
+/// The environment variable with the secret. There is no command-line option for it, because every
+/// user of a machine can see the command lines of others.
 pub const VARIABLE: &str = crate::sys::child::SECRET;
 /// Minimum number of characters.
 pub const MIN_CHARS: usize = 16;
@@ -25,7 +25,7 @@ const MAX_FILE_BYTES: u64 = 4096;
 /// Maximum number of cached keys: a run has one peer, with one server or one per kind of address.
 const MAX_KEYS: usize = 8;
 
-/// A shared secret, never printed: neither by `{:?}` nor in errors.
+/// A shared secret, never printed, neither by `{:?}` nor in errors.
 #[derive(Clone)]
 pub struct Secret {
     text: Vec<u8>,
@@ -64,10 +64,10 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// Creates a secret from `text` without surrounding white space.
+    /// Creates a secret from `text`, without its surrounding white space.
     ///
     /// # Errors
-    /// It has fewer than [`MIN_CHARS`] characters, or too few different ones; the error names
+    /// If it has fewer than [`MIN_CHARS`] characters, or too few different ones; the error names
     /// `place`, not the secret.
     pub fn new(text: &str, place: &str) -> Result<Secret, SecretError> {
         let text = text.trim();
@@ -82,19 +82,19 @@ impl Secret {
     /// Reads a secret from a file.
     ///
     /// # Errors
-    /// The file cannot be read, others can read or write it too, it is not text, or too short or
-    /// long.
+    /// If the file cannot be read, others can read or write it too, it is not text, or it is too
+    /// short or too long.
     pub fn read_file(path: &Path) -> Result<Secret, SecretError> {
         let place = show_path(path);
         let failed = |error| SecretError::File { path: place.clone(), error };
-        // Opening a pipe would block, and so would some "regular" files of /proc.
+        // Opening a pipe would block, and so would some "regular" files in /proc.
         let file = match fd::open_regular(path) {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                 return Err(SecretError::NotText(place));
             }
             file => file.map_err(failed)?,
         };
-        // The mode of the open file, in case the path was replaced.
+        // The mode of the open file, in case the path has been replaced.
         let mode = file.metadata().map_err(failed)?.mode() & 0o777;
         if mode & 0o077 != 0 {
             return Err(SecretError::Exposed { path: place, mode });
@@ -110,7 +110,7 @@ impl Secret {
     /// Reads the secret from `file` if given, else from [`VARIABLE`]; `None` if there is neither.
     ///
     /// # Errors
-    /// The same as of [`read_file`](Secret::read_file).
+    /// Same as for [`read_file`](Secret::read_file).
     pub fn find(file: Option<&Path>) -> Result<Option<Secret>, SecretError> {
         match (file, std::env::var(VARIABLE)) {
             (Some(path), _) => Secret::read_file(path).map(Some),
@@ -120,7 +120,7 @@ impl Secret {
         }
     }
 
-    /// Returns whether the key for `salt` was derived already.
+    /// Returns whether the key for `salt` is already derived.
     pub fn has_key(&self, salt: &Salt) -> bool {
         self.keys
             .lock()
@@ -133,7 +133,7 @@ impl Secret {
     /// memory is used only once.
     ///
     /// # Errors
-    /// There is not enough memory.
+    /// If there is not enough memory.
     pub fn key(&self, salt: &Salt) -> Result<Key, SecretError> {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, key)) = keys.iter().find(|(known, _)| known == salt) {
@@ -159,7 +159,7 @@ impl SaltedKey {
     /// Derives a key with a new random salt.
     ///
     /// # Errors
-    /// There is not enough memory, or no random number.
+    /// If there is not enough memory, or no random number.
     pub fn new(secret: &Secret) -> Result<SaltedKey, SecretError> {
         let salt = random().map_err(SecretError::Salt)?;
         Ok(SaltedKey { salt, key: secret.key(&salt)? })
@@ -170,10 +170,10 @@ impl SaltedKey {
 /// it.
 static PROCESS_SECRET: OnceLock<Secret> = OnceLock::new();
 
-/// Sets the secret of this process from `file`; the first one set remains.
+/// Sets the secret of this process from `file`; once set, it stays.
 ///
 /// # Errors
-/// The same as of [`Secret::read_file`].
+/// Same as for [`Secret::read_file`].
 pub fn set_process_secret(file: Option<&Path>) -> Result<(), SecretError> {
     if let Some(path) = file {
         let secret = Secret::read_file(path)?;
@@ -185,7 +185,7 @@ pub fn set_process_secret(file: Option<&Path>) -> Result<(), SecretError> {
 /// Returns the secret of this process.
 ///
 /// # Errors
-/// The one in the environment is invalid.
+/// If the one in the environment is invalid.
 pub fn process_secret() -> Result<Option<Secret>, SecretError> {
     PROCESS_SECRET.get().map_or_else(|| Secret::find(None), |secret| Ok(Some(secret.clone())))
 }

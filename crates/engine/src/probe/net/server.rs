@@ -1,7 +1,7 @@
 //! The far end of the network probes. One thread accepts connections and waits with poll(2) for
 //! their first byte: a client that only connects, or stays silent, costs a descriptor for a while
 //! and nothing else. A client that sends something gets a thread with blocking calls, up to a
-//! limit. There is no asynchronous runtime because this end is part of what is measured: readiness
+//! limit. There is no asynchronous runtime because this end is part of the measurement: readiness
 //! events cost one more system call per message.
 
 use std::cell::Cell;
@@ -44,7 +44,7 @@ pub struct Server {
     serving: AtomicUsize,
     /// Threads of clients and of greeters.
     threads: AtomicUsize,
-    /// Oldest first.
+    /// Sorted by age, oldest first.
     greeters: Mutex<Vec<Greeter>>,
 }
 
@@ -56,7 +56,7 @@ struct Silent {
     stream: Arc<TcpStream>,
     from: SocketAddr,
     since: Instant,
-    /// It has sent something since, and waits for a free greeter's place.
+    /// Whether it has sent something since, and waits for a free greeter.
     spoke: bool,
 }
 
@@ -69,10 +69,10 @@ struct Greeter {
     since: Instant,
 }
 
-/// Returns the index of the place, in a list sorted oldest first, to give to a newcomer: one of the
+/// Returns the index of the place to give to a newcomer, in a list sorted oldest first: one of the
 /// address with the most places, so that an address evicts its own connections. `true` marks a
 /// place that any newcomer may take; a newcomer from an address with fewer places takes the oldest
-/// of that address even if it is not marked. `None` means the newcomer waits.
+/// of that address even if it is not marked. `None` means the newcomer has to wait.
 pub(super) fn place_to_evict(
     places: impl Iterator<Item = (IpAddr, bool)>,
     newcomer: Option<IpAddr>,
@@ -102,7 +102,7 @@ impl Server {
     ) -> io::Result<Server> {
         listeners.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
         let facts = serde_json::to_string(&facts.clone().clean()).unwrap_or_default();
-        // The limit cannot be exceeded, since `clean` truncates every text; `{}` is still valid
+        // The limit cannot be exceeded, since `clean` truncates every text; even so, `{}` is valid
         // JSON.
         let facts = if facts.len() as u64 <= MAX_FACTS { facts } else { "{}".into() };
         let (serving, threads) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -120,8 +120,8 @@ impl Server {
         self.service.accepted.load(Relaxed)
     }
 
-    /// Serves until `stop` returns true or the write end of `wake` is closed; then all of its
-    /// threads have ended.
+    /// Serves until `stop` returns true or the write end of `wake` is closed, and returns after all
+    /// of its threads have ended.
     ///
     /// # Errors
     /// The errno of poll(2).
@@ -160,7 +160,7 @@ impl Server {
         })
     }
 
-    /// Waits at most a tick; returns which of the listeners and silent connections are ready, or
+    /// Waits at most one tick; returns which of the listeners and silent connections are ready, or
     /// `None` to stop.
     fn wait(
         &self,
@@ -168,7 +168,7 @@ impl Server {
         accepts: bool,
         wake: Option<&PipeReader>,
     ) -> io::Result<Option<Vec<bool>>> {
-        // Connections that wait for a place are not polled: they would be ready all the time.
+        // Connections that wait for a place are not polled, because they would always be ready.
         let listening = self.listeners.iter().filter(|_| accepts).map(AsFd::as_fd);
         let quiet = silent
             .iter()
@@ -212,7 +212,7 @@ impl Server {
         // At most the kernel's backlog, so that connections with data get their turn in between.
         for _ in 0..128 {
             if silent.len() >= self.service.limits.silent {
-                // The others wait in the kernel's backlog.
+                // The remaining ones wait in the kernel's backlog.
                 let Some(at) = self.silent_to_close(silent) else { return };
                 silent.remove(at);
             }
@@ -226,7 +226,7 @@ impl Server {
                         spoke: false,
                     });
                 }
-                // Out of descriptors until clients leave. Without a pause this would spin.
+                // No descriptors until clients leave. Without a pause this would be a busy loop.
                 Err(error)
                     if matches!(
                         error.raw_os_error(),
@@ -316,7 +316,7 @@ impl Server {
         }
     }
 
-    /// Assigns a greeter's place, if one is free or can be freed.
+    /// Assigns a greeter's place if one is free or can be freed.
     fn begin_greeting(&self, connection: &Silent) -> Option<u64> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         // The threads of evicted greeters end soon, but possibly after the next one starts.
@@ -333,7 +333,7 @@ impl Server {
                 (connection.from.ip(), connection.since.elapsed() >= self.service.limits.grace)
             });
             let at = place_to_evict(places, Some(connection.from.ip()))?;
-            // Its thread sees the connection end.
+            // Its thread notices that the connection has ended.
             let _ = greeters.remove(at).stream.shutdown(Shutdown::Both);
         }
         let number = NEXT.fetch_add(1, Relaxed);

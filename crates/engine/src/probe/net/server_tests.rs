@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::connection::{Connection, ConnectionError};
-use super::key::{Key, NONCE, PROOF, SALT, Side, prove};
+use super::key::{Key, NONCE_LEN, PROOF_LEN, SALT, Side, prove};
 use super::limits::Limits;
 use super::secret::{SaltedKey, Secret};
 use super::server::{ClientEvent, Server};
@@ -20,7 +20,7 @@ use crate::record::HostSummary;
 mod crowd;
 mod impostors;
 
-/// A server on a free port, with the errors it reported about its clients.
+/// A server on a free port, with the errors that it reported about its clients.
 struct Far {
     address: SocketAddr,
     errors: Arc<Mutex<Vec<String>>>,
@@ -29,7 +29,7 @@ struct Far {
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-/// A secret without cached keys.
+/// Creates a secret without cached keys.
 fn fresh() -> Secret {
     Secret::new("a secret for the tests", "here").unwrap()
 }
@@ -78,7 +78,7 @@ impl Far {
         TcpStream::connect(self.address).unwrap()
     }
 
-    /// Asserts that it still serves a client.
+    /// Asserts that the server still serves a client.
     fn assert_serves(&self) {
         let connection = self.connect();
         connection.ask(Request::Sink(3)).unwrap();
@@ -98,7 +98,7 @@ impl Far {
         }
     }
 
-    /// Stops it: all its threads end within a second, whatever its clients do.
+    /// Stops the server: all its threads end within a second, whatever its clients do.
     fn end(mut self) {
         let begin = Instant::now();
         self.stop.store(true, Relaxed);
@@ -119,10 +119,13 @@ fn read_to_close(mut stream: &TcpStream) -> Vec<u8> {
     }
 }
 
-/// Plays a client up to the proof; returns the server's verdict.
-fn greet_with_proof(far: &Far, proof: impl Fn(&[u8; NONCE]) -> [u8; PROOF]) -> (TcpStream, u8) {
+/// Acts as a client up to the proof; returns the server's verdict.
+fn greet_with_proof(
+    far: &Far,
+    proof: impl Fn(&[u8; NONCE_LEN]) -> [u8; PROOF_LEN],
+) -> (TcpStream, u8) {
     let mut stream = far.connect_plain();
-    stream.write_all(&Hello { nonce: [1; NONCE] }.encode()).unwrap();
+    stream.write_all(&Hello { nonce: [1; NONCE_LEN] }.encode()).unwrap();
     let mut challenge = [0; Challenge::LEN];
     stream.read_exact(&mut challenge).unwrap();
     stream.write_all(&proof(&Challenge::decode(&challenge).unwrap().nonce)).unwrap();
@@ -170,10 +173,10 @@ fn a_client_that_does_not_know_the_secret_is_refused() {
     assert!(why.contains("--secret-file"), "{why}");
     // The server's own proof, reflected, is not a client's proof.
     let (stream, verdict) =
-        greet_with_proof(&far, |nonce| prove(key(), Side::Server, &[1; NONCE], nonce));
+        greet_with_proof(&far, |nonce| prove(key(), Side::Server, &[1; NONCE_LEN], nonce));
     assert_eq!((verdict, read_to_close(&stream)), (0, vec![]));
     let (_, verdict) =
-        greet_with_proof(&far, |nonce| prove(key(), Side::Client, &[1; NONCE], nonce));
+        greet_with_proof(&far, |nonce| prove(key(), Side::Client, &[1; NONCE_LEN], nonce));
     assert_eq!(verdict, 1);
     far.assert_serves();
     far.end();
@@ -208,13 +211,13 @@ fn garbage_ends_the_connection_and_nothing_else() {
         read_to_close(&stream);
         far.assert_serves();
     }
-    // An older client learns which version this is.
-    let mut hello = Hello { nonce: [0; NONCE] }.encode();
+    // An older client is informed of the server's version.
+    let mut hello = Hello { nonce: [0; NONCE_LEN] }.encode();
     hello[7] = 1;
     let mut stream = far.connect_plain();
     stream.write_all(&hello).unwrap();
     assert!(Challenge::decode(read_to_close(&stream)[..].try_into().unwrap()).is_ok());
-    // Authenticated, and then nonsense.
+    // Authenticates, then sends nonsense.
     for word in [[0xff; FRAME], [0; FRAME]] {
         let connection = far.connect();
         connection.write(&word).unwrap();
@@ -264,11 +267,11 @@ fn slow_and_silent_clients_are_disconnected() {
         ..Limits::default()
     });
     let silent = far.connect_plain();
-    // A byte now and then does not count as a greeting.
+    // A byte now and then does not complete a greeting.
     let mut slow = far.connect_plain();
     let begin = Instant::now();
     let mut gone = false;
-    let hello = Hello { nonce: [0; NONCE] }.encode();
+    let hello = Hello { nonce: [0; NONCE_LEN] }.encode();
     for byte in hello {
         gone |= slow.write_all(&[byte]).is_err();
         slow.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
@@ -276,7 +279,7 @@ fn slow_and_silent_clients_are_disconnected() {
     }
     assert!(gone, "it was heard for {:?}", begin.elapsed());
     assert!(read_to_close(&silent).is_empty());
-    // Authenticated and then silent; authenticated and requesting forever.
+    // Authenticates, then stays silent; authenticates, then sends requests forever.
     let (idle, busy) = (far.connect(), far.connect());
     assert!(read_to_close(idle.stream()).is_empty());
     far.assert_reported("silent");
@@ -301,12 +304,12 @@ fn excess_clients_are_turned_away_and_can_come_back_later() {
     while Connection::open(far.address, Some(&SECRET), &StopFlag::default()).is_err() {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
-    // Silent connections take no client's place, and their number is limited too.
+    // Silent connections occupy no client's place, and their number is limited too.
     let silent: Vec<TcpStream> = (0..10).map(|_| far.connect_plain()).collect();
-    let closed = |stream: &TcpStream| {
+    fn closed(stream: &TcpStream) -> bool {
         stream.set_nonblocking(true).unwrap();
         (&mut &*stream).read(&mut [0]).is_ok_and(|got| got == 0)
-    };
+    }
     while silent.iter().filter(|stream| closed(stream)).count() < 7 {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
@@ -334,7 +337,9 @@ fn a_client_that_leaves_in_any_state_leaves_nothing_behind() {
     for round in 0..20 {
         drop(far.connect_plain());
         for bytes in [1, Hello::LEN - 1, Hello::LEN] {
-            far.connect_plain().write_all(&Hello { nonce: [0; NONCE] }.encode()[..bytes]).unwrap();
+            far.connect_plain()
+                .write_all(&Hello { nonce: [0; NONCE_LEN] }.encode()[..bytes])
+                .unwrap();
         }
         let reset = far.connect_plain();
         nix::sys::socket::setsockopt(
@@ -360,15 +365,11 @@ fn a_client_that_leaves_in_any_state_leaves_nothing_behind() {
         }
         far.assert_serves();
     }
-    // A joined thread stays listed until the kernel is done with it.
+    // A joined thread stays listed until the kernel has removed it.
     let until = |wanted: (usize, usize)| {
         let begin = Instant::now();
         while (count("fd"), count("task")) != wanted {
-            assert!(
-                begin.elapsed() < Duration::from_secs(20),
-                "{wanted:?}: {:?}",
-                (count("fd"), count("task"))
-            );
+            assert!(begin.elapsed() < Duration::from_secs(20), "{wanted:?} {}", count("task"));
             std::thread::yield_now();
         }
     };
@@ -398,7 +399,7 @@ fn a_client_that_never_pauses_is_disconnected_in_the_end_too() {
     for request in [Request::Accepted, Request::Facts, Request::Sink(1)] {
         let connection = far.connect();
         let begin = Instant::now();
-        // Eight at once: the next request is there before the last reply is written.
+        // Eight at once: the next request has arrived before the last reply is written.
         let asked = || {
             (0..8).try_for_each(|_| {
                 connection.ask(request).and_then(|()| {

@@ -1,5 +1,5 @@
 //! Socket I/O of whole frames with time limits: every call returns within a tick, checks the stop
-//! flag, and gives up in the end. While bytes flow, it costs no more than the bare calls.
+//! flag, and eventually gives up. While bytes flow, it costs no more than the bare calls.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -28,7 +28,7 @@ pub enum StreamError {
 #[derive(Clone, Copy)]
 pub struct TimedIo<'a> {
     pub stop: &'a dyn Fn() -> bool,
-    /// Time limit without a single byte.
+    /// Time limit for waiting without receiving or sending a single byte.
     pub idle: Duration,
     /// Deadline, however slowly bytes arrive.
     pub until: Instant,
@@ -48,7 +48,7 @@ impl TimedIo<'_> {
     /// Reads all of `buffer`.
     ///
     /// # Errors
-    /// The connection ends, a time limit is reached, or the run is stopped.
+    /// If the connection ends, a time limit is reached, or the run is stopped.
     pub fn read(&self, stream: &TcpStream, buffer: &mut [u8]) -> Result<(), StreamError> {
         self.transfer(buffer.len(), |done| {
             buffer.get_mut(done..).map_or(Ok(0), |rest| (&mut &*stream).read(rest))
@@ -58,7 +58,7 @@ impl TimedIo<'_> {
     /// Writes all of `bytes`.
     ///
     /// # Errors
-    /// The connection ends, a time limit is reached, or the run is stopped.
+    /// If the connection ends, a time limit is reached, or the run is stopped.
     pub fn write(&self, stream: &TcpStream, bytes: &[u8]) -> Result<(), StreamError> {
         self.transfer(bytes.len(), |done| {
             bytes.get(done..).map_or(Ok(0), |rest| (&mut &*stream).write(rest))
@@ -68,7 +68,7 @@ impl TimedIo<'_> {
     /// Reads and discards `count` bytes through `buffer`, which must not be empty.
     ///
     /// # Errors
-    /// The connection ends, a time limit is reached, or the run is stopped.
+    /// If the connection ends, a time limit is reached, or the run is stopped.
     pub fn skip(
         &self,
         stream: &TcpStream,
@@ -80,14 +80,14 @@ impl TimedIo<'_> {
             let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
             let mut got = 0;
             let some = buffer.get_mut(..most).unwrap_or_default();
-            // Takes what is available: waiting for a full buffer would only add calls.
+            // Takes what is available, because waiting for a full buffer would only add calls.
             self.transfer(1, |_| {
                 got = (&mut &*stream).read(some)?;
                 Ok(got.min(1))
             })?;
             left -= got as u64;
             reads = reads.wrapping_add(1);
-            // Checks the clock rarely: small pieces arrive fast, and this is measured.
+            // Checks the clock rarely: small pieces arrive fast, and this loop is being measured.
             if reads.is_multiple_of(64) && Instant::now() > self.until {
                 return Err(StreamError::Late);
             }
@@ -196,7 +196,8 @@ mod tests {
         let silent = TimedIo { idle: TICK, ..io(&|| false) }.read(&two, &mut buffer);
         assert!(matches!(silent, Err(StreamError::Silent(_))), "{silent:?}");
         assert!(matches!(io(&|| true).read(&two, &mut buffer), Err(StreamError::Stopped)));
-        // Nothing reads the other end, so the kernel's buffers fill up and the write waits.
+        // Nobody reads from the other end, so the kernel's buffers fill up and the write has to
+        // wait.
         let many = vec![0; 64 << 20];
         assert!(matches!(io(&|| true).write(&two, &many), Err(StreamError::Stopped)));
         drop(one);

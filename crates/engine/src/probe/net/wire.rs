@@ -1,16 +1,16 @@
-//! The protocol between the two ends: frames of fixed length, so that no end can make the other
-//! allocate memory.
+//! The protocol between the two ends: frames of fixed length, so that neither end can make the
+//! other allocate memory.
 //!
-//! The client sends first: a connection that is only opened and closed
-//! ([`connect`](super::connect)) carries no byte. `Hello` -> `Challenge` -> proof (32 bytes) ->
+//! The client sends first, so a connection that is only opened and closed
+//! ([`connect`](super::connect)) carries no bytes. `Hello` -> `Challenge` -> proof (32 bytes) ->
 //! verdict (1 byte) and proof (32 bytes), then any number of requests, each with its reply. Numbers
 //! are big-endian. `Hello` and the head of `Challenge` are the same in every version, so that each
 //! end can recognise the version of the other.
 
-use super::key::{NONCE, Nonce, SALT, Salt};
+use super::key::{NONCE_LEN, Nonce, SALT, Salt};
 
-/// Version of the protocol, including key derivation; an end of another version is refused, and the
-/// error names its version.
+/// Version of the protocol, including key derivation; an end with another version is refused, and
+/// the error names its version.
 pub const VERSION: u16 = 2;
 const MAGIC: &[u8; 6] = b"iotui\0";
 
@@ -35,10 +35,10 @@ pub enum ProtocolError {
     Message,
 }
 
-/// Checks the protocol and version of a frame, of which the first [`HEAD`] bytes suffice.
+/// Checks the protocol and version of a frame, of which the first [`HEAD_LEN`] bytes suffice.
 ///
 /// # Errors
-/// Another protocol or version.
+/// If the frame has another protocol or version.
 pub fn check_version(bytes: &[u8]) -> Result<(), ProtocolError> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(ProtocolError::Magic)?;
     match rest.first_chunk() {
@@ -55,7 +55,7 @@ fn write_head(to: &mut [u8]) {
 }
 
 /// Length of the protocol's magic and version.
-pub const HEAD: usize = MAGIC.len() + 2;
+pub const HEAD_LEN: usize = MAGIC.len() + 2;
 
 /// The client's first frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,17 +64,17 @@ pub struct Hello {
 }
 
 impl Hello {
-    pub const LEN: usize = HEAD + NONCE;
+    pub const LEN: usize = HEAD_LEN + NONCE_LEN;
 
     pub fn encode(self) -> [u8; Self::LEN] {
         let mut out = [0; Self::LEN];
         write_head(&mut out);
-        out[HEAD..].copy_from_slice(&self.nonce);
+        out[HEAD_LEN..].copy_from_slice(&self.nonce);
         out
     }
 
     /// # Errors
-    /// Another protocol or version.
+    /// If the frame has another protocol or version.
     pub fn decode(bytes: &[u8; Self::LEN]) -> Result<Hello, ProtocolError> {
         check_version(bytes)?;
         let nonce = bytes.last_chunk().copied().ok_or(ProtocolError::Message)?;
@@ -93,28 +93,28 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    pub const LEN: usize = HEAD + 1 + SALT + NONCE;
+    pub const LEN: usize = HEAD_LEN + 1 + SALT + NONCE_LEN;
 
     pub fn encode(self) -> [u8; Self::LEN] {
         let mut out = [0; Self::LEN];
         write_head(&mut out);
-        out[HEAD] = self.secret.into();
-        let (salt, nonce) = out[HEAD + 1..].split_at_mut(SALT);
+        out[HEAD_LEN] = self.secret.into();
+        let (salt, nonce) = out[HEAD_LEN + 1..].split_at_mut(SALT);
         salt.copy_from_slice(&self.salt);
         nonce.copy_from_slice(&self.nonce);
         out
     }
 
     /// # Errors
-    /// Another protocol or version.
+    /// If the frame has another protocol or version.
     pub fn decode(bytes: &[u8; Self::LEN]) -> Result<Challenge, ProtocolError> {
         check_version(bytes)?;
-        let secret = match bytes[HEAD] {
+        let secret = match bytes[HEAD_LEN] {
             0 => false,
             1 => true,
             _ => return Err(ProtocolError::Message),
         };
-        let salt = bytes[HEAD + 1..].first_chunk().copied().ok_or(ProtocolError::Message)?;
+        let salt = bytes[HEAD_LEN + 1..].first_chunk().copied().ok_or(ProtocolError::Message)?;
         let nonce = bytes.last_chunk().copied().ok_or(ProtocolError::Message)?;
         Ok(Challenge { secret, salt, nonce })
     }
@@ -127,7 +127,8 @@ pub enum Request {
     Facts,
     /// Switches to echo mode: from now on every message of this many bytes is sent back.
     Echo(u64),
-    /// This many bytes follow at once and are discarded; the reply comes when all have arrived.
+    /// This many bytes follow immediately and are discarded; the reply is sent when all have
+    /// arrived.
     Sink(u64),
     /// The number of connections accepted so far, in the reply.
     Accepted,
@@ -172,7 +173,7 @@ impl Request {
     }
 
     /// # Errors
-    /// An invalid message.
+    /// If the message is invalid.
     pub fn decode(bytes: &[u8; FRAME]) -> Result<Request, ProtocolError> {
         match split_frame(bytes)? {
             (1, 0) => Ok(Request::Facts),
@@ -193,7 +194,7 @@ impl Reply {
     }
 
     /// # Errors
-    /// An invalid message.
+    /// If the message is invalid.
     pub fn decode(bytes: &[u8; FRAME]) -> Result<Reply, ProtocolError> {
         match split_frame(bytes)? {
             (1, value) => Ok(Reply::Done(value)),
@@ -210,7 +211,7 @@ mod tests {
 
     #[test]
     fn another_protocol_and_another_version_are_recognised() {
-        let mut bytes = Hello { nonce: [7; NONCE] }.encode();
+        let mut bytes = Hello { nonce: [7; NONCE_LEN] }.encode();
         bytes[7] = 9;
         assert_eq!(Hello::decode(&bytes), Err(ProtocolError::Version(9)));
         assert!(ProtocolError::Version(9).to_string().contains("version 9"));
@@ -221,7 +222,7 @@ mod tests {
     proptest! {
         #[test]
         fn frames_survive_a_round_trip(
-            nonce: [u8; NONCE],
+            nonce: [u8; NONCE_LEN],
             salt: [u8; SALT],
             secret: bool,
             value: u64,

@@ -70,7 +70,7 @@ fn sizes_are_limited_by_the_file() {
     assert_eq!(sizes(u64::MAX).len(), 9);
 }
 
-/// Reads a local file the way a remote one is read.
+/// Reads a local file in the same way as a remote one.
 #[test]
 fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
     let Some(dir) = testing::disk_dir() else { return };
@@ -115,8 +115,8 @@ fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
     assert_eq!(std::fs::read(own.path()).unwrap(), data);
 }
 
-/// Once 52 of 64 MiB came from the device in a read labelled as cached, because another program had
-/// dropped all caches.
+/// Regression test: 52 of 64 MiB once came from the device in a read labelled as cached, because
+/// another program had dropped all caches.
 #[test]
 fn an_evicted_file_is_read_into_the_cache_before_it_is_timed() {
     let Some(file) = testing::file_on_disk(1 << 20) else { return };

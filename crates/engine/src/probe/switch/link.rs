@@ -1,4 +1,4 @@
-//! How two sides wake each other: by two pipes or two futexes.
+//! How the two sides of a switch wake each other: by two pipes or by two futexes.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -10,7 +10,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::probe::error::ProbeError;
 
-/// Asks the partner to end.
+/// Message that asks the partner to end.
 const END: u32 = u32::MAX;
 const TURN: u32 = 1;
 
@@ -19,16 +19,17 @@ pub(super) trait Link: Send + Sync {
     /// Wakes the partner and waits for its reply; returns false if it is gone, which only a pipe
     /// detects.
     fn ping(&self) -> bool;
-    /// Called by the partner: replies until asked to end. Makes only system calls, as it may run
+    /// Replies until asked to end; called by the partner. Makes only system calls, as it may run
     /// after a fork.
     fn answer(&self);
     /// Asks the partner to end.
     fn end(&self);
-    /// Makes the calls of one switch without a partner, and so without the switch.
+    /// Makes the system calls of one switch without a partner, and therefore without switching.
     fn call_unpaired(&self) -> bool;
-    /// Called by a partner that is a process: closes the ends of the other side.
+    /// Closes the ends of the other side; called in a partner that is a process.
     fn split(&self) {}
-    /// Called by the other side then: gives up the partner's ends, so that its death is noticed.
+    /// Closes the partner's ends; called in the other side afterwards, so that it notices the
+    /// partner's death.
     fn leave(&self) {}
 }
 
@@ -41,9 +42,9 @@ pub(super) struct Pipes {
 
 impl Pipes {
     pub fn new() -> Result<Pipes, ProbeError> {
-        let pipe = || {
+        fn pipe() -> Result<(OwnedFd, OwnedFd), ProbeError> {
             nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::in_call("pipe"))
-        };
+        }
         Ok(Pipes { there: pipe()?, back: pipe()?, unpaired: pipe()? })
     }
 }
@@ -94,7 +95,7 @@ impl Link for Pipes {
     }
 
     fn split(&self) {
-        // SAFETY: after the fork these descriptors belong to this process alone, which ends without
+        // SAFETY: after the fork these descriptors belong only to this process, which ends without
         // using them.
         unsafe {
             libc::close(self.there.1.as_raw_fd());
@@ -185,7 +186,7 @@ impl Link for Futexes {
 
     fn call_unpaired(&self) -> bool {
         wake(self.word(2), TURN);
-        // The word is not 0 now, so the kernel returns at once.
+        // The word is now nonzero, so the kernel returns immediately.
         futex(self.word(2), libc::FUTEX_WAIT, 0);
         wait(self.word(2)) == TURN
     }

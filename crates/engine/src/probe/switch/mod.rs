@@ -141,8 +141,8 @@ enum Partner {
     Thread(#[expect(dead_code, reason = "ends the partner on drop")] HelperThread),
 }
 
-/// Measures the nanoseconds of the calls of one switch without the switch, as the minimum of
-/// several batches.
+/// Measures the nanoseconds of the system calls of one switch without the switch itself, as the
+/// minimum of several batches.
 fn measure_calls(link: &dyn Link) -> f64 {
     const CALLS: u64 = 400;
     let batch = || {

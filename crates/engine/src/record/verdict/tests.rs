@@ -123,7 +123,9 @@ const MEASURED: &[Row] = &[
 ];
 
 fn case_of(row: &Row) -> Case {
-    let mib = |mib: f64| (mib * MIB as f64) as u64;
+    fn mib(mib: f64) -> u64 {
+        (mib * MIB as f64) as u64
+    }
     let mut case = if row.direct { direct() } else { cold() };
     case.job.cache = row.cache;
     case.job.span = mib(row.unique);
@@ -359,12 +361,12 @@ fn the_most_severe_warning_comes_first() {
 
 #[test]
 fn residency_shows_the_page_cache_part_of_uncounted_reads() {
-    let part = |before: u64, after: u64| {
+    fn part(before: u64, after: u64) -> String {
         let mut case = cold();
         case.target.remote = true;
         case.each(|t| (t.resident_before, t.resident_after) = (Some(before), Some(after)));
         source(&case).1
-    };
+    }
     assert!(part(0, SPAN).contains(
         "the page cache was empty at first and then filled: it held 0 % before a trial and 100 % \
          after"

@@ -5,8 +5,8 @@ use crate::stats::testing::Rng;
 
 type Draw = fn(&mut Rng) -> f64;
 
-/// Shapes with the spread that machines show, 2 to 10 %; rates, so skewed ones have their tail
-/// below.
+/// Shapes with the spread seen on real machines, 2 to 10 %. Values are rates, so the skewed ones
+/// have their tail at the low end.
 const SHAPES: &[(&str, Draw)] = &[
     ("normal, 2 %", |r| 1.0 + 0.02 * r.normal()),
     ("normal, 10 %", |r| (1.0 + 0.1 * r.normal()).max(0.1)),
@@ -27,10 +27,11 @@ const SHAPES: &[(&str, Draw)] = &[
 
 fn summary(rng: &mut Rng, n: usize, draw: impl Fn(&mut Rng) -> f64) -> Summary {
     let values: Vec<f64> = (0..n).map(|_| draw(rng)).collect();
-    Summary::of(&values).unwrap()
+    Summary::from_values(&values).unwrap()
 }
 
-/// The most of so many that may be called different where 5 % are: three standard errors more.
+/// Returns the maximum of that many that may be called different if 5 % are: three standard errors
+/// more.
 fn most(cells: usize) -> usize {
     let cells = cells as f64;
     (cells * ERROR + 3.0 * (cells * ERROR * (1.0 - ERROR)).sqrt()) as usize
@@ -44,7 +45,7 @@ fn equal_distributions_are_seldom_called_different() {
         for (name, draw) in SHAPES {
             let different = (0..cells).filter(|_| {
                 let (of, base) = (summary(&mut rng, n, draw), summary(&mut rng, m, draw));
-                Ratio::of(&of, &base).unwrap().verdict() != Some(Ordering::Equal)
+                Ratio::from_summaries(&of, &base).unwrap().verdict() != Some(Ordering::Equal)
             });
             let different = different.count();
             assert!(different <= most(cells), "{name}, {n} and {m} trials: {different} of {cells}");
@@ -60,7 +61,9 @@ fn a_difference_is_found() {
         let mut held = 0;
         let faster = (0..cells).filter(|_| {
             let of = summary(&mut rng, n, |r| 1.05 * (1.0 + 0.02 * r.normal()));
-            let ratio = Ratio::of(&of, &summary(&mut rng, n, |r| 1.0 + 0.02 * r.normal())).unwrap();
+            let ratio =
+                Ratio::from_summaries(&of, &summary(&mut rng, n, |r| 1.0 + 0.02 * r.normal()))
+                    .unwrap();
             let (low, high) = ratio.interval().unwrap();
             held += usize::from(low <= 1.05 && 1.05 <= high);
             ratio.verdict() == Some(Ordering::Greater)
@@ -81,10 +84,12 @@ fn a_side_that_scatters_much_more_is_not_faster() {
     for (n, m) in [(5, 5), (7, 7), (5, 20), (5, 50)] {
         let different = (0..cells).filter(|_| {
             let wide = summary(&mut rng, n, |r| (1.0 + 0.1 * r.normal()).max(0.1));
-            Ratio::of(&wide, &summary(&mut rng, m, |r| 1.0 + 0.01 * r.normal())).unwrap().verdict()
+            Ratio::from_summaries(&wide, &summary(&mut rng, m, |r| 1.0 + 0.01 * r.normal()))
+                .unwrap()
+                .verdict()
                 != Some(Ordering::Equal)
         });
-        // The interval of one median of 5 values alone misses it in 6.25 % of cases.
+        // The interval of a median of 5 values by itself misses it in 6.25 % of cases.
         assert!(different.count() <= 90, "{n} and {m} trials");
     }
 }
@@ -105,14 +110,16 @@ fn the_mean_of_ratios_is_surer_than_one() {
 
 #[test]
 fn under_five_trials_nothing_is_said() {
-    let (few, many) =
-        (Summary::of(&[1.0, 1.1, 1.2, 1.3]).unwrap(), Summary::of(&[9.0; 9]).unwrap());
+    let (few, many) = (
+        Summary::from_values(&[1.0, 1.1, 1.2, 1.3]).unwrap(),
+        Summary::from_values(&[9.0; 9]).unwrap(),
+    );
     for (of, base) in [(&few, &many), (&many, &few)] {
-        let ratio = Ratio::of(of, base).unwrap();
+        let ratio = Ratio::from_summaries(of, base).unwrap();
         assert_eq!((ratio.interval(), ratio.verdict()), (None, None));
     }
-    assert_eq!(Ratio::of(&many, &many).unwrap().verdict(), Some(Ordering::Equal));
-    assert_eq!(Ratio::of(&Summary::of(&[0.0; 5]).unwrap(), &many), None);
+    assert_eq!(Ratio::from_summaries(&many, &many).unwrap().verdict(), Some(Ordering::Equal));
+    assert_eq!(Ratio::from_summaries(&Summary::from_values(&[0.0; 5]).unwrap(), &many), None);
 }
 
 #[test]
@@ -127,8 +134,8 @@ fn chance_gives_some_of_many() {
 proptest! {
     #[test]
     fn any_values_give_a_sound_ratio_or_none(a in prop::collection::vec(any::<f64>(), 1..9), b in prop::collection::vec(any::<f64>(), 1..9)) {
-        let (Some(a), Some(b)) = (Summary::of(&a), Summary::of(&b)) else { return Ok(()) };
-        let Some(ratio) = Ratio::of(&a, &b) else { return Ok(()) };
+        let (Some(a), Some(b)) = (Summary::from_values(&a), Summary::from_values(&b)) else { return Ok(()) };
+        let Some(ratio) = Ratio::from_summaries(&a, &b) else { return Ok(()) };
         prop_assert!(ratio.ratio.is_finite() && ratio.ratio > 0.0);
         if let Some((low, high)) = ratio.interval() {
             prop_assert!(0.0 < low && low <= ratio.ratio && ratio.ratio <= high && high.is_finite());

@@ -6,7 +6,7 @@ fn sizes() -> impl Iterator<Item = f64> + Clone {
     (0..=20).map(|k| f64::from(1 << k))
 }
 
-/// A curve with relative normal noise.
+/// Simulates a curve with relative normal noise.
 fn curve(fixed: f64, per_byte: f64, noise: f64, rng: &mut Rng) -> Vec<(f64, f64)> {
     sizes()
         .map(|bytes| (bytes, (fixed + per_byte * bytes) * (1.0 + noise * rng.normal())))
@@ -40,8 +40,7 @@ fn noise_of_five_per_cent_moves_the_parts_by_a_few() {
     }
 }
 
-/// The scale of 3 to 20 points is itself uncertain, so the intervals are near their 95 %, not on
-/// it.
+/// The scale of 3 to 20 points is itself uncertain, so the coverage is only near 95 %.
 #[test]
 fn the_intervals_hold_the_truth() {
     let mut rng = Rng::new(3);

@@ -7,7 +7,7 @@ fn places(course: &Course) -> Vec<(usize, usize)> {
     course.stretches.iter().map(|s| (s.first, s.last)).collect()
 }
 
-/// A file system behind a token bucket, MB/s by trial.
+/// A file system behind a token bucket: MB/s of each trial.
 const BUCKET: [f64; 15] = [
     808.0, 633.0, 476.0, 827.0, 463.0, 324.0, 480.0, 437.0, 34.0, 30.0, 30.0, 30.0, 30.0, 30.0,
     30.0,
@@ -68,8 +68,8 @@ fn a_level_that_falls_twice_has_three_stretches() {
     assert_eq!(places(&course(&values).unwrap()), [(0, 11), (12, 23), (24, 35)]);
 }
 
-/// Independent noise is called a change in under 2 % of sets, whatever its shape; 0.8 % is room for
-/// the simulation.
+/// Independent noise is called a change in under 2 % of sets, whatever its shape; 0.8 % is the
+/// tolerance of the simulation.
 #[test]
 fn noise_raises_few_alarms() {
     let mut rng = Rng::new(17);
@@ -94,12 +94,12 @@ fn noise_raises_few_alarms() {
 
 #[test]
 fn chances_of_orders_by_hand() {
-    // Five in order: 2 of 120. One pair exchanged: 2 (1 + 4) of 120.
+    // Five in perfect order: 2 of 120. With one pair swapped: 2 (1 + 4) of 120.
     assert!((chance_of_order(5, 10) - 2.0 / 120.0).abs() < 1e-12);
     assert!((chance_of_order(5, 8) - 10.0 / 120.0).abs() < 1e-12);
     assert_eq!(chance_of_order(6, 0), 1.0);
-    // Tables of Kendall's tau: 10 values, balance 27 is the first within 1 % on both sides; at 40
-    // the limits meet.
+    // Tables of Kendall's tau: with 10 values a balance of 27 is the first within 1 % (two-sided);
+    // at 40 both methods agree on the limit.
     assert!(
         chance_of_order(10, 29) < 0.01
             && chance_of_order(10, 27) < 0.02

@@ -7,8 +7,8 @@ use crate::stats::testing::Rng;
 const CELLS: usize = 6;
 const TRIALS: usize = 8;
 
-/// Runs of a plan: the machine drifts slowly as a whole from round to round, a cell by itself from
-/// run to run, and trials scatter beside.
+/// Simulates runs of a plan: the whole machine drifts slowly from round to round, each cell varies
+/// from run to run, and trials scatter on top.
 fn runs(rng: &mut Rng, count: usize) -> Vec<Vec<Vec<f64>>> {
     let mut slow = 0.0;
     let mut run = || {
@@ -27,11 +27,13 @@ fn runs(rng: &mut Rng, count: usize) -> Vec<Vec<Vec<f64>>> {
 }
 
 fn ratio(a: &[f64], b: &[f64], by: f64) -> Ratio {
-    Ratio::of(&Summary::of(b).unwrap(), &Summary::of(a).unwrap()).unwrap().widened(by)
+    Ratio::from_summaries(&Summary::from_values(b).unwrap(), &Summary::from_values(a).unwrap())
+        .unwrap()
+        .widened(by)
 }
 
-/// Shares of equal cells called different: by the runs alone, by their halves, by 3 and by 12 kept
-/// runs.
+/// Checks the share of equal cells called different: by the runs alone, by their halves, and by 3
+/// and 12 saved runs.
 #[test]
 fn equal_runs_on_a_machine_that_drifts_are_seldom_called_different() {
     let mut rng = Rng::new(11);
@@ -44,7 +46,7 @@ fn equal_runs_on_a_machine_that_drifts_are_seldom_called_different() {
                 .map(|cell| {
                     kept[..count]
                         .iter()
-                        .map(|run| level(&Summary::of(&run[cell]).unwrap()).unwrap())
+                        .map(|run| level(&Summary::from_values(&run[cell]).unwrap()).unwrap())
                         .collect()
                 })
                 .collect()
@@ -83,7 +85,9 @@ fn a_true_difference_is_found_all_the_same() {
             runs[13].iter().map(|cell| cell.iter().map(|value| 4.0 * value).collect()).collect();
         let levels: Vec<Vec<f64>> = (0..CELLS)
             .map(|cell| {
-                kept.iter().map(|run| level(&Summary::of(&run[cell]).unwrap()).unwrap()).collect()
+                kept.iter()
+                    .map(|run| level(&Summary::from_values(&run[cell]).unwrap()).unwrap())
+                    .collect()
             })
             .collect();
         let halves = within(a.iter().chain(&faster).map(Vec::as_slice)).unwrap();
@@ -94,8 +98,8 @@ fn a_true_difference_is_found_all_the_same() {
     assert!(found.iter().all(|count| *count >= 90), "{found:?} of 100");
 }
 
-/// Runs that were kept before and after a lasting change must not hide it, as the gate would be
-/// quiet again after some days.
+/// Runs saved before and after a lasting change must not hide it, or the gate would pass again
+/// after some days.
 #[test]
 fn a_step_among_the_kept_runs_does_not_hide_itself() {
     let mut rng = Rng::new(13);

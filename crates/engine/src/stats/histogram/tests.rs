@@ -1,4 +1,4 @@
-//! What a histogram of latencies promises: bounds, exact ends, no panic on any input.
+//! Guarantees of a latency histogram: bounds, exact extremes, no panic on any input.
 
 use proptest::prelude::*;
 
@@ -36,10 +36,10 @@ fn memory_is_bounded() {
 
 #[test]
 fn values_outside_the_bounds() {
-    let h = of(&[0, 3 * HIGHEST]);
-    assert_eq!((h.count(), h.min(), h.max()), (2, 1, 3 * HIGHEST));
-    assert_eq!(h.mean(), (1.0 + 3.0 * HIGHEST as f64) / 2.0);
-    assert_eq!(h.pairs(), [(1, 1), (HIGHEST, 1)]);
+    let h = of(&[0, 3 * MAX_VALUE]);
+    assert_eq!((h.count(), h.min(), h.max()), (2, 1, 3 * MAX_VALUE));
+    assert_eq!(h.mean(), (1.0 + 3.0 * MAX_VALUE as f64) / 2.0);
+    assert_eq!(h.pairs(), [(1, 1), (MAX_VALUE, 1)]);
     assert_eq!(of(&[u64::MAX, u64::MAX]).mean(), u64::MAX as f64);
 }
 
@@ -55,7 +55,7 @@ fn a_quantile_needs_values_beyond_it() {
     }
 }
 
-/// The counts of all buckets, in a type that they cannot overflow.
+/// Sums the counts of all buckets in a type that cannot overflow.
 fn total(histogram: &Histogram) -> u128 {
     histogram.pairs().iter().map(|pair| u128::from(pair.1)).sum()
 }
@@ -102,10 +102,10 @@ fn contradicting_file_forms_follow_the_pairs() {
     assert_eq!(serde_json::from_str::<Histogram>(text).unwrap().mean(), 1000.0);
 }
 
-/// Durations of every size, each decade as likely as another.
+/// Durations of every magnitude, each decade equally likely.
 fn durations(most: usize) -> impl Strategy<Value = Vec<u64>> {
     let one = (0..37u32, any::<u64>())
-        .prop_map(|(bits, raw)| (raw & ((1 << bits) - 1)).clamp(1, HIGHEST));
+        .prop_map(|(bits, raw)| (raw & ((1 << bits) - 1)).clamp(1, MAX_VALUE));
     prop::collection::vec(one, 1..most)
 }
 
@@ -120,7 +120,7 @@ proptest! {
             if let Some(found) = h.quantile(q) {
                 prop_assert!((found as f64 - exact).abs() <= 0.01 * exact, "{q}: {found}, exactly {exact}");
             } else {
-                prop_assert!(values.len() as f64 * q.min(1.0 - q) < BEYOND && q != 0.5);
+                prop_assert!(values.len() as f64 * q.min(1.0 - q) < MIN_VALUES_BEYOND && q != 0.5);
             }
         }
     }

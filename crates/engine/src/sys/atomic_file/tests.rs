@@ -63,7 +63,7 @@ fn what_is_no_file_is_written_into() {
     assert_eq!(io::read_to_string(reader).unwrap(), "through");
 }
 
-/// As a shell's `>> log` with `-o /dev/stdout`: neither replaced nor emptied.
+/// Like a shell's `>> log` with `-o /dev/stdout`: the file is neither replaced nor truncated.
 #[test]
 fn an_open_descriptor_is_written_where_it_stands() {
     let folder = tempfile::tempdir().unwrap();
@@ -85,14 +85,14 @@ fn an_open_descriptor_is_written_where_it_stands() {
     );
 }
 
-/// What the kernel refuses only when the report is made leaves both reports.
+/// If the kernel refuses the replacement only after the run, both reports are kept.
 #[test]
 fn a_file_that_became_irreplaceable_is_kept_beside_the_new_report() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.json");
     fs::write(&path, "old").unwrap();
     let failed = to_file(&path, |out| {
-        // No file takes the name of a folder that is not empty.
+        // No file can be renamed over a folder that is not empty.
         fs::remove_file(&path)?;
         fs::create_dir(&path)?;
         fs::write(path.join("old"), "old")?;
@@ -169,7 +169,7 @@ fn a_new_file_takes_no_name_that_is_taken() {
         (refused.kind(), fs::read(&path).unwrap()),
         (ErrorKind::AlreadyExists, b"one".to_vec())
     );
-    // One that came while the data was made.
+    // A file that appears while the data is being produced.
     let late = dir.path().join("late");
     let refused = to_new_file(&late, |to| {
         fs::write(&late, "theirs")?;

@@ -4,7 +4,7 @@ use crate::sys::testing;
 use std::os::unix::fs::symlink;
 use tempfile::TempDir;
 
-/// A made-up sysfs.
+/// A fake sysfs.
 struct Sysfs(TempDir);
 
 impl Sysfs {
@@ -16,7 +16,7 @@ impl Sysfs {
         fs::canonicalize(self.0.path()).unwrap()
     }
 
-    /// A device folder with its files, and its entry in dev/block.
+    /// Creates a device folder with its files, and its entry in dev/block.
     fn device(&self, place: &str, number: &str, files: &[(&str, &str)]) -> PathBuf {
         let dir = self.files(place, files);
         fs::write(dir.join("dev"), format!("{number}\n")).unwrap();
@@ -112,7 +112,7 @@ fn raid_of_two_disks_lists_each_once() {
         );
         symlink(&disk, raid.join("slaves").join(name)).unwrap();
     }
-    // A circle, which no kernel makes.
+    // A cycle, which no kernel creates.
     symlink(&raid, raid.join("slaves/md0")).unwrap();
     let stack = stack_in(&sys.root(), 9, 0);
     assert_eq!(stack.iter().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["md0", "sda", "sdb"]);

@@ -7,7 +7,7 @@ use std::hint::black_box;
 const LEN: u64 = 4 << 20;
 static GO: AtomicBool = AtomicBool::new(false);
 
-/// Whether something tells exactly how much of `file` is cached.
+/// Returns whether any method counts the cached pages of `file` exactly.
 fn counted(file: &File) -> bool {
     let state = residency_if_known(file, LEN, None).unwrap();
     let exact = state.is_some_and(|s| s.method != Method::Sampled);
@@ -88,7 +88,7 @@ fn mapped_and_touched_pages_stay_until_unmapped() {
     if !counted(&file) || !make_cold(&file, LEN).unwrap().is_cold() {
         return;
     }
-    // SAFETY: nobody else knows this unnamed file, so nothing changes or truncates it.
+    // SAFETY: no one else has access to this unnamed file, so nothing changes or truncates it.
     let map = unsafe { memmap2::Mmap::map(&file).unwrap() };
     map.chunks(4096).for_each(|page| {
         black_box(page[0]);

@@ -1,13 +1,16 @@
-//! Loads of what was flushed are slower than loads of what was just used, and no byte changes.
+//! Loads of flushed lines are slower than loads of lines just used, and no byte changes.
 
 use std::collections::HashSet;
 use std::io::Write;
 
 use super::*;
 
-/// Loads are timed, so others on the same CPUs can spoil a try: the best of some counts.
+/// Returns the best of several flushes: loads are timed, so other tasks on the same CPUs can spoil
+/// one.
 fn best(flush: impl Fn() -> FlushResult) -> FlushResult {
-    let ratio = |f: &FlushResult| f.after / f.before;
+    fn ratio(f: &FlushResult) -> f64 {
+        f.after / f.before
+    }
     (0..10).map(|_| flush()).max_by(|a, b| ratio(a).total_cmp(&ratio(b))).unwrap()
 }
 
@@ -32,7 +35,7 @@ fn what_was_flushed_is_never_loaded_before_it_is_asked_for() {
         .map(|_| flush(Some((&file, 8 << 20))).unwrap())
         .filter(|f| f.after >= 2.0 * f.before)
         .count();
-    // A CPU that learns which line of a page follows its first had most of them ready.
+    // With a fixed line per page, a CPU that learns the pattern had most of them cached.
     assert!(slower >= 15, "{slower} of 20");
 }
 
@@ -41,7 +44,7 @@ fn every_sampled_page_lies_in_the_range_and_is_sampled_once() {
     let page = page_size() as usize;
     for pages in [1, 2, 31, 32, 33, 100, 512, 513, 5000] {
         let start = std::ptr::without_provenance::<u8>(1 << 30);
-        let sample = Sample::of(start, pages * page + 77);
+        let sample = Sample::take(start, pages * page + 77);
         let mut found: Vec<usize> =
             sample.chains.iter().flatten().map(|at| (at.addr() - start.addr()) / page).collect();
         assert!(!found.is_empty() && found.iter().all(|at| *at < pages), "{pages}");
@@ -62,7 +65,7 @@ fn every_sampled_page_lies_in_the_range_and_is_sampled_once() {
 #[test]
 fn without_a_flush_the_same_loads_stay_fast() {
     let buffer = Buffer::new(1 << 20).unwrap();
-    let sample = Sample::of(buffer.ptr(), buffer.len());
+    let sample = Sample::take(buffer.ptr(), buffer.len());
     let best =
         (0..10).map(|_| sample.nanos_after_use() / sample.nanos()).fold(f64::INFINITY, f64::min);
     assert!(best < 2.0, "{best}");

@@ -22,7 +22,7 @@ fn preallocate(file: &File, len: u64) -> bool {
     done == 0
 }
 
-/// FIEMAP's answer; `None` where there is none.
+/// Returns the answer of FIEMAP; `None` if it is not supported.
 fn by_fiemap(file: &File, len: u64) -> Option<Extents> {
     let found = extents(file, len).unwrap();
     if found.method == ExtentMethod::Fiemap {

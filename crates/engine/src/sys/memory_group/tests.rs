@@ -1,9 +1,9 @@
-//! Trees of control groups made of plain folders.
+//! Control group trees made of plain folders.
 
 use super::*;
 
-/// Said of a machine that has them mounted, with memory, and gives it on to no group: "no control
-/// groups of memory are mounted here".
+/// The error names the missing delegation, not "no control groups of memory are mounted here", if
+/// they are mounted with memory but not delegated to any group.
 #[test]
 fn the_reason_is_the_one_that_keeps_it_from_being_made() {
     let top = tree(&[
@@ -11,14 +11,16 @@ fn the_reason_is_the_one_that_keeps_it_from_being_made() {
         ("cgroup.subtree_control", "cpu\n"),
         ("a/memory.use_hierarchy", "0\n"),
     ]);
-    let why = |mounts: &[Entry]| choose_parent("4:memory:/a\n0::/\n", mounts, ALL).unwrap_err();
+    fn why(mounts: &[Entry]) -> String {
+        choose_parent("4:memory:/a\n0::/\n", mounts, ALL).unwrap_err()
+    }
     assert!(why(&mounts("cgroup2", top.path(), "/", "")).contains("cgroup.subtree_control"));
     assert!(why(&mounts("cgroup", top.path(), "/", "memory")).contains("memory.use_hierarchy"));
     let hybrid = tree(&[("cgroup.controllers", "\n"), ("cgroup.subtree_control", "\n")]);
     assert!(why(&mounts("cgroup2", hybrid.path(), "/", "")).contains("no memory cgroup"));
 }
 
-/// A mount of `fs` at `at` that shows `root` of it.
+/// Returns a mount of `fs` at `at` that shows `root` of it.
 fn mounts(fs: &str, at: &Path, root: &str, options: &str) -> Vec<Entry> {
     mountinfo::parse(&format!("30 1 0:9 {root} {} rw - {fs} none rw,{options}\n", at.display()))
 }
@@ -48,11 +50,12 @@ fn a_group_is_made_beside_the_own_one_where_memory_is_given_on() {
         choose_parent(groups, &v2, may).map(|place| place.parent)
     };
     assert_eq!(of("0::/user/app/shell\n", ALL), Ok(top.path().join("user/app")));
-    // What is not handed over is passed by, and the top only counts as such at the top.
+    // A group that is not delegated is skipped, and the top counts as the top only at the mount
+    // root.
     assert_eq!(of("0::/user/app/shell\n", &|_, at_top| at_top), Ok(top.path().to_path_buf()));
     assert!(of("0::/user/app/shell\n", &|_, _| false).unwrap_err().contains("delegated"));
     assert_eq!(of("0::/elsewhere\n", ALL), Ok(top.path().to_path_buf()));
-    // Nothing above the mount is looked at.
+    // Nothing above the mount is examined.
     let part = mounts("cgroup2", &top.path().join("user/app/shell"), "/user/app/shell", "");
     assert!(choose_parent("0::/user/app/shell\n", &part, ALL).unwrap_err().contains("mounted"));
     assert!(choose_parent("", &v2, ALL).is_err() && choose_parent("0::/\n", &[], ALL).is_err());
@@ -81,8 +84,8 @@ fn a_group_has_its_limit_and_goes_and_those_of_killed_runs_too() {
         limit: "memory.max",
         swap: Some("memory.swap.max"),
     };
-    // A plain folder has no list of processes: it is not left behind half made, as far as a plain
-    // folder can be removed.
+    // A plain folder has no list of processes: a half-created group is removed again, as far as a
+    // plain folder can be.
     assert!(create_in(&place, 123 << 20).unwrap_err().contains("cgroup.procs"));
     let made = fs::read_dir(top.path())
         .unwrap()

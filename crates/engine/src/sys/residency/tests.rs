@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 
 const METHODS: [Method; 3] = [Method::Cachestat, Method::Sampled, Method::Mincore];
 
-/// The answer of one method; `None` where it is refused, or blind.
+/// Returns the result of one method; `None` if it is refused or sees nothing here.
 fn by(method: Method, file: &File, offset: u64, len: u64) -> Option<Residency> {
     if !methods(file).contains(&method) {
         testing::skip(&format!("{method:?} is blind here"));
@@ -20,7 +20,7 @@ fn a_file_just_written_is_dirty() {
     let Some(file) = testing::file_on_disk(1 << 20) else {
         return;
     };
-    // Three tries: somebody may call sync(2) at any time.
+    // Three attempts: another process may call sync(2) at any time.
     for _ in 0..3 {
         file.write_all_at(&[7; 1 << 20], 0).unwrap();
         let Some(state) = by(Method::Cachestat, &file, 0, u64::MAX) else {
@@ -39,7 +39,7 @@ fn both_methods_see_all_and_nothing() {
     let Some(file) = testing::file_on_disk(8 << 20) else {
         return;
     };
-    // Not all of it: a kernel may evict a little at any time.
+    // Not quite all of it: a kernel may evict a little at any time.
     let full = METHODS.iter().filter_map(|m| by(*m, &file, 0, 8 << 20));
     full.for_each(|state| assert!(state.share() > 0.9 && state.share() <= 1.0, "{state:?}"));
     for method in METHODS {
@@ -52,8 +52,8 @@ fn both_methods_see_all_and_nothing() {
     }
 }
 
-/// A sample guesses from 256 pages, and starts reads: a kernel without cachestat (before 6.5) must
-/// not be asked so for files of ours.
+/// Sampling estimates from 256 pages and causes reads: for our own files a kernel without cachestat
+/// (before 6.5) must be queried by another method.
 #[test]
 fn what_counts_is_asked_before_what_guesses() {
     let Some(file) = testing::file_on_disk(4096) else {
@@ -105,7 +105,7 @@ fn a_method_that_is_refused_is_no_error_when_asked_so() {
         return;
     };
     file.set_len(1 << 20).unwrap();
-    // tmpfs takes no RWF_NOWAIT.
+    // tmpfs does not support RWF_NOWAIT.
     let sampled = residency_by(&file, 0, 1 << 20, Some(Method::Sampled));
     if sampled.is_err_and(|e| e.raw_os_error() == Some(libc::EOPNOTSUPP)) {
         assert_eq!(residency_if_known(&file, 1 << 20, Some(Method::Sampled)).unwrap(), None);

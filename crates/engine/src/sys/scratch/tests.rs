@@ -6,7 +6,7 @@ use nix::fcntl::{Flock, FlockArg};
 use super::*;
 use crate::sys::scratch_name::PREFIX;
 
-/// Higher than any process number of Linux (4,194,304).
+/// Higher than any process id of Linux (4,194,304).
 const DEAD: u32 = 99_999_999;
 
 fn names(dir: &Path) -> Vec<String> {
@@ -39,7 +39,7 @@ fn without_proc_it_keeps_a_name_by_which_it_is_opened() {
     let scratch = Scratch::create_named(Folder::open(dir.path()).unwrap(), |_| false).unwrap();
     assert_eq!(scratch.path(), dir.path().join(&names(dir.path())[0]));
     assert_eq!(scratch.name(), Some(scratch.path()));
-    // It is in use.
+    // It is still in use.
     assert_eq!(sweep(dir.path()).unwrap(), 0);
     scratch.file().write_all_at(b"data", 0).unwrap();
     assert_eq!(fs::read(scratch.path()).unwrap(), b"data");

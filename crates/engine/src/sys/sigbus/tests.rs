@@ -10,13 +10,13 @@ const LEN: usize = 8 << 20;
 fn mapped() -> (File, Mmap) {
     let file = tempfile::tempfile().unwrap();
     file.set_len(LEN as u64).unwrap();
-    // SAFETY: nobody else knows the file; it is truncated below only while its pages are read
-    // through raw pointers.
+    // SAFETY: no one else has access to the file; it is truncated below only while its pages are
+    // read through raw pointers.
     let map = unsafe { Mmap::map(&file).unwrap() };
     (file, map)
 }
 
-/// Reads a byte of each page, as a worker does; stops at the flag. Gives the number of pages read.
+/// Reads a byte of each page like a worker; stops at the flag. Returns the number of pages read.
 fn read_pages(map: &Mmap, guard: &Guard) -> usize {
     let mut read = 0;
     for at in (0..LEN).step_by(4096) {
@@ -54,7 +54,7 @@ fn truncation_under_readers_is_survived_and_noticed() {
     });
     let fault = guard.first_fault().unwrap();
     assert!((1 << 20..LEN as u64).contains(&fault), "{fault}");
-    // The whole rest is readable now.
+    // The whole rest is now readable.
     for at in ((fault as usize)..LEN).step_by(4096) {
         // SAFETY: inside the mapping.
         assert_eq!(unsafe { ptr::read_volatile(map.as_ptr().add(at)) }, 0);
@@ -66,7 +66,7 @@ fn truncation_under_readers_is_survived_and_noticed() {
 fn a_writable_mapping_stays_writable() {
     let file = tempfile::tempfile().unwrap();
     file.set_len(LEN as u64).unwrap();
-    // SAFETY: nobody else knows the file.
+    // SAFETY: no one else has access to the file.
     let mut map = unsafe { MmapMut::map_mut(&file).unwrap() };
     // SAFETY: the guard is dropped before the mapping.
     let guard = unsafe { Guard::new(map.as_ptr(), LEN, true).unwrap() };
@@ -103,7 +103,7 @@ fn slots_are_freed_and_the_table_is_finite() {
     }
 }
 
-/// The death of a child process that faults in a mapping which is not (any more) registered.
+/// A child process that faults in a mapping that is not (or no longer) registered dies of SIGBUS.
 #[test]
 fn an_unregistered_mapping_still_dies_of_sigbus() {
     const NAME: &str = "sys::sigbus::tests::an_unregistered_mapping_still_dies_of_sigbus";
@@ -127,7 +127,7 @@ fn an_unregistered_mapping_still_dies_of_sigbus() {
             // SAFETY: `other` outlives the guard.
             std::mem::forget(unsafe { Guard::new(other.as_ptr(), LEN, false).unwrap() });
         }
-        // SAFETY: the guard is gone at once, before the mapping.
+        // SAFETY: the guard is dropped immediately, before the mapping.
         "no longer registered" => drop(unsafe { Guard::new(map.as_ptr(), LEN, false).unwrap() }),
         "sent, default action" => {
             // SAFETY: SIG_DFL installs no handler; the one that `install` adds may run anywhere;
@@ -141,7 +141,7 @@ fn an_unregistered_mapping_still_dies_of_sigbus() {
         _ => {}
     }
     file.set_len(0).unwrap();
-    // SAFETY: inside the mapping; meant to die here.
+    // SAFETY: inside the mapping; the process is expected to die here.
     unsafe { ptr::read_volatile(map.as_ptr()) };
     unreachable!("the read came back");
 }

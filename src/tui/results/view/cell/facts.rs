@@ -119,11 +119,11 @@ pub fn trial_work(s: Scene) -> Vec<Section<'static>> {
 }
 
 /// Lists when written bytes reached the page cache and the device.
-pub fn written(s: Scene) -> Vec<Section<'static>> {
+pub fn list_writes(s: Scene) -> Vec<Section<'static>> {
     let Some(written) = s.result.written else { return Vec::new() };
-    let time = |of: Option<SummaryOf>, none: &str| {
+    fn time(of: Option<SummaryOf>, none: &str) -> String {
         of.map_or_else(|| none.to_string(), |of| units::show_nanos(of.summary.median))
-    };
+    }
     let around = if s.result.cell.direct { "bypassed (direct I/O)" } else { "unknown" };
     let mut all = vec![s.heading("Written")];
     all.push(s.pair("page cache", time(written.page_cache, around)));
@@ -206,7 +206,7 @@ pub fn processor(s: Scene) -> Vec<Section<'static>> {
         s.heading("Cost of a trial"),
         s.pair("CPU", format!("{user:.0} % user, {system:.0} % system, of one CPU")),
     ];
-    if let Some((per_byte, ..)) = Metric::Cpu.of(s.result) {
+    if let Some((per_byte, ..)) = Metric::Cpu.value_of(s.result) {
         all.push(
             s.pair("per byte", format!("{} of CPU time", Metric::Cpu.show(per_byte, s.look.unit))),
         );

@@ -72,7 +72,9 @@ fn histogram(s: Scene, area: Rect, buf: &mut Buffer) {
         .into_iter()
         .filter_map(|(value, name)| Some((value?, name)))
         .collect();
-    let brief = |nanos: f64| units::show_nanos(nanos).replace(".00", "").replace(".0 ", " ");
+    fn brief(nanos: f64) -> String {
+        units::show_nanos(nanos).replace(".00", "").replace(".0 ", " ")
+    }
     let style = s.look.series(s.data.hues.get(s.index).copied().unwrap_or(0));
     // Rare operations are of interest here.
     Histogram::new(s.look, &bins, &brief, style).marks(&marks).rare(true).render(area, buf);

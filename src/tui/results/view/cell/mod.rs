@@ -38,7 +38,7 @@ fn stacks<'a>(
     else {
         return Vec::new();
     };
-    let inner = layout::inside(body);
+    let inner = layout::inner_area(body);
     let column = |left: u16, width: u16| {
         Rect::new(inner.x + left + 1, inner.y, width.saturating_sub(2), inner.height)
     };
@@ -57,7 +57,7 @@ fn stacks<'a>(
     let (left, right) = (column(0, half), column(half, inner.width - half));
     let (l, r) = (scene(left), scene(right));
     let tall = if body.height >= 50 { 14 } else { 9 };
-    // Below the trials, where these are not so many that it is far down.
+    // Below the trials, unless these are so many that it would be far down.
     let few = result.trials.len() <= MAX_TRIALS_ABOVE;
     let course =
         |s, here| if here { trial_series::sections(s, over_time, tall) } else { Vec::new() };
@@ -69,7 +69,7 @@ fn stacks<'a>(
                 facts::figures(l),
                 facts::trial_work(l),
                 facts::limit(l),
-                facts::written(l),
+                facts::list_writes(l),
                 trials::sections(l, tall),
                 course(l, few),
             ],
@@ -107,7 +107,7 @@ pub fn draw(
     let right = place.map_or(String::new(), |at| format!("{} of {}", at + 1, neighbours.len()));
     pane::frame(look, &result.cell.label(), &right, true, area, buf);
     let stacks = stacks(look, results, data, open.result, area);
-    let inner = layout::inside(area);
+    let inner = layout::inner_area(area);
     let (mut max_scroll, mut max_height) = (0, 0);
     for stack in &stacks {
         stack.draw(open.scroll.min(stack.max_scroll()), buf);
@@ -137,7 +137,7 @@ fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 8] {
         facts::figures(s),
         facts::trial_work(s),
         facts::limit(s),
-        facts::written(s),
+        facts::list_writes(s),
         source::sections(s),
         facts::warnings(s),
         latency::sections(s, 8),

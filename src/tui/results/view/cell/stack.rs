@@ -118,9 +118,9 @@ impl<'a> Stack<'a> {
 mod tests {
     use super::*;
 
-    fn shown(scroll: usize, height: u16) -> String {
+    fn render_stack(scroll: usize, height: u16) -> String {
         let rows = Section::Rows { count: 3, row: Box::new(|at| Line::raw(format!("r{at}"))) };
-        let draw = |area: Rect, buf: &mut Buffer| {
+        fn draw(area: Rect, buf: &mut Buffer) {
             for row in 0..area.height {
                 buf.set_string(
                     area.x,
@@ -129,7 +129,7 @@ mod tests {
                     ratatui::style::Style::new(),
                 );
             }
-        };
+        }
         let picture = Section::Picture { height: 3, draw: Box::new(draw) };
         let area = Rect::new(0, 0, 2, height);
         let stack = Stack::new(area, [vec![rows], Vec::new(), vec![picture]]);
@@ -145,9 +145,9 @@ mod tests {
         for height in 1..=7 {
             for scroll in 0..=7 - usize::from(height) {
                 let part = &whole[scroll * 2..(scroll + usize::from(height)) * 2];
-                assert_eq!(shown(scroll, height), part, "{scroll} {height}");
+                assert_eq!(render_stack(scroll, height), part, "{scroll} {height}");
             }
         }
-        assert_eq!(shown(9, 2).trim(), "");
+        assert_eq!(render_stack(9, 2).trim(), "");
     }
 }

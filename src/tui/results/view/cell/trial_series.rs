@@ -72,10 +72,12 @@ fn draw(s: Scene, points: &[Point], factor: f64, area: Rect, buf: &mut Buffer) {
     let series =
         Series { style: s.look.series(hue), ..Series::new(s.look, 0, "", points).draw(Draw::Step) };
     let show = |value: f64| column::figure(value / factor);
-    let time = |seconds: f64| match seconds == 0.0 {
-        true => "0".into(),
-        false => show_nanos(seconds * 1e9).replace(".00", "").replace(".0 ", " "),
-    };
+    fn time(seconds: f64) -> String {
+        match seconds == 0.0 {
+            true => "0".into(),
+            false => show_nanos(seconds * 1e9).replace(".00", "").replace(".0 ", " "),
+        }
+    }
     let end = points.last().map_or(1.0, |point| point.x).max(1e-3);
     let x = Axis::new(Scale::Linear, &time).between(0.0, end).time();
     let y = Axis::new(Scale::Linear, &show).round_in(factor);

@@ -111,10 +111,12 @@ fn dots(s: Scene, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buff
     let values = trials.iter().map(|trial| value(metric, trial)).filter(|value| value.is_finite());
     let (factor, unit) = column::unit(values, metric.units(s.look.unit));
     let show = |value: f64| column::figure(value / factor);
-    let number = |at: f64| format!("{at:.0}");
+    fn number(at: f64) -> String {
+        format!("{at:.0}")
+    }
     let y = Axis::new(Scale::Linear, &show).loose().round_in(factor).title(unit);
     let x = Axis::new(Scale::Linear, &number).between(0.5, trials.len() as f64 + 0.5);
-    let middle = metric.of(s.result).map_or(f64::NAN, |(median, ..)| median);
+    let middle = metric.value_of(s.result).map_or(f64::NAN, |(median, ..)| median);
     let rules = [Rule { at: middle, label: "median", style: s.look.style(Role::Rule) }];
     Chart::new(s.look, x, y, &all).rules(&rules).render(area, buf);
 }

@@ -1,4 +1,4 @@
-//! What a visit does with a gauge: how it calibrates, how often it measures, how it ends.
+//! How a visit handles a gauge: how it calibrates, how often it measures, how it ends.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -6,14 +6,15 @@ use super::*;
 use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
 
-/// A probe whose operations take a time of their own; `opening` is how long it takes to be made
-/// ready.
+/// A probe whose operations take a fixed time each; `opening` is the time it takes to open.
 struct Slow {
     each: Duration,
     opening: Duration,
+    /// Additional time of the first batch.
+    lost: Duration,
     most: u64,
     fails: bool,
-    /// It hears no stop while it is made ready.
+    /// It ignores a stop while it opens.
     deaf: bool,
     batches: AtomicU64,
 }
@@ -49,6 +50,7 @@ impl Probe for Slow {
         self.batches.store(0, Relaxed);
         Ok(Box::new(Work {
             each: self.each,
+            lost: self.lost,
             most: self.most,
             fails: self.fails,
             site: site.clone(),
@@ -59,6 +61,7 @@ impl Probe for Slow {
 
 struct Work {
     each: Duration,
+    lost: Duration,
     most: u64,
     fails: bool,
     site: ProbeContext,
@@ -75,7 +78,9 @@ fn spend(time: Duration, site: &ProbeContext) -> Result<(), ProbeError> {
 
 impl Gauge for Work {
     fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
-        self.counted.fetch_add(1, Relaxed);
+        if self.counted.fetch_add(1, Relaxed) == 0 {
+            spend(self.lost, &self.site)?;
+        }
         if self.fails {
             return Err(ProbeError::Missing("no such thing here".into()));
         }
@@ -110,6 +115,7 @@ fn slow() -> Slow {
     Slow {
         each: Duration::from_micros(100),
         opening: Duration::ZERO,
+        lost: Duration::ZERO,
         most: u64::MAX,
         fails: false,
         deaf: false,
@@ -134,6 +140,12 @@ fn a_batch_takes_its_time_and_is_measured_once() {
 }
 
 #[test]
+fn one_batch_that_lost_its_cpu_does_not_set_the_count() {
+    let visit = done(&request(Slow { lost: Duration::from_millis(20), ..slow() }));
+    assert!((10..=200).contains(&visit.count), "{}", visit.count);
+}
+
+#[test]
 fn a_known_count_is_not_calibrated_again() {
     let visit = done(&VisitRequest { count: Some(3), ..request(slow()) });
     assert_eq!((visit.count, visit.evidence), (3, vec!["1 batches".to_string()]));
@@ -144,7 +156,7 @@ fn a_cell_that_is_slow_to_open_is_measured_several_times_but_not_too_often() {
     let dear = Slow { opening: Duration::from_millis(100), ..slow() };
     let found = done(&VisitRequest { count: Some(1), ..request(dear) }).batches.len();
     assert!((5..=11).contains(&found), "{found}");
-    // Batches that are dear themselves leave the others their turn.
+    // Long batches leave the other cells their turn.
     let long =
         Slow { opening: Duration::from_millis(100), each: Duration::from_millis(40), ..slow() };
     let found = done(&VisitRequest { count: Some(1), ..request(long) }).batches.len();
@@ -158,8 +170,10 @@ fn a_cell_that_is_slow_to_open_is_measured_several_times_but_not_too_often() {
 
 #[test]
 fn a_batch_never_exceeds_the_maximum_of_its_gauge() {
-    assert_eq!(done(&request(Slow { most: 7, ..slow() })).count, 7);
-    assert_eq!(done(&request(Slow { most: 0, ..slow() })).count, 1);
+    let limited =
+        |most| VisitRequest { time: Duration::from_secs(60), ..request(Slow { most, ..slow() }) };
+    assert_eq!(done(&limited(7)).count, 7);
+    assert_eq!(done(&limited(0)).count, 1);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Parts of tries, and a plan of ways run to its end.
+//! The parts of tries, and a complete run of a plan that picks a method.
 
 use std::sync::atomic::AtomicBool;
 
@@ -26,12 +26,12 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
         ((36 << 20) + 4321, 4 << 20, 3),
         (90 << 20, 8 << 20, 5),
     ] {
-        // Ways differ in their blocks.
+        // The methods have different block sizes.
         let jobs = [block, 3 << 19, 64 << 10].map(|block| Job { block, ..job("pread", span) });
         let cold = PickConditions { span, resident: Some(0), cpus: 2 };
         let unit = unit(jobs.iter().map(|job| job.block));
         let turns = turns(&cold, ways, unit);
-        assert!((1..=TURNS).contains(&turns), "{span} {ways}");
+        assert!((1..=TRIES_PER_METHOD).contains(&turns), "{span} {ways}");
         let mut end = 0;
         for nth in 0..turns * ways {
             let job = &jobs[nth as usize % jobs.len()];
@@ -46,17 +46,17 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
         let warm = PickConditions { resident: Some(span), ..cold };
         assert_eq!(
             (super::turns(&warm, ways, unit), part(&jobs[0], &warm, Nth { place: 1, of: 3, unit })),
-            (TURNS, 0..jobs[0].blocks())
+            (TRIES_PER_METHOD, 0..jobs[0].blocks())
         );
     }
-    // Less than a part for each way: nothing is tried.
+    // Less than a part for each method: nothing is tried.
     assert_eq!(
         turns(&PickConditions { span: 31 << 20, resident: Some(0), cpus: 1 }, 8, 1 << 20),
         0
     );
 }
 
-/// What a run told.
+/// The events of a run.
 struct RunOutcome {
     picks: Vec<Pick>,
     trials: Vec<Trial>,
@@ -65,7 +65,7 @@ struct RunOutcome {
     data: Vec<u8>,
 }
 
-/// Runs these ways over a cached file.
+/// Runs these methods over a cached file.
 fn ran(ways: &[&str], data_len: usize, stop: &'static AtomicBool) -> RunOutcome {
     let (file, data, _) = testing::file(data_len, 3);
     let cells: Vec<Job> = ways.iter().map(|way| job(way, data_len as u64)).collect();
@@ -119,7 +119,7 @@ fn only_the_picked_method_reads_the_whole_file_in_every_round() {
         ran(&["mmap+shared", "pread", "pread+shared"], (3 << 20) + 7, &NEVER);
     assert!(picks.len() == 1 && failed.is_empty() && end == End::Finished, "{picks:?} {failed:?}");
     let cell = picks[0].cell.unwrap();
-    assert_eq!(picks[0].tries.len() as u64, 3 * TURNS);
+    assert_eq!(picks[0].tries.len() as u64, 3 * TRIES_PER_METHOD);
     let fastest =
         (0..3).max_by(|a, b| picks[0].rate(*a).unwrap().total_cmp(&picks[0].rate(*b).unwrap()));
     assert_eq!(fastest, Some(cell));
@@ -140,7 +140,7 @@ fn a_method_that_fails_is_skipped_and_if_all_fail_the_first_failure_is_reported(
         ran(&["mmap", "nothing-of-the-kind", "pread+shared"], 100_000, &NEVER);
     assert_eq!((failed.len(), failed[0].0, trials.len()), (1, 1, 2));
     assert!(picks[0].cell != Some(1) && picks[0].cells().all(|cell| cell != 1));
-    // Directions that exclude each other are refused when the cells are made.
+    // Contradictory advice is refused when the cells are created.
     let RunOutcome { picks, trials, failed, .. } =
         ran(&["mmap+shared+populate", "pread+shared+willneed"], 100_000, &NEVER);
     assert!(picks.is_empty() && trials.is_empty() && failed.len() == 2, "{picks:?} {failed:?}");

@@ -13,9 +13,9 @@ fn a_server_that_does_not_know_the_secret_is_rejected() {
             let mut stream = taken.accept().unwrap().0;
             let mut hello = [0; Hello::LEN];
             stream.read_exact(&mut hello).unwrap();
-            stream.write_all(&Challenge { secret, salt, nonce: [2; NONCE] }.encode()).unwrap();
+            stream.write_all(&Challenge { secret, salt, nonce: [2; NONCE_LEN] }.encode()).unwrap();
             let _ = stream.write_all(&after);
-            // Reads what the client sends, so that it is not cut off by a reset.
+            // Reads what the client sends, so that the client is not cut off by a reset.
             let _ = stream.shutdown(Shutdown::Write);
             let _ = stream.read_to_end(&mut Vec::new());
         });
@@ -23,7 +23,7 @@ fn a_server_that_does_not_know_the_secret_is_rejected() {
         impostor.join().unwrap();
         why
     };
-    assert!(matches!(act(true, [vec![1], vec![0; PROOF]].concat()), ConnectionError::Impostor));
+    assert!(matches!(act(true, [vec![1], vec![0; PROOF_LEN]].concat()), ConnectionError::Impostor));
     assert!(matches!(act(false, vec![]), ConnectionError::NoSecret));
     assert!(act(true, vec![]).to_string().contains("closed"));
 }
@@ -37,14 +37,14 @@ fn a_silent_server_is_given_up_in_time() {
     let opened = || {
         Connection::open_within(address, Some(&*SECRET), &StopFlag::default(), IDLE).err().unwrap()
     };
-    // Connected by the kernel, and never replied to.
+    // Connected by the kernel, but never replied to.
     assert!(matches!(opened(), ConnectionError::Stream(StreamError::Silent(_))));
     let halting = std::thread::spawn(move || {
         let _silent = listener.accept().unwrap();
         let mut stream = listener.accept().unwrap().0;
         stream
             .write_all(
-                &Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE] }.encode()[..7],
+                &Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE_LEN] }.encode()[..7],
             )
             .unwrap();
         let _ = stream.read_to_end(&mut Vec::new());
@@ -60,7 +60,7 @@ fn a_silent_server_is_given_up_in_time() {
 fn a_server_of_another_kind_or_version_is_recognised() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let mut newer = Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE] }.encode();
+    let mut newer = Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE_LEN] }.encode();
     newer[7] = 200;
     // The challenge of the first version was shorter.
     let mut older = newer[..newer.len() - SALT].to_vec();
@@ -93,17 +93,17 @@ fn a_peer_that_lies_about_its_facts_is_not_believed() {
         let address = listener.local_addr().unwrap();
         let liar = std::thread::spawn(move || {
             let mut stream = listener.accept().unwrap().0;
-            let (mut hello, mut proof, mut request) = ([0; Hello::LEN], [0; PROOF], [0; FRAME]);
+            let (mut hello, mut proof, mut request) = ([0; Hello::LEN], [0; PROOF_LEN], [0; FRAME]);
             stream.read_exact(&mut hello).unwrap();
             stream
                 .write_all(
-                    &Challenge { secret: false, salt: [0; SALT], nonce: [2; NONCE] }.encode(),
+                    &Challenge { secret: false, salt: [0; SALT], nonce: [2; NONCE_LEN] }.encode(),
                 )
                 .unwrap();
             stream.read_exact(&mut proof).unwrap();
             stream.write_all(&[1]).unwrap();
             let own = Hello::decode(&hello).unwrap().nonce;
-            stream.write_all(&prove(None, Side::Server, &own, &[2; NONCE])).unwrap();
+            stream.write_all(&prove(None, Side::Server, &own, &[2; NONCE_LEN])).unwrap();
             stream.read_exact(&mut request).unwrap();
             stream.write_all(&Reply::Done(reply).encode()).unwrap();
             let _ = stream.write_all(&text);

@@ -224,7 +224,9 @@ fn limit_reached(
         return None;
     }
     let (bytes, operations) = throttle.limits(writes);
-    let is_reached = |limit: u64, rate: f64| rate >= limit as f64 * MIN_LIMIT_SHARE;
+    fn is_reached(limit: u64, rate: f64) -> bool {
+        rate >= limit as f64 * MIN_LIMIT_SHARE
+    }
     let operation_rate = rate / evidence.job.block.max(1) as f64;
     let limit = if let Some(bytes) = bytes.filter(|limit| is_reached(*limit, rate)) {
         show_rate(bytes as f64)

@@ -114,7 +114,9 @@ fn check_helper_uncounted(evidence: &CellEvidence) -> Option<Warning> {
 const MAX_SKEW: f64 = 0.02;
 
 fn check_uneven_start(evidence: &CellEvidence) -> Option<Warning> {
-    let skew = |t: &Trial| share(t.evidence.skew_nanos, t.nanos);
+    fn skew(t: &Trial) -> f64 {
+        share(t.evidence.skew_nanos, t.nanos)
+    }
     let limit = evidence.spread.half_width.unwrap_or(0.0).max(MAX_SKEW);
     let bad = evidence.trials_where(|t| skew(t) > limit);
     let most = bad.iter().max_by(|a, b| skew(a).total_cmp(&skew(b)))?;

@@ -119,7 +119,9 @@ fn check_inconsistent_time(evidence: &CellEvidence) -> Option<Warning> {
 }
 
 fn check_preparation_timed(evidence: &CellEvidence) -> Option<Warning> {
-    let early = |t: &Trial| t.evidence.prepared.saturating_sub(t.evidence.started);
+    fn early(t: &Trial) -> u64 {
+        t.evidence.prepared.saturating_sub(t.evidence.started)
+    }
     let bad = evidence.trials_where(|t| early(t) > 0);
     let most = bad.iter().map(|t| early(t)).max()?;
     PREPARATION_TIMED.warn(

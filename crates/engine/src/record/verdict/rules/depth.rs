@@ -85,9 +85,9 @@ fn check_depth_unused(evidence: &CellEvidence) -> Option<Warning> {
     if !evidence.moves() || job.depth < 2 || evidence.is_warm() || evidence.target.memory {
         return None;
     }
-    let warn = |message: String, facts: String, remedy: &str| {
+    fn warn(message: String, facts: String, remedy: &str) -> Option<Warning> {
         DEPTH_UNUSED.warn(Severity::Misleading, message, facts, remedy)
-    };
+    }
     if evidence.info.depth == Depth::Synchronous {
         let message = format!(
             "queue depth {} was requested, but {} runs one operation at a time",
@@ -173,8 +173,8 @@ fn check_read_ahead(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-/// In a non-sequential pattern the blocks up to a count lie anywhere in a lane's part, so
-/// `+populate` maps all of it.
+/// Checks `+populate` in a non-sequential pattern: the blocks up to a count lie anywhere in a
+/// lane's part, so all of it is mapped.
 fn check_populated_more(evidence: &CellEvidence) -> Option<Warning> {
     let job = evidence.job;
     if !job.backend.has("populate") || matches!(job.pattern, Pattern::Seq | Pattern::Reverse) {

@@ -25,7 +25,7 @@ pub const fn example(
     Example { id, severity, clean, fires, spares }
 }
 
-fn left(case: &mut Case, bytes: u64, mapped_by: &[&str]) {
+fn leave_cached(case: &mut Case, bytes: u64, mapped_by: &[&str]) {
     let names: Vec<String> = mapped_by.iter().map(|n| n.to_string()).collect();
     case.each(|t| {
         t.evidence.preparation = Some(Preparation::Cold { left: bytes, mapped_by: names.clone() })
@@ -38,7 +38,7 @@ pub fn queue(case: &mut Case, depth: u32, seen: Option<f64>) {
     case.each(|t| t.evidence.achieved_depth = Some(1.0));
 }
 
-/// Direct blocks of 1 MiB at depth 8, with an average of `requests` in the disk's queue, of
+/// Sets direct blocks of 1 MiB at depth 8, with an average of `requests` in the disk's queue, of
 /// `blocks` blocks each.
 fn merged(case: &mut Case, requests: f64, blocks: u64) {
     queue(case, 8, Some(requests));
@@ -80,13 +80,19 @@ pub static CACHE: &[Example] = &[
             fetched(c, 0)
         },
     ),
-    example("not-cold", Wrong, cold, |c| left(c, 16 * MIB, &[]), |c| left(c, 2 * MIB, &[])),
     example(
         "not-cold",
         Wrong,
         cold,
-        |c| left(c, 16 * MIB, &["editor (812)"]),
-        |c| left(c, 0, &["editor (812)"]),
+        |c| leave_cached(c, 16 * MIB, &[]),
+        |c| leave_cached(c, 2 * MIB, &[]),
+    ),
+    example(
+        "not-cold",
+        Wrong,
+        cold,
+        |c| leave_cached(c, 16 * MIB, &["editor (812)"]),
+        |c| leave_cached(c, 0, &["editor (812)"]),
     ),
     example(
         "not-cold",

@@ -5,7 +5,7 @@ use crate::record::Severity::{Misleading, Note};
 use crate::record::verdict::testing::*;
 use crate::record::{Ceilings, LinkCeiling, Throttle};
 
-/// The link of a cold cell, which reads 256 MiB in 300 ms: 895 MB/s.
+/// Sets the link of a cold cell, which reads 256 MiB in 300 ms: 895 MB/s.
 fn link(case: &mut Case, bytes_per_second: f64) {
     case.target.link = Some(LinkCeiling { name: "SATA 6.0 Gbps".into(), bytes_per_second });
 }
@@ -19,7 +19,7 @@ fn memory(case: &mut Case, rate: f64) {
     });
 }
 
-/// Bare loops over this many bytes that were slower than the cell.
+/// Sets bare loops over this many bytes that were slower than the cell.
 fn memory_over(case: &mut Case, over: u64) {
     memory(case, 600e6);
     case.machine.ceilings.iter_mut().for_each(|ceilings| ceilings.over = over);
@@ -35,7 +35,7 @@ fn throttle(case: &mut Case, bytes: u64, reads: u64) {
     });
 }
 
-/// Half of the bytes are written, limited to `bytes` per second.
+/// Sets a mix: half of the bytes are written, limited to `bytes` per second.
 fn mixed(case: &mut Case, bytes: u64) {
     (case.job.mix, case.info.mixes) = (Some(50), true);
     case.target.throttle =
@@ -43,22 +43,34 @@ fn mixed(case: &mut Case, bytes: u64) {
     case.each(|t| t.evidence.written = Some(SPAN / 2));
 }
 
-/// Of the 300 ms, the workers used the CPU for `busy` ms, of which `xor` ms in the XOR.
-fn folded(case: &mut Case, busy: u64, xor: u64) {
+/// Sets the CPU time that the workers used: `busy` of the 300 ms, of which `xor` ms in the XOR.
+fn set_cpu_use(case: &mut Case, busy: u64, xor: u64) {
     case.job.xor = true;
     case.each(|t| {
         (t.user_nanos, t.evidence.xor_nanos) = (busy * 1_000_000, (xor * 1_000_000).into())
     });
 }
 
-/// 256 operations that took `nanos` each.
+/// Sets 256 operations that took `nanos` each.
 fn op_nanos(case: &mut Case, nanos: u64) {
     case.each(|t| t.evidence.lane_nanos = t.ops * nanos);
 }
 
 pub static CEILING: &[Example] = &[
-    example("cpu-bound", Misleading, direct, |c| folded(c, 290, 150), |c| folded(c, 290, 50)),
-    example("cpu-bound", Misleading, cold, |c| folded(c, 290, 100), |c| folded(c, 200, 100)),
+    example(
+        "cpu-bound",
+        Misleading,
+        direct,
+        |c| set_cpu_use(c, 290, 150),
+        |c| set_cpu_use(c, 290, 50),
+    ),
+    example(
+        "cpu-bound",
+        Misleading,
+        cold,
+        |c| set_cpu_use(c, 290, 100),
+        |c| set_cpu_use(c, 200, 100),
+    ),
     example(
         "beyond-memory",
         Misleading,

@@ -415,7 +415,7 @@ fn flush(before_nanos: f64, after_nanos: f64) -> Option<CacheFlush> {
     Some(CacheFlush { before_nanos, after_nanos, flushed_bytes: 0 })
 }
 
-/// Twelve trials, the last six of which take `factor` times as long.
+/// Sets twelve trials, the last six of which take `factor` times as long.
 fn steps(case: &mut Case, factor: u64) {
     while case.trials.len() < 12 {
         case.trials.push(case.trials[0].clone());

@@ -93,9 +93,9 @@ fn check_not_direct(evidence: &CellEvidence) -> Option<Warning> {
 /// Returns true if device bytes and a page cache that did not grow prove that reads were direct,
 /// whatever the file system reports.
 fn proved_direct(evidence: &CellEvidence, parts: &Parts) -> bool {
-    let has_figures = |t: &Trial| {
+    fn has_figures(t: &Trial) -> bool {
         t.resident_before.is_some() && t.resident_after.is_some() && t.device_bytes.is_some()
-    };
+    }
     !evidence.target.memory
         && !evidence.writes()
         && parts.stored > 0
@@ -119,12 +119,12 @@ fn check_memory(evidence: &CellEvidence) -> Option<Warning> {
 }
 
 fn check_other_path(evidence: &CellEvidence) -> Option<Warning> {
-    let plain = |t: &Trial| {
+    fn plain(t: &Trial) -> Option<String> {
         t.evidence.notes.iter().find_map(|note| match note {
             Note::UringPlain(why) => Some(why.clone()),
             _ => None,
         })
-    };
+    }
     let why = evidence.trials().find_map(plain)?;
     let count = evidence.trials_where(|t| plain(t).is_some()).len();
     OTHER_PATH.warn(

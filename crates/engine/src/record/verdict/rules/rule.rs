@@ -7,7 +7,7 @@ use crate::record::{Severity, Warning};
 /// A rule that detects one way in which a result can be wrong or misread.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// Position in the list of rules; several may share a number, and 0 stands for none.
+    /// Position in the list of rules; several may share a number, and 0 means none.
     pub number: u8,
     /// Stable id, which the warning carries.
     pub id: &'static str,

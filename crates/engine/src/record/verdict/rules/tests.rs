@@ -130,7 +130,9 @@ fn remedies_name_existing_options_only() {
 fn the_rate_of_two_trials_is_their_mean() {
     let mut case = direct();
     case.trials.truncate(2);
-    let link = |rate: f64| LinkCeiling { name: "SATA 6.0 Gbps".into(), bytes_per_second: rate };
+    fn link(rate: f64) -> LinkCeiling {
+        LinkCeiling { name: "SATA 6.0 Gbps".into(), bytes_per_second: rate }
+    }
     let [slow, fast] = [400_000_000, 200_000_000];
     (case.trial(0).nanos, case.trial(1).nanos) = (slow, fast);
     // 671 and 1342 MB/s: 1007 on average.

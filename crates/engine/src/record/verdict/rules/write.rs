@@ -149,7 +149,8 @@ fn check_not_on_device(evidence: &CellEvidence) -> Option<Warning> {
     None
 }
 
-/// Never fires for a measured cell: the engine refuses such a cell before it opens the file.
+/// Checks that a written file is ours. Never fires for a measured cell: the engine refuses such a
+/// cell before it opens the file.
 fn check_not_ours(evidence: &CellEvidence) -> Option<Warning> {
     if !evidence.writes() || evidence.target.ours {
         return None;

@@ -1,0 +1,134 @@
+//! Fits the trial time to the remaining budget, as cells are calibrated.
+
+use std::time::Duration;
+
+use crate::experiment::{FIRST_ROUND, MIN_TRIAL_TIME, fit_trial_time};
+use crate::plan::{Job, Plan, TrialTime};
+use crate::units::{show_nanos, show_wait};
+
+/// The trial times of the first round.
+pub(super) struct Fitting {
+    planned: TrialTime,
+    /// The planned time was chosen for the budget and may be shortened.
+    fitted: bool,
+    /// Trials of all cells after their first.
+    later: f64,
+    /// The remaining budget when calibration began.
+    begun: Option<Duration>,
+    /// Sum of the trial times that were granted since.
+    granted: Duration,
+    shortest: Duration,
+}
+
+impl Fitting {
+    pub fn new(plan: &Plan) -> Self {
+        let rounds = plan.trials.unwrap_or(Plan::ROUNDS);
+        Self {
+            planned: plan.trial_time,
+            fitted: plan.fitted,
+            later: plan.cells.len() as f64 * f64::from(rounds.saturating_sub(1)),
+            begun: None,
+            granted: Duration::ZERO,
+            shortest: plan.trial_time.low,
+        }
+    }
+
+    /// Returns the trial time of a cell that is calibrated now, where `budget` remains for it and
+    /// the others of `uncalibrated` cells. A requested time stays; one that was fitted to the budget
+    /// becomes shorter where cells cost more than planned, so that the last ones have results too.
+    pub fn next(&mut self, job: &Job, budget: Duration, uncalibrated: usize) -> TrialTime {
+        let begun = *self.begun.get_or_insert(budget);
+        if job.count.is_some() || !self.fitted {
+            return self.planned;
+        }
+        let spent = begun.saturating_sub(budget).as_secs_f64();
+        let first = if self.granted.is_zero() {
+            FIRST_ROUND
+        } else {
+            (spent / self.granted.as_secs_f64()).max(FIRST_ROUND)
+        };
+        let budget = budget.as_secs_f64();
+        let fits = fit_trial_time((budget, budget), uncalibrated, first, self.later);
+        let low = fits.clamp(MIN_TRIAL_TIME.min(self.planned.low), self.planned.low);
+        self.granted += low;
+        self.shortest = self.shortest.min(low);
+        TrialTime::from_duration(low)
+    }
+
+    /// Returns a note on trial times that became much shorter than planned.
+    pub fn note(&self, plan: &Plan) -> Option<String> {
+        // A slightly shorter trial is not worth a note.
+        (self.shortest < self.planned.low / 2).then(|| {
+            format!(
+                "cells took longer than planned: some trials were shortened to {} instead of {} so \
+                 that the budget of {} covers more cells; use a longer --budget for full-length \
+                 trials",
+                show_nanos(self.shortest.as_nanos() as f64),
+                show_nanos(self.planned.low.as_nanos() as f64),
+                show_wait(plan.budget)
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::testing;
+    use crate::plan::TargetSpec;
+
+    fn plan(cells: usize) -> Plan {
+        let target = TargetSpec::File { path: "/".into(), size: 0 };
+        Plan {
+            cells: vec![testing::job(); cells],
+            trial_time: TrialTime::from_duration(Duration::from_millis(300)),
+            fitted: true,
+            budget: Duration::from_secs(50),
+            ..Plan::plain("sweep", target)
+        }
+    }
+
+    fn low(fitting: &mut Fitting, budget: f64, uncalibrated: usize) -> u128 {
+        let budget = Duration::from_secs_f64(budget);
+        let job = Job { count: None, ..testing::job() };
+        fitting.next(&job, budget, uncalibrated).low.as_millis()
+    }
+
+    #[test]
+    fn five_trials_of_each_cell_fit_into_the_budget() {
+        let plan = plan(24);
+        let mut fitting = Fitting::new(&plan);
+        let time = low(&mut fitting, 47.0, 24);
+        // 24 calibrations of twice the time, and 96 trials with a third for their preparation.
+        assert!((250..280).contains(&time), "{time}");
+        assert_eq!(fitting.note(&plan), None);
+    }
+
+    #[test]
+    fn cells_that_cost_more_shorten_the_trials_of_the_others() {
+        let plan = plan(24);
+        let mut fitting = Fitting::new(&plan);
+        let first = low(&mut fitting, 47.0, 24);
+        // The first cell took 17 s.
+        let second = low(&mut fitting, 30.0, 23);
+        assert!(second < first / 3, "{second}");
+        assert!(fitting.note(&plan).unwrap().contains("shortened to"));
+    }
+
+    #[test]
+    fn requested_times_and_counts_stay() {
+        let mut fitting = Fitting::new(&Plan { fitted: false, ..plan(24) });
+        assert_eq!(low(&mut fitting, 0.001, 24), 300);
+        let mut fitting = Fitting::new(&plan(24));
+        let counted = Job { count: Some(7), ..testing::job() };
+        assert_eq!(fitting.next(&counted, Duration::ZERO, 24).low.as_millis(), 300);
+    }
+
+    #[test]
+    fn many_cells_get_one_longer_trial_rather_than_five_short_ones() {
+        let mut fitting = Fitting::new(&plan(400));
+        assert_eq!(low(&mut fitting, 48.0, 400), 50);
+        let mut fitting = Fitting::new(&plan(4000));
+        assert_eq!(low(&mut fitting, 48.0, 4000), 6);
+    }
+}

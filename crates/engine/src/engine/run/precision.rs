@@ -1,0 +1,141 @@
+//! Whether a cell is precise enough, needs more trials, or is given up.
+
+use crate::engine::cells::Cell;
+use crate::plan::Plan;
+use crate::units::show_share;
+
+/// Trials after which a cell may be given up: fewer predict too little.
+const MIN_TRIALS: usize = 30;
+/// A cell that needs more than this many times its trials is given up.
+const MAX_FACTOR: f64 = 10.0;
+
+/// The precision that cells of a run are to reach.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Precision {
+    /// Half width of an interval, as a share of its median.
+    pub goal: f64,
+    /// The user requested it.
+    pub requested: bool,
+}
+
+/// The state of a cell on the way to the goal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Progress {
+    Reached,
+    Running,
+    /// More trials cannot be expected to reach the goal; with the half width so far.
+    Hopeless(f64),
+}
+
+impl Precision {
+    pub fn from_plan(plan: &Plan) -> Self {
+        let requested = plan.goal != Plan::TARGET_HALF_WIDTH || plan.budget == Plan::UNTIL_BUDGET;
+        Self { goal: plan.goal, requested: requested && plan.trials.is_none() }
+    }
+
+    /// Judges a cell by its trials so far. An interval narrows at best by the square root of the
+    /// number of trials.
+    pub fn judge(self, cell: &Cell) -> Progress {
+        let Some(width) = cell.half_width() else { return Progress::Running };
+        if width <= self.goal {
+            Progress::Reached
+        } else if cell.trials.len() >= MIN_TRIALS && (width / self.goal).powi(2) > MAX_FACTOR {
+            Progress::Hopeless(width)
+        } else {
+            Progress::Running
+        }
+    }
+
+    /// Describes why a cell is given up.
+    pub fn describe_hopeless(self, cell: &Cell, width: f64) -> String {
+        let trials = cell.trials.len();
+        let needed = (trials as f64 * (width / self.goal).powi(2)).min(1e9);
+        format!(
+            "{}: given up at \u{b1}{} after {trials} trials; \u{b1}{} would take at least {needed:.0}",
+            cell.job.label(),
+            show_share(width),
+            show_share(self.goal),
+        )
+    }
+}
+
+impl Precision {
+    /// Describes the cells that the budget left wider than a requested goal: the first, and how
+    /// many more; `None` where there are none.
+    pub fn describe_unreached<'a>(self, cells: impl Iterator<Item = &'a Cell>) -> Option<String> {
+        if !self.requested {
+            return None;
+        }
+        let wide: Vec<&Cell> = cells
+            .filter(|cell| !cell.out && !cell.given_up && self.judge(cell) != Progress::Reached)
+            .collect();
+        let first = wide.first()?;
+        let width = match first.half_width() {
+            Some(width) => format!("\u{b1}{}", show_share(width)),
+            None => format!("{} trials", first.trials.len()),
+        };
+        let more = match wide.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        Some(format!(
+            "the budget ended before every interval was within \u{b1}{}: {} ({width}){more}; use a \
+             longer --budget",
+            show_share(self.goal),
+            first.job.label()
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::backend::testing;
+    use crate::plan::TargetSpec;
+    use crate::record::Trial;
+
+    /// A cell whose trials take these times.
+    fn cell(nanos: &[u64]) -> Cell {
+        let target = TargetSpec::File { path: "/".into(), size: 0 };
+        let plan = Plan { cells: vec![testing::job()], ..Plan::plain("sweep", target) };
+        let mut cell = Cell::from_plan(&plan).remove(0).unwrap();
+        let trial = |nanos: &u64| Trial { bytes: 1 << 20, nanos: *nanos, ..Trial::default() };
+        cell.trials = nanos.iter().map(|nanos| Arc::new(trial(nanos))).collect();
+        cell
+    }
+
+    fn scattered(count: usize) -> Vec<u64> {
+        (0..count as u64).map(|i| 1_000_000 + i * 7919 % count as u64 * 40_000).collect()
+    }
+
+    #[test]
+    fn a_narrow_cell_has_reached_the_goal_and_a_hopeless_one_is_told_apart() {
+        let precision = Precision { goal: 0.02, requested: true };
+        assert_eq!(precision.judge(&cell(&[100; 4])), Progress::Running, "too few");
+        assert_eq!(precision.judge(&cell(&[100; 6])), Progress::Reached);
+        assert_eq!(precision.judge(&cell(&scattered(20))), Progress::Running);
+        let hopeless = cell(&scattered(40));
+        let Progress::Hopeless(width) = precision.judge(&hopeless) else { panic!("not given up") };
+        let text = precision.describe_hopeless(&hopeless, width);
+        assert!(text.contains("given up at \u{b1}") && text.contains("after 40 trials"), "{text}");
+        // Ten times as many trials are within reach.
+        assert_eq!(
+            Precision { goal: width / 3.0, ..precision }.judge(&hopeless),
+            Progress::Running
+        );
+    }
+
+    #[test]
+    fn what_the_budget_left_wide_is_listed() {
+        let precision = Precision { goal: 0.02, requested: true };
+        let mut cells = vec![cell(&[100; 6]), cell(&scattered(20)), cell(&[1, 2])];
+        let text = precision.describe_unreached(cells.iter()).unwrap();
+        assert!(text.contains("within \u{b1}2 %") && text.contains(", and 1 more"), "{text}");
+        let unrequested = Precision { requested: false, ..precision };
+        assert_eq!(unrequested.describe_unreached(cells.iter()), None);
+        cells.truncate(1);
+        assert_eq!(precision.describe_unreached(cells.iter()), None);
+    }
+}

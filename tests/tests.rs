@@ -1,0 +1,31 @@
+//! The tests of the whole program: one binary, linked once, whose tests run in parallel.
+
+mod anonymous;
+mod bad_input;
+mod batch;
+mod commands;
+mod common;
+mod corpus;
+mod docs;
+mod docs_text;
+mod ends;
+mod errors;
+mod fast;
+mod full;
+mod gate;
+mod hostile;
+mod html;
+mod lab_files;
+mod language;
+mod layers;
+mod measured;
+mod peers;
+mod presets;
+mod properties;
+mod races;
+mod screen;
+mod serve;
+mod shrink;
+mod signals;
+mod store;
+mod verdicts;
