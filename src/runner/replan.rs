@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::engine::locate::{PlaceError, locate_target};
+use crate::experiment::PlanError;
 use crate::plan::{Op, Plan, Settings, TargetSpec};
 use crate::session::Session;
 use crate::text::show_path;
@@ -21,6 +22,8 @@ pub enum ReplanError {
     NotScratch(PathBuf),
     #[error(transparent)]
     Place(#[from] PlaceError),
+    #[error(transparent)]
+    Plan(#[from] PlanError),
 }
 
 /// Builds the plan of `session` with what may differ between two runs of it: `file` or `dir`
@@ -66,11 +69,14 @@ pub fn replan(
         return Err(ReplanError::Small { need, size: plan.target.size() });
     }
     plan.seed = settings.seed.unwrap_or(plan.seed);
-    plan.trials = settings.trials.or(plan.trials);
-    if let Some(hundredths) = settings.until {
-        plan.goal = f64::from(hundredths) / 10_000.0;
-        plan.trials = settings.trials;
-        plan.budget = Plan::UNTIL_BUDGET;
+    match (settings.trials, settings.goal()) {
+        (Some(_), Some(_)) => return Err(PlanError::UntilTrials.into()),
+        (Some(trials), None) => plan.trials = Some(trials),
+        (None, Some(goal)) => {
+            (plan.trials, plan.goal, plan.until) = (None, goal, true);
+            plan.budget = Plan::UNTIL_BUDGET;
+        }
+        (None, None) => {}
     }
     plan.trial_time = settings.trial_time.unwrap_or(plan.trial_time);
     plan.fitted &= settings.trial_time.is_none();
@@ -110,6 +116,12 @@ mod tests {
             &Settings::default(),
         );
         assert!(matches!(moved, Err(ReplanError::NotScratch(_))), "{moved:?}");
+        let until = Settings { until: Some(500), ..Settings::default() };
+        let plan = run(&until).unwrap();
+        assert_eq!((plan.trials, plan.goal, plan.until), (None, 0.05, true));
+        assert_eq!(plan.budget, Plan::UNTIL_BUDGET);
+        let both = run(&Settings { trials: Some(3), ..until });
+        assert!(matches!(both, Err(ReplanError::Plan(PlanError::UntilTrials))), "{both:?}");
         assert!(matches!(
             run(&Settings { op: Some(Op::Seek), ..Settings::default() }),
             Err(ReplanError::Cells)

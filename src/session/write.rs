@@ -215,10 +215,9 @@ impl Recorder {
             return;
         }
         match event {
-            Event::End { reason, seconds: Some(seconds) } => {
-                return self.finish_after(*reason, Some(*seconds));
+            Event::End { reason, seconds } => {
+                return self.finish_after(*reason, seconds.or(Some(self.elapsed_seconds())));
             }
-            Event::End { reason, seconds: None } => return self.finish(*reason),
             Event::Plan { plan } => self.record_plan(plan),
             _ => {}
         }
@@ -252,8 +251,11 @@ impl Recorder {
     /// Writes the last verdicts and the end line, and waits for the device. A second call does
     /// nothing.
     pub fn finish(&mut self, reason: End) {
-        let seconds = (self.started.elapsed().as_secs_f64() * 1e3).round() / 1e3;
-        self.finish_after(reason, Some(seconds));
+        self.finish_after(reason, Some(self.elapsed_seconds()));
+    }
+
+    fn elapsed_seconds(&self) -> f64 {
+        (self.started.elapsed().as_secs_f64() * 1e3).round() / 1e3
     }
 
     /// Finishes like [`Recorder::finish`]; `seconds` is the duration of the run, if known.
@@ -280,8 +282,8 @@ impl Recorder {
 
     /// Writes a session that another program measured; returns its id and path.
     ///
+    /// # Errors
     /// The session could not be written completely: no file is left then.
-    /// Not all of it could be written: no file is left then.
     pub(super) fn record_all(
         mut self,
         session: &Session,

@@ -9,10 +9,11 @@ use memmap2::{Advice, MmapOptions, MmapRaw};
 use super::buffers::lane_buffer;
 use super::drive::run_each;
 use super::error::{BackendError, Unsupported};
+use super::fold::{self, FoldFn};
 use super::kind::{Backend, Lane};
 use super::target::Target;
 use super::work::Work;
-use super::{advice, fold, shared};
+use super::{advice, shared};
 use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, Info, Job, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::fd::page_size;
@@ -63,9 +64,8 @@ impl Backend for Mmap {
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
-        // Chosen before the timed window.
-        fold::fastest();
-        Ok(Box::new(MmapLane { map: Mapping::new(&target.open(job)?, job)? }))
+        let map = Mapping::new(&target.open(job)?, job)?;
+        Ok(Box::new(MmapLane { map, form: fold::fastest().1 }))
     }
 }
 
@@ -229,6 +229,7 @@ impl Mapping {
 
 struct MmapLane {
     map: Mapping,
+    form: FoldFn,
 }
 
 impl Lane for MmapLane {
@@ -236,7 +237,7 @@ impl Lane for MmapLane {
         self.map.prepare(work);
         let base = self.map.map.as_ptr();
         while let Some(request) = work.next(0) {
-            work.fold(0, base.wrapping_add(request.offset as usize));
+            work.fold(0, base.wrapping_add(request.offset as usize), self.form);
             if self.map.guard.hit() {
                 work.abort(self.map.fault_error(request.offset));
                 break;

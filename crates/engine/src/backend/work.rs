@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use super::access_pattern::{Order, Share};
 use super::claims::{Claimed, Cursor};
 use super::error::{BackendError, IoFault};
-use super::fold::{self, FoldFn, at_offset};
+use super::fold::{FoldFn, at_offset};
 use super::meter::{Meter, Timed};
 use crate::record::Note;
 use crate::stats::Histogram;
@@ -245,8 +245,8 @@ impl<'a> Work<'a> {
             return self.handle_partial(slot, result, data);
         }
         self.meter.end(start);
-        if !data.is_null() && self.assignment.fold.is_some() {
-            self.fold(slot, data);
+        if let Some(form) = self.assignment.fold.filter(|_| !data.is_null()) {
+            self.fold(slot, data, form);
         }
         self.bytes += u64::from(len);
         self.ops += 1;
@@ -254,12 +254,11 @@ impl<'a> Work<'a> {
         None
     }
 
-    /// Folds the slot's block at `data`, whether or not the job requests the XOR: for lanes whose
-    /// work *is* touching the data.
+    /// Folds the slot's block at `data` by `form`, whether or not the job requests the XOR: for
+    /// lanes whose work *is* touching the data.
     #[inline(always)]
-    pub(super) fn fold(&mut self, slot: u32, data: *const u8) {
+    pub(super) fn fold(&mut self, slot: u32, data: *const u8, form: FoldFn) {
         let Slot { offset, len, later_pass, .. } = self.slots[slot as usize];
-        let form = self.assignment.fold.unwrap_or_else(|| fold::fastest().1);
         // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled or
         // mapped.
         let fold = unsafe { form(data, len as usize) };

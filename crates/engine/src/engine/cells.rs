@@ -34,8 +34,6 @@ pub(super) struct Cell {
     pub every: u32,
     /// Excluded from the run: it failed or was skipped by the user.
     pub out: bool,
-    /// More trials cannot be expected to narrow its interval to the goal.
-    pub given_up: bool,
 }
 
 /// A trial of a file up to this size takes many passes, of a larger one a few.
@@ -68,7 +66,6 @@ impl Cell {
                 histogram: Histogram::new(),
                 every: 0,
                 out: false,
-                given_up: false,
             })
         };
         plan.cells.iter().map(cell).collect()

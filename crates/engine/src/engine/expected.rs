@@ -13,14 +13,17 @@ pub(super) fn nanos_per_operation<'a>(
     cells: impl Iterator<Item = &'a Cell>,
 ) -> Option<f64> {
     let (mut below, mut above) = (None::<(u64, f64)>, None::<(u64, f64)>);
+    let mut other = job.clone();
     for cell in cells {
-        let Some(nanos) = measured_nanos(cell).filter(|_| differs_in_block(&cell.job, job)) else {
-            continue;
-        };
+        let Some(nanos) = measured_nanos(cell) else { continue };
         let block = cell.job.block;
-        if block < job.block && below.is_none_or(|(other, _)| other < block) {
+        other.block = block;
+        if other != cell.job {
+            continue;
+        }
+        if block < job.block && below.is_none_or(|(known, _)| known < block) {
             below = Some((block, nanos));
-        } else if block > job.block && above.is_none_or(|(other, _)| other > block) {
+        } else if block > job.block && above.is_none_or(|(known, _)| known > block) {
             above = Some((block, nanos));
         }
     }
@@ -34,10 +37,6 @@ pub(super) fn nanos_per_operation<'a>(
         (None, Some((_, nanos))) => Some(nanos),
         (None, None) => None,
     }
-}
-
-fn differs_in_block(other: &Job, job: &Job) -> bool {
-    other.block != job.block && Job { block: job.block, ..other.clone() } == *job
 }
 
 /// Returns the time per operation of all lanes together, by the calibration.

@@ -123,12 +123,11 @@ fn run_jobs(
         pace,
         origin: monotonic_nanos(),
         fitting: Fitting::new(plan),
+        precision: Precision::from_plan(plan),
     };
     run.make_cells();
     let end = run.run_all();
-    if let Some(text) = run.fitting.note(plan) {
-        run.sink.event(Event::Note { text });
-    }
+    run.send_notes(end);
     run.send_verdicts();
     Ok(end)
 }
@@ -159,6 +158,8 @@ struct Run<'a> {
     pace: &'a mut Pace,
     origin: u64,
     fitting: Fitting,
+    /// The precision that ends the run; `None` where the number of trials is fixed.
+    precision: Option<Precision>,
 }
 
 impl<'a> Run<'a> {
@@ -177,10 +178,7 @@ impl<'a> Run<'a> {
         match self.run_rounds() {
             Ok(end) => end,
             Err(Halt::Stopped) => End::Interrupted,
-            Err(Halt::Budget) => {
-                self.note_unreached();
-                End::Budget
-            }
+            Err(Halt::Budget) => End::Budget,
         }
     }
 
@@ -196,12 +194,8 @@ impl<'a> Run<'a> {
                 return Ok(End::Finished);
             }
             self.send_verdicts();
-            if self.plan.trials.is_none() && round >= Plan::ROUNDS {
-                self.give_up_hopeless();
-                if self.goal_reached() {
-                    let all = self.cells.iter().flatten().all(|cell| cell.out || !cell.given_up);
-                    return Ok(if all { End::Goal } else { End::Finished });
-                }
+            if let Some(end) = self.end_by_precision(round) {
+                return Ok(end);
             }
         }
         Ok(End::Finished)
@@ -244,23 +238,29 @@ impl<'a> Run<'a> {
     /// narrow. A narrow one takes every third turn, so that its trials are spread over the run as
     /// those of the others are.
     fn rests(&self, index: usize, round: u32) -> bool {
-        let Some(cell) = self.cells[index].as_ref() else { return false };
-        let narrow = || Precision::from_plan(self.plan).judge(cell) == Progress::Reached;
-        self.plan.trials.is_none()
-            && round > Plan::ROUNDS
-            && (cell.given_up || !(index as u32 + round).is_multiple_of(3) && narrow())
+        let (Some(cell), Some(precision)) = (&self.cells[index], self.precision) else {
+            return false;
+        };
+        round > Plan::ROUNDS
+            && match precision.judge(cell) {
+                Progress::Running => false,
+                Progress::Reached => !(index as u32 + round).is_multiple_of(3),
+                Progress::Hopeless(_) => true,
+            }
     }
 
-    /// Gives up the cells whose intervals more trials cannot be expected to narrow to the goal.
-    fn give_up_hopeless(&mut self) {
-        let precision = Precision::from_plan(self.plan);
-        for cell in self.cells.iter_mut().flatten().filter(|cell| !cell.out && !cell.given_up) {
-            if let Progress::Hopeless(width) = precision.judge(cell) {
-                cell.given_up = true;
-                let text = precision.describe_hopeless(cell, width);
-                self.sink.event(Event::Note { text });
+    /// Returns how the run ends after this round if no cell needs more trials.
+    fn end_by_precision(&self, round: u32) -> Option<End> {
+        let precision = self.precision.filter(|_| round >= Plan::ROUNDS)?;
+        let mut end = End::Goal;
+        for cell in self.cells.iter().flatten().filter(|cell| !cell.out) {
+            match precision.judge(cell) {
+                Progress::Running => return None,
+                Progress::Reached => {}
+                Progress::Hopeless(_) => end = End::Finished,
             }
         }
+        Some(end)
     }
 
     /// Runs a step of a cell, again where a pause cut it; the time of a cut step does not count.
@@ -309,7 +309,7 @@ impl<'a> Run<'a> {
         self.sink.event(Event::Progress(self.pace.progress(
             Phase::Calibrate,
             Some(index as u32),
-            1,
+            round,
         )));
         let uncalibrated =
             self.cells.iter().flatten().filter(|cell| !cell.out && cell.amount.is_none()).count();
@@ -467,18 +467,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns whether no cell needs more trials.
-    fn goal_reached(&self) -> bool {
-        let precision = Precision::from_plan(self.plan);
-        let mut cells = self.cells.iter().flatten().filter(|cell| !cell.out && !cell.given_up);
-        cells.all(|cell| precision.judge(cell) == Progress::Reached)
-    }
-
-    /// Notes the cells that the budget left wider than a requested precision.
-    fn note_unreached(&mut self) {
-        let precision = Precision::from_plan(self.plan);
-        let text = precision.describe_unreached(self.cells.iter().flatten());
-        text.into_iter().for_each(|text| self.sink.event(Event::Note { text }));
+    /// Sends what the budget cost, in length and in number of trials.
+    fn send_notes(&mut self, end: End) {
+        let mut notes: Vec<String> = self.fitting.note(self.plan).into_iter().collect();
+        if let Some(precision) = self.precision {
+            notes.extend(precision.describe_missed(self.cells.iter().flatten(), end));
+        }
+        notes.into_iter().for_each(|text| self.sink.event(Event::Note { text }));
     }
 
     fn send_verdicts(&mut self) {

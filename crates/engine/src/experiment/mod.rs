@@ -22,7 +22,6 @@ pub use measure::MEASURE;
 pub use sweep::{FIRST_ROUND, MIN_TRIAL_TIME, PEER_START, estimate, fit_trial_time, spans, usual};
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use crate::plan::{
     Cache, Cold, Job, MeasureCeilings, Plan, Preset, ProbeCell, Resolved, Settings, Skipped,
@@ -94,16 +93,19 @@ fn measures_levels(request: &PlanRequest) -> bool {
     request.resolved.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
 }
 
+/// Returns the fixed number of trials. The user's `--until` replaces that of a preset, and the
+/// user's `--trials` the `--until` of one.
+fn trials(user: &Settings, whole: &Settings) -> Result<Option<u32>, PlanError> {
+    match (user.until, user.trials) {
+        (Some(_), Some(_)) => Err(PlanError::UntilTrials),
+        (Some(_), None) => Ok(None),
+        (None, _) => Ok(whole.trials),
+    }
+}
+
 /// Returns the trial time, and whether it is fitted to the budget: the user's value; else that of a
-/// preset, unless the user's budget is too short for it; else at most 0.3 s, fitted.
-fn trial_time(
-    user: &Settings,
-    whole: &Settings,
-    cells: &[Job],
-    budget: Duration,
-) -> (TrialTime, bool) {
-    let rounds = whole.trials.unwrap_or(Plan::ROUNDS);
-    let fits = sweep::trial_time(cells.len(), budget, sweep::starts(cells), rounds);
+/// preset, unless the user's budget is too short for it; else `fits`, fitted.
+fn trial_time(user: &Settings, whole: &Settings, fits: TrialTime) -> (TrialTime, bool) {
     match (user.trial_time, whole.trial_time) {
         (Some(time), _) => (time, false),
         (None, Some(time)) if user.budget.is_none() || time.low <= fits.low => (time, false),
@@ -141,12 +143,13 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     }
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
-    if user.until.is_some() && user.trials.is_some() {
-        return Err(PlanError::UntilTrials);
-    }
-    let usual = if whole.until.is_some() { Plan::UNTIL_BUDGET } else { Plan::BUDGET };
+    let trials = trials(user, whole)?;
+    let goal = whole.goal().filter(|_| trials.is_none());
+    let usual = if goal.is_some() { Plan::UNTIL_BUDGET } else { Plan::BUDGET };
     let budget = whole.budget.unwrap_or(usual);
-    let (trial_time, fitted) = trial_time(user, whole, &cells, budget);
+    let rounds = trials.unwrap_or(Plan::ROUNDS);
+    let fits = sweep::trial_time(cells.len(), budget, sweep::starts(&cells), rounds);
+    let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {
         experiment: presets
             .first()
@@ -154,11 +157,9 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         presets: presets.iter().map(|p| p.id.clone()).collect(),
         target: request.target.clone(),
         cells,
-        // The user's --until replaces the number of trials of a preset.
-        trials: whole.trials.filter(|_| user.until.is_none()),
-        goal: whole
-            .until
-            .map_or(Plan::TARGET_HALF_WIDTH, |hundredths| f64::from(hundredths) / 10_000.0),
+        trials,
+        goal: goal.unwrap_or(Plan::TARGET_HALF_WIDTH),
+        until: goal.is_some(),
         trial_time,
         fitted,
         budget,

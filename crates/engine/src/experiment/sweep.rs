@@ -54,7 +54,8 @@ pub(super) fn trial_time(
     let spare = |starts: Duration| budget.saturating_sub(starts).as_secs_f64();
     // Peers start once to calibrate, and once per round.
     let time = fit_trial_time(
-        (spare(starts * 2), spare(starts.saturating_mul(rounds.saturating_add(1)))),
+        spare(starts * 2),
+        spare(starts.saturating_mul(rounds.saturating_add(1))),
         cells,
         FIRST_ROUND,
         cells as f64 * f64::from(rounds.saturating_sub(1)),
@@ -66,7 +67,7 @@ pub(super) fn trial_time(
 /// `all` for these and `later` trials. `first` is the cost of a first trial with its calibration, in
 /// trial times. Where the trials of `all` would be shorter than [`MIN_REPEATED_TIME`], fewer are
 /// preferred.
-pub fn fit_trial_time((one, all): (f64, f64), cells: usize, first: f64, later: f64) -> Duration {
+pub fn fit_trial_time(one: f64, all: f64, cells: usize, first: f64, later: f64) -> Duration {
     let once = one / (cells as f64 * first);
     let repeated = all / (cells as f64 * first + later * LATER_ROUND);
     let time = repeated.max(once.min(MIN_REPEATED_TIME.as_secs_f64()));

@@ -152,6 +152,11 @@ impl Setting {
 }
 
 impl Settings {
+    /// Returns the goal of `until`, as a share of the median.
+    pub fn goal(&self) -> Option<f64> {
+        self.until.map(|hundredths| f64::from(hundredths) / 10_000.0)
+    }
+
     /// Every setting, in the order of the help text.
     pub const ALL: &'static [Setting] = &[
         setting!(

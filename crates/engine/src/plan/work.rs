@@ -76,6 +76,9 @@ pub struct Plan {
     pub trials: Option<u32>,
     /// Relative half width of the 95 % interval that ends a run.
     pub goal: f64,
+    /// The user requested the goal; omitted from JSON if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until: bool,
     pub trial_time: TrialTime,
     /// The trial time was chosen to fit the budget, so a run may shorten it; omitted from JSON if
     /// requested.
@@ -148,6 +151,7 @@ impl Plan {
             probes: Vec::new(),
             trials: None,
             goal: Plan::TARGET_HALF_WIDTH,
+            until: false,
             trial_time: TrialTime::default(),
             fitted: false,
             budget: Plan::BUDGET,

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::RawFd;
 
 use super::raw::call6;
+use super::text;
 
 /// One operation in the kernel's layout (`struct iocb`, 64 bytes).
 #[derive(Debug, Clone, Copy, Default)]
@@ -137,10 +138,8 @@ impl Context {
 
 /// Returns whether the contexts of all processes use up fs.aio-max-nr.
 fn is_limit_reached() -> bool {
-    fn read(name: &str) -> Option<u64> {
-        std::fs::read_to_string(format!("/proc/sys/fs/{name}")).ok()?.trim().parse().ok()
-    }
-    read("aio-nr").zip(read("aio-max-nr")).is_some_and(|(used, max)| used >= max)
+    let used: Option<u64> = text::number("/proc/sys/fs/aio-nr");
+    used.zip(text::number("/proc/sys/fs/aio-max-nr")).is_some_and(|(used, max)| used >= max)
 }
 
 impl Drop for Context {

@@ -136,6 +136,12 @@ fn a_run_that_is_not_saved_says_so_until_it_is() {
     for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
         let screen = bench.screen(columns, rows);
         assert!(screen.contains("NOT SAVED: 3 lines not yet"), "{screen}");
+        // All of it, there or in the toast.
+        let is_frame = |c: char| "│╭╮╰╯─".contains(c);
+        let words: Vec<&str> =
+            screen.split_whitespace().map(|w| w.trim_matches(is_frame)).collect();
+        let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        assert!(text.contains(why), "{screen}");
         // A narrow screen has no room for the state.
         assert!(columns < 80 || screen.lines().next().unwrap().contains("not saved"), "{screen}");
     }

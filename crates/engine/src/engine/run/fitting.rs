@@ -48,7 +48,7 @@ impl Fitting {
             (spent / self.granted.as_secs_f64()).max(FIRST_ROUND)
         };
         let budget = budget.as_secs_f64();
-        let fits = fit_trial_time((budget, budget), uncalibrated, first, self.later);
+        let fits = fit_trial_time(budget, budget, uncalibrated, first, self.later);
         let low = fits.clamp(MIN_TRIAL_TIME.min(self.planned.low), self.planned.low);
         self.granted += low;
         self.shortest = self.shortest.min(low);

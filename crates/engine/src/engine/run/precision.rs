@@ -2,6 +2,7 @@
 
 use crate::engine::cells::Cell;
 use crate::plan::Plan;
+use crate::record::End;
 use crate::units::show_share;
 
 /// Trials after which a cell may be given up: fewer predict too little.
@@ -13,9 +14,9 @@ const MAX_FACTOR: f64 = 10.0;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Precision {
     /// Half width of an interval, as a share of its median.
-    pub goal: f64,
-    /// The user requested it.
-    pub requested: bool,
+    goal: f64,
+    /// The user requested it, and is told which cells did not reach it.
+    requested: bool,
 }
 
 /// The state of a cell on the way to the goal.
@@ -28,13 +29,13 @@ pub(super) enum Progress {
 }
 
 impl Precision {
-    pub fn from_plan(plan: &Plan) -> Self {
-        let requested = plan.goal != Plan::TARGET_HALF_WIDTH || plan.budget == Plan::UNTIL_BUDGET;
-        Self { goal: plan.goal, requested: requested && plan.trials.is_none() }
+    /// Returns the precision of a plan; `None` where it fixes the number of trials.
+    pub fn from_plan(plan: &Plan) -> Option<Self> {
+        plan.trials.is_none().then_some(Self { goal: plan.goal, requested: plan.until })
     }
 
     /// Judges a cell by its trials so far. An interval narrows at best by the square root of the
-    /// number of trials.
+    /// number of trials. A hopeless cell gets no more of them, and so stays one.
     pub fn judge(self, cell: &Cell) -> Progress {
         let Some(width) = cell.half_width() else { return Progress::Running };
         if width <= self.goal {
@@ -46,8 +47,29 @@ impl Precision {
         }
     }
 
+    /// Describes the cells that did not reach the goal in a run that ended like this: each that was
+    /// given up and, where the user requested the goal, those that the budget left wide.
+    pub fn describe_missed<'a>(
+        self,
+        cells: impl Iterator<Item = &'a Cell>,
+        end: End,
+    ) -> Vec<String> {
+        let (mut notes, mut wide) = (Vec::new(), Vec::new());
+        for cell in cells.filter(|cell| !cell.out) {
+            match self.judge(cell) {
+                Progress::Reached => {}
+                Progress::Running => wide.push(cell),
+                Progress::Hopeless(width) => notes.push(self.describe_hopeless(cell, width)),
+            }
+        }
+        if self.requested && end == End::Budget {
+            notes.extend(self.describe_unreached(&wide));
+        }
+        notes
+    }
+
     /// Describes why a cell is given up.
-    pub fn describe_hopeless(self, cell: &Cell, width: f64) -> String {
+    fn describe_hopeless(self, cell: &Cell, width: f64) -> String {
         let trials = cell.trials.len();
         let needed = (trials as f64 * (width / self.goal).powi(2)).min(1e9);
         format!(
@@ -57,18 +79,10 @@ impl Precision {
             show_share(self.goal),
         )
     }
-}
 
-impl Precision {
-    /// Describes the cells that the budget left wider than a requested goal: the first, and how
-    /// many more; `None` where there are none.
-    pub fn describe_unreached<'a>(self, cells: impl Iterator<Item = &'a Cell>) -> Option<String> {
-        if !self.requested {
-            return None;
-        }
-        let wide: Vec<&Cell> = cells
-            .filter(|cell| !cell.out && !cell.given_up && self.judge(cell) != Progress::Reached)
-            .collect();
+    /// Describes the cells that the budget left wider than the goal: the first, and how many more;
+    /// `None` where there are none.
+    fn describe_unreached(self, wide: &[&Cell]) -> Option<String> {
         let first = wide.first()?;
         let width = match first.half_width() {
             Some(width) => format!("\u{b1}{}", show_share(width)),
@@ -131,11 +145,14 @@ mod tests {
     fn what_the_budget_left_wide_is_listed() {
         let precision = Precision { goal: 0.02, requested: true };
         let mut cells = vec![cell(&[100; 6]), cell(&scattered(20)), cell(&[1, 2])];
-        let text = precision.describe_unreached(cells.iter()).unwrap();
+        let [text] = &precision.describe_missed(cells.iter(), End::Budget)[..] else {
+            panic!("not one note")
+        };
         assert!(text.contains("within \u{b1}2 %") && text.contains(", and 1 more"), "{text}");
         let unrequested = Precision { requested: false, ..precision };
-        assert_eq!(unrequested.describe_unreached(cells.iter()), None);
+        assert!(unrequested.describe_missed(cells.iter(), End::Budget).is_empty());
+        assert!(precision.describe_missed(cells.iter(), End::Interrupted).is_empty());
         cells.truncate(1);
-        assert_eq!(precision.describe_unreached(cells.iter()), None);
+        assert!(precision.describe_missed(cells.iter(), End::Budget).is_empty());
     }
 }

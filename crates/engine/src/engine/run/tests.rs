@@ -54,7 +54,6 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         histogram: Histogram::new(),
         every: 0,
         out: false,
-        given_up: false,
     };
     let deadline = begin + budget;
     let mut run = Run {
@@ -67,6 +66,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         pace: &mut Pace::new(begin, deadline, 1, Some(1)),
         origin: 0,
         fitting: Fitting::new(&plan),
+        precision: None,
     };
     let end = run.run_all();
     *hold.0.lock().unwrap() = false;

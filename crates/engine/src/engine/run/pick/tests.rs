@@ -96,6 +96,7 @@ fn plan() -> Plan {
         cells: vec![],
         trials: Some(1),
         goal: 0.0,
+        until: false,
         trial_time: Default::default(),
         fitted: false,
         budget: Duration::from_secs(60),
