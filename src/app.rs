@@ -58,7 +58,7 @@ fn print(help: &clap::Error) -> anyhow::Result<()> {
 }
 
 fn dispatch(asked: Asked) -> anyhow::Result<u8> {
-    let Asked { cli, settings, headless_only } = asked;
+    let Asked { cli, settings, headless_only, screen_only } = asked;
     set_process_secret(cli.run.secret_file.as_deref()).context("--secret-file")?;
     match (&cli.command, cli.list, cli.generate) {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
@@ -66,7 +66,12 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
         (Some(Sub::Serve(serve)), ..) => commands::serve::run(serve),
         (None, Some(what), _) => commands::list::run(what, &config::presets(), &cli.run.out),
         (None, None, Some(what)) => commands::generate::run(what, cli::command(), &cli.run.out),
-        (None, None, None) => measure(cli, settings, headless_only),
+        (None, None, None) => match screen_only.filter(|_| cli.batch) {
+            Some(option) => {
+                anyhow::bail!("{option} is for the full screen: it has no effect with --batch")
+            }
+            None => measure(cli, settings, headless_only),
+        },
     }
 }
 

@@ -17,7 +17,8 @@ use clap::{
 use crate::batch::Args;
 use crate::commands::{Generate, Lists, Serve, Sessions};
 use crate::plan::{Setting, Settings, ValueKind};
-use crate::report::Out;
+use crate::report::{LIST_FORMATS, Out};
+use crate::tui::shell::Screen;
 
 /// Measures how fast storage is, by backend and block size, and proves where the bytes came from.
 #[derive(Debug, Parser)]
@@ -30,7 +31,7 @@ pub struct Cli {
     pub run: Args,
 
     #[command(flatten)]
-    pub screen: crate::tui::shell::Screen,
+    pub screen: Screen,
 
     /// Run without the full screen: results on stdout, progress on stderr
     #[arg(long)]
@@ -92,18 +93,19 @@ pub struct Asked {
     pub settings: Settings,
     /// An option that only a headless run takes.
     pub headless_only: Option<String>,
+    /// An option that only the full screen takes.
+    pub screen_only: Option<String>,
 }
 
 /// Options of a run that the full screen takes too; all others need `--batch`.
 const FULL_SCREEN: [&str; 9] =
     ["file", "preset", "dir", "secret_file", "no_save", "ascii", "color", "unit", "scale"];
 
-/// Returns the first option on the command line that only a headless run takes.
-fn headless_only(matches: &ArgMatches) -> Option<String> {
-    let options = Args::augment_args(Command::new("run"));
+/// Returns the first of these options on the command line that is not one of `except`.
+fn first_given(options: &Command, except: &[&str], matches: &ArgMatches) -> Option<String> {
     let mut options = options.get_arguments().filter(|option| {
         let id = option.get_id().as_str();
-        matches.value_source(id) == Some(ValueSource::CommandLine) && !FULL_SCREEN.contains(&id)
+        matches.value_source(id) == Some(ValueSource::CommandLine) && !except.contains(&id)
     });
     let option = options.next()?;
     Some(format!("--{}", option.get_long().unwrap_or(option.get_id().as_str())))
@@ -111,7 +113,16 @@ fn headless_only(matches: &ArgMatches) -> Option<String> {
 
 /// Returns the whole command line, settings included.
 pub fn command() -> Command {
-    Cli::command().args(Settings::ALL.iter().map(option))
+    let lists = |command: Command| {
+        command
+            .mut_arg("format", |arg| arg.value_parser(LIST_FORMATS))
+            .mut_arg("unit", |arg| arg.hide(true))
+            .mut_arg("scale", |arg| arg.hide(true))
+    };
+    Cli::command()
+        .args(Settings::ALL.iter().map(option))
+        .mut_subcommand("host", lists)
+        .mut_subcommand("sessions", |sessions| sessions.mut_subcommand("list", lists))
 }
 
 /// Returns the option of a setting.
@@ -166,10 +177,14 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
     let cli = Cli::from_arg_matches(&matches).map_err(refused)?;
     // The options of a run are not defined for subcommands, and clap refuses them there.
     if cli.command.is_some() {
-        return Ok(Asked { cli, settings: Settings::default(), headless_only: None });
+        let settings = Settings::default();
+        return Ok(Asked { cli, settings, headless_only: None, screen_only: None });
     }
     let settings = settings(&matches)?;
-    Ok(Asked { cli, settings, headless_only: headless_only(&matches) })
+    let (run, screen) = (Command::new("run"), Command::new("screen"));
+    let headless_only = first_given(&Args::augment_args(run), &FULL_SCREEN, &matches);
+    let screen_only = first_given(&Screen::augment_args(screen), &[], &matches);
+    Ok(Asked { cli, settings, headless_only, screen_only })
 }
 
 /// Returns the message for a second file, which clap takes for a subcommand that came too late.

@@ -105,6 +105,12 @@ const REFUSED: &[(&str, &str)] = &[
     ("'b'", "host data.bin b"),
     ("'other.bin'", "--batch data.bin other.bin"),
     ("host", "data.bin host"),
+    ("--theme", "--batch --theme night"),
+    ("--theme", "--theme nihgt"),
+    ("--no-mouse", "--batch --no-mouse data.bin"),
+    ("--until", "--batch --until 5% --probe clock"),
+    ("--until", "--batch --until 5% --trials 3 data.bin"),
+    ("--format", "host --format png"),
 ];
 
 /// Asserts that no clause of a line occurs twice.

@@ -100,7 +100,7 @@ fn slower_is_3_and_faster_is_0() {
             texts(&run(&home, &format!("--baseline other.jsonl --fail-if-slower {limit} --quiet")));
         assert_eq!((code, stderr.as_str()), (3, ""), "{limit}: {stdout}");
         let wanted = format!(
-            "Gate: 2 of 2 cells are slower than A by more than {} %:",
+            "Gate: 2 of 2 cells are slower than the baseline by more than {} %:",
             limit.trim_end_matches('%')
         );
         assert!(
@@ -120,7 +120,7 @@ fn slower_is_3_and_faster_is_0() {
     let (code, stdout, stderr) = texts(&run(&home, "--baseline other.jsonl --fail-if-slower 5%"));
     assert_eq!(code, 0, "{stdout}{stderr}");
     assert!(
-        joined(&stdout).contains("Gate: none of 2 cells is slower than A by more than 5 %; the intervals detect losses of "),
+        joined(&stdout).contains("Gate: none of 2 cells is slower than the baseline by more than 5 %; the intervals detect losses of "),
         "{stdout}"
     );
 }
@@ -177,7 +177,7 @@ fn when_several_codes_apply_it_is_1_then_4_then_3() {
     let line = "--baseline failed.jsonl --fail-if-slower 5% --quiet";
     let (code, stdout, _) = texts(&run(&home, line));
     assert_eq!(code, 3, "{stdout}");
-    assert!(joined(&stdout).contains("A itself has no valid figure for 2 cells."), "{stdout}");
+    assert!(joined(&stdout).contains("The baseline has no valid figure for 2 cells."), "{stdout}");
     assert_eq!(texts(&run(&home, &format!("{line} --strict"))).0, 4);
     // A cell that failed in the baseline may fail again: then the exit code is 1, whatever else is
     // wrong or slower.

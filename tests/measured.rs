@@ -205,14 +205,15 @@ fn a_new_file_is_kept_where_it_was_named() {
         "a file that exists is never written"
     );
     fs::remove_file(home.path("new.bin")).unwrap();
-    home.cmd(&format!("--batch --dir . --size 1m --keep -b read -s 64k {QUICK}"))
-        .assert()
-        .success();
+    let report = home.stdout(&format!("--batch --dir . --size 1m --keep -b read -s 64k {QUICK}"));
     let names = home.names();
     assert!(
         names.len() == 1 && fs::metadata(home.path(&names[0])).unwrap().len() == 1 << 20,
         "{names:?}"
     );
+    let wanted = format!("the scratch file is kept: {}", home.path(&names[0]).display());
+    let unwrapped = |text: &str| text.split_whitespace().collect::<String>();
+    assert!(unwrapped(&report).contains(&unwrapped(&wanted)), "{report}");
 }
 
 #[test]

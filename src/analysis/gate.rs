@@ -162,7 +162,7 @@ impl Ruling {
             |count: usize| if count == 1 { "1 cell".into() } else { format!("{count} cells") };
         let mut said = match self.slower.len() {
             0 => format!(
-                "Gate: none of {} is slower than A by more than {limit}{}.",
+                "Gate: none of {} is slower than the baseline by more than {limit}{}.",
                 cells(self.judged),
                 self.describe_detectable()
             ),
@@ -172,7 +172,7 @@ impl Ruling {
                 named.extend((slower > MAX_NAMED).then(|| format!("{} more", slower - MAX_NAMED)));
                 let verb = if slower == 1 { "is" } else { "are" };
                 format!(
-                    "Gate: {slower} of {} {verb} slower than A by more than {limit}: {}.",
+                    "Gate: {slower} of {} {verb} slower than the baseline by more than {limit}: {}.",
                     cells(self.judged),
                     named.join("; ")
                 )
@@ -194,7 +194,7 @@ impl Ruling {
             said += &format!(" {drift}");
         }
         if self.unheld > 0 {
-            said += &format!(" A itself has no valid figure for {}.", cells(self.unheld));
+            said += &format!(" The baseline has no valid figure for {}.", cells(self.unheld));
         }
         if self.is_open() {
             said += " The gate did not pass: use a longer --budget or more --trials, or record a new baseline.";

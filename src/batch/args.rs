@@ -32,7 +32,7 @@ pub struct Args {
     #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = parse_limit, allow_hyphen_values = true, help_heading = WHAT)]
     pub fail_if_slower: Option<f64>,
 
-    /// Directory of the scratch file [default: the current one, or the first of TMPDIR, /var/tmp
+    /// Folder of the scratch file [default: the current one, or the first of TMPDIR, /var/tmp
     /// and HOME that is on a disk]
     #[arg(long, value_name = "DIR", help_heading = WHAT)]
     pub dir: Option<PathBuf>,
@@ -60,7 +60,7 @@ pub struct Args {
     #[arg(long, help_heading = OUTPUT)]
     pub no_save: bool,
 
-    /// Omit host name, user, directories and file names
+    /// Omit host name, user, folders and file names
     #[arg(long, help_heading = OUTPUT)]
     pub anonymous: bool,
 

@@ -6,13 +6,13 @@ use crate::engine::predict_missed;
 use crate::experiment::estimate;
 use crate::plan::{Plan, TargetSpec};
 use crate::text::show_path;
-use crate::units::{show_bytes, show_wait};
+use crate::units::{show_bytes, show_trials, show_wait};
 
 /// Formats the plan; `expected` is what it should reach, where that is known.
 pub(super) fn text(plan: &Plan, expected: &str) -> String {
     let mut text = String::new();
     let rounds = match plan.trials {
-        Some(n) => format!("{n} trials of each"),
+        Some(n) => format!("{} of each", show_trials(n as usize)),
         None => format!(
             "rounds until every interval is within {} % or the budget ends",
             (plan.goal * 1e4).round() / 100.0

@@ -62,7 +62,7 @@ pub(super) fn describe_error(
         ErrorKind::MissingRequiredArgument => {
             let missing: Vec<String> =
                 details.all(ContextKind::InvalidArg).iter().map(|arg| name(arg)).collect();
-            format!("{}: missing; usage: {}", missing.join(" "), details.usage())
+            format!("{}: missing; usage: {}", missing.join(", "), details.usage())
         }
         _ => plain(error),
     }

@@ -36,7 +36,7 @@ pub enum Sessions {
     /// Show a session in any format
     Show {
         session: String,
-        /// Omit host name, user, directories and file names
+        /// Omit host name, user, folders and file names
         #[arg(long)]
         anonymous: bool,
         #[command(flatten)]
@@ -48,7 +48,7 @@ pub enum Sessions {
         base: String,
         #[arg(required = true)]
         others: Vec<String>,
-        /// Omit host name, user, directories and file names
+        /// Omit host name, user, folders and file names
         #[arg(long)]
         anonymous: bool,
         #[command(flatten)]
@@ -79,7 +79,7 @@ pub struct ExportTo {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Omit host name, user, directories and file names
+    /// Omit host name, user, folders and file names
     #[arg(long)]
     pub anonymous: bool,
 
@@ -106,7 +106,7 @@ pub struct CompareTo {
     #[arg(long, help_heading = OUTPUT)]
     pub ascii: bool,
 
-    /// When to use colours
+    /// When to use colors
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = OUTPUT)]
     pub color: When,
 

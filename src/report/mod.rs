@@ -34,8 +34,8 @@ pub use compare::{
 pub use format::Format;
 pub use look::{Look, Spread};
 pub use out::{
-    DisplayArgs, FORMAT_OPTION, Failure, HEADING as OUTPUT, Ids, Out, When, comparisons, failure,
-    formats, ignore_broken_pipe, is_ascii_only, print_message, stdout,
+    DisplayArgs, FORMAT_OPTION, Failure, HEADING as OUTPUT, Ids, LIST_FORMATS, Out, When,
+    comparisons, failure, formats, ignore_broken_pipe, is_ascii_only, print_message, stdout,
 };
 
 /// The JSON Schema of the `json` format, as users can download it.

@@ -19,6 +19,9 @@ use crate::units::Rates;
 /// The heading of these options in the help text.
 pub const HEADING: &str = "Output";
 
+/// The formats of lists.
+pub const LIST_FORMATS: [&str; 2] = ["table", "json"];
+
 /// The option that names a format, for errors.
 pub const FORMAT_OPTION: &str = "--format";
 
@@ -37,7 +40,7 @@ pub struct Out {
     #[arg(long, help_heading = HEADING)]
     pub ascii: bool,
 
-    /// When to use colours
+    /// When to use colors
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = HEADING)]
     pub color: When,
 
@@ -190,7 +193,7 @@ impl Out {
                 writeln!(to)
             }),
             other => {
-                Err(crate::plan::nearest("format", other, ["table", "json"])).context(FORMAT_OPTION)
+                Err(crate::plan::nearest("format", other, LIST_FORMATS)).context(FORMAT_OPTION)
             }
         }
     }

@@ -19,7 +19,7 @@ pub enum BaselineError {
     )]
     Reference(&'static str),
     #[error(
-        "no cell of the baseline {0} can be judged: an interval needs {MIN_TRIALS} trials that did not fail and are not warned to be wrong; \
+        "no cell of the baseline {0} can be judged: an interval needs {MIN_TRIALS} trials without a failure or a warning of severity wrong; \
          make a baseline with --trials 7 or more"
     )]
     Unsound(String),

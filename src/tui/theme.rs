@@ -73,7 +73,7 @@ const fn rgb(hex: u32) -> Color {
 pub static THEMES: &[Theme] = &[
     Theme {
         id: "terminal",
-        about: "the 16 colours of your terminal, on its own background",
+        about: "the 16 colors of your terminal, on its own background",
         accent: Color::Cyan,
         dim: Color::DarkGray,
         border: Color::DarkGray,
@@ -96,7 +96,7 @@ pub static THEMES: &[Theme] = &[
     },
     Theme {
         id: "night",
-        about: "soft colours for dark backgrounds",
+        about: "soft colors for dark backgrounds",
         accent: rgb(0x7dcfff),
         dim: rgb(0x737a9c),
         border: rgb(0x414868),
@@ -119,7 +119,7 @@ pub static THEMES: &[Theme] = &[
     },
     Theme {
         id: "paper",
-        about: "strong colours for light backgrounds",
+        about: "strong colors for light backgrounds",
         accent: rgb(0x005f87),
         dim: rgb(0x6c6c6c),
         border: rgb(0xa8a8a8),

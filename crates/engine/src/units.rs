@@ -239,6 +239,11 @@ pub fn show_share(share: f64) -> String {
     }
 }
 
+/// Formats a number of trials: `1 trial`, `5 trials`.
+pub fn show_trials(count: usize) -> String {
+    if count == 1 { "1 trial".into() } else { format!("{count} trials") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

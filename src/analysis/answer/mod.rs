@@ -29,7 +29,7 @@ use point::Point;
 use crate::analysis::{CellResult, Network, TrialWork};
 use crate::engine::{moves_data, only_loops};
 use crate::experiment::{CALLS, MEASURE};
-use crate::plan::Op;
+use crate::plan::{Axis, Op};
 use crate::session::Session;
 use crate::units;
 
@@ -47,6 +47,8 @@ pub fn answer(results: &[CellResult]) -> Answer {
         .copied()
         .collect();
     let axis = series::axis(&trusted);
+    // More reads in a mix are another load, not more of something that costs.
+    let axis = axis.filter(|axis| *axis != Axis::Mix);
     let knees = axis.map_or_else(Vec::new, |axis| series::knees(&trusted, axis));
     let cold_cost = cold::cost(&trusted, &knees);
     let mut answer = Answer {

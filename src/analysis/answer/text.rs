@@ -107,6 +107,7 @@ fn figure(best: &Best) -> String {
 fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
     let what = match (&best.throughput, best.cell.op) {
         (None, _) => "Fastest call",
+        (Some(_), _) if best.cell.mix.is_some() => "Fastest mix",
         (_, Op::Write) => "Fastest write",
         _ if answer.also.is_empty() => "Fastest",
         _ => "Fastest read",
@@ -187,32 +188,48 @@ fn choose_curves(knees: &[Knee]) -> (Option<Cache>, Vec<&Knee>) {
     (state.filter(|_| states.len() > 1), chosen)
 }
 
-/// Returns `Warm, read needs 256 KiB to come within 5 % of its peak, mmap 32 KiB.`
+/// Returns `Warm: read needs 256 KiB to come within 5 % of its peak, mmap 32 KiB.`
 fn describe_knees(knees: &[Knee], labels: &Labels) -> Option<String> {
     let (state, chosen) = choose_curves(knees);
     let (rising, settled): (Vec<&Knee>, Vec<&Knee>) =
         chosen.into_iter().take(MAX_NAMED).partition(|knee| knee.rising);
     let name = |knee: &Knee| labels.curve(&knee.cell, knee.axis);
-    let mut clauses = Vec::new();
+    let mut needs = Vec::new();
     for (index, knee) in settled.iter().enumerate() {
         let size = describe_size(knee);
         // A size that ends in a clause needs a closing comma.
         let close = if size.contains(',') { "," } else { "" };
-        clauses.push(match index {
+        needs.push(match index {
             0 => format!("{} needs {size}{close} to come within 5 % of its peak", name(knee)),
             _ => format!("{} {size}", name(knee)),
         });
     }
-    for knee in rising {
-        let largest = knee.axis.show(knee.largest);
-        clauses.push(format!("{} still gains at {largest}, the largest tried", name(knee)));
-    }
+    let mut clauses: Vec<String> = Vec::new();
+    clauses.extend((!needs.is_empty()).then(|| needs.join(", ")));
+    clauses.extend(describe_rising(&rising, labels));
     let state = state.map(|state| match state {
-        Cache::Cold => "Cold, ",
-        Cache::Warm => "Warm, ",
-        Cache::AsIs => "Cache as is, ",
+        Cache::Cold => "Cold: ",
+        Cache::Warm => "Warm: ",
+        Cache::AsIs => "Cache as is: ",
     });
-    (!clauses.is_empty()).then(|| format!("{}{}.", state.unwrap_or_default(), clauses.join(", ")))
+    (!clauses.is_empty()).then(|| format!("{}{}.", state.unwrap_or_default(), clauses.join("; ")))
+}
+
+/// Returns `uring and mmap still gain at 2 MiB, the largest tried`, one for each largest value.
+fn describe_rising(rising: &[&Knee], labels: &Labels) -> Vec<String> {
+    let of_same_largest = rising.chunk_by(|a, b| a.axis.show(a.largest) == b.axis.show(b.largest));
+    of_same_largest
+        .map(|knees| {
+            let names: Vec<String> =
+                knees.iter().map(|knee| labels.curve(&knee.cell, knee.axis)).collect();
+            let verb = if names.len() == 1 { "gains" } else { "gain" };
+            let largest = knees[0].axis.show(knees[0].largest);
+            format!(
+                "{} still {verb} at {largest}, the largest tried",
+                join_names(&names, names.len())
+            )
+        })
+        .collect()
 }
 
 /// From this confidence on, a knee is reported without it.
@@ -234,7 +251,7 @@ fn describe_size(knee: &Knee) -> String {
     }
 }
 
-/// Returns `Cold is 9.8x slower: the device reaches 2.70 GiB/s from 128 KiB on.`
+/// Returns `Warm is 9.8x as fast as cold: the device reaches 2.70 GiB/s from 128 KiB on.`
 fn describe_cold(cost: &ColdCost) -> String {
     let gives = if cost.device { "the device reaches" } else { "cold reaches" };
     let rate = units::show_rate(cost.throughput);
@@ -250,7 +267,7 @@ fn describe_cold(cost: &ColdCost) -> String {
             let said = if alike {
                 "No difference between cold and warm"
             } else {
-                "Cold and warm cannot be told apart"
+                "These trials cannot distinguish cold from warm"
             };
             format!("{said} at their peaks: {gives}.")
         }
@@ -261,7 +278,7 @@ fn describe_cold(cost: &ColdCost) -> String {
         _ if cost.ratio < 1.0 => {
             format!("Cold is {} as fast as warm: {gives}.", times(1.0 / cost.ratio))
         }
-        _ => format!("Cold is {} slower: {gives}.", times(cost.ratio)),
+        _ => format!("Warm is {} as fast as cold: {gives}.", times(cost.ratio)),
     }
 }
 

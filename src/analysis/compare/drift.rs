@@ -216,9 +216,8 @@ pub fn describe(
         Some(_) => (
             Basis::Halves,
             format!(
-                "Trials of one run do not show how much the machine varies from run to run. \
-                 The intervals include about {by} for that, three times the difference between \
-                 the halves of each run; {}.",
+                "The intervals allow for a variation of about {by} from run to run, estimated as \
+                 three times the difference between the halves of each run; {}.",
                 remedy(cells, probes, kept, trusted)
             ),
         ),

@@ -76,7 +76,7 @@ impl Outcome {
             Outcome::Faster => "faster",
             Outcome::Slower => "slower",
             Outcome::Same => "no difference",
-            Outcome::Unclear => "cannot be told",
+            Outcome::Unclear => "inconclusive",
             Outcome::Larger => "larger",
             Outcome::Smaller => "smaller",
             Outcome::TooFew => "too few trials",

@@ -48,8 +48,8 @@ fn the_whole_interval_must_lie_beyond_the_limit() {
     let base = steady(&[1.0; 4]);
     let same = ruled(&base, &base);
     assert_eq!((same.slower.len(), same.judged, same.is_open()), (0, 4, false));
-    let said = "Gate: none of 4 cells is slower than A by more than 5 %; the intervals detect losses of 7 % or more. \
-                Trials of one run do not show how much the machine varies from run to run. The intervals include about 0.5 % for that, \
+    let said = "Gate: none of 4 cells is slower than the baseline by more than 5 %; the intervals detect losses of 7 % or more. \
+                The intervals allow for a variation of about 0.5 % from run to run, estimated as \
                 three times the difference between the halves of each run; 3 more saved runs of these cells (--save) would measure it, \
                 and more trials narrow the intervals.";
     assert_eq!(same.text(), said);
@@ -62,7 +62,7 @@ fn the_whole_interval_must_lie_beyond_the_limit() {
     assert_eq!(versus(&base, &steady(&[0.5, 0.945, 0.8, 2.0])).cells[1].outcome, Outcome::Slower);
     let cells: Vec<&str> = found.slower.iter().map(|pair| pair.cell.backend.id.as_str()).collect();
     assert_eq!((cells, found.slower[0].cell.block, found.judged), (vec!["read", "read"], 512, 4));
-    let said = "Gate: 2 of 4 cells are slower than A by more than 5 %: read 512 B warm 0.50x [0.49-0.51]; read 1 KiB warm 0.80x [0.79-0.81]. Trials ";
+    let said = "Gate: 2 of 4 cells are slower than the baseline by more than 5 %: read 512 B warm 0.50x [0.49-0.51]; read 1 KiB warm 0.80x [0.79-0.81]. The intervals ";
     assert!(found.text().starts_with(said), "{}", found.text());
     let narrow = judge_run(&base, &versus(&base, &steady(&[0.945; 4])), 0.0);
     assert_eq!(narrow.slower.len(), 4);
@@ -108,7 +108,7 @@ fn what_the_run_cannot_answer_is_open_and_what_the_baseline_cannot_is_told() {
         (0, 4, 1, false)
     );
     assert!(
-        turned.text().ends_with("A itself has no valid figure for 4 cells."),
+        turned.text().ends_with("The baseline has no valid figure for 4 cells."),
         "{}",
         turned.text()
     );

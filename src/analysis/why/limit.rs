@@ -423,14 +423,20 @@ impl<'a> Cell<'a> {
         let peak = device.peak(job.op).rate;
         let best = self.is_best(rate, device);
         if best && rate >= BEST * peak {
-            return LimitCause::new(
-                Limit::Device,
-                format!("{}, the highest rate of any cell", show_rate(rate)),
-            );
+            let why = if rate < peak {
+                format!(
+                    "{}, near the device's highest rate in this run, {}",
+                    show_rate(rate),
+                    show_rate(peak)
+                )
+            } else {
+                format!("{}, the device's highest rate in this run", show_rate(rate))
+            };
+            return LimitCause::new(Limit::Device, why);
         }
         if best {
             let why = format!(
-                "{}; these trials cannot distinguish it from {}, the highest rate of any cell",
+                "{}; these trials cannot distinguish it from {}, the device's highest rate in this run",
                 show_rate(rate),
                 show_rate(peak)
             );
@@ -448,7 +454,7 @@ impl<'a> Cell<'a> {
         if !job.direct && job.pattern == Pattern::Seq && job.op == Op::Read {
             let waited = show_share((1.0 - self.busy).max(0.0));
             let why = format!(
-                "{}, waiting for it {waited} of the time; another cell reached {}",
+                "{}, and the program waited for {waited} of the time; another cell reached {}",
                 show_rate(rate),
                 show_rate(peak)
             );

@@ -193,7 +193,7 @@ fn a_device_waits_for_more_requests_or_gives_all_it_has() {
         "device queue: one operation at a time, 80.0 µs each; another cell reached 2.44 GiB/s"
     );
     assert!(text[1].starts_with("device queue: 32 operations at once, 320 µs each"), "{}", text[1]);
-    assert_eq!(text[2], "device: 2.44 GiB/s, the highest rate of any cell");
+    assert_eq!(text[2], "device: 2.44 GiB/s, the device's highest rate in this run");
 }
 
 /// 30 % less than another cell, with trials that scatter by more or by less than that.
@@ -210,7 +210,7 @@ fn a_device_gave_less_only_where_the_intervals_say_so() {
     assert!(told(0.01).starts_with("device queue: one operation at a time"), "{}", told(0.01));
     assert_eq!(
         told(0.6),
-        "device: 667 MiB/s; these trials cannot distinguish it from 952 MiB/s, the highest rate of any cell"
+        "device: 667 MiB/s; these trials cannot distinguish it from 952 MiB/s, the device's highest rate in this run"
     );
 }
 
@@ -227,7 +227,7 @@ fn what_is_read_ahead_is_not_one_operation_at_a_time() {
         (told.by, told.text.as_str()),
         (
             Limit::Device,
-            "device: 1.27 MiB/s, waiting for it 70 % of the time; another cell reached 2.44 GiB/s"
+            "device: 1.27 MiB/s, and the program waited for 70 % of the time; another cell reached 2.44 GiB/s"
         )
     );
 }
@@ -242,7 +242,7 @@ fn a_cpu_that_is_busy_longer_than_it_waits_is_what_limits_a_cold_read() {
     let text: Vec<&str> =
         why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
     assert_eq!(text[0], "CPU: busy for 60 % of the time, longer than it waited for the device");
-    assert_eq!(text[1], "device: 2.44 GiB/s, the highest rate of any cell");
+    assert_eq!(text[1], "device: 2.44 GiB/s, the device's highest rate in this run");
     // One cell that hardly used the device does not show the device's best.
     assert_eq!(limits(&[cold(512, 600.0, 0.6)], &bounds()), [Some(Limit::OneCpu)]);
 }

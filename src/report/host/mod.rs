@@ -223,7 +223,7 @@ fn add_network(items: &mut Items, cards: &[NetworkCard]) {
     if cards.is_empty() {
         return;
     }
-    items.section("Network cards");
+    items.section("Network interfaces");
     let rows = cards.iter().map(|card| {
         let speed = card.speed.map_or("-".into(), |speed| speed.to_string());
         let driver = card
@@ -242,7 +242,7 @@ fn add_network(items: &mut Items, cards: &[NetworkCard]) {
     });
     use Align::{Left, Right};
     items.table(
-        &["card", "state", "Mbit/s", "duplex", "MTU B", "driver"],
+        &["interface", "state", "Mbit/s", "duplex", "MTU B", "driver"],
         &[Left, Left, Right, Left, Right, Left],
         rows,
     );

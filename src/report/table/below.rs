@@ -5,7 +5,7 @@ use super::findings::{Finding, Findings, sign};
 use super::grid::{Style, paint};
 use crate::analysis;
 use crate::analysis::{Bounds, CellResult, LimitCause};
-use crate::plan::{Job, Op, Skipped};
+use crate::plan::{Cache, Job, Op, Skipped};
 use crate::record::{End, Severity, Xor};
 use crate::report::{Look, text};
 use crate::session::Session;
@@ -69,7 +69,7 @@ pub fn add_warnings(page: &mut Page, findings: &Findings, rows: usize) {
         let mark = if warning.severity == Severity::Note {
             mark.into()
         } else {
-            format!("{mark}{} ", i + 1)
+            format!("{mark}{}: ", i + 1)
         };
         let cells = describe_cells(affected.iter().map(|r| &r.cell), rows);
         page.paragraph(
@@ -203,7 +203,7 @@ pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
         }
     }
     for (limit, jobs) in limits {
-        let whose = if jobs.len() > 1 { "; the first: " } else { ": " };
+        let whose = if jobs.len() > 1 { ". The first: " } else { ": " };
         let (name, figures) = limit.text.split_once(": ").unwrap_or((limit.by.name(), ""));
         page.paragraph(
             "limit: ",
@@ -228,11 +228,11 @@ pub fn add_expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
 /// The maximum number of curves with a cost line.
 const MAX_COST_CURVES: usize = 8;
 
-/// Adds the cells whose trial is the whole file because it ended before the trial time: the
-/// duration of one pass.
+/// Adds the cells whose trials repeat a pass over the whole file because it ends before the trial
+/// time: the duration of one pass.
 pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let mut took: Vec<(f64, &Job)> =
-        rows.iter().filter_map(|row| Some((pass_nanos(row)?, &row.cell))).collect();
+        rows.iter().filter_map(|row| Some((repeated_pass_nanos(row)?, &row.cell))).collect();
     took.retain(|(nanos, _)| *nanos < session.plan.trial_time.low.as_nanos() as f64);
     took.sort_by(|a, b| a.0.total_cmp(&b.0));
     fn time(nanos: f64) -> String {
@@ -253,11 +253,16 @@ pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) 
             )
         }
     };
+    let cold = if took.iter().any(|(_, job)| job.cache == Cache::Cold) {
+        ", and each cold pass is prepared first"
+    } else {
+        ""
+    };
     page.gap();
     page.paragraph(
         "whole file: ",
         Style::Dim,
-        &format!("{body}, less than the trial time of {wanted}; trials repeat the pass, and each cold pass is prepared first."),
+        &format!("{body}, less than the trial time of {wanted}; trials repeat the pass{cold}."),
     );
 }
 
@@ -320,10 +325,10 @@ pub fn add_xor_padding(page: &mut Page, rows: &[&CellResult]) {
 
 /// Returns the median time of one pass over the whole file, if calibration ended there and not at
 /// the trial time.
-fn pass_nanos(row: &CellResult) -> Option<f64> {
+fn repeated_pass_nanos(row: &CellResult) -> Option<f64> {
     let whole = row.cell.count.is_none()
         && !row.trials.is_empty()
-        && row.trials.iter().all(|t| t.passes > 0 || t.short);
+        && row.trials.iter().all(|t| t.passes > 1 || t.short);
     let passes: Vec<f64> = row
         .trials
         .iter()

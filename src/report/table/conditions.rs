@@ -48,6 +48,13 @@ fn describe_target(session: &Session) -> String {
     let target = &session.plan.target;
     let size = units::show_bytes(target.size());
     let file = match target {
+        TargetSpec::Scratch { dir, size: 0, .. } => {
+            format!("the probes' own files in {}", dir.display())
+        }
+        // Each pass makes it anew, as large as its count.
+        TargetSpec::New { path, .. } if session.plan.only_appends() => {
+            format!("{}, created by this run", path.display())
+        }
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}, {size}", dir.display()),
         TargetSpec::File { path, size: 0 } => path.display().to_string(),
         TargetSpec::File { path, .. } => format!("{}, {size}", path.display()),
@@ -75,7 +82,14 @@ fn describe_run(session: &Session, rows: &[&CellResult]) -> String {
         if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") };
     let probes = analysis::probes(session);
     let of_probes = probes.iter().filter(|p| p.error.is_none()).map(|p| p.trials.len());
-    let counts = rows.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len()).chain(of_probes);
+    let unreached = rows.len() < plan.cells.len()
+        && matches!(session.end, Some(End::Budget | End::Interrupted) | None);
+    let counts = rows
+        .iter()
+        .filter(|r| r.error.is_none())
+        .map(|r| r.trials.len())
+        .chain(of_probes)
+        .chain(unreached.then_some(0));
     let trials = match (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0)) {
         (_, 0) => "no trials".into(),
         (1, 1) => "1 trial of each cell".into(),
@@ -104,7 +118,7 @@ fn describe_run(session: &Session, rows: &[&CellResult]) -> String {
 fn describe_end(end: Option<End>, plan: &Plan) -> &'static str {
     match end {
         Some(End::Finished) if plan.trials.is_some() => "as requested",
-        Some(End::Finished) => "all trials done",
+        Some(End::Finished) => "finished",
         Some(End::Budget) => "budget used up",
         Some(End::Goal) => "every interval is narrow enough",
         Some(End::Failed) => "failed",

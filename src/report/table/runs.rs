@@ -18,7 +18,7 @@ pub const MAX_RUNS: u32 = 6;
 pub fn build_runs(session: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
     let moving: Vec<&CellResult> =
         rows.iter().filter(|row| moves_data(&row.cell)).copied().collect();
-    build_table(session, &moving, ("runs", "Runs"), (Trial::throughput, rates.units()))
+    build_table(session, &moving, ("trials", "Trials"), (Trial::throughput, rates.units()))
 }
 
 /// Returns the table of the cells that only make calls.
@@ -28,7 +28,7 @@ pub fn build_call_runs(session: &Session, rows: &[&CellResult], _: Rates) -> Opt
     build_table(
         session,
         &calling,
-        ("runs of calls", "Runs of calls"),
+        ("trials of calls", "Trials of calls"),
         (Trial::operations, PER_SECOND),
     )
 }

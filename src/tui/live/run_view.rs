@@ -286,7 +286,7 @@ impl RunView {
             _ => self.estimate_progress().map_or(0.0, |(share, _)| share),
         };
         self.outcome = Some(match end {
-            Some(End::Finished) => "finished: all trials done",
+            Some(End::Finished) => "finished",
             Some(End::Budget) => "finished: the time budget is used up",
             Some(End::Goal) => "finished: every interval is narrow enough",
             Some(End::Interrupted) => "stopped before the end",

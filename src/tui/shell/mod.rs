@@ -16,6 +16,7 @@ use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use clap::builder::PossibleValuesParser;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use tokio::runtime::Handle;
@@ -41,12 +42,16 @@ pub struct Screen {
     /// Do not capture the mouse
     #[arg(long, help_heading = SCREEN)]
     pub no_mouse: bool,
-    /// Colour theme: terminal, night or paper
-    #[arg(long, value_name = "T", help_heading = SCREEN)]
+    /// Color theme
+    #[arg(long, help_heading = SCREEN, value_parser = theme_ids())]
     pub theme: Option<String>,
 }
 
 const SCREEN: &str = "Full screen";
+
+fn theme_ids() -> PossibleValuesParser {
+    PossibleValuesParser::new(THEMES.iter().map(|theme| theme.id))
+}
 
 /// The options from the command line.
 pub struct Asked {
@@ -71,6 +76,9 @@ pub struct Asked {
 pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         anyhow::bail!("no terminal: use iotui --batch [FILE]");
+    }
+    if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        anyhow::bail!("a dumb terminal cannot show the screen: use iotui --batch [FILE]");
     }
     let save = asked.save;
     let (mut model, first) = begin(args, asked)?;

@@ -36,7 +36,7 @@ pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
         Rect::new(below.x + 8, below.y + 1, below.width.saturating_sub(10), 1).intersection(below);
     pane::field(look, &form.path, form.focus == Focus::Path, field, buf);
     let sign = if form.anonymous { look.glyph("[✓]", "[x]") } else { "[ ]" };
-    let text = "anonymous: without host name, folders and file names";
+    let text = "anonymous: without host name, user, folders and file names";
     let style = if form.focus == Focus::Anonymous {
         look.style(Role::Selected)
     } else {

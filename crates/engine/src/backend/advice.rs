@@ -25,7 +25,7 @@ pub(super) const RANDOM: Opt = Opt {
 pub(super) const WILL_NEED: Opt = Opt {
     name: "willneed",
     value: None,
-    about: "starts reading a lane's whole part into the page cache (POSIX_FADV_WILLNEED, or \
+    about: "starts reading the thread's whole part into the page cache (POSIX_FADV_WILLNEED, or \
             madvise), within the timed work",
 };
 

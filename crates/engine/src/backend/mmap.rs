@@ -29,7 +29,7 @@ pub(super) const POPULATE: Opt = Opt {
     name: "populate",
     value: None,
     about: "fills the page tables before the first block (MADV_POPULATE_READ), within the timed \
-            work; those of a lane's whole part if the order jumps",
+            work; those of the thread's whole part if the order jumps",
 };
 pub(super) const HUGE: Opt =
     Opt { name: "huge", value: None, about: "requests 2 MiB pages (MADV_HUGEPAGE)" };

@@ -25,7 +25,7 @@ pub(super) fn check(job: &Job) -> Result<(), Unsupported> {
     let conflict = ["populate", "willneed"].into_iter().find(|option| job.backend.has(option));
     if let Some(option) = conflict {
         return Err(Unsupported(format!(
-            "+{option} applies to a lane's own part, and with +shared lanes have none"
+            "+{option} applies to a thread's own part, and with +shared threads have none"
         )));
     }
     if job.op == Op::Read { Ok(()) } else { Err(Unsupported("+shared only reads".into())) }

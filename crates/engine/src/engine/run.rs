@@ -438,10 +438,7 @@ impl<'a> Run<'a> {
             }
             Err(Failure::Abandoned) => {
                 self.sink.event(Event::Note {
-                    text: format!(
-                        "{}: a system call did not return and was abandoned",
-                        cell.job.label()
-                    ),
+                    text: format!("{}: did not finish in time and was abandoned", cell.job.label()),
                 });
                 self.cells[index] = Some(cell);
                 return Err(self.halt_reason());

@@ -44,6 +44,10 @@ pub enum PlanError {
     RemoteOfNone,
     #[error("--until ends a run by its precision, --trials by a number; drop one of the two")]
     UntilTrials,
+    #[error(
+        "--until applies only to the cells of a file, and none is selected; use --trials for probes"
+    )]
+    UntilOfNone,
     #[error("--mix both reads and writes; leave out --op")]
     MixRead,
     #[error("{0} only reads; leave out --op and --mix")]

@@ -144,6 +144,9 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
     let trials = trials(user, whole)?;
+    if user.until.is_some() && cells.is_empty() {
+        return Err(PlanError::UntilOfNone);
+    }
     let goal = whole.goal().filter(|_| trials.is_none());
     let usual = if goal.is_some() { Plan::UNTIL_BUDGET } else { Plan::BUDGET };
     let budget = whole.budget.unwrap_or(usual);

@@ -88,7 +88,8 @@ pub(super) fn trials(text: &str) -> Result<u32, SettingError> {
 
 /// Parses a share in percent, `5%` or `0.5`, to hundredths of a percent.
 pub(super) fn until(text: &str) -> Result<u32, SettingError> {
-    let number = text.trim().trim_end_matches('%').trim_end();
+    let text = text.trim();
+    let number = text.strip_suffix('%').unwrap_or(text).trim_end();
     match number.parse::<f64>().map(|percent| (percent * 100.0).round()) {
         Ok(hundredths) if (1.0..=10_000.0).contains(&hundredths) => Ok(hundredths as u32),
         _ => bad(text, "a percentage from 0.01 to 100"),

@@ -20,7 +20,7 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "signal",
     group: Group::Cpu,
     title: "signal",
-    about: "installing a handler, delivering a signal to the own thread, and kill(2) with signal 0",
+    about: "installing a handler, delivering a signal to the calling thread, and kill(2) with signal 0",
     doc: "install sets the handler of a real-time signal that nothing else uses: one system call. \
           deliver sends that signal to its own thread: a system call, on its return a frame on the \
           stack, the handler, and another system call that removes the frame. The handler counts, \

@@ -146,7 +146,7 @@ fn page(
         put(&[Line::styled(pane::fit(text, width), look.style(Role::Dim))], &mut at, inner, buf);
     }
     put(&parts.differences.0, &mut at, inner, buf);
-    divide(look, "Sum", "", &mut at, inner, buf);
+    divide(look, "Summary", "", &mut at, inner, buf);
     put(&parts.sum, &mut at, inner, buf);
     divide(look, "Cells", &sheet.common, &mut at, inner, buf);
     table(look, (versus, sheet), compare.scroll, &mut at, parts.list, inner, buf);

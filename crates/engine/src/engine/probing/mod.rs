@@ -208,7 +208,7 @@ impl Run<'_> {
             Err(Failure::Stopped) => return Err(self.end_reason()),
             Err(Failure::Abandoned) => {
                 let text = format!(
-                    "{}: a system call did not return and was abandoned",
+                    "{}: did not finish in time and was abandoned",
                     self.cells[index].cell.label()
                 );
                 self.sink.event(Event::Note { text });

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::experiment::{FIRST_ROUND, MIN_TRIAL_TIME, fit_trial_time};
 use crate::plan::{Job, Plan, TrialTime};
-use crate::units::{show_nanos, show_wait};
+use crate::units::{short_time, show_nanos};
 
 /// The trial times of the first round.
 pub(super) struct Fitting {
@@ -65,7 +65,7 @@ impl Fitting {
                  trials",
                 show_nanos(self.shortest.as_nanos() as f64),
                 show_nanos(self.planned.low.as_nanos() as f64),
-                show_wait(plan.budget)
+                short_time(plan.budget)
             )
         })
     }

@@ -7,8 +7,9 @@ use crate::engine::error::EngineError;
 use crate::engine::progress::Pace;
 use crate::engine::target::OpenTarget;
 use crate::engine::{Control, Sink};
-use crate::plan::{Cache, Plan};
+use crate::plan::{Cache, Plan, TargetSpec};
 use crate::record::{End, Event, Phase};
+use crate::text::show_path;
 use crate::units::show_bytes;
 
 /// A disk takes some 10 ms to write one piece of a new file; slower ones are noted.
@@ -61,6 +62,10 @@ pub(super) fn open(
         opened => opened?,
     };
     open_target.cold = plan.cold;
+    if let TargetSpec::Scratch { keep: true, .. } = plan.target {
+        let text = format!("the scratch file is kept: {}", show_path(&open_target.target.path));
+        sink.event(Event::Note { text });
+    }
     if plan.cells.iter().any(|c| c.cache == Cache::Cold) {
         open_target.check_device_counter();
     }

@@ -3,7 +3,7 @@
 use crate::engine::cells::Cell;
 use crate::plan::Plan;
 use crate::record::End;
-use crate::units::show_share;
+use crate::units::{show_share, show_trials};
 
 /// Trials after which a cell may be given up: fewer predict too little.
 const MIN_TRIALS: usize = 30;
@@ -62,8 +62,13 @@ impl Precision {
                 Progress::Hopeless(width) => notes.push(self.describe_hopeless(cell, width)),
             }
         }
-        if self.requested && end == End::Budget {
-            notes.extend(self.describe_unreached(&wide));
+        let limit = match end {
+            End::Budget => Some("the budget ended"),
+            End::Finished => Some("a run's limit of trials was reached"),
+            _ => None,
+        };
+        if let Some(limit) = limit.filter(|_| self.requested) {
+            notes.extend(self.describe_unreached(limit, &wide));
         }
         notes
     }
@@ -76,29 +81,34 @@ impl Precision {
             "{}: given up at \u{b1}{} after {trials} trials; \u{b1}{} would take at least {needed:.0}",
             cell.job.label(),
             show_share(width),
-            show_share(self.goal),
+            show_goal(self.goal),
         )
     }
 
-    /// Describes the cells that the budget left wider than the goal: the first, and how many more;
+    /// Describes the cells that are wider than the goal at this limit: the first, and how many more;
     /// `None` where there are none.
-    fn describe_unreached(self, wide: &[&Cell]) -> Option<String> {
+    fn describe_unreached(self, limit: &str, wide: &[&Cell]) -> Option<String> {
         let first = wide.first()?;
         let width = match first.half_width() {
             Some(width) => format!("\u{b1}{}", show_share(width)),
-            None => format!("{} trials", first.trials.len()),
+            None => show_trials(first.trials.len()),
         };
         let more = match wide.len() - 1 {
             0 => String::new(),
             more => format!(", and {more} more"),
         };
         Some(format!(
-            "the budget ended before every interval was within \u{b1}{}: {} ({width}){more}; use a \
-             longer --budget",
-            show_share(self.goal),
+            "{limit} before every interval was within \u{b1}{}: {} ({width}){more}; use a longer \
+             --budget, fewer cells or a larger --until",
+            show_goal(self.goal),
             first.job.label()
         ))
     }
+}
+
+/// Formats a goal as it was requested: `0.01 %`.
+fn show_goal(goal: f64) -> String {
+    format!("{} %", (goal * 1e4).round() / 100.0)
 }
 
 #[cfg(test)]

@@ -82,6 +82,7 @@ fn bad_values_are_one_line_that_says_what_is_wanted() {
         ("trials", "0", "trials from 1"),
         ("until", "0", "from 0.01 to 100"),
         ("until", "5%%x", "a percentage"),
+        ("until", "5%%", "a percentage"),
         ("until", "nan", "a percentage"),
         ("budget", "0s", "above 0"),
         ("trial-time", "9s..1s", "backwards"),

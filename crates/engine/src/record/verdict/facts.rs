@@ -59,7 +59,7 @@ impl<'a> CellEvidence<'a> {
 
     /// Returns the number of trials as text: `5 trials`.
     pub(super) fn trial_count(&self) -> String {
-        show_trials(self.trials.len())
+        units::show_trials(self.trials.len())
     }
 
     /// Returns the trials that rates are computed from: those not cut short, or all if every one
@@ -112,11 +112,6 @@ impl Trial {
     pub(super) fn over_parts(&self, bytes: u64) -> u64 {
         bytes.saturating_mul(self.evidence.parts.max(1))
     }
-}
-
-/// Formats a number of trials: `1 trial`, `5 trials`.
-pub(super) fn show_trials(count: usize) -> String {
-    if count == 1 { "1 trial".into() } else { format!("{count} trials") }
 }
 
 /// Formats a number of bytes.

@@ -72,10 +72,10 @@ const MAX_MISMATCH: f64 = 0.05;
 const MIN_LANE_NANOS: u64 = 20_000;
 
 /// Checks Little's law over all trials: the sum of the latencies plus the cost of loop and XOR
-/// equals the achieved depth times the running time of the lanes. Chained time stamps include loop
-/// and XOR in the latency and separate ones do not, so both sums are accepted. If only some
-/// operations were timed, the depth was not counted or lanes ran only briefly, only an excess can
-/// be detected.
+/// equals the operations in flight times the running time of the lanes. Chained time stamps include
+/// loop and XOR in the latency and separate ones do not, so both sums are accepted. If only some
+/// operations were timed, lanes ran only briefly or a lane had several in flight (of which the
+/// requested depth is only the bound), only an excess can be detected.
 fn check_inconsistent_time(evidence: &CellEvidence) -> Option<Warning> {
     let mut latency = 0.0;
     let mut overhead = 0.0;
@@ -86,17 +86,16 @@ fn check_inconsistent_time(evidence: &CellEvidence) -> Option<Warning> {
         if facts.timed_ops == 0 || facts.lane_nanos == 0 {
             continue;
         }
-        let counted = facts.achieved_depth.filter(|d| d.is_finite() && *d > 0.0);
-        let depth = if evidence.job.depth <= 1 { counted.or(Some(1.0)) } else { counted };
+        let depth = evidence.job.depth.max(1);
         is_exact &= facts.timed_ops >= trial.ops
-            && depth.is_some()
+            && depth == 1
             && (!evidence.job.xor || facts.xor_nanos.get().is_some());
         let threads = u64::from(evidence.job.threads);
         is_exact &= facts.lane_nanos >= trial.over_parts(MIN_LANE_NANOS * threads);
         latency += facts.timed_nanos as f64;
         overhead += evidence.harness_nanos.max(0.0) * trial.ops as f64
             + facts.xor_nanos.get().unwrap_or(0) as f64;
-        depth_time += depth.unwrap_or(evidence.job.depth.into()) * facts.lane_nanos as f64;
+        depth_time += f64::from(depth) * facts.lane_nanos as f64;
     }
     let excess = if latency > depth_time * (1.0 + MAX_MISMATCH) {
         format!("{} more", show_share(latency / depth_time - 1.0))

@@ -49,7 +49,7 @@ fn check_unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
         Severity::Note
     };
     if stolen > MAX_LOST_SHARE {
-        findings.push(format!("{} CPU steal time", show_share(stolen)));
+        findings.push(format!("steal time was {}", show_share(stolen)));
     }
     if queued > MAX_LOST_SHARE {
         findings.push(format!("other tasks held the CPU for {} of the time", show_share(queued)));

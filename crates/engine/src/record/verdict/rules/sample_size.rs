@@ -3,10 +3,9 @@
 use super::rule::{Rule, rule};
 use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
-use crate::record::verdict::facts::show_trials;
 use crate::record::{Latency, LevelChange, Severity, Trial, Warning};
 use crate::stats;
-use crate::units::{show_count, show_nanos, show_rate, show_share};
+use crate::units::{show_count, show_nanos, show_rate, show_share, show_trials};
 
 pub(super) const FEW: Rule = rule(14, "few", "fewer trials than an interval needs", check_few);
 pub(super) const CUT: Rule = rule(14, "cut", "the budget or a signal cut a trial short", check_cut);
@@ -81,8 +80,9 @@ fn check_cut(evidence: &CellEvidence) -> Option<Warning> {
     CUT.warn(
         Severity::Note,
         format!(
-            "the budget or a signal cut {count} of {} trials short: the rates exclude them",
-            evidence.trials.len()
+            "the budget or a signal cut {count} of {} trials short: the rates exclude {}",
+            evidence.trials.len(),
+            if count == 1 { "it" } else { "them" }
         ),
         format!("rates of {}; latencies and byte sources cover all trials", show_trials(complete)),
         remedy,
