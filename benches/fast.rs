@@ -232,6 +232,7 @@ fn one(path: &Path, id: &str, said: &str) -> f64 {
     let presets = [preset(id).expect("a preset")];
     let asked = Proposal {
         file: Some(path),
+        others: &[],
         dir: None,
         keep: false,
         presets: &presets,

@@ -103,7 +103,7 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     shell::run(
         &cli.screen,
         shell::Asked {
-            file: run.file,
+            files: run.files,
             dir: run.dir,
             preset,
             settings,

@@ -7,7 +7,6 @@ mod refused;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{
     Arg, ArgAction, ArgMatches, Args as _, Command, CommandFactory, FromArgMatches, Parser,
@@ -18,6 +17,7 @@ use crate::batch::Args;
 use crate::commands::{Generate, Lists, Serve, Sessions};
 use crate::plan::{Setting, Settings, ValueKind};
 use crate::report::{LIST_FORMATS, Out};
+use crate::text::show_path;
 use crate::tui::shell::Screen;
 
 /// Measures how fast storage is, by backend and block size, and proves where the bytes came from.
@@ -99,7 +99,7 @@ pub struct Asked {
 
 /// Options of a run that the full screen takes too; all others need `--batch`.
 const FULL_SCREEN: [&str; 9] =
-    ["file", "preset", "dir", "secret_file", "no_save", "ascii", "color", "unit", "scale"];
+    ["files", "preset", "dir", "secret_file", "no_save", "ascii", "color", "unit", "scale"];
 
 /// Returns the first of these options on the command line that is not one of `except`.
 fn first_given(options: &Command, except: &[&str], matches: &ArgMatches) -> Option<String> {
@@ -168,10 +168,12 @@ pub enum NoRun {
 /// Help and the version, or what is wrong with it.
 pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
     let argv: Vec<OsString> = argv.into_iter().collect();
-    let refused = |error: clap::Error| match one_file(&error, &argv) {
-        _ if !error.use_stderr() => NoRun::Help(error),
-        Some(why) => NoRun::Refused(why),
-        None => NoRun::Refused(refused::describe_error(&error, &argv, &command())),
+    let refused = |error: clap::Error| {
+        if error.use_stderr() {
+            NoRun::Refused(refused::describe_error(&error, &argv, &command()))
+        } else {
+            NoRun::Help(error)
+        }
     };
     let matches = command().try_get_matches_from(&argv).map_err(refused)?;
     let cli = Cli::from_arg_matches(&matches).map_err(refused)?;
@@ -180,6 +182,9 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
         let settings = Settings::default();
         return Ok(Asked { cli, settings, headless_only: None, screen_only: None });
     }
+    if let Some(why) = late_command(&cli.run.files, &argv) {
+        return Err(NoRun::Refused(why));
+    }
     let settings = settings(&matches)?;
     let (run, screen) = (Command::new("run"), Command::new("screen"));
     let headless_only = first_given(&Args::augment_args(run), &FULL_SCREEN, &matches);
@@ -187,29 +192,17 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
     Ok(Asked { cli, settings, headless_only, screen_only })
 }
 
-/// Returns the message for a second file, which clap takes for a subcommand that came too late.
-fn one_file(error: &clap::Error, argv: &[OsString]) -> Option<String> {
-    let (ErrorKind::ArgumentConflict, Some(ContextValue::String(second))) =
-        (error.kind(), error.get(ContextKind::InvalidSubcommand))
-    else {
-        return None;
+/// Returns the message for a command after a file or an option, which clap takes for a file.
+fn late_command(files: &[PathBuf], argv: &[OsString]) -> Option<String> {
+    let words = || argv.iter().take_while(|word| *word != "--");
+    let command = Cli::command();
+    let is_late = |file: &&PathBuf| {
+        command.find_subcommand(file).is_some() && words().any(|word| word == file.as_os_str())
     };
-    let at = argv.iter().rposition(|word| word == second.as_str()).unwrap_or(0);
-    let words = if argv[..at].iter().any(|word| word == "--") {
-        &[]
-    } else {
-        &argv[at.saturating_sub(1)..=at]
-    };
-    // If options come first it was parsed as the file, and the next word as a command.
-    let late = words.iter().find_map(|word| {
-        Cli::command().find_subcommand(word).map(|sub| sub.get_name().to_string())
-    });
-    Some(match late {
-        Some(late) => format!(
-            "{late} is a command: put it first, without options of a run (see iotui {late} --help)"
-        ),
-        None => format!("'{second}': a run measures one file only"),
-    })
+    let late = show_path(files.iter().find(is_late).filter(|_| files.len() > 1)?);
+    Some(format!(
+        "{late} is a command: put it first, without options of a run (see iotui {late} --help)"
+    ))
 }
 
 fn settings(matches: &ArgMatches) -> Result<Settings, NoRun> {
@@ -241,7 +234,7 @@ mod tests {
     fn settings_come_from_options() {
         let asked = args("--batch -b read,mmap -s 1k..8k --direct -t 2 file").unwrap();
         assert_eq!(asked.settings.argv().join(" "), "-b read,mmap -s 1k..8k -t 2 --direct");
-        assert_eq!(asked.cli.run.file, Some("file".into()));
+        assert_eq!(asked.cli.run.files, [PathBuf::from("file")]);
     }
 
     #[test]
@@ -272,8 +265,8 @@ mod tests {
         ] {
             let asked = args(&format!("--batch {line} file")).unwrap();
             assert_eq!(
-                (asked.settings.direct, asked.cli.run.file),
-                (direct, Some("file".into())),
+                (asked.settings.direct, asked.cli.run.files),
+                (direct, vec!["file".into()]),
                 "{line}"
             );
         }
@@ -315,18 +308,19 @@ mod tests {
     }
 
     #[test]
-    fn a_second_file_and_a_late_command_are_named_in_one_line() {
+    fn a_late_command_is_named_in_one_line_and_a_file_may_have_its_name() {
         let told = |line| args(line).unwrap_err().trim_end().to_string();
-        assert_eq!(
-            told("--batch -p quick one.bin two.bin"),
-            "'two.bin': a run measures one file only"
-        );
         assert!(told("one.bin host").starts_with("host is a command: put it first"));
         assert!(told("--batch sessions list").starts_with("sessions is a command: put it first"));
-        for line in
-            ["--batch a -- host", "--save host a host2", "f serve.bin -b serve", "-b host one two"]
-        {
-            assert!(told(line).contains("a run measures one file only"), "{line}: {}", told(line));
+        for (line, files) in [
+            ("--batch -p quick one.bin two.bin", &["one.bin", "two.bin"][..]),
+            ("--batch a -- host", &["a", "host"]),
+            ("--save host a host2", &["a", "host2"]),
+            ("f serve.bin -b serve", &["f", "serve.bin"]),
+            ("-b host one two", &["one", "two"]),
+        ] {
+            let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+            assert_eq!(args(line).unwrap().cli.run.files, files, "{line}");
         }
     }
 

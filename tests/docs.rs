@@ -158,6 +158,7 @@ fn run(home: &Home, place: &str, words: &[String]) {
 fn prepared(doc: &str) -> Home {
     let home = Home::new();
     home.file(FILE, FILE_SIZE);
+    home.file("other.iso", FILE_SIZE);
     fs::copy(root().join("tests/golden/fio/mixed.json"), home.path("result.json")).unwrap();
     let presets = home.home().join(".config/iotui/presets");
     fs::create_dir_all(&presets).unwrap();

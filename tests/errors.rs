@@ -103,7 +103,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("NAME", "sessions rename nosuch"),
     ("'b'", "sessions show a b"),
     ("'b'", "host data.bin b"),
-    ("'other.bin'", "--batch data.bin other.bin"),
+    ("~other.bin", "--batch data.bin other.bin"),
+    ("~data.bin", "--batch data.bin ./data.bin"),
+    ("~fast", "--batch data.bin data2.bin -p fast"),
     ("host", "data.bin host"),
     ("--theme", "--batch --theme night"),
     ("--theme", "--theme nihgt"),
@@ -127,6 +129,7 @@ fn assert_nothing_twice(line: &str, told: &str) {
 fn every_refused_command_line_is_one_line_with_its_option() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
+    home.file("data2.bin", 1 << 20);
     for (option, line) in REFUSED {
         let ran = output(&mut home.std(line));
         let told = told(&ran);
@@ -147,7 +150,7 @@ fn every_refused_command_line_is_one_line_with_its_option() {
         );
         assert_nothing_twice(line, rest);
     }
-    assert!(home.sessions().is_empty() && home.names() == ["data.bin"]);
+    assert!(home.sessions().is_empty() && home.names() == ["data.bin", "data2.bin"]);
 }
 
 #[test]

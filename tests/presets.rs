@@ -48,6 +48,7 @@ fn plan_on(
         probes: &probes,
         resolved: &Resolved::new(&settings, presets),
         target,
+        targets: 1,
         infos: &infos,
         check,
         memory: 1 << 29,

@@ -128,6 +128,7 @@ fn plan(
     experiment::plan(&PlanRequest {
         resolved: &Resolved::new(settings, presets),
         target: target.clone(),
+        targets: 1,
         infos: &infos,
         check: &check,
         memory: MEMORY,
@@ -258,7 +259,7 @@ proptest! {
         }
         let target = TargetSpec::File { path: "data.bin".into(), size: span };
         let presets = [preset()];
-        let asked = PlanRequest { resolved: &Resolved::new(&settings, &presets), target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, probes: AvailableProbes::NONE };
+        let asked = PlanRequest { resolved: &Resolved::new(&settings, &presets), target, targets: 1, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, probes: AvailableProbes::NONE };
         let Ok(plan) = experiment::plan(&asked) else {
             prop_assert!(block > span);
             return Ok(());

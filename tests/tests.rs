@@ -28,4 +28,5 @@ mod serve;
 mod shrink;
 mod signals;
 mod store;
+mod targets;
 mod verdicts;

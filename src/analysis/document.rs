@@ -205,7 +205,7 @@ fn probe_row(result: ProbeResult) -> Row {
 pub fn document(session: &Session) -> Document<'_> {
     let (results, probes) = (results(session), probes(session));
     let answer = answer_with(session, &results, &probes);
-    let Why { costs, limits } = explain_limits(&results, &Bounds::from_session(session));
+    let Why { costs, limits } = explain_limits(&results, |job| Bounds::of_job(session, job));
     Document {
         schema: SCHEMA,
         session: Some(session.id.as_str()).filter(|id| !id.is_empty()),

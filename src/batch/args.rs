@@ -9,9 +9,10 @@ const WHAT: &str = "What to measure";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// File or block device to measure, opened read-only; with --op write, a new file to create
-    /// [default: a scratch file]
-    pub file: Option<PathBuf>,
+    /// Files or block devices to measure, opened read-only; with --op write, new files to create.
+    /// Several are measured in turn, in the same rounds [default: a scratch file]
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
 
     /// Presets to run; see --list presets [default: quick]
     #[arg(short, long, value_name = "NAME,..", value_delimiter = ',', help_heading = WHAT)]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::engine::predict_missed;
 use crate::experiment::estimate;
-use crate::plan::{Plan, TargetSpec};
+use crate::plan::{Plan, TargetSpec, target_name};
 use crate::text::show_path;
 use crate::units::{show_bytes, show_trials, show_wait};
 
@@ -18,7 +18,14 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
             (plan.goal * 1e4).round() / 100.0
         ),
     };
-    let _ = writeln!(text, "target  {}", target(plan));
+    for (index, spec) in (0..).zip(plan.targets()) {
+        let name = if plan.others.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", target_name(index))
+        };
+        let _ = writeln!(text, "target  {name}{}", target(plan, spec));
+    }
     if !plan.cells.is_empty() {
         let _ = writeln!(
             text,
@@ -66,9 +73,10 @@ fn push_needs(plan: &Plan, text: &mut String) {
     if !plan.cells.is_empty() {
         let _ = writeln!(text, "memory  up to {} of buffers", show_bytes(buffers));
     }
-    if plan.target.is_ours() && plan.target.size() > 0 {
-        let size = show_bytes(plan.target.size());
-        let more = if plan.stored() > plan.target.size() {
+    let ours: u64 = plan.targets().filter(|target| target.is_ours()).map(TargetSpec::size).sum();
+    if ours > 0 {
+        let size = show_bytes(ours);
+        let more = if plan.stored() > ours {
             ", and as much to a file that is empty before each pass"
         } else {
             ""
@@ -114,10 +122,10 @@ fn push_skipped(plan: &Plan, text: &mut String) {
     }
 }
 
-/// Returns the file and what becomes of it.
-fn target(plan: &Plan) -> String {
-    let size = show_bytes(plan.target.size());
-    match &plan.target {
+/// Returns a file and what becomes of it.
+fn target(plan: &Plan, target: &TargetSpec) -> String {
+    let size = show_bytes(target.size());
+    match target {
         TargetSpec::Scratch { dir, size: 0, .. } => {
             format!("the probes' own files in {}, removed afterwards", show_path(dir))
         }

@@ -37,7 +37,7 @@ pub(super) fn plan(
     let limit = args.fail_if_slower;
     let plan = runner::plan_baseline(
         &base,
-        args.file.as_deref(),
+        &args.files,
         args.dir.as_deref(),
         args.keep,
         &free,

@@ -36,18 +36,23 @@ pub(super) fn plan(
 
 fn make_new(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
     let presets = presets.select(&args.preset, settings.probe.is_some()).context("--preset")?;
-    let (file, dir) = (args.file.as_deref(), args.dir.as_deref());
+    let (file, others) = match &args.files[..] {
+        [] => (None, &[][..]),
+        [first, others @ ..] => (Some(first.as_path()), others),
+    };
     let proposed = propose(&Proposal {
         file,
-        dir,
+        others,
+        dir: args.dir.as_deref(),
         keep: args.keep,
         presets: &presets,
         settings,
         survey: false,
     });
     let proposed = proposed.map_err(with_option)?;
-    if let Some(instead) = proposed.instead.filter(|_| !args.quiet) {
-        print_message(format!("iotui: {}", text::clean_text(&instead)));
+    let notes = proposed.instead.into_iter().chain(proposed.common_span);
+    for note in notes.filter(|_| !args.quiet) {
+        print_message(format!("iotui: {}", text::clean_text(&note)));
     }
     Ok(proposed.plan)
 }
@@ -70,5 +75,5 @@ fn make_again(args: &Args, settings: &Settings, text: &str) -> anyhow::Result<Pl
     if !args.preset.is_empty() {
         return Err(ReplanError::Cells.into());
     }
-    Ok(runner::replan(&session, args.file.as_deref(), args.dir.as_deref(), args.keep, settings)?)
+    Ok(runner::replan(&session, &args.files, args.dir.as_deref(), args.keep, settings)?)
 }

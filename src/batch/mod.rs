@@ -49,7 +49,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     let (plan, gate) = planning::within(budget, || make::plan(args, settings, presets))?;
     let plan = Arc::new(plan);
     if let Some(path) =
-        args.out.output.as_ref().filter(|path| locate::is_target(&plan.target, path))
+        args.out.output.as_ref().filter(|path| plan.targets().any(|of| locate::is_target(of, path)))
     {
         anyhow::bail!("{} is the file being measured: choose another --output", show_path(path));
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::host::Host;
 use crate::plan::{Param, Plan, Presets, TargetSpec};
-use crate::record::{Note, Preparation, ProbeFindings, Trial, Verdict, Warning};
+use crate::record::{Grounds, Note, Preparation, ProbeFindings, Trial, Verdict, Warning};
 use crate::session::Session;
 
 /// Names that must not appear, with their replacements; the longest first.
@@ -24,20 +24,25 @@ const COMMON: [&str; 16] = [
 
 impl PrivateNames {
     pub fn new(host: &Host, plan: &Plan) -> PrivateNames {
-        let path = match &plan.target {
-            TargetSpec::Scratch { dir, .. } => dir.as_path(),
-            TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path.as_path(),
-            TargetSpec::None => Path::new(""),
-        };
+        fn path(target: &TargetSpec) -> &Path {
+            match target {
+                TargetSpec::Scratch { dir, .. } => dir,
+                TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path,
+                TargetSpec::None => Path::new(""),
+            }
+        }
         fn text(path: &Path) -> String {
             path.to_string_lossy().into_owned()
         }
-        let mut names: Vec<(String, &str)> =
-            path.ancestors().skip(1).map(|folder| (text(folder), "FOLDER")).collect();
-        names.push((text(path), "FILE"));
-        names.extend(
-            path.components().map(|part| (part.as_os_str().to_string_lossy().into_owned(), "NAME")),
-        );
+        let mut names: Vec<(String, &str)> = Vec::new();
+        for path in plan.targets().map(path) {
+            names.extend(path.ancestors().skip(1).map(|folder| (text(folder), "FOLDER")));
+            names.push((text(path), "FILE"));
+            names.extend(
+                path.components()
+                    .map(|part| (part.as_os_str().to_string_lossy().into_owned(), "NAME")),
+            );
+        }
         names.push((host.name.clone(), "HOST"));
         names.extend(plan.remote.iter().map(|remote| (remote.host.clone(), "HOST")));
         // `lab-7.example.org` is also called `lab-7`.
@@ -108,10 +113,14 @@ impl PrivateNames {
 
     pub fn anonymize_plan(&self, plan: &Plan) -> Plan {
         let mut plan = plan.clone();
-        match &mut plan.target {
-            TargetSpec::Scratch { dir, .. } => *dir = ".".into(),
-            TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => *path = "file".into(),
-            TargetSpec::None => {}
+        for target in std::iter::once(&mut plan.target).chain(&mut plan.others) {
+            match target {
+                TargetSpec::Scratch { dir, .. } => *dir = ".".into(),
+                TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
+                    *path = "file".into();
+                }
+                TargetSpec::None => {}
+            }
         }
         // The name by which the user knows it, or its address.
         plan.remote.iter_mut().for_each(|remote| remote.host = "HOST".into());
@@ -152,10 +161,10 @@ pub fn anonymize(session: &Session) -> Session {
         .into_iter()
         .for_each(|text| names.anonymize_in_place(text));
     out.host.network.iter_mut().for_each(|card| card.name = "card".into());
-    if let Some(grounds) = &mut out.grounds
-        && !is_kernel_name(&grounds.target.device)
-    {
-        grounds.target.device = String::new();
+    for target in out.grounds.iter_mut().flat_map(Grounds::targets_mut) {
+        if !is_kernel_name(&target.device) {
+            target.device = String::new();
+        }
     }
     out.trials =
         session.trials.iter().map(|trial| Arc::new(names.anonymize_trial(trial))).collect();

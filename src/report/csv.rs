@@ -9,7 +9,7 @@ use super::table::runs::MAX_RUNS;
 use super::{Format, Look, text};
 use crate::analysis;
 use crate::analysis::{CellResult, LatencyOf, ProbeResult, SummaryOf};
-use crate::plan::{Job, Op};
+use crate::plan::{Job, Op, target_name};
 use crate::record::{Trial, Warning};
 use crate::session::Session;
 use crate::stats::Summary;
@@ -198,6 +198,7 @@ fn columns() -> Vec<Column> {
         job("writes", |r| {
             if r.cell.op == Op::Write { text_field(r.cell.writes) } else { Field::Empty }
         }),
+        job("target", |r| r.cell.target.map_or(Field::Empty, |at| text_field(target_name(at)))),
     ]);
     columns
 }

@@ -1,6 +1,6 @@
 //! Builds the plan of a baseline again, if the results will be comparable with it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::analysis::{MIN_TRIALS, judgeable, results};
 use crate::engine::{EngineError, TargetInspection, inspect_target};
@@ -46,7 +46,7 @@ pub enum BaselineError {
 /// have cells that can be judged.
 pub fn plan_baseline(
     base: &Session,
-    file: Option<&Path>,
+    files: &[PathBuf],
     dir: Option<&Path>,
     keep: bool,
     free: &Settings,
@@ -61,7 +61,7 @@ pub fn plan_baseline(
     if judged && judgeable(base).is_empty() {
         return Err(BaselineError::Unsound(base.id.clone()));
     }
-    let mut plan = replan(base, file, dir, keep, free)?;
+    let mut plan = replan(base, files, dir, keep, free)?;
     if plan.pick {
         // The method picked then is compared with itself, not with one that would be picked now.
         let measured: Vec<Job> = results(base).into_iter().map(|result| result.cell).collect();
@@ -80,19 +80,21 @@ fn check_comparable(
     plan: &Plan,
     met: &TargetInspection,
 ) -> Result<(), BaselineError> {
-    let (size, here) = (base.plan.target.size(), plan.target.size());
-    if size != here {
-        return Err(BaselineError::Size { base: size, here });
+    for (before, now) in base.plan.targets().zip(plan.targets()) {
+        let (size, here) = (before.size(), now.size());
+        if size != here {
+            return Err(BaselineError::Size { base: size, here });
+        }
     }
     // Imported and old sessions may not have it.
-    if let Some(grounds) = base.grounds.as_ref().filter(|grounds| grounds.target.fs != met.facts.fs)
-    {
+    let before = base.grounds.iter().flat_map(|grounds| grounds.targets());
+    if let Some((before, now)) = before.zip(&met.facts).find(|(before, now)| before.fs != now.fs) {
         fn describe_fs(fs: &str) -> String {
             if fs.is_empty() { "a block device".into() } else { crate::text::clean_text(fs) }
         }
         return Err(BaselineError::FileSystem {
-            base: describe_fs(&grounds.target.fs),
-            here: describe_fs(&met.facts.fs),
+            base: describe_fs(&before.fs),
+            here: describe_fs(&now.fs),
         });
     }
     // Cells that failed in the baseline may fail again.

@@ -16,6 +16,12 @@ pub enum ReplanError {
         "--plan runs the cells of that session: only --seed, --trials, --until, --trial-time, --budget and --remote can be combined with it"
     )]
     Cells,
+    #[error(
+        "that plan measures {plan} {}, but {named} {} named: name as many, or none",
+        if *.plan == 1 { "file" } else { "files" },
+        if *.named == 1 { "was" } else { "were" }
+    )]
+    Files { plan: usize, named: usize },
     #[error("that plan needs {} of its file, but this file has only {}", show_bytes(*.need), show_bytes(*.size))]
     Small { need: u64, size: u64 },
     #[error("--dir and --keep are for scratch files, but the target is {}: omit them, or name another FILE", show_path(.0))]
@@ -26,12 +32,12 @@ pub enum ReplanError {
     Plan(#[from] PlanError),
 }
 
-/// Builds the plan of `session` with what may differ between two runs of it: `file` or `dir`
-/// instead of its target, and seed, trials, trial time, budget and remote host from `settings`,
+/// Builds the plan of `session` with what may differ between two runs of it: `files` or `dir`
+/// instead of its targets, and seed, trials, trial time, budget and remote host from `settings`,
 /// which may contain nothing else.
 pub fn replan(
     session: &Session,
-    file: Option<&Path>,
+    files: &[PathBuf],
     dir: Option<&Path>,
     keep: bool,
     settings: &Settings,
@@ -50,24 +56,22 @@ pub fn replan(
     }
     let mut plan = session.plan.clone();
     let write = plan.cells.iter().any(|c| c.op == Op::Write);
-    let (own_file, own_dir): (Option<PathBuf>, Option<PathBuf>) = match &plan.target {
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => (Some(path.clone()), None),
-        TargetSpec::None => (None, None),
-        TargetSpec::Scratch { dir, .. } => (None, Some(dir.clone()).filter(|_| file.is_none())),
-    };
-    let named = file.or(own_file.as_deref());
-    if let Some(file) = named.filter(|_| dir.is_some() || keep) {
-        return Err(ReplanError::NotScratch(file.into()));
+    let targets: Vec<TargetSpec> = plan.targets().cloned().collect();
+    if !files.is_empty() && files.len() != targets.len() {
+        return Err(ReplanError::Files { plan: targets.len(), named: files.len() });
     }
     let need = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
-    let size = plan.target.size().max(need);
-    // Probes that needed no file need none again.
-    if plan.target != TargetSpec::None || named.is_some() {
-        plan.target = locate_target(named, dir.or(own_dir.as_deref()), Some(size), write, keep)?;
-    }
-    if need > plan.target.size() {
-        return Err(ReplanError::Small { need, size: plan.target.size() });
-    }
+    let named = files.iter().map(|file| Some(file.as_path())).chain(std::iter::repeat(None));
+    let place = |(old, file): (&TargetSpec, Option<&Path>)| {
+        let target = replace_target(old, file, dir, keep, need, write)?;
+        if need > target.size() {
+            return Err(ReplanError::Small { need, size: target.size() });
+        }
+        Ok(target)
+    };
+    let mut targets = targets.iter().zip(named).map(place).collect::<Result<Vec<_>, _>>()?;
+    plan.others = targets.split_off(1);
+    plan.target = targets.remove(0);
     plan.seed = settings.seed.unwrap_or(plan.seed);
     match (settings.trials, settings.goal()) {
         (Some(_), Some(_)) => return Err(PlanError::UntilTrials.into()),
@@ -85,6 +89,31 @@ pub fn replan(
     Ok(plan)
 }
 
+/// Returns the target in place of `old`: `file` or `dir` if given, else the same one, located again.
+fn replace_target(
+    old: &TargetSpec,
+    file: Option<&Path>,
+    dir: Option<&Path>,
+    keep: bool,
+    need: u64,
+    write: bool,
+) -> Result<TargetSpec, ReplanError> {
+    let (own_file, own_dir): (Option<&Path>, Option<&Path>) = match old {
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => (Some(path), None),
+        TargetSpec::None => (None, None),
+        TargetSpec::Scratch { dir, .. } => (None, Some(dir.as_path()).filter(|_| file.is_none())),
+    };
+    let named = file.or(own_file);
+    if let Some(file) = named.filter(|_| dir.is_some() || keep) {
+        return Err(ReplanError::NotScratch(file.into()));
+    }
+    // Probes that needed no file need none again.
+    if *old == TargetSpec::None && named.is_none() {
+        return Ok(TargetSpec::None);
+    }
+    Ok(locate_target(named, dir.or(own_dir), Some(old.size().max(need)), write, keep)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,7 +124,8 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let session = testing::session(2);
         let need = session.plan.cells.iter().map(|c| c.span).max().unwrap();
-        let run = |settings: &Settings| replan(&session, Some(file.path()), None, false, settings);
+        let run =
+            |settings: &Settings| replan(&session, &[file.path().into()], None, false, settings);
         file.as_file().set_len(need - 1).unwrap();
         assert!(matches!(run(&Settings::default()), Err(ReplanError::Small { .. })));
         file.as_file().set_len(need + 1).unwrap();
@@ -110,7 +140,7 @@ mod tests {
         );
         let moved = replan(
             &session,
-            Some(file.path()),
+            &[file.path().into()],
             Some(Path::new("/tmp")),
             false,
             &Settings::default(),

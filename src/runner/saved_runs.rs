@@ -25,7 +25,7 @@ pub fn saved_runs(dir: &Path, sessions: &[&Session]) -> SavedRuns {
         sessions.iter().flat_map(|session| session.plan.cells.iter().cloned()).collect();
     let probes: Vec<ProbeCell> =
         sessions.iter().flat_map(|session| session.plan.probes.iter().cloned()).collect();
-    let target = target_of(&base.plan.target);
+    let target = target_of(&base.plan);
     let compared = |id: &str| sessions.iter().any(|session| session.id == id);
     let listed = headers(dir).unwrap_or_default();
     for found in listed

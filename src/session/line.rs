@@ -57,7 +57,7 @@ impl<'a> Header<'a> {
             name,
             created,
             nanos,
-            target: target(&plan.target),
+            target: target(plan),
             cells: plan.cells.len() + plan.probes.len(),
             probes: plan.probes.len(),
             host,
@@ -75,14 +75,15 @@ fn is_none(nanos: &u32) -> bool {
 }
 
 /// Returns a target for a list: `scratch 512 MiB`, or the path.
-pub fn target(target: &TargetSpec) -> String {
-    match target {
+pub fn target(plan: &Plan) -> String {
+    let name = |target: &TargetSpec| match target {
         TargetSpec::Scratch { size, .. } => format!("scratch {}", units::show_bytes(*size)),
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
             clean::text(&path.to_string_lossy())
         }
         TargetSpec::None => "-".into(),
-    }
+    };
+    plan.targets().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Every further line.

@@ -185,7 +185,7 @@ fn salvage(mut listed: Listed, path: &Path, ends: bool) -> Listed {
     let small = path.metadata().is_ok_and(|meta| meta.len() <= MAX_CHECKED_BYTES);
     let Some(session) = small.then(|| load::load(path).ok()).flatten() else { return listed };
     listed.name = clean::brief(&session.name, NAME_LENGTH);
-    listed.target = clean::brief(&line::target(&session.plan.target), 4096);
+    listed.target = clean::brief(&line::target(&session.plan), 4096);
     listed.created = session.created;
     listed.cells = (session.plan.cells.len() + session.plan.probes.len()) as u64;
     listed.probes = session.plan.probes.len() as u64;

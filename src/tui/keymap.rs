@@ -224,6 +224,7 @@ pub static KEYMAP: &[Binding] = &[
         "values",
         "type the values of the probe's parameters: sizes, strides, processes ..",
     ),
+    bind(Action::Mark, &["m"], On(&[Setup]), "", "mark a file: several are compared in one run"),
     bind(Action::Hidden, &["."], On(&[Setup]), "", "show or hide hidden files"),
     bind(Action::Throughput, &["b"], On(&[Results, Compare]), "", "plot throughput"),
     bind(Action::Operations, &["o"], On(&[Results, Compare]), "", "plot operations per second"),

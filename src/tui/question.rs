@@ -11,6 +11,8 @@ pub struct Question {
     pub number: u64,
     /// `None`: a scratch file.
     pub file: Option<PathBuf>,
+    /// Further files, measured in the same rounds.
+    pub others: Vec<PathBuf>,
     pub dir: Option<PathBuf>,
     pub preset: Preset,
     pub settings: Settings,

@@ -30,7 +30,7 @@ impl SessionView {
         let probes = analysis::probes(&session);
         let answer = analysis::answer_with(&session, &results, &probes);
         let skipped = analysis::skipped(&session);
-        let limits = analysis::explain_limits(&results, &Bounds::from_session(&session)).limits;
+        let limits = analysis::explain_limits(&results, |job| Bounds::of_job(&session, job)).limits;
         SessionView { session, results, probes, answer, limits, skipped, path }
     }
 

@@ -275,7 +275,8 @@ fn set_up(stage: &mut Stage) {
     );
     let unavailable =
         vec![("uring", "io_uring is switched off (kernel.io_uring_disabled = 2)".into())];
-    let proposed = Proposed { plan, facts: testing::facts(), unavailable, instead: None };
+    let proposed =
+        Proposed { plan, facts: testing::facts(), unavailable, instead: None, common_span: None };
     let number = stage.model.setup.planning.number;
     let expected = "expected: 3.4 GB/s cold, 15 GB/s warm".into();
     stage.tell(Msg::Proposed { number, result: Ok(Box::new(proposed)), findings, expected });

@@ -9,13 +9,16 @@ mod cold;
 mod label;
 mod model;
 mod point;
+mod ratio;
 mod series;
+mod targets;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod text;
 mod ways;
 mod writes;
-
-#[cfg(test)]
-mod tests;
 
 pub(super) use label::Labels;
 
@@ -58,6 +61,7 @@ pub fn answer(results: &[CellResult]) -> Answer {
         knees,
         cold_cost,
         picked: Vec::new(),
+        targets: targets::compare_targets(results),
         network: Network::default(),
     };
     answer.text = text::text(results, &answer);

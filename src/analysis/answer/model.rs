@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::best::Best;
 use super::cold::ColdCost;
 use super::series::Knee;
+use super::targets::TargetRatio;
 use crate::analysis::{Network, PickedMethod};
 
 /// The answer of a session.
@@ -22,6 +23,9 @@ pub struct Answer {
     pub cold_cost: Option<ColdCost>,
     /// The methods that were picked among several: what each reached, and why it was picked.
     pub picked: Vec<PickedMethod>,
+    /// Each further target compared with the first; omitted from JSON where there is only one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetRatio>,
     /// What the network probes show together.
     pub network: Network,
 }

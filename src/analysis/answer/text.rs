@@ -4,7 +4,9 @@ use super::best::Best;
 use super::cold::ColdCost;
 use super::label::Labels;
 use super::model::Answer;
+use super::ratio::times;
 use super::series::Knee;
+use super::targets::describe_targets;
 use crate::analysis::CellResult;
 use crate::analysis::compare::TOLERANCE;
 use crate::plan::{Cache, Job, Op};
@@ -24,6 +26,7 @@ pub fn text(results: &[CellResult], answer: &Answer) -> String {
         (_, Some(best)) => {
             let mut said = vec![describe_fastest(best, answer, &labels)];
             said.extend(answer.also.iter().map(|best| describe_fastest(best, answer, &labels)));
+            said.extend(describe_targets(&answer.targets));
             said.extend(describe_wrong(results, answer, &labels));
             said.extend(describe_knees(&answer.knees, &labels));
             said.extend(answer.cold_cost.as_ref().map(describe_cold));
@@ -181,7 +184,10 @@ fn choose_curves(knees: &[Knee]) -> (Option<Cache>, Vec<&Knee>) {
     sorted.sort_by(|a, b| b.peak.total_cmp(&a.peak));
     let mut chosen: Vec<&Knee> = Vec::new();
     for knee in sorted {
-        if !chosen.iter().any(|known| known.cell.backend == knee.cell.backend) {
+        let same = |known: &&Knee| {
+            (&known.cell.backend, known.cell.target) == (&knee.cell.backend, knee.cell.target)
+        };
+        if !chosen.iter().any(same) {
             chosen.push(knee);
         }
     }
@@ -284,15 +290,6 @@ fn describe_cold(cost: &ColdCost) -> String {
 
 fn describe_best(job: &Job) -> String {
     format!("{} with {}", units::show_bytes(job.block), job.backend)
-}
-
-/// Returns `9.8x`, `12x`, `1.04x`.
-pub fn times(ratio: f64) -> String {
-    match ratio {
-        10.0.. => format!("{ratio:.0}x"),
-        1.1.. => format!("{ratio:.1}x"),
-        _ => format!("{ratio:.2}x"),
-    }
 }
 
 /// Reports steps of several cells at the same time: then something that all of them share changed.

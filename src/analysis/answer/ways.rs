@@ -1,9 +1,8 @@
 //! How many times as fast one call or program is as another: the answer of presets that compare
 //! them.
 
-use super::text::times;
+use super::ratio::times_as_fast;
 use crate::analysis::CellResult;
-use crate::analysis::compare::TOLERANCE;
 use crate::engine::{info, infos, only_calls};
 use crate::plan::{Cache, Choice, DataPath, Info, Job, Op};
 use crate::stats::{Ratio, Summary};
@@ -140,24 +139,7 @@ fn rates(
 
 pub(super) fn clause(other: &str, rate: &Summary, base: &str, of: &Summary) -> Option<String> {
     let ratio = Ratio::from_summaries(rate, of)?;
-    if ratio.is_alike(TOLERANCE) {
-        return Some(format!("no difference between {other} and {base}"));
-    }
-    if ratio.verdict() == Some(std::cmp::Ordering::Equal) {
-        return Some(format!("these trials cannot distinguish {other} from {base}"));
-    }
-    let (fast, slow, ratio) =
-        if ratio.ratio < 1.0 { (base, other, ratio.inverse()) } else { (other, base, ratio) };
-    fn end(value: f64) -> String {
-        times(value).trim_end_matches('x').to_string()
-    }
-    let ratio_is = times(ratio.ratio);
-    Some(match ratio.interval() {
-        Some((low, high)) => {
-            format!("{fast} is {ratio_is} [{}-{}] as fast as {slow}", end(low), end(high))
-        }
-        None => format!("in these few trials {fast} was {ratio_is} as fast as {slow}"),
-    })
+    Some(times_as_fast((other, base), &ratio, ["is", "was"], ""))
 }
 
 fn is_plain_call(job: &Job) -> bool {

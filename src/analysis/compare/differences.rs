@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::analysis::CellResult;
-use crate::plan::{Plan, TargetSpec};
-use crate::record::End;
+use crate::plan::{Plan, TargetSpec, target_name};
+use crate::record::{End, TargetEvidence};
 use crate::session::Session;
 use crate::text;
 use crate::text::clean_text;
@@ -40,7 +40,7 @@ pub fn between(
                 .iter()
                 .map(|(what, values)| ("settings", (*what).to_string(), values[side].clone())),
         );
-        facts.extend(host(sessions[side]).into_iter().chain(file(sessions[side])));
+        facts.extend(host(sessions[side]).into_iter().chain(files(sessions[side])));
         facts
     });
     let mut found = by_name(base, other);
@@ -165,9 +165,20 @@ fn host(session: &Session) -> Facts {
     .collect()
 }
 
-fn file(session: &Session) -> Facts {
-    let target = &session.plan.target;
-    let facts = session.grounds.as_ref().map(|grounds| grounds.target.clone()).unwrap_or_default();
+/// Returns the facts about each target, with its letter where there are several.
+fn files(session: &Session) -> Facts {
+    let mut known = session.grounds.iter().flat_map(|grounds| grounds.targets());
+    let several = !session.plan.others.is_empty();
+    (0..)
+        .zip(session.plan.targets())
+        .flat_map(|(index, target)| {
+            let letter = if several { format!(" {}", target_name(index)) } else { String::new() };
+            file(target, known.next().cloned().unwrap_or_default(), &letter)
+        })
+        .collect()
+}
+
+fn file(target: &TargetSpec, facts: TargetEvidence, letter: &str) -> Facts {
     let kind = match target {
         TargetSpec::Scratch { .. } => "scratch file",
         TargetSpec::File { .. } => "existing file",
@@ -189,7 +200,7 @@ fn file(session: &Session) -> Facts {
         ("holes", facts.hole_bytes.map_or(String::new(), units::show_bytes)),
     ]
     .into_iter()
-    .map(|(what, value)| ("file", what.into(), value))
+    .map(|(what, value)| ("file", format!("{what}{letter}"), value))
     .collect()
 }
 

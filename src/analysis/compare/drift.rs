@@ -63,11 +63,9 @@ pub fn is_same_setup(a: &Session, b: &Session) -> bool {
         let name = if host.container.is_some() { String::new() } else { host.name.clone() };
         (name, host.cpu.model.clone(), host.cpu.allowed, host.kernel.clone(), host.memory.total)
     };
-    fn file(session: &Session) -> Option<(String, String)> {
-        session
-            .grounds
-            .as_ref()
-            .map(|grounds| (grounds.target.fs.clone(), grounds.target.device.clone()))
+    fn file(session: &Session) -> Option<Vec<(&str, &str)>> {
+        let grounds = session.grounds.as_ref()?;
+        Some(grounds.targets().map(|facts| (facts.fs.as_str(), facts.device.as_str())).collect())
     }
     fn is_own_run(session: &Session) -> bool {
         session.reference.is_none()
@@ -75,7 +73,7 @@ pub fn is_same_setup(a: &Session, b: &Session) -> bool {
     is_own_run(a)
         && is_own_run(b)
         && host(a) == host(b)
-        && a.plan.target == b.plan.target
+        && a.plan.targets().eq(b.plan.targets())
         && file(a) == file(b)
 }
 

@@ -199,7 +199,12 @@ fn side(session: &Session, letter: String) -> Side {
         name: session.name.clone(),
         created: session.created.clone(),
         host: clean_text(&session.host.name),
-        target: clean_text(&differences::path(&session.plan.target)),
+        target: session
+            .plan
+            .targets()
+            .map(|target| clean_text(&differences::path(target)))
+            .collect::<Vec<_>>()
+            .join(", "),
     }
 }
 

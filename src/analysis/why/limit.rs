@@ -91,6 +91,25 @@ pub struct Device {
     memory: HashMap<Job, f64>,
 }
 
+/// The devices of a session, by target.
+pub struct Devices(HashMap<Option<u8>, Device>);
+
+impl Devices {
+    pub fn from_results(results: &[CellResult]) -> Devices {
+        let mut by_target: HashMap<Option<u8>, Vec<&CellResult>> = HashMap::new();
+        for result in results {
+            by_target.entry(result.cell.target).or_default().push(result);
+        }
+        let device = |(target, results): (_, Vec<_>)| (target, Device::from_results(&results));
+        Devices(by_target.into_iter().map(device).collect())
+    }
+
+    /// Returns the device of a job that is among the results.
+    pub fn of(&self, job: &Job) -> &Device {
+        &self.0[&job.target]
+    }
+}
+
 /// The highest rate of any cell from a device, bytes per second, and the low end of its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Peak {
@@ -110,9 +129,9 @@ const MAX_HELD_SPREAD: f64 = 0.015;
 const MIN_THROTTLED_RATIO: f64 = 10.0;
 
 impl Device {
-    pub fn from_results(results: &[CellResult]) -> Device {
+    pub fn from_results(results: &[&CellResult]) -> Device {
         let cells = |op: Op| {
-            results.iter().filter(move |r| {
+            results.iter().copied().filter(move |r| {
                 r.cell.op == op
                     && moves_data(&r.cell)
                     && from_device(r.source)

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::analysis::{Axis, CellResult};
 use crate::plan::{CpuCache, Job, Op};
-use crate::record::{Ceilings, Source};
+use crate::record::{Ceilings, Source, TargetEvidence};
 use crate::session::Session;
 use crate::stats::Cost;
 
@@ -42,14 +42,23 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// Returns the bounds of all cells of a session; those of a target only where it has one.
     pub fn from_session(session: &Session) -> Bounds {
-        let grounds = session.grounds.as_ref();
-        let ceilings = grounds.and_then(|grounds| grounds.machine.ceilings).unwrap_or_default();
-        let link = grounds
-            .and_then(|grounds| grounds.target.link.as_ref())
-            .map(|link| link.bytes_per_second);
+        let facts = session.grounds.as_ref().map(|grounds| &grounds.target);
+        Bounds::of_target(session, facts.filter(|_| session.plan.others.is_empty()))
+    }
+
+    /// Returns the bounds of one cell of a session.
+    pub fn of_job(session: &Session, job: &Job) -> Bounds {
+        Bounds::of_target(session, session.grounds.as_ref().map(|grounds| grounds.target_of(job)))
+    }
+
+    fn of_target(session: &Session, facts: Option<&TargetEvidence>) -> Bounds {
+        let machine = session.grounds.as_ref().map(|grounds| &grounds.machine);
+        let ceilings = machine.and_then(|machine| machine.ceilings).unwrap_or_default();
+        let link = facts.and_then(|facts| facts.link.as_ref()).map(|link| link.bytes_per_second);
         let mut bounds = Bounds::new(ceilings, link, session.plan.rated);
-        let throttle = grounds.and_then(|grounds| grounds.target.throttle.as_ref());
+        let throttle = facts.and_then(|facts| facts.throttle.as_ref());
         bounds.cache = session.host.last_cache();
         bounds.granted =
             [false, true].map(|writes| throttle?.limits(writes).0.map(|bytes| bytes as f64));
@@ -110,15 +119,17 @@ pub struct Why {
     pub limits: Vec<Option<LimitCause>>,
 }
 
-/// Explains what limits each of these results.
-pub fn explain_limits(results: &[CellResult], bounds: &Bounds) -> Why {
+/// Explains what limits each of these results; `bounds` returns those of a cell.
+pub fn explain_limits(results: &[CellResult], bounds: impl Fn(&Job) -> Bounds) -> Why {
     let costs = curve::costs(results);
-    let device = limit::Device::from_results(results);
+    let devices = limit::Devices::from_results(results);
     let of: HashMap<&Job, &Cost> =
         costs.iter().filter_map(|curve| Some((&curve.cell, curve.claimed()?))).collect();
     let cost = |result: &CellResult| of.get(&Axis::Block.without(&result.cell)).copied();
-    let limits =
-        results.iter().map(|result| limit::limit(result, cost(result), &device, bounds)).collect();
+    let limit = |result: &CellResult| {
+        limit::limit(result, cost(result), devices.of(&result.cell), &bounds(&result.cell))
+    };
+    let limits = results.iter().map(limit).collect();
     Why { costs, limits }
 }
 

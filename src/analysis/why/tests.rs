@@ -4,6 +4,10 @@ use crate::plan::{Cache, CpuCache, Job, Op, Plan, Sync};
 use crate::record::{Latency, Trial, Verdict};
 use crate::session::testing::job;
 
+fn explain_limits(results: &[CellResult], bounds: &Bounds) -> Why {
+    super::explain_limits(results, |_| *bounds)
+}
+
 mod estimates;
 
 const SECOND: f64 = 1e9;

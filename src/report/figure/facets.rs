@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::plan::{Cache, CpuCache, Job, Op};
+use crate::plan::{Cache, CpuCache, Job, Op, target_name};
 use crate::units;
 
 /// Colours in one panel.
@@ -28,7 +28,7 @@ const fn part(cost: usize, word: fn(&Job) -> String, level: fn(&mut Job, &Job)) 
 }
 
 /// In the order of a name; the last is dropped first if a name does not need all.
-pub static PARTS: [Part; 14] = [
+pub static PARTS: [Part; 15] = [
     part(12, |j| j.backend.to_string(), |a, b| a.backend = b.backend.clone()),
     part(
         16,
@@ -71,6 +71,12 @@ pub static PARTS: [Part; 14] = [
         0,
         |j| if j.op == Op::Read { String::new() } else { j.action().to_string() },
         |a, b| (a.op, a.writes) = (b.op, b.writes),
+    ),
+    // Targets are compared within a panel, as backends are.
+    part(
+        12,
+        |j| j.target.map_or_else(String::new, |at| format!("on {}", target_name(at))),
+        |a, b| a.target = b.target,
     ),
 ];
 

@@ -33,7 +33,7 @@ pub const FORMAT: Format = Format {
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let plan = &session.plan;
-    let target = Target::from_spec(&plan.target);
+    let targets: Vec<Target> = plan.targets().map(Target::from_spec).collect();
     write_comment(
         out,
         "An iotui plan as fio jobs, one after the other: fio --readonly FILE, or without --readonly if jobs write.",
@@ -43,7 +43,8 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         "Each job runs once; iotui ran its cells several times, in random order, and verified where the bytes came from.",
     )?;
     writeln!(out, "[global]")?;
-    for line in target.to_lines() {
+    let shared = targets.first().filter(|_| targets.len() == 1);
+    for line in shared.into_iter().flat_map(Target::to_lines) {
         line.write(out)?;
     }
     for option in ["thread=1", "group_reporting=1", "fallocate=none", "refill_buffers=1"] {
@@ -58,7 +59,12 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         if let Some(line) = result.map(describe_result) {
             write_comment(out, &line)?;
         }
-        for line in section::build_lines(index + 1, cell, &target, plan.trial_time.low) {
+        let Some(target) = targets.get(usize::from(cell.target.unwrap_or(0))) else { continue };
+        let mut lines = section::build_lines(index + 1, cell, target, plan.trial_time.low);
+        if shared.is_none() {
+            lines.extend(target.to_lines());
+        }
+        for line in lines {
             line.write(out)?;
         }
     }

@@ -18,7 +18,7 @@ use super::{Format, Look, text};
 use crate::analysis;
 use crate::analysis::{CellResult, ProbeResult};
 use crate::host::{CacheLevel, Host, cpu_list};
-use crate::plan::{Cache, Job, Sync};
+use crate::plan::{Cache, Job, Sync, target_name};
 use crate::record::{Severity, Trial, Unit, Warning};
 use crate::session::Session;
 use crate::stats::Summary;
@@ -79,6 +79,7 @@ impl Names {
         parts.extend(job.mix.map(|mix| format!("mix:{mix}")));
         parts.extend(self.span.then(|| format!("span:{}", job.span)));
         parts.extend(job.count.filter(|_| self.count).map(|count| format!("count:{count}")));
+        parts.extend(job.target.map(|target| format!("target:{}", target_name(target))));
         parts.extend((job.threads > 1).then(|| format!("threads:{}", job.threads)));
         text::clean(&parts.join("/"))
     }

@@ -189,7 +189,7 @@ pub fn add_ending(page: &mut Page, session: &Session) {
 /// Adds the cost of an operation on each curve, and the limits of the cells.
 pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let results: Vec<CellResult> = rows.iter().map(|row| (*row).clone()).collect();
-    let why = analysis::explain_limits(&results, &Bounds::from_session(session));
+    let why = analysis::explain_limits(&results, |job| Bounds::of_job(session, job));
     page.gap();
     for curve in why.costs.iter().take(MAX_COST_CURVES) {
         page.paragraph("cost: ", Style::Dim, &format!("{}: {}.", curve.name, curve.text));
@@ -276,10 +276,14 @@ pub fn add_xor_coverage(page: &mut Page, rows: &[&CellResult]) {
         read.filter_map(|row| of(row).map(|(bytes, xor)| (bytes, xor, &row.cell))).collect();
     all.sort_by_key(|(bytes, ..)| *bytes);
     let part = |(bytes, xor, job): &&(u64, Xor, &Job)| {
-        *bytes < job.span && all.iter().any(|(_, other, of)| other != xor && of.span == job.span)
+        let other_part = |(_, other, of): &(u64, Xor, &Job)| {
+            other != xor && of.span == job.span && of.target == job.target
+        };
+        *bytes < job.span && all.iter().any(other_part)
     };
     let Some((least, _, first)) = all.iter().find(part) else { return };
-    let Some((most, _, last)) = all.iter().rfind(|(_, _, job)| job.span == first.span) else {
+    let same = |job: &Job| job.span == first.span && job.target == first.target;
+    let Some((most, _, last)) = all.iter().rfind(|(_, _, job)| same(job)) else {
         return;
     };
     let bytes = units::show_bytes;

@@ -3,8 +3,8 @@
 use super::axes;
 use crate::analysis;
 use crate::analysis::CellResult;
-use crate::plan::{Plan, TargetSpec};
-use crate::record::{End, HostSummary};
+use crate::plan::{Plan, TargetSpec, target_name};
+use crate::record::{End, HostSummary, TargetEvidence};
 use crate::session::Session;
 use crate::units;
 
@@ -15,7 +15,7 @@ pub fn conditions(
     tight: bool,
 ) -> Vec<(&'static str, String)> {
     vec![
-        ("target", describe_target(session)),
+        ("target", describe_targets(session)),
         ("host", session.host.summary().line()),
         ("remote", session.far().map(HostSummary::line).unwrap_or_default()),
         ("by", session.programs().join(", ")),
@@ -44,8 +44,27 @@ pub fn preset_descriptions(session: &Session) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-fn describe_target(session: &Session) -> String {
-    let target = &session.plan.target;
+/// Returns the targets, each with its letter where there are several.
+fn describe_targets(session: &Session) -> String {
+    let mut facts = session.grounds.iter().flat_map(|grounds| grounds.targets());
+    let mut targets: Vec<String> = session
+        .plan
+        .targets()
+        .map(|target| describe_target(session, target, facts.next()))
+        .collect();
+    if targets.len() > 1 {
+        let name =
+            |(index, text): (u8, &mut String)| *text = format!("{}: {text}", target_name(index));
+        (0..).zip(&mut targets).for_each(name);
+    }
+    targets.join("; ")
+}
+
+fn describe_target(
+    session: &Session,
+    target: &TargetSpec,
+    facts: Option<&TargetEvidence>,
+) -> String {
     let size = units::show_bytes(target.size());
     let file = match target {
         TargetSpec::Scratch { dir, size: 0, .. } => {
@@ -61,11 +80,8 @@ fn describe_target(session: &Session) -> String {
         TargetSpec::New { path, .. } => format!("{}, {size}, created by this run", path.display()),
         TargetSpec::None => String::new(),
     };
-    let (fs, device) = session
-        .grounds
-        .as_ref()
-        .map(|g| (g.target.fs.clone(), g.target.device.clone()))
-        .unwrap_or_default();
+    let (fs, device) =
+        facts.map(|facts| (facts.fs.clone(), facts.device.clone())).unwrap_or_default();
     join_nonempty([
         file,
         [fs, device].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" on "),

@@ -2,25 +2,23 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::plan::{Preset, Settings};
 
 /// File names that the command line would take for a subcommand.
 const COMMANDS: &[&str] = &["sessions", "host", "serve", "help"];
 
-/// Builds the command line for a target and for settings over a preset.
+/// Builds the command line for files, or else a scratch file, and for settings over a preset.
 pub fn build_command(
-    file: Option<&Path>,
+    files: &[PathBuf],
     dir: Option<&Path>,
     preset: &Preset,
     settings: &Settings,
 ) -> String {
     let mut words = vec!["iotui".to_string(), "--batch".into()];
-    if let Some(file) = file {
-        words.push(quote(as_file(file).as_os_str()));
-    }
-    if let (None, Some(dir)) = (file, dir) {
+    words.extend(files.iter().map(|file| quote(as_file(file).as_os_str())));
+    if let (true, Some(dir)) = (files.is_empty(), dir) {
         words.extend(["--dir".into(), quote(dir.as_os_str())]);
     }
     if preset.id != "quick" {
@@ -31,7 +29,7 @@ pub fn build_command(
 }
 
 /// Prefixes a file name that would be taken for an option or subcommand.
-fn as_file(file: &Path) -> std::path::PathBuf {
+fn as_file(file: &Path) -> PathBuf {
     let bytes = file.as_os_str().as_bytes();
     let is_reserved =
         bytes.first() == Some(&b'-') || COMMANDS.iter().any(|name| name.as_bytes() == bytes);
@@ -195,7 +193,7 @@ mod tests {
         ] {
             let preset = preset(preset_id).unwrap();
             let name = OsString::from_vec(name.to_vec());
-            let text = build_command(Some(Path::new(&name)), None, &preset, &settings);
+            let text = build_command(&[PathBuf::from(&name)], None, &preset, &settings);
             let (file, dir, named, back) = parse_line(&text);
             let file = file.unwrap();
             assert_eq!(Path::new(&file).file_name(), Some(name.as_os_str()), "{text}");
@@ -205,7 +203,7 @@ mod tests {
             );
             assert_eq!((dir, named.as_str(), &back), (None, preset_id, &settings), "{text}");
         }
-        let text = build_command(None, Some("/tmp/a b".as_ref()), &preset("quick").unwrap(), &all);
+        let text = build_command(&[], Some("/tmp/a b".as_ref()), &preset("quick").unwrap(), &all);
         assert_eq!(parse_line(&text).1, Some("/tmp/a b".into()));
         assert!(
             text.starts_with("iotui --batch --dir '/tmp/a b' -b read,stdio+buf=64k -s '1k..8m*4'"),
@@ -218,7 +216,7 @@ mod tests {
         let mut raw = preset("raw").unwrap();
         raw.settings.set("direct", "true").unwrap();
         let settings = settings_of(&[("direct", "false"), ("block-size", "4k")]);
-        let text = build_command(None, None, &raw, &settings);
+        let text = build_command(&[], None, &raw, &settings);
         let (_, _, named, back) = parse_line(&text);
         assert_eq!((named.as_str(), &back), ("raw", &settings), "{text}");
         assert!(text.contains("--direct=no"), "{text}");

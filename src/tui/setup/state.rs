@@ -101,6 +101,8 @@ impl Planning {
 #[derive(Debug)]
 pub struct Setup {
     pub file: Option<PathBuf>,
+    /// Further files, measured in the same rounds.
+    pub others: Vec<PathBuf>,
     pub dir: Option<PathBuf>,
     /// Only what the user chose; the preset fills the gaps.
     pub settings: Settings,
@@ -133,6 +135,7 @@ impl Setup {
         let focus = if file.is_some() { Pane::Plan } else { Pane::Target };
         Setup {
             file,
+            others: Vec::new(),
             dir,
             settings,
             preset,
@@ -177,6 +180,12 @@ impl Setup {
         self
     }
 
+    /// Adds files that are measured in the same rounds.
+    pub fn with_others(mut self, others: Vec<PathBuf>) -> Setup {
+        self.others = others;
+        self
+    }
+
     /// Returns the effects that fill the screen before the first key.
     pub fn start(&mut self) -> Vec<Effect> {
         self.browser.loading = Some(self.browser.dir.clone());
@@ -203,7 +212,12 @@ impl Setup {
 
     /// Returns the command line for the current choices.
     pub fn command(&self) -> String {
-        build_command(self.file.as_deref(), self.dir.as_deref(), &self.preset, &self.settings)
+        build_command(&self.files(), self.dir.as_deref(), &self.preset, &self.settings)
+    }
+
+    /// Returns the chosen files; none is a scratch file.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.file.iter().chain(&self.others).cloned().collect()
     }
 
     /// Describes the target for the header. The name comes last, as text that does not fit is cut
@@ -214,6 +228,7 @@ impl Setup {
         let plan = if settled { self.plan() } else { None };
         let size = plan.map(|plan| show_bytes(plan.target.size()));
         let name = match &self.file {
+            Some(_) if !self.others.is_empty() => format!("{} files", 1 + self.others.len()),
             Some(path) => path
                 .file_name()
                 .unwrap_or(path.as_os_str())
@@ -291,6 +306,7 @@ impl Setup {
         Question {
             number: self.planning.number,
             file: self.file.clone(),
+            others: self.others.clone(),
             dir: if self.file.is_none() { self.dir.clone() } else { None },
             preset: self.preset.clone(),
             settings: self.settings.clone(),
@@ -384,12 +400,17 @@ impl Setup {
         self.file.as_ref().map(|file| self.browser.start.join(file))
     }
 
-    /// Returns whether a row of the browser is the current target.
-    pub fn is_target(&self, row: Row) -> bool {
-        match (self.absolute_path(), row) {
-            (None, Row::Scratch) => true,
-            (Some(file), Row::Recent(_) | Row::Entry(_)) => self.browser.path(row) == Some(&file),
-            _ => false,
+    /// Returns which of the targets a row of the browser is.
+    pub fn target_index(&self, row: Row) -> Option<u8> {
+        match row {
+            Row::Scratch => self.file.is_none().then_some(0),
+            Row::Recent(_) | Row::Entry(_) => {
+                let path = self.browser.path(row)?;
+                let start = &self.browser.start;
+                let mut files = (0..).zip(self.file.iter().chain(&self.others));
+                files.find(|(_, file)| start.join(file) == path).map(|(index, _)| index)
+            }
+            _ => None,
         }
     }
 

@@ -84,6 +84,7 @@ pub fn facts(path: PathBuf) -> Inspection {
 fn proposal(question: &Question) -> Proposal<'_> {
     Proposal {
         file: question.file.as_deref(),
+        others: &question.others,
         dir: question.dir.as_deref(),
         keep: false,
         presets: std::slice::from_ref(&question.preset),
@@ -180,7 +181,7 @@ pub fn preview(id: String) -> Preview {
 pub fn again(id: &str) -> Result<Plan, String> {
     let path = session::folder().and_then(|dir| session::find(&dir, id));
     let session = path.and_then(|path| session::load(&path)).map_err(|e| e.to_string())?;
-    runner::replan(&session, None, None, false, &Settings::default()).map_err(|e| e.to_string())
+    runner::replan(&session, &[], None, false, &Settings::default()).map_err(|e| e.to_string())
 }
 
 fn in_folder(

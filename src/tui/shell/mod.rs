@@ -55,7 +55,7 @@ fn theme_ids() -> PossibleValuesParser {
 
 /// The options from the command line.
 pub struct Asked {
-    pub file: Option<PathBuf>,
+    pub files: Vec<PathBuf>,
     pub dir: Option<PathBuf>,
     /// Whether it was given on the command line.
     pub preset: Option<Preset>,
@@ -96,7 +96,7 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
 }
 
 fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
-    let Asked { file, dir, preset, settings, color, ascii, shown, presets, .. } = asked;
+    let Asked { files, dir, preset, settings, color, ascii, shown, presets, .. } = asked;
     let remembered = Remembered::load();
     let chosen = args.theme.as_deref().map(theme).transpose()?;
     let kept = remembered.theme.as_deref().and_then(|name| theme(name).ok());
@@ -118,10 +118,16 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
         Some(_) => (presets.get(Presets::DEFAULT)?.clone(), Settings::default(), true),
         None => (base, settings, fresh),
     };
-    let (base, lost) =
-        if fresh { last_preset(&remembered, &presets, base, file.is_some()) } else { (base, None) };
+    let (base, lost) = if fresh {
+        last_preset(&remembered, &presets, base, !files.is_empty())
+    } else {
+        (base, None)
+    };
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    let setup = Setup::new(file, dir, base, settings).with_remembered(&remembered, &here, fresh);
+    let mut files = files.into_iter();
+    let setup = Setup::new(files.next(), dir, base, settings)
+        .with_remembered(&remembered, &here, fresh)
+        .with_others(files.collect());
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
     if let Some(why) = lost {
         model.toasts.failed(model.now, why);

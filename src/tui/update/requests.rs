@@ -69,13 +69,13 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
         Request::PlanProbes { number, probes } => {
             let (file, dir) = probe_target(&model.setup, &probes);
             let ProbeChoice { preset, settings, .. } = *probes;
-            let question = Question { number, file, dir, preset, settings };
+            let question = Question { number, file, others: Vec::new(), dir, preset, settings };
             vec![Effect::PlanLab(Box::new(question))]
         }
         Request::CopyProbes(probes) => {
             let (file, dir) = probe_target(&model.setup, &probes);
             let ProbeChoice { preset, settings, .. } = &*probes;
-            let line = build_command(file.as_deref(), dir.as_deref(), preset, settings);
+            let line = build_command(file.as_slice(), dir.as_deref(), preset, settings);
             vec![Effect::Copy(line)]
         }
     }

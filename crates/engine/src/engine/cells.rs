@@ -124,7 +124,7 @@ pub fn verdict(
     judge(&CellEvidence {
         job,
         info: executor.info(),
-        target: &grounds.target,
+        target: grounds.target_of(job),
         machine: &grounds.machine,
         // A peer has its own loop.
         harness_nanos: if executor.info().is_peer() { 0.0 } else { grounds.harness_nanos },

@@ -30,6 +30,7 @@ mod run;
 mod sampler;
 mod schedule;
 mod target;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod trial;

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::ceilings;
 use super::error::EngineError;
 use super::executor::{Executor, infos};
-use super::locate::{PlaceError, absolute, locate_target, scratch_dir};
+use super::locate::{PlaceError, absolute, is_target, locate_target, scratch_dir};
 use super::probing;
 use super::target::OpenTarget;
 use crate::backend::{self, Target};
@@ -19,17 +19,20 @@ use crate::experiment::{
 use crate::host::TargetFacts;
 use crate::plan::{
     Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Resolved, Settings,
-    TargetSpec, find_probes,
+    TargetSpec, find_probes, target_name,
 };
 use crate::probe::{self, Probe, ProbeContext};
 use crate::sys::cold;
 use crate::sys::memory_limit::free_memory;
+use crate::units::show_bytes;
 
 /// The request of a front end for a plan.
 #[derive(Debug, Clone, Copy)]
 pub struct Proposal<'a> {
     /// The named file or device; `None` = a scratch file.
     pub file: Option<&'a Path>,
+    /// Further files, measured in the same rounds.
+    pub others: &'a [PathBuf],
     /// The folder of the scratch file; `None` = the first usable one.
     pub dir: Option<&'a Path>,
     /// Keep the scratch file.
@@ -52,6 +55,8 @@ pub struct Proposed {
     pub unavailable: Vec<(&'static str, String)>,
     /// What is measured instead of the named file, and why.
     pub instead: Option<String>,
+    /// The span that all targets are used over, where they differ in size.
+    pub common_span: Option<String>,
 }
 
 /// Why there is no plan, in one line that names the remedy.
@@ -70,11 +75,17 @@ pub enum ProposeError {
     Plan(#[from] PlanError),
     #[error("{0}")]
     Cold(String),
+    #[error("{} and {} are the same file; name each once", .0.display(), .1.display())]
+    Same(PathBuf, PathBuf),
+    #[error("{0} files were named; the limit is {max}", max = Plan::MAX_TARGETS)]
+    TooMany(usize),
+    #[error("{0} measures one file; name one of them")]
+    OneFile(String),
 }
 
 /// Inspects the target and this machine, and makes a plan. Leaves no files behind.
 pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
-    let Proposal { file, dir, keep, presets, settings, survey } = *asked;
+    let Proposal { file, others, dir, keep, presets, settings, survey } = *asked;
     if let Some(file) = file.filter(|_| dir.is_some() || keep) {
         return Err(ProposeError::NotScratch(file.into()));
     }
@@ -100,8 +111,19 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     } else {
         without_file(asked, &resolved)?
     };
-    let here = Here { target, open_target, allowed, dropping };
+    let others = match others {
+        [] => Vec::new(),
+        _ if beside.is_some() || open_target.is_none() => {
+            return Err(ProposeError::OneFile(names_of(presets)));
+        }
+        others => place_others(asked, others, &resolved, allowed)?,
+    };
+    let here = Here { target, open_target, others, allowed, dropping };
     let plan = here.plan(&resolved)?;
+    if plan.pick && !plan.others.is_empty() {
+        return Err(ProposeError::OneFile(names_of(presets)));
+    }
+    let common_span = describe_common_span(&plan, settings);
     let instead = beside.zip(asked.file).map(|(_, file)| instead(file, presets));
     let unavailable = here
         .open_target
@@ -113,6 +135,7 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         facts: here.open_target.map(|open_target| open_target.facts).unwrap_or_default(),
         plan,
         instead,
+        common_span,
     })
 }
 
@@ -130,6 +153,7 @@ fn check_drop_caches(whole: &Settings) -> Result<(), String> {
 struct Here {
     target: TargetSpec,
     open_target: Option<OpenTarget>,
+    others: Vec<(TargetSpec, OpenTarget)>,
     /// Memory that this process may use, bytes.
     allowed: u64,
     dropping: Result<(), String>,
@@ -138,12 +162,25 @@ struct Here {
 impl Here {
     /// Checks whether a job can run here; the error is the reason.
     fn check(&self, job: &Job) -> Result<(), String> {
-        match (Executor::from_choice(&job.backend), &self.open_target) {
+        match (Executor::from_choice(&job.backend), self.target_of(job)) {
             _ if job.cache == Cache::Cold && self.dropping.is_err() => self.dropping.clone(),
             (Ok(executor), Some(open_target)) => executor.check(&open_target.target, job),
             (Ok(_), None) => Err("there is no file to measure".into()),
             (Err(unknown), _) => Err(unknown.to_string()),
         }
+    }
+
+    fn target_of(&self, job: &Job) -> Option<&OpenTarget> {
+        match usize::from(job.target.unwrap_or(0)).checked_sub(1) {
+            Some(other) => self.others.get(other).map(|(_, open_target)| open_target),
+            None => self.open_target.as_ref(),
+        }
+    }
+
+    /// Returns the first target, with the size of the smallest.
+    fn common_target(&self) -> TargetSpec {
+        let others = self.others.iter().map(|(spec, _)| spec.size());
+        self.target.with_size(others.fold(self.target.size(), u64::min))
     }
 
     fn plan(&self, resolved: &Resolved) -> Result<Plan, PlanError> {
@@ -152,9 +189,10 @@ impl Here {
         let make_site =
             || probing::site(&self.target, whole.remote.as_ref()).with_sets(whole.sets.as_deref());
         let cells = |info: &'static ProbeInfo| list_cells(info, site.get_or_init(make_site));
-        experiment::plan(&PlanRequest {
+        let plan = experiment::plan(&PlanRequest {
             resolved,
-            target: self.target.clone(),
+            target: self.common_target(),
+            targets: 1 + self.others.len() as u8,
             infos: &infos(),
             check: &|job| self.check(job),
             // Half of the free memory: the page cache needs the rest.
@@ -169,7 +207,9 @@ impl Here {
             cpus: super::workers::cpus() as u32,
             seed: seed(),
             probes: &AvailableProbes { infos: &probe::infos(), cells: &cells },
-        })
+        })?;
+        let others = self.others.iter().map(|(spec, _)| spec.clone()).collect();
+        Ok(Plan { target: self.target.clone(), others, ..plan })
     }
 }
 
@@ -228,12 +268,54 @@ fn folder_of_a_file(file: &Path) -> Option<PathBuf> {
 }
 
 fn instead(file: &Path, presets: &[Preset]) -> String {
-    let names: Vec<&str> = presets.iter().map(|preset| preset.id.as_str()).collect();
     format!(
         "{} writes, so it uses a scratch file next to {}, which stays untouched",
-        names.join(", "),
+        names_of(presets),
         file.display()
     )
+}
+
+fn names_of(presets: &[Preset]) -> String {
+    presets.iter().map(|preset| preset.id.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the further targets: each a file of its own.
+fn place_others(
+    asked: &Proposal,
+    others: &[PathBuf],
+    resolved: &Resolved,
+    allowed: u64,
+) -> Result<Vec<(TargetSpec, OpenTarget)>, ProposeError> {
+    let count = 1 + others.len();
+    if count > Plan::MAX_TARGETS {
+        return Err(ProposeError::TooMany(count));
+    }
+    let mut placed: Vec<(TargetSpec, OpenTarget)> = Vec::new();
+    for path in others {
+        let spec = place_target(&Proposal { file: Some(path), ..*asked }, resolved, allowed)?;
+        let before = asked.file.into_iter().chain(others.iter().map(PathBuf::as_path));
+        if let Some(same) = before.take(1 + placed.len()).find(|before| is_target(&spec, before)) {
+            return Err(ProposeError::Same(same.into(), path.clone()));
+        }
+        let open_target = OpenTarget::probe(&spec)?;
+        placed.push((spec, open_target));
+    }
+    Ok(placed)
+}
+
+/// Describes the span where the targets differ in size and the user requested none.
+fn describe_common_span(plan: &Plan, settings: &Settings) -> Option<String> {
+    let smallest = plan.targets().map(TargetSpec::size).min()?;
+    let differ = plan.targets().any(|target| target.size() != smallest);
+    let requested = settings.size.is_some() || settings.memory_share.is_some();
+    (differ && !requested).then(|| {
+        let at = plan.targets().position(|target| target.size() == smallest).unwrap_or(0);
+        format!(
+            "the files differ in size: each is used up to the size of {}, {}",
+            target_name(at as u8),
+            show_bytes(smallest)
+        )
+    })
 }
 
 fn writes(part: &Part) -> bool {
@@ -299,7 +381,15 @@ mod tests {
     use crate::plan::preset;
 
     fn asked<'a>(file: &'a Path, presets: &'a [Preset], settings: &'a Settings) -> Proposal<'a> {
-        Proposal { file: Some(file), dir: None, keep: false, presets, settings, survey: true }
+        Proposal {
+            file: Some(file),
+            others: &[],
+            dir: None,
+            keep: false,
+            presets,
+            settings,
+            survey: true,
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ use super::expected::nanos_per_operation;
 use super::progress::Pace;
 use super::schedule::order_by_state;
 use super::target::OpenTarget;
+use super::targets::Targets;
 use super::trial::{self, Stage};
 use super::trial_outcome::TrialOutcome;
 use super::{Control, Sink, harness, levels, probing, programs};
@@ -88,12 +89,11 @@ fn run_jobs(
         sink.event(Event::Progress(pace.progress(Phase::Levels, None, 0)));
     }
     let levels = levels::measure_existing(plan, pace.deadline(), control);
-    let Some(open_target) = open::open(plan, pace, control, sink)? else { return Ok(End::Budget) };
+    let Some(targets) = open::open(plan, pace, control, sink)? else { return Ok(End::Budget) };
+    let open_target = targets.main();
     watchdog.doing("the file was being inspected");
     let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
-    let mut target = open_target.facts.evidence(span, open_target.extents.as_ref());
-    target.ours = plan.target.is_ours();
-    target.device_counted = open_target.device_counted;
+    let mut evidence = targets.evidence(plan, span);
     let harness_nanos =
         plan.cells.first().map_or(0.0, |job| harness::overhead_nanos(job, &open_target.target));
     watchdog.doing("the machine was being measured");
@@ -101,7 +101,8 @@ fn run_jobs(
         sink.event(Event::Progress(pace.progress(Phase::Machine, None, 0)));
     }
     let grounds = Arc::new(Grounds {
-        target,
+        target: evidence.remove(0),
+        others: evidence,
         machine: machine(),
         harness_nanos,
         programs: programs::versions(plan, control),
@@ -109,7 +110,7 @@ fn run_jobs(
     sink.event(Event::Plan { plan: Arc::clone(plan) });
     sink.event(Event::Grounds { grounds: Arc::clone(&grounds) });
     let levels =
-        levels.or_else(|| levels::measure_own(plan, &open_target, pace.deadline(), control));
+        levels.or_else(|| levels::measure_own(plan, open_target, pace.deadline(), control));
     if let Some(levels) = levels {
         sink.event(Event::Levels { levels });
     }
@@ -117,7 +118,7 @@ fn run_jobs(
         plan,
         control,
         sink,
-        open_target,
+        targets,
         grounds,
         cells: Vec::new(),
         pace,
@@ -152,7 +153,7 @@ struct Run<'a> {
     plan: &'a Arc<Plan>,
     control: &'a Control,
     sink: &'a mut dyn Sink,
-    open_target: OpenTarget,
+    targets: Targets,
     grounds: Arc<Grounds>,
     cells: Vec<Option<Cell>>,
     pace: &'a mut Pace,
@@ -165,12 +166,19 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn make_cells(&mut self) {
         for (index, cell) in Cell::from_plan(self.plan).into_iter().enumerate() {
-            let cell =
-                cell.and_then(|c| c.executor.check(&self.open_target.target, &c.job).map(|()| c));
             let cell = cell
+                .and_then(|cell| self.check(&cell).map(|()| cell))
                 .map_err(|error| self.sink.event(Event::Failed { cell: index as u32, error }))
                 .ok();
             self.cells.push(cell);
+        }
+    }
+
+    /// Checks whether a cell can be measured: its target may have vanished since the plan was made.
+    fn check(&self, cell: &Cell) -> Result<(), String> {
+        match self.targets.error_of(&cell.job) {
+            Some(error) => Err(error.into()),
+            None => cell.executor.check(&self.targets.of(&cell.job).target, &cell.job),
         }
     }
 
@@ -317,7 +325,7 @@ impl<'a> Run<'a> {
         let expected = nanos_per_operation(&cell.job, self.cells.iter().flatten());
         let cut = self.cutter();
         let stage = Stage {
-            open_target: &self.open_target,
+            open_target: self.targets.of(&cell.job),
             origin: self.origin,
             seed: self.trial_seed(round),
             cut: &|| cut.check(),
@@ -360,7 +368,7 @@ impl<'a> Run<'a> {
         )));
         let cut = self.cutter();
         let seed = self.trial_seed(round);
-        let (open_target, sink) = (&self.open_target, &mut *self.sink);
+        let (open_target, sink) = (self.targets.of(&cell.job), &mut *self.sink);
         let stage = Stage {
             open_target,
             origin: self.origin,

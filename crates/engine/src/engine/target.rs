@@ -60,14 +60,14 @@ impl OpenTarget {
         Ok(open_target)
     }
 
-    /// Opens or creates the target of `plan`. `progress` receives the bytes written so far; `stop`
-    /// ends the filling.
+    /// Opens or creates the target `spec` of `plan`. `progress` receives the bytes written so far;
+    /// `stop` ends the filling.
     pub fn open(
         plan: &Plan,
+        spec: &TargetSpec,
         stop: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(u64),
     ) -> Result<OpenTarget, EngineError> {
-        let spec = &plan.target;
         remove_leftovers(spec);
         let fill = if plan.only_appends() { 0 } else { spec.size() };
         let mut open_target = OpenTarget::create(spec, fill, plan.seed, stop, progress)?;

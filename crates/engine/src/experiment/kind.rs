@@ -6,7 +6,10 @@ use crate::plan::{Info, Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, 
 /// Everything that a plan depends on, gathered beforehand: an experiment never touches the machine.
 pub struct PlanRequest<'a> {
     pub resolved: &'a Resolved<'a>,
+    /// The target; of several the first, with the size of the smallest.
     pub target: TargetSpec,
+    /// Number of targets, up to [`Plan::MAX_TARGETS`](crate::plan::Plan::MAX_TARGETS).
+    pub targets: u8,
     pub infos: &'a [&'static Info],
     /// Checks whether this kernel and target support a job; the error is the reason why not.
     pub check: &'a dyn Fn(&Job) -> Result<(), String>,

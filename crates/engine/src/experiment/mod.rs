@@ -159,6 +159,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
             .map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
         presets: presets.iter().map(|p| p.id.clone()).collect(),
         target: request.target.clone(),
+        others: Vec::new(),
         cells,
         trials,
         goal: goal.unwrap_or(Plan::TARGET_HALF_WIDTH),

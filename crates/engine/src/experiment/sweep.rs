@@ -104,6 +104,7 @@ struct Axes {
     mixes: Vec<Option<u8>>,
     cpu_caches: Vec<CpuCache>,
     writes: Vec<Writes>,
+    targets: Vec<Option<u8>>,
 }
 
 impl Axes {
@@ -137,6 +138,10 @@ impl Axes {
             }),
             cpu_caches: settings.cpu_cache.clone().unwrap_or_else(|| vec![CpuCache::Keep]),
             writes: settings.writes.clone().unwrap_or_else(|| vec![Writes::Overwrite]),
+            targets: match request.targets {
+                0 | 1 => vec![None],
+                several => (0..several).map(Some).collect(),
+            },
         };
         axes.check(size)?;
         Ok(axes)
@@ -178,6 +183,7 @@ impl Axes {
             self.mixes.len(),
             self.cpu_caches.len(),
             self.writes.len(),
+            self.targets.len(),
         ];
         let all =
             lens.into_iter().chain(more).fold(1u64, |all, len| all.saturating_mul(len as u64));
@@ -195,7 +201,8 @@ impl Axes {
     fn each(&self, mut take: impl FnMut(&'static Info, Job)) {
         for (cache, cpu_cache) in pairs(&self.caches, &self.cpu_caches) {
             let kinds = pairs(&self.mixes, &self.writes);
-            for ((backend, info), (mix, writes)) in
+            let kinds = pairs(&kinds, &self.targets);
+            for ((backend, info), ((mix, writes), target)) in
                 self.backends.iter().flat_map(|b| kinds.iter().map(move |kind| (b, *kind)))
             {
                 for (threads, depth) in pairs(&self.threads, &self.depths) {
@@ -203,7 +210,7 @@ impl Axes {
                         for block in &self.blocks {
                             let job =
                                 self.job(backend, cache, *block, (threads, depth), (span, count));
-                            take(info, Job { mix, cpu_cache, writes, ..job });
+                            take(info, Job { mix, cpu_cache, writes, target, ..job });
                         }
                     }
                 }
@@ -235,6 +242,7 @@ impl Axes {
             mix: None,
             cpu_cache: CpuCache::Keep,
             writes: Writes::Overwrite,
+            target: None,
         }
     }
 }
@@ -347,6 +355,8 @@ pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
         job.mix = None;
         job.cpu_cache = CpuCache::Keep;
         job.writes = Writes::Overwrite;
+        // A call that needs no file costs the same beside any.
+        job.target = job.target.filter(|_| info.cached);
     }
     if job.appends() {
         // An empty file has no cache state.

@@ -70,7 +70,7 @@ const PLAIN: Row = Row {
 };
 
 /// In the order of [`super::Axis::ALL`].
-pub(super) static ROWS: [Row; 14] = [
+pub(super) static ROWS: [Row; 15] = [
     Row {
         id: "backend",
         title: "backend",
@@ -135,7 +135,7 @@ pub(super) static ROWS: [Row; 14] = [
         id: "mix",
         title: "share of reads",
         column: "mix",
-        place: 11,
+        place: 12,
         order: 3,
         value: |job| job.mix.map_or("-".into(), |percent| format!("{percent} %")),
         phrase: |job| job.mix.map(|percent| show_mix(percent.into())),
@@ -166,7 +166,7 @@ pub(super) static ROWS: [Row; 14] = [
         id: "threads",
         title: "threads",
         column: "threads",
-        place: 7,
+        place: 8,
         order: 12,
         value: |job| job.threads.to_string(),
         phrase: |job| (job.threads > 1).then(|| show_threads(job.threads.into())),
@@ -184,7 +184,7 @@ pub(super) static ROWS: [Row; 14] = [
         id: "depth",
         title: "queue depth",
         column: "depth",
-        place: 8,
+        place: 9,
         order: 11,
         value: |job| job.depth.to_string(),
         phrase: |job| (job.depth > 1).then(|| show_depth(job.depth.into())),
@@ -202,7 +202,7 @@ pub(super) static ROWS: [Row; 14] = [
         id: "direct",
         title: "direct I/O",
         column: "direct",
-        place: 9,
+        place: 10,
         order: 5,
         value: |job| yes(job.direct),
         phrase: |job| job.direct.then(|| "direct".into()),
@@ -214,7 +214,7 @@ pub(super) static ROWS: [Row; 14] = [
         id: "sync",
         title: "sync",
         column: "sync",
-        place: 10,
+        place: 11,
         order: 2,
         value: |job| job.sync.to_string(),
         phrase: |job| (job.sync != Sync::None).then(|| format!("sync {}", job.sync)),
@@ -227,7 +227,7 @@ pub(super) static ROWS: [Row; 14] = [
         id: "xor",
         title: "XOR",
         column: "XOR",
-        place: 12,
+        place: 13,
         order: 6,
         value: |job| yes(job.xor),
         phrase: |job| job.xor.then(|| "with XOR".into()),
@@ -240,7 +240,7 @@ pub(super) static ROWS: [Row; 14] = [
         id: "cpu-cache",
         title: "CPU caches",
         column: "CPU cache",
-        place: 13,
+        place: 14,
         order: 4,
         value: |job| job.cpu_cache.to_string(),
         phrase: |job| is_flushed(job).then(|| "CPU caches flushed".into()),
@@ -252,7 +252,7 @@ pub(super) static ROWS: [Row; 14] = [
         id: "size",
         title: "size of the file",
         column: "span",
-        place: 5,
+        place: 6,
         order: 7,
         value: |job| if job.span > 0 { units::show_bytes(job.span) } else { "-".into() },
         phrase: |job| (job.span > 0).then(|| show_size(job.span)),
@@ -272,7 +272,7 @@ pub(super) static ROWS: [Row; 14] = [
         id: "count",
         title: "number of operations",
         column: "count",
-        place: 6,
+        place: 7,
         order: 10,
         value: |job| match job.count {
             Some(count) if count > 0 => count.to_string(),
@@ -296,7 +296,24 @@ pub(super) static ROWS: [Row; 14] = [
         }),
         ..PLAIN
     },
+    Row {
+        id: "target",
+        title: "target",
+        column: "target",
+        place: 5,
+        order: 9,
+        value: |job| job.target.map_or("-".into(), target_name),
+        phrase: |job| job.target.map(|target| format!("on {}", target_name(target))),
+        tell: |job| job.target.is_some(),
+        clear: |job| job.target = None,
+        ..PLAIN
+    },
 ];
+
+/// Returns the letter of a target: `A` for the first.
+pub fn target_name(index: u8) -> String {
+    char::from(b'A' + index.min(25)).into()
+}
 
 fn show_mix(percent: u64) -> String {
     format!("{percent} % reads")

@@ -1,6 +1,5 @@
 //! The axes of a job: what a label names, a chart is drawn over, a knee is found along, and rows
-//! are
-//! ordered by.
+//! are ordered by.
 
 #[cfg(test)]
 mod tests;
@@ -31,10 +30,11 @@ pub enum Axis {
     CpuCache,
     Size,
     Count,
+    Target,
 }
 
 impl Axis {
-    pub const ALL: [Axis; 14] = [
+    pub const ALL: [Axis; 15] = [
         Axis::Backend,
         Axis::Block,
         Axis::Cache,
@@ -49,6 +49,7 @@ impl Axis {
         Axis::CpuCache,
         Axis::Size,
         Axis::Count,
+        Axis::Target,
     ];
 
     /// The numeric axes, over which a chart can be drawn: of equals the first is chosen.

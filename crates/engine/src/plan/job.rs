@@ -32,6 +32,9 @@ pub struct Job {
     /// Omitted from JSON if it is the behaviour of older sessions.
     #[serde(default, skip_serializing_if = "Writes::is_overwrite")]
     pub writes: Writes,
+    /// The index of its target in a plan of several; omitted from JSON where there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<u8>,
 }
 
 /// The key distinguishes them: `"backend": "pread"` or `"peer": "dd"`.
@@ -84,6 +87,7 @@ impl Job {
             mix: None,
             cpu_cache: CpuCache::Keep,
             writes: Writes::Overwrite,
+            target: None,
         }
     }
 

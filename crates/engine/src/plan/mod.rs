@@ -29,6 +29,7 @@ mod settings;
 mod trial_time;
 mod work;
 
+pub use axes::target_name;
 pub use axis::Axis;
 pub use backends::Backends;
 pub use choice::{Choice, ChoiceError};

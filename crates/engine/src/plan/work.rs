@@ -46,6 +46,16 @@ impl TargetSpec {
         }
     }
 
+    /// Returns this target with another size.
+    pub fn with_size(&self, size: u64) -> TargetSpec {
+        match self.clone() {
+            TargetSpec::Scratch { dir, keep, .. } => TargetSpec::Scratch { dir, size, keep },
+            TargetSpec::File { path, .. } => TargetSpec::File { path, size },
+            TargetSpec::New { path, .. } => TargetSpec::New { path, size },
+            TargetSpec::None => TargetSpec::None,
+        }
+    }
+
     /// Returns whether iotui makes the file, and so may write it.
     pub fn is_ours(&self) -> bool {
         !matches!(self, TargetSpec::File { .. } | TargetSpec::None)
@@ -66,6 +76,10 @@ pub struct Plan {
     pub presets: Vec<String>,
     #[serde(with = "or_null")]
     pub target: TargetSpec,
+    /// Further targets, whose cells are measured in the same rounds; omitted from JSON where there
+    /// are none. All are used over the same span.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<TargetSpec>,
     pub cells: Vec<Job>,
     /// Cells of probes; omitted from JSON where there are none, as are those below that were
     /// skipped.
@@ -128,6 +142,19 @@ impl Plan {
     /// Batches of every probe's cell where no number of trials is given.
     const BATCHES: u32 = 11;
 
+    /// Targets of one plan: each is named by a letter.
+    pub const MAX_TARGETS: usize = 26;
+
+    /// Returns all targets, in the order of their letters.
+    pub fn targets(&self) -> impl Iterator<Item = &TargetSpec> {
+        std::iter::once(&self.target).chain(&self.others)
+    }
+
+    /// Returns the target of a job; `None` where the plan has no such target.
+    pub fn target_of(&self, job: &Job) -> Option<&TargetSpec> {
+        self.targets().nth(job.target.unwrap_or(0).into())
+    }
+
     /// Returns whether no cell needs the file whole: each makes it itself.
     pub fn only_appends(&self) -> bool {
         self.target.is_ours() && !self.cells.is_empty() && self.cells.iter().all(Job::appends)
@@ -137,7 +164,8 @@ impl Plan {
     /// and others make one, there are two.
     pub fn stored(&self) -> u64 {
         let two = !self.only_appends() && self.cells.iter().any(Job::appends);
-        let size = if self.target.is_ours() { self.target.size() } else { 0 };
+        let ours = self.targets().filter(|target| target.is_ours());
+        let size = ours.fold(0u64, |sum, target| sum.saturating_add(target.size()));
         if two { size.saturating_mul(2) } else { size }
     }
 
@@ -147,6 +175,7 @@ impl Plan {
             experiment: experiment.into(),
             presets: Vec::new(),
             target,
+            others: Vec::new(),
             cells: Vec::new(),
             probes: Vec::new(),
             trials: None,

@@ -98,6 +98,7 @@ fn answer_plan(model: &mut Model) -> Vec<Effect> {
         facts: TargetFacts { fs: "ext4".into(), ..TargetFacts::default() },
         unavailable: vec![("uring", "EPERM".into())],
         instead: None,
+        common_span: None,
     };
     let number = setup.planning.number;
     send(
@@ -301,6 +302,28 @@ fn the_cursor_starts_on_the_named_file_and_the_folder_is_listed_again_later() {
     assert_eq!(model.setup.browser.file(), Some(Path::new("/data/b.iso")));
     let effects = keys(&mut model, "21");
     assert!(effects.contains(&Effect::List("/data".into())));
+}
+
+#[test]
+fn marked_files_are_compared_in_one_run() {
+    let mut model = model(Some("b.iso"));
+    answer_plan(&mut model);
+    // The cursor starts on the named file; the one beside it joins, and leaves again.
+    let effects = keys(&mut model, "<shift-tab><shift-tab><shift-tab><shift-tab>km");
+    let Some(Effect::Propose(question)) =
+        effects.iter().find(|effect| matches!(effect, Effect::Propose(_)))
+    else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(question.others, [PathBuf::from("/data/a.bin")]);
+    assert_eq!(command_of(&model), "iotui --batch b.iso /data/a.bin");
+    keys(&mut model, "jm");
+    assert_eq!(command_of(&model), "iotui --batch /data/a.bin");
+    keys(&mut model, "m");
+    assert_eq!(command_of(&model), "iotui --batch /data/a.bin /data/b.iso");
+    // Choosing one is choosing it alone.
+    keys(&mut model, "<space>");
+    assert_eq!(command_of(&model), "iotui --batch /data/b.iso");
 }
 
 #[test]

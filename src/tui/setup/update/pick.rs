@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::plan::Plan;
 use crate::tui::context::Context;
 use crate::tui::keymap::Action;
 use crate::tui::msg::Effect;
@@ -26,6 +27,7 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
         Action::Right => return open(setup, ctx, false),
         Action::Enter => return open(setup, ctx, true),
         Action::Toggle => return choose(setup, ctx),
+        Action::Mark => return mark(setup, ctx),
         _ => return Vec::new(),
     }
     inspect_cursor(setup)
@@ -91,6 +93,38 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     }
 }
 
+/// Adds the file under the cursor to the targets, or removes it from them.
+fn mark(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    let browser = &setup.browser;
+    let Some(row) = browser.row() else { return Vec::new() };
+    let path = match (browser.objection(), browser.folder(row), browser.path(row)) {
+        (Some(why), ..) => {
+            ctx.fail(why);
+            return Vec::new();
+        }
+        (None, None, Some(path)) => path.to_path_buf(),
+        _ => {
+            ctx.note("only files can be compared: mark two or more");
+            return Vec::new();
+        }
+    };
+    let mut files = setup.files();
+    match setup.target_index(row) {
+        Some(index) => {
+            files.remove(index.into());
+        }
+        None if files.len() == Plan::MAX_TARGETS => {
+            ctx.note(format!("{} files are the limit", Plan::MAX_TARGETS));
+            return Vec::new();
+        }
+        None => files.push(path),
+    }
+    let mut files = files.into_iter();
+    let (file, dir) = (files.next(), setup.dir.clone());
+    let others = files.collect();
+    set_targets(setup, ctx, file, others, dir)
+}
+
 /// Sets an existing file as the target, or the scratch file.
 pub fn set_target(
     setup: &mut Setup,
@@ -98,8 +132,19 @@ pub fn set_target(
     file: Option<PathBuf>,
     dir: Option<PathBuf>,
 ) -> Vec<Effect> {
+    set_targets(setup, ctx, file, Vec::new(), dir)
+}
+
+fn set_targets(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    file: Option<PathBuf>,
+    others: Vec<PathBuf>,
+    dir: Option<PathBuf>,
+) -> Vec<Effect> {
     setup.exists = file.is_some();
     setup.file = file;
+    setup.others = others;
     setup.dir = dir;
     setup.forget_pending();
     let mut effects = setup.replan(ctx.now);
@@ -113,6 +158,6 @@ pub fn find_target(setup: &mut Setup) {
         .browser
         .rows
         .iter()
-        .position(|row| matches!(row, Row::Entry(_)) && setup.is_target(*row));
+        .position(|row| matches!(row, Row::Entry(_)) && setup.target_index(*row).is_some());
     setup.browser.cursor = at.unwrap_or(setup.browser.cursor);
 }

@@ -235,6 +235,9 @@ fn describe_target(proposed: &Proposed, start: &Path) -> String {
     let up_to = if plan.only_appends() { "up to " } else { "" };
     match &plan.target {
         TargetSpec::None => "needs no file".into(),
+        TargetSpec::File { .. } if !plan.others.is_empty() => {
+            format!("reads {} files, {size} each; writes nothing", plan.targets().count())
+        }
         TargetSpec::File { path, .. } => {
             format!("reads {}, {size}; writes nothing", show_path(path))
         }

@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use crate::host::TargetFacts;
+use crate::plan::target_name;
 use crate::text::{Replacement, safe, show_path};
 use crate::tui::setup::browser::{Kind, Row};
 use crate::tui::setup::layout::Hit;
@@ -104,11 +105,15 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
 fn row_line(scene: &Scene, row: Row, width: usize) -> Line<'static> {
     let setup = scene.setup;
     let (name, size, note, mut role) = describe_row(scene, row);
-    let on = setup.is_target(row);
-    let mark = if on { scene.look.glyph("▸", ">") } else { " " };
+    let target = setup.target_index(row);
+    let mark = match target {
+        Some(index) if !setup.others.is_empty() => target_name(index),
+        Some(_) => scene.look.glyph("▸", ">").into(),
+        None => " ".into(),
+    };
     let has_note = width >= 38;
     let room = width.saturating_sub(3 + 9 + if has_note { 12 } else { 1 });
-    if on {
+    if target.is_some() {
         role = Role::Number;
     }
     let name = if matches!(row, Row::Last) {

@@ -1,11 +1,11 @@
-//! Opens or creates the target of a run.
+//! Opens or creates the targets of a run.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use crate::engine::error::EngineError;
 use crate::engine::progress::Pace;
-use crate::engine::target::OpenTarget;
+use crate::engine::targets::Targets;
 use crate::engine::{Control, Sink};
 use crate::plan::{Cache, Plan, TargetSpec};
 use crate::record::{End, Event, Phase};
@@ -15,14 +15,14 @@ use crate::units::show_bytes;
 /// A disk takes some 10 ms to write one piece of a new file; slower ones are noted.
 const SLOW_PIECE: Duration = Duration::from_secs(1);
 
-/// Returns the target; `None` where the budget ended while it was being filled.
+/// Returns the targets; `None` where the budget ended while one was being filled.
 pub(super) fn open(
     plan: &Plan,
     pace: &mut Pace,
     control: &Control,
     sink: &mut dyn Sink,
-) -> Result<Option<OpenTarget>, EngineError> {
-    control.watchdog.doing(if plan.target.is_ours() {
+) -> Result<Option<Targets>, EngineError> {
+    control.watchdog.doing(if plan.targets().any(TargetSpec::is_ours) {
         "the file was being filled"
     } else {
         "the file was being opened and inspected"
@@ -34,7 +34,7 @@ pub(super) fn open(
     let mut slowest = Duration::ZERO;
     let pace = RefCell::new(pace);
     let stop = || control.stopping() || pace.borrow().is_over();
-    let open_target = OpenTarget::open(plan, &stop, &mut |bytes| {
+    let targets = Targets::open(plan, &stop, &mut |bytes| {
         filled = bytes;
         slowest = slowest.max(last_piece.elapsed());
         control.watchdog.mark_alive();
@@ -47,10 +47,10 @@ pub(super) fn open(
         }
         last_piece = Instant::now();
     });
-    let mut open_target = match open_target {
+    let mut targets = match targets {
         Err(EngineError::Stopped) if !control.stopping() => {
-            let text =
-                describe_unfilled(filled, plan.target.size(), slowest.max(last_piece.elapsed()));
+            let size = plan.targets().map(TargetSpec::size).sum();
+            let text = describe_unfilled(filled, size, slowest.max(last_piece.elapsed()));
             sink.event(Event::Note { text });
             return Ok(None);
         }
@@ -61,15 +61,18 @@ pub(super) fn open(
         }
         opened => opened?,
     };
-    open_target.cold = plan.cold;
     if let TargetSpec::Scratch { keep: true, .. } = plan.target {
-        let text = format!("the scratch file is kept: {}", show_path(&open_target.target.path));
-        sink.event(Event::Note { text });
+        let path = show_path(&targets.main().target.path);
+        sink.event(Event::Note { text: format!("the scratch file is kept: {path}") });
     }
-    if plan.cells.iter().any(|c| c.cache == Cache::Cold) {
-        open_target.check_device_counter();
-    }
-    Ok(Some(open_target))
+    let cold = plan.cells.iter().any(|c| c.cache == Cache::Cold);
+    targets.for_each_mut(|open_target| {
+        open_target.cold = plan.cold;
+        if cold {
+            open_target.check_device_counter();
+        }
+    });
+    Ok(Some(targets))
 }
 
 /// Waits until a pause is over; its time does not count.

@@ -104,7 +104,7 @@ impl Run<'_> {
             cpus: u32::try_from(cpus()).unwrap_or(u32::MAX),
         };
         let cut = self.cutter();
-        let resident = match prepare(&self.open_target, job, &|| cut.check().is_some()) {
+        let resident = match prepare(self.targets.of(job), job, &|| cut.check().is_some()) {
             Ok(ready) => ready.cached.map(|cached| cached.resident),
             Err(Failure::Cell(why)) => {
                 let out = candidates
@@ -221,7 +221,7 @@ impl Run<'_> {
         let part = part(&cell.job, &group.found, nth);
         let seed = mix(self.plan.seed ^ nth.place);
         let stage = Stage {
-            open_target: &self.open_target,
+            open_target: self.targets.main(),
             origin: self.origin,
             seed,
             cut,
@@ -241,7 +241,7 @@ impl Run<'_> {
             // Errors are ignored: a try that finds its part cached stands out, and a cold trial
             // drops it anyway.
             let _ = drop_part(
-                &self.open_target.file,
+                &self.targets.main().file,
                 offset,
                 (part.end - part.start) * cell.job.block + MAX_READAHEAD,
             );

@@ -34,7 +34,8 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
     let (file, _, _) = testing::file(65536, 1);
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };
     let open_target =
-        OpenTarget::open(&Plan::plain("sweep", target.clone()), &|| false, &mut |_| {}).unwrap();
+        OpenTarget::open(&Plan::plain("sweep", target.clone()), &target, &|| false, &mut |_| {})
+            .unwrap();
     let job = Job { cache: Cache::AsIs, ..testing::job() };
     let plan = Plan { target, ..plan_of(vec![job.clone()], budget) };
     let (plan, control, begin) =
@@ -60,7 +61,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         plan: &plan,
         control: &control,
         sink: &mut sink,
-        open_target,
+        targets: open_target.into(),
         grounds: Arc::default(),
         cells: vec![Some(cell)],
         pace: &mut Pace::new(begin, deadline, 1, Some(1)),

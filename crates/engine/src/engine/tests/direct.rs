@@ -10,12 +10,9 @@ use crate::plan::{Plan, TargetSpec};
 fn file(len: usize) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
     let (file, data, _) = testing::file(len, 8);
     file.as_file().sync_all().unwrap();
-    let open_target = OpenTarget::open(
-        &Plan::plain("sweep", TargetSpec::File { path: file.path().into(), size: len as u64 }),
-        &|| false,
-        &mut |_| {},
-    )
-    .unwrap();
+    let spec = TargetSpec::File { path: file.path().into(), size: len as u64 };
+    let plan = Plan::plain("sweep", spec.clone());
+    let open_target = OpenTarget::open(&plan, &spec, &|| false, &mut |_| {}).unwrap();
     let target = Target { writable: true, ..open_target.target };
     if let Some(why) = &target.direct_refused {
         crate::sys::testing::skip(&format!("no direct I/O: {why}"));

@@ -82,12 +82,32 @@ pub struct MachineEvidence {
 #[serde(default)]
 pub struct Grounds {
     pub target: TargetEvidence,
+    /// Those of the plan's further targets; omitted from JSON where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<TargetEvidence>,
     pub machine: MachineEvidence,
     /// Cost of iotui's loop per operation, nanoseconds.
     pub harness_nanos: f64,
     /// The measuring programs with their versions, iotui first, then the peers: `iotui 0.1.0`,
     /// `fio-3.33`. Empty in older sessions.
     pub programs: Vec<String>,
+}
+
+impl Grounds {
+    /// Returns the facts about all targets, in the order of their letters.
+    pub fn targets(&self) -> impl Iterator<Item = &TargetEvidence> {
+        std::iter::once(&self.target).chain(&self.others)
+    }
+
+    /// Returns the facts about all targets, to change them.
+    pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut TargetEvidence> {
+        std::iter::once(&mut self.target).chain(&mut self.others)
+    }
+
+    /// Returns the facts about the target of a job.
+    pub fn target_of(&self, job: &Job) -> &TargetEvidence {
+        self.targets().nth(job.target.unwrap_or(0).into()).unwrap_or(&self.target)
+    }
 }
 
 /// The scatter of a cell's trials.

@@ -93,6 +93,7 @@ fn plan() -> Plan {
         experiment: "fast".into(),
         presets: vec![],
         target: TargetSpec::None,
+        others: vec![],
         cells: vec![],
         trials: Some(1),
         goal: 0.0,

@@ -93,6 +93,7 @@ prop_compose! {
             op, block, count: None, span, threads, depth, cache, direct, xor, sync, mix,
             cpu_cache: CpuCache::Keep,
             writes: if direct { Writes::Append } else { Writes::Overwrite },
+            target: None,
         }
     }
 }

@@ -1,0 +1,41 @@
+//! Ratios of speeds in words.
+
+use crate::analysis::compare::TOLERANCE;
+use crate::stats::Ratio;
+
+/// Returns `9.8x`, `12x`, `1.04x`.
+pub fn times(ratio: f64) -> String {
+    match ratio {
+        10.0.. => format!("{ratio:.0}x"),
+        1.1.. => format!("{ratio:.1}x"),
+        _ => format!("{ratio:.2}x"),
+    }
+}
+
+/// Returns `other is 2.1x [1.9-2.3] as fast as base`, with the verb in the present and the past, or
+/// that there is no difference `within` something.
+pub fn times_as_fast(
+    (other, base): (&str, &str),
+    ratio: &Ratio,
+    [now, then]: [&str; 2],
+    within: &str,
+) -> String {
+    if ratio.is_alike(TOLERANCE) {
+        return format!("no difference between {other} and {base}{within}");
+    }
+    if ratio.verdict() == Some(std::cmp::Ordering::Equal) {
+        return format!("these trials cannot distinguish {other} from {base}{within}");
+    }
+    let (fast, slow, ratio) =
+        if ratio.ratio < 1.0 { (base, other, ratio.inverse()) } else { (other, base, *ratio) };
+    fn end(value: f64) -> String {
+        times(value).trim_end_matches('x').to_string()
+    }
+    let ratio_is = times(ratio.ratio);
+    match ratio.interval() {
+        Some((low, high)) => {
+            format!("{fast} {now} {ratio_is} [{}-{}] as fast as {slow}", end(low), end(high))
+        }
+        None => format!("in these few trials {fast} {then} {ratio_is} as fast as {slow}"),
+    }
+}

@@ -1,0 +1,125 @@
+//! How many times as fast the same cells are on one target as on another, of a run that measured
+//! several in the same rounds.
+
+use serde::Serialize;
+
+use super::ratio::times_as_fast;
+use crate::analysis::CellResult;
+use crate::plan::{Cache, Job, Op, target_name};
+use crate::stats::Ratio;
+
+/// The cells of one kind on a target, compared with the same cells on the first target.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TargetRatio {
+    /// The letter of the target.
+    pub target: String,
+    /// The letter of the target it is compared with.
+    pub base: String,
+    pub op: Op,
+    pub cache: Cache,
+    /// The number of cells that both have.
+    pub cells: usize,
+    /// The geometric mean of the ratios of their medians, with its 95 % interval.
+    #[serde(flatten)]
+    pub ratio: Ratio,
+}
+
+/// Compares each further target with the first, for each operation and cache state.
+pub fn compare_targets(results: &[CellResult]) -> Vec<TargetRatio> {
+    let mut all = Vec::new();
+    let targets = results.iter().filter_map(|result| result.cell.target).max().unwrap_or(0);
+    for target in 1..=targets {
+        for op in [Op::Read, Op::Write, Op::Seek] {
+            for cache in Cache::ALL.iter().copied() {
+                let ratios = ratios(results, target, op, cache);
+                all.extend(Ratio::mean(&ratios).filter(|_| !ratios.is_empty()).map(|ratio| {
+                    let (target, base) = (target_name(target), target_name(0));
+                    TargetRatio { target, base, op, cache, cells: ratios.len(), ratio }
+                }));
+            }
+        }
+    }
+    all
+}
+
+/// Returns the ratio of each cell on `target` to the same cell on the first one.
+fn ratios(results: &[CellResult], target: u8, op: Op, cache: Cache) -> Vec<Ratio> {
+    let summary = |job: &Job| {
+        let result =
+            results.iter().find(|result| result.cell == *job && result.wrong().is_none())?;
+        Some(result.throughput.or(result.operations)?.summary)
+    };
+    results
+        .iter()
+        .map(|result| &result.cell)
+        .filter(|job| job.target == Some(target) && job.op == op && job.cache == cache)
+        .filter_map(|job| {
+            let base = Job { target: Some(0), ..job.clone() };
+            Ratio::from_summaries(&summary(job)?, &summary(&base)?)
+        })
+        .collect()
+}
+
+/// Returns `B reads cold blocks 1.31x [1.27-1.35] as fast as A; no difference between C and A in
+/// cold reads.`
+pub fn describe_targets(ratios: &[TargetRatio]) -> Option<String> {
+    let clauses: Vec<String> = ratios.iter().map(describe).collect();
+    (!clauses.is_empty()).then(|| format!("{}.", clauses.join("; ")))
+}
+
+fn describe(found: &TargetRatio) -> String {
+    let state = match found.cache {
+        Cache::Cold => "cold ",
+        Cache::Warm => "warm ",
+        Cache::AsIs => "",
+    };
+    let (verbs, deeds) = match found.op {
+        Op::Read => (["reads ", "read "], "reads"),
+        Op::Write => (["writes ", "wrote "], "writes"),
+        Op::Seek => (["seeks in ", "sought in "], "seeks"),
+    };
+    let verbs = verbs.map(|verb| format!("{verb}{state}blocks"));
+    times_as_fast(
+        (&found.target, &found.base),
+        &found.ratio,
+        verbs.each_ref().map(String::as_str),
+        &format!(" in {state}{deeds}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::answer::testing::at;
+
+    fn on(target: u8, cache: Cache, rate: f64) -> CellResult {
+        let mut result = at("read", 4096, cache, rate);
+        result.cell.target = Some(target);
+        result
+    }
+
+    #[test]
+    fn each_target_is_compared_with_the_first_in_each_state() {
+        let results = [
+            on(0, Cache::Cold, 1.0),
+            on(1, Cache::Cold, 1.3),
+            on(0, Cache::Warm, 5.0),
+            on(1, Cache::Warm, 5.0),
+            on(2, Cache::Warm, 2.5),
+        ];
+        let found = compare_targets(&results);
+        let kinds: Vec<(&str, Cache)> =
+            found.iter().map(|found| (found.target.as_str(), found.cache)).collect();
+        assert_eq!(kinds, [("B", Cache::Cold), ("B", Cache::Warm), ("C", Cache::Warm)]);
+        assert!((found[0].ratio.ratio - 1.3).abs() < 1e-9);
+        let text = describe_targets(&found).unwrap();
+        assert!(text.starts_with("B reads cold blocks 1.3x ["), "{text}");
+        assert!(text.contains("] as fast as A; no difference between B and A in warm reads; A reads warm blocks 2.0x ["), "{text}");
+        assert!(text.ends_with("] as fast as C."), "{text}");
+    }
+
+    #[test]
+    fn one_target_is_compared_with_nothing() {
+        assert_eq!(describe_targets(&compare_targets(&[at("read", 4096, Cache::Cold, 1.0)])), None);
+    }
+}
