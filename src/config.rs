@@ -60,8 +60,8 @@ fn preset(id: &str, path: &Path) -> Result<Preset, String> {
     let experiments: Vec<&str> =
         experiment::EXPERIMENTS.iter().map(|experiment| experiment.id()).collect();
     let names = Names { experiments: &experiments, infos: &engine::infos() };
-    let preset =
-        Preset::parse_knowing(id, &text, Some(names)).map_err(|error| clean_text(&error.why()))?;
+    let preset = Preset::parse_knowing(id, &text, Some(names))
+        .map_err(|error| clean_text(&error.reason()))?;
     // A paragraph keeps its lines.
     let doc = preset.doc.lines().map(clean_text).collect::<Vec<_>>().join("\n");
     Ok(Preset {

@@ -8,8 +8,8 @@ use crate::analysis::answer::Answer;
 use crate::analysis::session_answer::answer_with;
 use crate::analysis::why::{Bounds, CurveCost, LimitCause, Why, explain_limits};
 use crate::analysis::{
-    CellResult, MeasuredTime, ProbeResult, ReferenceValue, SummaryOf, measured_time, probes,
-    results, skipped, skipped_probes,
+    CellResult, MeasuredTime, ProbeResult, ReferenceValue, SummaryOf, list_skipped, measured_time,
+    probes, results, skipped_probes,
 };
 use crate::host::Host;
 use crate::plan::{Job, Plan, ProbeCell, Skipped};
@@ -219,7 +219,7 @@ pub fn document(session: &Session) -> Document<'_> {
             .map(job_row)
             .chain(probes.into_iter().map(probe_row))
             .collect(),
-        skipped: skipped(session)
+        skipped: list_skipped(session)
             .into_iter()
             .map(SkippedCell::Job)
             .chain(skipped_probes(session).into_iter().map(SkippedCell::Probe))

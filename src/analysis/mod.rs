@@ -39,7 +39,7 @@ pub use picked::PickedMethod;
 pub use probe::{ProbeResult, ReferenceValue, probes, skipped_probes};
 pub use probe_curves::{ProbeCurve, ProbeCurves};
 pub use remarks::{Step, steps};
-pub use result::{result, results, skipped};
+pub use result::{list_skipped, result, results};
 pub use session_answer::answer_with;
 pub use why::{
     Basis, Bounds, CurveCost, Estimate, EstimateLine, Limit, LimitCause, Model, Why,

@@ -83,7 +83,7 @@ pub(super) fn describe_end(session: &Session) -> &'static str {
 }
 
 /// Returns what was not measured and why: excluded from the plan, or never reached.
-pub fn skipped(session: &Session) -> Vec<Skipped> {
+pub fn list_skipped(session: &Session) -> Vec<Skipped> {
     let reason = describe_end(session);
     let mut reached: Vec<bool> = session.errors.iter().map(Option::is_some).collect();
     for trial in &session.trials {

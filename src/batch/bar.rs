@@ -40,7 +40,7 @@ impl Bar {
         match event {
             Event::Progress(progress) => {
                 self.bar.set_position((progress.share * 1000.0) as u64);
-                self.now = self.what(progress);
+                self.now = self.describe_cell(progress);
                 self.left = units::show_wait(Duration::from_nanos(progress.left));
                 self.bar.set_message(format!("{}  {} left", self.now, self.left));
             }
@@ -56,7 +56,7 @@ impl Bar {
         }
     }
 
-    fn what(&self, progress: &Progress) -> String {
+    fn describe_cell(&self, progress: &Progress) -> String {
         let cell = progress
             .cell
             .map(|c| self.label(c))

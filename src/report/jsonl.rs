@@ -154,7 +154,7 @@ mod tests {
             );
             assert_eq!(
                 count("skipped"),
-                analysis::skipped(&session).len() + analysis::skipped_probes(&session).len(),
+                analysis::list_skipped(&session).len() + analysis::skipped_probes(&session).len(),
                 "{name}"
             );
             assert_eq!(

@@ -58,7 +58,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     }
     let mut page = below::Page { look: &look, lines: Vec::new() };
     below::add_warnings(&mut page, &findings, rows.len());
-    below::add_missing(&mut page, &rows, &analysis::skipped(session));
+    below::add_missing(&mut page, &rows, &analysis::list_skipped(session));
     probes::add_notes(&mut page, &probes, &analysis::skipped_probes(session));
     probes::add_estimates(&mut page, &probes, true);
     below::add_whole_file(&mut page, session, &rows);

@@ -67,7 +67,7 @@ fn hint(near: &[String]) -> String {
 }
 
 /// Returns the text of a JSON error, shortened: it may quote megabytes of its input.
-pub(super) fn why(error: &serde_json::Error) -> String {
+pub(super) fn describe_json(error: &serde_json::Error) -> String {
     let text = error.to_string();
     // Every line is parsed separately, so the parser's "line 1" would contradict our line number.
     let text = match text.rfind(" at line 1 column ") {
@@ -90,7 +90,8 @@ mod tests {
         let hostile = format!("\"{}\\n\x1b\"", "x".repeat(1 << 20));
         let error = serde_json::from_slice::<u64>(hostile.as_bytes()).unwrap_err();
         let error =
-            SessionError::Damaged { path: "a\nb".into(), line: 7, why: why(&error) }.to_string();
+            SessionError::Damaged { path: "a\nb".into(), line: 7, why: describe_json(&error) }
+                .to_string();
         assert!(error.len() < 400 && !error.contains(char::is_control), "{error}");
         assert!(error.starts_with("a\\nb is damaged in line 7"), "{error}");
         let far = SessionError::Unknown { text: "x".into(), near: vec![] }.to_string();

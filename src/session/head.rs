@@ -91,7 +91,8 @@ fn copy<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Option<Head> {
 /// Returns a header from an intact line.
 fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
-    let start: Start = line::json(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
+    let start: Start =
+        line::json(bytes).map_err(|e| no(format!("line 1: {}", error::describe_json(&e))))?;
     match (start.iotui, start.kind.as_deref()) {
         (Some(schema), Some("session")) if schema > SCHEMA => {
             return Err(SessionError::Newer { path: path.into(), schema });
@@ -100,7 +101,7 @@ fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
         _ => return Err(no("line 1 has no \"iotui\":1,\"kind\":\"session\"".into())),
     }
     let mut first: First =
-        line::json(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
+        line::json(bytes).map_err(|e| no(format!("line 1: {}", error::describe_json(&e))))?;
     let host = first.host().map_err(|why| no(format!("line 1: {why}")))?;
     check::plan(&mut first.plan).map_err(|why| no(format!("line 1: {why}")))?;
     if time::parse_utc(&first.created).is_none() {

@@ -248,16 +248,16 @@ impl First<'_> {
         if text.len() > LARGEST_HOST {
             return Err(format!("its host is larger than {} MiB", LARGEST_HOST >> 20));
         }
-        fn why(error: serde_json::Error) -> String {
-            format!("host: {}", error::why(&error))
+        fn describe_error(error: serde_json::Error) -> String {
+            format!("host: {}", error::describe_json(&error))
         }
         // Few hosts have anything to clean.
         if !text.contains('\\') && clean::is_clean(text) {
-            return serde_json::from_str(text).map_err(why);
+            return serde_json::from_str(text).map_err(describe_error);
         }
-        let mut value = serde_json::from_str(text).map_err(why)?;
+        let mut value = serde_json::from_str(text).map_err(describe_error)?;
         clean_texts(&mut value);
-        serde_json::from_str(&value.to_string()).map_err(why)
+        serde_json::from_str(&value.to_string()).map_err(describe_error)
     }
 }
 

@@ -79,7 +79,7 @@ impl Context<'_> {
     }
 
     pub fn fail(&mut self, text: impl Into<String>) {
-        self.toasts.failed(self.now, text);
+        self.toasts.fail(self.now, text);
     }
 
     pub fn request(&mut self, request: Request) {

@@ -89,7 +89,7 @@ impl Expected {
 }
 
 /// Returns the estimates of these jobs, where bytes per second are shown.
-pub fn expected<'a>(
+pub fn expected_line<'a>(
     jobs: impl Iterator<Item = &'a Job>,
     axis: Axis,
     metric: Metric,

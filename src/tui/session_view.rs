@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::session_name;
 use crate::analysis;
 use crate::analysis::{Answer, Bounds, CellResult, LimitCause, ProbeResult};
-use crate::plan::{Skipped, TargetSpec};
+use crate::plan::{Plan, Skipped, TargetSpec};
 use crate::session::Session;
 
 /// Sessions in one comparison; the curves of more are hard to distinguish.
@@ -29,7 +29,7 @@ impl SessionView {
         let results = analysis::results(&session);
         let probes = analysis::probes(&session);
         let answer = analysis::answer_with(&session, &results, &probes);
-        let skipped = analysis::skipped(&session);
+        let skipped = analysis::list_skipped(&session);
         let limits = analysis::explain_limits(&results, |job| Bounds::of_job(&session, job)).limits;
         SessionView { session, results, probes, answer, limits, skipped, path }
     }
@@ -45,13 +45,16 @@ impl SessionView {
     }
 
     pub fn target(&self) -> String {
-        describe_target(&self.session.plan.target)
+        describe_targets(&self.session.plan)
     }
 }
 
-/// Returns a target for a line: a path, or what kind of file.
-pub fn describe_target(spec: &TargetSpec) -> String {
-    match spec {
+/// Returns the target for a line: a path, or what kind of file; of several their number.
+pub fn describe_targets(plan: &Plan) -> String {
+    if !plan.others.is_empty() {
+        return format!("{} files", plan.targets().count());
+    }
+    match &plan.target {
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
             crate::text::show_path(path)
         }

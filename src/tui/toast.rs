@@ -29,7 +29,7 @@ impl Toasts {
         self.push(Toast { text: text.into(), role: Role::Note, until: now + TOAST_DURATION });
     }
 
-    pub fn failed(&mut self, now: Duration, text: impl Into<String>) {
+    pub fn fail(&mut self, now: Duration, text: impl Into<String>) {
         self.push(Toast { text: text.into(), role: Role::Wrong, until: now + FAILURE_DURATION });
     }
 
@@ -67,7 +67,7 @@ mod tests {
             toasts.good(Duration::ZERO, format!("{n}"));
         }
         assert_eq!(toasts.iter().map(|t| t.text.as_str()).collect::<Vec<_>>(), ["2", "3", "4"]);
-        toasts.failed(Duration::ZERO, "no");
+        toasts.fail(Duration::ZERO, "no");
         toasts.pass(Duration::from_secs(6));
         assert_eq!(toasts.iter().count(), 1);
         toasts.pass(Duration::from_secs(60));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::analysis::{Axis, CellResult, skipped};
+use crate::analysis::{Axis, CellResult, list_skipped};
 use crate::plan::Job;
 use crate::record::Severity;
 use crate::session::Session;
@@ -186,7 +186,7 @@ fn one_span(results: &[CellResult]) -> Option<u64> {
 
 /// Returns why a session did not measure the cells it skipped.
 fn reasons(session: &Session, key: &impl Fn(&Job) -> Job) -> HashMap<Job, String> {
-    skipped(session)
+    list_skipped(session)
         .into_iter()
         .map(|skipped| (key(&skipped.cell), clean_text(&skipped.reason)))
         .collect()

@@ -53,7 +53,7 @@ fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
     let open: Vec<f64> = cells
         .iter()
         .filter(|pair| pair.outcome == Outcome::Unclear)
-        .filter_map(|pair| Some(pair.ratio?.most()))
+        .filter_map(|pair| Some(pair.ratio?.max_change()))
         .collect();
     let (least, most) =
         (open.iter().copied().fold(f64::MAX, f64::min), open.iter().copied().fold(1.0, f64::max));

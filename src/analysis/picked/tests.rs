@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::analysis::answer_with;
-use crate::analysis::{results, skipped};
+use crate::analysis::{list_skipped, results};
 use crate::record::{Event, Source, Verdict};
 use crate::session::{NewSession, Recorder};
 use crate::session::{load, testing};
@@ -80,7 +80,7 @@ fn of_a_disk_without_a_ceiling_it_says_how_to_name_one() {
 #[test]
 fn the_others_are_skipped_with_what_they_gave_or_why_they_were_not_tried() {
     let reasons: Vec<String> =
-        skipped(&session()).into_iter().map(|skipped| skipped.reason).collect();
+        list_skipped(&session()).into_iter().map(|skipped| skipped.reason).collect();
     assert_eq!(reasons.len(), 2);
     assert_eq!(reasons[0], "a short try reached 10.0 GiB/s, less than the picked method");
     assert!(reasons[1].contains("is closed"));

@@ -71,7 +71,7 @@ fn only_cells_that_were_reached_have_results_and_the_others_say_why_not() {
         (Some(End::Goal), "skipped"),
     ] {
         session.end = end;
-        let skipped = skipped(&session);
+        let skipped = list_skipped(&session);
         assert_eq!(
             (skipped.len(), skipped[0].reason.as_str(), skipped[1].cell.block),
             (2, "no", 8192)

@@ -137,7 +137,7 @@ pub fn explain_curve(points: &[Point]) -> Option<(Model, Cost)> {
     let mut errors: Vec<f64> = points.iter().map(Point::error).collect();
     errors.sort_unstable_by(f64::total_cmp);
     let line = Cost::fit(&fitted, errors.get(errors.len() / 2).copied().unwrap_or(0.0))?;
-    let fits = line.misfit <= MAX_FIT_ERROR || within(&line, points);
+    let fits = line.misfit <= MAX_FIT_ERROR || lies_within(&line, points);
     if fits && line.fixed_low > 0.0 && line.per_byte_low > 0.0 {
         return Some((Model::Both, line));
     }
@@ -171,7 +171,7 @@ pub fn explain_curve(points: &[Point]) -> Option<(Model, Cost)> {
     })
 }
 
-fn within(line: &Cost, points: &[Point]) -> bool {
+fn lies_within(line: &Cost, points: &[Point]) -> bool {
     points.iter().all(|point| point.holds(line.nanos(point.bytes)))
 }
 
@@ -213,7 +213,7 @@ fn text(model: Model, cost: &Cost, points: &[Point], threads: u32) -> String {
             let equal = half
                 .map_or(String::new(), |half| format!(", equal at {}", show_bytes(half as u64)));
             let off = worst
-                .filter(|_| !within(cost, points))
+                .filter(|_| !lies_within(cost, points))
                 .map_or(String::new(), |point| format!(" ({})", missed(point)));
             format!(
                 "{} per operation + {}{each}{equal}{off}",

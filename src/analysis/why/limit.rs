@@ -309,12 +309,12 @@ impl<'a> Cell<'a> {
         }
         if self.calls < 0.01 {
             if let Some(most) = read {
-                return held(Limit::MemoryBandwidth, most, &by(job.threads), "read");
+                return held(Limit::MemoryBandwidth, most, &show_threads(job.threads), "read");
             }
         } else if let Some(most) =
             ceilings.copy_rate(job.threads).filter(|most| rate >= COPYING * most)
         {
-            return held(Limit::CopyBandwidth, most, &by(job.threads), "copy");
+            return held(Limit::CopyBandwidth, most, &show_threads(job.threads), "copy");
         }
         let faults = self.faults();
         let also = if faults > 0.0 {
@@ -495,6 +495,6 @@ impl<'a> Cell<'a> {
     }
 }
 
-fn by(threads: u32) -> String {
+fn show_threads(threads: u32) -> String {
     if threads > 1 { format!("{threads} threads") } else { "one thread".into() }
 }

@@ -92,7 +92,7 @@ fn build_context(
     failed: &[String],
 ) -> Value {
     let host: &Host = &session.host;
-    let skipped = analysis::skipped(session);
+    let skipped = analysis::list_skipped(session);
     let mut skipped: Vec<String> = skipped
         .iter()
         .map(|s| format!("{}: {}", names.name(&s.cell), text::clean(&s.reason)))

@@ -153,7 +153,7 @@ fn ticks(scale: &Scale) -> Vec<Tick> {
 
 impl<'a> PanelChart<'a> {
     /// Returns the alternative scale, shown after a click.
-    fn other(&self) -> Option<Scale> {
+    fn other_scale(&self) -> Option<Scale> {
         let curves = self
             .figure
             .panels
@@ -179,7 +179,7 @@ impl<'a> PanelChart<'a> {
 
     fn chart(&self, ids: &mut Ids, wide: bool) -> Chart<'a> {
         let figure = self.figure;
-        let other = self.other();
+        let other = self.other_scale();
         let id = match figure.metric {
             Metric::Throughput => "throughput",
             Metric::Operations => "operations",
@@ -213,7 +213,7 @@ impl<'a> PanelChart<'a> {
                 log: scale.log,
             }),
             series: self
-                .expected(&up)
+                .expected_series(&up)
                 .into_iter()
                 .chain(self.panel.curves.iter().map(|curve| self.curve(curve, &up)))
                 .collect(),
@@ -221,7 +221,7 @@ impl<'a> PanelChart<'a> {
         }
     }
 
-    fn expected(&self, up: &dyn Fn(f64) -> Position) -> Vec<Series<'a>> {
+    fn expected_series(&self, up: &dyn Fn(f64) -> Position) -> Vec<Series<'a>> {
         let all = unique_estimates(self.group);
         let series = |line: &'a EstimateLine| {
             let at = all.iter().position(|known| known.name == line.name).unwrap_or(0);

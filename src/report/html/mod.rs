@@ -50,7 +50,7 @@ const SECTIONS: [Section; 11] = [
     table::write,
     probes::extras,
     probes::write,
-    probes::why,
+    probes::write_reasons,
     below::warnings,
     below::gaps,
     top::conditions,

@@ -40,7 +40,7 @@ impl<'a> Page<'a> {
         });
         let first = firsts.collect();
         let (skipped, answer) =
-            (analysis::skipped(session), analysis::answer_with(session, results, &probes));
+            (analysis::list_skipped(session), analysis::answer_with(session, results, &probes));
         // The browser wraps the lines of a page.
         let look = Look { width: usize::MAX / 2, color: false, ascii: false, ..*look };
         Page {

@@ -97,7 +97,7 @@ fn cell_html(cell: &Cell) -> String {
 }
 
 /// Writes the cost of an operation on each curve, and the limits of the cells.
-pub fn why(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_reasons(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = Lines { look: &page.look, lines: Vec::new() };
     below::add_why(&mut lines, page.session, &page.rows);
     write_list("why", "Why", &lines, out)

@@ -58,7 +58,7 @@ impl<'a> Column<'a> {
     }
 
     /// Returns the bounds of the drawn expected range, which is never too small to be seen.
-    fn expected(&self, row: &Bar) -> Option<(f64, f64)> {
+    fn expected_range(&self, row: &Bar) -> Option<(f64, f64)> {
         row.point.expected.map(|(low, high)| (self.x(low), self.x(high).max(self.x(low) + 2.0)))
     }
 
@@ -90,7 +90,7 @@ impl<'a> Column<'a> {
             let opacity = if row.point.wrong { 0.35 } else { 0.85 };
             scene.area(rectangle(self.from, to, middle, BAR_HEIGHT), INK, opacity);
         }
-        let expected = self.expected(row);
+        let expected = self.expected_range(row);
         if let Some(ends) = expected {
             draw_expected(ends, middle, scene);
         }

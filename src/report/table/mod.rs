@@ -113,7 +113,7 @@ fn add_notes(
     findings: &Findings,
 ) {
     below::add_warnings(page, findings, rows.len());
-    below::add_missing(page, rows, &analysis::skipped(session));
+    below::add_missing(page, rows, &analysis::list_skipped(session));
     probes::add_notes(page, probes, &analysis::skipped_probes(session));
     probes::add_estimates(page, probes, false);
     below::add_whole_file(page, session, rows);

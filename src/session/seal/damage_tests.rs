@@ -48,13 +48,13 @@ fn recorded(dir: &Path, replanned: bool) -> std::path::PathBuf {
     recorder.path().into()
 }
 
-fn known(session: &Session) -> HashMap<(u32, u32), Arc<Trial>> {
+fn index_trials(session: &Session) -> HashMap<(u32, u32), Arc<Trial>> {
     session.trials.iter().map(|trial| ((trial.cell, trial.round), trial.clone())).collect()
 }
 
 /// Loads `bytes` and checks that the trials are those measured, of the same plan. Returns their
 /// number and the number of lines reported as lost.
-fn shown(path: &Path, bytes: &[u8], of: &Session) -> Option<(usize, u64)> {
+fn count_shown(path: &Path, bytes: &[u8], of: &Session) -> Option<(usize, u64)> {
     fs::write(path, bytes).unwrap();
     let session = match load(path) {
         Ok(session) => session,
@@ -64,8 +64,8 @@ fn shown(path: &Path, bytes: &[u8], of: &Session) -> Option<(usize, u64)> {
             return None;
         }
     };
-    let measured = known(of);
-    assert_eq!(known(&session).len(), session.trials.len(), "a trial twice");
+    let measured = index_trials(of);
+    assert_eq!(index_trials(&session).len(), session.trials.len(), "a trial twice");
     for trial in &session.trials {
         assert_eq!(measured.get(&(trial.cell, trial.round)), Some(trial), "it was never measured");
     }
@@ -88,7 +88,7 @@ fn a_flipped_bit_costs_at_most_the_lines_it_is_in() {
             let (mut flipped, bit) = (bytes.clone(), random.below(bytes.len() * 8));
             flipped[bit / 8] ^= 1 << (bit % 8);
             // A damaged line feed costs the lines on both sides of it.
-            let (trials, lost) = shown(&path, &flipped, &of)
+            let (trials, lost) = count_shown(&path, &flipped, &of)
                 .unwrap_or_else(|| panic!("bit {bit}: {:?}", load(&path)));
             assert!(trials >= 18, "bit {bit}: {trials} of 20");
             assert!(
@@ -114,9 +114,9 @@ fn rubbish_zeros_and_cuts_cost_what_they_cover() {
         let cut = header + random.below(bytes.len() - header);
         let rubbish: Vec<u8> = (0..random.below(300)).map(|_| random.below(256) as u8).collect();
         let tail = [&bytes[..cut], &rubbish].concat();
-        assert_eq!(shown(&path, &tail, &of).unwrap().0, whole_before(cut), "tail {round}");
+        assert_eq!(count_shown(&path, &tail, &of).unwrap().0, whole_before(cut), "tail {round}");
         assert_eq!(
-            shown(&path, &bytes[..cut], &of).unwrap(),
+            count_shown(&path, &bytes[..cut], &of).unwrap(),
             (whole_before(cut), 0),
             "cut {round}"
         );
@@ -124,7 +124,7 @@ fn rubbish_zeros_and_cuts_cost_what_they_cover() {
         let end = (cut + random.below(600)).min(bytes.len());
         zeros[cut..end].fill(0);
         let covered = whole_before(bytes.len()) - whole_before(cut);
-        let (trials, lost) = shown(&path, &zeros, &of).unwrap();
+        let (trials, lost) = count_shown(&path, &zeros, &of).unwrap();
         assert!(
             trials >= 20 - covered
                 && (trials == 20 || end == bytes.len() || lost >= 20 - trials as u64),
@@ -144,18 +144,22 @@ fn lines_that_are_exchanged_doubled_or_removed() {
             let (one, other) = (random.below(lines.len()), random.below(lines.len()));
             let mut changed = lines.clone();
             changed.swap(one, other);
-            assert_eq!(shown(&path, &changed.concat(), &of), Some((20, 0)), "{one} and {other}");
+            assert_eq!(
+                count_shown(&path, &changed.concat(), &of),
+                Some((20, 0)),
+                "{one} and {other}"
+            );
             let mut changed = lines.clone();
             changed.insert(other, lines[one]);
             assert_eq!(
-                shown(&path, &changed.concat(), &of).unwrap().0,
+                count_shown(&path, &changed.concat(), &of).unwrap().0,
                 20,
                 "{one} again before {other}"
             );
             let mut changed = lines.clone();
             let gone = changed.remove(one).starts_with(b"{\"kind\":\"trial\"");
             assert_eq!(
-                shown(&path, &changed.concat(), &of).unwrap().0,
+                count_shown(&path, &changed.concat(), &of).unwrap().0,
                 20 - usize::from(gone),
                 "without {one}"
             );

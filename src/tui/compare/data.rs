@@ -104,7 +104,7 @@ impl LoadedComparison {
     }
 
     /// Returns the number of sessions other than the baseline.
-    pub fn others(&self) -> usize {
+    pub fn count_others(&self) -> usize {
         self.sheets.len()
     }
 }

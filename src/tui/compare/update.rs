@@ -30,7 +30,7 @@ fn ask(compare: &Compare, look: &Look) -> Vec<Effect> {
 pub fn handle_message(compare: &mut Compare, _: &mut Context, msg: Msg) -> Vec<Effect> {
     let Msg::Compared(compared) = msg else { return Vec::new() };
     if compared.requested == compare.requested && compare.is_waiting() {
-        compare.other = compare.other.min(compared.others().saturating_sub(1));
+        compare.other = compare.other.min(compared.count_others().saturating_sub(1));
         compare.scroll = 0;
         let metric = compare.overlay.metric;
         compare.overlay.show_sessions(&compared.views, metric);
@@ -44,7 +44,9 @@ pub fn act(compare: &mut Compare, ctx: &mut Context, action: Action) -> Vec<Effe
         ctx.request(Request::Go(Screen::Sessions));
         return Vec::new();
     }
-    let Some(got) = compare.got.as_ref().filter(|got| got.others() > 0) else { return Vec::new() };
+    let Some(got) = compare.got.as_ref().filter(|got| got.count_others() > 0) else {
+        return Vec::new();
+    };
     match action {
         Action::Table => turn(compare, View::Chart),
         Action::Toggle => turn(compare, View::Words),
@@ -64,8 +66,10 @@ pub fn act(compare: &mut Compare, ctx: &mut Context, action: Action) -> Vec<Effe
         }
         Action::Enter => return session_to_open(compare).map(Effect::Open).into_iter().collect(),
         _ if compare.view == View::Chart => in_chart(compare, action),
-        Action::Left => other(compare, compare.other.saturating_sub(1)),
-        Action::Right => other(compare, (compare.other + 1).min(got.others().saturating_sub(1))),
+        Action::Left => show_other(compare, compare.other.saturating_sub(1)),
+        Action::Right => {
+            show_other(compare, (compare.other + 1).min(got.count_others().saturating_sub(1)))
+        }
         _ => scroll(compare, ctx, action),
     }
     Vec::new()
@@ -77,7 +81,7 @@ fn turn(compare: &mut Compare, view: View) {
     compare.scroll = 0;
 }
 
-fn other(compare: &mut Compare, at: usize) {
+fn show_other(compare: &mut Compare, at: usize) {
     if at != compare.other {
         (compare.other, compare.scroll) = (at, 0);
     }
@@ -159,7 +163,7 @@ fn comparison_text(got: &LoadedComparison, look: &report::Look) -> Option<String
 
 /// Returns whether an action does something now.
 pub fn is_offered(compare: &Compare, action: Action) -> bool {
-    let others = compare.got.as_ref().map_or(0, LoadedComparison::others);
+    let others = compare.got.as_ref().map_or(0, LoadedComparison::count_others);
     let chart = compare.view == View::Chart;
     match action {
         Action::LogAxis => chart && others > 0,

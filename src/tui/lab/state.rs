@@ -191,7 +191,7 @@ impl Lab {
     }
 
     /// Returns the marked sessions that are visible, with their indexes.
-    pub fn others(&self) -> impl Iterator<Item = (usize, &MarkedSession)> {
+    pub fn marked_sessions(&self) -> impl Iterator<Item = (usize, &MarkedSession)> {
         let shown = self.data.id();
         let sessions = self.local.others.iter().chain(&self.marked).enumerate();
         sessions.filter(move |(_, other)| {

@@ -122,7 +122,7 @@ impl RunView {
         };
         RunView {
             hues: plan.cells.iter().map(&mut hue).collect(),
-            target: crate::tui::session_view::describe_target(&plan.target),
+            target: crate::tui::session_view::describe_targets(&plan),
             now: 0.0,
             series: Series::default(),
             axes: Axes::default(),
@@ -182,7 +182,7 @@ impl RunView {
         if self.metric() == Metric::Throughput {
             self.ceilings = bounds.lines();
             self.expected =
-                curves::expected(self.plan.cells.iter(), self.axis, self.metric(), bounds);
+                curves::expected_line(self.plan.cells.iter(), self.axis, self.metric(), bounds);
         }
     }
 

@@ -162,7 +162,7 @@ impl<'f> Curve<'f> {
         }
         let (across, down) = Canvas::dots_per_cell(canvas.ascii);
         let column = canvas.area.x + x.round() as u16 / across;
-        let (top, bottom) = between(low, high, rows).into_inner();
+        let (top, bottom) = rows_between(low, high, rows).into_inner();
         let down = i32::from(down);
         for row in top / down..=bottom / down {
             // The halves of the cell that are covered.
@@ -201,7 +201,7 @@ impl<'f> Curve<'f> {
             // stripes.
             let shift = (column / 2) % 2 * 2;
             let ascii = canvas.ascii;
-            for dot in between(low, high, rows).filter(|dot| {
+            for dot in rows_between(low, high, rows).filter(|dot| {
                 if ascii {
                     (dot / 3 + column) % 2 == 0
                 } else {
@@ -215,7 +215,7 @@ impl<'f> Curve<'f> {
 }
 
 /// Returns the rows of dots from one to the other that are on the canvas.
-fn between(low: f64, high: f64, rows: f64) -> std::ops::RangeInclusive<i32> {
+fn rows_between(low: f64, high: f64, rows: f64) -> std::ops::RangeInclusive<i32> {
     let (top, bottom) = (low.min(high).round().max(0.0), low.max(high).round().min(rows - 1.0));
     top as i32..=bottom as i32
 }

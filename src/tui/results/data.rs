@@ -110,8 +110,12 @@ impl Data {
         self.curves = curves::curves(&self.view.results, self.axis, metric);
         let results = &self.view.results;
         let jobs = results.iter().map(|result| &result.cell);
-        self.expected =
-            curves::expected(jobs, self.axis, metric, &Bounds::from_session(&self.view.session));
+        self.expected = curves::expected_line(
+            jobs,
+            self.axis,
+            metric,
+            &Bounds::from_session(&self.view.session),
+        );
         self.shared_warnings = shared_warnings(&self.curves, results);
         self.points = self
             .curves

@@ -145,7 +145,7 @@ impl Results {
     }
 
     /// Returns the estimate in a row of the legend.
-    pub fn expected(&self, row: usize) -> Option<&Expected> {
+    pub fn expected_at(&self, row: usize) -> Option<&Expected> {
         let data = self.data.as_ref()?;
         data.expected.get(row.checked_sub(data.curves.len())?)
     }
@@ -158,7 +158,7 @@ impl Results {
             if !self.chart.hidden_curves.remove(&index) {
                 self.chart.hidden_curves.insert(index);
             }
-        } else if let Some(name) = self.expected(row).map(|line| line.name.clone())
+        } else if let Some(name) = self.expected_at(row).map(|line| line.name.clone())
             && !self.chart.hidden_estimates.remove(&name)
         {
             self.chart.hidden_estimates.insert(name);

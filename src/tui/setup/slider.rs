@@ -18,7 +18,7 @@ pub enum End {
 }
 
 impl End {
-    pub fn other(self) -> End {
+    pub fn opposite(self) -> End {
         match self {
             End::Low => End::High,
             End::High => End::Low,

@@ -117,7 +117,7 @@ impl EffectHandler for Shell {
             }
             Effect::PlanLab(question) => self.look_up(move || look_up::plan_lab(&question)),
             Effect::MarkOnLab(id) => {
-                self.look_up(move || Msg::MarkedOnLab(look_up::other(&id).map(Box::new)))
+                self.look_up(move || Msg::MarkedOnLab(look_up::load_other(&id).map(Box::new)))
             }
             Effect::Open(id) => self.look_up(move || Msg::Opened(look_up::open(&id).map(Box::new))),
             Effect::Course { path, cell } => self.look_up(move || look_up::course(path, cell)),

@@ -115,7 +115,7 @@ pub fn plan_lab(question: &Question) -> Msg {
 }
 
 /// Loads the values of a session for its marks on the bars.
-pub fn other(id: &str) -> Result<MarkedSession, String> {
+pub fn load_other(id: &str) -> Result<MarkedSession, String> {
     load(id).map(|session| {
         MarkedSession::from_session(&session, format!("{} UTC", to_minute(&session.created)))
     })

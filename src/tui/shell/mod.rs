@@ -130,7 +130,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
         .with_others(files.collect());
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
     if let Some(why) = lost {
-        model.toasts.failed(model.now, why);
+        model.toasts.fail(model.now, why);
     }
     let mut first = vec![Effect::Host];
     first.extend(model.setup.start());

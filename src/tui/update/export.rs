@@ -58,7 +58,7 @@ pub fn finish(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
             model.toasts.good(model.now, format!("wrote {}", show_path(&path)));
         }
         Outcome::Failed(why) => {
-            model.toasts.failed(model.now, format!("not written: {why}"));
+            model.toasts.fail(model.now, format!("not written: {why}"));
             if let Some(Popup::Export(form)) = at.and_then(|at| model.popups.get_mut(at)) {
                 form.error = Some(why);
             }
@@ -84,7 +84,7 @@ pub fn finish(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
                     ));
                 }
                 // No one can answer a question.
-                None => model.toasts.failed(
+                None => model.toasts.fail(
                     model.now,
                     format!("not written: {} already exists", show_path(&over.path)),
                 ),

@@ -68,7 +68,7 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         }
         Msg::Again(Ok(plan)) => run::start(model, (*plan).into()),
         Msg::Opened(Err(why)) | Msg::Again(Err(why)) | Msg::Failed(why) => {
-            model.toasts.failed(now, why);
+            model.toasts.fail(now, why);
             Vec::new()
         }
         Msg::Done { text, sessions } => {
@@ -93,7 +93,7 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         | Msg::MarkedOnLab(_)
         | Msg::Course { .. } => screens::handle_message(model, msg),
         Msg::Panicked(text) => {
-            model.toasts.failed(now, format!("this is a bug in iotui, please report it: {text}"));
+            model.toasts.fail(now, format!("this is a bug in iotui, please report it: {text}"));
             Vec::new()
         }
     }

@@ -57,7 +57,7 @@ pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
 pub fn fail(model: &mut Model, why: String) -> Vec<Effect> {
     let back = if measures_only_probes(model) { Screen::Lab } else { Screen::Setup };
     live::end(&mut model.live);
-    model.toasts.failed(model.now, why);
+    model.toasts.fail(model.now, why);
     let mut effects = go(model, back);
     effects.extend(quit_if_leaving(model));
     effects
@@ -69,14 +69,14 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
     // The question whether to stop the run is moot.
     model.popups.retain(|popup| !matches!(popup, Popup::Question { then: Then::Quit, .. }));
     if let Some(why) = &error {
-        model.toasts.failed(model.now, why.clone());
+        model.toasts.fail(model.now, why.clone());
     }
     // That a run has no file was reported when it started.
     let has_file = shown.as_ref().is_some_and(|shown| shown.path.is_some());
     if has_file {
         model.live.unsaved.clone_from(&unsaved);
         if let Some(why) = &unsaved {
-            model.toasts.failed(model.now, describe_unsaved(why));
+            model.toasts.fail(model.now, describe_unsaved(why));
         }
     }
     let mut effects = vec![Effect::Title("iotui".into())];
@@ -130,9 +130,9 @@ pub fn report_saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Ve
     }
     match (model.live.unsaved().is_some(), &unsaved) {
         (false, Some(why)) if id.is_empty() => {
-            model.toasts.failed(model.now, format!("this run is not saved: {why}"))
+            model.toasts.fail(model.now, format!("this run is not saved: {why}"))
         }
-        (false, Some(why)) => model.toasts.failed(model.now, describe_unsaved(why)),
+        (false, Some(why)) => model.toasts.fail(model.now, describe_unsaved(why)),
         (true, None) => model.toasts.good(model.now, "saved again: the session is complete"),
         _ => {}
     }

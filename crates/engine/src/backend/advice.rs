@@ -65,7 +65,7 @@ pub(super) fn advise(file: &File, job: &Job) -> Result<(), BackendError> {
     ];
     for (_, advice) in options.into_iter().filter(|(option, _)| job.backend.has(option.name)) {
         posix_fadvise(file.as_fd(), 0, 0, advice)
-            .map_err(|error| refused("posix_fadvise", error.into()))?;
+            .map_err(|error| call_error("posix_fadvise", error.into()))?;
     }
     Ok(())
 }
@@ -82,10 +82,10 @@ pub(super) fn will_need(file: &File, enabled: bool, work: &mut Work) {
     if let Err(error) =
         posix_fadvise(file.as_fd(), offset, len, PosixFadviseAdvice::POSIX_FADV_WILLNEED)
     {
-        work.abort(refused("posix_fadvise", error.into()));
+        work.abort(call_error("posix_fadvise", error.into()));
     }
 }
 
-pub(super) fn refused(call: &str, error: std::io::Error) -> BackendError {
+pub(super) fn call_error(call: &str, error: std::io::Error) -> BackendError {
     Unsupported(format!("{call}: {error}")).into()
 }

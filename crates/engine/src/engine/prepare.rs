@@ -21,17 +21,20 @@ pub(super) fn prepare(
     job: &Job,
     cut: &dyn Fn() -> bool,
 ) -> Result<Ready, Failure> {
-    fn failed(what: &str, error: std::io::Error) -> Failure {
+    fn preparation_error(what: &str, error: std::io::Error) -> Failure {
         Failure::Cell(format!("{what}: {error}"))
     }
     if job.appends() {
         open_target
             .truncate()
-            .map_err(|e| failed("cannot truncate the file before the trial", e))?;
+            .map_err(|e| preparation_error("cannot truncate the file before the trial", e))?;
     }
     if job.op == Op::Write {
         // Pages that earlier trials left dirty would be written back during this one.
-        open_target.file.sync_data().map_err(|e| failed("fdatasync before the trial", e))?;
+        open_target
+            .file
+            .sync_data()
+            .map_err(|e| preparation_error("fdatasync before the trial", e))?;
     }
     match job.cache {
         Cache::AsIs => Ok(Ready {
@@ -40,9 +43,9 @@ pub(super) fn prepare(
         }),
         Cache::Cold => {
             drop_caches(open_target.cold)
-                .map_err(|e| failed("cannot drop the caches of all files", e))?;
+                .map_err(|e| preparation_error("cannot drop the caches of all files", e))?;
             let dropped = cold::make_cold(&open_target.file, job.span)
-                .map_err(|e| failed("cannot drop the file from the page cache", e))?;
+                .map_err(|e| preparation_error("cannot drop the file from the page cache", e))?;
             let cached = dropped.left.map(|left| to_bytes(&left, job.span));
             let left = cached.map_or(0, |c| c.resident);
             let mapped_by = if left > 0 { mapping_processes(open_target) } else { Vec::new() };
@@ -57,7 +60,7 @@ pub(super) fn prepare(
                 })
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Err(Failure::Stopped),
-            Err(error) => Err(failed("cannot read the file into the page cache", error)),
+            Err(error) => Err(preparation_error("cannot read the file into the page cache", error)),
         },
     }
 }

@@ -61,7 +61,7 @@ fn cells(request: &PlanRequest) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     skipped.retain(|skipped| !seen.contains(&skipped.cell));
     match passed_over {
         Some(error) if cells.is_empty() => Err(error),
-        _ if cells.is_empty() && needs_file(request.resolved.presets) => Err(refused(&skipped)),
+        _ if cells.is_empty() && needs_file(request.resolved.presets) => Err(refusal(&skipped)),
         _ => Ok((cells, skipped)),
     }
 }
@@ -187,7 +187,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
 
 /// Returns the error for a plan without cells: the first reason, and the remedy if every block was
 /// too large.
-fn refused(skipped: &[Skipped]) -> PlanError {
+fn refusal(skipped: &[Skipped]) -> PlanError {
     let Some(Skipped { cell, reason }) = skipped.first() else { return PlanError::Nothing };
     let most = skipped.iter().map(|s| s.cell.span).max().unwrap_or(0);
     // For direct I/O, fitting in the file is not enough.

@@ -67,7 +67,7 @@ impl Cpu {
                 .or_else(|| info.get("CPU implementer").map(|code| implementer(&code)))
                 .unwrap_or_default(),
             online: count,
-            allowed: allowed(root).unwrap_or(count),
+            allowed: count_allowed(root).unwrap_or(count),
             quota: quota::cpus(root),
             cores,
             sockets: sockets.max(1),
@@ -100,7 +100,7 @@ fn online(root: &Root, info: &Info) -> Vec<u32> {
     if listed.is_empty() { (0..info.processors.max(1) as u32).collect() } else { listed }
 }
 
-fn allowed(root: &Root) -> Option<u32> {
+fn count_allowed(root: &Root) -> Option<u32> {
     let status = root.text("/proc/self/status")?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     u32::try_from(cpu_list(list).len()).ok().filter(|count| *count > 0)

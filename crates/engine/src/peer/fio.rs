@@ -156,7 +156,7 @@ impl Peer for Fio {
         fn unexpected(why: String) -> PeerError {
             PeerError::Output { program: "fio", why }
         }
-        fn failed(line: String) -> PeerError {
+        fn line_error(line: String) -> PeerError {
             PeerError::Failed { program: "fio", line }
         }
         // Warnings may precede the JSON.
@@ -165,19 +165,18 @@ impl Peer for Fio {
         let report = match documents.next() {
             Some(Ok(report)) => report,
             Some(Err(error)) => {
-                return Err(
-                    first_line(output.stderr).map_or_else(|| unexpected(error.to_string()), failed)
-                );
+                return Err(first_line(output.stderr)
+                    .map_or_else(|| unexpected(error.to_string()), line_error));
             }
             None => {
                 return Err(first_line(output.stderr)
                     .or_else(|| first_line(output.stdout))
-                    .map_or_else(|| unexpected("no output".into()), failed));
+                    .map_or_else(|| unexpected("no output".into()), line_error));
             }
         };
         if let Some(job) = report.jobs.iter().find(|job| job.error != 0) {
             let errno = || std::io::Error::from_raw_os_error(job.error).to_string();
-            return Err(failed(first_line(output.stderr).unwrap_or_else(errno)));
+            return Err(line_error(first_line(output.stderr).unwrap_or_else(errno)));
         }
         if report.jobs.len() != task.parts.len() {
             return Err(unexpected(format!(

@@ -72,11 +72,11 @@ impl Choice {
                 (None, Some(_)) => return Err(ChoiceError::NoValue { backend, option }),
                 (Some(_), Some(value)) => {
                     let why = match units::parse_bytes(value) {
-                        Ok(size) if (1..=known.most()).contains(&size) => continue,
-                        Ok(_) if known.most() < 1 << 20 => {
-                            format!("between 1 and {}", known.most())
+                        Ok(size) if (1..=known.max_value()).contains(&size) => continue,
+                        Ok(_) if known.max_value() < 1 << 20 => {
+                            format!("between 1 and {}", known.max_value())
                         }
-                        Ok(_) => format!("between 1 and {}", units::short_bytes(known.most())),
+                        Ok(_) => format!("between 1 and {}", units::short_bytes(known.max_value())),
                         Err(error) => error.to_string(),
                     };
                     return Err(ChoiceError::BadValue {

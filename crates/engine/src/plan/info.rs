@@ -57,7 +57,7 @@ pub struct Opt {
 impl Opt {
     /// Returns the largest value: of a number (`N`) what one vectored call takes (UIO_MAXIOV), of a
     /// size 1 GiB.
-    pub fn most(&self) -> u64 {
+    pub fn max_value(&self) -> u64 {
         if self.value == Some("N") { 1024 } else { 1 << 30 }
     }
 }

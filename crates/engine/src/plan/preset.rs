@@ -79,7 +79,7 @@ const ONCE: &[&str] = &[
 
 impl PresetError {
     /// Returns the reason without the name of the preset, for a list of presets.
-    pub fn why(&self) -> String {
+    pub fn reason(&self) -> String {
         match self {
             PresetError::Unknown(unknown) => unknown.to_string(),
             PresetError::Syntax { why, .. } => why.clone(),
@@ -332,7 +332,8 @@ mod tests {
                 .contains("line 8: budget applies to the whole run")
         );
         assert!(Preset::parse("x", "about = ").unwrap_err().to_string().contains("line 1: "));
-        let unknown = Preset::parse("x", "about='a'\nexperiment='sweep'\nfoo=1").unwrap_err().why();
+        let unknown =
+            Preset::parse("x", "about='a'\nexperiment='sweep'\nfoo=1").unwrap_err().reason();
         assert!(
             unknown.starts_with("line 3: unknown field `foo`") && !unknown.contains('|'),
             "{unknown}"
@@ -342,8 +343,9 @@ mod tests {
     #[test]
     fn a_paragraph_is_not_asked_for_but_names_that_are_known_are() {
         let names = Names { experiments: &["sweep"], infos: &[] };
-        let read =
-            |text: &str| Preset::parse_knowing("x", text, Some(names)).map_err(|error| error.why());
+        let read = |text: &str| {
+            Preset::parse_knowing("x", text, Some(names)).map_err(|error| error.reason())
+        };
         assert_eq!(read("about='a'\nexperiment='sweep'").unwrap().doc, "");
         assert_eq!(
             read("about='a'\nexperiment='swep'").unwrap_err(),

@@ -107,7 +107,7 @@ impl Ratio {
 
     /// Returns the largest possible factor between the two: `1.6` if the upper end is 1.6 and the
     /// lower 0.8.
-    pub fn most(&self) -> f64 {
+    pub fn max_change(&self) -> f64 {
         self.interval().map_or(f64::INFINITY, |(low, high)| high.max(1.0 / low))
     }
 

@@ -54,7 +54,7 @@ impl Cost {
         if sizes.len() < 3 {
             return None;
         }
-        let mut line = Line::least(&points, |_, nanos| nanos.powi(-2))?;
+        let mut line = Line::least_squares(&points, |_, nanos| nanos.powi(-2))?;
         let mut scale = 0.0;
         for _ in 0..ROUNDS {
             scale = line.scale(&points);
@@ -64,7 +64,7 @@ impl Cost {
                 let huber = if error <= HUBER * scale { 1.0 } else { HUBER * scale / error };
                 huber / (time * time)
             };
-            line = Line::least(&points, weight)?;
+            line = Line::least_squares(&points, weight)?;
         }
         Some(line.cost(&points, scale.max(spread)))
     }
@@ -104,7 +104,7 @@ struct Line {
 impl Line {
     /// Returns the weighted least-squares line with no part below 0; the weights apply to squared
     /// nanoseconds.
-    fn least(points: &[(f64, f64)], weight: impl Fn(f64, f64) -> f64) -> Option<Line> {
+    fn least_squares(points: &[(f64, f64)], weight: impl Fn(f64, f64) -> f64) -> Option<Line> {
         // Sizes are relative to the largest, so that the sums have similar magnitudes.
         let unit = points.iter().map(|(bytes, _)| *bytes).fold(0.0, f64::max);
         let (mut one, mut x, mut xx, mut y, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);

@@ -33,7 +33,7 @@ pub fn plateaus(values: &[f64]) -> Vec<Plateau> {
             let level = middle(&values[first..=last]);
             // One plateau that noise broke in two.
             match found.last_mut().filter(|before| {
-                before.last + 1 == first && within(MAX_CLOSE_RATIO, before.level, level)
+                before.last + 1 == first && lie_within(MAX_CLOSE_RATIO, before.level, level)
             }) {
                 Some(before) => {
                     before.last = last;
@@ -51,7 +51,7 @@ fn sound(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
-fn within(factor: f64, a: f64, b: f64) -> bool {
+fn lie_within(factor: f64, a: f64, b: f64) -> bool {
     sound(a) && sound(b) && a.max(b) / a.min(b) <= factor
 }
 
@@ -61,7 +61,7 @@ fn stretch(values: &[f64], first: usize) -> usize {
         let factor = if last == first + 1 { MAX_CLOSE_RATIO } else { LEVEL };
         values[first..=last]
             .iter()
-            .all(|one| values[first..=last].iter().all(|other| within(factor, *one, *other)))
+            .all(|one| values[first..=last].iter().all(|other| lie_within(factor, *one, *other)))
     };
     (first + 1..values.len()).take_while(|last| level(*last)).last().unwrap_or(first)
 }

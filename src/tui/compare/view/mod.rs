@@ -24,7 +24,7 @@ pub fn draw(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) 
     let look = ctx.look;
     match (&compare.got, compare.view) {
         (None, _) => waiting(look, compare, body, buf),
-        (Some(got), View::Chart) if got.others() > 0 => {
+        (Some(got), View::Chart) if got.count_others() > 0 => {
             overlay::draw(look, got, &compare.overlay, compare.log(), body, buf)
         }
         (Some(got), view) => page(look, compare, got, view, body, buf),
@@ -210,7 +210,7 @@ fn divide(look: &Look, title: &str, right: &str, at: &mut u16, inner: Rect, buf:
 
 /// Describes which sessions are compared, the index, and whether a comparison is pending.
 fn state(look: &Look, compare: &Compare, got: &LoadedComparison) -> String {
-    let others = got.others();
+    let others = got.count_others();
     let mut parts = Vec::new();
     if compare.is_waiting() {
         parts.push("comparing ...".to_string());

@@ -46,7 +46,7 @@ fn a_reference_is_shown_with_its_unknown_probes() {
     stage.tell(Msg::Opened(Ok(Box::new(SessionView::new(xeon, None)))));
     let lab = &stage.model.lab;
     assert_eq!(
-        (lab.data.title.as_str(), lab.others().count()),
+        (lab.data.title.as_str(), lab.marked_sessions().count()),
         ("xeon-os", 0),
         "it is no mark on its own bars"
     );
@@ -62,7 +62,7 @@ fn a_reference_is_shown_with_its_unknown_probes() {
 fn sessions_are_marked_where_they_have_the_cell() {
     let mut stage = opened();
     fn marked(stage: &testing::Stage) -> Vec<String> {
-        stage.model.lab.others().map(|(_, other)| other.id.clone()).collect::<Vec<_>>()
+        stage.model.lab.marked_sessions().map(|(_, other)| other.id.clone()).collect::<Vec<_>>()
     }
     assert_eq!(marked(&stage), ["xeon-os"], "references are marked by themselves");
     let listed = |id: &str, probes| Listed {

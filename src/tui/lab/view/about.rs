@@ -200,7 +200,7 @@ impl Text<'_> {
         if let Some(estimate) = estimate {
             self.estimate(slot, result, estimate);
         }
-        for (at, other) in lab.others() {
+        for (at, other) in lab.marked_sessions() {
             if let Some(value) = other.value(&slot.cell, slot.unit) {
                 let (symbol, style) = sign(self.look, at);
                 let median = result.and_then(|result| result.value).map(|of| of.summary.median);

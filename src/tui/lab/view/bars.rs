@@ -267,7 +267,7 @@ fn build_track(
     let bar =
         value.map(|s| (at(s.median), (s.low.map_or(f64::NAN, at), s.high.map_or(f64::NAN, at))));
     let expected = lab.estimate(slot).map(|estimate| (at(estimate.low), at(estimate.high)));
-    let marks = lab.others().filter_map(|(index, other)| {
+    let marks = lab.marked_sessions().filter_map(|(index, other)| {
         let (symbol, style) = sign(look, index);
         Some(Mark { at: at(other.value(&slot.cell, slot.unit)?), symbol, style })
     });

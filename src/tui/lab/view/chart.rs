@@ -53,7 +53,7 @@ fn marked_points(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
         each.filter_map(|(cell, point)| Some(Point::new(point.x, other.value(cell, curves.unit)?)))
             .collect()
     };
-    lab.others()
+    lab.marked_sessions()
         .map(|(at, other)| (at, points_of(other)))
         .filter(|(_, points)| !points.is_empty())
         .collect()

@@ -54,7 +54,7 @@ fn parts(look: &Look, lab: &Lab) -> Vec<Vec<Span<'static>>> {
         ]);
     }
     for (at, other) in lab
-        .others()
+        .marked_sessions()
         .filter(|(_, other)| slots().any(|slot| other.value(&slot.cell, slot.unit).is_some()))
     {
         let (symbol, style) = sign(look, at);

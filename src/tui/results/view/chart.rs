@@ -40,7 +40,7 @@ struct ChartParts<'a> {
 fn chart_parts<'a>(look: &Look, results: &Results, data: &'a Data) -> ChartParts<'a> {
     let on =
         data.expected.iter().filter(|line| !results.chart.hidden_estimates.contains(&line.name));
-    let selected = results.expected(results.chart.series);
+    let selected = results.expected_at(results.chart.series);
     let mut series: Vec<Series> = on
         .map(|line| Series {
             emphasis: selected.is_some_and(|selected| selected.name == line.name),

@@ -50,7 +50,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
     let mut rows: Vec<Row> =
         shown.iter().map(|curve| readout.row(look, results, data, curve)).collect();
     let expected = (first + rows.len()..(first + height).min(data.legend_rows()))
-        .filter_map(|row| results.expected(row));
+        .filter_map(|row| results.expected_at(row));
     rows.extend(expected.map(|line| readout.expected_row(look, results, line)).collect::<Vec<_>>());
     let columns = readout.columns(&rows, usize::from(area.width));
     let taken = pane::width(&title) as u16 + 5;
@@ -278,7 +278,7 @@ pub fn badge(look: &Look, result: &CellResult) -> (String, Style) {
 
 /// Draws the details of the point under the cursor, beside the chart.
 pub fn draw_point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
-    if let Some(line) = results.expected(results.chart.series) {
+    if let Some(line) = results.expected_at(results.chart.series) {
         draw_text(look, "Estimate", Role::Title, parts.point_title, 0, buf);
         let area = Rect::new(
             parts.point.x + 1,

@@ -19,7 +19,7 @@ use crate::tui::view::pane;
 
 pub fn draw(sessions: &Sessions, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     if sessions.count() == 0 {
-        return none(sessions, ctx.look, body, buf);
+        return draw_empty(sessions, ctx.look, body, buf);
     }
     let (list, shown) = areas(body);
     self::list(ctx.look, sessions, list, buf);
@@ -75,7 +75,7 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
 }
 
 /// Draws a text where there is nothing to list.
-fn none(sessions: &Sessions, look: &Look, area: Rect, buf: &mut Buffer) {
+fn draw_empty(sessions: &Sessions, look: &Look, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Sessions", "", true, area, buf);
     let say = |text: &str, role: Role| {
         Line::from(Span::styled(text.to_string(), look.style(role))).centered()

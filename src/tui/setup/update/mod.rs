@@ -130,7 +130,7 @@ fn act_on_blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Ef
             change::change_band(setup, ctx, |band| Some(band.set_end(end, slider::MAX_POWER)))
         }
         Action::Toggle | Action::Enter => {
-            setup.end = end.other();
+            setup.end = end.opposite();
             Vec::new()
         }
         _ => Vec::new(),

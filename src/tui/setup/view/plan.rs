@@ -236,7 +236,9 @@ fn describe_target(proposed: &Proposed, start: &Path) -> String {
     match &plan.target {
         TargetSpec::None => "needs no file".into(),
         TargetSpec::File { .. } if !plan.others.is_empty() => {
-            format!("reads {} files, {size} each; writes nothing", plan.targets().count())
+            let least = plan.targets().map(TargetSpec::size).min().unwrap_or(0);
+            let (count, least) = (plan.targets().count(), show_bytes(least));
+            format!("reads {count} files, up to {least} of each; writes nothing")
         }
         TargetSpec::File { path, .. } => {
             format!("reads {}, {size}; writes nothing", show_path(path))

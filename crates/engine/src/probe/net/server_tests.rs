@@ -306,11 +306,11 @@ fn excess_clients_are_turned_away_and_can_come_back_later() {
     }
     // Silent connections occupy no client's place, and their number is limited too.
     let silent: Vec<TcpStream> = (0..10).map(|_| far.connect_plain()).collect();
-    fn closed(stream: &TcpStream) -> bool {
+    fn is_closed(stream: &TcpStream) -> bool {
         stream.set_nonblocking(true).unwrap();
         (&mut &*stream).read(&mut [0]).is_ok_and(|got| got == 0)
     }
-    while silent.iter().filter(|stream| closed(stream)).count() < 7 {
+    while silent.iter().filter(|stream| is_closed(stream)).count() < 7 {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
     drop(silent);

@@ -79,7 +79,7 @@ impl<'a> CellEvidence<'a> {
 
     /// Returns `in 2 of 5 trials`.
     pub(super) fn in_trials(&self, count: usize) -> String {
-        format!("in {count} of {} trials", self.trials.len())
+        format!("in {count} of {}", units::show_trials(self.trials.len()))
     }
 
     /// Sums `figure` over the trials.
