@@ -23,6 +23,7 @@ mod peers;
 mod presets;
 mod properties;
 mod races;
+mod refine;
 mod screen;
 mod serve;
 mod shrink;

@@ -23,6 +23,11 @@ pub struct Args {
     #[arg(long, value_name = "SESSION", help_heading = WHAT)]
     pub plan: Option<String>,
 
+    /// Add rounds to an earlier session: the new one has the trials of both. Only --trials (of
+    /// further rounds), --until and --budget may be changed
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["plan", "baseline", "files", "dir", "keep", "preset"], help_heading = WHAT)]
+    pub refine: Option<String>,
+
     /// Run the plan of an earlier session again and compare; other options must describe the same
     /// cells
     #[arg(long, value_name = "SESSION", conflicts_with = "plan", help_heading = WHAT)]

@@ -5,33 +5,51 @@ use anyhow::Context;
 use super::args::Args;
 use super::gate::{self, Gate};
 use super::named_session::load_named;
-use crate::engine::{Proposal, ProposeError, propose};
+use crate::engine::{Earlier, Proposal, ProposeError, propose};
 use crate::experiment::PlanError;
+use crate::host::Host;
 use crate::plan::{Plan, Presets, ProbeCell, Settings};
 use crate::report::print_message;
 use crate::runner;
 use crate::runner::ReplanError;
 use crate::text;
 
-/// Makes the plan, and the gate of its run.
-pub(super) fn plan(
-    args: &Args,
-    settings: &Settings,
-    presets: &Presets,
-) -> anyhow::Result<(Plan, Option<Gate>)> {
-    let (plan, gate) = match (&args.plan, &args.baseline) {
-        (_, Some(text)) => {
-            gate::plan(args, settings, presets, text).map(|(plan, gate)| (plan, Some(gate)))?
+/// What to run.
+pub(super) struct Task {
+    pub plan: Plan,
+    /// What the run continues.
+    pub earlier: Earlier,
+    pub gate: Option<Gate>,
+}
+
+impl From<Plan> for Task {
+    fn from(plan: Plan) -> Task {
+        Task { plan, earlier: Earlier::default(), gate: None }
+    }
+}
+
+/// Makes the plan, with what it continues and the gate of its run.
+pub(super) fn task(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Task> {
+    let task: Task = match (&args.plan, &args.baseline, &args.refine) {
+        (_, Some(text), _) => {
+            let (plan, gate) = gate::plan(args, settings, presets, text)?;
+            Task { gate: Some(gate), ..plan.into() }
         }
-        (Some(text), None) => (make_again(args, settings, text)?, None),
-        (None, None) => (make_new(args, settings, presets)?, None),
+        (Some(text), ..) => make_again(args, settings, text)?.into(),
+        (.., Some(text)) => {
+            let session = load_named(text).context("--refine")?;
+            let (plan, earlier) = runner::refine(&session, settings, &Host::collect())?;
+            Task { earlier, ..plan.into() }
+        }
+        (None, None, None) => make_new(args, settings, presets)?.into(),
     };
+    let plan = &task.plan;
     let mut probes =
         plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
     if settings.remote.is_some() && !probes.any(ProbeCell::is_far) {
         return Err(PlanError::RemoteOfNone.into());
     }
-    Ok((plan, gate))
+    Ok(task)
 }
 
 fn make_new(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {

@@ -17,10 +17,11 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 use gate::{Gate, GateResult};
+use make::Task;
 use watch::Outcome;
 
 use crate::analysis;
-use crate::engine::{Control, OpenTarget, locate};
+use crate::engine::{Control, Earlier, OpenTarget, locate};
 use crate::host::Host;
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
@@ -46,7 +47,8 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
         print_message(format!("iotui: your preset {} is ignored: {}", broken.id, broken.why));
     }
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
-    let (plan, gate) = planning::within(budget, || make::plan(args, settings, presets))?;
+    let Task { plan, earlier, gate } =
+        planning::within(budget, || make::task(args, settings, presets))?;
     let plan = Arc::new(plan);
     if let Some(path) =
         args.out.output.as_ref().filter(|path| plan.targets().any(|of| locate::is_target(of, path)))
@@ -86,7 +88,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     if let Some(gate) = &gate {
         gate.warn(args, &session);
     }
-    let outcome = measure(args, format, &plan, recorder.as_ref(), session);
+    let outcome = measure(args, format, (&plan, earlier), recorder.as_ref(), session);
     finish(args, format, recorder.as_ref(), outcome, gate.as_ref())
 }
 
@@ -103,7 +105,7 @@ fn print_leftovers(args: &Args) {
 fn measure(
     args: &Args,
     format: &Format,
-    plan: &Arc<Plan>,
+    (plan, earlier): (&Arc<Plan>, Earlier),
     recorder: Option<&Arc<Mutex<Recorder>>>,
     session: Session,
 ) -> Outcome {
@@ -111,7 +113,8 @@ fn measure(
     // The watcher may have left.
     let send = move |message| drop(to.send(message));
     let control = Arc::new(Control::new(signals::stop_flag()));
-    match runner::start(Arc::clone(plan), &session.host, control, recorder.cloned(), send) {
+    let plan = Arc::clone(plan);
+    match runner::start(plan, earlier, &session.host, control, recorder.cloned(), send) {
         Ok(_) => watch::until_over(args, format, &events, session, recorder),
         Err(error) => Outcome {
             session,

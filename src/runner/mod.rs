@@ -7,12 +7,14 @@
 
 mod baseline;
 mod ceilings;
+mod refine;
 mod replan;
 mod run;
 mod saved_runs;
 
 pub use baseline::{BaselineError, plan_baseline};
 pub use ceilings::{choose_saved_xor_loop, saved_ceilings};
+pub use refine::{RefineError, refine};
 pub use replan::{ReplanError, replan};
 pub use run::{BUG, Report, create_recorder, start};
 pub use saved_runs::saved_runs;

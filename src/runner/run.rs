@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::SystemTime;
 
-use crate::engine::{self, Control};
+use crate::engine::{self, Control, Earlier};
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event, MachineEvidence};
@@ -51,7 +51,7 @@ pub fn create_recorder(
     make(&folder()?, &NewSession { name, slug: &slug, host, plan, created: SystemTime::now() })
 }
 
-/// Starts the engine on its own thread; `recorder` saves each event, then `report` is called. If a
+/// Starts the engine on its own thread, to continue what `earlier` holds; `recorder` saves each event, then `report` is called. If a
 /// system call keeps the engine from ending with the budget, another thread ends the run with the
 /// results so far.
 ///
@@ -62,6 +62,7 @@ pub fn create_recorder(
 /// The thread cannot be started.
 pub fn start(
     plan: Arc<Plan>,
+    earlier: Earlier,
     host: &Host,
     control: Arc<Control>,
     recorder: Option<Arc<Mutex<Recorder>>>,
@@ -93,8 +94,9 @@ pub fn start(
                 ceilings: plan.ceilings.then(|| ceilings::measure_or_load(last_cache)),
                 ..machine
             };
-            let end =
-                catch_unwind(AssertUnwindSafe(|| engine::run(&plan, machine, &control, &mut sink)));
+            let end = catch_unwind(AssertUnwindSafe(|| {
+                engine::continue_run(&plan, &earlier, machine, &control, &mut sink)
+            }));
             control.watchdog.finish();
             relay
                 .end(end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())));
@@ -211,8 +213,15 @@ mod tests {
             let _ = to.send(what);
         };
         let recorder = Some(Arc::new(Mutex::new(recorder)));
-        let thread =
-            start(plan, &Host::default(), Arc::new(Control::new(&NEVER)), recorder, tell).unwrap();
+        let thread = start(
+            plan,
+            Earlier::default(),
+            &Host::default(),
+            Arc::new(Control::new(&NEVER)),
+            recorder,
+            tell,
+        )
+        .unwrap();
         let all: Vec<Report> = from.iter().collect();
         thread.join().unwrap();
         assert!(matches!(all.last(), Some(Report::Over(None))), "{:?}", all.last());
@@ -240,8 +249,15 @@ mod tests {
                 Report::Event(_) => {}
                 Report::Over(why) => to.send(why).unwrap(),
             };
-            start(Arc::new(plan), &Host::default(), Arc::new(Control::new(&NEVER)), None, tell)
-                .unwrap();
+            start(
+                Arc::new(plan),
+                Earlier::default(),
+                &Host::default(),
+                Arc::new(Control::new(&NEVER)),
+                None,
+                tell,
+            )
+            .unwrap();
             assert!(from.recv().unwrap().unwrap().contains(wanted));
         }
     }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::pair::{Pair, ProbePair};
 use crate::analysis::{CellResult, ProbeResult, SummaryOf, probes, results};
+use crate::host::Host;
 use crate::plan::{Job, ProbeCell};
 use crate::session::Session;
 use crate::stats::drift::{MIN_SAVED_RUNS, between, level, within};
@@ -57,12 +58,6 @@ impl SavedRuns {
 /// Returns whether two runs used the same machine and file, so that a third like them shows how
 /// such runs vary.
 pub fn is_same_setup(a: &Session, b: &Session) -> bool {
-    let host = |session: &Session| {
-        let host = &session.host;
-        // A container gets a new name at each start.
-        let name = if host.container.is_some() { String::new() } else { host.name.clone() };
-        (name, host.cpu.model.clone(), host.cpu.allowed, host.kernel.clone(), host.memory.total)
-    };
     fn file(session: &Session) -> Option<Vec<(&str, &str)>> {
         let grounds = session.grounds.as_ref()?;
         Some(grounds.targets().map(|facts| (facts.fs.as_str(), facts.device.as_str())).collect())
@@ -72,9 +67,19 @@ pub fn is_same_setup(a: &Session, b: &Session) -> bool {
     }
     is_own_run(a)
         && is_own_run(b)
-        && host(a) == host(b)
+        && is_same_machine(&a.host, &b.host)
         && a.plan.targets().eq(b.plan.targets())
         && file(a) == file(b)
+}
+
+/// Returns whether two runs were measured on the same machine with the same kernel.
+pub fn is_same_machine(a: &Host, b: &Host) -> bool {
+    let identity = |host: &Host| {
+        // A container gets a new name at each start.
+        let name = if host.container.is_some() { String::new() } else { host.name.clone() };
+        (name, host.cpu.model.clone(), host.cpu.allowed, host.kernel.clone(), host.memory.total)
+    };
+    identity(a) == identity(b)
 }
 
 /// The factor, as a logarithm, by which the interval of each cell's ratio is widened.

@@ -27,7 +27,7 @@ use crate::text::clean_text;
 
 pub use beside::SideBySide;
 pub use differences::{Difference, machine_differences};
-pub use drift::{Basis as DriftBasis, Drift, SavedRuns, is_same_setup};
+pub use drift::{Basis as DriftBasis, Drift, SavedRuns, is_same_machine, is_same_setup};
 pub use matching::LoneCell;
 use pair::MeasuredSides;
 pub use pair::{Outcome, Pair, ProbePair, TOLERANCE};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::engine::Control;
+use crate::engine::{Control, Earlier};
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{End, Event};
@@ -71,6 +71,7 @@ impl Runs {
         let control = Arc::new(Control::new(signals::stop_flag()));
         let started = runner::start(
             plan,
+            Earlier::default(),
             host,
             Arc::clone(&control),
             recorder.clone(),

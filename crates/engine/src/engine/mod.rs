@@ -48,7 +48,7 @@ pub use executor::{Executor, info, infos, moves_data, only_calls, only_loops};
 pub use inspect::{TargetInspection, inspect_target};
 pub use offers::{Offer, list_offers};
 pub use propose::{Proposal, ProposeError, Proposed, propose, unavailable};
-pub use run::run;
+pub use run::{Earlier, continue_run, run};
 pub use schedule::order;
 pub use target::OpenTarget;
 pub use watchdog::Watchdog;

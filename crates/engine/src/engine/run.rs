@@ -1,5 +1,6 @@
 //! Runs a plan, from opening the target to the last verdict.
 
+mod earlier;
 mod fitting;
 mod open;
 mod pick;
@@ -9,8 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+pub use self::earlier::Earlier;
 use self::fitting::Fitting;
-use self::precision::{Precision, Progress};
+use self::precision::Precision;
 use super::calibrate::{FirstTrial, calibrate};
 use super::cells::{Cell, summarize_latency};
 use super::control::Cutter;
@@ -42,14 +44,29 @@ pub fn run(
     control: &Control,
     sink: &mut dyn Sink,
 ) -> Result<End, EngineError> {
+    continue_run(plan, &Earlier::default(), machine, control, sink)
+}
+
+/// Runs `plan` like [`run`], as further rounds of an earlier run of it; `plan.trials` counts those
+/// of both.
+///
+/// # Errors
+/// As [`run`].
+pub fn continue_run(
+    plan: &Arc<Plan>,
+    earlier: &Earlier,
+    machine: impl FnOnce() -> MachineEvidence,
+    control: &Control,
+    sink: &mut dyn Sink,
+) -> Result<End, EngineError> {
     let begin = Instant::now();
     let deadline =
         begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
-    let mut pace = Pace::new(begin, deadline, plan.cells.len(), plan.trials);
+    let mut pace = Pace::new(begin, deadline, plan.cells.len(), earlier.rounds_left(plan));
     control.watchdog.until(deadline);
     let mut end = End::Finished;
     if plan.probes.is_empty() || !plan.cells.is_empty() {
-        end = run_jobs(plan, machine, control, &mut pace, sink)?;
+        end = run_jobs(plan, earlier, machine, control, &mut pace, sink)?;
     } else {
         control.watchdog.doing("the folder for files was being inspected");
         // The file or folder that the probes of files use. Where it cannot be opened, each probe
@@ -69,14 +86,15 @@ pub fn run(
         end = probing::run(plan, control, pace.deadline(), sink);
     }
     leftovers::take_notes().into_iter().for_each(|text| sink.event(Event::Note { text }));
-    let seconds = (begin.elapsed().as_secs_f64() * 1e3).round() / 1e3;
-    sink.event(Event::End { reason: end, seconds: Some(seconds) });
+    let seconds = Some(earlier.add_seconds(begin.elapsed()));
+    sink.event(Event::End { reason: end, seconds });
     Ok(end)
 }
 
 /// Runs the jobs of the plan on its target.
 fn run_jobs(
     plan: &Arc<Plan>,
+    earlier: &Earlier,
     machine: impl FnOnce() -> MachineEvidence,
     control: &Control,
     pace: &mut Pace,
@@ -122,8 +140,10 @@ fn run_jobs(
         grounds,
         cells: Vec::new(),
         pace,
-        origin: monotonic_nanos(),
-        fitting: Fitting::new(plan),
+        // The trials come after the earlier ones in time, too.
+        origin: monotonic_nanos().saturating_sub(earlier.end()),
+        earlier,
+        fitting: Fitting::new(plan, earlier.rounds_left(plan)),
         precision: Precision::from_plan(plan),
     };
     run.make_cells();
@@ -158,6 +178,7 @@ struct Run<'a> {
     cells: Vec<Option<Cell>>,
     pace: &'a mut Pace,
     origin: u64,
+    earlier: &'a Earlier,
     fitting: Fitting,
     /// The precision that ends the run; `None` where the number of trials is fixed.
     precision: Option<Precision>,
@@ -172,6 +193,7 @@ impl<'a> Run<'a> {
                 .ok();
             self.cells.push(cell);
         }
+        self.earlier.add_to(&mut self.cells, self.sink);
     }
 
     /// Checks whether a cell can be measured: its target may have vanished since the plan was made.
@@ -196,13 +218,14 @@ impl<'a> Run<'a> {
         if self.plan.pick {
             self.pick()?;
         }
-        for round in 1..=self.plan.most_rounds() {
+        for round in self.earlier.further_rounds(self.plan) {
             self.run_round(round)?;
             if self.cells.iter().flatten().all(|c| c.out) {
                 return Ok(End::Finished);
             }
             self.send_verdicts();
-            if let Some(end) = self.end_by_precision(round) {
+            let precision = self.precision.filter(|_| round >= Plan::ROUNDS);
+            if let Some(end) = precision.and_then(|p| p.find_end(self.cells.iter().flatten())) {
                 return Ok(end);
             }
         }
@@ -242,33 +265,12 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Returns whether the cell leaves its turn to the others: it is given up, or its interval is
-    /// narrow. A narrow one takes every third turn, so that its trials are spread over the run as
-    /// those of the others are.
+    /// Returns whether the cell leaves its turn to the others.
     fn rests(&self, index: usize, round: u32) -> bool {
-        let (Some(cell), Some(precision)) = (&self.cells[index], self.precision) else {
-            return false;
-        };
-        round > Plan::ROUNDS
-            && match precision.judge(cell) {
-                Progress::Running => false,
-                Progress::Reached => !(index as u32 + round).is_multiple_of(3),
-                Progress::Hopeless(_) => true,
-            }
-    }
-
-    /// Returns how the run ends after this round if no cell needs more trials.
-    fn end_by_precision(&self, round: u32) -> Option<End> {
-        let precision = self.precision.filter(|_| round >= Plan::ROUNDS)?;
-        let mut end = End::Goal;
-        for cell in self.cells.iter().flatten().filter(|cell| !cell.out) {
-            match precision.judge(cell) {
-                Progress::Running => return None,
-                Progress::Reached => {}
-                Progress::Hopeless(_) => end = End::Finished,
-            }
-        }
-        Some(end)
+        let precision = self.precision.filter(|_| round > Plan::ROUNDS);
+        precision
+            .zip(self.cells[index].as_ref())
+            .is_some_and(|(precision, cell)| precision.lets_rest(cell, index as u32 + round))
     }
 
     /// Runs a step of a cell, again where a pause cut it; the time of a cut step does not count.
@@ -478,6 +480,7 @@ impl<'a> Run<'a> {
         if let Some(precision) = self.precision {
             notes.extend(precision.describe_missed(self.cells.iter().flatten(), end));
         }
+        notes.extend(self.earlier.describe_drift(self.cells.iter().flatten()));
         notes.into_iter().for_each(|text| self.sink.event(Event::Note { text }));
     }
 

@@ -21,8 +21,9 @@ pub(super) struct Fitting {
 }
 
 impl Fitting {
-    pub fn new(plan: &Plan) -> Self {
-        let rounds = plan.trials.unwrap_or(Plan::ROUNDS);
+    /// Fits the trials of `rounds` rounds, or of as many as an interval needs.
+    pub fn new(plan: &Plan, rounds: Option<u32>) -> Self {
+        let rounds = rounds.unwrap_or(Plan::ROUNDS);
         Self {
             planned: plan.trial_time,
             fitted: plan.fitted,
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn five_trials_of_each_cell_fit_into_the_budget() {
         let plan = plan(24);
-        let mut fitting = Fitting::new(&plan);
+        let mut fitting = Fitting::new(&plan, None);
         let time = low(&mut fitting, 47.0, 24);
         // 24 calibrations of twice the time, and 96 trials with a third for their preparation.
         assert!((250..280).contains(&time), "{time}");
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn cells_that_cost_more_shorten_the_trials_of_the_others() {
         let plan = plan(24);
-        let mut fitting = Fitting::new(&plan);
+        let mut fitting = Fitting::new(&plan, None);
         let first = low(&mut fitting, 47.0, 24);
         // The first cell took 17 s.
         let second = low(&mut fitting, 30.0, 23);
@@ -117,18 +118,18 @@ mod tests {
 
     #[test]
     fn requested_times_and_counts_stay() {
-        let mut fitting = Fitting::new(&Plan { fitted: false, ..plan(24) });
+        let mut fitting = Fitting::new(&Plan { fitted: false, ..plan(24) }, None);
         assert_eq!(low(&mut fitting, 0.001, 24), 300);
-        let mut fitting = Fitting::new(&plan(24));
+        let mut fitting = Fitting::new(&plan(24), None);
         let counted = Job { count: Some(7), ..testing::job() };
         assert_eq!(fitting.next(&counted, Duration::ZERO, 24).low.as_millis(), 300);
     }
 
     #[test]
     fn many_cells_get_one_longer_trial_rather_than_five_short_ones() {
-        let mut fitting = Fitting::new(&plan(400));
+        let mut fitting = Fitting::new(&plan(400), None);
         assert_eq!(low(&mut fitting, 48.0, 400), 50);
-        let mut fitting = Fitting::new(&plan(4000));
+        let mut fitting = Fitting::new(&plan(4000), None);
         assert_eq!(low(&mut fitting, 48.0, 4000), 6);
     }
 }

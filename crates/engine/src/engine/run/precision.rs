@@ -21,7 +21,7 @@ pub(super) struct Precision {
 
 /// The state of a cell on the way to the goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Progress {
+enum Progress {
     Reached,
     Running,
     /// More trials cannot be expected to reach the goal; with the half width so far.
@@ -36,7 +36,7 @@ impl Precision {
 
     /// Judges a cell by its trials so far. An interval narrows at best by the square root of the
     /// number of trials. A hopeless cell gets no more of them, and so stays one.
-    pub fn judge(self, cell: &Cell) -> Progress {
+    fn judge(self, cell: &Cell) -> Progress {
         let Some(width) = cell.half_width() else { return Progress::Running };
         if width <= self.goal {
             Progress::Reached
@@ -45,6 +45,30 @@ impl Precision {
         } else {
             Progress::Running
         }
+    }
+
+    /// Returns whether a cell leaves its turn to the others: it is given up, or its interval is
+    /// narrow. A narrow one takes every third turn, so that its trials are spread over the run as
+    /// those of the others are.
+    pub fn lets_rest(self, cell: &Cell, turn: u32) -> bool {
+        match self.judge(cell) {
+            Progress::Running => false,
+            Progress::Reached => !turn.is_multiple_of(3),
+            Progress::Hopeless(_) => true,
+        }
+    }
+
+    /// Returns how the run ends now if no cell needs more trials.
+    pub fn find_end<'a>(self, cells: impl Iterator<Item = &'a Cell>) -> Option<End> {
+        let mut end = End::Goal;
+        for cell in cells.filter(|cell| !cell.out) {
+            match self.judge(cell) {
+                Progress::Running => return None,
+                Progress::Reached => {}
+                Progress::Hopeless(_) => end = End::Finished,
+            }
+        }
+        Some(end)
     }
 
     /// Describes the cells that did not reach the goal in a run that ended like this: each that was

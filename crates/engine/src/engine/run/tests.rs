@@ -66,7 +66,8 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         cells: vec![Some(cell)],
         pace: &mut Pace::new(begin, deadline, 1, Some(1)),
         origin: 0,
-        fitting: Fitting::new(&plan),
+        earlier: &Earlier::default(),
+        fitting: Fitting::new(&plan, Some(1)),
         precision: None,
     };
     let end = run.run_all();

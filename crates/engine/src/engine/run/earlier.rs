@@ -1,0 +1,166 @@
+//! What a run continues: the trials of an earlier one, after which its rounds are counted.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::engine::Sink;
+use crate::engine::cells::Cell;
+use crate::plan::Plan;
+use crate::record::{Event, Latency, Trial};
+use crate::stats::{Histogram, Ratio, Summary};
+use crate::units::show_share;
+
+/// The results of an earlier run of the same plan; empty for a new run.
+#[derive(Debug, Clone, Default)]
+pub struct Earlier {
+    /// In the order of measurement.
+    pub trials: Vec<Arc<Trial>>,
+    /// The latencies of each cell; fewer if the others are unknown.
+    pub latencies: Vec<Option<Latency>>,
+    /// How long it took, seconds; 0 if unknown.
+    pub seconds: f64,
+}
+
+/// Ratios of medians up to this far from 1 are no drift worth a note.
+const MIN_DRIFT: f64 = 0.05;
+
+impl Earlier {
+    /// Returns the number of rounds done.
+    pub(super) fn rounds(&self) -> u32 {
+        self.trials.iter().map(|trial| trial.round).max().unwrap_or(0)
+    }
+
+    /// Returns the number of rounds that remain, if the plan fixes it.
+    pub(super) fn rounds_left(&self, plan: &Plan) -> Option<u32> {
+        plan.trials.map(|trials| trials.saturating_sub(self.rounds()))
+    }
+
+    /// Returns the rounds to run.
+    pub(super) fn further_rounds(&self, plan: &Plan) -> RangeInclusive<u32> {
+        let done = self.rounds();
+        let last = plan.trials.unwrap_or(plan.most_rounds().saturating_add(done));
+        done.saturating_add(1)..=last
+    }
+
+    /// Returns when the last trial ended, nanoseconds after the start of that run.
+    pub(super) fn end(&self) -> u64 {
+        let end = |trial: &Arc<Trial>| trial.evidence.started.saturating_add(trial.nanos);
+        self.trials.iter().map(end).max().unwrap_or(0)
+    }
+
+    /// Returns the seconds of both parts, where the second took `elapsed`; to milliseconds.
+    pub(super) fn add_seconds(&self, elapsed: Duration) -> f64 {
+        let before = self.seconds.max(self.end() as f64 / 1e9);
+        ((before + elapsed.as_secs_f64()) * 1e3).round() / 1e3
+    }
+
+    /// Gives each cell its trials, and reports them as if they had just been measured.
+    pub(super) fn add_to(&self, cells: &mut [Option<Cell>], sink: &mut dyn Sink) {
+        for trial in &self.trials {
+            let Some(Some(cell)) = cells.get_mut(trial.cell as usize) else { continue };
+            cell.trials.push(Arc::clone(trial));
+            let trial = Arc::clone(trial);
+            sink.event(Event::Trial { trial, samples: Vec::new(), latency: None });
+        }
+        for (cell, latency) in cells.iter_mut().zip(&self.latencies) {
+            if let (Some(cell), Some(latency)) = (cell, latency) {
+                cell.histogram.merge(&Histogram::from_pairs(&latency.buckets));
+                cell.every = latency.every;
+            }
+        }
+    }
+
+    /// Describes by how much the cells changed between the two parts, where intervals show it;
+    /// `None` for a new run.
+    pub(super) fn describe_drift<'a>(
+        &self,
+        cells: impl Iterator<Item = &'a Cell>,
+    ) -> Option<String> {
+        let rounds = self.rounds();
+        let ratio = |cell: &'a Cell| {
+            let (before, after): (Vec<_>, Vec<_>) =
+                cell.trials.iter().filter(|t| !t.short).partition(|trial| trial.round <= rounds);
+            let summary = |trials: Vec<&Arc<Trial>>| {
+                let rate = |trial: &Arc<Trial>| {
+                    if trial.bytes > 0 { trial.throughput() } else { trial.operations() }
+                };
+                Summary::from_values(&trials.into_iter().map(rate).collect::<Vec<_>>())
+            };
+            let ratio = Ratio::from_summaries(&summary(after)?, &summary(before)?)?;
+            ratio.interval().map(|_| (cell, ratio))
+        };
+        if rounds == 0 {
+            return None;
+        }
+        let judged: Vec<(&Cell, Ratio)> = cells.filter_map(ratio).collect();
+        let mut changed: Vec<&(&Cell, Ratio)> = judged
+            .iter()
+            .filter(|(_, ratio)| ratio.verdict().is_some_and(|order| order.is_ne()))
+            .filter(|(_, ratio)| (ratio.ratio - 1.0).abs() >= MIN_DRIFT)
+            .collect();
+        changed.sort_by(|a, b| b.1.ratio.ln().abs().total_cmp(&a.1.ratio.ln().abs()));
+        let all = judged.len();
+        Some(match (all, changed.first()) {
+            (0, _) => {
+                "the two parts of this run cannot be compared: each needs 5 trials of a cell".into()
+            }
+            (_, None) => {
+                format!("the two parts of this run agree in all {all} cells that both have")
+            }
+            (_, Some((cell, ratio))) => format!(
+                "the two parts of this run differ in {} of {all} cells, most in {}: {} {} than in \
+                 the earlier part; the machine changed in between, so prefer the parts by themselves",
+                changed.len(),
+                cell.job.label(),
+                show_share((ratio.ratio - 1.0).abs()),
+                if ratio.ratio > 1.0 { "faster" } else { "slower" }
+            ),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::testing;
+    use crate::plan::TargetSpec;
+
+    /// A cell with trials of these times in rounds from 1 on.
+    fn cell(nanos: impl IntoIterator<Item = u64>) -> Cell {
+        let target = TargetSpec::File { path: "/".into(), size: 0 };
+        let plan = Plan { cells: vec![testing::job()], ..Plan::plain("sweep", target) };
+        let mut cell = Cell::from_plan(&plan).remove(0).unwrap();
+        let trial = |(round, nanos)| Trial { round, nanos, bytes: 1 << 20, ..Trial::default() };
+        cell.trials = (1..).zip(nanos).map(|trial_of| Arc::new(trial(trial_of))).collect();
+        cell
+    }
+
+    fn drift(nanos: impl IntoIterator<Item = u64>) -> Option<String> {
+        let cell = cell(nanos);
+        let trials = cell.trials.iter().take(5).cloned().collect();
+        let earlier = Earlier { trials, ..Earlier::default() };
+        earlier.describe_drift(std::iter::once(&cell))
+    }
+
+    #[test]
+    fn what_changed_between_the_parts_is_described() {
+        assert_eq!(Earlier::default().describe_drift(std::iter::once(&cell([100; 9]))), None);
+        let steady = (0..12).map(|i| 1000 + i % 3);
+        assert!(drift(steady).unwrap().contains("agree in all 1 cells"));
+        let slower = (0..12).map(|i| if i < 5 { 1000 + i % 3 } else { 1250 + i % 3 });
+        let text = drift(slower).unwrap();
+        assert!(text.contains("differ in 1 of 1 cells") && text.contains("20 % slower"), "{text}");
+        assert!(drift([1000; 7]).unwrap().contains("each needs 5 trials"));
+    }
+
+    #[test]
+    fn earlier_trials_come_first_and_are_reported() {
+        let earlier = Earlier { trials: cell([5, 6]).trials, ..Earlier::default() };
+        let mut cells = vec![Some(cell([]))];
+        let mut events = Vec::new();
+        earlier.add_to(&mut cells, &mut |event| events.push(event));
+        assert_eq!(cells[0].as_ref().unwrap().trials.len(), 2);
+        assert_eq!((earlier.rounds(), earlier.end(), events.len()), (2, 6, 2));
+    }
+}
