@@ -88,6 +88,9 @@ fn shorten(words: &mut Vec<String>) {
     fn add(words: &mut Vec<String>, name: &str, value: &str) {
         words.extend([name.to_string(), value.to_string()])
     }
+    if has(words, "--refine") {
+        return add(words, "--budget", "1s");
+    }
     let counted = ["--trials", "--plan", "--baseline"].iter().any(|name| has(words, name));
     for (name, value) in if counted { PATIENT } else { SHORT } {
         if !replace(words, name, value) {

@@ -10,6 +10,7 @@ mod cell_result;
 mod compare;
 mod counted;
 mod document;
+mod forecast;
 mod gate;
 mod measured_time;
 mod network;
@@ -33,6 +34,7 @@ pub use compare::{
     times,
 };
 pub use document::{CellOf, Document, document};
+pub use forecast::{Noise, describe_forecast};
 pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judgeable};
 pub use measured_time::{MeasuredTime, measured_time};
 pub use network::{Network, NetworkShare, RoundTrips, network};

@@ -8,8 +8,9 @@ use crate::plan::{Plan, TargetSpec, target_name};
 use crate::text::show_path;
 use crate::units::{show_bytes, show_trials, show_wait};
 
-/// Formats the plan; `expected` is what it should reach, where that is known.
-pub(super) fn text(plan: &Plan, expected: &str) -> String {
+/// Formats the plan; `expected` is what it should reach and `forecast` what its budget buys, where
+/// that is known.
+pub(super) fn text(plan: &Plan, expected: &str, forecast: Option<&str>) -> String {
     let mut text = String::new();
     let rounds = match plan.trials {
         Some(n) => format!("{} of each", show_trials(n as usize)),
@@ -51,6 +52,9 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
     );
     if let Some(missed) = predict_missed(plan) {
         let _ = writeln!(text, "reach   {}", missed.text());
+    }
+    if let Some(forecast) = forecast {
+        let _ = writeln!(text, "buys    {forecast}");
     }
     push_needs(plan, &mut text);
     if let Some((name, said)) = expected.split_once(": ") {

@@ -65,15 +65,12 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
             .ok()
             .and_then(|bench| bench.facts.link())
             .map(|link| link.bytes_per_second);
-        args.out.text_or_json(
-            || {
-                dry::text(
-                    &shown,
-                    &analysis::describe_estimates(&plan, runner::saved_ceilings(), link),
-                )
-            },
-            &shown,
-        )?;
+        let text = || {
+            let expected = analysis::describe_estimates(&plan, runner::saved_ceilings(), link);
+            let noise = runner::saved_noise(&Host::collect());
+            dry::text(&shown, &expected, analysis::describe_forecast(&plan, noise).as_deref())
+        };
+        args.out.text_or_json(text, &shown)?;
         return Ok(0);
     }
     signals::install().context("cannot handle signals")?;

@@ -7,6 +7,7 @@
 
 mod baseline;
 mod ceilings;
+mod noise;
 mod refine;
 mod replan;
 mod run;
@@ -14,6 +15,7 @@ mod saved_runs;
 
 pub use baseline::{BaselineError, plan_baseline};
 pub use ceilings::{choose_saved_xor_loop, saved_ceilings};
+pub use noise::saved_noise;
 pub use refine::{RefineError, refine};
 pub use replan::{ReplanError, replan};
 pub use run::{BUG, Report, create_recorder, start};

@@ -116,7 +116,8 @@ mod tests {
         file.as_file().set_len(need).unwrap();
         session.plan.target = TargetSpec::File { path: file.path().into(), size: need };
         session.created = "2999-01-01T00:00:00Z".into();
-        let done = session.trials.iter().map(|trial| trial.round).max().unwrap();
+        let done = 2;
+        session.trials = (1..=done).map(|round| testing::trial(0, round, 4096).into()).collect();
         let refined = |session: &Session, settings: &Settings| {
             refine(session, settings, &session.host).map(|(plan, earlier)| {
                 assert_eq!(earlier.trials.len(), session.trials.len());

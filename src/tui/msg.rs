@@ -67,6 +67,8 @@ pub enum Msg {
         findings: Vec<Warning>,
         /// What the plan is expected to reach, where that is known.
         expected: String,
+        /// What its budget buys; empty if nothing is known.
+        forecast: String,
     },
     Sessions(Result<Vec<Listed>, String>),
     Preview(Preview),

@@ -166,7 +166,8 @@ fn answer() -> impl Strategy<Value = Msg> {
             number,
             result: Err("the file is empty".into()),
             findings: Vec::new(),
-            expected: String::new()
+            expected: String::new(),
+            forecast: String::new(),
         }),
         "[ -~äé日\n\t]{0,20}".prop_map(Msg::Paste),
         "[ -~]{0,300}".prop_map(Msg::Failed),
@@ -279,7 +280,13 @@ fn set_up(stage: &mut Stage) {
         Proposed { plan, facts: testing::facts(), unavailable, instead: None, common_span: None };
     let number = stage.model.setup.planning.number;
     let expected = "expected: 3.4 GB/s cold, 15 GB/s warm".into();
-    stage.tell(Msg::Proposed { number, result: Ok(Box::new(proposed)), findings, expected });
+    stage.tell(Msg::Proposed {
+        number,
+        result: Ok(Box::new(proposed)),
+        findings,
+        expected,
+        forecast: String::new(),
+    });
 }
 
 /// Two rounds of four cells, and a trial under way.

@@ -56,6 +56,8 @@ pub struct Planning {
     pub findings: Option<Vec<Warning>>,
     /// Expected result of the plan; empty if no estimate is possible.
     pub expected: String,
+    /// What the budget buys; empty if nothing is known.
+    pub forecast: String,
     pub unavailable: Vec<(&'static str, String)>,
     /// Starts the run when the plan arrives: `r` was pressed before.
     pub run_when_ready: bool,

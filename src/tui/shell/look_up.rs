@@ -131,13 +131,15 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
                 Some(Planned { plan: &proposed.plan, infos: &infos() }),
             );
             let link = proposed.facts.link().map(|link| link.bytes_per_second);
-            let expected =
-                analysis::describe_estimates(&proposed.plan, runner::saved_ceilings(), link);
+            let plan = &proposed.plan;
+            let expected = analysis::describe_estimates(plan, runner::saved_ceilings(), link);
+            let forecast = analysis::describe_forecast(plan, runner::saved_noise(host));
             Msg::Proposed {
                 number: question.number,
                 result: Ok(Box::new(proposed)),
                 findings,
                 expected,
+                forecast: forecast.unwrap_or_default(),
             }
         }
         Err(error) => Msg::Proposed {
@@ -145,6 +147,7 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
             result: Err(error.to_string()),
             findings: examine(host, None, None),
             expected: String::new(),
+            forecast: String::new(),
         },
     }
 }

@@ -19,7 +19,10 @@ pub use kind::{AvailableProbes, Experiment, PlanRequest};
 pub use lab::requested_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
-pub use sweep::{FIRST_ROUND, MIN_TRIAL_TIME, PEER_START, estimate, fit_trial_time, spans, usual};
+pub use sweep::{
+    FIRST_ROUND, MIN_TRIAL_TIME, PEER_START, estimate, expected_trials, fit_trial_time, round_time,
+    spans, usual,
+};
 
 use std::collections::HashSet;
 

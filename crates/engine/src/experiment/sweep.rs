@@ -375,6 +375,22 @@ pub(super) fn starts(cells: &[Job]) -> Duration {
     PEER_START * u32::try_from(peers).unwrap_or(u32::MAX)
 }
 
+/// Returns the expected duration of a round after the first.
+pub fn round_time(plan: &Plan) -> Duration {
+    let trials = plan.trial_time.low.mul_f64(LATER_ROUND * plan.cells.len() as f64);
+    trials + starts(&plan.cells)
+}
+
+/// Returns how many trials of each cell fit into the budget, if the plan fixes no number; the run
+/// ends earlier where intervals are narrow.
+pub fn expected_trials(plan: &Plan) -> u32 {
+    let first = plan.trial_time.low.mul_f64(FIRST_ROUND * plan.cells.len() as f64)
+        + starts(&plan.cells) * 2;
+    let later = plan.budget.saturating_sub(first).as_secs_f64();
+    let rounds = 1.0 + (later / round_time(plan).as_secs_f64().max(1e-9)).floor();
+    (rounds as u32).min(plan.most_rounds())
+}
+
 /// Returns the expected duration of a plan, for `--dry-run`.
 pub fn estimate(plan: &Plan) -> Duration {
     let once = plan.trial_time.low.as_secs_f64() * 1.3 * plan.cells.len() as f64;

@@ -108,6 +108,7 @@ fn answer_plan(model: &mut Model) -> Vec<Effect> {
             result: Ok(Box::new(proposed)),
             findings: Vec::new(),
             expected: String::new(),
+            forecast: String::new(),
         },
     )
 }
@@ -256,6 +257,7 @@ fn few_plan_requests_are_in_flight_and_the_last_is_answered() {
                 result: Err("old".into()),
                 findings: Vec::new(),
                 expected: String::new(),
+                forecast: String::new(),
             },
         )
     };

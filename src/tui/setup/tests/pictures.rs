@@ -90,6 +90,7 @@ fn the_plan_shows_its_expected_result() {
         result: Err("late".into()),
         findings: Vec::new(),
         expected: expected(),
+        forecast: String::new(),
     };
     send(&mut model, late);
     answer_plan(&mut model);

@@ -158,10 +158,10 @@ pub fn enter(setup: &mut Setup) -> Vec<Effect> {
 
 pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
     match msg {
-        Msg::Proposed { number, result, findings, expected } => {
+        Msg::Proposed { number, result, findings, expected, forecast } => {
             let newest = setup.planning.accept_answer(number, result, findings);
             if newest {
-                setup.planning.expected = expected;
+                (setup.planning.expected, setup.planning.forecast) = (expected, forecast);
                 return take_plan(setup, ctx);
             }
             setup.send_pending().into_iter().collect()

@@ -146,9 +146,12 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
     if let Some(missed) = predict_missed(&proposed.plan) {
         push(note, Role::Note, &missed.text(), Role::Text);
     }
-    let expected = &scene.setup.planning.expected;
-    if !expected.is_empty() {
-        push(scene.look.glyph("┈", ":"), Role::Dim, expected, Role::Dim);
+    let planning = &scene.setup.planning;
+    if !planning.forecast.is_empty() {
+        push(" ", Role::Dim, &format!("the budget buys {}", planning.forecast), Role::Text);
+    }
+    if !planning.expected.is_empty() {
+        push(scene.look.glyph("┈", ":"), Role::Dim, &planning.expected, Role::Dim);
     }
 }
 
