@@ -54,7 +54,8 @@ pub enum Msg {
     },
     /// The run did not even begin.
     NotBegun(String),
-    Host(Box<Host>),
+    /// The machine, and the name of the loop that computes XORs.
+    Host(Box<Host>, &'static str),
     /// What was found about this machine and the chosen target.
     Doctor(Vec<Warning>),
     Listed(Listing),

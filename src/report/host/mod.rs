@@ -32,7 +32,7 @@ pub struct Report<'a> {
 /// Returns the report in 80 columns, ended by a newline, without trailing spaces.
 pub fn text(report: &Report) -> String {
     let mut page = Page::default();
-    page.items(&items(report.host, report.xor_loop));
+    page.items(&host_items(report.host, report.xor_loop));
     if let Some(target) = report.target {
         page.items(&target_items(target));
         devices::tree(&mut page, &target.devices);
@@ -41,12 +41,8 @@ pub fn text(report: &Report) -> String {
     page.text()
 }
 
-/// Returns the facts of a machine.
-pub fn host_items(host: &Host) -> Vec<Item> {
-    items(host, None)
-}
-
-fn items(host: &Host, xor_loop: Option<&str>) -> Vec<Item> {
+/// Returns the facts of a machine, and the loop that computes XORs on it if that is known.
+pub fn host_items(host: &Host, xor_loop: Option<&str>) -> Vec<Item> {
     let mut items = Items::default();
     add_machine(&mut items, host);
     add_cpu(&mut items, host, xor_loop);

@@ -146,7 +146,7 @@ pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         write_row(out, label, &body)?;
     }
     writeln!(out, "</dl>\n<details>\n<summary>The machine</summary>\n<dl>")?;
-    for item in report::host::host_items(&page.session.host) {
+    for item in report::host::host_items(&page.session.host, None) {
         match item {
             Item::Row { label, value } => write_row(out, label, &value)?,
             Item::Section(title) => {

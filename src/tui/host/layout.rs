@@ -101,7 +101,7 @@ fn without_heading(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
 
 fn machine_lines(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
     match &state.host {
-        Some(host) => facts::item_lines(look, &host_items(host), width),
+        Some(host) => facts::item_lines(look, &host_items(host, state.xor_loop), width),
         None => vec![Line::styled(" inspecting...", look.style(Role::Dim))],
     }
 }

@@ -6,6 +6,8 @@ use crate::record::Warning;
 #[derive(Debug, Default)]
 pub struct HostScreen {
     pub host: Option<Box<Host>>,
+    /// The loop that computes XORs.
+    pub xor_loop: Option<&'static str>,
     /// Findings of the doctor without a plan.
     pub general: Vec<Warning>,
     /// The target chosen on Setup.

@@ -30,7 +30,7 @@ fn model(findings: usize) -> Model {
         kernel: "6.12.4".into(),
         ..Host::default()
     };
-    tell(&mut model, Msg::Host(Box::new(host)));
+    tell(&mut model, Msg::Host(Box::new(host), "avx512f"));
     fn finding(n: usize) -> Warning {
         Warning {
             id: "x".into(),

@@ -19,7 +19,7 @@ pub fn act(state: &mut HostScreen, ctx: &mut Context, action: Action) -> Vec<Eff
                 host,
                 target: state.target.as_ref(),
                 findings: state.findings(),
-                xor_loop: None,
+                xor_loop: state.xor_loop,
             })
         });
         return text.map(Effect::Copy).into_iter().collect();
@@ -62,7 +62,9 @@ fn scroll(pane: &HostPane, at: usize, action: Action) -> usize {
 
 pub fn handle_message(state: &mut HostScreen, _: &mut Context, msg: Msg) -> Vec<Effect> {
     match msg {
-        Msg::Host(host) => state.host = Some(host),
+        Msg::Host(host, xor_loop) => {
+            (state.host, state.xor_loop) = (Some(host), Some(xor_loop));
+        }
         Msg::Doctor(findings) => state.general = findings,
         _ => {}
     }

@@ -11,8 +11,10 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::app::{Done, EffectHandler};
 use super::run::Runs;
 use super::{clipboard, look_up, share, terminal};
+use crate::backend::fold;
 use crate::host::{Host, examine};
 use crate::record::Event;
+use crate::runner;
 use crate::tui::msg::{Effect, Msg};
 use crate::units;
 
@@ -173,7 +175,8 @@ impl Shell {
             let host = Host::collect();
             let _ = known.set(host.clone());
             let _ = sender.send(Msg::Doctor(examine(&host, None, None)));
-            Msg::Host(Box::new(host))
+            runner::choose_saved_xor_loop();
+            Msg::Host(Box::new(host), fold::fastest().0)
         });
     }
 

@@ -78,7 +78,7 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Begun { .. }
         | Msg::Event(_)
         | Msg::Dropped(_)
-        | Msg::Host(_)
+        | Msg::Host(..)
         | Msg::Doctor(_)
         | Msg::Proposed { .. }
         | Msg::Listed(_)

@@ -94,7 +94,7 @@ pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Begun { .. } | Msg::Event(_) | Msg::Dropped(_) => {
             with_screens(model, |screens, ctx| live::handle_message(screens.live, ctx, msg))
         }
-        Msg::Host(_) | Msg::Doctor(_) => {
+        Msg::Host(..) | Msg::Doctor(_) => {
             with_screens(model, |screens, ctx| host::handle_message(screens.host, ctx, msg))
         }
         Msg::Proposed { .. } => {
