@@ -97,6 +97,9 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     if run.preset.len() > 1 {
         anyhow::bail!("more than one --preset is for headless runs: add --batch");
     }
+    if run.dir.len() > 1 {
+        anyhow::bail!("more than one --dir is for headless runs: add --batch");
+    }
     let presets = config::presets();
     let preset = run.preset.first().map(|id| presets.get(id).cloned()).transpose()?;
     let (color, ascii, shown, save) = (run.out.color, run.out.ascii, run.out.shown, !run.no_save);
@@ -104,7 +107,7 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
         &cli.screen,
         shell::Asked {
             files: run.files,
-            dir: run.dir,
+            dir: run.dir.into_iter().next(),
             preset,
             settings,
             save,

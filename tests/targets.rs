@@ -79,9 +79,38 @@ fn a_plan_of_several_files_runs_again_on_as_many() {
     let few = output(&mut home.std("--batch --plan both c.bin --no-save"));
     let told = String::from_utf8_lossy(&few.stderr).into_owned();
     assert_eq!(few.status.code(), Some(2), "{told}");
-    assert!(told.contains("measures 2 files, but 1 was named"), "{told}");
+    assert!(told.contains("measures 2 targets, but 1 was named"), "{told}");
     let gate = output(&mut home.std("--batch --baseline both --fail-if-slower 99% --no-save"));
     assert_eq!(gate.status.code(), Some(0), "{}", String::from_utf8_lossy(&gate.stderr));
+}
+
+#[test]
+fn scratch_files_in_several_folders_are_compared() {
+    let home = Home::new();
+    for dir in ["one", "two"] {
+        fs::create_dir(home.path(dir)).unwrap();
+    }
+    let line = "-b pread -s 4k -c warm --trial-time 1ms --trials 2 --size 1m";
+    let report = home.json(&format!("--batch --dir one --dir two {line} --save both"));
+    let cells: Vec<u64> = results(&report).into_iter().map(|(at, ..)| at).collect();
+    assert_eq!(cells, [0, 1]);
+    let dir = |report: &Value| report["plan"]["others"][0]["dir"].as_str().unwrap().to_string();
+    assert!(dir(&report).ends_with("two"), "{report}");
+    for dir in ["one", "two"] {
+        assert_eq!(fs::read_dir(home.path(dir)).unwrap().count(), 0, "a scratch file is left");
+    }
+    let turned = home.json("--batch --plan both --dir two --dir one --no-save");
+    assert!(dir(&turned).ends_with("one"), "{turned}");
+    for line in [
+        "--batch --dir one --dir ./one",
+        "--batch --plan both --dir one",
+        "--dir one --dir two",
+        "--batch --dir one --dir nosuch",
+    ] {
+        let ran = output(&mut home.std(line));
+        assert_eq!(ran.status.code(), Some(2), "{line}: {ran:?}");
+        assert_eq!(String::from_utf8_lossy(&ran.stderr).lines().count(), 1, "{line}: {ran:?}");
+    }
 }
 
 #[test]

@@ -38,10 +38,11 @@ pub struct Args {
     #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = parse_limit, allow_hyphen_values = true, help_heading = WHAT)]
     pub fail_if_slower: Option<f64>,
 
-    /// Folder of the scratch file [default: the current one, or the first of TMPDIR, /var/tmp
-    /// and HOME that is on a disk]
+    /// Folder of the scratch file; given several times, one file in each is measured in the same
+    /// rounds [default: the current one, or the first of TMPDIR, /var/tmp and HOME that is on a
+    /// disk]
     #[arg(long, value_name = "DIR", help_heading = WHAT)]
-    pub dir: Option<PathBuf>,
+    pub dir: Vec<PathBuf>,
 
     /// Keep the scratch file and print its path
     #[arg(long, help_heading = WHAT)]

@@ -35,14 +35,8 @@ pub(super) fn plan(
     let Settings { seed, trials, until, trial_time, budget, remote, .. } = settings.clone();
     let free = Settings { seed, trials, until, trial_time, budget, remote, ..Settings::default() };
     let limit = args.fail_if_slower;
-    let plan = runner::plan_baseline(
-        &base,
-        &args.files,
-        args.dir.as_deref(),
-        args.keep,
-        &free,
-        limit.is_some(),
-    )?;
+    let plan =
+        runner::plan_baseline(&base, &args.files, &args.dir, args.keep, &free, limit.is_some())?;
     let chosen = if args.preset.is_empty() {
         Vec::new()
     } else {

@@ -1,5 +1,7 @@
 //! From arguments to a plan: a new one, or that of an earlier session.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
 
 use super::args::Args;
@@ -54,14 +56,15 @@ pub(super) fn task(args: &Args, settings: &Settings, presets: &Presets) -> anyho
 
 fn make_new(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
     let presets = presets.select(&args.preset, settings.probe.is_some()).context("--preset")?;
-    let (file, others) = match &args.files[..] {
-        [] => (None, &[][..]),
-        [first, others @ ..] => (Some(first.as_path()), others),
+    let (file, others) = match (&args.files[..], &args.dir[..]) {
+        ([first, others @ ..], _) => (Some(first.as_path()), others),
+        ([], [_, others @ ..]) => (None, others),
+        ([], []) => (None, &[][..]),
     };
     let proposed = propose(&Proposal {
         file,
         others,
-        dir: args.dir.as_deref(),
+        dir: args.dir.first().map(PathBuf::as_path),
         keep: args.keep,
         presets: &presets,
         settings,
@@ -93,5 +96,5 @@ fn make_again(args: &Args, settings: &Settings, text: &str) -> anyhow::Result<Pl
     if !args.preset.is_empty() {
         return Err(ReplanError::Cells.into());
     }
-    Ok(runner::replan(&session, &args.files, args.dir.as_deref(), args.keep, settings)?)
+    Ok(runner::replan(&session, &args.files, &args.dir, args.keep, settings)?)
 }

@@ -1,6 +1,6 @@
 //! Builds the plan of a baseline again, if the results will be comparable with it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::analysis::{MIN_TRIALS, judgeable, results};
 use crate::engine::{EngineError, TargetInspection, inspect_target};
@@ -47,7 +47,7 @@ pub enum BaselineError {
 pub fn plan_baseline(
     base: &Session,
     files: &[PathBuf],
-    dir: Option<&Path>,
+    dirs: &[PathBuf],
     keep: bool,
     free: &Settings,
     judged: bool,
@@ -61,7 +61,7 @@ pub fn plan_baseline(
     if judged && judgeable(base).is_empty() {
         return Err(BaselineError::Unsound(base.id.clone()));
     }
-    let mut plan = replan(base, files, dir, keep, free)?;
+    let mut plan = replan(base, files, dirs, keep, free)?;
     if plan.pick {
         // The method picked then is compared with itself, not with one that would be picked now.
         let measured: Vec<Job> = results(base).into_iter().map(|result| result.cell).collect();

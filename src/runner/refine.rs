@@ -67,7 +67,7 @@ pub fn refine(
         }
     }
     let done = session.trials.iter().map(|trial| trial.round).max().unwrap_or(0);
-    let mut plan = replan(session, &[], None, false, settings)?;
+    let mut plan = replan(session, &[], &[], false, settings)?;
     plan.trials = match (trials, until, session.plan.trials) {
         (Some(more), ..) | (None, None, Some(more)) => Some(done.saturating_add(more)),
         _ => None,

@@ -18,7 +18,7 @@ pub enum ReplanError {
     Cells,
     #[error(
         "that plan measures {plan} {}, but {named} {} named: name as many, or none",
-        if *.plan == 1 { "file" } else { "files" },
+        if *.plan == 1 { "target" } else { "targets" },
         if *.named == 1 { "was" } else { "were" }
     )]
     Files { plan: usize, named: usize },
@@ -32,13 +32,13 @@ pub enum ReplanError {
     Plan(#[from] PlanError),
 }
 
-/// Builds the plan of `session` with what may differ between two runs of it: `files` or `dir`
+/// Builds the plan of `session` with what may differ between two runs of it: `files` or `dirs`
 /// instead of its targets, and seed, trials, trial time, budget and remote host from `settings`,
 /// which may contain nothing else.
 pub fn replan(
     session: &Session,
     files: &[PathBuf],
-    dir: Option<&Path>,
+    dirs: &[PathBuf],
     keep: bool,
     settings: &Settings,
 ) -> Result<Plan, ReplanError> {
@@ -57,12 +57,17 @@ pub fn replan(
     let mut plan = session.plan.clone();
     let write = plan.cells.iter().any(|c| c.op == Op::Write);
     let targets: Vec<TargetSpec> = plan.targets().cloned().collect();
-    if !files.is_empty() && files.len() != targets.len() {
-        return Err(ReplanError::Files { plan: targets.len(), named: files.len() });
+    for named in [files.len(), dirs.len()] {
+        if named != 0 && named != targets.len() {
+            return Err(ReplanError::Files { plan: targets.len(), named });
+        }
     }
     let need = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
-    let named = files.iter().map(|file| Some(file.as_path())).chain(std::iter::repeat(None));
-    let place = |(old, file): (&TargetSpec, Option<&Path>)| {
+    fn each(paths: &[PathBuf]) -> impl Iterator<Item = Option<&Path>> {
+        paths.iter().map(|path| Some(path.as_path())).chain(std::iter::repeat(None))
+    }
+    let named = each(files).zip(each(dirs));
+    let place = |(old, (file, dir)): (&TargetSpec, (Option<&Path>, Option<&Path>))| {
         let target = replace_target(old, file, dir, keep, need, write)?;
         if need > target.size() {
             return Err(ReplanError::Small { need, size: target.size() });
@@ -125,7 +130,7 @@ mod tests {
         let session = testing::session(2);
         let need = session.plan.cells.iter().map(|c| c.span).max().unwrap();
         let run =
-            |settings: &Settings| replan(&session, &[file.path().into()], None, false, settings);
+            |settings: &Settings| replan(&session, &[file.path().into()], &[], false, settings);
         file.as_file().set_len(need - 1).unwrap();
         assert!(matches!(run(&Settings::default()), Err(ReplanError::Small { .. })));
         file.as_file().set_len(need + 1).unwrap();
@@ -138,13 +143,8 @@ mod tests {
             run(&Settings { remote: remote.clone(), ..Settings::default() }).unwrap().remote,
             remote
         );
-        let moved = replan(
-            &session,
-            &[file.path().into()],
-            Some(Path::new("/tmp")),
-            false,
-            &Settings::default(),
-        );
+        let moved =
+            replan(&session, &[file.path().into()], &["/tmp".into()], false, &Settings::default());
         assert!(matches!(moved, Err(ReplanError::NotScratch(_))), "{moved:?}");
         let until = Settings { until: Some(500), ..Settings::default() };
         let plan = run(&until).unwrap();

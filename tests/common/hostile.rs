@@ -122,7 +122,7 @@ fn shown(session: &Session) {
     serde_json::to_string(&comparison).expect("a comparison is JSON");
     // Planned without a target: the result is a plan for this machine, or a reason.
     if let Err(error) =
-        runner::replan(session, &["/dev/null".into()], None, false, &Default::default())
+        runner::replan(session, &["/dev/null".into()], &[], false, &Default::default())
     {
         line(&error.to_string());
     }

@@ -22,7 +22,7 @@ fn session(file: &tempfile::NamedTempFile) -> Session {
 }
 
 fn run(session: &Session, judged: bool) -> Result<Plan, BaselineError> {
-    plan_baseline(session, &[], None, false, &Settings::default(), judged)
+    plan_baseline(session, &[], &[], false, &Settings::default(), judged)
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn the_plan_stays_and_what_is_free_changes() {
     let session = session(&file);
     assert_eq!(run(&session, true).unwrap(), session.plan);
     let free = Settings { trials: Some(9), seed: Some(3), ..Settings::default() };
-    let plan = plan_baseline(&session, &[], None, false, &free, true).unwrap();
+    let plan = plan_baseline(&session, &[], &[], false, &free, true).unwrap();
     assert_eq!(plan, Plan { trials: Some(9), seed: 3, ..session.plan });
 }
 
@@ -80,8 +80,8 @@ fn without_what_can_be_judged_there_is_no_gate() {
     assert!(matches!(run(&wrong, true), Err(BaselineError::Unsound(_))));
     let free = Settings { trials: Some(4), ..Settings::default() };
     assert!(matches!(
-        plan_baseline(&base, &[], None, false, &free, true),
+        plan_baseline(&base, &[], &[], false, &free, true),
         Err(BaselineError::Trials(4))
     ));
-    assert!(plan_baseline(&base, &[], None, false, &free, false).is_ok());
+    assert!(plan_baseline(&base, &[], &[], false, &free, false).is_ok());
 }

@@ -184,7 +184,7 @@ pub fn preview(id: String) -> Preview {
 pub fn again(id: &str) -> Result<Plan, String> {
     let path = session::folder().and_then(|dir| session::find(&dir, id));
     let session = path.and_then(|path| session::load(&path)).map_err(|e| e.to_string())?;
-    runner::replan(&session, &[], None, false, &Settings::default()).map_err(|e| e.to_string())
+    runner::replan(&session, &[], &[], false, &Settings::default()).map_err(|e| e.to_string())
 }
 
 fn in_folder(

@@ -31,7 +31,8 @@ use crate::units::show_bytes;
 pub struct Proposal<'a> {
     /// The named file or device; `None` = a scratch file.
     pub file: Option<&'a Path>,
-    /// Further files, measured in the same rounds.
+    /// Further files, or without a file further folders of scratch files; measured in the same
+    /// rounds.
     pub others: &'a [PathBuf],
     /// The folder of the scratch file; `None` = the first usable one.
     pub dir: Option<&'a Path>,
@@ -75,9 +76,9 @@ pub enum ProposeError {
     Plan(#[from] PlanError),
     #[error("{0}")]
     Cold(String),
-    #[error("{} and {} are the same file; name each once", .0.display(), .1.display())]
+    #[error("{} and {} are the same; name each once", .0.display(), .1.display())]
     Same(PathBuf, PathBuf),
-    #[error("{0} files were named; the limit is {max}", max = Plan::MAX_TARGETS)]
+    #[error("{0} targets were named; the limit is {max}", max = Plan::MAX_TARGETS)]
     TooMany(usize),
     #[error("{0} measures one file; name one of them")]
     OneFile(String),
@@ -292,9 +293,18 @@ fn place_others(
     }
     let mut placed: Vec<(TargetSpec, OpenTarget)> = Vec::new();
     for path in others {
-        let spec = place_target(&Proposal { file: Some(path), ..*asked }, resolved, allowed)?;
-        let before = asked.file.into_iter().chain(others.iter().map(PathBuf::as_path));
-        if let Some(same) = before.take(1 + placed.len()).find(|before| is_target(&spec, before)) {
+        let one = match asked.file {
+            Some(_) => Proposal { file: Some(path), ..*asked },
+            None => Proposal { dir: Some(path), ..*asked },
+        };
+        let spec = place_target(&one, resolved, allowed)?;
+        let is_same = |before: &Path| match asked.file {
+            Some(_) => is_target(&spec, before),
+            None => fs::canonicalize(before).ok() == fs::canonicalize(path).ok(),
+        };
+        let before = asked.file.or(asked.dir).into_iter();
+        let mut before = before.chain(others.iter().map(PathBuf::as_path)).take(1 + placed.len());
+        if let Some(same) = before.find(|before| is_same(before)) {
             return Err(ProposeError::Same(same.into(), path.clone()));
         }
         let open_target = OpenTarget::probe(&spec)?;

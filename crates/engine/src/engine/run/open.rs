@@ -61,13 +61,14 @@ pub(super) fn open(
         }
         opened => opened?,
     };
-    if let TargetSpec::Scratch { keep: true, .. } = plan.target {
-        let path = show_path(&targets.main().target.path);
-        sink.event(Event::Note { text: format!("the scratch file is kept: {path}") });
-    }
+    let keeps = matches!(plan.target, TargetSpec::Scratch { keep: true, .. });
     let cold = plan.cells.iter().any(|c| c.cache == Cache::Cold);
     targets.for_each_mut(|open_target| {
         open_target.cold = plan.cold;
+        if keeps {
+            let path = show_path(&open_target.target.path);
+            sink.event(Event::Note { text: format!("the scratch file is kept: {path}") });
+        }
         if cold {
             open_target.check_device_counter();
         }
