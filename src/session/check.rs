@@ -124,6 +124,12 @@ pub fn plan(plan: &mut Plan) -> Result<(), String> {
         if job.mix.is_some_and(|mix| mix > 100) {
             return Err(format!("cell {index}: the mix exceeds 100 %"));
         }
+        if plan.target_of(job).is_none() {
+            return Err(format!("cell {index}: the plan has no target {}", job.target_index()));
+        }
+    }
+    if plan.targets().count() > Plan::MAX_TARGETS {
+        return Err(format!("more than {} targets", Plan::MAX_TARGETS));
     }
     Ok(())
 }

@@ -59,7 +59,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         if let Some(line) = result.map(describe_result) {
             write_comment(out, &line)?;
         }
-        let Some(target) = targets.get(usize::from(cell.target.unwrap_or(0))) else { continue };
+        let Some(target) = targets.get(cell.target_index()) else { continue };
         let mut lines = section::build_lines(index + 1, cell, target, plan.trial_time.low);
         if shared.is_none() {
             lines.extend(target.to_lines());

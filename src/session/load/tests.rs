@@ -233,6 +233,7 @@ fn what_is_no_session_says_so() {
         (header("\"mix\":null", "\"mix\":101"), "mix exceeds 100"),
         (header("\"goal\":0.02", "\"goal\":1e999"), "out of range"),
         (header("\"goal\":0.02", "\"goal\":-1"), "not a share"),
+        (header("\"xor\":false", "\"xor\":false,\"target\":1"), "has no target 1"),
         (header("\"xor\":false", "\"xor\":false,\"new\":1"), "a newer iotui may support it"),
         (header("\"op\":\"read\"", "\"op\":\"\\u001b[2J\""), "unknown variant"),
     ] {

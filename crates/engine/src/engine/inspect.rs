@@ -22,7 +22,7 @@ pub struct TargetInspection {
 pub fn inspect_target(plan: &Plan) -> Result<TargetInspection, EngineError> {
     let open = plan.targets().map(OpenTarget::probe).collect::<Result<Vec<_>, _>>()?;
     let reason = |job: &Job| match Executor::from_choice(&job.backend) {
-        Ok(executor) => match open.get(usize::from(job.target.unwrap_or(0))) {
+        Ok(executor) => match open.get(job.target_index()) {
             Some(open_target) => executor.check(&open_target.target, job).err(),
             None => Some("the plan has no such target".into()),
         },

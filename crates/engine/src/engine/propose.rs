@@ -172,7 +172,7 @@ impl Here {
     }
 
     fn target_of(&self, job: &Job) -> Option<&OpenTarget> {
-        match usize::from(job.target.unwrap_or(0)).checked_sub(1) {
+        match job.target_index().checked_sub(1) {
             Some(other) => self.others.get(other).map(|(_, open_target)| open_target),
             None => self.open_target.as_ref(),
         }

@@ -10,9 +10,9 @@ use crate::record::TargetEvidence;
 pub(super) struct Targets {
     /// The first that is open.
     main: OpenTarget,
-    main_index: u8,
+    main_index: usize,
     /// The others with their indexes, or why they are not open.
-    others: Vec<(u8, Result<OpenTarget, String>)>,
+    others: Vec<(usize, Result<OpenTarget, String>)>,
 }
 
 impl Targets {
@@ -28,7 +28,7 @@ impl Targets {
     ) -> Result<Targets, EngineError> {
         let (mut main, mut others, mut first_error) = (None, Vec::new(), None);
         let mut filled_before = 0;
-        for (index, spec) in (0..).zip(plan.targets()) {
+        for (index, spec) in plan.targets().enumerate() {
             let opened = OpenTarget::open(plan, spec, stop, &mut |bytes| {
                 progress(filled_before + bytes);
             });
@@ -66,7 +66,7 @@ impl Targets {
     }
 
     fn find(&self, job: &Job) -> Option<&Result<OpenTarget, String>> {
-        let index = job.target.unwrap_or(0);
+        let index = job.target_index();
         self.others.iter().find(|(other, _)| *other == index).map(|(_, found)| found)
     }
 
@@ -75,7 +75,7 @@ impl Targets {
     pub fn evidence(&self, plan: &Plan, span: u64) -> Vec<TargetEvidence> {
         let mut all: Vec<Option<&OpenTarget>> =
             self.others.iter().map(|(_, found)| found.as_ref().ok()).collect();
-        all.insert(usize::from(self.main_index).min(all.len()), Some(&self.main));
+        all.insert(self.main_index.min(all.len()), Some(&self.main));
         let evidence = |(open_target, spec): (Option<&OpenTarget>, &TargetSpec)| {
             open_target.map_or_else(TargetEvidence::default, |open_target| TargetEvidence {
                 ours: spec.is_ours(),

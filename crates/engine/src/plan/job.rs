@@ -91,6 +91,11 @@ impl Job {
         }
     }
 
+    /// Returns the index of its target among those of the plan.
+    pub fn target_index(&self) -> usize {
+        self.target.unwrap_or(0).into()
+    }
+
     /// Returns whether each pass begins with an empty file.
     pub fn appends(&self) -> bool {
         self.op == Op::Write && self.writes == Writes::Append

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cold, Job, ProbeCell, Remote, TrialTime};
+use super::{Cold, Job, ProbeCell, Remote, TrialTime, target_name};
 
 /// The target of the measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,9 +150,16 @@ impl Plan {
         std::iter::once(&self.target).chain(&self.others)
     }
 
+    /// Returns all targets, each with its letter where there are several.
+    pub fn named_targets(&self) -> impl Iterator<Item = (Option<String>, &TargetSpec)> {
+        let several = !self.others.is_empty();
+        let name = move |index| several.then(|| target_name(index));
+        (0..).map(name).zip(self.targets())
+    }
+
     /// Returns the target of a job; `None` where the plan has no such target.
     pub fn target_of(&self, job: &Job) -> Option<&TargetSpec> {
-        self.targets().nth(job.target.unwrap_or(0).into())
+        self.targets().nth(job.target_index())
     }
 
     /// Returns whether no cell needs the file whole: each makes it itself.

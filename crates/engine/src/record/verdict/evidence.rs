@@ -106,7 +106,7 @@ impl Grounds {
 
     /// Returns the facts about the target of a job.
     pub fn target_of(&self, job: &Job) -> &TargetEvidence {
-        self.targets().nth(job.target.unwrap_or(0).into()).unwrap_or(&self.target)
+        self.targets().nth(job.target_index()).unwrap_or(&self.target)
     }
 }
 
