@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use super::saved_runs::open_newest;
 use crate::analysis::{Noise, is_same_machine};
 use crate::host::Host;
-use crate::session::{Session, folder, headers, load, path_of};
+use crate::session::{Session, folder};
 
 /// Runs that are used, the newest first, and files that are opened for them.
 const MAX_RUNS: usize = 5;
@@ -18,16 +19,7 @@ pub fn saved_noise(host: &Host) -> Option<Noise> {
 }
 
 fn noise_in(dir: &Path, host: &Host) -> Option<Noise> {
-    let listed = headers(dir).ok()?;
-    let open = |id: &str| {
-        let path = path_of(dir, id);
-        let small = std::fs::metadata(&path).is_ok_and(|file| file.len() <= MAX_BYTES);
-        small.then(|| load(&path).ok()).flatten()
-    };
-    let runs: Vec<Session> = listed
-        .iter()
-        .take(MAX_OPENED)
-        .filter_map(|found| open(&found.id))
+    let runs: Vec<Session> = open_newest(dir, MAX_OPENED, MAX_BYTES, |_| true)
         .filter(|run| run.reference.is_none() && is_same_machine(&run.host, host))
         .take(MAX_RUNS)
         .collect();

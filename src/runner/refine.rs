@@ -66,17 +66,16 @@ pub fn refine(
             check_unchanged(path, *size, parse_utc(&session.created))?;
         }
     }
-    let done = session.trials.iter().map(|trial| trial.round).max().unwrap_or(0);
-    let mut plan = replan(session, &[], &[], false, settings)?;
-    plan.trials = match (trials, until, session.plan.trials) {
-        (Some(more), ..) | (None, None, Some(more)) => Some(done.saturating_add(more)),
-        _ => None,
-    };
     let latencies = session.verdicts.iter().map(|verdict| verdict.as_ref()?.latency.clone());
     let earlier = Earlier {
         trials: session.trials.clone(),
         latencies: latencies.collect(),
         seconds: session.seconds.unwrap_or(0.0),
+    };
+    let mut plan = replan(session, &[], &[], false, settings)?;
+    plan.trials = match (trials, until, session.plan.trials) {
+        (Some(more), ..) | (None, None, Some(more)) => Some(earlier.rounds().saturating_add(more)),
+        _ => None,
     };
     Ok((plan, earlier))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::analysis::{SavedRuns, is_same_setup};
 use crate::plan::{Job, ProbeCell};
-use crate::session::{Session, headers, load, path_of, target_of};
+use crate::session::{Listed, Session, headers, load, path_of, target_of};
 
 /// Maximum sessions to open, and runs to use.
 const MAX_OPENED: usize = 60;
@@ -27,17 +27,8 @@ pub fn saved_runs(dir: &Path, sessions: &[&Session]) -> SavedRuns {
         sessions.iter().flat_map(|session| session.plan.probes.iter().cloned()).collect();
     let target = target_of(&base.plan);
     let compared = |id: &str| sessions.iter().any(|session| session.id == id);
-    let listed = headers(dir).unwrap_or_default();
-    for found in listed
-        .iter()
-        .filter(|found| found.target == target && !compared(&found.id))
-        .take(MAX_OPENED)
-    {
-        let path = path_of(dir, &found.id);
-        if std::fs::metadata(&path).is_ok_and(|file| file.len() > MAX_BYTES) {
-            continue;
-        }
-        let Ok(run) = load(&path) else { continue };
+    let wanted = |found: &Listed| found.target == target && !compared(&found.id);
+    for run in open_newest(dir, MAX_OPENED, MAX_BYTES, wanted) {
         if is_same_setup(base, &run) {
             runs.add(&run, &jobs, &probes);
         }
@@ -46,6 +37,24 @@ pub fn saved_runs(dir: &Path, sessions: &[&Session]) -> SavedRuns {
         }
     }
     runs
+}
+
+/// Loads the newest of the `wanted` sessions in `dir`, each when it is asked for: at most `count`,
+/// and none of more than `bytes`.
+pub(super) fn open_newest(
+    dir: &Path,
+    count: usize,
+    bytes: u64,
+    wanted: impl Fn(&Listed) -> bool,
+) -> impl Iterator<Item = Session> {
+    let mut listed = headers(dir).unwrap_or_default();
+    listed.retain(wanted);
+    let dir = dir.to_path_buf();
+    listed.into_iter().take(count).filter_map(move |found| {
+        let path = path_of(&dir, &found.id);
+        let large = std::fs::metadata(&path).is_ok_and(|file| file.len() > bytes);
+        if large { None } else { load(&path).ok() }
+    })
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ const MIN_DRIFT: f64 = 0.05;
 
 impl Earlier {
     /// Returns the number of rounds done.
-    pub(super) fn rounds(&self) -> u32 {
+    pub fn rounds(&self) -> u32 {
         self.trials.iter().map(|trial| trial.round).max().unwrap_or(0)
     }
 
