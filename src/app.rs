@@ -58,7 +58,7 @@ fn print(help: &clap::Error) -> anyhow::Result<()> {
 }
 
 fn dispatch(asked: Asked) -> anyhow::Result<u8> {
-    let Asked { cli, settings, headless_only, screen_only } = asked;
+    let Asked { cli, settings, misplaced } = asked;
     set_process_secret(cli.run.secret_file.as_deref()).context("--secret-file")?;
     match (&cli.command, cli.list, cli.generate) {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
@@ -66,28 +66,24 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
         (Some(Sub::Serve(serve)), ..) => commands::serve::run(serve),
         (None, Some(what), _) => commands::list::run(what, &config::presets(), &cli.run.out),
         (None, None, Some(what)) => commands::generate::run(what, cli::command(), &cli.run.out),
-        (None, None, None) => match screen_only.filter(|_| cli.batch) {
-            Some(option) => {
-                anyhow::bail!("{option} is for the full screen: it has no effect with --batch")
-            }
-            None => measure(cli, settings, headless_only),
-        },
+        (None, None, None) => measure(cli, settings, misplaced),
     }
 }
 
 /// Measures, in either front end.
-fn measure(cli: Cli, settings: Settings, headless_only: Option<String>) -> anyhow::Result<u8> {
+fn measure(cli: Cli, settings: Settings, misplaced: Option<String>) -> anyhow::Result<u8> {
     if let Some((limit, left)) = memory_limit::narrow_space() {
         let [limit, left, least] = [limit, left, memory_limit::MIN_ADDRESS_SPACE].map(show_bytes);
         return Err(report::failure(format!(
             "the address-space limit (ulimit -v, {limit}) leaves {left}, but a run needs {least}"
         )));
     }
-    if cli.batch {
-        return batch::run(&cli.run, &settings, &config::presets());
-    }
-    match headless_only {
+    match misplaced {
+        Some(option) if cli.batch => {
+            anyhow::bail!("{option} is for the full screen: it has no effect with --batch")
+        }
         Some(option) => anyhow::bail!("{option} is for headless runs: add --batch"),
+        None if cli.batch => batch::run(&cli.run, &settings, &config::presets()),
         None => full_screen(cli, settings),
     }
 }

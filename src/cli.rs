@@ -91,10 +91,8 @@ pub enum Sub {
 pub struct Asked {
     pub cli: Cli,
     pub settings: Settings,
-    /// An option that only a headless run takes.
-    pub headless_only: Option<String>,
-    /// An option that only the full screen takes.
-    pub screen_only: Option<String>,
+    /// An option that the chosen front end does not take.
+    pub misplaced: Option<String>,
 }
 
 /// Options of a run that the full screen takes too; all others need `--batch`.
@@ -180,26 +178,31 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
     // The options of a run are not defined for subcommands, and clap refuses them there.
     if cli.command.is_some() {
         let settings = Settings::default();
-        return Ok(Asked { cli, settings, headless_only: None, screen_only: None });
+        return Ok(Asked { cli, settings, misplaced: None });
     }
     if let Some(why) = late_command(&cli.run.files, &argv) {
         return Err(NoRun::Refused(why));
     }
     let settings = settings(&matches)?;
-    let (run, screen) = (Command::new("run"), Command::new("screen"));
-    let headless_only = first_given(&Args::augment_args(run), &FULL_SCREEN, &matches);
-    let screen_only = first_given(&Screen::augment_args(screen), &[], &matches);
-    Ok(Asked { cli, settings, headless_only, screen_only })
+    let misplaced = if cli.batch {
+        first_given(&Screen::augment_args(Command::new("screen")), &[], &matches)
+    } else {
+        first_given(&Args::augment_args(Command::new("run")), &FULL_SCREEN, &matches)
+    };
+    Ok(Asked { cli, settings, misplaced })
 }
 
 /// Returns the message for a command after a file or an option, which clap takes for a file.
 fn late_command(files: &[PathBuf], argv: &[OsString]) -> Option<String> {
+    if files.len() < 2 {
+        return None;
+    }
     let words = || argv.iter().take_while(|word| *word != "--");
     let command = Cli::command();
     let is_late = |file: &&PathBuf| {
         command.find_subcommand(file).is_some() && words().any(|word| word == file.as_os_str())
     };
-    let late = show_path(files.iter().find(is_late).filter(|_| files.len() > 1)?);
+    let late = show_path(files.iter().find(is_late)?);
     Some(format!(
         "{late} is a command: put it first, without options of a run (see iotui {late} --help)"
     ))
@@ -248,7 +251,7 @@ mod tests {
             ("--direct --unit MB/s --scale log --ascii --color never -p quick --no-save", None),
             ("--dir /tmp --secret-file x", None),
         ] {
-            assert_eq!(args(line).unwrap().headless_only.as_deref(), option, "{line}");
+            assert_eq!(args(line).unwrap().misplaced.as_deref(), option, "{line}");
         }
         let options = Args::augment_args(Command::new("run"));
         let has = |id: &str| options.get_arguments().any(|option| option.get_id() == id);
