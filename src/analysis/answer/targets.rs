@@ -1,12 +1,14 @@
 //! How many times as fast the same cells are on one target as on another, of a run that measured
 //! several in the same rounds.
 
+use std::collections::{BTreeMap, HashMap};
+
 use serde::Serialize;
 
 use super::ratio::times_as_fast;
 use crate::analysis::CellResult;
 use crate::plan::{Cache, Job, Op, target_name};
-use crate::stats::Ratio;
+use crate::stats::{Ratio, Summary};
 
 /// The cells of one kind on a target, compared with the same cells on the first target.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,38 +28,31 @@ pub struct TargetRatio {
 
 /// Compares each further target with the first, for each operation and cache state.
 pub fn compare_targets(results: &[CellResult]) -> Vec<TargetRatio> {
-    let mut all = Vec::new();
-    let targets = results.iter().filter_map(|result| result.cell.target).max().unwrap_or(0);
-    for target in 1..=targets {
-        for op in [Op::Read, Op::Write, Op::Seek] {
-            for cache in Cache::ALL.iter().copied() {
-                let ratios = ratios(results, target, op, cache);
-                all.extend(Ratio::mean(&ratios).filter(|_| !ratios.is_empty()).map(|ratio| {
-                    let (target, base) = (target_name(target), target_name(0));
-                    TargetRatio { target, base, op, cache, cells: ratios.len(), ratio }
-                }));
-            }
-        }
+    let first: HashMap<&Job, Summary> = results
+        .iter()
+        .filter(|result| result.cell.target == Some(0))
+        .filter_map(|result| Some((&result.cell, summary(result)?)))
+        .collect();
+    let mut groups: BTreeMap<(u8, Op, Cache), Vec<Ratio>> = BTreeMap::new();
+    for result in results {
+        let Some(target) = result.cell.target.filter(|target| *target > 0) else { continue };
+        let base = first.get(&Job { target: Some(0), ..result.cell.clone() });
+        let ratio =
+            summary(result).zip(base).and_then(|(of, base)| Ratio::from_summaries(&of, base));
+        groups.entry((target, result.cell.op, result.cell.cache)).or_default().extend(ratio);
     }
-    all
+    let compare = |((target, op, cache), ratios): (_, Vec<Ratio>)| {
+        let (target, base) = (target_name(target), target_name(0));
+        let ratio = Ratio::mean(&ratios).filter(|_| !ratios.is_empty())?;
+        Some(TargetRatio { target, base, op, cache, cells: ratios.len(), ratio })
+    };
+    groups.into_iter().filter_map(compare).collect()
 }
 
-/// Returns the ratio of each cell on `target` to the same cell on the first one.
-fn ratios(results: &[CellResult], target: u8, op: Op, cache: Cache) -> Vec<Ratio> {
-    let summary = |job: &Job| {
-        let result =
-            results.iter().find(|result| result.cell == *job && result.wrong().is_none())?;
-        Some(result.throughput.or(result.operations)?.summary)
-    };
-    results
-        .iter()
-        .map(|result| &result.cell)
-        .filter(|job| job.target == Some(target) && job.op == op && job.cache == cache)
-        .filter_map(|job| {
-            let base = Job { target: Some(0), ..job.clone() };
-            Ratio::from_summaries(&summary(job)?, &summary(&base)?)
-        })
-        .collect()
+/// Returns the figure of a cell; `None` where it has none or it is wrong.
+fn summary(result: &CellResult) -> Option<Summary> {
+    let of = result.throughput.or(result.operations)?;
+    result.wrong().is_none().then_some(of.summary)
 }
 
 /// Returns `B reads cold blocks 1.31x [1.27-1.35] as fast as A; no difference between C and A in
