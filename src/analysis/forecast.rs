@@ -6,7 +6,7 @@ use crate::analysis::results;
 use crate::experiment::{expected_trials, round_time};
 use crate::plan::Plan;
 use crate::session::Session;
-use crate::units::{show_share, show_trials, show_wait};
+use crate::units::{show_goal, show_share, show_trials, show_wait};
 
 /// How much trials scatter on this machine, by its saved runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,9 +43,9 @@ impl Noise {
     }
 }
 
-/// Describes what the budget buys, as in `about 5 trials of each; intervals of about ±9 %, ±22 % at
-/// worst (as in 120 cells of 5 saved runs here); ±2 % would take about 8 min`. `None` for a plan
-/// without cells of a file.
+/// Describes what the budget buys, as in `about 5 trials of each; intervals of about ±9 %, of one
+/// cell in ten more than ±22 % (as in 120 cells of 5 saved runs here); ±2 % in half of the cells
+/// would take about 8 min`. `None` for a plan without cells of a file.
 pub fn describe_forecast(plan: &Plan, noise: Option<Noise>) -> Option<String> {
     if plan.cells.is_empty() || plan.pick {
         return None;
@@ -57,7 +57,7 @@ pub fn describe_forecast(plan: &Plan, noise: Option<Noise>) -> Option<String> {
     if trials >= Plan::ROUNDS {
         let width = |scatter: f64| show_share(scatter / f64::from(trials).sqrt());
         text += &format!(
-            "; intervals of about \u{b1}{}, \u{b1}{} at worst (as in {} cells of {} saved {} here)",
+            "; intervals of about \u{b1}{}, of one cell in ten more than \u{b1}{} (as in {} cells of {} saved {} here)",
             width(noise.median),
             width(noise.high),
             noise.cells,
@@ -68,7 +68,7 @@ pub fn describe_forecast(plan: &Plan, noise: Option<Noise>) -> Option<String> {
     let needed = (noise.median / plan.goal.max(1e-4)).powi(2).ceil().max(f64::from(Plan::ROUNDS));
     if needed > f64::from(trials) && plan.trials.is_none() {
         let time = round_time(plan).mul_f64(needed.min(1e6));
-        let goal = show_share(plan.goal);
+        let goal = show_goal(plan.goal);
         text += &if time > LONG {
             format!("; \u{b1}{goal} is out of reach here")
         } else {
@@ -104,7 +104,7 @@ mod tests {
         let text = describe_forecast(&plan(Some(9)), noise(0.3)).unwrap();
         assert!(
             text.contains(
-                "about \u{b1}10 %, \u{b1}20 % at worst (as in 40 cells of 3 saved runs here)"
+                "about \u{b1}10 %, of one cell in ten more than \u{b1}20 % (as in 40 cells of 3 saved runs here)"
             ),
             "{text}"
         );

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use crate::engine::predict_missed;
 use crate::experiment::estimate;
-use crate::plan::{Plan, TargetSpec, target_name};
+use crate::plan::{Plan, TargetSpec};
 use crate::text::show_path;
-use crate::units::{show_bytes, show_trials, show_wait};
+use crate::units::{show_bytes, show_goal, show_trials, show_wait};
 
 /// Formats the plan; `expected` is what it should reach and `forecast` what its budget buys, where
 /// that is known.
@@ -15,16 +15,12 @@ pub(super) fn text(plan: &Plan, expected: &str, forecast: Option<&str>) -> Strin
     let rounds = match plan.trials {
         Some(n) => format!("{} of each", show_trials(n as usize)),
         None => format!(
-            "rounds until every interval is within {} % or the budget ends",
-            (plan.goal * 1e4).round() / 100.0
+            "rounds until every interval is within {} or the budget ends",
+            show_goal(plan.goal)
         ),
     };
-    for (index, spec) in (0..).zip(plan.targets()) {
-        let name = if plan.others.is_empty() {
-            String::new()
-        } else {
-            format!("{}: ", target_name(index))
-        };
+    for (name, spec) in plan.named_targets() {
+        let name = name.map_or(String::new(), |name| format!("{name}: "));
         let _ = writeln!(text, "target  {name}{}", target(plan, spec));
     }
     if !plan.cells.is_empty() {

@@ -239,6 +239,11 @@ pub fn show_share(share: f64) -> String {
     }
 }
 
+/// Formats a goal of precision as it was requested: `0.01 %`, `2 %`.
+pub fn show_goal(goal: f64) -> String {
+    format!("{} %", (goal * 1e4).round() / 100.0)
+}
+
 /// Formats a number of trials: `1 trial`, `5 trials`.
 pub fn show_trials(count: usize) -> String {
     if count == 1 { "1 trial".into() } else { format!("{count} trials") }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::analysis::CellResult;
-use crate::plan::{Plan, TargetSpec, target_name};
+use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, TargetEvidence};
 use crate::session::Session;
 use crate::text;
@@ -168,14 +168,11 @@ fn host(session: &Session) -> Facts {
 /// Returns the facts about each target, with its letter where there are several.
 fn files(session: &Session) -> Facts {
     let mut known = session.grounds.iter().flat_map(|grounds| grounds.targets());
-    let several = !session.plan.others.is_empty();
-    (0..)
-        .zip(session.plan.targets())
-        .flat_map(|(index, target)| {
-            let letter = if several { format!(" {}", target_name(index)) } else { String::new() };
-            file(target, known.next().cloned().unwrap_or_default(), &letter)
-        })
-        .collect()
+    let facts = |(name, target): (Option<String>, &TargetSpec)| {
+        let letter = name.map_or(String::new(), |name| format!(" {name}"));
+        file(target, known.next().cloned().unwrap_or_default(), &letter)
+    };
+    session.plan.named_targets().flat_map(facts).collect()
 }
 
 fn file(target: &TargetSpec, facts: TargetEvidence, letter: &str) -> Facts {

@@ -3,7 +3,7 @@
 use super::axes;
 use crate::analysis;
 use crate::analysis::CellResult;
-use crate::plan::{Plan, TargetSpec, target_name};
+use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, HostSummary, TargetEvidence};
 use crate::session::Session;
 use crate::units;
@@ -47,17 +47,11 @@ pub fn preset_descriptions(session: &Session) -> Vec<(String, Vec<String>)> {
 /// Returns the targets, each with its letter where there are several.
 fn describe_targets(session: &Session) -> String {
     let mut facts = session.grounds.iter().flat_map(|grounds| grounds.targets());
-    let mut targets: Vec<String> = session
-        .plan
-        .targets()
-        .map(|target| describe_target(session, target, facts.next()))
-        .collect();
-    if targets.len() > 1 {
-        let name =
-            |(index, text): (u8, &mut String)| *text = format!("{}: {text}", target_name(index));
-        (0..).zip(&mut targets).for_each(name);
-    }
-    targets.join("; ")
+    let describe = |(name, target): (Option<String>, &TargetSpec)| {
+        let name = name.map_or(String::new(), |name| format!("{name}: "));
+        name + &describe_target(session, target, facts.next())
+    };
+    session.plan.named_targets().map(describe).collect::<Vec<_>>().join("; ")
 }
 
 fn describe_target(
@@ -70,7 +64,7 @@ fn describe_target(
         TargetSpec::Scratch { dir, size: 0, .. } => {
             format!("the probes' own files in {}", dir.display())
         }
-        // Each pass makes it anew, as large as its count.
+        // Each pass creates it again, as large as its count.
         TargetSpec::New { path, .. } if session.plan.only_appends() => {
             format!("{}, created by this run", path.display())
         }
@@ -108,8 +102,7 @@ fn describe_run(session: &Session, rows: &[&CellResult]) -> String {
         .chain(unreached.then_some(0));
     let trials = match (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0)) {
         (_, 0) => "no trials".into(),
-        (1, 1) => "1 trial of each cell".into(),
-        (least, most) if least == most => format!("{most} trials of each cell"),
+        (least, most) if least == most => format!("{} of each cell", units::show_trials(most)),
         (least, most) => format!("{least} to {most} trials of each cell"),
     };
     let cold = if plan.cold.is_data() { String::new() } else { format!("cold {}", plan.cold) };
