@@ -59,7 +59,11 @@ fn summary(result: &CellResult) -> Option<Summary> {
 /// cold reads.`
 pub fn describe_targets(ratios: &[TargetRatio]) -> Option<String> {
     let clauses: Vec<String> = ratios.iter().map(describe).collect();
-    (!clauses.is_empty()).then(|| format!("{}.", clauses.join("; ")))
+    let mut text = format!("{}.", clauses.join("; "));
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    (!clauses.is_empty()).then_some(text)
 }
 
 fn describe(found: &TargetRatio) -> String {
@@ -111,6 +115,8 @@ mod tests {
         assert!(text.starts_with("B reads cold blocks 1.3x ["), "{text}");
         assert!(text.contains("] as fast as A; no difference between B and A in warm reads; A reads warm blocks 2.0x ["), "{text}");
         assert!(text.ends_with("] as fast as C."), "{text}");
+        let text = describe_targets(&found[1..2]).unwrap();
+        assert_eq!(text, "No difference between B and A in warm reads.");
     }
 
     #[test]
