@@ -231,6 +231,7 @@ fn one(path: &Path, id: &str, said: &str) -> f64 {
     }
     let presets = [preset(id).expect("a preset")];
     let asked = Proposal {
+        variants: &[],
         file: Some(path),
         others: &[],
         dir: None,

@@ -49,6 +49,7 @@ fn plan_on(
         resolved: &Resolved::new(&settings, presets),
         target,
         targets: 1,
+        variants: &[],
         infos: &infos,
         check,
         memory: 1 << 29,

@@ -129,6 +129,7 @@ fn plan(
         resolved: &Resolved::new(settings, presets),
         target: target.clone(),
         targets: 1,
+        variants: &[],
         infos: &infos,
         check: &check,
         memory: MEMORY,
@@ -238,7 +239,8 @@ proptest! {
     #[test]
     fn a_round_runs_every_cell_once(settings in settings(), target in target(), seed: u64, round in 0u32..1000) {
         let Ok(plan) = plan(&settings, &[preset()], &target, 0) else { return Ok(()) };
-        let order = order(&plan.cells, seed, round);
+        let plan = Plan { seed, ..plan };
+        let order = order(&plan, round);
         let mut sorted = order.clone();
         sorted.sort_unstable();
         prop_assert!(sorted.into_iter().eq(0..plan.cells.len()));
@@ -259,7 +261,7 @@ proptest! {
         }
         let target = TargetSpec::File { path: "data.bin".into(), size: span };
         let presets = [preset()];
-        let asked = PlanRequest { resolved: &Resolved::new(&settings, &presets), target, targets: 1, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, probes: AvailableProbes::NONE };
+        let asked = PlanRequest { resolved: &Resolved::new(&settings, &presets), target, targets: 1, variants: &[], infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, probes: AvailableProbes::NONE };
         let Ok(plan) = experiment::plan(&asked) else {
             prop_assert!(block > span);
             return Ok(());

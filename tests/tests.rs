@@ -3,6 +3,7 @@
 mod anonymous;
 mod bad_input;
 mod batch;
+mod between;
 mod commands;
 mod common;
 mod corpus;

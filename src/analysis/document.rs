@@ -8,8 +8,8 @@ use crate::analysis::answer::Answer;
 use crate::analysis::session_answer::answer_with;
 use crate::analysis::why::{Bounds, CurveCost, LimitCause, Why, explain_limits};
 use crate::analysis::{
-    CellResult, MeasuredTime, ProbeResult, ReferenceValue, SummaryOf, list_skipped, measured_time,
-    probes, results, skipped_probes,
+    CellResult, Comparison, MeasuredTime, ProbeResult, ReferenceValue, SummaryOf, compare_variants,
+    list_skipped, measured_time, probes, results, skipped_probes,
 };
 use crate::host::Host;
 use crate::plan::{Job, Plan, ProbeCell, Skipped};
@@ -44,6 +44,9 @@ pub struct Document<'a> {
     pub lost_lines: u64,
     /// How much of the run's time was measured; null where that is unknown.
     pub time: Option<MeasuredTime>,
+    /// The variants of the machine compared; omitted where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variants: Option<Comparison>,
 }
 
 /// One result: jobs first, then probes. Each has the keys of both; those of the other kind are
@@ -230,5 +233,6 @@ pub fn document(session: &Session) -> Document<'_> {
         costs,
         lost_lines: session.lost,
         time: measured_time(session),
+        variants: compare_variants(session),
     }
 }

@@ -1,6 +1,6 @@
 //! The gate: whether a run is slower than its baseline by more than the limit.
 
-use crate::analysis::compare::{Outcome, Pair, Versus, times};
+use crate::analysis::compare::{Outcome, Pair, Versus, results_in, times};
 use crate::analysis::{CellResult, SummaryOf, results};
 use crate::plan::Job;
 use crate::session::Session;
@@ -30,6 +30,8 @@ pub struct Ruling {
     pub unheld: usize,
     /// How much of the machine's own variation the intervals include.
     pub drift: Option<String>,
+    /// Both sides are of one run, so no other baseline can be recorded.
+    pub one_run: bool,
 }
 
 /// A cell that the gate could not judge.
@@ -50,14 +52,30 @@ pub struct UnjudgedCell {
 pub fn judge_run(base: &Session, versus: &Versus, limit: f64) -> Ruling {
     let sound = judgeable(base);
     let unheld = base.plan.cells.len() - sound.len();
+    Ruling { unheld, ..judge(sound, versus, limit) }
+}
+
+/// Judges like [`judge_run`] a further variant of a run against the first, its baseline.
+pub fn judge_variants(session: &Session, versus: &Versus, limit: f64) -> Ruling {
+    let measured = session.plan.variants.first().map(|base| results_in(base, &results(session)));
+    let measured = measured.unwrap_or_default();
+    let sound: Vec<Job> =
+        measured.iter().filter(|result| is_sound(result)).map(|of| of.cell.clone()).collect();
+    let unheld = measured.len() - sound.len();
+    Ruling { unheld, one_run: true, ..judge(sound, versus, limit) }
+}
+
+/// Judges the cells of `versus` that have a sound baseline.
+fn judge(sound: Vec<Job>, versus: &Versus, limit: f64) -> Ruling {
     let mut ruling = Ruling {
         limit,
         judged: 0,
         slower: Vec::new(),
         open: Vec::new(),
         seen: None,
-        unheld,
+        unheld: 0,
         drift: None,
+        one_run: false,
     };
     ruling.drift = versus.drift.as_ref().map(|drift| drift.text.clone());
     for cell in sound {
@@ -197,7 +215,8 @@ impl Ruling {
             said += &format!(" The baseline has no valid figure for {}.", cells(self.unheld));
         }
         if self.is_open() {
-            said += " The gate did not pass: use a longer --budget or more --trials, or record a new baseline.";
+            said += " The gate did not pass: use a longer --budget or more --trials";
+            said += if self.one_run { "." } else { ", or record a new baseline." };
         }
         said
     }
@@ -214,16 +233,16 @@ fn figure(pair: &Pair) -> String {
 
 /// Returns the cells of a session that another run can be judged against.
 pub fn judgeable(session: &Session) -> Vec<Job> {
+    results(session).into_iter().filter(is_sound).map(|result| result.cell).collect()
+}
+
+fn is_sound(result: &CellResult) -> bool {
     let above_0 =
         |of: SummaryOf| of.summary.median > 0.0 && of.summary.low.is_some_and(|low| low > 0.0);
-    let figure = |result: &CellResult| result.throughput.or(result.operations).is_some_and(above_0);
-    let sound = |result: &CellResult| {
-        result.error.is_none()
-            && result.wrong().is_none()
-            && result.counted_trials().len() >= MIN_TRIALS
-            && figure(result)
-    };
-    results(session).into_iter().filter(sound).map(|result| result.cell).collect()
+    result.error.is_none()
+        && result.wrong().is_none()
+        && result.counted_trials().len() >= MIN_TRIALS
+        && result.throughput.or(result.operations).is_some_and(above_0)
 }
 
 #[cfg(test)]

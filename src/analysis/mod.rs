@@ -30,12 +30,12 @@ pub use answer::{Answer, Best, ColdCost, Knee, answer};
 pub use cell_result::{CellResult, LatencyOf, SummaryOf, TrialWork, WriteTimes};
 pub use compare::{
     Comparison, Difference, Drift, DriftBasis, LoneCell, Outcome, Pair, ProbePair, SavedRuns, Side,
-    SideBySide, Versus, compare, compare_with, is_same_machine, is_same_setup, machine_differences,
-    times,
+    SideBySide, Versus, compare, compare_variants, compare_with, is_same_machine, is_same_setup,
+    machine_differences, times,
 };
 pub use document::{CellOf, Document, document};
 pub use forecast::{Noise, describe_forecast};
-pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judgeable};
+pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judge_variants, judgeable};
 pub use measured_time::{MeasuredTime, measured_time};
 pub use network::{Network, NetworkShare, RoundTrips, network};
 pub use picked::PickedMethod;

@@ -1,6 +1,7 @@
 //! The answer of a whole session: of its jobs, its picked methods and its probes.
 
 use crate::analysis::answer::{Answer, answer, answer_experiment};
+use crate::analysis::compare::describe_variants;
 use crate::analysis::{CellResult, ProbeResult, network, picked, rated, remarks};
 use crate::plan::Param;
 use crate::record::Unit;
@@ -18,6 +19,9 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
     if !answer.picked.is_empty() {
         let said: Vec<&str> = answer.picked.iter().map(|picked| picked.text.as_str()).collect();
         answer.text = clean_text(&said.join(" "));
+    }
+    if let Some(said) = describe_variants(session) {
+        answer.text = clean_text(&format!("{} {said}", answer.text));
     }
     if let Some(said) = rated::rated(session, results).filter(|_| !results.is_empty()) {
         answer.text = clean_text(&format!("{} {said}", answer.text));

@@ -2,12 +2,16 @@
 
 use std::path::PathBuf;
 
+use clap::ArgGroup;
+
+use crate::plan::Variant;
 use crate::report::{OUTPUT, Out};
 use crate::units;
 
 const WHAT: &str = "What to measure";
 
 #[derive(Debug, clap::Args)]
+#[command(group(ArgGroup::new("compared").args(["baseline", "between"])))]
 pub struct Args {
     /// Files or block devices to measure, opened read-only; with --op write, new files to create.
     /// Several are measured in turn, in the same rounds [default: a scratch file]
@@ -33,9 +37,20 @@ pub struct Args {
     #[arg(long, value_name = "SESSION", conflicts_with = "plan", help_heading = WHAT)]
     pub baseline: Option<String>,
 
+    /// Measure every cell in two variants of this machine, in turn, and compare them. The shell
+    /// command of a variant runs before its cells, that of A once more at the end
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["A:COMMAND", "B:COMMAND"],
+        conflicts_with_all = ["plan", "baseline", "refine"],
+        help_heading = WHAT
+    )]
+    pub between: Vec<Variant>,
+
     /// Exit 3 if the whole 95 % interval of a cell's throughput is more than PERCENT (5 or 5%)
-    /// below its baseline
-    #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = parse_limit, allow_hyphen_values = true, help_heading = WHAT)]
+    /// below its baseline; with --between, below that of A
+    #[arg(long, value_name = "PERCENT", requires = "compared", value_parser = parse_limit, allow_hyphen_values = true, help_heading = WHAT)]
     pub fail_if_slower: Option<f64>,
 
     /// Folder of the scratch file; given several times, one file in each is measured in the same

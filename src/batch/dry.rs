@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use crate::engine::predict_missed;
 use crate::experiment::estimate;
-use crate::plan::{Plan, TargetSpec};
-use crate::text::show_path;
+use crate::plan::{Plan, TargetSpec, Variant};
+use crate::text::{clean_text, show_path};
 use crate::units::{show_bytes, show_goal, show_trials, show_wait};
 
 /// Formats the plan; `expected` is what it should reach and `forecast` what its budget buys, where
@@ -22,6 +22,9 @@ pub(super) fn text(plan: &Plan, expected: &str, forecast: Option<&str>) -> Strin
     for (name, spec) in plan.named_targets() {
         let name = name.map_or(String::new(), |name| format!("{name}: "));
         let _ = writeln!(text, "target  {name}{}", target(plan, spec));
+    }
+    for Variant { name, command } in &plan.variants {
+        let _ = writeln!(text, "variant {name}: {}", clean_text(command));
     }
     if !plan.cells.is_empty() {
         let _ = writeln!(

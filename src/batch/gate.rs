@@ -1,4 +1,5 @@
-//! `--baseline`: runs the plan of a session again and compares the result with it.
+//! `--baseline`: runs the plan of a session again and compares the result with it; `--between`:
+//! compares the variants of a run.
 
 use std::io::{self, Write};
 
@@ -12,13 +13,20 @@ use crate::experiment::{OtherCells, describes};
 use crate::plan::{Plan, Presets, Settings};
 use crate::report::{self, Look, print_message};
 use crate::runner;
+use crate::runner::BaselineError;
 use crate::session;
 use crate::session::Session;
 
-/// The baseline that a run is compared with.
+/// What a run is compared with, and the loss that it does not pass with.
 pub(super) struct Gate {
-    base: Session,
+    with: Base,
     limit: Option<f64>,
+}
+
+enum Base {
+    Session(Box<Session>),
+    /// The first variant of the same run.
+    Variant,
 }
 
 /// Returns the baseline's plan and the gate.
@@ -51,13 +59,27 @@ pub(super) fn plan(
         return Err(OtherCells::Added { option, value }.into());
     }
     describes(settings, &chosen, &crate::engine::infos(), &plan.cells, &skipped)?;
-    Ok((plan, Gate { base, limit }))
+    Ok((plan, Gate { with: Base::Session(base.into()), limit }))
+}
+
+/// Returns the gate of a plan with variants; `None` for others.
+///
+/// # Errors
+/// The plan has too few trials for the requested limit.
+pub(super) fn of_variants(args: &Args, plan: &Plan) -> anyhow::Result<Option<Gate>> {
+    let limit = args.fail_if_slower;
+    let few = plan.trials.filter(|trials| (*trials as usize) < analysis::MIN_TRIALS);
+    if let (Some(trials), Some(_)) = (few, limit) {
+        return Err(BaselineError::Trials(trials).into());
+    }
+    Ok((!plan.variants.is_empty()).then_some(Gate { with: Base::Variant, limit }))
 }
 
 impl Gate {
     /// Warns before the run if the baseline was measured on another machine.
     pub fn warn(&self, args: &Args, session: &Session) {
-        let [base, here] = anonymize(args, [&self.base, session]);
+        let Base::Session(base) = &self.with else { return };
+        let [base, here] = anonymize(args, [base, session]);
         let differing = analysis::machine_differences([&base, &here]);
         if differing.is_empty() || args.quiet {
             return;
@@ -72,12 +94,28 @@ impl Gate {
         ));
     }
 
-    /// Compares this run with the baseline.
+    /// Compares this run with its baseline.
     pub fn compare(&self, args: &Args, session: &Session) -> GateResult {
+        match &self.with {
+            Base::Session(base) => self.compare_with(base, args, session),
+            Base::Variant => self.compare_variants(args, session),
+        }
+    }
+
+    fn compare_variants(&self, args: &Args, session: &Session) -> GateResult {
+        let [session] = anonymize(args, [session]);
+        let comparison = analysis::compare_variants(&session);
+        let versus = comparison.as_ref().and_then(|comparison| comparison.others.first());
+        let judge = |(limit, versus)| analysis::judge_variants(&session, versus, limit);
+        let ruling = self.limit.zip(versus).map(judge);
+        GateResult { comparison, ruling }
+    }
+
+    fn compare_with(&self, base: &Session, args: &Args, session: &Session) -> GateResult {
         let saved = session::folder()
-            .map(|dir| runner::saved_runs(&dir, &[&self.base, session]))
+            .map(|dir| runner::saved_runs(&dir, &[base, session]))
             .unwrap_or_default();
-        let [base, session] = anonymize(args, [&self.base, session]);
+        let [base, session] = anonymize(args, [base, session]);
         let comparison = analysis::compare_with(&[base.clone(), session], &saved);
         let versus = comparison.as_ref().and_then(|comparison| comparison.others.first());
         let ruling =
@@ -87,12 +125,13 @@ impl Gate {
 }
 
 /// Returns the sessions, anonymous if requested.
-fn anonymize(args: &Args, sessions: [&Session; 2]) -> [Session; 2] {
+fn anonymize<const N: usize>(args: &Args, sessions: [&Session; N]) -> [Session; N] {
     sessions
         .map(|session| if args.anonymous { report::anonymize(session) } else { session.clone() })
 }
 
 /// A run compared with its baseline.
+#[derive(Clone)]
 pub(super) struct GateResult {
     comparison: Option<Comparison>,
     pub ruling: Option<Ruling>,
@@ -101,7 +140,11 @@ pub(super) struct GateResult {
 impl GateResult {
     /// Writes it below the table.
     pub fn write(&self, look: &Look, to: &mut dyn Write) -> io::Result<()> {
-        to.write_all(self.text(look).as_bytes())
+        let mut below = self.clone();
+        let sides = below.comparison.iter_mut().flat_map(|comparison| &mut comparison.others);
+        // The answer of the table has the summary of variants.
+        sides.filter(|of| of.side.variant.is_some()).for_each(|of| of.text.clear());
+        to.write_all(below.text(look).as_bytes())
     }
 
     /// Prints it on stderr, where stdout is data for programs.

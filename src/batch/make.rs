@@ -10,7 +10,7 @@ use super::named_session::load_named;
 use crate::engine::{Earlier, Proposal, ProposeError, propose};
 use crate::experiment::PlanError;
 use crate::host::Host;
-use crate::plan::{Plan, Presets, ProbeCell, Settings};
+use crate::plan::{Plan, Presets, ProbeCell, Settings, Variant};
 use crate::report::print_message;
 use crate::runner;
 use crate::runner::ReplanError;
@@ -43,7 +43,10 @@ pub(super) fn task(args: &Args, settings: &Settings, presets: &Presets) -> anyho
             let (plan, earlier) = runner::refine(&session, settings, &Host::collect())?;
             Task { earlier, ..plan.into() }
         }
-        (None, None, None) => make_new(args, settings, presets)?.into(),
+        (None, None, None) => {
+            let plan = make_new(args, settings, presets)?;
+            Task { gate: gate::of_variants(args, &plan)?, ..plan.into() }
+        }
     };
     let plan = &task.plan;
     let mut probes =
@@ -61,10 +64,12 @@ fn make_new(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resu
         ([], [_, others @ ..]) => (None, others),
         ([], []) => (None, &[][..]),
     };
+    Variant::check_names(&args.between).context("--between")?;
     let proposed = propose(&Proposal {
         file,
         others,
         dir: args.dir.first().map(PathBuf::as_path),
+        variants: &args.between,
         keep: args.keep,
         presets: &presets,
         settings,

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::args::Args;
 use super::bar::Bar;
+use crate::engine::RESTORE_TIMEOUT;
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
 use crate::runner;
@@ -65,6 +66,8 @@ pub(super) fn until_over(
     let names = args.anonymous.then(|| report::PrivateNames::new(&session.host, &session.plan));
     let mut since: Option<Instant> = None;
     let mut error = None;
+    let restored = if session.plan.variants.is_empty() { Duration::ZERO } else { RESTORE_TIMEOUT };
+    let timeout = STOP_TIMEOUT + restored;
     loop {
         match events.recv_timeout(Duration::from_millis(50)) {
             Ok(Report::Event(event)) => {
@@ -94,7 +97,7 @@ pub(super) fn until_over(
             }
         }
         if signals::pending().is_some()
-            && since.get_or_insert_with(Instant::now).elapsed() > STOP_TIMEOUT
+            && since.get_or_insert_with(Instant::now).elapsed() > timeout
         {
             break;
         }

@@ -44,9 +44,8 @@ pub enum Sessions {
     },
     /// Compare the cells of sessions with the same cells of a base session
     Compare {
-        /// Session to compare the others with
+        /// Session to compare the others with; alone, one of --between, whose variants are compared
         base: String,
-        #[arg(required = true)]
         others: Vec<String>,
         /// Omit host name, user, folders and file names
         #[arg(long)]

@@ -72,6 +72,9 @@ fn show_one(dir: &Path, text: &str, anonymous: bool, out: &Out) -> anyhow::Resul
     out.write(|to| (format.write)(&session, &out.look(), to))
 }
 
+const NOTHING_TO_COMPARE: &str =
+    "one session has nothing to compare unless it was measured with --between: name another one";
+
 fn compare<'a>(
     dir: &Path,
     texts: impl Iterator<Item = &'a String>,
@@ -93,7 +96,11 @@ fn compare<'a>(
     if anonymous {
         sessions.iter_mut().for_each(|session| *session = report::anonymize(session));
     }
-    let Some(comparison) = analysis::compare_with(&sessions, &kept) else { return Ok(()) };
+    let comparison = match &sessions[..] {
+        [alone] => Some(analysis::compare_variants(alone).context(NOTHING_TO_COMPARE)?),
+        sessions => analysis::compare_with(sessions, &kept),
+    };
+    let Some(comparison) = comparison else { return Ok(()) };
     out.write(|to| (format.write)(&comparison, &out.look(), to))
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::host::Host;
-use crate::plan::{Param, Plan, Presets, TargetSpec};
+use crate::plan::{Param, Plan, Presets, TargetSpec, Variant, VariantName};
 use crate::record::{Grounds, Note, Preparation, ProbeFindings, Trial, Verdict, Warning};
 use crate::session::Session;
 
@@ -21,6 +21,21 @@ const COMMON: [&str; 16] = [
     "data", "home", "tmp", "var", "mnt", "srv", "media", "opt", "usr", "root", "run", "dev",
     "file", ".", "remote", "loopback",
 ];
+
+/// Names the variants by letters, and hides their commands.
+fn anonymize_variants(plan: &mut Plan) {
+    let letters: Vec<VariantName> = (b'A'..=b'Z')
+        .filter_map(|letter| char::from(letter).to_string().try_into().ok())
+        .take(plan.variants.len())
+        .collect();
+    for job in &mut plan.cells {
+        let at = plan.variants.iter().position(|of| Some(&of.name) == job.variant.as_ref());
+        job.variant = at.and_then(|at| letters.get(at).cloned());
+    }
+    for (variant, letter) in plan.variants.iter_mut().zip(letters) {
+        *variant = Variant { name: letter, command: "COMMAND".into() };
+    }
+}
 
 impl PrivateNames {
     pub fn new(host: &Host, plan: &Plan) -> PrivateNames {
@@ -122,6 +137,7 @@ impl PrivateNames {
                 TargetSpec::None => {}
             }
         }
+        anonymize_variants(&mut plan);
         // The name by which the user knows it, or its address.
         plan.remote.iter_mut().for_each(|remote| remote.host = "HOST".into());
         plan.presets

@@ -199,6 +199,7 @@ fn columns() -> Vec<Column> {
             if r.cell.op == Op::Write { text_field(r.cell.writes) } else { Field::Empty }
         }),
         job("target", |r| r.cell.target.map_or(Field::Empty, |at| text_field(target_name(at)))),
+        job("variant", |r| r.cell.variant.as_ref().map_or(Field::Empty, text_field)),
     ]);
     columns
 }

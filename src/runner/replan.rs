@@ -17,6 +17,11 @@ pub enum ReplanError {
     )]
     Cells,
     #[error(
+        "that plan runs commands between its rounds, and commands of a session file are never run: \
+         make it again with --between"
+    )]
+    Commands,
+    #[error(
         "that plan measures {plan} {}, but {named} {} named: name as many, or none",
         if *.plan == 1 { "target" } else { "targets" },
         if *.named == 1 { "was" } else { "were" }
@@ -53,6 +58,8 @@ pub fn replan(
     };
     if free != Settings::default() {
         return Err(ReplanError::Cells);
+    } else if !session.plan.variants.is_empty() {
+        return Err(ReplanError::Commands);
     }
     let mut plan = session.plan.clone();
     let write = plan.cells.iter().any(|c| c.op == Op::Write);

@@ -107,7 +107,9 @@ pub fn clean_verdict(mut verdict: Verdict) -> Verdict {
 /// remain unchanged.
 pub fn plan(plan: &mut Plan) -> Result<(), String> {
     let texts = plan.presets.iter_mut().chain(plan.skipped.iter_mut().map(|s| &mut s.reason));
-    texts.chain([&mut plan.experiment]).for_each(clean::clean_in_place);
+    // A command is shown, and never run.
+    let commands = plan.variants.iter_mut().map(|variant| &mut variant.command);
+    texts.chain(commands).chain([&mut plan.experiment]).for_each(clean::clean_in_place);
     if !(plan.goal.is_finite() && plan.goal >= 0.0) {
         return Err(format!("the goal {} is not a share between 0 and 1", plan.goal));
     }
@@ -123,6 +125,10 @@ pub fn plan(plan: &mut Plan) -> Result<(), String> {
         }
         if job.mix.is_some_and(|mix| mix > 100) {
             return Err(format!("cell {index}: the mix exceeds 100 %"));
+        }
+        if job.variant.as_ref().is_some_and(|name| plan.variants.iter().all(|of| of.name != *name))
+        {
+            return Err(format!("cell {index}: the plan has no such variant"));
         }
         if plan.target_of(job).is_none() {
             return Err(format!("cell {index}: the plan has no target {}", job.target_index()));

@@ -107,6 +107,11 @@ impl<Cell: Hash + Eq + Clone> Widths<Cell> {
 }
 
 impl Widen {
+    /// Widens nothing: for trials that alternated.
+    pub fn none() -> Widen {
+        Widths { kept: HashMap::new(), halves: None }
+    }
+
     pub fn from_pairs(
         pairs: &[(&CellResult, &CellResult)],
         kept: &SavedRuns,

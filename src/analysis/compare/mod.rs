@@ -12,6 +12,7 @@ mod pair;
 mod probed;
 mod reported;
 mod text;
+mod variants;
 
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ pub use matching::LoneCell;
 use pair::MeasuredSides;
 pub use pair::{Outcome, Pair, ProbePair, TOLERANCE};
 pub use text::times;
+pub use variants::{compare_variants, describe_variants, results_in};
 
 /// The name and version of the JSON; keys may be added without a new one.
 const SCHEMA: &str = "iotui-compare/1";
@@ -54,6 +56,9 @@ pub struct Side {
     pub created: String,
     pub host: String,
     pub target: String,
+    /// The name and the command of the variant, where the variants of one run are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
 }
 
 /// One session against the base.
@@ -205,6 +210,7 @@ fn side(session: &Session, letter: String) -> Side {
             .map(|target| clean_text(&differences::path(target)))
             .collect::<Vec<_>>()
             .join(", "),
+        variant: None,
     }
 }
 

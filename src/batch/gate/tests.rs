@@ -9,7 +9,16 @@ fn ruling(judged: usize, open: &[bool]) -> Ruling {
         .iter()
         .map(|wrong| UnjudgedCell { cell: cell.clone(), why: "x".into(), wrong: *wrong })
         .collect();
-    Ruling { limit: 0.05, judged, slower: Vec::new(), open, seen: None, unheld: 0, drift: None }
+    Ruling {
+        limit: 0.05,
+        judged,
+        slower: Vec::new(),
+        open,
+        seen: None,
+        unheld: 0,
+        drift: None,
+        one_run: false,
+    }
 }
 
 #[test]

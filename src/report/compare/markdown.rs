@@ -60,6 +60,9 @@ fn write_comparison(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Re
         writeln!(out)?;
         write_table(&columns, pairs.len(), out)?;
     }
+    if versus.side.variant.is_some() {
+        return Ok(());
+    }
     write_differences(&versus.differences, &versus.side.letter, look, out)?;
     if !versus.probes.is_empty() {
         let columns = columns::probe_columns(&versus.probes, &versus.side.letter, look);

@@ -33,8 +33,11 @@ fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Resul
     page.lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// Describes a session: its name, and when and where it ran.
+/// Describes a session: its name, and when and where it ran; or the variant of a run.
 pub fn describe_side(side: &Side) -> String {
+    if let Some(variant) = &side.variant {
+        return variant.clone();
+    }
     let name = if side.name.is_empty() { String::new() } else { format!("{} ", side.name) };
     let session =
         if side.session.is_empty() { "not saved".into() } else { format!("({})", side.session) };
@@ -44,7 +47,9 @@ pub fn describe_side(side: &Side) -> String {
 
 fn add_comparison(page: &mut Page, versus: &Versus) {
     page.gap();
-    add_differences(page, &versus.differences, &versus.side.letter);
+    if versus.side.variant.is_none() {
+        add_differences(page, &versus.differences, &versus.side.letter);
+    }
     page.gap();
     if !versus.cells.is_empty() {
         add_cells(page, versus);

@@ -28,7 +28,7 @@ const fn part(cost: usize, word: fn(&Job) -> String, level: fn(&mut Job, &Job)) 
 }
 
 /// In the order of a name; the last is dropped first if a name does not need all.
-pub static PARTS: [Part; 15] = [
+pub static PARTS: [Part; 16] = [
     part(12, |j| j.backend.to_string(), |a, b| a.backend = b.backend.clone()),
     part(
         16,
@@ -77,6 +77,11 @@ pub static PARTS: [Part; 15] = [
         12,
         |j| j.target.map_or_else(String::new, |at| format!("on {}", target_name(at))),
         |a, b| a.target = b.target,
+    ),
+    part(
+        12,
+        |j| j.variant.as_ref().map_or_else(String::new, |of| format!("with {of}")),
+        |a, b| a.variant.clone_from(&b.variant),
     ),
 ];
 

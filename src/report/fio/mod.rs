@@ -52,8 +52,16 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "randseed={}", plan.seed)?;
     let results = analysis::results(session);
+    for variant in &plan.variants {
+        let name = &variant.name;
+        let line = format!("variant {name}: run this before its jobs: {}", variant.command);
+        write_comment(out, &line)?;
+    }
     for (index, cell) in plan.cells.iter().enumerate() {
         writeln!(out)?;
+        if let Some(variant) = &cell.variant {
+            write_comment(out, &format!("with {variant}"))?;
+        }
         // A cell is in the plan once; one that was never reached has no result.
         let result = results.iter().find(|result| result.cell == *cell);
         if let Some(line) = result.map(describe_result) {

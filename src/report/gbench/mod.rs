@@ -80,6 +80,7 @@ impl Names {
         parts.extend(self.span.then(|| format!("span:{}", job.span)));
         parts.extend(job.count.filter(|_| self.count).map(|count| format!("count:{count}")));
         parts.extend(job.target.map(|target| format!("target:{}", target_name(target))));
+        parts.extend(job.variant.as_ref().map(|variant| format!("variant:{variant}")));
         parts.extend((job.threads > 1).then(|| format!("threads:{}", job.threads)));
         text::clean(&parts.join("/"))
     }

@@ -83,6 +83,7 @@ pub fn facts(path: PathBuf) -> Inspection {
 
 fn proposal(question: &Question) -> Proposal<'_> {
     Proposal {
+        variants: &[],
         file: question.file.as_deref(),
         others: &question.others,
         dir: question.dir.as_deref(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::executor::info;
-use super::schedule::order_by_state;
+use super::schedule::order_of_round;
 use crate::experiment::{FIRST_ROUND, LEVELS, MIN_TRIAL_TIME, PEER_START};
 use crate::plan::{Cache, CpuCache, Info, Job, Op, Plan};
 use crate::units::show_wait;
@@ -74,7 +74,7 @@ pub fn predict_missed(plan: &Plan) -> Option<MissedCells> {
     let mut spent = before;
     let mut late = Vec::new();
     let mut missed = Vec::new();
-    let states = order_by_state(&plan.cells, plan.seed, 1);
+    let states = order_of_round(plan, 1);
     for (after, state) in (0..states.len()).rev().zip(states) {
         // As the run does: this state leaves the later ones their equal shares of the remaining
         // budget.

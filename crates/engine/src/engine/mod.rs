@@ -36,6 +36,7 @@ mod tests;
 mod trial;
 mod trial_outcome;
 mod trial_parts;
+mod variants;
 mod watchdog;
 mod workers;
 
@@ -51,6 +52,7 @@ pub use propose::{Proposal, ProposeError, Proposed, propose, unavailable};
 pub use run::{Earlier, continue_run, run};
 pub use schedule::order;
 pub use target::OpenTarget;
+pub use variants::RESTORE_TIMEOUT;
 pub use watchdog::Watchdog;
 
 use crate::record::Event;

@@ -19,7 +19,7 @@ use crate::experiment::{
 use crate::host::TargetFacts;
 use crate::plan::{
     Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Resolved, Settings,
-    TargetSpec, find_probes, target_name,
+    TargetSpec, Variant, find_probes, target_name,
 };
 use crate::probe::{self, Probe, ProbeContext};
 use crate::sys::cold;
@@ -36,6 +36,8 @@ pub struct Proposal<'a> {
     pub others: &'a [PathBuf],
     /// The folder of the scratch file; `None` = the first usable one.
     pub dir: Option<&'a Path>,
+    /// The variants of the machine that every cell is measured in, in turn.
+    pub variants: &'a [Variant],
     /// Keep the scratch file.
     pub keep: bool,
     pub presets: &'a [Preset],
@@ -86,7 +88,7 @@ pub enum ProposeError {
 
 /// Inspects the target and this machine, and makes a plan. Leaves no files behind.
 pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
-    let Proposal { file, others, dir, keep, presets, settings, survey } = *asked;
+    let Proposal { file, others, dir, variants, keep, presets, settings, survey } = *asked;
     if let Some(file) = file.filter(|_| dir.is_some() || keep) {
         return Err(ProposeError::NotScratch(file.into()));
     }
@@ -119,7 +121,7 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         }
         others => place_others(asked, others, &resolved, allowed)?,
     };
-    let here = Here { target, open_target, others, allowed, dropping };
+    let here = Here { target, open_target, others, variants, allowed, dropping };
     let plan = here.plan(&resolved)?;
     if plan.pick && !plan.others.is_empty() {
         return Err(ProposeError::OneFile(names_of(presets)));
@@ -151,16 +153,17 @@ fn check_drop_caches(whole: &Settings) -> Result<(), String> {
 }
 
 /// The resources that a plan may use on this machine.
-struct Here {
+struct Here<'a> {
     target: TargetSpec,
     open_target: Option<OpenTarget>,
     others: Vec<(TargetSpec, OpenTarget)>,
+    variants: &'a [Variant],
     /// Memory that this process may use, bytes.
     allowed: u64,
     dropping: Result<(), String>,
 }
 
-impl Here {
+impl Here<'_> {
     /// Checks whether a job can run here; the error is the reason.
     fn check(&self, job: &Job) -> Result<(), String> {
         match (Executor::from_choice(&job.backend), self.target_of(job)) {
@@ -194,6 +197,7 @@ impl Here {
             resolved,
             target: self.common_target(),
             targets: 1 + self.others.len() as u8,
+            variants: self.variants,
             infos: &infos(),
             check: &|job| self.check(job),
             // Half of the free memory: the page cache needs the rest.
@@ -395,6 +399,7 @@ mod tests {
             file: Some(file),
             others: &[],
             dir: None,
+            variants: &[],
             keep: false,
             presets,
             settings,

@@ -2,12 +2,13 @@
 
 mod earlier;
 mod fitting;
+mod halt;
 mod open;
 mod pick;
 mod precision;
+mod switch;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 pub use self::earlier::Earlier;
@@ -19,11 +20,12 @@ use super::control::Cutter;
 use super::error::{EngineError, Failure};
 use super::expected::nanos_per_operation;
 use super::progress::Pace;
-use super::schedule::order_by_state;
+use super::schedule::order_of_round;
 use super::target::OpenTarget;
 use super::targets::Targets;
 use super::trial::{self, Stage};
 use super::trial_outcome::TrialOutcome;
+use super::variants::Variants;
 use super::{Control, Sink, harness, levels, probing, programs};
 use crate::backend::access_pattern::mix;
 use crate::plan::Plan;
@@ -137,6 +139,7 @@ fn run_jobs(
         control,
         sink,
         targets,
+        variants: Variants::new(plan),
         grounds,
         cells: Vec::new(),
         pace,
@@ -146,11 +149,7 @@ fn run_jobs(
         fitting: Fitting::new(plan, earlier.rounds_left(plan)),
         precision: Precision::from_plan(plan),
     };
-    run.make_cells();
-    let end = run.run_all();
-    run.send_notes(end);
-    run.send_verdicts();
-    Ok(end)
+    Ok(run.run_all())
 }
 
 /// Why the rounds ended before all were done.
@@ -174,6 +173,7 @@ struct Run<'a> {
     control: &'a Control,
     sink: &'a mut dyn Sink,
     targets: Targets,
+    variants: Variants,
     grounds: Arc<Grounds>,
     cells: Vec<Option<Cell>>,
     pace: &'a mut Pace,
@@ -204,7 +204,17 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Runs all of the plan, and sends what there is to say about it.
     fn run_all(&mut self) -> End {
+        self.make_cells();
+        let end = self.run_to_end();
+        self.restore_variant();
+        self.send_notes(end);
+        self.send_verdicts();
+        end
+    }
+
+    fn run_to_end(&mut self) -> End {
         match self.run_rounds() {
             Ok(end) => end,
             Err(Halt::Stopped) => End::Interrupted,
@@ -236,7 +246,7 @@ impl<'a> Run<'a> {
     /// more than its share of the budget, and the cells it did not reach follow at the end: a short
     /// budget leaves no state without a result.
     fn run_round(&mut self, round: u32) -> Result<(), Halt> {
-        let states = order_by_state(&self.plan.cells, self.plan.seed, round);
+        let states = order_of_round(self.plan, round);
         let mut late = Vec::new();
         for (after, state) in (0..states.len() as u32).rev().zip(states) {
             // A share of the remaining time, which a pause does not shorten.
@@ -258,6 +268,7 @@ impl<'a> Run<'a> {
         if self.rests(index, round) {
             return Ok(());
         }
+        self.switch_variant(index, round)?;
         for step in [Self::calibrate_cell, Self::run_trial] {
             self.step(index, round, step)?;
         }
@@ -265,9 +276,11 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Returns whether the cell leaves its turn to the others.
+    /// Returns whether the cell leaves its turn to the others. In variants of the machine all take
+    /// theirs: a pair is compared trial by trial.
     fn rests(&self, index: usize, round: u32) -> bool {
-        let precision = self.precision.filter(|_| round > Plan::ROUNDS);
+        let compares = !self.plan.variants.is_empty();
+        let precision = self.precision.filter(|_| round > Plan::ROUNDS && !compares);
         precision
             .zip(self.cells[index].as_ref())
             .is_some_and(|(precision, cell)| precision.lets_rest(cell, index as u32 + round))
@@ -291,24 +304,6 @@ impl<'a> Run<'a> {
             self.pace.shift(begin.elapsed());
             self.control.watchdog.until(self.pace.deadline());
         }
-    }
-
-    /// Waits while the run is paused. A skip meanwhile excludes this cell, and the next one waits.
-    fn pause(&mut self, index: usize, round: u32) {
-        let Some(cell) = self.cells[index].as_mut() else { return };
-        if cell.out || !self.control.pausing() {
-            return;
-        }
-        let begin = Instant::now();
-        self.sink.event(Event::Progress(self.pace.progress(
-            Phase::Pause,
-            Some(index as u32),
-            round,
-        )));
-        self.control.wait_out_pause(|| self.control.skip.load(Relaxed));
-        cell.out = self.control.take_skip();
-        self.pace.shift(begin.elapsed());
-        self.control.watchdog.until(self.pace.deadline());
     }
 
     /// Finds the cell's amount of work, where it is not known yet.
@@ -456,22 +451,6 @@ impl<'a> Run<'a> {
         }
         cell.out |= skipped;
         Ok(StepResult::Done(cell))
-    }
-
-    /// Returns why a step was ended before it was complete: only a user interrupts a run.
-    fn halt_reason(&self) -> Halt {
-        let over = Instant::now() >= self.pace.deadline();
-        if self.control.stopping() || !over { Halt::Stopped } else { Halt::Budget }
-    }
-
-    fn check_halt(&self) -> Result<(), Halt> {
-        if self.control.stopping() {
-            Err(Halt::Stopped)
-        } else if Instant::now() >= self.pace.deadline() {
-            Err(Halt::Budget)
-        } else {
-            Ok(())
-        }
     }
 
     /// Sends what the budget cost, in length and in number of trials.

@@ -2,18 +2,46 @@
 //! first round takes small counts first, and a coarse grid over the axes before a fine one.
 
 use crate::backend::access_pattern::mix;
-use crate::plan::{Cache, Job};
+use crate::plan::{Cache, Job, Plan};
 
 /// Returns the order of round `round`, a function of the seed alone. Cache states come in the order
 /// of the plan and stay apart, because what ran before changes a cold read (freed memory goes back
 /// to the hypervisor).
-pub fn order(cells: &[Job], seed: u64, round: u32) -> Vec<usize> {
-    order_by_state(cells, seed, round).concat()
+pub fn order(plan: &Plan, round: u32) -> Vec<usize> {
+    order_of_round(plan, round).concat()
 }
 
-/// Returns [`order`] as one list per cache state. States of the same jobs have the same order, so
+/// Returns the index of the variant of the machine that a job is measured in.
+pub(super) fn variant_index(plan: &Plan, job: &Job) -> Option<usize> {
+    let name = job.variant.as_ref()?;
+    plan.variants.iter().position(|variant| variant.name == *name)
+}
+
+/// Returns the order of a round of `plan` as lists, one per variant and cache state. The variants
+/// come in one order and then in the other, `A B`, `B A`: what drifts steadily is the same for both
+/// on average, and each command runs once a round.
+pub(super) fn order_of_round(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
+    let states = order_by_state(&plan.cells, plan.seed, round);
+    if plan.variants.is_empty() {
+        return states;
+    }
+    let mut variants: Vec<usize> = (0..plan.variants.len()).collect();
+    if !(plan.seed ^ u64::from(round)).is_multiple_of(2) {
+        variants.reverse();
+    }
+    let of_variant = |variant: usize| {
+        let states = &states;
+        states.iter().map(move |state| {
+            let is_in = |at: &&usize| variant_index(plan, &plan.cells[**at]) == Some(variant);
+            state.iter().filter(is_in).copied().collect()
+        })
+    };
+    variants.into_iter().flat_map(of_variant).collect()
+}
+
+/// Returns the order of a round as one list per cache state. States of the same jobs have the same order, so
 /// that a budget that ends within each reaches the same jobs.
-pub(super) fn order_by_state(cells: &[Job], seed: u64, round: u32) -> Vec<Vec<usize>> {
+fn order_by_state(cells: &[Job], seed: u64, round: u32) -> Vec<Vec<usize>> {
     let mut states: Vec<Cache> = Vec::new();
     cells.iter().for_each(|c| {
         if !states.contains(&c.cache) {
@@ -89,6 +117,42 @@ fn shuffle(items: &mut [usize], mut seed: u64) {
 mod tests {
     use super::*;
     use crate::backend::testing;
+
+    #[test]
+    fn variants_alternate_in_blocks_with_every_cell_once() {
+        let mut plan = Plan::plain("sweep", crate::plan::TargetSpec::None);
+        plan.variants = ["A:true", "B:true"].map(|text| text.parse().unwrap()).to_vec();
+        let in_each = |job: Job| {
+            let of =
+                |v: &crate::plan::Variant| Job { variant: Some(v.name.clone()), ..job.clone() };
+            plan.variants.iter().map(of).collect::<Vec<_>>()
+        };
+        plan.cells = cells().into_iter().flat_map(in_each).collect();
+        let variants = |round| -> Vec<usize> {
+            let order = order_of_round(&plan, round);
+            let mut sorted = order.concat();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..40).collect::<Vec<_>>());
+            assert_eq!(order.len(), 4, "two variants of two cache states");
+            order
+                .concat()
+                .chunk_by(|a, b| a % 2 == b % 2)
+                .map(|block| variant_index(&plan, &plan.cells[block[0]]).unwrap())
+                .collect()
+        };
+        for round in 1..9 {
+            let (now, next) = (variants(round), variants(round + 1));
+            assert_eq!(
+                (now.len(), now[1]),
+                (2, next[0]),
+                "the last of a round goes on in the next"
+            );
+        }
+    }
+
+    fn order(cells: &[Job], seed: u64, round: u32) -> Vec<usize> {
+        order_by_state(cells, seed, round).concat()
+    }
 
     fn cells() -> Vec<Job> {
         let states = [Cache::Cold, Cache::Warm];

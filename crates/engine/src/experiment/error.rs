@@ -48,6 +48,10 @@ pub enum PlanError {
         "--until applies only to the cells of a file, and none is selected; use --trials for probes"
     )]
     UntilOfNone,
+    #[error(
+        "--between compares the cells of a file in a sweep; choose another preset, or name a backend"
+    )]
+    VariantsOfNone,
     #[error("--mix both reads and writes; leave out --op")]
     MixRead,
     #[error("{0} only reads; leave out --op and --mix")]

@@ -1,7 +1,9 @@
 //! What every experiment implements, and the facts that plans are based on.
 
 use super::error::PlanError;
-use crate::plan::{Info, Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, TargetSpec};
+use crate::plan::{
+    Info, Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, TargetSpec, Variant,
+};
 
 /// Everything that a plan depends on, gathered beforehand: an experiment never touches the machine.
 pub struct PlanRequest<'a> {
@@ -10,6 +12,8 @@ pub struct PlanRequest<'a> {
     pub target: TargetSpec,
     /// Number of targets, up to [`Plan::MAX_TARGETS`](crate::plan::Plan::MAX_TARGETS).
     pub targets: u8,
+    /// The variants of the machine that every cell is measured in.
+    pub variants: &'a [Variant],
     pub infos: &'a [&'static Info],
     /// Checks whether this kernel and target support a job; the error is the reason why not.
     pub check: &'a dyn Fn(&Job) -> Result<(), String>,

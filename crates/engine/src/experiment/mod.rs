@@ -77,6 +77,21 @@ pub fn needs_file(presets: &[Preset]) -> bool {
             .any(|preset| experiment(&preset.experiment).map_or(true, |e| e.needs_file()))
 }
 
+/// Returns each cell in every variant of the machine.
+fn in_variants(cells: Vec<Job>, request: &PlanRequest, pick: bool) -> Result<Vec<Job>, PlanError> {
+    let variants = request.variants;
+    if variants.is_empty() {
+        return Ok(cells);
+    }
+    if pick || cells.is_empty() || measures_levels(request) {
+        return Err(PlanError::VariantsOfNone);
+    }
+    let in_each = |cell: Job| {
+        variants.iter().map(move |of| Job { variant: Some(of.name.clone()), ..cell.clone() })
+    };
+    Ok(cells.into_iter().flat_map(in_each).collect())
+}
+
 /// Returns whether one of the cells is picked at run time, which works only for a single preset.
 fn picks(request: &PlanRequest) -> Result<bool, PlanError> {
     for preset in request.resolved.presets {
@@ -136,6 +151,7 @@ fn probes(request: &PlanRequest) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCel
 pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let pick = picks(request)?;
     let (cells, skipped) = cells(request)?;
+    let cells = in_variants(cells, request, pick)?;
     fn cold(job: &Job) -> bool {
         job.cache == Cache::Cold
     }
@@ -163,6 +179,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         presets: presets.iter().map(|p| p.id.clone()).collect(),
         target: request.target.clone(),
         others: Vec::new(),
+        variants: request.variants.to_vec(),
         cells,
         trials,
         goal: goal.unwrap_or(Plan::TARGET_HALF_WIDTH),

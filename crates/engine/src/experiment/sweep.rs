@@ -243,6 +243,7 @@ impl Axes {
             cpu_cache: CpuCache::Keep,
             writes: Writes::Overwrite,
             target: None,
+            variant: None,
         }
     }
 }

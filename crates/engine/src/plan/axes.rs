@@ -2,7 +2,7 @@
 //!
 //! Labels, tables, curves, comparisons and the answer read it; no other code describes a job.
 
-use super::{Cache, CpuCache, Job, Op, Pattern, Sync};
+use super::{Cache, CpuCache, Job, Op, Pattern, Sync, VariantName};
 use crate::units;
 
 /// An axis with its names and formats.
@@ -70,7 +70,7 @@ const PLAIN: Row = Row {
 };
 
 /// In the order of [`super::Axis::ALL`].
-pub(super) static ROWS: [Row; 15] = [
+pub(super) static ROWS: [Row; 16] = [
     Row {
         id: "backend",
         title: "backend",
@@ -306,6 +306,18 @@ pub(super) static ROWS: [Row; 15] = [
         phrase: |job| job.target.map(|target| format!("on {}", target_name(target))),
         tell: |job| job.target.is_some(),
         clear: |job| job.target = None,
+        ..PLAIN
+    },
+    Row {
+        id: "variant",
+        title: "variant",
+        column: "variant",
+        place: 15,
+        order: 9,
+        value: |job| job.variant.as_ref().map_or("-".into(), VariantName::to_string),
+        phrase: |job| job.variant.as_ref().map(|variant| format!("with {variant}")),
+        tell: |job| job.variant.is_some(),
+        clear: |job| job.variant = None,
         ..PLAIN
     },
 ];

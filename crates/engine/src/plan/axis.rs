@@ -31,10 +31,11 @@ pub enum Axis {
     Size,
     Count,
     Target,
+    Variant,
 }
 
 impl Axis {
-    pub const ALL: [Axis; 15] = [
+    pub const ALL: [Axis; 16] = [
         Axis::Backend,
         Axis::Block,
         Axis::Cache,
@@ -50,6 +51,7 @@ impl Axis {
         Axis::Size,
         Axis::Count,
         Axis::Target,
+        Axis::Variant,
     ];
 
     /// The numeric axes, over which a chart can be drawn: of equals the first is chosen.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cache, Choice, CpuCache, Op, Pattern, Sync, Writes};
+use super::{Cache, Choice, CpuCache, Op, Pattern, Sync, VariantName, Writes};
 
 /// Everything that defines one kind of work; one cell of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,6 +35,10 @@ pub struct Job {
     /// The index of its target in a plan of several; omitted from JSON where there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<u8>,
+    /// The variant of the machine that it is measured in, in a plan with variants; omitted from JSON
+    /// in others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<VariantName>,
 }
 
 /// The key distinguishes them: `"backend": "pread"` or `"peer": "dd"`.
@@ -88,6 +92,7 @@ impl Job {
             cpu_cache: CpuCache::Keep,
             writes: Writes::Overwrite,
             target: None,
+            variant: None,
         }
     }
 

@@ -27,6 +27,7 @@ mod setting_error;
 mod setting_text;
 mod settings;
 mod trial_time;
+mod variant;
 mod work;
 
 pub use axes::target_name;
@@ -50,4 +51,5 @@ pub use resolved::{Part, Resolved};
 pub use setting_error::SettingError;
 pub use settings::{Setting, Settings, ValueKind};
 pub use trial_time::TrialTime;
+pub use variant::{Variant, VariantError, VariantName};
 pub use work::{Plan, Skipped, TargetSpec};

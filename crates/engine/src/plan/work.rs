@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cold, Job, ProbeCell, Remote, TrialTime, target_name};
+use super::{Cold, Job, ProbeCell, Remote, TrialTime, Variant, target_name};
 
 /// The target of the measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +80,10 @@ pub struct Plan {
     /// are none. All are used over the same span.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<TargetSpec>,
+    /// The variants of the machine that every cell is measured in, in turn; omitted from JSON where
+    /// there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<Variant>,
     pub cells: Vec<Job>,
     /// Cells of probes; omitted from JSON where there are none, as are those below that were
     /// skipped.
@@ -183,6 +187,7 @@ impl Plan {
             presets: Vec::new(),
             target,
             others: Vec::new(),
+            variants: Vec::new(),
             cells: Vec::new(),
             probes: Vec::new(),
             trials: None,

@@ -34,6 +34,8 @@ pub enum Phase {
     Machine,
     /// Measuring the effect of each cache-drop level.
     Levels,
+    /// Running the command that sets a variant of the machine.
+    Switch,
     Calibrate,
     Trial,
     /// Nothing runs until the pause ends; the trial that it interrupted is repeated in full.

@@ -68,9 +68,7 @@ fn command(program: &Path, args: &[String]) -> Command {
         .env("LC_ALL", "C")
         .env_remove("LANGUAGE")
         .env_remove("POSIXLY_CORRECT")
-        .env_remove(SECRET)
         .current_dir("/");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     command
 }
 
@@ -84,8 +82,29 @@ pub fn run(
     args: &[String],
     watch: &mut dyn FnMut(Duration) -> ChildAction,
 ) -> io::Result<ChildExit> {
+    wait_for(command(program, args), watch)
+}
+
+/// Runs a shell command of the user like [`run`], but in the current folder and locale.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_shell(
+    script: &str,
+    watch: &mut dyn FnMut(Duration) -> ChildAction,
+) -> io::Result<ChildExit> {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", script]);
+    wait_for(command, watch)
+}
+
+fn wait_for(
+    mut command: Command,
+    watch: &mut dyn FnMut(Duration) -> ChildAction,
+) -> io::Result<ChildExit> {
     let parent = std::process::id();
-    let mut command = command(program, args);
+    command.env_remove(SECRET).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // SAFETY: the closure only makes async-signal-safe system calls.
     unsafe { command.pre_exec(move || die_with_parent(parent)) };
     let started = monotonic_nanos();
@@ -261,12 +280,35 @@ mod tests {
     }
 
     #[test]
-    fn the_child_never_sees_the_secret() {
-        assert!(
-            command(Path::new("/bin/true"), &[])
-                .get_envs()
-                .any(|(name, value)| name == SECRET && value.is_none())
-        );
+    fn a_shell_command_runs_here_and_without_input() {
+        let done = run_shell("pwd; read x || exit 4", &mut |_| ChildAction::Continue).unwrap();
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(done.stdout, format!("{}\n", here.display()).into_bytes());
+        assert_eq!(done.status.code(), Some(4));
+    }
+
+    #[test]
+    fn no_child_sees_the_secret() {
+        // The variable is removed from every command, whether or not it is set here.
+        let done = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "sys::child::tests::prints_the_secret_of_a_child", "--ignored"])
+            .args(["--nocapture"])
+            .env(SECRET, "hidden words")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&done.stdout);
+        assert!(text.contains("seen: none none"), "{text}");
+    }
+
+    #[test]
+    #[ignore = "a helper of no_child_sees_the_secret"]
+    fn prints_the_secret_of_a_child() {
+        assert!(std::env::var_os(SECRET).is_some());
+        let script = "printf %s \"${IOTUI_SECRET-none}\"";
+        let plain = shell(script, &mut |_| ChildAction::Continue).unwrap().stdout;
+        let users = run_shell(script, &mut |_| ChildAction::Continue).unwrap().stdout;
+        let [plain, users] = [plain, users].map(|text| String::from_utf8(text).unwrap());
+        println!("seen: {plain} {users}");
     }
 
     #[test]

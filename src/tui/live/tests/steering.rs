@@ -10,7 +10,7 @@ fn the_state_tells_how_far_the_run_is() {
     assert_eq!(bench.state(), "running 0 of 12");
     bench.phase(Phase::Fill, None, 0, 0.0);
     assert_eq!(bench.state(), "running 0 of 12");
-    let order = crate::engine::order(&plan(None).cells, 7, 2);
+    let order = crate::engine::order(&crate::plan::Plan { seed: 7, ..plan(None) }, 2);
     bench.phase(Phase::Trial, Some(order[3] as u32), 2, 0.7);
     assert_eq!(bench.state(), "running 10 of 12");
     bench = Bench::new(plan(None));

@@ -140,6 +140,7 @@ impl Rows<'_> {
             Some(Phase::Fill) => "opening the file".into(),
             Some(Phase::Machine) => "measuring memory bandwidth and system call cost".into(),
             Some(Phase::Levels) => "measuring the effect of each cache-drop level".into(),
+            Some(Phase::Switch) => "running the command of the next variant".into(),
             Some(Phase::Calibrate) => "calibrating the amount of work".into(),
             Some(Phase::Pause) => "paused".into(),
             Some(Phase::Trial) if view.idle_seconds() > 1.5 => "preparing the page cache".into(),

@@ -1,6 +1,7 @@
 //! Why a run ended although a system call does not return.
 
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Condvar, Mutex};
 
 use super::*;
@@ -62,6 +63,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         control: &control,
         sink: &mut sink,
         targets: open_target.into(),
+        variants: Variants::new(&plan),
         grounds: Arc::default(),
         cells: vec![Some(cell)],
         pace: &mut Pace::new(begin, deadline, 1, Some(1)),
@@ -70,7 +72,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         fitting: Fitting::new(&plan, Some(1)),
         precision: None,
     };
-    let end = run.run_all();
+    let end = run.run_to_end();
     *hold.0.lock().unwrap() = false;
     hold.1.notify_all();
     (end, notes)

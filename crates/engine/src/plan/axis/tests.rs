@@ -51,6 +51,7 @@ fn opposites() -> [Job; 2] {
         cpu_cache: CpuCache::Flush,
         writes: Writes::Append,
         target: Some(1),
+        variant: Some("mq".to_string().try_into().unwrap()),
         backend: Choice::plain("seek"),
     };
     [one, other]
@@ -71,7 +72,7 @@ fn every_axis_has_its_row_and_clears_what_it_shows() {
     let other = Axis::ALL.into_iter().fold(jobs[1].clone(), |job, axis| axis.without(&job));
     assert_eq!(bare, other, "a part of the job has no axis");
     let places: Vec<u8> = Axis::columns().iter().map(|axis| axis.row().place).collect();
-    assert_eq!(places, (0..15).collect::<Vec<u8>>());
+    assert_eq!(places, (0..16).collect::<Vec<u8>>());
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn labels_say_what_does_not_go_without_saying() {
     assert_eq!(mixed.label(), "pread 8 B 30 % reads 5 threads queue depth 3");
     assert_eq!(
         odd.label(),
-        "seek 4 B warm random 9 threads queue depth 2 direct CPU caches flushed on B"
+        "seek 4 B warm random 9 threads queue depth 2 direct CPU caches flushed on B with mq"
     );
     assert_eq!(odd.describe(&[Axis::Sync, Axis::Xor]), "sync each with XOR");
     assert_eq!(Axis::Direct.phrase_among(&plain, true).as_deref(), Some("buffered"));

@@ -94,6 +94,7 @@ fn plan() -> Plan {
         presets: vec![],
         target: TargetSpec::None,
         others: vec![],
+        variants: vec![],
         cells: vec![],
         trials: Some(1),
         goal: 0.0,

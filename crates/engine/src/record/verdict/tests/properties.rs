@@ -94,6 +94,7 @@ prop_compose! {
             cpu_cache: CpuCache::Keep,
             writes: if direct { Writes::Append } else { Writes::Overwrite },
             target: None,
+            variant: None,
         }
     }
 }

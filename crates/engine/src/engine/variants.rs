@@ -1,0 +1,144 @@
+//! The variants of the machine, each set by a command.
+
+use std::time::Duration;
+
+use super::error::Failure;
+use super::schedule::variant_index;
+use crate::plan::{Job, Plan, Variant, VariantName};
+use crate::sys::child::{self, ChildAction, ChildExit};
+use crate::text::clean_text;
+
+/// How long the command that leaves the machine in the first variant may take after the run.
+pub const RESTORE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The variants of a plan, and the one that is set.
+pub(super) struct Variants {
+    all: Vec<Variant>,
+    current: Option<usize>,
+    /// Why a variant cannot be set; its cells fail.
+    failed: Vec<Option<String>>,
+}
+
+impl Variants {
+    pub fn new(plan: &Plan) -> Variants {
+        let all = plan.variants.clone();
+        Variants { failed: vec![None; all.len()], all, current: None }
+    }
+
+    /// Returns the variant that a job needs, where it is not set.
+    pub fn needed(&self, plan: &Plan, job: &Job) -> Option<usize> {
+        variant_index(plan, job).filter(|index| self.current != Some(*index))
+    }
+
+    /// Returns the first variant, where there is one and it is not set.
+    pub fn unrestored(&self) -> Option<&VariantName> {
+        self.all.first().filter(|_| self.current != Some(0)).map(|variant| &variant.name)
+    }
+
+    /// Sets a variant where it is not the current one. `kill` ends the command.
+    ///
+    /// # Errors
+    /// Its command failed, now or before, or did not end.
+    pub fn switch(&mut self, index: usize, kill: &dyn Fn() -> bool) -> Result<(), Failure> {
+        let Some(variant) = self.all.get(index).filter(|_| self.current != Some(index)) else {
+            return Ok(());
+        };
+        if let Some(why) = &self.failed[index] {
+            return Err(Failure::Cell(why.clone()));
+        }
+        // Whatever a command that fails has changed, no variant is certain any more.
+        self.current = None;
+        match run_command(variant, kill) {
+            Err(Failure::Cell(why)) => {
+                self.failed[index] = Some(why.clone());
+                Err(Failure::Cell(why))
+            }
+            Err(other) => Err(other),
+            Ok(()) => {
+                self.current = Some(index);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn run_command(variant: &Variant, kill: &dyn Fn() -> bool) -> Result<(), Failure> {
+    let mut killed = false;
+    let mut watch = |_| {
+        killed |= kill();
+        if killed { ChildAction::Kill } else { ChildAction::Continue }
+    };
+    match child::run_shell(&variant.command, &mut watch) {
+        Ok(_) if killed => Err(Failure::Stopped),
+        Err(error) if error.kind() == std::io::ErrorKind::TimedOut => Err(Failure::Abandoned),
+        Err(error) => Err(Failure::Cell(format!("cannot run /bin/sh: {error}"))),
+        Ok(exit) if exit.status.success() => Ok(()),
+        Ok(exit) => Err(Failure::Cell(describe_failure(variant, &exit))),
+    }
+}
+
+/// Returns `the command of mq failed with exit status 1: sh: cannot create /sys/...`.
+fn describe_failure(variant: &Variant, exit: &ChildExit) -> String {
+    let stderr = String::from_utf8_lossy(&exit.stderr);
+    let line = stderr.lines().rev().find(|line| !line.trim().is_empty());
+    let line = line.map_or(String::new(), |line| format!(": {}", clean_text(line.trim())));
+    let status = exit.status.to_string();
+    let status = status.strip_prefix("exit status: ").map(|code| format!("exit status {code}"));
+    let status = status.unwrap_or_else(|| exit.status.to_string());
+    format!("the command of {} failed with {status}{line}", variant.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variants(commands: &[&str]) -> Variants {
+        let mut plan = Plan::plain("sweep", crate::plan::TargetSpec::None);
+        let variant = |(at, command): (usize, &&str)| Variant {
+            name: format!("V{at}").try_into().unwrap(),
+            command: (*command).into(),
+        };
+        plan.variants = commands.iter().enumerate().map(variant).collect();
+        Variants::new(&plan)
+    }
+
+    #[test]
+    fn a_command_runs_only_where_its_variant_is_not_set() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        let commands = ["a", "b"].map(|name| format!("echo {name} >>{}", log.display()));
+        let mut variants = variants(&commands.each_ref().map(String::as_str));
+        for index in [0, 0, 1, 1, 1, 0] {
+            variants.switch(index, &|| false).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(log).unwrap(), "a\nb\na\n");
+    }
+
+    #[test]
+    fn a_command_that_fails_is_run_once_and_described() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        let command =
+            format!("echo x >>{}; echo 'no such thing\u{1b}[2J' >&2; exit 3", log.display());
+        let mut variants = variants(&["true", &command]);
+        for _ in 0..2 {
+            let Err(Failure::Cell(why)) = variants.switch(1, &|| false) else { panic!() };
+            assert!(
+                why.starts_with("the command of V1 failed with exit status 3: no such"),
+                "{why}"
+            );
+            assert!(!why.contains('\u{1b}'), "{why}");
+        }
+        assert_eq!(
+            (std::fs::read_to_string(log).unwrap().as_str(), variants.current),
+            ("x\n", None)
+        );
+    }
+
+    #[test]
+    fn a_command_is_killed_with_the_run() {
+        let mut variants = variants(&["sleep 1000"]);
+        assert!(matches!(variants.switch(0, &|| true), Err(Failure::Stopped)));
+        assert_eq!((variants.current, &variants.failed), (None, &vec![None]));
+    }
+}

@@ -1,0 +1,158 @@
+//! The variants of one run compared: their trials alternated, so what the machine does by itself
+//! affects all alike.
+
+use std::collections::HashMap;
+
+use super::drift::Widen;
+use super::pair::MeasuredSides;
+use super::{Comparison, LoneCell, Pair, SCHEMA, Side, Versus, letter, pair, side, text};
+use crate::analysis::{CellResult, results};
+use crate::plan::{Job, Variant};
+use crate::session::Session;
+use crate::text::clean_text;
+
+const ALTERNATED: &str =
+    "Their trials alternated, so what the machine does by itself affects both.";
+
+/// Compares each further variant of a run with the first; `None` where it has no variants.
+pub fn compare_variants(session: &Session) -> Option<Comparison> {
+    let (base, others) = session.plan.variants.split_first()?;
+    let results = results(session);
+    let measured = results_in(base, &results);
+    let versus = |(index, variant): (usize, &Variant)| {
+        let letter = letter(index + 1);
+        let (cells, alone) = match_cells(&measured, &results_in(variant, &results), &letter);
+        let mut text = text::text(&letter, &cells, alone.len());
+        if !cells.is_empty() {
+            text = format!("{text} {ALTERNATED}");
+        }
+        Versus {
+            side: side_of(session, variant, letter),
+            text: clean_text(&text),
+            differences: Vec::new(),
+            cells,
+            drift: None,
+            beside: Vec::new(),
+            alone,
+            probes: Vec::new(),
+            probes_alone: Vec::new(),
+        }
+    };
+    Some(Comparison {
+        schema: SCHEMA,
+        base: side_of(session, base, letter(0)),
+        others: others.iter().enumerate().map(versus).collect(),
+    })
+}
+
+/// Returns the results of the cells of a variant, as if there were only this one.
+pub fn results_in(variant: &Variant, results: &[CellResult]) -> Vec<CellResult> {
+    let is_in = |result: &&CellResult| result.cell.variant.as_ref() == Some(&variant.name);
+    let alone = |result: &CellResult| CellResult {
+        cell: Job { variant: None, ..result.cell.clone() },
+        ..result.clone()
+    };
+    results.iter().filter(is_in).map(alone).collect()
+}
+
+/// Returns what the trials of the variants show, with their names: `A is none, B is mq. B against
+/// A: ...`
+pub fn describe_variants(session: &Session) -> Option<String> {
+    let comparison = compare_variants(session)?;
+    let names: Vec<String> = (0..)
+        .zip(&session.plan.variants)
+        .map(|(index, variant)| format!("{} is {}", letter(index), variant.name))
+        .collect();
+    let texts: Vec<&str> = comparison.others.iter().map(|other| other.text.as_str()).collect();
+    Some(format!("{}. {}", names.join(", "), texts.join(" ")))
+}
+
+fn match_cells(
+    base: &[CellResult],
+    other: &[CellResult],
+    letter: &str,
+) -> (Vec<Pair>, Vec<LoneCell>) {
+    let mut waiting: HashMap<&Job, &CellResult> =
+        other.iter().map(|result| (&result.cell, result)).collect();
+    let (mut cells, mut alone) = (Vec::new(), Vec::new());
+    fn lone(only_in: &str, result: &CellResult) -> LoneCell {
+        LoneCell { only_in: only_in.into(), cell: result.cell.clone(), reason: None }
+    }
+    for result in base {
+        match waiting.remove(&result.cell) {
+            Some(partner) => {
+                cells.push(pair(result, partner, MeasuredSides::Both, &Widen::none()));
+            }
+            None => alone.push(lone("A", result)),
+        }
+    }
+    let rest = other.iter().filter(|result| waiting.contains_key(&result.cell));
+    alone.extend(rest.map(|result| lone(letter, result)));
+    (cells, alone)
+}
+
+fn side_of(session: &Session, variant: &Variant, letter: String) -> Side {
+    let text = format!("{}: {}", variant.name, clean_text(&variant.command));
+    Side { variant: Some(text), ..side(session, letter) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Outcome, judge_variants};
+    use crate::session::testing;
+
+    /// A session with a cell in two variants, with trials at these rates, MiB per second.
+    fn session(rates: [&[u64]; 2]) -> Session {
+        let mut session = testing::session(2);
+        session.plan.variants =
+            ["old:echo 1", "new:echo 2\u{7}"].map(|text| text.parse().unwrap()).to_vec();
+        let first = session.plan.cells[0].clone();
+        for index in 0..2 {
+            let name = session.plan.variants[index].name.clone();
+            session.plan.cells[index] = Job { variant: Some(name), ..first.clone() };
+            let trials = (1..).zip(rates[index]);
+            let trial =
+                |(round, rate): (u32, &u64)| testing::trial(index as u32, round, rate << 20).into();
+            session.trials.extend(trials.map(trial));
+        }
+        session
+    }
+
+    #[test]
+    fn the_second_variant_is_compared_with_the_first() {
+        let session = session([&[100, 101, 102, 103, 104], &[150, 151, 152, 153, 154]]);
+        let comparison = compare_variants(&session).unwrap();
+        assert_eq!(comparison.base.variant.as_deref(), Some("old: echo 1"));
+        let versus = &comparison.others[0];
+        let side = (versus.side.letter.as_str(), versus.side.variant.as_deref());
+        assert_eq!(side, ("B", Some("new: echo 2")));
+        assert_eq!((versus.cells.len(), versus.alone.len()), (1, 0));
+        let pair = &versus.cells[0];
+        assert_eq!((pair.outcome, pair.drift, &pair.cell.variant), (Outcome::Faster, None, &None));
+        assert!(versus.text.starts_with("B against A: 1.49x ["), "{}", versus.text);
+        assert!(versus.text.ends_with(ALTERNATED), "{}", versus.text);
+        let text = describe_variants(&session).unwrap();
+        assert!(text.starts_with("A is old, B is new. B against A: 1.49x ["), "{text}");
+        let ruling = judge_variants(&session, versus, 0.05);
+        assert_eq!((ruling.judged, ruling.slower.len(), ruling.is_open()), (1, 0, false));
+        let sessions = [session];
+        assert_eq!(compare_variants(&testing::session(2)), None);
+        assert_eq!(crate::analysis::compare(&sessions).unwrap().others.len(), 0);
+    }
+
+    #[test]
+    fn a_slower_second_variant_does_not_pass_and_a_missing_one_is_open() {
+        let slow = session([&[150, 151, 152, 153, 154], &[100, 101, 102, 103, 104]]);
+        let versus = compare_variants(&slow).unwrap().others.remove(0);
+        let ruling = judge_variants(&slow, &versus, 0.05);
+        assert_eq!((ruling.slower.len(), ruling.is_open()), (1, false));
+        let few = session([&[150, 151, 152, 153, 154], &[100, 101]]);
+        let versus = compare_variants(&few).unwrap().others.remove(0);
+        let text = judge_variants(&few, &versus, 0.05).text();
+        assert!(
+            text.contains("The gate did not pass: use a longer --budget or more --trials."),
+            "{text}"
+        );
+    }
+}

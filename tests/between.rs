@@ -1,0 +1,133 @@
+//! Two variants of the machine in one run, each set by a command.
+
+use std::fs;
+use std::time::Duration;
+
+use crate::common::child::Run;
+use crate::common::{Home, output};
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+const LINE: &str = "-b pread -s 4k,64k -c warm --trial-time 1ms --budget 10m";
+
+/// Returns a home with a file, and the option with commands that write their names to `log`.
+fn home() -> (Home, Vec<String>) {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let option = ["--between", "old:echo old >>log", "new:echo new >>log"];
+    (home, option.map(String::from).to_vec())
+}
+
+fn json(home: &Home, line: &str, option: &[String]) -> Value {
+    let ran = output(home.std(line).args(option));
+    assert!(ran.status.success(), "{ran:?}");
+    serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+#[test]
+fn two_variants_alternate_in_one_run_and_are_compared() {
+    let (home, option) = home();
+    let line = format!("--batch data.bin {LINE} --trials 6 --save both --format json");
+    let report = json(&home, &line, &option);
+    // Each round ends with the variant that begins the next one, and the first is restored.
+    let log = fs::read_to_string(home.path("log")).unwrap();
+    let set: Vec<&str> = log.lines().collect();
+    assert!((7..=8).contains(&set.len()) && set.last() == Some(&"old"), "{set:?}");
+    assert!(set.windows(2).all(|two| two[0] != two[1]), "{set:?}");
+    let results = report["results"].as_array().unwrap();
+    let cell = |result: &Value| {
+        let name = result["cell"]["variant"].as_str().unwrap().to_string();
+        (
+            name,
+            result["cell"]["block"].as_u64().unwrap(),
+            result["trials"].as_array().unwrap().len(),
+        )
+    };
+    let mut cells: Vec<_> = results.iter().map(cell).collect();
+    cells.sort();
+    let expected = [("new", 4096, 6), ("new", 65536, 6), ("old", 4096, 6), ("old", 65536, 6)];
+    assert_eq!(cells, expected.map(|(name, block, n)| (name.to_string(), block, n)));
+    let compared = &report["variants"]["others"][0];
+    assert_eq!(compared["cells"].as_array().unwrap().len(), 2, "{compared}");
+    assert_eq!(compared["side"]["variant"], "new: echo new >>log");
+    let answer = report["answer"]["text"].as_str().unwrap();
+    assert!(answer.contains("A is old, B is new. "), "{answer}");
+    let table = home.stdout("sessions compare both");
+    assert!(table.starts_with("A  old: echo old >>log\nB  new: echo new >>log\n"), "{table}");
+    let anonymous = home.stdout("sessions show both --anonymous --format json");
+    assert!(!anonymous.contains("echo") && !anonymous.contains("\"old\""), "{anonymous}");
+    for format in iotui::report::FORMATS {
+        home.cmd(&format!("sessions export both --format {} -o out.x", format.id))
+            .assert()
+            .success();
+    }
+}
+
+#[test]
+fn equal_variants_pass_and_a_command_that_fails_does_not() {
+    let (home, _) = home();
+    let gate = |between: [&str; 2], limit: &str| {
+        let line = format!("--batch data.bin {LINE} --trials 7 --no-save --fail-if-slower {limit}");
+        output(home.std(&line).arg("--between").args(between))
+    };
+    let same = gate(["a:true", "b:true"], "99%");
+    assert_eq!(same.status.code(), Some(0), "{same:?}");
+    let failed = gate(["a:true", "b:echo 'no such disk' >&2; exit 3"], "99%");
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    let text = String::from_utf8_lossy(&failed.stdout);
+    let wanted = "the command of b failed with exit status 3: no such disk";
+    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(wanted), "{text}");
+}
+
+#[test]
+fn a_stop_sets_the_first_variant_back() {
+    let (home, option) = home();
+    let line = format!("--batch data.bin {LINE} --trials 8000 --no-save --format jsonl");
+    let log = home.path("log");
+    // Six trials are more than one round: both commands have run.
+    let mut run = Run::start(home.std(&line).args(&option));
+    (0..6).for_each(|_| assert!(!run.line().is_empty()));
+    run.signal(Signal::SIGINT);
+    let status = run.end(Duration::from_secs(20)).expect("it ends after a signal");
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(fs::read_to_string(&log).unwrap().lines().last(), Some("old"));
+}
+
+#[test]
+fn commands_of_a_session_are_never_run() {
+    let (home, option) = home();
+    let line = format!("--batch data.bin {LINE} --trials 5 --save both");
+    assert!(output(home.std(&line).args(&option)).status.success());
+    fs::remove_file(home.path("log")).unwrap();
+    for line in ["--batch --plan both", "--batch --refine both", "--batch --baseline both"] {
+        let ran = output(&mut home.std(line));
+        let text = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!((ran.status.code(), text.lines().count()), (Some(2), 1), "{line}: {text}");
+        assert!(text.contains("are never run"), "{text}");
+    }
+    assert!(!home.path("log").exists());
+}
+
+#[test]
+fn what_cannot_be_compared_is_one_line() {
+    let (home, _) = home();
+    let refused = [
+        (&["a:true", "a:false"][..], "", "both variants are named a"),
+        (&["a:true", "data.bin"], "", "write NAME:COMMAND"),
+        (&["a:true", "b c:true"], "", "a name has 1 to 16 letters"),
+        (&["a:true"], "", "--between"),
+        (&["a:true", "b:true"], "--preset lab/cpu", "choose another preset"),
+        (&["a:true", "b:true"], "--preset fast", "choose another preset"),
+        (&["a:true", "b:true"], "--trials 4 --fail-if-slower 5", "use --trials 5 or more"),
+        (&["a:true", "b:true"], "--plan x", "--plan"),
+    ];
+    for (between, more, wanted) in refused {
+        let mut command = home.std(&format!("--batch data.bin {more}"));
+        let ran = output(command.arg("--between").args(between));
+        let text = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!((ran.status.code(), text.lines().count()), (Some(2), 1), "{between:?}: {text}");
+        assert!(text.contains(wanted), "{between:?}: {text}");
+    }
+    home.cmd("--between a:true b:true").assert().code(2);
+    home.cmd("sessions compare nosuch").assert().code(1);
+}
