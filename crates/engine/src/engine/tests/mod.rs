@@ -80,6 +80,9 @@ pub(super) fn depths(choice: &Choice) -> Vec<u32> {
 /// Returns whether this machine supports the job; prints the reason if only the machine prevents
 /// it.
 pub(super) fn supported(target: &Target, job: &Job) -> bool {
+    if job.backend.has("iopoll") && !job.direct {
+        return false;
+    }
     match backend::backend(&job.backend.id).unwrap().check(target, job) {
         Ok(()) => true,
         Err(why) => {
@@ -87,7 +90,7 @@ pub(super) fn supported(target: &Target, job: &Job) -> bool {
             // makes no sense anywhere.
             let plain = Job {
                 op: if info(&job.backend).ops.contains(&Op::Read) { Op::Read } else { Op::Seek },
-                direct: job.direct && job.backend.has("iopoll"),
+                direct: job.backend.has("iopoll"),
                 sync: crate::plan::Sync::None,
                 ..job.clone()
             };
