@@ -4,29 +4,30 @@
 mod depth_one;
 mod entries;
 mod info;
-mod polling;
 mod ring;
 
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
+use std::sync::atomic::AtomicBool;
 
 use io_uring::IoUring;
 
 use self::depth_one::DepthOneLane;
 use self::info::INFO;
 use self::ring::{
-    build_ring, check_options, completions_wanted, entries_per_call, has_iopoll, has_nop,
-    has_sqpoll, refusal,
+    NOT_POLLED, build_ring, check_options, completions_wanted, entries_per_call, has_iopoll,
+    has_nop, has_sqpoll, refusal,
 };
+use super::access_pattern::Share;
 use super::advice;
 use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
+use super::drive;
 use super::error::{BackendError, IoFault, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::Target;
-use super::work::Request;
-use super::work::Work;
+use super::work::{Published, Request, Work};
 use crate::plan::{Info, Job, Op};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
@@ -49,11 +50,31 @@ impl Backend for Uring {
         target.check(job)?;
         check_options(job)?;
         build_ring(job, 1).map_err(|error| Unsupported(refusal(&error)))?;
-        if has_iopoll(job) { polling::check(target, job) } else { Ok(()) }
+        if has_iopoll(job) { check_polling(target, job) } else { Ok(()) }
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         Ok(Box::new(UringLane::open(target, job, lane)?))
+    }
+}
+
+/// Reads the first sector: only a request shows whether the device is polled. Any other error is
+/// left to the run, and so is a file without data.
+fn check_polling(target: &Target, job: &Job) -> Result<(), Unsupported> {
+    let block = u64::from(target.align(job));
+    if target.size < block {
+        return Ok(());
+    }
+    let job = Job { block, span: block, ..Job::plain(job.backend.clone(), Op::Read) };
+    let job = Job { direct: true, ..job };
+    let (stop, published) = (AtomicBool::new(false), Published::default());
+    let share = Share::for_lane(&job, 0, 1, 0);
+    let ran = UringLane::open(target, &job, 0).and_then(|mut lane| {
+        drive::run(&mut lane, &mut Work::new(Uring.assignment(&job, share, &stop, &published)))
+    });
+    match ran {
+        Err(BackendError::Unsupported(why)) => Err(why),
+        _ => Ok(()),
     }
 }
 
@@ -374,7 +395,7 @@ impl Lane for UringLane {
             Err(BackendError::Io { fault: IoFault::Errno(libc::EOPNOTSUPP), .. })
                 if self.iopoll =>
             {
-                Err(Unsupported(polling::REFUSED.into()).into())
+                Err(Unsupported(NOT_POLLED.into()).into())
             }
             ended => ended,
         }

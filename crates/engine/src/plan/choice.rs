@@ -115,6 +115,14 @@ impl Choice {
     }
 }
 
+impl Info {
+    /// Returns the entry that describes it with the options of `choice`.
+    pub fn of(&'static self, choice: &Choice) -> &'static Info {
+        let variant = self.variants.iter().find(|(option, _)| choice.has(option));
+        variant.map_or(self, |(_, info)| info)
+    }
+}
+
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.id)?;

@@ -1,7 +1,7 @@
 //! The description of a backend or peer: one record that help, the setup screen, checks, estimates,
 //! fio's job files and docs use. No backend is named anywhere else.
 
-use super::{Choice, Fio, Op};
+use super::{Fio, Op};
 
 /// The bytes that a backend moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,12 +164,6 @@ impl Info {
         kernel_switch: None,
         fio: Fio::Unavailable("fio has no job for calls that move no data"),
     };
-
-    /// Returns the entry that describes it with the options of `choice`.
-    pub fn of(&'static self, choice: &Choice) -> &'static Info {
-        let variant = self.variants.iter().find(|(option, _)| choice.has(option));
-        variant.map_or(self, |(_, info)| info)
-    }
 
     /// Returns what it carries.
     pub fn moves(&self) -> Moves {

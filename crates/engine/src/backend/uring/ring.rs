@@ -99,3 +99,7 @@ pub(super) fn refusal(error: &io::Error) -> String {
         _ => format!("io_uring: {error}"),
     }
 }
+
+/// Why a device that is not polled cannot be measured with `+iopoll`.
+pub(super) const NOT_POLLED: &str = "+iopoll: the device has no poll queues, or its file system does not poll (EOPNOTSUPP); give \
+     it poll queues (NVMe: nvme.poll_queues=N on the kernel's command line), or leave out +iopoll";

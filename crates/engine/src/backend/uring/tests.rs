@@ -4,13 +4,11 @@ mod options;
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 
 use super::ring::SETUPS;
 use super::*;
-use crate::backend::access_pattern::Share;
-use crate::backend::work::Published;
-use crate::backend::{drive, testing};
+use crate::backend::testing;
 use crate::plan::Choice;
 use crate::sys::testing as child;
 
