@@ -142,7 +142,7 @@ fn plan(
 }
 
 fn assert_cell(cell: &Job, target: &TargetSpec, lacks: u64) {
-    let info = backend::backend(&cell.backend.id).unwrap().info();
+    let info = backend::backend(&cell.backend.id).unwrap().info().of(&cell.backend);
     assert!((1..=cell.span).contains(&cell.block) && cell.span <= target.size(), "{cell:?}");
     assert!(cell.count.is_none_or(|count| count <= cell.blocks()), "{cell:?}");
     assert!(

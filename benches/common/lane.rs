@@ -42,14 +42,19 @@ impl Open {
         }
     }
 
-    /// Runs one trial of `count` operations; returns nanoseconds per operation.
+    /// Runs one trial of `count` operations, or of whole passes if they are more than one; returns
+    /// nanoseconds per operation.
     pub fn run(&mut self, count: u64, timed: Timed) -> f64 {
+        let passes = count.div_ceil(self.job.blocks());
+        let each = count.min(self.job.blocks());
+        let count = passes * each;
         let (stop, published) = (AtomicBool::new(false), Published::default());
         let mut work = Work::new(Assignment {
             timed,
+            passes,
             ..self.backend.assignment(
                 &self.job,
-                Share::for_lane(&self.job, 0, count, 1),
+                Share::for_lane(&self.job, 0, each, 1),
                 &stop,
                 &published,
             )

@@ -7,10 +7,12 @@ use std::os::fd::AsRawFd;
 use io_uring::{IoUring, opcode, types};
 use iotui::sys::buffer::Buffer;
 use iotui::sys::clock::monotonic_nanos;
-use iotui::sys::raw;
+use iotui::sys::ring::Entrance;
 use iotui_engine::with_fill;
 
 pub struct BareRing {
+    /// Dropped before the ring.
+    entrance: Entrance,
     ring: IoUring,
     depth: u32,
     block: u64,
@@ -28,7 +30,14 @@ impl BareRing {
         ring.submitter().register_files(&[file.as_raw_fd()]).expect("register the file");
         // SAFETY: the buffer is dropped after the ring.
         unsafe { ring.submitter().register_buffers(&[part]) }.expect("register the buffer");
-        BareRing { ring, depth, block, buffer, _file: file }
+        BareRing {
+            entrance: Entrance::register(ring.as_raw_fd()),
+            ring,
+            depth,
+            block,
+            buffer,
+            _file: file,
+        }
     }
 
     /// Returns the nanoseconds per operation of `count` sequential reads.
@@ -39,7 +48,6 @@ impl BareRing {
 
     #[inline(always)]
     fn go<const FILL: bool>(&mut self, count: u64) -> f64 {
-        let fd = self.ring.as_raw_fd();
         let (_, mut queue, mut completions) = self.ring.split();
         let mut free: Vec<u32> = (0..self.depth).rev().collect();
         let (mut next, mut done, mut bytes) = (0, 0, 0);
@@ -60,7 +68,7 @@ impl BareRing {
             queue.sync();
             // SAFETY: queued reads write into the buffer, which outlives the ring; each slot is
             // used by one read at a time.
-            let taken = unsafe { raw::uring_enter::<FILL>(fd, queue.len() as u32, 1) };
+            let taken = unsafe { self.entrance.enter::<FILL>(queue.len() as u32, 1) };
             assert!(taken >= 0, "io_uring_enter: {taken}");
             queue.sync();
             completions.sync();

@@ -4,6 +4,7 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::Lists;
+use crate::backend::Target;
 use crate::engine::{Executor, OpenTarget, locate};
 use crate::experiment::EXPERIMENTS;
 use crate::plan::{Choice, Job, Presets, ProbeInfo, ProbeParam, TargetSpec};
@@ -112,7 +113,8 @@ fn executors(is_listed: fn(&Executor) -> bool) -> anyhow::Result<Vec<Entry>> {
         let info = way.info();
         let check = |name: &str| match Choice::parse(name) {
             Ok(choice) => {
-                way.check(&bench.target, &Job::plain(choice.normalize(info), info.ops[0])).err()
+                let op = info.of(&choice).ops[0];
+                unavailable(way, &bench.target, Job::plain(choice.normalize(info), op))
             }
             Err(error) => Some(error.to_string()),
         };
@@ -122,7 +124,7 @@ fn executors(is_listed: fn(&Executor) -> bool) -> anyhow::Result<Vec<Entry>> {
             ..plain(info.id, info.title, info.about)
         };
         for option in info.options {
-            let value = option.value.map(|v| format!("={v}")).unwrap_or_default();
+            let value = option.value.map(|v| format!("={}", v.word)).unwrap_or_default();
             // 8 is a size as well as a number.
             let asked = if option.value.is_some() { "=8" } else { "" };
             let unavailable = check(&format!("{}+{}{asked}", info.id, option.name));
@@ -134,6 +136,15 @@ fn executors(is_listed: fn(&Executor) -> bool) -> anyhow::Result<Vec<Entry>> {
         entries.push(entry);
     }
     Ok(entries)
+}
+
+/// Returns why a job cannot be done here, with direct I/O either: some options need it.
+fn unavailable(way: Executor, target: &Target, job: Job) -> Option<String> {
+    let why = way.check(target, &job).err()?;
+    if !way.info().direct || target.direct_refused.is_some() {
+        return Some(why);
+    }
+    way.check(target, &Job { direct: true, ..job }).err()
 }
 
 /// Returns a probe can be had where any of its cells can.

@@ -14,7 +14,10 @@ const LISTED: &[(&[&str], &str)] = &[
         &["analysis/why/estimate.rs", "analysis/why/limit.rs", "analysis/why/mod.rs"],
         "limits and estimates are two views of the same bounds",
     ),
-    (&["backend/uring.rs", "backend/uring/depth_one.rs"], "the hot loop of one lane in two files"),
+    (
+        &["backend/uring.rs", "backend/uring/depth_one.rs", "backend/uring/entries.rs"],
+        "the hot loop of one lane in three files",
+    ),
     (
         &["plan/probe_info.rs", "plan/probe_param.rs"],
         "a probe has parameters, and values are checked against a probe",

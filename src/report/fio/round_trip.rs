@@ -88,7 +88,8 @@ fn jobs(info: &Info) -> Vec<Job> {
     }
     let options = engine(info).into_iter().flat_map(|engine| engine.options);
     for option in options.filter(|option| option.assignment.is_some()) {
-        let backend = Choice::parse(&format!("{}+{}", info.id, option.option)).unwrap();
+        let value = info.option(option.option).and_then(|known| known.value).map_or("", |_| "=3");
+        let backend = Choice::parse(&format!("{}+{}{value}", info.id, option.option)).unwrap();
         jobs.push(Job { backend, ..base.clone() });
     }
     jobs

@@ -6,7 +6,9 @@ use super::dd;
 use super::line::Line;
 use super::target::Target;
 use crate::engine::info;
-use crate::plan::{Cache, Fio, FioEngine, FioOption, Job, Op, Pattern, Sync, foreign_engine};
+use crate::plan::{
+    Cache, Fio, FioEngine, FioOption, FioValue, Job, Op, Pattern, Sync, foreign_engine,
+};
 use crate::units;
 
 /// A section: its options, and comments on what they cannot express.
@@ -83,10 +85,19 @@ fn set_engine(section: &mut Section, job: &Job) -> Result<(), &'static str> {
 fn set_backend(section: &mut Section, engine: &FioEngine, job: &Job) {
     let mut name = engine.name;
     let mut options = Vec::new();
-    for (option, _) in &job.backend.options {
+    for (option, given) in &job.backend.options {
         match engine.options.iter().find(|known| known.option == option) {
-            Some(FioOption { assignment: Some(("ioengine", other)), .. }) => name = other,
-            Some(FioOption { assignment, .. }) => options.extend(*assignment),
+            Some(FioOption { assignment: Some(("ioengine", FioValue::Word(other))), .. }) => {
+                name = other
+            }
+            Some(FioOption { assignment: Some((name, FioValue::Word(word))), .. }) => {
+                options.push((*name, word.to_string()))
+            }
+            Some(FioOption { assignment: Some((name, FioValue::Number)), .. }) => {
+                let number = job.backend.size(option).map(|number| number.to_string());
+                options.extend(number.or(given.clone()).map(|number| (*name, number)))
+            }
+            Some(FioOption { assignment: None, .. }) => {}
             None => section.add_comment(format!("fio has no equivalent of +{option}")),
         }
     }

@@ -3,7 +3,7 @@
 use super::output::Options;
 use crate::backend::BACKENDS;
 use crate::plan::{
-    Choice, Fio, FioEngine, FioOption, Info, Job, Op, Pattern, Sync, foreign_backend,
+    Choice, Fio, FioEngine, FioOption, FioValue, Info, Job, Op, Pattern, Sync, foreign_backend,
 };
 
 /// The options of a job, which take precedence over the global ones.
@@ -83,16 +83,22 @@ impl JobOptions<'_> {
     fn backend(&self, job: &Job) -> Choice {
         let name = self.engine();
         let Some((info, engine)) = backend_of(name) else { return foreign_backend(name) };
-        let given = |option: &&FioOption| {
-            let is_set = |(name, value): (&str, &str)| match value {
-                "1" => self.is_on(name),
-                word => self.get(name) == Some(word),
-            };
-            option.assignment.is_some_and(is_set) && option.suits(job)
+        // 0 and 1 are what fio does without such an option.
+        let number = |name: &str| {
+            let number: u64 = self.get(name)?.trim().parse().ok()?;
+            (2..=u64::from(Job::MAX_DEPTH)).contains(&number).then_some(number)
         };
-        let options = engine.options.iter().filter(given);
+        let given = |option: &FioOption| {
+            let (name, value) = option.assignment.filter(|_| option.suits(job))?;
+            let (is_set, value) = match value {
+                FioValue::Word("1") => (self.is_on(name), None),
+                FioValue::Word(word) => (self.get(name) == Some(word), None),
+                FioValue::Number => (true, Some(number(name)?.to_string())),
+            };
+            is_set.then(|| (option.option.to_string(), value))
+        };
         Choice {
-            options: options.map(|option| (option.option.to_string(), None)).collect(),
+            options: engine.options.iter().filter_map(given).collect(),
             ..Choice::plain(info.id)
         }
     }

@@ -33,7 +33,7 @@ impl Constraints<'_> {
     }
 
     fn info(&self, choice: &Choice) -> Option<&'static Info> {
-        self.infos.iter().find(|info| info.id == choice.id).copied()
+        self.infos.iter().find(|info| info.id == choice.id).map(|info| info.of(choice))
     }
 
     fn op(&self) -> Op {

@@ -6,6 +6,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 
+use super::batch::batch_limit;
 use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
 use super::error::{BackendError, Unsupported};
 use super::kind::{Backend, Lane};
@@ -31,7 +32,9 @@ impl Backend for Aio {
             doc: "All free slots are filled, one io_submit starts them and one io_getevents waits \
                   for at least one: two system calls per round. Only with --direct are operations \
                   really in flight together: a buffered read is complete before io_submit returns, \
-                  so depth only saves system calls there. Databases used it (libaio) before \
+                  so depth only saves system calls there. Random direct operations are submitted \
+                  two at a time: the kernel would hold more in one call back until it has seen all \
+                  of them. Databases used it (libaio) before \
                   io_uring, which needs one call where this needs two.",
             data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
@@ -66,6 +69,7 @@ impl Backend for Aio {
             mask: align - 1,
             operations: ManuallyDrop::new(vec![Operation::default(); job.depth as usize]),
             queue: Vec::with_capacity(job.depth as usize),
+            batch_limit: batch_limit(job) as usize,
             events: vec![Event::default(); job.depth as usize],
             in_flight: 0,
         }))
@@ -105,6 +109,8 @@ struct AioLane {
     operations: ManuallyDrop<Vec<Operation>>,
     /// Operations to submit.
     queue: Vec<*mut Operation>,
+    /// The most operations that one call submits.
+    batch_limit: usize,
     events: Vec<Event>,
     in_flight: u32,
 }
@@ -158,9 +164,10 @@ impl AioLane {
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());
         let mut empty_waits = 0;
         loop {
-            while let Some(request) = work.upcoming(&mut free, &mut rest) {
-                self.prepare(request);
-            }
+            // A full batch is submitted at once, except one that fills the last slot.
+            while self.fill_queue(&mut free, &mut rest, work)
+                && self.submit::<FILL>(work, &mut free, &mut rest) > 0
+            {}
             if self.queue.is_empty() && self.in_flight == 0 {
                 return work.finish();
             }
@@ -179,6 +186,50 @@ impl AioLane {
         }
     }
 
+    /// Queues operations up to the limit of one call; returns whether there may be more.
+    #[inline(always)]
+    fn fill_queue(
+        &mut self,
+        free: &mut Vec<u32>,
+        rest: &mut Vec<Request>,
+        work: &mut Work,
+    ) -> bool {
+        while self.queue.len() < self.batch_limit {
+            let Some(request) = work.upcoming(free, rest) else { return false };
+            self.prepare(request);
+        }
+        !free.is_empty() || !rest.is_empty()
+    }
+
+    /// Submits what is queued; returns the number of operations that made progress: 0 if the kernel
+    /// is out of resources until something completes.
+    #[inline(always)]
+    fn submit<const FILL: bool>(
+        &mut self,
+        work: &mut Work,
+        free: &mut Vec<u32>,
+        rest: &mut Vec<Request>,
+    ) -> usize {
+        // SAFETY: operations and buffer live until `drop` has destroyed the context, and no slot is
+        // used twice at a time.
+        let begun = unsafe { self.context.submit::<FILL>(&self.queue) };
+        work.add_syscalls(1);
+        if begun > 0 {
+            self.in_flight += begun as u32;
+            self.queue.drain(..begun as usize);
+            return begun as usize;
+        }
+        if begun == 0 || is_transient(begun) {
+            return 0;
+        }
+        // The first operation cannot be submitted: that is its result.
+        let first = self.queue.remove(0);
+        // SAFETY: a pointer to an element of `operations`, which never moves.
+        let slot = (unsafe { first.offset_from(self.operations.as_ptr()) }) as u32;
+        self.complete(slot, begun, 0, work, (free, rest));
+        1
+    }
+
     /// Submits what is queued and takes what is complete. Returns the number of operations that
     /// made progress, or the errno of the wait.
     #[inline(always)]
@@ -188,50 +239,23 @@ impl AioLane {
         free: &mut Vec<u32>,
         rest: &mut Vec<Request>,
     ) -> Result<usize, i32> {
-        let (mut calls, mut progressed) = (0, 0);
+        let mut progressed = 0;
         if !self.queue.is_empty() {
-            // SAFETY: operations and buffer live until `drop` has destroyed the context, and no
-            // slot is used twice at a time.
-            let begun = unsafe { self.context.submit::<FILL>(&self.queue) };
-            calls = 1;
-            if begun > 0 {
-                self.in_flight += begun as u32;
-                progressed += begun as usize;
-                self.queue.drain(..begun as usize);
-            } else if begun < 0 && !is_transient(begun) {
-                // The first operation cannot be submitted: that is its result.
-                let first = self.queue.remove(0);
-                // SAFETY: a pointer to an element of `operations`, which never moves.
-                let slot = (unsafe { first.offset_from(self.operations.as_ptr()) }) as u32;
-                self.complete(slot, begun, calls, work, (free, rest));
-                return Ok(1);
-            }
+            progressed = self.submit::<FILL>(work, free, rest);
         }
         if self.in_flight == 0 {
-            work.add_syscalls(calls.into());
             return Ok(progressed);
         }
         work.record_in_flight(self.in_flight.into(), 1);
         let taken = self.context.wait::<FILL>(&mut self.events);
-        calls += 1;
+        work.add_syscalls(1);
         if taken < 0 {
-            work.add_syscalls(calls.into());
             return if is_transient(taken) { Ok(progressed) } else { Err(-taken as i32) };
         }
         for index in 0..taken as usize {
             let Event { data, result, .. } = self.events[index];
             self.in_flight -= 1;
-            // The first completion carries the calls of the round.
-            self.complete(
-                data as u32,
-                result as isize,
-                std::mem::take(&mut calls),
-                work,
-                (free, rest),
-            );
-        }
-        if calls > 0 {
-            work.add_syscalls(calls.into());
+            self.complete(data as u32, result as isize, 0, work, (free, rest));
         }
         Ok(progressed + taken as usize)
     }

@@ -37,7 +37,7 @@ pub trait Backend: Sync {
         stop: &'a AtomicBool,
         published: &'a Published,
     ) -> Assignment<'a> {
-        let info = self.info();
+        let info = self.info().of(&job.backend);
         Assignment {
             share,
             passes: 1,

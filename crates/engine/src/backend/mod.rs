@@ -13,6 +13,7 @@ pub mod work;
 
 mod advice;
 mod aio;
+mod batch;
 mod block_io;
 mod buffers;
 mod copy_range;

@@ -11,7 +11,7 @@ use super::kind::{Backend, Lane};
 use super::target::ATIME;
 use super::target::Target;
 use super::work::Work;
-use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op, Opt};
+use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op, Opt, OptValue};
 use crate::sys::calls;
 use crate::with_fill;
 
@@ -22,6 +22,12 @@ pub struct Readv;
 const DEFAULT_PARTS: u64 = 8;
 /// The most vectors that the kernel takes (UIO_MAXIOV).
 const MAX_PARTS: u64 = 1024;
+
+const PARTS: Opt = Opt {
+    name: "parts",
+    value: Some(OptValue::number(MAX_PARTS)),
+    about: "number of vectors, 1 to 1024",
+};
 
 /// The equivalent in fio.
 const FIO: Fio = Fio::Engine(
@@ -48,13 +54,7 @@ impl Backend for Readv {
             cached: true,
             mixes: false,
             appends: true,
-            options: &[
-                Opt { name: "parts", value: Some("N"), about: "number of vectors, 1 to 1024" },
-                ATIME,
-                advice::SEQUENTIAL,
-                advice::RANDOM,
-                advice::WILL_NEED,
-            ],
+            options: &[PARTS, ATIME, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
             fio: FIO,
             ..Info::COPIES_BY_CALL
         }

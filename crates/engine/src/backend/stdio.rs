@@ -14,7 +14,7 @@ use super::pread::or_errno;
 use super::target::Target;
 use super::work::Request;
 use super::work::Work;
-use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt, Sync};
+use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt, OptValue, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;
 
@@ -41,7 +41,7 @@ impl Backend for Stdio {
             options: &[
                 Opt {
                     name: "buf",
-                    value: Some("SIZE"),
+                    value: Some(OptValue::SIZE),
                     about: "a stream buffer of this size (setvbuf)",
                 },
                 advice::SEQUENTIAL,

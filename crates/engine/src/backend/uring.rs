@@ -2,29 +2,37 @@
 #![allow(unsafe_code)]
 
 mod depth_one;
+mod entries;
 mod info;
+mod ring;
 
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
+use std::sync::atomic::AtomicBool;
 
-use io_uring::squeue::{Entry, SubmissionQueue};
-use io_uring::{Builder, IoUring, opcode, types};
+use io_uring::IoUring;
 
 use self::depth_one::DepthOneLane;
 use self::info::INFO;
+use self::ring::{
+    NOT_POLLED, build_ring, check_options, completions_wanted, entries_per_call, has_iopoll,
+    has_nop, has_sqpoll, refusal,
+};
+use super::access_pattern::Share;
 use super::advice;
 use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
-use super::error::{BackendError, Unsupported};
+use super::drive;
+use super::error::{BackendError, IoFault, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::Target;
-use super::work::Request;
-use super::work::Work;
-use crate::plan::{Info, Job, Op, Pattern};
+use super::work::{Published, Request, Work};
+use crate::plan::{Info, Job, Op};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
-use crate::sys::{raw, threads};
+use crate::sys::ring::Entrance;
+use crate::sys::threads;
 use crate::with_fill;
 
 pub struct Uring;
@@ -40,10 +48,9 @@ impl Backend for Uring {
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
-        match build_ring(job, 1) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(Unsupported(refusal(&error))),
-        }
+        check_options(job)?;
+        build_ring(job, 1).map_err(|error| Unsupported(refusal(&error)))?;
+        if has_iopoll(job) { check_polling(target, job) } else { Ok(()) }
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
@@ -51,94 +58,67 @@ impl Backend for Uring {
     }
 }
 
+/// Reads the first sector: only a request shows whether the device is polled. Any other error is
+/// left to the run, and so is a file without data.
+fn check_polling(target: &Target, job: &Job) -> Result<(), Unsupported> {
+    let block = u64::from(target.align(job));
+    if target.size < block {
+        return Ok(());
+    }
+    let job = Job { block, span: block, ..Job::plain(job.backend.clone(), Op::Read) };
+    let job = Job { direct: true, ..job };
+    let (stop, published) = (AtomicBool::new(false), Published::default());
+    let share = Share::for_lane(&job, 0, 1, 0);
+    let ran = UringLane::open(target, &job, 0).and_then(|mut lane| {
+        drive::run(&mut lane, &mut Work::new(Uring.assignment(&job, share, &stop, &published)))
+    });
+    match ran {
+        Err(BackendError::Unsupported(why)) => Err(why),
+        _ => Ok(()),
+    }
+}
+
 impl UringLane {
     fn open(target: &Target, job: &Job, lane: u32) -> Result<UringLane, BackendError> {
         let align = target.align(job);
         let file = target.open_advised(job)?;
-        let buffer = slots_buffer(job, align, job.depth, lane)?;
-        let into = reading_buffer(job, align, job.depth, lane)?;
+        let nop = has_nop(job);
+        // Requests that move nothing share one byte.
+        let (block, slots) = if nop { (1, 1) } else { (job.block, job.depth) };
+        let buffer = slots_buffer(&Job { block, ..job.clone() }, align, slots, lane)?;
+        let into = reading_buffer(job, align, slots, lane)?;
         let ring = build_ring(job, job.depth).map_err(|error| Unsupported(refusal(&error)))?;
         let mut lane = UringLane {
+            entrance: Entrance::register(ring.as_raw_fd()),
             ring,
             file,
-            stride: job.block.next_multiple_of(u64::from(align)) as usize,
+            stride: if nop { 0 } else { block.next_multiple_of(u64::from(align)) as usize },
             mask: align - 1,
             buffer: ManuallyDrop::new(buffer),
             into: ManuallyDrop::new(into),
             in_flight: 0,
             write: job.op == Op::Write,
-            batch_limit: batch_limit(job),
+            nop,
+            batch_limit: entries_per_call(job),
+            wanted: completions_wanted(job),
             sqpoll: has_sqpoll(job),
+            iopoll: has_iopoll(job),
             only_poller: job.threads == 1,
             will_need: job.backend.has(advice::WILL_NEED.name),
             fixed_file: false,
             fixed_buffer: false,
             refused: Vec::new(),
         };
-        lane.register()?;
+        if !nop {
+            lane.register()?;
+        }
         Ok(lane)
     }
 }
 
-fn has_sqpoll(job: &Job) -> bool {
-    job.backend.has("sqpoll")
-}
-
-/// Returns the most entries that one call submits. The kernel holds back the requests of a call
-/// that submits more than two until it has seen all of them, so that neighbours are merged
-/// (block/blk-core.c, blk_start_plug). Random requests have no neighbours: a disk would idle
-/// meanwhile.
-fn batch_limit(job: &Job) -> u32 {
-    if job.direct && job.pattern == Pattern::Random && !has_sqpoll(job) { 2 } else { u32::MAX }
-}
-
-fn build_ring(job: &Job, depth: u32) -> io::Result<IoUring> {
-    let entries = depth.next_power_of_two();
-    if has_sqpoll(job) {
-        // The polling thread frees the entries of a batch only after its completions are visible.
-        return IoUring::builder().setup_sqpoll(50).build(entries * 2);
-    }
-    let build =
-        |setup: &fn(&mut Builder) -> &mut Builder| setup(&mut IoUring::builder()).build(entries);
-    // The error of an older kernel for a flag that it does not know.
-    fn unknown(ring: &io::Result<IoUring>) -> bool {
-        ring.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL))
-    }
-    let [better @ .., plain] = &SETUPS;
-    better.iter().map(build).find(|ring| !unknown(ring)).unwrap_or_else(|| build(plain))
-}
-
-/// How a ring is set up; the first that the kernel knows is used. Completions are processed when
-/// the lane asks for them (Linux 6.1), at the next system call (5.19), or at once, which interrupts
-/// the lane and cost a tenth of the requests per second at depths 32 and 128.
-const SETUPS: [fn(&mut Builder) -> &mut Builder; 3] = [
-    |ring| ring.setup_single_issuer().setup_defer_taskrun(),
-    |ring| ring.setup_coop_taskrun(),
-    |ring| ring,
-];
-
-/// Describes a refusal, with the setting that causes it where there is one.
-fn refusal(error: &io::Error) -> String {
-    let disabled =
-        std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
-    match (error.raw_os_error(), disabled.trim()) {
-        (Some(libc::EPERM), "1" | "2") => {
-            format!("io_uring: EPERM, kernel.io_uring_disabled={}", disabled.trim())
-        }
-        (Some(libc::EPERM), _) => {
-            "io_uring: EPERM, not permitted (a container's seccomp filter?)".into()
-        }
-        (Some(libc::ENOSYS), _) => {
-            "io_uring: ENOSYS, not supported by this kernel, or blocked by a seccomp filter".into()
-        }
-        (Some(libc::ENOMEM), _) => {
-            "io_uring: ENOMEM, raise the locked-memory limit (ulimit -l)".into()
-        }
-        _ => format!("io_uring: {error}"),
-    }
-}
-
 struct UringLane {
+    /// Dropped before the ring.
+    entrance: Entrance,
     ring: IoUring,
     file: File,
     /// Freed in `drop`, once nothing writes into it any more.
@@ -153,10 +133,16 @@ struct UringLane {
     /// short.
     mask: u32,
     write: bool,
+    /// Entries do nothing: the ring itself is measured.
+    nop: bool,
     /// The most entries that one call submits.
     batch_limit: u32,
+    /// How many completions a call waits for, of at least as many in flight.
+    wanted: u32,
     /// A kernel thread takes the submissions.
     sqpoll: bool,
+    /// The device is polled for completions.
+    iopoll: bool,
     /// Whether no other lane has a polling thread.
     only_poller: bool,
     will_need: bool,
@@ -202,70 +188,6 @@ impl UringLane {
         Ok(())
     }
 
-    /// Returns the address for the request's bytes, and how many to request.
-    #[inline(always)]
-    fn buffer_part(&self, request: Request) -> (*mut u8, u32) {
-        let place = request.slot as usize * self.stride + request.at as usize;
-        let at = match &*self.into {
-            Some(into) if !request.write => into.address(place),
-            _ => self.buffer.address(place),
-        };
-        (at, if request.write { request.len } else { (request.len + self.mask) & !self.mask })
-    }
-
-    /// Builds the entry of any request.
-    #[inline(never)]
-    fn entry(
-        &self,
-        Request { offset, slot, write, .. }: Request,
-        (at, len): (*mut u8, u32),
-    ) -> Entry {
-        let (fd, fixed) = (types::Fd(self.file.as_raw_fd()), types::Fixed(0));
-        // The second registered buffer is for the reads of a mix.
-        let index = u16::from(self.into.is_some() && !write);
-        let entry = match (write, self.fixed_buffer, self.fixed_file) {
-            (false, true, true) => {
-                opcode::ReadFixed::new(fixed, at, len, index).offset(offset).build()
-            }
-            (false, true, false) => {
-                opcode::ReadFixed::new(fd, at, len, index).offset(offset).build()
-            }
-            (false, false, true) => opcode::Read::new(fixed, at, len).offset(offset).build(),
-            (false, false, false) => opcode::Read::new(fd, at, len).offset(offset).build(),
-            (true, true, true) => opcode::WriteFixed::new(fixed, at, len, 0).offset(offset).build(),
-            (true, true, false) => opcode::WriteFixed::new(fd, at, len, 0).offset(offset).build(),
-            (true, false, true) => opcode::Write::new(fixed, at, len).offset(offset).build(),
-            (true, false, false) => opcode::Write::new(fd, at, len).offset(offset).build(),
-        };
-        entry.user_data(slot.into())
-    }
-
-    /// Returns whether all entries are of the one kind that is built in place: chosen from eight
-    /// kinds, an entry would go through memory and stall twice.
-    #[inline(always)]
-    fn common(&self) -> bool {
-        self.fixed_buffer && self.fixed_file && !self.write && self.into.is_none()
-    }
-
-    /// Pushes an entry; false when the queue is full, which is unreachable: it has an entry per
-    /// slot.
-    #[inline(always)]
-    fn push(&self, queue: &mut SubmissionQueue, request: Request, common: bool) -> bool {
-        let (at, len) = self.buffer_part(request);
-        // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
-        let pushed = unsafe {
-            if common {
-                let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, 0)
-                    .offset(request.offset)
-                    .build();
-                queue.push(&entry.user_data(request.slot.into()))
-            } else {
-                queue.push(&self.entry(request, (at, len)))
-            }
-        };
-        pushed.is_ok()
-    }
-
     /// Queues the next operations, up to the limit of one call; returns their number, or `None`
     /// when the queue is full.
     #[inline(always)]
@@ -278,11 +200,11 @@ impl UringLane {
         // SAFETY: this is the only handle on the queue while it lives. One handle for all entries:
         // each would load and store the ends of the queue.
         let mut queue = unsafe { self.ring.submission_shared() };
-        let (common, mut queued) = (self.common(), 0);
+        let (kind, mut queued) = (self.kind(), 0);
         while queued < self.batch_limit
             && let Some(request) = work.upcoming(free, rest)
         {
-            if !self.push(&mut queue, request, common) {
+            if !self.push(&mut queue, request, kind) {
                 self.in_flight += queued;
                 return None;
             }
@@ -292,7 +214,8 @@ impl UringLane {
         Some(queued)
     }
 
-    /// Queues all operations there are; submits every full batch at once.
+    /// Queues all operations there are; submits every full batch at once, except one that fills the
+    /// last slot: the call that waits submits it.
     #[inline(always)]
     fn queue_all<const FILL: bool>(
         &mut self,
@@ -304,6 +227,7 @@ impl UringLane {
             match self.queue(free, rest, work) {
                 None => return work.abort(queue_full()),
                 Some(queued) if queued < self.batch_limit => return,
+                Some(_) if free.is_empty() && rest.is_empty() => return,
                 Some(_) => {}
             }
             work.add_syscalls(1);
@@ -315,17 +239,18 @@ impl UringLane {
         }
     }
 
-    /// Submits what is queued and waits for a completion; returns the number of system calls, or
-    /// -errno.
+    /// Submits what is queued and waits for completions: no more than are in flight, or it would
+    /// never return. Returns the number of system calls, or -errno.
     #[inline(always)]
     fn wait<const FILL: bool>(&mut self) -> isize {
+        let wanted = self.wanted.min(self.in_flight);
         if self.sqpoll
             && !self.ring.submission().need_wakeup()
-            && !self.ring.completion().is_empty()
+            && self.ring.completion().len() >= wanted as usize
         {
             return 0;
         }
-        match self.enter::<FILL>(1) {
+        match self.enter::<FILL>(wanted) {
             0.. => 1,
             refused => refused,
         }
@@ -343,7 +268,7 @@ impl UringLane {
         }
         let queued = self.ring.submission().len() as u32;
         // SAFETY: the entries' buffers and file live until nothing is in flight (see `drop`).
-        unsafe { raw::uring_enter::<FILL>(self.ring.as_raw_fd(), queued, wanted) }
+        unsafe { self.entrance.enter::<FILL>(queued, wanted) }
     }
 
     /// Takes every completion, and returns their number. The first one carries the system calls of
@@ -419,7 +344,7 @@ impl UringLane {
         let queued = if self.sqpoll { 0 } else { self.ring.submission().len() };
         while self.in_flight as usize > queued {
             // SAFETY: with nothing to submit the kernel reads no entry, and so reaches no buffer.
-            let plain = || unsafe { raw::uring_enter::<false>(self.ring.as_raw_fd(), 0, 1) };
+            let plain = || unsafe { self.entrance.enter::<false>(0, 1) };
             let waited = if self.sqpoll { self.enter::<false>(1) } else { plain() };
             if waited < 0 && waited != -(libc::EINTR as isize) {
                 return false;
@@ -466,7 +391,14 @@ fn queue_full() -> BackendError {
 
 impl Lane for UringLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        with_fill!(FILL => self.run_loop::<FILL>(work))
+        match with_fill!(FILL => self.run_loop::<FILL>(work)) {
+            Err(BackendError::Io { fault: IoFault::Errno(libc::EOPNOTSUPP), .. })
+                if self.iopoll =>
+            {
+                Err(Unsupported(NOT_POLLED.into()).into())
+            }
+            ended => ended,
+        }
     }
 
     fn helper_nanos(&self) -> Option<u64> {

@@ -123,7 +123,7 @@ pub fn verdict(
     let rates = rates(trials);
     judge(&CellEvidence {
         job,
-        info: executor.info(),
+        info: executor.info().of(&job.backend),
         target: grounds.target_of(job),
         machine: &grounds.machine,
         // A peer has its own loop.

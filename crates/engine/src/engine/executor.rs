@@ -57,10 +57,11 @@ pub fn infos() -> Vec<&'static Info> {
     Executor::all().map(Executor::info).collect()
 }
 
-/// Returns the description of the backend or peer of a choice; `None` where a session names one
+/// Returns the description of the backend or peer of a choice with its options; `None` where a session names one
 /// that this version does not know.
 pub fn info(choice: &Choice) -> Option<&'static Info> {
-    Executor::all().map(Executor::info).find(|info| info.id == choice.id)
+    let info = Executor::all().map(Executor::info).find(|info| info.id == choice.id);
+    info.map(|info| info.of(choice))
 }
 
 /// Returns whether a job moves data, so that bytes per second are meaningful.

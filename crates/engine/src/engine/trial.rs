@@ -220,7 +220,7 @@ fn sum_lanes(lanes: &[LaneResult], coverage: &[Coverage], spec: &Spec) -> Trial 
     let short = passes.is_some_and(|passes| passes < spec.passes);
     let whole = spec.part.is_none() && spec.count >= spec.job.blocks();
     // Later passes cancel out in pairs, so the XOR is that of the first one; a cut pass has none.
-    let seen = spec.executor.info().moves() == Moves::Data && spec.job.mix.is_none();
+    let seen = spec.info().moves() == Moves::Data && spec.job.mix.is_none();
     let folded = (spec.job.xor && seen && !short)
         .then(|| Xor(lanes.iter().fold(0, |all, l| all ^ l.tally.folds[0])));
     Trial {
@@ -264,7 +264,7 @@ fn fill_lane_evidence(
     evidence.lane_nanos = lanes.iter().filter(|l| l.share.quota > 0).map(|l| l.ran - l.start).sum();
     evidence.queued_nanos = lanes.iter().map(|l| l.queued).sum::<Option<u64>>().into();
     evidence.lane_bytes = lanes.iter().map(|l| l.tally.bytes).sum();
-    if spec.executor.info().moves_bytes() {
+    if spec.info().moves_bytes() {
         let bytes: Vec<(u64, u64)> = coverage.iter().map(Coverage::bytes).collect();
         evidence.planned_bytes = bytes.iter().map(|(all, _)| all).sum();
         evidence.unique_bytes = bytes.iter().map(|(_, unique)| unique).sum();

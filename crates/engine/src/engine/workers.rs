@@ -22,7 +22,7 @@ use crate::backend::meter::Timed;
 use crate::backend::shared::is_shared;
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive};
-use crate::plan::{Job, Op, Sync};
+use crate::plan::{Info, Job, Op, Sync};
 use crate::record::{LaneSample, Note, Sample};
 use crate::sys::clock::{Clock, monotonic_nanos};
 use crate::sys::threads;
@@ -46,6 +46,11 @@ pub(super) struct Spec {
 }
 
 impl Spec {
+    /// Returns the description of the executor, with the job's options.
+    pub fn info(&self) -> &'static Info {
+        self.executor.info().of(&self.job.backend)
+    }
+
     /// Returns the share of a lane.
     pub fn share(&self, lane: u32) -> Share {
         let part = self.part.clone().unwrap_or(0..self.job.blocks());

@@ -34,6 +34,7 @@ impl<'a> Costs<'a> {
     /// Returns the expected cost of an operation, nanoseconds.
     fn per_op(&self, job: &Job) -> f64 {
         let info = self.infos.iter().find(|info| info.id == job.backend.id);
+        let info = info.map(|info| info.of(&job.backend));
         self.call * info.map_or(Info::USUAL_COST, |info| info.relative_cost)
     }
 

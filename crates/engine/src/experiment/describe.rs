@@ -49,7 +49,7 @@ pub fn describes(
         let mut with = cell.clone();
         (value.put)(&mut with);
         let info = infos.iter().find(|info| info.id == with.backend.id);
-        info.map_or(with.clone(), |info| sensible(info, with)) == *cell
+        info.map_or(with.clone(), |info| sensible(info.of(&with.backend), with)) == *cell
     };
     // Finds the option that excludes the cell if no description includes it.
     let excluding_option = |cell: &Job| {

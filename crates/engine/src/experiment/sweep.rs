@@ -335,7 +335,8 @@ fn backends(
             .find(|i| i.id == choice.id)
             .ok_or_else(|| nearest("backend", &choice.id, infos.iter().map(|i| i.id)))?;
         choice.check(info)?;
-        resolved.push((choice.normalize(info), *info));
+        let described = info.of(&choice);
+        resolved.push((choice.normalize(info), described));
     }
     Ok(resolved)
 }

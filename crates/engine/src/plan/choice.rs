@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Info, Unknown, nearest};
+use super::{Info, OptValue, Unknown, nearest};
 use crate::units;
 
 /// `NAME+OPTION[=VALUE]...`, checked against the registry entry it names.
@@ -67,16 +67,15 @@ impl Choice {
             let (backend, option) = (self.id.clone(), name.clone());
             match (known.value, value) {
                 (Some(what), None) => {
-                    return Err(ChoiceError::NeedsValue { backend, option, value: what });
+                    return Err(ChoiceError::NeedsValue { backend, option, value: what.word });
                 }
                 (None, Some(_)) => return Err(ChoiceError::NoValue { backend, option }),
-                (Some(_), Some(value)) => {
+                (Some(OptValue { word, max }), Some(value)) => {
                     let why = match units::parse_bytes(value) {
-                        Ok(size) if (1..=known.max_value()).contains(&size) => continue,
-                        Ok(_) if known.max_value() < 1 << 20 => {
-                            format!("between 1 and {}", known.max_value())
-                        }
-                        Ok(_) => format!("between 1 and {}", units::short_bytes(known.max_value())),
+                        Ok(size) if (1..=max).contains(&size) => continue,
+                        Ok(_) if max < 1 << 20 => format!("between 1 and {max}"),
+                        Ok(_) => format!("between 1 and {}", units::short_bytes(max)),
+                        Err(_) if word == "N" => format!("not a number between 1 and {max}"),
                         Err(error) => error.to_string(),
                     };
                     return Err(ChoiceError::BadValue {
@@ -116,6 +115,14 @@ impl Choice {
     }
 }
 
+impl Info {
+    /// Returns the entry that describes it with the options of `choice`.
+    pub fn of(&'static self, choice: &Choice) -> &'static Info {
+        let variant = self.variants.iter().find(|(option, _)| choice.has(option));
+        variant.map_or(self, |(_, info)| info)
+    }
+}
+
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.id)?;
@@ -152,7 +159,7 @@ mod tests {
         id: "stdio",
         title: "fread(3)",
         options: &[
-            Opt { name: "buf", value: Some("SIZE"), about: "" },
+            Opt { name: "buf", value: Some(OptValue::SIZE), about: "" },
             Opt { name: "fast", value: None, about: "" },
         ],
         ..Info::COPIES_BY_CALL

@@ -25,12 +25,25 @@ pub struct FioEngine {
 pub struct FioOption {
     pub option: &'static str,
     /// Name and value; `None` if fio always does this.
-    pub assignment: Option<(&'static str, &'static str)>,
+    pub assignment: Option<(&'static str, FioValue)>,
+}
+
+/// The value of an option of fio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FioValue {
+    Word(&'static str),
+    /// The number that the backend's option has.
+    Number,
 }
 
 impl FioOption {
     pub const fn new(option: &'static str, name: &'static str, value: &'static str) -> FioOption {
-        FioOption { option, assignment: Some((name, value)) }
+        FioOption { option, assignment: Some((name, FioValue::Word(value))) }
+    }
+
+    /// Returns an option whose value is that of the backend's option.
+    pub const fn number(option: &'static str, name: &'static str) -> FioOption {
+        FioOption { option, assignment: Some((name, FioValue::Number)) }
     }
 
     /// Returns an option that fio has no word for because it never does otherwise.

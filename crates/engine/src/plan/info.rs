@@ -49,16 +49,25 @@ pub enum Depth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opt {
     pub name: &'static str,
-    /// The meaning of `=VALUE`, if the option takes one (`SIZE`).
-    pub value: Option<&'static str>,
+    /// The `=VALUE`, if the option takes one.
+    pub value: Option<OptValue>,
     pub about: &'static str,
 }
 
-impl Opt {
-    /// Returns the largest value: of a number (`N`) what one vectored call takes (UIO_MAXIOV), of a
-    /// size 1 GiB.
-    pub fn max_value(&self) -> u64 {
-        if self.value == Some("N") { 1024 } else { 1 << 30 }
+/// The value of an option: from 1 on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OptValue {
+    /// Its meaning in lists: `SIZE`, or `N` for a number.
+    pub word: &'static str,
+    pub max: u64,
+}
+
+impl OptValue {
+    /// Bytes, up to 1 GiB.
+    pub const SIZE: OptValue = OptValue { word: "SIZE", max: 1 << 30 };
+
+    pub const fn number(max: u64) -> OptValue {
+        OptValue { word: "N", max }
     }
 }
 
@@ -86,6 +95,8 @@ pub struct Info {
     /// A write beyond the end extends the file: with a call, not with a mapping.
     pub appends: bool,
     pub options: &'static [Opt],
+    /// Options that make it something else, each with the entry that describes it then.
+    pub variants: &'static [(&'static str, &'static Info)],
     /// The kinds of work it measures by default.
     pub default_for: &'static [DefaultFor],
     /// One plain call per block: calls that move nothing are compared with it.
@@ -147,6 +158,7 @@ impl Info {
         mixes: false,
         appends: false,
         options: &[],
+        variants: &[],
         default_for: &[],
         plain_call: false,
         kernel_switch: None,

@@ -60,6 +60,9 @@ pub struct BlockDevice {
     pub max_sectors_kb: Option<u64>,
     /// `write back` (the device has a volatile cache) or `write through`.
     pub write_cache: Option<String>,
+    /// Whether requests can be polled for: it has poll queues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub polls: Option<bool>,
     pub link: Option<Link>,
     /// File of a loop device.
     pub backing_file: Option<PathBuf>,
@@ -137,6 +140,7 @@ fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
         physical_block: number(queue.join("physical_block_size")),
         max_sectors_kb: number(queue.join("max_sectors_kb")),
         write_cache: line(queue.join("write_cache")),
+        polls: number::<u8>(queue.join("io_poll")).map(|n| n != 0),
         link: if kind == Kind::Disk { link::detect(dir) } else { None },
         backing_file: line(dir.join("loop/backing_file")).map(PathBuf::from),
         name,

@@ -38,6 +38,7 @@ pub mod process_io;
 pub mod random;
 pub mod raw;
 pub mod residency;
+pub mod ring;
 mod sample;
 pub mod scratch;
 pub mod scratch_dir;

@@ -202,23 +202,6 @@ pub fn seek<const FILL: bool>(fd: RawFd, offset: u64) -> isize {
     }
 }
 
-/// Submits `queued` entries of a ring without a polling thread and waits for `wanted` completions;
-/// returns how many entries the kernel accepted, or -errno.
-/// # Safety
-/// Everything that the ring's entries point to must live until they have completed.
-#[inline(always)]
-pub unsafe fn uring_enter<const FILL: bool>(ring: RawFd, submit: u32, wanted: u32) -> isize {
-    const GETEVENTS: usize = 1;
-    let flags = if wanted > 0 { GETEVENTS } else { 0 };
-    // SAFETY: no pointer is passed; the entries are valid by the caller's contract.
-    unsafe {
-        call6::<FILL>(
-            libc::SYS_io_uring_enter,
-            [ring as usize, submit as usize, wanted as usize, flags, 0, 0],
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -118,7 +118,7 @@ fn draw_about(scene: &Scene, info: &Info, area: Rect, buf: &mut Buffer) {
     }
     lines.extend(pane::wrap(info.doc, columns).into_iter().map(|part| (part, Role::Dim)));
     for option in info.options {
-        let value = option.value.map(|value| format!("={value}")).unwrap_or_default();
+        let value = option.value.map(|value| format!("={}", value.word)).unwrap_or_default();
         let text = format!("+{}{value}  {}", option.name, option.about);
         lines.extend(pane::wrap(&text, columns).into_iter().map(|part| (part, Role::Text)));
     }

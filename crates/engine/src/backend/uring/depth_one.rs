@@ -1,17 +1,14 @@
 //! A ring with one operation at a time, in the loop of the synchronous backends: there the work
 //! between two calls matters most, and the kernel has just evicted it from the CPU caches.
 
-use std::os::fd::AsRawFd;
-
+use super::entries::Kind;
 use super::{BackendError, MAX_EMPTY_WAITS, UringLane, is_transient, queue_full, ring_error};
 use crate::backend::drive::{self, Operation};
 use crate::backend::work::{Request, Work};
-use crate::sys::raw;
 
 pub(super) struct DepthOneLane<'a, const FILL: bool> {
     lane: &'a mut UringLane,
-    /// See [`UringLane::common`].
-    common: bool,
+    kind: Kind,
     waits: u64,
     /// The error of the ring itself.
     failed: Option<BackendError>,
@@ -20,8 +17,8 @@ pub(super) struct DepthOneLane<'a, const FILL: bool> {
 impl<const FILL: bool> DepthOneLane<'_, FILL> {
     #[inline(always)]
     pub fn run(lane: &mut UringLane, work: &mut Work) -> Result<(), BackendError> {
-        let (data, common) = (lane.buffer.address(0).cast_const(), lane.common());
-        let mut depth_one = DepthOneLane::<FILL> { lane, common, waits: 0, failed: None };
+        let (data, kind) = (lane.buffer.address(0).cast_const(), lane.kind());
+        let mut depth_one = DepthOneLane::<FILL> { lane, kind, waits: 0, failed: None };
         let ended = drive::run_operations(work, data, &mut depth_one);
         work.record_in_flight(depth_one.waits, depth_one.waits);
         depth_one.failed.map_or(ended, Err)
@@ -40,16 +37,15 @@ impl<const FILL: bool> Operation for &mut DepthOneLane<'_, FILL> {
     #[inline(always)]
     fn make(&mut self, request: Request) -> (isize, u32) {
         // SAFETY: this is the only handle on the queue while it lives.
-        if !self.lane.push(&mut unsafe { self.lane.ring.submission_shared() }, request, self.common)
-        {
+        if !self.lane.push(&mut unsafe { self.lane.ring.submission_shared() }, request, self.kind) {
             return (self.fail(queue_full()), 0);
         }
         self.lane.in_flight = 1;
-        let (ring, mut queued, mut calls) = (self.lane.ring.as_raw_fd(), 1, 0);
+        let (mut queued, mut calls) = (1, 0);
         loop {
             // SAFETY: the entry's buffer and file live until nothing is in flight (see the lane's
             // `drop`).
-            let entered = unsafe { raw::uring_enter::<FILL>(ring, queued, 1) };
+            let entered = unsafe { self.lane.entrance.enter::<FILL>(queued, 1) };
             // A call that submits more than is queued does not wait.
             if entered > 0 {
                 queued = 0;

@@ -1,13 +1,14 @@
 //! Memory and the ring after a lane is dropped, and the plain path where registration is refused.
 
+mod options;
+
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 
+use super::ring::SETUPS;
 use super::*;
-use crate::backend::access_pattern::Share;
-use crate::backend::work::Published;
-use crate::backend::{drive, testing};
+use crate::backend::testing;
 use crate::plan::Choice;
 use crate::sys::testing as child;
 
@@ -208,6 +209,7 @@ fn memory_that_the_kernel_may_still_write_to_is_leaked() {
     assert!(push(&mut lane, request(3)));
     lane.ring.submit().unwrap();
     let ring = lane.ring.as_raw_fd();
+    lane.entrance = Entrance::plain(ring);
     // SAFETY: the duplicate is new and owned here; it keeps the ring alive.
     let _kept = unsafe { OwnedFd::from_raw_fd(libc::dup(ring)) };
     // SAFETY: dup2(2) takes numbers and touches no memory; both descriptors are open.

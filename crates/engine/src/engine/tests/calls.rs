@@ -40,7 +40,10 @@ pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
         "uring" if choice.has("sqpoll") => Some(0..=ops),
         "uring" if spec.job.depth == 1 => exactly(ops),
         "uring" => {
-            Some(lanes.iter().map(|l| (l.len() as u64).div_ceil(spec.job.depth.into())).sum()..=ops)
+            let least = lanes.iter().map(|l| (l.len() as u64).div_ceil(spec.job.depth.into()));
+            // A full batch is submitted by a call that waits for nothing.
+            let batches = choice.size("submit").map_or(0, |limit| ops / limit);
+            Some(least.sum()..=ops + batches)
         }
         _ => None,
     };

@@ -21,7 +21,7 @@ use super::workers::{self, LaneResults, Spec};
 use crate::backend::access_pattern::Share;
 use crate::backend::meter::Timed;
 use crate::backend::{self, BACKENDS, Backend, Target, testing};
-use crate::plan::{Choice, Info, Job, Op, Pattern};
+use crate::plan::{Choice, Info, Job, Op, OptValue, Pattern};
 
 pub(super) const PATTERNS: [Pattern; 4] =
     [Pattern::Seq, Pattern::Random, Pattern::Reverse, Pattern::Stride(3)];
@@ -36,7 +36,9 @@ pub(super) fn choices() -> Vec<Choice> {
         fn values(of: &crate::plan::Opt) -> Vec<Option<String>> {
             match of.value {
                 None => vec![None],
-                Some("N") => vec![Some("3".to_string()), Some("100".to_string())],
+                Some(OptValue { word: "N", .. }) => {
+                    vec![Some("3".to_string()), Some("100".to_string())]
+                }
                 Some(_) => vec![Some("100".to_string()), Some("64k".to_string())],
             }
         }
@@ -45,12 +47,12 @@ pub(super) fn choices() -> Vec<Choice> {
                 values(option).into_iter().map(|value| with(vec![(option.name.into(), value)])),
             );
         }
-        // All options that can be combined: sequential excludes random, and private parts exclude
-        // shared blocks.
+        // All options that can be combined: sequential excludes random, private parts exclude
+        // shared blocks, a device is polled only for direct I/O, and no-ops move nothing.
         let together: Vec<_> = info
             .options
             .iter()
-            .filter(|option| !["random", "shared"].contains(&option.name))
+            .filter(|option| !["random", "shared", "iopoll", "nop"].contains(&option.name))
             .collect();
         if together.len() > 1 {
             all.push(with(
@@ -65,7 +67,7 @@ pub(super) fn choices() -> Vec<Choice> {
 }
 
 pub(super) fn info(choice: &Choice) -> &'static Info {
-    backend::backend(&choice.id).unwrap().info()
+    backend::backend(&choice.id).unwrap().info().of(choice)
 }
 
 /// Returns the depths at which a backend is tried; fewer with options, because a polling thread per
@@ -78,13 +80,20 @@ pub(super) fn depths(choice: &Choice) -> Vec<u32> {
 /// Returns whether this machine supports the job; prints the reason if only the machine prevents
 /// it.
 pub(super) fn supported(target: &Target, job: &Job) -> bool {
+    if job.backend.has("iopoll") && !job.direct {
+        return false;
+    }
     match backend::backend(&job.backend.id).unwrap().check(target, job) {
         Ok(()) => true,
         Err(why) => {
             // If a plain job is unsupported too, this machine lacks the backend; any other job
             // makes no sense anywhere.
-            let plain =
-                Job { op: Op::Read, direct: false, sync: crate::plan::Sync::None, ..job.clone() };
+            let plain = Job {
+                op: if info(&job.backend).ops.contains(&Op::Read) { Op::Read } else { Op::Seek },
+                direct: job.backend.has("iopoll"),
+                sync: crate::plan::Sync::None,
+                ..job.clone()
+            };
             if backend::backend(&job.backend.id).unwrap().check(target, &plain).is_err() {
                 crate::sys::testing::skip(&format!("{}: {why}", job.backend));
             }

@@ -130,6 +130,21 @@ pub(super) fn rotational(facts: &Facts) -> Option<Finding> {
     )
 }
 
+pub(super) fn no_poll_queues(facts: &Facts) -> Option<Finding> {
+    // Most disks have none, which matters only to a plan that polls.
+    let planned = facts.plan.is_some() && facts.any(|job| job.backend.has("iopoll"));
+    let disks = facts.target.filter(|_| planned)?.devices.iter();
+    let disk = disks.filter(|device| device.kind == Kind::Disk).find(|d| d.polls == Some(false))?;
+    finding(
+        Misleading,
+        "the disk has no poll queues: with +iopoll requests are refused, or before Linux 6.10 \
+         completed by interrupts as without it",
+        format!("/sys/block/{}/queue/io_poll = 0", disk.name),
+        "give it poll queues (NVMe: nvme.poll_queues=N on the kernel's command line), or leave \
+         out +iopoll",
+    )
+}
+
 fn is_virtual(device: &BlockDevice) -> bool {
     device.link.as_ref().is_some_and(|link| {
         matches!(link.transport, Transport::Virtio | Transport::Xen | Transport::Hyperv)
@@ -222,6 +237,20 @@ mod tests {
         }
         assert_eq!(check("read-ahead", &Host::default(), Some(&target(Some(128))), None), None);
         assert_eq!(check("read-ahead", &Host::default(), Some(&target(None)), None), None);
+    }
+
+    #[test]
+    fn reports_a_disk_without_poll_queues_to_a_plan_that_polls() {
+        let found = |polls, backend| {
+            let target = on(&[BlockDevice { polls, ..device("sda", Kind::Disk) }]);
+            check("no-poll-queues", &Host::default(), Some(&target), Some(&plan(&[backend])))
+        };
+        assert!(found(Some(false), "uring+iopoll").is_some_and(|f| f.evidence.contains("sda")));
+        assert_eq!(found(Some(true), "uring+iopoll"), None);
+        assert_eq!(found(None, "uring+iopoll"), None, "unknown");
+        assert_eq!(found(Some(false), "uring"), None, "nothing is polled");
+        let target = on(&[BlockDevice { polls: Some(false), ..device("sda", Kind::Disk) }]);
+        assert_eq!(check("no-poll-queues", &Host::default(), Some(&target), None), None, "no plan");
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub static CHECKS: &[Check] = checks! {
     "other-io" "other programs are using the disks" device::other_io;
     "deep-stack" "layers between file system and disk" device::deep_stack;
     "read-ahead" "readahead is large, or off" device::read_ahead;
+    "no-poll-queues" "+iopoll on a disk that cannot be polled" device::no_poll_queues;
     "rotational" "a disk that is rotational, or reports to be" device::rotational;
     "larger-than-memory" "the target does not fit in memory" memory::larger_than_memory;
     "memory-limit" "a control group limits memory below the target's size" memory::memory_limit;

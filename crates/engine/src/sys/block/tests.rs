@@ -38,7 +38,7 @@ impl Sysfs {
 }
 
 const SLOT: &str = "pci0000:00/0000:00:1d.0";
-const QUEUE: [(&str, &str); 9] = [
+const QUEUE: [(&str, &str); 10] = [
     ("size", "2048"),
     ("queue/rotational", "0"),
     ("queue/scheduler", "[none] mq-deadline"),
@@ -48,6 +48,7 @@ const QUEUE: [(&str, &str); 9] = [
     ("queue/physical_block_size", "4096"),
     ("queue/max_sectors_kb", "1280"),
     ("queue/write_cache", "write back"),
+    ("queue/io_poll", "0"),
 ];
 
 #[test]
@@ -85,8 +86,8 @@ fn encrypted_partition_of_an_nvme_disk_in_a_narrow_slot() {
         (Some("Some SSD 1TB"), Some("none"))
     );
     assert_eq!(
-        (disk.rotational, disk.nr_requests, disk.physical_block),
-        (Some(false), Some(1023), Some(4096))
+        (disk.rotational, disk.nr_requests, disk.physical_block, disk.polls),
+        (Some(false), Some(1023), Some(4096), Some(false))
     );
     let link = disk.link.as_ref().unwrap();
     assert_eq!((link.transport, link.text.as_str()), (Transport::Pcie, "PCIe 3.0 x2"));

