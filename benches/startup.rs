@@ -1,5 +1,6 @@
 //! How long the program takes to print its version and to do the smallest complete job, next to an
-//! empty program, and how much memory a long run takes.
+//! empty program; how long a lane takes to be ready and to be closed; and how much memory a long run
+//! takes.
 
 mod common;
 
@@ -8,22 +9,35 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 use common::file::{Pieces, Temporary};
+use common::lane::{Open, job};
 use common::rounds::{Beside, Variant, gather, interleave};
 use common::table::{Table, verdict};
+use iotui::plan::Job;
+use iotui::stats::median;
 use iotui::sys::clock::monotonic_nanos;
+use iotui::sys::threads::unshare_files;
 
 const IOTUI: &str = env!("CARGO_BIN_EXE_iotui");
 const SAMPLES: usize = 40;
 /// The name of a run, its arguments, and its limit in milliseconds.
-const RUNS: [(&str, &str, f64); 3] = [
-    ("iotui --version", "--version", 5.0),
+const RUNS: [(&str, &str, f64); 4] = [
+    ("iotui --version", "--version", 1.5),
     ("iotui --help", "--help", 5.0),
     (
         "a job of one cell",
         "--batch --quiet -b pread -s 4k -c warm --trials 1 --trial-time 1ms --no-save",
-        20.0,
+        10.0,
+    ),
+    (
+        "the same, nothing prepared",
+        "--batch --quiet -b pread -s 4k -c asis --trials 1 --trial-time 1ms --no-save",
+        10.0,
     ),
 ];
+/// Backends whose lanes are opened: queued ones at this depth.
+const LANES: [&str; 4] = ["pread", "mmap", "uring", "aio"];
+const DEPTH: u32 = 32;
+const LANE_READY: f64 = 1.0;
 /// 7 block sizes to 256 KiB, a thousand trials.
 const LONG: &str = "--batch --quiet -b pread -s 4k..256k -c warm --trials 150 --trial-time 1ms --no-save --format json";
 /// Memory of the buffers of the long run: one lane with one block.
@@ -50,8 +64,59 @@ fn main() {
             table.add(row);
         }
         table.print();
+        lanes();
         memory();
     }
+}
+
+/// Measures how long a lane takes from the start of its thread until it could begin, and how long
+/// it takes to close it.
+fn lanes() {
+    let file = Temporary::new("lanes", 64 << 20, Pieces::Large);
+    println!(
+        "\nlane: milliseconds from the start of its thread until it is ready; {SAMPLES} of each"
+    );
+    let mut table = Table::new(&["", "least", "median", "target", "", "to close: median", ""]);
+    for backend in LANES {
+        let depth = if matches!(backend, "uring" | "aio") { DEPTH } else { 1 };
+        let job = Job { depth, ..job(backend, &file.target(), 4096) };
+        let times: Vec<(f64, f64)> = (0..SAMPLES).map(|_| open_lane(&file, &job)).collect();
+        let ready: Vec<f64> = times.iter().map(|(ready, _)| *ready).collect();
+        let close: Vec<f64> = times.iter().map(|(_, close)| *close).collect();
+        let [least, middle, closed] = [
+            ready.iter().copied().fold(f64::INFINITY, f64::min),
+            median(&ready).unwrap_or(f64::NAN),
+            median(&close).unwrap_or(f64::NAN),
+        ];
+        table.add(vec![
+            format!("{backend}, depth {depth}"),
+            format!("{least:.3}"),
+            format!("{middle:.3}"),
+            format!("<= {LANE_READY}"),
+            verdict(middle <= LANE_READY),
+            format!("{closed:.3}"),
+            "for reference".into(),
+        ]);
+    }
+    table.print();
+}
+
+/// Returns the milliseconds until a lane is ready on a thread of its own, and those to close it.
+fn open_lane(file: &Temporary, job: &Job) -> (f64, f64) {
+    let target = file.target();
+    let start = monotonic_nanos();
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            // Where it stays shared, opening only takes longer.
+            let _ = unshare_files();
+            let lane = Open::new(&target, job);
+            let ready = monotonic_nanos();
+            drop(lane);
+            let milliseconds = |from: u64, to: u64| (to - from) as f64 / 1e6;
+            (milliseconds(start, ready), milliseconds(ready, monotonic_nanos()))
+        });
+        worker.join().expect("a lane that opens")
+    })
 }
 
 fn measure() {

@@ -23,6 +23,12 @@ pub const USAGE: u8 = 2;
 
 pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     signals::ignore_file_size();
+    let argv: Vec<OsString> = argv.into_iter().collect();
+    if let [_, only] = &argv[..]
+        && cli::asks_version(only)
+    {
+        return done(print_version().map(|()| 0));
+    }
     let asked = match cli::parse(argv) {
         Ok(asked) => asked,
         Err(NoRun::Help(help)) => return done(print(&help).map(|()| 0)),
@@ -55,6 +61,11 @@ fn causes(error: &anyhow::Error) -> String {
 fn print(help: &clap::Error) -> anyhow::Result<()> {
     report::stdout()?;
     report::ignore_broken_pipe(help.print().and_then(|()| io::stdout().flush()))
+}
+
+fn print_version() -> anyhow::Result<()> {
+    let mut out = report::stdout()?;
+    report::ignore_broken_pipe(out.write_all(cli::VERSION.as_bytes()))
 }
 
 fn dispatch(asked: Asked) -> anyhow::Result<u8> {

@@ -4,7 +4,7 @@
 
 mod refused;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
@@ -84,6 +84,15 @@ pub enum Sub {
     /// authenticate with a shared secret: both ends derive a key from it (32 MiB of memory, about
     /// 0.1 s, once) and prove that they hold the key. The test traffic itself is not encrypted.
     Serve(Serve),
+}
+
+/// What `--version` prints: the same as clap would, whose tree of options takes longer to build
+/// than all else that the program does then.
+pub const VERSION: &str = concat!("iotui ", env!("CARGO_PKG_VERSION"), "\n");
+
+/// Returns whether this argument, if it is the only one, asks for the version.
+pub fn asks_version(only: &OsStr) -> bool {
+    only == "--version" || only == "-V"
 }
 
 /// The command line, read.
@@ -231,6 +240,15 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn the_version_is_the_same_with_and_without_the_tree_of_options() {
+        for option in ["--version", "-V"] {
+            assert!(asks_version(OsStr::new(option)));
+            assert_eq!(args(option).unwrap_err(), VERSION, "{option}");
+        }
+        assert!(!asks_version(OsStr::new("--help")) && !asks_version(OsStr::new("version")));
     }
 
     #[test]

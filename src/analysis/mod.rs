@@ -38,7 +38,7 @@ pub use forecast::{Noise, describe_forecast};
 pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judge_variants, judgeable};
 pub use measured_time::{MeasuredTime, measured_time};
 pub use network::{Network, NetworkShare, RoundTrips, network};
-pub use picked::PickedMethod;
+pub use picked::{MethodRate, PickedMethod, picked_methods};
 pub use probe::{ProbeResult, ReferenceValue, probes, skipped_probes};
 pub use probe_curves::{ProbeCurve, ProbeCurves};
 pub use remarks::{Step, steps};

@@ -6,8 +6,8 @@ use crate::analysis::{Bounds, CellResult};
 use crate::plan::Job;
 use crate::record::{Pick, Trial, Xor, describe_cache_state, describe_method};
 use crate::session::Session;
-use crate::stats::median;
-use crate::units::{show_bytes, show_nanos, show_rate, show_share};
+use crate::stats::{Summary, median};
+use crate::units::{show_bytes, show_nanos, show_rate, show_share, show_trials};
 
 /// The method that was picked, and what it reached.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,10 +43,42 @@ pub struct PickedCeiling {
 pub struct MethodRate {
     pub cell: Job,
     pub throughput: f64,
+    pub tries: usize,
+    /// Ends of the 95 % confidence interval of the median; `None` where there are too few tries, or
+    /// where they read parts that differ in what is cached.
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// The slowest and the fastest try.
+    pub min: f64,
+    pub max: f64,
+    /// It was not picked, but its tries show no difference from the method that was.
+    pub no_difference: bool,
+}
+
+/// Tries that do not overlap show a difference only if there are as many of each: of three and
+/// three that do not differ, one in ten pairs does not overlap.
+const MIN_TELLING_TRIES: usize = 3;
+
+impl MethodRate {
+    /// Returns the ends of the interval, or else the slowest and fastest try.
+    pub fn range(&self) -> (f64, f64) {
+        self.low.zip(self.high).unwrap_or((self.min, self.max))
+    }
+
+    /// Returns whether the tries show which of the two is faster.
+    fn differs(&self, other: &MethodRate) -> bool {
+        let bounded = |method: &MethodRate| method.low.is_some();
+        let (own, others) = if bounded(self) && bounded(other) {
+            (self.range(), other.range())
+        } else {
+            ((self.min, self.max), (other.min, other.max))
+        };
+        self.tries.min(other.tries) >= MIN_TELLING_TRIES && (own.0 > others.1 || own.1 < others.0)
+    }
 }
 
 /// Returns the picked methods that have a result, in the order they were picked.
-pub(super) fn picked_methods(session: &Session, results: &[CellResult]) -> Vec<PickedMethod> {
+pub fn picked_methods(session: &Session, results: &[&CellResult]) -> Vec<PickedMethod> {
     let of = |pick: &Pick| {
         let cell = session.plan.cells.get(pick.cell? as usize)?;
         let result = results.iter().find(|result| result.cell == *cell)?;
@@ -83,15 +115,46 @@ fn tried_methods(session: &Session, pick: &Pick) -> Vec<MethodRate> {
     let mut cells: Vec<u32> = pick.tries.iter().map(|t| t.cell).collect();
     cells.sort_unstable();
     cells.dedup();
+    let same = pick.conditions.is_cached() || pick.conditions.is_cold();
     let of = |cell: u32| {
+        let rates = pick.rates_of_tries(cell);
+        let summary = Summary::from_values(&rates)?;
         Some(MethodRate {
             cell: session.plan.cells.get(cell as usize)?.clone(),
             throughput: pick.rate(cell)?,
+            tries: rates.len(),
+            low: summary.low.filter(|_| same),
+            high: summary.high.filter(|_| same),
+            min: summary.min,
+            max: summary.max,
+            no_difference: false,
         })
     };
     let mut tried: Vec<MethodRate> = cells.into_iter().filter_map(of).collect();
     tried.sort_by(|a, b| b.throughput.total_cmp(&a.throughput));
+    let own = pick.cell.and_then(|cell| session.plan.cells.get(cell as usize));
+    if let Some(own) = tried.iter().find(|method| Some(&method.cell) == own).cloned() {
+        let others = tried.iter_mut().filter(|method| method.cell != own.cell);
+        others.for_each(|other| other.no_difference = !own.differs(other));
+    }
     tried
+}
+
+/// Number of methods without a difference that the text names.
+const MAX_NAMED: usize = 3;
+
+/// Returns ` mmap 2 MiB and pread 2 MiB cannot be told apart from it.`; empty where all can.
+fn describe_ties(tried: &[MethodRate]) -> String {
+    let equals: Vec<String> =
+        tried.iter().filter(|m| m.no_difference).map(|m| describe_method(&m.cell)).collect();
+    let (named, rest) = equals.split_at(equals.len().min(MAX_NAMED));
+    let names = match (named, rest.len()) {
+        ([], _) => return String::new(),
+        ([name], _) => name.clone(),
+        ([first @ .., last], 0) => format!("{} and {last}", first.join(", ")),
+        (named, rest) => format!("{} and {rest} more", named.join(", ")),
+    };
+    format!(" By their tries, {names} cannot be told apart from it.")
 }
 
 /// From this share of the bytes on, a rate is that of their source.
@@ -146,10 +209,7 @@ fn text(picked: &PickedMethod, result: &CellResult) -> String {
         }
         None => String::new(),
     };
-    let trials = match result.counted_trials().len() {
-        1 => String::new(),
-        trials => format!(" (median of {trials} trials)"),
-    };
+    let trials = describe_trials(result);
     let short = if result.trials.iter().any(|trial| trial.short) {
         " It was cut short before the end of the file."
     } else {
@@ -163,10 +223,28 @@ fn text(picked: &PickedMethod, result: &CellResult) -> String {
         format!(" But this figure is wrong: {}.", why.message.trim_end_matches('.'))
     });
     format!(
-        "{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} Picked: {}; {}.",
+        "{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} Picked: {}; {}.{}",
         describe_method(job),
-        picked.why
+        picked.why,
+        describe_ties(&picked.tried)
     )
+}
+
+/// Returns ` (median of 5 trials, 95 % interval 19.8 GiB/s to 20.3 GiB/s)`; empty for one trial.
+fn describe_trials(result: &CellResult) -> String {
+    let trials = result.counted_trials().len();
+    let summary = result.throughput.as_ref().map(|of| of.summary);
+    let interval = match summary.and_then(|summary| summary.low.zip(summary.high)) {
+        Some((low, high)) => {
+            format!(", 95 % interval {} to {}", show_rate(low), show_rate(high))
+        }
+        None => String::new(),
+    };
+    if trials == 1 {
+        String::new()
+    } else {
+        format!(" (median of {}{interval})", show_trials(trials))
+    }
 }
 
 /// Returns why a cell was not measured if that is because another was picked, else `None`.
@@ -178,10 +256,13 @@ pub(super) fn reason_not_picked(session: &Session, cell: u32) -> Option<String> 
     if let Some(out) = pick.left_out.iter().find(|out| out.cell == cell) {
         return Some(out.why.clone());
     }
-    Some(format!(
-        "a short try reached {}, less than the picked method",
-        show_rate(pick.rate(cell)?)
-    ))
+    let (job, rate) = (session.plan.cells.get(cell as usize)?, show_rate(pick.rate(cell)?));
+    let tried = tried_methods(session, pick);
+    Some(if tried.iter().any(|method| method.no_difference && method.cell == *job) {
+        format!("short tries reached {rate}, which cannot be told apart from the picked method")
+    } else {
+        format!("a short try reached {rate}, less than the picked method")
+    })
 }
 
 #[cfg(test)]

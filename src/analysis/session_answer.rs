@@ -15,7 +15,7 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
     if let Some(text) = answer_experiment(session, results, &answer.text) {
         answer.text = clean_text(&text);
     }
-    answer.picked = picked::picked_methods(session, results);
+    answer.picked = picked::picked_methods(session, &results.iter().collect::<Vec<_>>());
     if !answer.picked.is_empty() {
         let said: Vec<&str> = answer.picked.iter().map(|picked| picked.text.as_str()).collect();
         answer.text = clean_text(&said.join(" "));

@@ -13,6 +13,10 @@ use crate::units::{show_bytes, show_goal, show_trials, show_wait};
 pub(super) fn text(plan: &Plan, expected: &str, forecast: Option<&str>) -> String {
     let mut text = String::new();
     let rounds = match plan.trials {
+        Some(n) if plan.once_uncached => {
+            format!("{} of the fastest (1 if the file is not in memory)", show_trials(n as usize))
+        }
+        Some(n) if plan.pick => format!("{} of the fastest", show_trials(n as usize)),
         Some(n) => format!("{} of each", show_trials(n as usize)),
         None => format!(
             "rounds until every interval is within {} or the budget ends",

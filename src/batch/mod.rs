@@ -46,6 +46,9 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     {
         print_message(format!("iotui: your preset {} is ignored: {}", broken.id, broken.why));
     }
+    // Meanwhile the plan is made: both read many small files of the kernel.
+    let host = std::thread::Builder::new().name("host".into()).spawn(Host::collect);
+    let collect_host = || host.ok().and_then(|host| host.join().ok()).unwrap_or_else(Host::collect);
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
     let Task { plan, earlier, gate } =
         planning::within(budget, || make::task(args, settings, presets))?;
@@ -55,9 +58,10 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     {
         anyhow::bail!("{} is the file being measured: choose another --output", show_path(path));
     }
+    let host = collect_host();
     if args.dry_run {
         let shown = if args.anonymous {
-            report::PrivateNames::new(&Host::collect(), &plan).anonymize_plan(&plan)
+            report::PrivateNames::new(&host, &plan).anonymize_plan(&plan)
         } else {
             Plan::clone(&plan)
         };
@@ -67,14 +71,13 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
             .map(|link| link.bytes_per_second);
         let text = || {
             let expected = analysis::describe_estimates(&plan, runner::saved_ceilings(), link);
-            let noise = runner::saved_noise(&Host::collect());
+            let noise = runner::saved_noise(&host);
             dry::text(&shown, &expected, analysis::describe_forecast(&plan, noise).as_deref())
         };
         args.out.text_or_json(text, &shown)?;
         return Ok(0);
     }
     signals::install().context("cannot handle signals")?;
-    let host = Host::collect();
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
     let id = recorder.as_ref().map(|r| {
         locked(r, |r| (r.id().to_string(), r.name().to_string(), r.created().to_string()))

@@ -32,6 +32,10 @@ pub fn ascii(text: &str) -> String {
             '’' | '‘' => out.push('\''),
             '“' | '”' => out.push('"'),
             '→' => out.push_str("->"),
+            // The parts of a bar.
+            '█' => out.push('#'),
+            '▓' => out.push('='),
+            '░' => out.push('-'),
             '\u{a0}' | '\u{202f}' => out.push(' '),
             _ if c.is_ascii() => out.push(c),
             _ => out.extend(c.escape_default()),

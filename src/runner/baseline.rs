@@ -66,7 +66,7 @@ pub fn plan_baseline(
         // The method picked then is compared with itself, not with one that would be picked now.
         let measured: Vec<Job> = results(base).into_iter().map(|result| result.cell).collect();
         plan.cells.retain(|cell| measured.contains(cell));
-        plan.pick = false;
+        (plan.pick, plan.once_uncached) = (false, false);
     }
     if let Some(trials) = plan.trials.filter(|trials| judged && (*trials as usize) < MIN_TRIALS) {
         return Err(BaselineError::Trials(trials));

@@ -73,6 +73,8 @@ pub fn refine(
         seconds: session.seconds.unwrap_or(0.0),
     };
     let mut plan = replan(session, &[], &[], false, settings)?;
+    // More trials were requested, whatever is in memory.
+    plan.once_uncached = false;
     plan.trials = match (trials, until, session.plan.trials) {
         (Some(more), ..) | (None, None, Some(more)) => Some(earlier.rounds().saturating_add(more)),
         _ => None,

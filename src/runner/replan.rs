@@ -94,6 +94,7 @@ pub fn replan(
         }
         (None, None) => {}
     }
+    plan.once_uncached &= settings.trials.is_none() && settings.until.is_none();
     plan.trial_time = settings.trial_time.unwrap_or(plan.trial_time);
     plan.fitted &= settings.trial_time.is_none();
     plan.budget = settings.budget.unwrap_or(plan.budget);

@@ -16,7 +16,7 @@ use super::seal::{self, Seal};
 use super::{Session, SessionError, head};
 use crate::engine;
 use crate::plan::Plan;
-use crate::record::{Event, Sample};
+use crate::record::{Event, Pick, Sample};
 use crate::text::clean;
 
 /// Loads all intact lines of the session in `path`; verdicts that are missing stay `None`, and
@@ -342,11 +342,14 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
         // A verdict based on lost trials claims more than can be shown.
         if !trials.is_empty() && (seen < are || (seen != are && session.lost > 0)) {
             let latency = session.verdicts[cell].take().and_then(|v| v.latency.clone());
+            let picked = |pick: &&Pick| pick.cell == Some(cell as u32);
+            let pick = session.picks.iter().find(picked);
             let verdict = check::clean_verdict(engine::verdict(
                 &session.plan.cells[cell],
                 &trials,
                 latency.as_ref(),
                 &grounds,
+                pick.is_some_and(|pick| pick.is_once(&session.plan)),
             ));
             session.verdicts[cell] = Some(Arc::new(verdict));
             judged[cell] = trials.len() as u64;

@@ -105,7 +105,7 @@ pub fn picked() -> Vec<Event> {
     let mut plan = plan(3);
     let job = |way: &&str| Job { threads: 2, ..job(way, 2 << 20, Cache::AsIs) };
     plan.cells = ["mmap+shared", "pread", "uring"].iter().map(job).collect();
-    let tries = vec![tried(0, 100), tried(1, 50)];
+    let tries = (0..5).flat_map(|turn| [tried(0, 98 + turn), tried(1, 48 + turn)]).collect();
     let out = vec![SkippedMethod { cell: 2, why: "the ring\u{1b}[31m is closed".into() }];
     let found = PickConditions { span: 1 << 30, resident: Some(1 << 30), cpus: 2 };
     let pick = Pick::choose(&plan.cells, &[0, 1], found, tries, out, false, |job| {

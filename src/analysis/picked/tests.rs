@@ -26,7 +26,57 @@ fn the_answer_is_the_xor_its_time_its_share_of_the_ceiling_and_the_reason() {
     );
     let picked = &answer.picked[0];
     assert_eq!((picked.xor, picked.nanos, picked.tried.len()), (Some(Xor(0xabc)), Some(5e7), 2));
-    assert!(picked.tried[0].throughput > picked.tried[1].throughput);
+    let [first, second] = &picked.tried[..] else { panic!("{:?}", picked.tried) };
+    assert!(first.throughput > second.throughput && !second.no_difference);
+    assert_eq!((first.tries, first.low, first.high), (5, Some(first.min), Some(first.max)));
+    assert!(first.min < first.throughput && first.throughput < first.max);
+}
+
+#[test]
+fn methods_whose_tries_overlap_or_are_too_few_cannot_be_told_apart() {
+    let tied = |change: &dyn Fn(&mut Pick)| {
+        let mut session = session();
+        change(&mut session.picks[0]);
+        let results = results(&session);
+        let picked = answer_with(&session, &results, &[]).picked.remove(0);
+        let said =
+            picked.text.contains("mmap+shared 2 MiB 2 threads cannot be told apart from it.");
+        assert_eq!(said, picked.tried[1].no_difference, "{}", picked.text);
+        let reason = &list_skipped(&session)[0].reason;
+        assert_eq!(said, reason.contains("cannot be told apart"), "{reason}");
+        (said, picked.tried[1].low.is_some())
+    };
+    assert_eq!(tied(&|_| {}), (false, true));
+    assert_eq!(tied(&|pick| pick.tries[0].nanos = 51_000_000), (true, true));
+    // Three tries each, without and with an overlap; then two each.
+    assert_eq!(tied(&|pick| pick.tries.truncate(6)), (false, false));
+    assert_eq!(
+        tied(&|pick| {
+            pick.tries.truncate(6);
+            pick.tries[0].nanos = 49_000_000;
+        }),
+        (true, false)
+    );
+    assert_eq!(tied(&|pick| pick.tries.truncate(4)), (true, false));
+    // Parts that differ in what is cached have no common median.
+    let half = |pick: &mut Pick| pick.conditions.resident = Some(1 << 29);
+    assert_eq!(tied(&half), (false, false));
+}
+
+#[test]
+fn the_median_of_several_trials_has_its_interval_in_the_answer() {
+    let mut session = session();
+    for nanos in [51_000_000, 52_000_000, 53_000_000, 54_000_000] {
+        let mut trial = Trial::clone(&session.trials[0]);
+        trial.nanos = nanos;
+        let (trial, samples) = (Arc::new(trial), Vec::new());
+        session.apply(&Event::Trial { trial, samples, latency: None });
+    }
+    let text = answer_with(&session, &results(&session), &[]).text;
+    assert!(
+        text.contains("(median of 5 trials, 95 % interval 18.5 GiB/s to 20.0 GiB/s)."),
+        "{text}"
+    );
 }
 
 #[test]

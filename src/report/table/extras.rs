@@ -2,7 +2,7 @@
 
 use super::columns::make_safe;
 use super::extra::Extra;
-use super::{counts, levels, runs, writes};
+use super::{counts, levels, runs, tried, writes};
 use crate::analysis::CellResult;
 use crate::report::Look;
 use crate::session::Session;
@@ -17,6 +17,7 @@ const BUILDERS: &[BuildExtra] = &[
     runs::build_call_runs,
     writes::build_writes,
     levels::build_levels,
+    tried::build_tried,
 ];
 
 /// Returns the small tables of this session.

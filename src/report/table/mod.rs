@@ -17,6 +17,7 @@ pub(super) mod probes;
 pub mod runs;
 #[cfg(test)]
 mod tests;
+mod tried;
 mod writes;
 
 use std::io::{self, Write};

@@ -41,7 +41,10 @@ fn build_table(
     (id, title): (&'static str, &'static str),
     (of, units): Figure,
 ) -> Option<Extra> {
-    let trial_count = session.plan.trials.filter(|trials| (2..=MAX_RUNS).contains(trials))?;
+    // A file that is not in memory was read once, whatever the plan allows.
+    let once = session.plan.once_uncached && rows.iter().all(|row| row.trials.len() < 2);
+    let trial_count =
+        session.plan.trials.filter(|trials| (2..=MAX_RUNS).contains(trials) && !once)?;
     let rows: Vec<&CellResult> =
         rows.iter().filter(|row| !row.trials.is_empty()).copied().collect();
     if rows.is_empty() {

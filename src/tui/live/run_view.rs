@@ -246,7 +246,7 @@ impl RunView {
         let job = self.plan.cells.get(trial.cell as usize).cloned();
         let verdict = job.as_ref().zip(grounds).map(|(job, grounds)| {
             let trials = [Arc::clone(trial)];
-            engine::verdict(job, &trials, latency.as_deref(), grounds)
+            engine::verdict(job, &trials, latency.as_deref(), grounds, false)
         });
         if let Some(verdict) = verdict.as_ref().filter(|_| first) {
             self.warnings.apply_verdict(trial.cell, verdict);

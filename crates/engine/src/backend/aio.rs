@@ -272,8 +272,12 @@ impl Lane for AioLane {
 impl Drop for AioLane {
     fn drop(&mut self) {
         // Destroying the context waits for operations that a failed lane left in flight; where that
-        // is not certain, the memory is leaked.
-        if self.context.end() {
+        // is not certain, the memory is leaked. Without any, the next lane may use it.
+        let idle = self.in_flight == 0;
+        if idle {
+            self.context.keep();
+        }
+        if idle || self.context.end() {
             // SAFETY: dropped once, here; neither the kernel nor anything else uses them
             // afterwards.
             unsafe {

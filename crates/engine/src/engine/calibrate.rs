@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::cells::{Amount, Cell};
 use super::error::Failure;
 use super::executor::Executor;
-use super::trial::{Stage, fixed_count, run};
+use super::trial::{Stage, fixed_count, run, run_unobserved};
 use super::trial_outcome::TrialOutcome;
 use crate::backend::meter::Timed;
 use crate::peer::{self, Peer};
@@ -47,8 +47,7 @@ pub(super) fn calibrate(
     if let Executor::Peer(peer) = cell.executor {
         return calibrate_peer(stage, cell, peer, low);
     }
-    let single_pass = cell.fresh_each_pass || needs_single_pass(&cell.job);
-    let bounds = Bounds { blocks: cell.job.blocks(), low, high, single_pass };
+    let bounds = Bounds::new(cell, low, high);
     let threads = f64::from(cell.job.threads.max(1));
     let predicted = expected.and_then(|nanos| {
         let (count, passes) = bounds.first_step(nanos)?;
@@ -57,17 +56,19 @@ pub(super) fn calibrate(
     // Where the prediction is far off, the first step ends early and is taken back.
     let mut limit = predicted.map(|_| Duration::from_nanos(low.saturating_mul(MAX_MISPREDICTION)));
     let mut step = predicted.unwrap_or(FIRST_STEP);
+    let mut observed = predicted.is_some();
     loop {
         let mut samples = Vec::new();
         let begin = monotonic_nanos();
         let limited = Stage { limit, part: None, ..*stage };
+        let run = if observed { run } else { run_unobserved };
         let outcome = run(&limited, cell, &step, &mut |s, lanes| samples.push((s, lanes)))?;
         let wall = monotonic_nanos() - begin;
         if outcome.trial.short {
             if limit.take().is_none() || (stage.cut)().is_some() {
                 return Err(Failure::Stopped);
             }
-            step = FIRST_STEP;
+            (step, observed) = (FIRST_STEP, false);
             continue;
         }
         limit = None;
@@ -75,34 +76,39 @@ pub(super) fn calibrate(
         // takes.
         match bounds.next_step(step.count, step.passes, outcome.busy) {
             Step::Try { count, passes } => {
-                step = Amount {
-                    count,
-                    passes,
-                    timed: choose_timing(cell, outcome.per_op),
-                    ..FIRST_STEP
-                };
+                let more = count as f64 * passes as f64 / (step.count as f64 * step.passes as f64);
+                observed = bounds.may_be_trial(outcome.busy as f64 * more);
+                let timed = choose_timing(cell, outcome.per_op);
+                step = Amount { count, passes, timed, ..FIRST_STEP };
             }
             Step::Enough { count, passes, nanos, whole } => {
                 let parts =
                     if bounds.single_pass && whole { part_count(nanos, wall, low) } else { 1 };
                 let nanos = nanos.saturating_mul(parts);
                 let amount = Amount { count, passes, parts, timed: step.timed, nanos };
-                return Ok(complete(cell, amount, whole, step, FirstTrial { outcome, samples }));
+                let last = FirstTrial { outcome, samples };
+                return Ok(complete(cell, amount, whole, step, last, observed));
             }
         }
     }
 }
 
-/// Returns the calibration by its last step, which is a trial if it did the work of one.
+/// A step that is expected to take less than this share of the trial time is not the last one, so
+/// it needs no evidence.
+const MIN_TRIAL_SHARE: f64 = 0.5;
+
+/// Returns the calibration by its last step, which is a trial if it did the work of one and was
+/// `observed` as one.
 fn complete(
     cell: &Cell,
     amount: Amount,
     whole: bool,
     step: Amount,
     last: FirstTrial,
+    observed: bool,
 ) -> Calibration {
     let same = Amount { nanos: step.nanos, ..amount } == step;
-    if same && step.timed != Timed::None {
+    if same && step.timed != Timed::None && observed {
         return Calibration { amount, whole, trial: Some(last) };
     }
     let timed = choose_timing(cell, last.outcome.per_op);
@@ -132,6 +138,17 @@ enum Step {
 }
 
 impl Bounds {
+    fn new(cell: &Cell, low: u64, high: u64) -> Bounds {
+        let single_pass = cell.fresh_each_pass || needs_single_pass(&cell.job);
+        Bounds { blocks: cell.job.blocks(), low, high, single_pass }
+    }
+
+    /// Returns whether a step that was expected to take `nanos` may be a trial, and so needs the
+    /// evidence of one.
+    fn may_be_trial(&self, nanos: f64) -> bool {
+        nanos >= self.low as f64 * MIN_TRIAL_SHARE
+    }
+
     /// Returns the count and passes that take little more than the trial time, where an operation
     /// takes `nanos`; `None` where that is not a number of operations.
     fn first_step(&self, nanos: f64) -> Option<(u64, u64)> {

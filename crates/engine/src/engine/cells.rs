@@ -32,7 +32,9 @@ pub(super) struct Cell {
     pub histogram: Histogram,
     /// One in this many operations is timed.
     pub every: u32,
-    /// Excluded from the run: it failed or was skipped by the user.
+    /// One trial is what was requested.
+    pub once: bool,
+    /// Excluded from the run: it failed, was skipped by the user, or has all its trials.
     pub out: bool,
 }
 
@@ -65,6 +67,7 @@ impl Cell {
                 trials: Vec::new(),
                 histogram: Histogram::new(),
                 every: 0,
+                once: false,
                 out: false,
             })
         };
@@ -76,12 +79,18 @@ impl Cell {
         Summary::from_values(&rates(&self.trials))?.half_width()
     }
 
+    /// Adds a trial; the only one requested ends the work of the cell.
+    pub fn keep(&mut self, trial: &Arc<Trial>) {
+        self.trials.push(Arc::clone(trial));
+        self.out |= self.once;
+    }
+
     pub fn latency(&self) -> Option<Latency> {
         summarize_latency(&self.histogram, self.every)
     }
 
     pub fn verdict(&self, grounds: &Grounds) -> Verdict {
-        verdict(&self.job, &self.trials, self.latency().as_ref(), grounds)
+        verdict(&self.job, &self.trials, self.latency().as_ref(), grounds, self.once)
     }
 }
 
@@ -112,12 +121,14 @@ fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
         .collect()
 }
 
-/// Judges the trials of one job; empty for a backend that this version does not know.
+/// Judges the trials of one job, of which one was requested if `once`; empty for a backend that
+/// this version does not know.
 pub fn verdict(
     job: &Job,
     trials: &[Arc<Trial>],
     latency: Option<&Latency>,
     grounds: &Grounds,
+    once: bool,
 ) -> Verdict {
     let Ok(executor) = Executor::from_choice(&job.backend) else { return Verdict::default() };
     let rates = rates(trials);
@@ -135,5 +146,6 @@ pub fn verdict(
             outliers: outliers(&rates).len(),
         },
         latency,
+        once,
     })
 }

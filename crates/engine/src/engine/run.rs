@@ -393,7 +393,7 @@ impl<'a> Run<'a> {
         (trial.cell, trial.round) = (index as u32, round);
         cell.histogram.merge(&histogram);
         let trial = Arc::new(trial);
-        cell.trials.push(Arc::clone(&trial));
+        cell.keep(&trial);
         let latency = summarize_latency(&histogram, cell.every).map(Arc::new);
         self.sink.event(Event::Trial { trial, samples, latency });
     }

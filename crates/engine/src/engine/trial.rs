@@ -48,7 +48,7 @@ pub(super) fn run(
     amount: &Amount,
     sample: &mut Watch,
 ) -> Result<TrialOutcome, Failure> {
-    let mut outcome = run_part(stage, cell, amount, sample)?;
+    let mut outcome = run_part(stage, cell, amount, true, sample)?;
     for _ in 1..amount.parts {
         if outcome.trial.short || (stage.cut)().is_some() {
             break;
@@ -56,7 +56,7 @@ pub(super) fn run(
         let before = outcome.trial.nanos;
         let mut later =
             |s: Sample, lanes| sample(Sample { at: s.at.saturating_add(before), ..s }, lanes);
-        match run_part(stage, cell, amount, &mut later) {
+        match run_part(stage, cell, amount, true, &mut later) {
             // The result of the parts before it is complete without it.
             Err(Failure::Stopped) => break,
             Ok(more) if more.trial.short => break,
@@ -66,30 +66,49 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-/// Prepares the file and runs the work once.
-fn run_part(
+/// Runs a step of a calibration that cannot be a trial: prepared like one, but without evidence of
+/// what was cached and read from the device, which would take longer than the step.
+pub(super) fn run_unobserved(
     stage: &Stage,
     cell: &Cell,
     amount: &Amount,
     sample: &mut Watch,
 ) -> Result<TrialOutcome, Failure> {
+    run_part(stage, cell, amount, false, sample)
+}
+
+/// Prepares the file and runs the work once; `observed`: with all its evidence.
+fn run_part(
+    stage: &Stage,
+    cell: &Cell,
+    amount: &Amount,
+    observed: bool,
+    sample: &mut Watch,
+) -> Result<TrialOutcome, Failure> {
     let (open_target, job) = (stage.open_target.for_job(&cell.job), &cell.job);
     let began = monotonic_nanos();
-    let ready = match stage.part {
-        None => prepare(open_target, job, &|| (stage.cut)().is_some())?,
-        Some(_) => Ready { reached: Preparation::AsIs, cached: None },
+    // Nothing is to be prepared where only the state would be measured.
+    let unprepared = !observed && job.cache == Cache::AsIs && job.op != Op::Write;
+    let ready = if stage.part.is_some() || unprepared {
+        Ready { reached: Preparation::AsIs, cached: None }
+    } else {
+        prepare(open_target, job, &|| (stage.cut)().is_some())?
     };
     if let Some(why) = open_target.replacement() {
         return Err(Failure::Cell(why));
     }
     let prepared = monotonic_nanos();
     let spec = make_spec(stage, cell, amount);
-    let huge_page_cache = Memory::now().ok().and_then(|m| m.file_huge_pages);
+    let huge_page_cache = observed.then(|| Memory::now().ok()?.file_huge_pages).flatten();
+    let counters = || match observed {
+        true => Counters::now(&open_target.file, open_target.device),
+        false => Counters::default(),
+    };
     let (mut before, mut flushed) = (Counters::default(), None);
     let mut at_go = || {
         flushed =
             (job.cpu_cache == CpuCache::Flush).then(|| flush_cpu_caches(open_target, job, &ready));
-        before = Counters::now(&open_target.file, open_target.device);
+        before = counters();
     };
     let expected = Duration::from_nanos(amount.nanos);
     let file = &open_target.file;
@@ -99,9 +118,8 @@ fn run_part(
             peer_trial::run(peer, &spec, file, expected, &mut at_go, stage.cut, sample)?
         }
     };
-    let after = Counters::now(&open_target.file, open_target.device);
-    let whole = stage.part.is_none();
-    let cached_after = whole
+    let after = counters();
+    let cached_after = (stage.part.is_none() && observed)
         .then(|| observe::measure_cached(&open_target.file, job.span, job.cache != Cache::AsIs))
         .flatten();
     let evidence = Evidence {

@@ -192,6 +192,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         skipped,
         skipped_probes,
         pick,
+        once_uncached: pick && user.trials.is_none() && user.until.is_none(),
         ceilings: false,
         rated: whole.rated,
         remote: whole.remote.clone(),

@@ -396,7 +396,9 @@ pub fn expected_trials(plan: &Plan) -> u32 {
 /// Returns the expected duration of a plan, for `--dry-run`.
 pub fn estimate(plan: &Plan) -> Duration {
     let once = plan.trial_time.low.as_secs_f64() * 1.3 * plan.cells.len() as f64;
-    let rounds = f64::from(plan.trials.unwrap_or(Plan::ROUNDS));
+    // Of methods to pick from, all but one are only tried.
+    let rounds = if plan.pick { 1 } else { plan.trials.unwrap_or(Plan::ROUNDS) };
+    let rounds = f64::from(rounds);
     // Each batch of a probe is prepared again, and the first one is calibrated.
     let probes = plan.trial_time.low.as_secs_f64() * 1.5 * plan.probes.len() as f64;
     let probing = probes * (f64::from(plan.probe_rounds()) + 1.5);

@@ -118,8 +118,8 @@ impl Choice {
 impl Info {
     /// Returns the entry that describes it with the options of `choice`.
     pub fn of(&'static self, choice: &Choice) -> &'static Info {
-        let variant = self.variants.iter().find(|(option, _)| choice.has(option));
-        variant.map_or(self, |(_, info)| info)
+        let changed = self.changed_by.iter().find(|(option, _)| choice.has(option));
+        changed.map_or(self, |(_, info)| info)
     }
 }
 

@@ -96,7 +96,7 @@ pub struct Info {
     pub appends: bool,
     pub options: &'static [Opt],
     /// Options that make it something else, each with the entry that describes it then.
-    pub variants: &'static [(&'static str, &'static Info)],
+    pub changed_by: &'static [(&'static str, &'static Info)],
     /// The kinds of work it measures by default.
     pub default_for: &'static [DefaultFor],
     /// One plain call per block: calls that move nothing are compared with it.
@@ -158,7 +158,7 @@ impl Info {
         mixes: false,
         appends: false,
         options: &[],
-        variants: &[],
+        changed_by: &[],
         default_for: &[],
         plain_call: false,
         kernel_switch: None,

@@ -112,6 +112,10 @@ pub struct Plan {
     /// omitted from JSON where they are not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pick: bool,
+    /// A picked cell whose file is not in memory has one trial, as nobody gave a number: reading it
+    /// again would take as long. Omitted from JSON where that does not apply.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once_uncached: bool,
     /// Whether to measure this machine's ceilings before the first cell.
     #[serde(default)]
     pub ceilings: bool,
@@ -199,6 +203,7 @@ impl Plan {
             seed: 0,
             skipped: Vec::new(),
             pick: false,
+            once_uncached: false,
             ceilings: false,
             rated: None,
             cold: Cold::default(),

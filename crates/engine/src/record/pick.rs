@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Axis, Job};
+use crate::plan::{Axis, Job, Plan};
 use crate::stats;
 use crate::units::{show_bytes, show_rate, show_share};
 
@@ -47,6 +47,8 @@ pub struct PickConditions {
 impl PickConditions {
     /// Cached share from which a file counts as cached.
     const MIN_CACHED_SHARE: f64 = 0.9;
+    /// Cached share from which every read of a file finds the same, as in the cache state warm.
+    const MIN_WARM_SHARE: f64 = 0.99;
     /// Cached share below which a file counts as cold.
     const MAX_COLD_SHARE: f64 = 0.01;
 
@@ -57,6 +59,12 @@ impl PickConditions {
 
     pub fn is_cached(&self) -> bool {
         self.cached_share() >= PickConditions::MIN_CACHED_SHARE
+    }
+
+    /// Returns whether the whole span is known to be cached, so that every further read of it finds
+    /// the same.
+    pub fn is_warm(&self) -> bool {
+        self.resident.is_some() && self.cached_share() >= PickConditions::MIN_WARM_SHARE
     }
 
     pub fn is_cold(&self) -> bool {
@@ -165,18 +173,34 @@ impl Pick {
         self.cell.into_iter().chain(tried).chain(self.left_out.iter().map(|out| out.cell))
     }
 
+    /// Returns whether one trial of the picked cell is what was requested. A further one of a file
+    /// that was not in memory would read the device again, or find the file in memory and so
+    /// measure something else.
+    pub fn is_once(&self, plan: &Plan) -> bool {
+        let job = self.cell.and_then(|cell| plan.cells.get(cell as usize));
+        let uncached = !self.conditions.is_warm() || job.is_some_and(|job| job.direct);
+        plan.trials == Some(1) || plan.once_uncached && uncached
+    }
+
+    /// Returns the rates of the tries of a method that read anything, in bytes per second.
+    pub fn rates_of_tries(&self, way: u32) -> Vec<f64> {
+        self.useful_tries(way).map(Try::rate).collect()
+    }
+
+    fn useful_tries(&self, way: u32) -> impl Iterator<Item = &Try> {
+        self.tries.iter().filter(move |t| t.cell == way && t.bytes > 0 && t.nanos > 0)
+    }
+
     /// Returns the rate of a method in bytes per second: the median of its tries or, if the parts
     /// of the file differ in what is cached, the rate of all tries together.
     pub fn rate(&self, way: u32) -> Option<f64> {
-        let tries = || self.tries.iter().filter(|t| t.cell == way && t.bytes > 0 && t.nanos > 0);
         if !self.conditions.is_cached() && !self.conditions.is_cold() {
-            let (bytes, nanos) = tries().fold((0u64, 0u64), |(bytes, nanos), t| {
+            let (bytes, nanos) = self.useful_tries(way).fold((0u64, 0u64), |(bytes, nanos), t| {
                 (bytes.saturating_add(t.bytes), nanos.saturating_add(t.nanos))
             });
             return (nanos > 0).then(|| bytes as f64 * 1e9 / nanos as f64);
         }
-        let rates: Vec<f64> = tries().map(Try::rate).collect();
-        stats::median(&rates)
+        stats::median(&self.rates_of_tries(way))
     }
 
     /// Describes what the tries read from the device; empty if they read nothing.

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::fd::RawFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::raw::call6;
 use super::text;
@@ -63,18 +64,56 @@ impl Operation {
 /// A context: operations in flight, and completion events not yet collected. Destroying it waits
 /// for the operations in flight.
 #[derive(Debug)]
-pub struct Context(usize);
+pub struct Context {
+    /// 0: ended.
+    id: usize,
+    depth: u32,
+}
+
+/// Contexts with nothing in flight, for the next lane of the same depth: to destroy one waits tens
+/// of milliseconds for an RCU grace period, in each trial and each step of a calibration.
+static KEPT: Mutex<Vec<Context>> = Mutex::new(Vec::new());
+/// Operations of all kept contexts at most: fs.aio-max-nr is 65536 for all processes.
+const MAX_KEPT: u32 = 4096;
+
+fn kept() -> MutexGuard<'static, Vec<Context>> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Context {
-    /// Creates a context for `depth` operations.
+    /// Returns a kept context for `depth` operations, or a new one.
     ///
     /// # Errors
     /// EAGAIN above fs.aio-max-nr, ENOSYS if the kernel has no aio, EPERM in a sandbox.
     pub fn new(depth: u32) -> io::Result<Context> {
+        let mut all = kept();
+        if let Some(at) = all.iter().position(|context| context.depth == depth) {
+            return Ok(all.swap_remove(at));
+        }
+        match Context::create(depth) {
+            // The kept ones may be those that reach the limit.
+            Err(error) if error.raw_os_error() == Some(libc::EAGAIN) && !all.is_empty() => {
+                all.clear();
+                Context::create(depth)
+            }
+            created => created,
+        }
+    }
+
+    /// Keeps the context for the next lane. Nothing may be in flight.
+    pub fn keep(&mut self) {
+        let mut all = kept();
+        let used: u32 = all.iter().map(|context| context.depth).sum();
+        if self.id != 0 && used.saturating_add(self.depth) <= MAX_KEPT {
+            all.push(Context { id: std::mem::take(&mut self.id), depth: self.depth });
+        }
+    }
+
+    fn create(depth: u32) -> io::Result<Context> {
         let mut context = 0usize;
         // SAFETY: the kernel writes the context's id into `context`, which outlives the call.
         match unsafe { libc::syscall(libc::SYS_io_setup, depth, &raw mut context) } {
-            0 => Ok(Context(context)),
+            0 => Ok(Context { id: context, depth }),
             _ => Err(io::Error::last_os_error()),
         }
     }
@@ -109,7 +148,7 @@ impl Context {
         unsafe {
             call6::<FILL>(
                 libc::SYS_io_submit,
-                [self.0, list.len(), list.as_ptr() as usize, 0, 0, 0],
+                [self.id, list.len(), list.as_ptr() as usize, 0, 0, 0],
             )
         }
     }
@@ -121,7 +160,7 @@ impl Context {
         unsafe {
             call6::<FILL>(
                 libc::SYS_io_getevents,
-                [self.0, 1, events.len(), events.as_mut_ptr() as usize, 0, 0],
+                [self.id, 1, events.len(), events.as_mut_ptr() as usize, 0, 0],
             )
         }
     }
@@ -130,8 +169,8 @@ impl Context {
     /// it.
     pub fn end(&mut self) -> bool {
         // SAFETY: the id is that of our context; the kernel refuses it from then on.
-        let ended = unsafe { libc::syscall(libc::SYS_io_destroy, self.0) } == 0;
-        self.0 = 0;
+        let ended = unsafe { libc::syscall(libc::SYS_io_destroy, self.id) } == 0;
+        self.id = 0;
         ended
     }
 }
@@ -144,7 +183,7 @@ fn is_limit_reached() -> bool {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        if self.0 != 0 {
+        if self.id != 0 {
             self.end();
         }
     }
@@ -157,6 +196,21 @@ mod tests {
     #[test]
     fn the_structs_are_as_large_as_the_kernels() {
         assert_eq!((size_of::<Operation>(), size_of::<Event>()), (64, 32));
+    }
+
+    #[test]
+    fn a_kept_context_is_used_again_at_its_depth_only() {
+        // No other test has a context of these depths.
+        let Ok(mut context) = Context::new(77) else { return };
+        let id = context.id;
+        context.keep();
+        assert_eq!(context.id, 0);
+        let other = Context::new(78).unwrap();
+        assert_ne!(other.id, id);
+        assert_eq!(Context::new(77).unwrap().id, id);
+        // A context that has ended is not kept.
+        Context { id: 0, depth: 79 }.keep();
+        assert!(kept().iter().all(|context| context.id != 0 && context.depth != 79));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
-use crate::analysis::PickedMethod;
+use crate::analysis::{MethodRate, PickedMethod};
 use crate::plan::Cache;
 use crate::record::{describe_cache_state, describe_method};
 use crate::tui::curves::{Curve, Metric};
@@ -15,6 +15,7 @@ use crate::tui::results::data::Data;
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
+use crate::units::show_share;
 
 /// One row.
 struct Row {
@@ -24,8 +25,12 @@ struct Row {
     figure: String,
 }
 
+/// Below this width, ranges would leave too little room for the names of methods.
+const MIN_WIDTH_FOR_RANGES: u16 = 70;
+
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let (bounds, tried) = (bound_rows(look, data), tried_rows(look, data));
+    let ranges = area.width >= MIN_WIDTH_FOR_RANGES;
+    let (bounds, tried) = (bound_rows(look, data, ranges), tried_rows(look, data, ranges));
     let row_of = |curve: &Curve| curve_row(look, results, data, curve);
     // The tried methods have a gap and a title above.
     let below = bounds.len() + tried.len() + if tried.is_empty() { 0 } else { 2 };
@@ -64,7 +69,8 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     }
     let title = (data.curves.len() - first) * step + bounds.len() + 1;
     if !tried.is_empty() && title < usize::from(area.height) {
-        pane::line(Line::styled("briefly tried:", look.style(Role::Dim)), title as u16, area, buf);
+        let text = tried_title(data, ranges);
+        pane::line(Line::styled(text, look.style(Role::Dim)), title as u16, area, buf);
     }
 }
 
@@ -92,29 +98,66 @@ fn picked_row(look: &Look, data: &Data, label: &str, value: f64, style: Style) -
     Row { label: format!("  {label}"), value, style, figure: data.metric.show(value, look.unit) }
 }
 
-/// Returns the ceilings that the picked method is compared with.
-fn bound_rows(look: &Look, data: &Data) -> Vec<Row> {
+/// Returns the ceilings that the picked method is compared with, and the share that it reached.
+fn bound_rows(look: &Look, data: &Data, shares: bool) -> Vec<Row> {
     let bounds = picks(data).filter_map(|picked| picked.ceiling.as_ref());
     bounds
         .map(|ceiling| {
-            picked_row(look, data, &ceiling.name, ceiling.bytes_per_second, look.style(Role::Rule))
+            let (rate, style) = (ceiling.bytes_per_second, look.style(Role::Rule));
+            let row = picked_row(look, data, &ceiling.name, rate, style);
+            if shares {
+                Row { figure: format!("{} of {}", show_share(ceiling.share), row.figure), ..row }
+            } else {
+                row
+            }
         })
         .collect()
 }
 
-/// Returns the methods that were tried and not picked, the fastest first.
-fn tried_rows(look: &Look, data: &Data) -> Vec<Row> {
-    let others = picks(data)
-        .flat_map(|picked| picked.tried.iter().filter(|tried| tried.cell != picked.cell));
-    others
-        .map(|tried| {
-            picked_row(
-                look,
-                data,
-                &(describe_method(&tried.cell) + &describe_cache_state(&tried.cell)),
-                tried.throughput,
-                look.style(Role::Dim),
-            )
-        })
+/// Describes the rows of the tried methods: what the ranges and signs mean.
+fn tried_title(data: &Data, ranges: bool) -> String {
+    let tried = || picks(data).flat_map(|picked| &picked.tried);
+    let range = match (ranges, has_intervals(data)) {
+        (true, true) => ", with 95 % interval",
+        (true, false) => ", with slowest and fastest",
+        (false, _) => "",
+    };
+    let tries = tried().map(|method| method.tries).max().unwrap_or(0);
+    let equal = if tried().any(|method| method.no_difference) {
+        ", = cannot be told apart from it"
+    } else {
+        ""
+    };
+    format!("briefly tried: at most {tries} times each{range}; * picked{equal}")
+}
+
+/// Returns whether every tried method has enough tries for an interval.
+fn has_intervals(data: &Data) -> bool {
+    picks(data).flat_map(|picked| &picked.tried).all(|method| method.low.is_some())
+}
+
+/// Returns the methods that were tried, the fastest first.
+fn tried_rows(look: &Look, data: &Data, ranges: bool) -> Vec<Row> {
+    let intervals = has_intervals(data);
+    let row = |picked: &PickedMethod, tried: &MethodRate| {
+        let method = describe_method(&tried.cell) + &describe_cache_state(&tried.cell);
+        let sign = match tried.no_difference {
+            _ if tried.cell == picked.cell => '*',
+            true => '=',
+            false => ' ',
+        };
+        let row = picked_row(look, data, &method, tried.throughput, look.style(Role::Dim));
+        let (low, high) = if intervals { tried.range() } else { (tried.min, tried.max) };
+        let show = |rate| {
+            let shown = data.metric.show(rate, look.unit);
+            let own = row.figure.rsplit_once(' ').map_or("", |(_, unit)| unit);
+            // A unit that is the same is not repeated.
+            shown.strip_suffix(own).map_or(shown.clone(), |number| number.trim_end().into())
+        };
+        let range = if ranges { format!(" [{}-{}]", show(low), show(high)) } else { String::new() };
+        Row { label: format!("{sign} {method}"), figure: row.figure.clone() + &range, ..row }
+    };
+    picks(data)
+        .flat_map(|picked| picked.tried.iter().map(move |tried| row(picked, tried)))
         .collect()
 }

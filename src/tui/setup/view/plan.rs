@@ -215,7 +215,12 @@ fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
     match plan.trials {
         Some(n) => push(
             format!(" {} {n}", scene.look.glyph("×", "x")),
-            if n == 1 { " trial" } else { " trials" },
+            match (n, plan.pick) {
+                (1, false) => " trial",
+                (_, false) => " trials",
+                (1, true) => " trial of the fastest",
+                (_, true) => " trials of the fastest",
+            },
         ),
         None => push(String::new(), ", in rounds until precise"),
     }

@@ -53,7 +53,7 @@ const FIO_OPTIONS: &[FioOption] = &[
 /// In the words of fio.
 const FIO: Fio = Fio::Engine(FioEngine::new("io_uring", None, FIO_OPTIONS));
 
-pub(super) const INFO: Info = Info { variants: &[(NOP.name, &NO_OPERATION)], ..ENTRY };
+pub(super) const INFO: Info = Info { changed_by: &[(NOP.name, &NO_OPERATION)], ..ENTRY };
 
 const ENTRY: Info = Info {
     id: "uring",

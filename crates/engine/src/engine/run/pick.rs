@@ -15,15 +15,19 @@ use crate::engine::executor::faults;
 use crate::engine::prepare::prepare;
 use crate::engine::trial::{self, Stage, fixed_count};
 use crate::engine::workers::cpus;
-use crate::plan::{Cache, Choice, Job};
+use crate::plan::{Cache, Choice, Job, Plan};
 use crate::record::{Event, Phase, Pick, PickConditions, SkippedMethod, Try};
 use crate::sys::cold::drop_part;
 
 /// Time limit of a try; longer than it takes to start threads.
 const TRY_LIMIT: Duration = Duration::from_millis(60);
 
-/// Tries of each method; the methods take turns.
-const TRIES_PER_METHOD: u64 = 3;
+/// Tries of each method where the file is cached, as many as an interval needs; the methods take
+/// turns.
+const TRIES_OF_CACHED: u64 = Plan::ROUNDS as u64;
+
+/// Tries of each method where it is not: each reads another part of the file from the device.
+const TRIES_OF_UNCACHED: u64 = 3;
 
 /// Range of the part that each try of an uncached file has to itself, bytes: in a smaller one,
 /// start-up would dominate.
@@ -79,7 +83,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Sets the amount of work of the picked cell; excludes any other.
+    /// Sets the amount of work of the picked cell, and whether one trial is enough; excludes any
+    /// other cell.
     fn apply_pick(&mut self, candidate: u32, pick: &Pick) {
         let Some(cell) = self.cells.get_mut(candidate as usize).and_then(Option::as_mut) else {
             return;
@@ -88,6 +93,7 @@ impl Run<'_> {
             cell.out = true;
             return;
         }
+        cell.once = pick.is_once(self.plan);
         let count = fixed_count(&cell.job).unwrap_or(cell.job.blocks());
         // Without a try, assume a tenth of a nanosecond per byte.
         let rate = pick.rate(candidate).unwrap_or(1e10).max(1.0);
@@ -278,13 +284,13 @@ fn unit(blocks: impl Iterator<Item = u64> + Clone) -> u64 {
     }
 }
 
-/// Returns how often each method is tried: [`TRIES_PER_METHOD`] times, or less often where an
-/// uncached file has fewer parts for each.
+/// Returns how often each method is tried; less often where an uncached file has fewer parts for
+/// each.
 fn turns(found: &PickConditions, candidates: u64, unit: u64) -> u64 {
     if found.is_cached() {
-        TRIES_PER_METHOD
+        TRIES_OF_CACHED
     } else {
-        (found.span / MIN_PART.next_multiple_of(unit) / candidates.max(1)).min(TRIES_PER_METHOD)
+        (found.span / MIN_PART.next_multiple_of(unit) / candidates.max(1)).min(TRIES_OF_UNCACHED)
     }
 }
 

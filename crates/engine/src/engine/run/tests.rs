@@ -55,6 +55,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         trials: vec![],
         histogram: Histogram::new(),
         every: 0,
+        once: false,
         out: false,
     };
     let deadline = begin + budget;

@@ -130,6 +130,8 @@ pub struct CellEvidence<'a> {
     pub trials: &'a [Arc<Trial>],
     pub spread: Spread,
     pub latency: Option<&'a Latency>,
+    /// One trial is what was requested.
+    pub once: bool,
     /// Cost of iotui's loop per operation, nanoseconds, measured in this session.
     pub harness_nanos: f64,
 }

@@ -22,6 +22,7 @@ pub struct Case {
     pub spread: Spread,
     pub latency: Option<Latency>,
     pub harness_nanos: f64,
+    pub once: bool,
 }
 
 impl Case {
@@ -35,6 +36,7 @@ impl Case {
             spread: self.spread,
             latency: self.latency.as_ref(),
             harness_nanos: self.harness_nanos,
+            once: self.once,
         }
     }
 
@@ -154,6 +156,7 @@ pub fn cold() -> Case {
             ..Latency::default()
         }),
         harness_nanos: 10.0,
+        once: false,
     }
 }
 

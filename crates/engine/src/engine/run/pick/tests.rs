@@ -31,7 +31,7 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
         let cold = PickConditions { span, resident: Some(0), cpus: 2 };
         let unit = unit(jobs.iter().map(|job| job.block));
         let turns = turns(&cold, ways, unit);
-        assert!((1..=TRIES_PER_METHOD).contains(&turns), "{span} {ways}");
+        assert!((1..=TRIES_OF_UNCACHED).contains(&turns), "{span} {ways}");
         let mut end = 0;
         for nth in 0..turns * ways {
             let job = &jobs[nth as usize % jobs.len()];
@@ -46,7 +46,7 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
         let warm = PickConditions { resident: Some(span), ..cold };
         assert_eq!(
             (super::turns(&warm, ways, unit), part(&jobs[0], &warm, Nth { place: 1, of: 3, unit })),
-            (TRIES_PER_METHOD, 0..jobs[0].blocks())
+            (TRIES_OF_CACHED, 0..jobs[0].blocks())
         );
     }
     // Less than a part for each method: nothing is tried.
@@ -67,9 +67,19 @@ struct RunOutcome {
 
 /// Runs these methods over a cached file.
 fn ran(ways: &[&str], data_len: usize, stop: &'static AtomicBool) -> RunOutcome {
+    ran_by(&Plan { trials: Some(2), ..plan() }, Cache::AsIs, ways, data_len, stop)
+}
+
+fn ran_by(
+    plan: &Plan,
+    cache: Cache,
+    ways: &[&str],
+    data_len: usize,
+    stop: &'static AtomicBool,
+) -> RunOutcome {
     let (file, data, _) = testing::file(data_len, 3);
-    let cells: Vec<Job> = ways.iter().map(|way| job(way, data_len as u64)).collect();
-    let mut plan: Plan = Plan::clone(&Plan { cells, trials: Some(2), ..plan() });
+    let cell = |way: &&str| Job { cache, ..job(way, data_len as u64) };
+    let mut plan = Plan { cells: ways.iter().map(cell).collect(), ..plan.clone() };
     plan.target = TargetSpec::File { path: file.path().into(), size: data_len as u64 };
     let (mut picks, mut trials, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let mut sink = |event| match event {
@@ -105,6 +115,7 @@ fn plan() -> Plan {
         seed: 1,
         remote: None,
         pick: true,
+        once_uncached: false,
         ceilings: false,
         rated: None,
         cold: Default::default(),
@@ -122,7 +133,7 @@ fn only_the_picked_method_reads_the_whole_file_in_every_round() {
         ran(&["mmap+shared", "pread", "pread+shared"], (3 << 20) + 7, &NEVER);
     assert!(picks.len() == 1 && failed.is_empty() && end == End::Finished, "{picks:?} {failed:?}");
     let cell = picks[0].cell.unwrap();
-    assert_eq!(picks[0].tries.len() as u64, 3 * TRIES_PER_METHOD);
+    assert_eq!(picks[0].tries.len() as u64, 3 * TRIES_OF_CACHED);
     let fastest =
         (0..3).max_by(|a, b| picks[0].rate(*a).unwrap().total_cmp(&picks[0].rate(*b).unwrap()));
     assert_eq!(fastest, Some(cell));
@@ -135,6 +146,22 @@ fn only_the_picked_method_reads_the_whole_file_in_every_round() {
             .iter()
             .all(|t| t.xor.unwrap().0 == testing::xor(&data) && t.bytes == data.len() as u64)
     );
+}
+
+#[test]
+fn without_a_number_of_trials_a_warm_file_has_five_and_any_other_one() {
+    let plan = Plan { trials: Some(5), once_uncached: true, ..plan() };
+    let of = |cache, plan: &Plan| {
+        let outcome = ran_by(plan, cache, &["mmap+shared", "pread+shared"], 3 << 20, &NEVER);
+        assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
+        (outcome.trials.len(), outcome.end, outcome.picks[0].conditions.is_warm())
+    };
+    assert_eq!(of(Cache::Warm, &plan), (5, End::Finished, true));
+    // Where the file system keeps the pages, the file is still warm.
+    let (trials, end, warm) = of(Cache::Cold, &plan);
+    assert_eq!((trials, end), (if warm { 5 } else { 1 }, End::Finished));
+    // A number that the user gives is the number.
+    assert_eq!(of(Cache::Cold, &Plan { once_uncached: false, trials: Some(3), ..plan }).0, 3);
 }
 
 #[test]

@@ -25,6 +25,16 @@ fn read(xor: u32, other_blocks: u64) -> Option<ReadBack> {
 
 pub static TRUST: &[Example] = &[
     example("few", Misleading, cold, |c| c.trials.truncate(4), |c| c.trials.clear()),
+    example(
+        "few",
+        Note,
+        cold,
+        |c| {
+            c.trials.truncate(1);
+            c.once = true
+        },
+        |c| c.once = true,
+    ),
     // The interval covers only the complete trials.
     example(
         "few",

@@ -51,6 +51,15 @@ fn check_few(evidence: &CellEvidence) -> Option<Warning> {
     if count == 0 || count >= Plan::ROUNDS as usize {
         return None;
     }
+    if count == 1 && evidence.once {
+        return FEW.warn(
+            Severity::Note,
+            "the file was read once, as requested: one trial has no confidence interval".into(),
+            format!("{} are needed", Plan::ROUNDS),
+            "use --trials 5 to read it as often, and --cache cold to read all of them from the \
+             device",
+        );
+    }
     let complete = if count == evidence.trials.len() { "" } else { "complete " };
     let plural = if count == 1 { "" } else { "s" };
     let verb = if count == 1 { "is" } else { "are" };

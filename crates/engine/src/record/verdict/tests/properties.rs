@@ -145,7 +145,7 @@ prop_compose! {
             info: Info { data_path, depth, cached, ..PREAD },
             machine: MachineEvidence { governor, on_battery, memory, ceilings },
             spread: Spread { half_width, two_modes, outliers }, latency: timed.then_some(latency),
-            harness_nanos,
+            harness_nanos, once: false,
         }
     }
 }
