@@ -28,9 +28,14 @@ pub fn build_tried(session: &Session, rows: &[&CellResult], rates: Rates) -> Opt
     let tried = || picks.iter().flat_map(|pick| &pick.tried);
     let bounded = tried().all(|method| method.low.is_some());
     tried().next()?;
+    // The state is in the conditions where it is the same for all.
+    let state = |pick: &PickedMethod| match picks.len() {
+        1 => String::new(),
+        _ => describe_cache_state(&pick.cell),
+    };
     let rows: Vec<Row> = picks
         .iter()
-        .flat_map(|pick| rows_of_pick(pick, find_result(rows, pick), bounded))
+        .flat_map(|pick| rows_of_pick(pick, find_result(rows, pick), bounded, &state(pick)))
         .collect();
     let (factor, name) = unit(rows.iter().map(|row| row.rate), rates.units());
     let number = |title: &str, value: &dyn Fn(&Row) -> Option<f64>| {
@@ -65,8 +70,12 @@ fn find_result<'a>(rows: &[&'a CellResult], pick: &PickedMethod) -> Option<&'a C
 }
 
 /// Returns the rows of the tries, the fastest first, then the result and its limit.
-fn rows_of_pick(pick: &PickedMethod, result: Option<&CellResult>, bounded: bool) -> Vec<Row> {
-    let state = describe_cache_state(&pick.cell);
+fn rows_of_pick(
+    pick: &PickedMethod,
+    result: Option<&CellResult>,
+    bounded: bool,
+    state: &str,
+) -> Vec<Row> {
     let limit = pick.ceiling.as_ref().map(|ceiling| ceiling.bytes_per_second);
     let tops = pick.tried.iter().map(|method| method.max).chain(pick.throughput).chain(limit);
     let full = tops.fold(0.0, f64::max);
@@ -104,7 +113,7 @@ fn rows_of_pick(pick: &PickedMethod, result: Option<&CellResult>, bounded: bool)
 }
 
 /// Columns of a full bar.
-const BAR: usize = 14;
+const BAR: usize = 12;
 
 /// Draws a bar up to the rate, and then, lighter, up to the high end of its range; from the low end
 /// on it is darker than the high end, and lighter than the rest.
