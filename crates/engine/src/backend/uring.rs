@@ -215,7 +215,8 @@ impl UringLane {
     }
 
     /// Queues all operations there are; submits every full batch at once, except one that fills the
-    /// last slot: the call that waits submits it.
+    /// last slot: the call that waits submits it. What is complete by then frees its slot, whose
+    /// memory the CPU still has in its caches.
     #[inline(always)]
     fn queue_all<const FILL: bool>(
         &mut self,
@@ -230,12 +231,13 @@ impl UringLane {
                 Some(_) if free.is_empty() && rest.is_empty() => return,
                 Some(_) => {}
             }
-            work.add_syscalls(1);
+            work.record_in_flight(self.in_flight.into(), 1);
             match self.enter::<FILL>(0) {
                 // Entries that were not taken are submitted with the next call.
                 taken if taken >= 0 || is_transient(taken) => {}
                 refused => return work.abort(ring_error(refused)),
             }
+            self.collect(1, work, free, rest);
         }
     }
 
