@@ -181,8 +181,7 @@ fn add(table: &mut Table, name: &str, judged: bool, pairs: &dyn Fn(f64) -> Vec<P
 }
 
 fn print_range(name: &str, pairs: &[Pair]) {
-    let mut ratios: Vec<f64> =
-        pairs.iter().filter_map(|pair| Some(pair.ratio?.ratio)).collect();
+    let mut ratios: Vec<f64> = pairs.iter().filter_map(|pair| Some(pair.ratio?.ratio)).collect();
     ratios.sort_by(f64::total_cmp);
     if let (false, last) = (ratios.is_empty(), ratios.len().saturating_sub(1)) {
         let at = |share: f64| ratios[(last as f64 * share) as usize];

@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++)
         if (!strcmp(argv[2], FORMS[i].name)) loop = FORMS[i].loop;
     if (!loop) return 2;
-    /* The first one warms up, as iotui does before it measures. */
+    /* The first one warms up: page tables and CPU frequency; iotui's first trial does so too. */
     pass(fd, threads, &sum);
     uint64_t nanos = pass(fd, threads, &sum);
     printf("%llu %08x\n", (unsigned long long)nanos, sum);

@@ -47,20 +47,7 @@ pub fn replan(
     keep: bool,
     settings: &Settings,
 ) -> Result<Plan, ReplanError> {
-    let free = Settings {
-        seed: None,
-        trials: None,
-        until: None,
-        trial_time: None,
-        budget: None,
-        remote: None,
-        ..settings.clone()
-    };
-    if free != Settings::default() {
-        return Err(ReplanError::Cells);
-    } else if !session.plan.variants.is_empty() {
-        return Err(ReplanError::Commands);
-    }
+    check_allowed(session, settings)?;
     let mut plan = session.plan.clone();
     let write = plan.cells.iter().any(|c| c.op == Op::Write);
     let targets: Vec<TargetSpec> = plan.targets().cloned().collect();
@@ -100,6 +87,26 @@ pub fn replan(
     plan.budget = settings.budget.unwrap_or(plan.budget);
     plan.remote = settings.remote.clone().or(plan.remote);
     Ok(plan)
+}
+
+/// Checks that only what may differ between two runs is set, and that no command would run.
+fn check_allowed(session: &Session, settings: &Settings) -> Result<(), ReplanError> {
+    let free = Settings {
+        seed: None,
+        trials: None,
+        until: None,
+        trial_time: None,
+        budget: None,
+        remote: None,
+        ..settings.clone()
+    };
+    if free != Settings::default() {
+        return Err(ReplanError::Cells);
+    }
+    if !session.plan.variants.is_empty() {
+        return Err(ReplanError::Commands);
+    }
+    Ok(())
 }
 
 /// Returns the target in place of `old`: `file` or `dir` if given, else the same one, located again.

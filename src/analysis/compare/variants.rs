@@ -1,14 +1,15 @@
 //! The variants of one run compared: their trials alternated, so what the machine does by itself
 //! affects all alike.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::drift::Widen;
 use super::pair::MeasuredSides;
-use super::{Comparison, LoneCell, Pair, SCHEMA, Side, Versus, letter, pair, side, text};
+use super::{Comparison, LoneCell, Outcome, Pair, SCHEMA, Side, Versus, letter, pair, side, text};
 use crate::analysis::{CellResult, results};
 use crate::plan::{Job, Variant};
 use crate::session::Session;
+use crate::stats::paired;
 use crate::text::clean_text;
 
 const ALTERNATED: &str =
@@ -55,6 +56,27 @@ pub fn results_in(variant: &Variant, results: &[CellResult]) -> Vec<CellResult> 
     results.iter().filter(is_in).map(alone).collect()
 }
 
+/// Compares two cells by the pairs of trials of the same rounds; by their medians where these are
+/// too few.
+fn pair_of_rounds(base: &CellResult, other: &CellResult) -> Pair {
+    let mut pair = pair(base, other, MeasuredSides::Both, &Widen::none());
+    let speeds = |result: &CellResult| -> BTreeMap<u32, f64> {
+        let rounds = result.counted_trials().into_iter().map(|index| result.trials[index].round);
+        rounds.zip(result.speeds()).collect()
+    };
+    let (base_speeds, other_speeds) = (speeds(base), speeds(other));
+    let pairs: Vec<(f64, f64)> = base_speeds
+        .iter()
+        .filter_map(|(round, base)| Some((*base, *other_speeds.get(round)?)))
+        .collect();
+    if let Some(ratio) = paired::from_pairs(&pairs).filter(|_| pair.ratio.is_some()) {
+        let (failed, wrong) = (pair.outcome == Outcome::Failed, pair.outcome == Outcome::Wrong);
+        pair.ratio = Some(ratio);
+        pair.outcome = Outcome::from_ratio(failed, wrong, pair.ratio, true);
+    }
+    pair
+}
+
 /// Returns what the trials of the variants show, with their names: `A is none, B is mq. B against
 /// A: ...`
 pub fn describe_variants(session: &Session) -> Option<String> {
@@ -81,7 +103,7 @@ fn match_cells(
     for result in base {
         match waiting.remove(&result.cell) {
             Some(partner) => {
-                cells.push(pair(result, partner, MeasuredSides::Both, &Widen::none()));
+                cells.push(pair_of_rounds(result, partner));
             }
             None => alone.push(lone("A", result)),
         }
@@ -99,7 +121,7 @@ fn side_of(session: &Session, variant: &Variant, letter: String) -> Side {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{Outcome, judge_variants};
+    use crate::analysis::judge_variants;
     use crate::session::testing;
 
     /// A session with a cell in two variants, with trials at these rates, MiB per second.
@@ -108,10 +130,10 @@ mod tests {
         session.plan.variants =
             ["old:echo 1", "new:echo 2\u{7}"].map(|text| text.parse().unwrap()).to_vec();
         let first = session.plan.cells[0].clone();
-        for index in 0..2 {
+        for (index, rates) in rates.into_iter().enumerate() {
             let name = session.plan.variants[index].name.clone();
             session.plan.cells[index] = Job { variant: Some(name), ..first.clone() };
-            let trials = (1..).zip(rates[index]);
+            let trials = (1..).zip(rates);
             let trial =
                 |(round, rate): (u32, &u64)| testing::trial(index as u32, round, rate << 20).into();
             session.trials.extend(trials.map(trial));
@@ -139,6 +161,16 @@ mod tests {
         let sessions = [session];
         assert_eq!(compare_variants(&testing::session(2)), None);
         assert_eq!(crate::analysis::compare(&sessions).unwrap().others.len(), 0);
+    }
+
+    #[test]
+    fn a_drift_from_round_to_round_cancels() {
+        let drifting = [100, 130, 90, 160, 120, 200, 80];
+        let faster = drifting.map(|rate| rate * 11 / 10);
+        let session = session([&drifting, &faster]);
+        let pair = compare_variants(&session).unwrap().others[0].cells[0].clone();
+        assert_eq!(pair.outcome, Outcome::Faster, "{:?}", pair.ratio);
+        assert!((pair.ratio.unwrap().ratio - 1.1).abs() < 0.01);
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl CellProgress {
         if self.round != progress.round || self.turns.is_empty() {
             self.round = progress.round;
             self.turns = vec![0; plan.cells.len()];
-            for (turn, cell) in order(&plan, progress.round).into_iter().enumerate() {
+            for (turn, cell) in order(plan, progress.round).into_iter().enumerate() {
                 if let Some(slot) = self.turns.get_mut(cell) {
                     *slot = turn as u32;
                 }

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cpu_cache;
+use crate::sys::memory_limit::free_memory;
 
 /// Computes the XOR of the words of `len` bytes at `data`, as if they began at offset 0 of a file.
 /// # Safety
@@ -20,7 +21,7 @@ pub type FoldFn = unsafe fn(data: *const u8, len: usize) -> u32;
 pub type Form = (&'static str, FoldFn);
 
 /// Returns the form that measured runs use: the fastest on this CPU and this memory, chosen at the
-/// first call in some 20 ms unless [`choose`] was called before.
+/// first call in some 50 ms unless [`choose`] was called before.
 ///
 /// The width and the vendor of a CPU do not tell: prefetching the next page made a Xeon (Sapphire
 /// Rapids) 20 to 30 % faster and cost an EPYC (Zen 4) 10 to 15 %.
@@ -50,19 +51,26 @@ pub fn bytes(bytes: &[u8]) -> u32 {
     unsafe { fastest().1(bytes.as_ptr(), bytes.len()) }
 }
 
-/// Bytes that each form folds when they are compared. Their cache lines are flushed before, so that
-/// they come from memory.
-const SAMPLE_BYTES: usize = 4 << 20;
+/// Most bytes that each form folds when they are compared: twice the last cache where that is less,
+/// so that they come from memory. A stream is needed: over 4 MiB whose lines had been flushed all
+/// forms were equal on an EPYC (Zen 4), where over 64 MiB prefetching costs 10 to 20 %.
+const MAX_SAMPLE_BYTES: u64 = 128 << 20;
 /// Turns of each form; the fastest counts, as other programs only slow a loop down.
-const TURNS: usize = 5;
+const TURNS: usize = 4;
 
 /// Returns the time of each form on memory, nanoseconds; the same for all where there is no memory.
 fn time_forms(forms: &[Form]) -> Vec<(Form, u64)> {
     let mut times: Vec<(Form, u64)> = forms.iter().map(|form| (*form, u64::MAX)).collect();
-    let Ok(sample) = Buffer::new(SAMPLE_BYTES) else { return times };
+    let stream = 2 * cpu_cache::last_cache();
+    let free = free_memory().unwrap_or(u64::MAX);
+    let Ok(sample) = Buffer::new(stream.min(MAX_SAMPLE_BYTES).min(free / 4) as usize) else {
+        return times;
+    };
     for _ in 0..TURNS {
         for ((_, fold), best) in &mut times {
-            cpu_cache::flush_buffer(&sample);
+            if (sample.len() as u64) < stream {
+                cpu_cache::flush_buffer(&sample);
+            }
             let begin = monotonic_nanos();
             // SAFETY: a buffer is readable over its whole length.
             std::hint::black_box(unsafe { fold(sample.ptr(), sample.len()) });

@@ -20,7 +20,7 @@ use super::control::Cutter;
 use super::error::{EngineError, Failure};
 use super::expected::nanos_per_operation;
 use super::progress::Pace;
-use super::schedule::order_of_round;
+use super::schedule::{order_of_pairs, order_of_round};
 use super::target::OpenTarget;
 use super::targets::Targets;
 use super::trial::{self, Stage};
@@ -234,7 +234,8 @@ impl<'a> Run<'a> {
                 return Ok(End::Finished);
             }
             self.send_verdicts();
-            let precision = self.precision.filter(|_| round >= Plan::ROUNDS);
+            let precision =
+                self.precision.filter(|_| round >= Plan::least_rounds(&self.plan.variants));
             if let Some(end) = precision.and_then(|p| p.find_end(self.cells.iter().flatten())) {
                 return Ok(end);
             }
@@ -246,7 +247,9 @@ impl<'a> Run<'a> {
     /// more than its share of the budget, and the cells it did not reach follow at the end: a short
     /// budget leaves no state without a result.
     fn run_round(&mut self, round: u32) -> Result<(), Halt> {
-        let states = order_of_round(self.plan, round);
+        let in_pairs = round > 1 && self.variants.are_quick(self.plan.trial_time.low);
+        let order = if in_pairs { order_of_pairs } else { order_of_round };
+        let states = order(self.plan, round);
         let mut late = Vec::new();
         for (after, state) in (0..states.len() as u32).rev().zip(states) {
             // A share of the remaining time, which a pause does not shorten.

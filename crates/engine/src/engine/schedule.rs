@@ -1,8 +1,10 @@
 //! The order of a round: every cell once, grouped by cache state and shuffled within each. The
 //! first round takes small counts first, and a coarse grid over the axes before a fine one.
 
+use std::collections::HashMap;
+
 use crate::backend::access_pattern::mix;
-use crate::plan::{Cache, Job, Plan};
+use crate::plan::{Axis, Cache, Job, Plan};
 
 /// Returns the order of round `round`, a function of the seed alone. Cache states come in the order
 /// of the plan and stay apart, because what ran before changes a cold read (freed memory goes back
@@ -25,10 +27,7 @@ pub(super) fn order_of_round(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
     if plan.variants.is_empty() {
         return states;
     }
-    let mut variants: Vec<usize> = (0..plan.variants.len()).collect();
-    if !(plan.seed ^ u64::from(round)).is_multiple_of(2) {
-        variants.reverse();
-    }
+    let variants = order_of_variants(plan, round.into());
     let of_variant = |variant: usize| {
         let states = &states;
         states.iter().map(move |state| {
@@ -37,6 +36,39 @@ pub(super) fn order_of_round(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
         })
     };
     variants.into_iter().flat_map(of_variant).collect()
+}
+
+/// Returns the order of a round as one list per cache state, in which each cell is followed by the
+/// same cell in the next variant: `A B`, then another one `B A`. The trials of a pair are as close
+/// as can be, and a command runs once a cell.
+pub(super) fn order_of_pairs(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
+    let same = |index: usize| Axis::Variant.without(&plan.cells[index]);
+    let mut twins: HashMap<Job, Vec<usize>> = HashMap::new();
+    (0..plan.cells.len()).for_each(|index| twins.entry(same(index)).or_default().push(index));
+    let mut turn = u64::from(round);
+    let mut in_pairs = |state: Vec<usize>| -> Vec<usize> {
+        let mut order = Vec::with_capacity(state.len());
+        for index in state {
+            let Some(cells) = twins.remove(&same(index)) else { continue };
+            let in_variant = |variant: usize| {
+                let is_in = |at: &&usize| variant_index(plan, &plan.cells[**at]) == Some(variant);
+                cells.iter().find(is_in).copied()
+            };
+            order.extend(order_of_variants(plan, turn).into_iter().filter_map(in_variant));
+            turn += 1;
+        }
+        order
+    };
+    order_by_state(&plan.cells, plan.seed, round).into_iter().map(&mut in_pairs).collect()
+}
+
+/// Returns the indexes of the variants, in one order for even turns and in the other for odd ones.
+fn order_of_variants(plan: &Plan, turn: u64) -> Vec<usize> {
+    let mut variants: Vec<usize> = (0..plan.variants.len()).collect();
+    if !(plan.seed ^ turn).is_multiple_of(2) {
+        variants.reverse();
+    }
+    variants
 }
 
 /// Returns the order of a round as one list per cache state. States of the same jobs have the same order, so
@@ -118,8 +150,8 @@ mod tests {
     use super::*;
     use crate::backend::testing;
 
-    #[test]
-    fn variants_alternate_in_blocks_with_every_cell_once() {
+    /// Plans the cells in two variants.
+    fn plan_of_variants() -> Plan {
         let mut plan = Plan::plain("sweep", crate::plan::TargetSpec::None);
         plan.variants = ["A:true", "B:true"].map(|text| text.parse().unwrap()).to_vec();
         let in_each = |job: Job| {
@@ -128,6 +160,29 @@ mod tests {
             plan.variants.iter().map(of).collect::<Vec<_>>()
         };
         plan.cells = cells().into_iter().flat_map(in_each).collect();
+        plan
+    }
+
+    #[test]
+    fn pairs_follow_each_other_and_change_their_order() {
+        let plan = plan_of_variants();
+        for round in 1..5 {
+            let order = order_of_pairs(&plan, round);
+            assert_eq!(order.iter().map(Vec::len).collect::<Vec<_>>(), [20, 20]);
+            let order = order.concat();
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..40).collect::<Vec<_>>());
+            for (turn, pair) in order.chunks(2).enumerate() {
+                assert_eq!(pair[0] / 2, pair[1] / 2, "cells 2 n and 2 n + 1 are twins");
+                assert_eq!(pair[0] % 2, (turn + round as usize) % 2, "{round} {turn}");
+            }
+        }
+    }
+
+    #[test]
+    fn variants_alternate_in_blocks_with_every_cell_once() {
+        let plan = plan_of_variants();
         let variants = |round| -> Vec<usize> {
             let order = order_of_round(&plan, round);
             let mut sorted = order.concat();

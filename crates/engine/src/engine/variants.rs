@@ -1,6 +1,6 @@
 //! The variants of the machine, each set by a command.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::error::Failure;
 use super::schedule::variant_index;
@@ -11,23 +11,33 @@ use crate::text::clean_text;
 /// How long the command that leaves the machine in the first variant may take after the run.
 pub const RESTORE_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// A command that takes no longer than this share of a trial runs before each trial.
+const MIN_TRIALS_PER_COMMAND: u32 = 10;
+
 /// The variants of a plan, and the one that is set.
 pub(super) struct Variants {
     all: Vec<Variant>,
     current: Option<usize>,
     /// Why a variant cannot be set; its cells fail.
     failed: Vec<Option<String>>,
+    /// The longest time that a command took; `None` before the first.
+    longest: Option<Duration>,
 }
 
 impl Variants {
     pub fn new(plan: &Plan) -> Variants {
         let all = plan.variants.clone();
-        Variants { failed: vec![None; all.len()], all, current: None }
+        Variants { failed: vec![None; all.len()], all, current: None, longest: None }
     }
 
     /// Returns the variant that a job needs, where it is not set.
     pub fn needed(&self, plan: &Plan, job: &Job) -> Option<usize> {
         variant_index(plan, job).filter(|index| self.current != Some(*index))
+    }
+
+    /// Returns whether the commands are so quick that they may run between the trials of each cell.
+    pub fn are_quick(&self, trial_time: Duration) -> bool {
+        self.longest.is_some_and(|longest| longest <= trial_time / MIN_TRIALS_PER_COMMAND)
     }
 
     /// Returns the first variant, where there is one and it is not set.
@@ -48,7 +58,10 @@ impl Variants {
         }
         // Whatever a command that fails has changed, no variant is certain any more.
         self.current = None;
-        match run_command(variant, kill) {
+        let begin = Instant::now();
+        let done = run_command(variant, kill);
+        self.longest = self.longest.max(Some(begin.elapsed()));
+        match done {
             Err(Failure::Cell(why)) => {
                 self.failed[index] = Some(why.clone());
                 Err(Failure::Cell(why))
@@ -112,6 +125,8 @@ mod tests {
             variants.switch(index, &|| false).unwrap();
         }
         assert_eq!(std::fs::read_to_string(log).unwrap(), "a\nb\na\n");
+        let hour = Duration::from_secs(3600);
+        assert!(variants.are_quick(hour) && !variants.are_quick(Duration::ZERO));
     }
 
     #[test]

@@ -167,9 +167,11 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         return Err(PlanError::UntilOfNone);
     }
     let goal = whole.goal().filter(|_| trials.is_none());
-    let usual = if goal.is_some() { Plan::UNTIL_BUDGET } else { Plan::BUDGET };
+    // Each variant has as much time as a run of its own.
+    let variants = request.variants.len().max(1) as u32;
+    let usual = if goal.is_some() { Plan::UNTIL_BUDGET } else { Plan::BUDGET * variants };
     let budget = whole.budget.unwrap_or(usual);
-    let rounds = trials.unwrap_or(Plan::ROUNDS);
+    let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
     let fits = sweep::trial_time(cells.len(), budget, sweep::starts(&cells), rounds);
     let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {

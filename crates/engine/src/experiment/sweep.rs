@@ -397,7 +397,8 @@ pub fn expected_trials(plan: &Plan) -> u32 {
 pub fn estimate(plan: &Plan) -> Duration {
     let once = plan.trial_time.low.as_secs_f64() * 1.3 * plan.cells.len() as f64;
     // Of methods to pick from, all but one are only tried.
-    let rounds = if plan.pick { 1 } else { plan.trials.unwrap_or(Plan::ROUNDS) };
+    let rounds =
+        if plan.pick { 1 } else { plan.trials.unwrap_or(Plan::least_rounds(&plan.variants)) };
     let rounds = f64::from(rounds);
     // Each batch of a probe is prepared again, and the first one is calibrated.
     let probes = plan.trial_time.low.as_secs_f64() * 1.5 * plan.probes.len() as f64;

@@ -143,6 +143,8 @@ impl Plan {
     pub const UNTIL_BUDGET: Duration = Duration::from_secs(3600);
     /// Minimum rounds before the goal may end a run.
     pub const ROUNDS: u32 = 5;
+    /// Minimum rounds of a plan with variants: fewer pairs of trials show little.
+    pub const ROUNDS_OF_VARIANTS: u32 = 8;
     /// Trials after which a run without `--trials` ends, goal or not: memory stays bounded for any
     /// budget.
     const MAX_TRIALS: usize = 8192;
@@ -152,6 +154,12 @@ impl Plan {
 
     /// Targets of one plan: each is named by a letter.
     pub const MAX_TARGETS: usize = 26;
+
+    /// Returns the fewest rounds for a plan with or without variants, where their number is not
+    /// fixed.
+    pub fn least_rounds(variants: &[Variant]) -> u32 {
+        if variants.is_empty() { Plan::ROUNDS } else { Plan::ROUNDS_OF_VARIANTS }
+    }
 
     /// Returns all targets, in the order of their letters.
     pub fn targets(&self) -> impl Iterator<Item = &TargetSpec> {

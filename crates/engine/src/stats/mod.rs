@@ -10,6 +10,7 @@ pub mod drift;
 pub mod histogram;
 pub mod knee;
 pub mod outlier;
+pub mod paired;
 pub mod plateau;
 pub mod series;
 pub mod summary;

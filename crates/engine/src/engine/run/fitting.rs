@@ -23,7 +23,7 @@ pub(super) struct Fitting {
 impl Fitting {
     /// Fits the trials of `rounds` rounds, or of as many as an interval needs.
     pub fn new(plan: &Plan, rounds: Option<u32>) -> Self {
-        let rounds = rounds.unwrap_or(Plan::ROUNDS);
+        let rounds = rounds.unwrap_or(Plan::least_rounds(&plan.variants));
         Self {
             planned: plan.trial_time,
             fitted: plan.fitted,

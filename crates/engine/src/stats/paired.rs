@@ -1,0 +1,135 @@
+//! The ratio of two settings whose trials alternated, from the pairs of each round.
+//!
+//! What drifts from round to round is in both trials of a pair and cancels. The interval inverts
+//! Wilcoxon's signed-rank test, and the ratio is the pseudo-median (Hodges and Lehmann, "Estimates
+//! of location based on rank tests", Annals of Mathematical Statistics 34, 1963; Hollander, Wolfe
+//! and Chicken, "Nonparametric Statistical Methods", 3rd ed., sections 3.2 and 3.3). The test
+//! assumes that differences are symmetric, which holds where the order within a pair is random or
+//! alternates: equal settings can be exchanged. So equal settings are called different in at most
+//! 4 % of cases, whatever the shape of the scatter.
+
+use super::Ratio;
+use super::order::{finite_sorted, middle};
+
+/// Fewer pairs have no 95 % interval.
+pub const MIN_PAIRS: usize = 6;
+/// More pairs would have millions of averages; the last ones are used.
+const MAX_PAIRS: usize = 1000;
+/// Up to this many, the distribution of the ranks is exact; beyond, it is normal.
+const MAX_EXACT: usize = 60;
+/// Probability of each tail: a little less than a 95 % interval has, because a machine is never
+/// quite as symmetric as the test assumes.
+const TAIL: f64 = 0.02;
+
+/// Returns the ratio of the second value of each pair to the first; `None` for fewer than
+/// [`MIN_PAIRS`] pairs of values above 0.
+pub fn from_pairs(pairs: &[(f64, f64)]) -> Option<Ratio> {
+    let pairs = &pairs[pairs.len().saturating_sub(MAX_PAIRS)..];
+    let logs: Vec<f64> =
+        pairs.iter().map(|(base, of)| (of / base).ln()).filter(|log| log.is_finite()).collect();
+    if logs.len() < MIN_PAIRS {
+        return None;
+    }
+    let averages = walsh_averages(&logs);
+    let outside = count_outside(logs.len());
+    let (ratio, low, high) =
+        (middle(&averages)?, averages[outside], averages[averages.len() - 1 - outside]);
+    Some(Ratio { ratio: ratio.exp(), low: Some(low.exp()), high: Some(high.exp()) })
+}
+
+/// Returns the averages of all pairs of values, each with itself too, in ascending order.
+fn walsh_averages(values: &[f64]) -> Vec<f64> {
+    let with_later = |(at, first): (usize, &f64)| {
+        let first = *first;
+        values[at..].iter().map(move |second| first.midpoint(*second))
+    };
+    let all: Vec<f64> = values.iter().enumerate().flat_map(with_later).collect();
+    finite_sorted(&all)
+}
+
+/// Returns how many of the ordered averages lie outside the interval at each end: one less than
+/// the smallest rank sum that the test does not reject.
+fn count_outside(pairs: usize) -> usize {
+    if pairs > MAX_EXACT {
+        let n = pairs as f64;
+        let spread = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
+        return (n * (n + 1.0) / 4.0 - 2.054 * spread).floor().max(1.0) as usize - 1;
+    }
+    let mut below = 0.0;
+    let accepted = rank_sums(pairs).into_iter().position(|probability| {
+        below += probability;
+        below > TAIL
+    });
+    accepted.unwrap_or(0).saturating_sub(1)
+}
+
+/// Returns the probability of each sum of the ranks 1 to `count`, each taken with probability one
+/// half.
+fn rank_sums(count: usize) -> Vec<f64> {
+    let mut sums = vec![0.0; count * (count + 1) / 2 + 1];
+    sums[0] = 1.0;
+    for rank in 1..=count {
+        for sum in (0..sums.len()).rev() {
+            let with = if sum >= rank { sums[sum - rank] } else { 0.0 };
+            sums[sum] = (sums[sum] + with) / 2.0;
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::testing::Rng;
+
+    #[test]
+    fn critical_values_are_those_of_counting() {
+        // By counting subsets of the ranks: the largest sum with a probability of at most
+        // 2 %, and so as many averages outside the interval.
+        for (pairs, expected) in [(6, 0), (7, 1), (8, 3), (9, 5), (10, 7), (15, 23), (20, 50)] {
+            assert_eq!(count_outside(pairs), expected, "{pairs}");
+        }
+        let sums = rank_sums(6);
+        assert!((sums.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert_eq!(sums[0], 1.0 / 64.0);
+        // The normal distribution takes over without a step.
+        let (exact, normal) = (count_outside(60), count_outside(61));
+        assert!(normal > exact && normal < exact + 40, "{exact} {normal}");
+    }
+
+    #[test]
+    fn a_drift_that_both_share_cancels() {
+        let pairs: Vec<(f64, f64)> =
+            (0..8).map(|n| 1.3f64.powi(n)).map(|of| (of, of * 1.1)).collect();
+        let ratio = from_pairs(&pairs).unwrap();
+        assert!((ratio.ratio - 1.1).abs() < 1e-9 && ratio.low.unwrap() > 1.09, "{ratio:?}");
+        assert_eq!(from_pairs(&pairs[..5]), None);
+        let zero = [(0.0, 1.0), (1.0, 0.0), (f64::NAN, 1.0)];
+        assert_eq!(from_pairs(&[&pairs[..5], &zero[..]].concat()), None);
+    }
+
+    #[test]
+    fn equal_settings_are_seldom_called_different_and_a_gain_is_found() {
+        let mut noise = Rng::new(7);
+        let mut count = |pairs: usize, gain: f64| {
+            let different = |_: &u32| {
+                let mut level = 0.0;
+                let trials: Vec<(f64, f64)> = (0..pairs)
+                    .map(|_| {
+                        // The machine wanders by 10 % a round, and each trial scatters by 5 %.
+                        level += 0.1 * noise.normal();
+                        let mut trial = || (level + 0.05 * noise.normal()).exp();
+                        (trial(), trial() * gain)
+                    })
+                    .collect();
+                from_pairs(&trials).unwrap().verdict() != Some(std::cmp::Ordering::Equal)
+            };
+            (0..2000).filter(different).count() as f64 / 2000.0
+        };
+        for pairs in [6, 7, 12, 30, 80] {
+            let share = count(pairs, 1.0);
+            assert!(share < 0.05, "{pairs}: {share}");
+        }
+        assert!(count(8, 1.1) > 0.75 && count(12, 1.1) > 0.95);
+    }
+}
