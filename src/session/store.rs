@@ -208,7 +208,7 @@ mod tests {
         );
         let error = find(dir, "run onw").unwrap_err().to_string();
         assert!(error.contains("run one"), "{error}");
-        for text in ["", "../x", "zzz"] {
+        for text in ["", "../no such session", "zzz"] {
             assert!(matches!(find(dir, text), Err(SessionError::Unknown { .. })), "{text}");
         }
     }

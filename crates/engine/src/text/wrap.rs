@@ -18,8 +18,17 @@ pub fn cut_end(text: &str, columns: usize, mark: &str) -> String {
         return text.into();
     }
     let mark = if width(mark) <= columns { mark } else { "" };
-    let first: String = take_columns(text.chars(), columns - width(mark)).into_iter().collect();
-    first + mark
+    let mut cut: String = take_columns(text.chars(), columns - width(mark)).into_iter().collect();
+    let mut end = cut.len();
+    cut.push_str(mark);
+    // A selector of emoji widens the character before it, which by itself was narrower.
+    while width(&cut) > columns
+        && let Some((before, _)) = cut[..end].char_indices().next_back()
+    {
+        cut.replace_range(before..end, "");
+        end = before;
+    }
+    cut
 }
 
 /// Cuts `text` at its front to at most `columns`: a path keeps the name of its file.
@@ -29,7 +38,11 @@ pub fn cut_front(text: &str, columns: usize, mark: &str) -> String {
     }
     let mark = if width(mark) <= columns { mark } else { "" };
     let last = take_columns(text.chars().rev(), columns - width(mark));
-    mark.chars().chain(last.into_iter().rev()).collect()
+    let mut cut: String = mark.chars().chain(last.into_iter().rev()).collect();
+    while width(&cut) > columns && cut.len() > mark.len() {
+        cut.remove(mark.len());
+    }
+    cut
 }
 
 fn take_columns(chars: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
@@ -116,6 +129,10 @@ mod tests {
         assert_eq!(cut_end("abcdef", 4, "…"), "abc…");
         assert_eq!(cut_front("/a/long/path/file.iso", 10, "…"), "…/file.iso");
         assert_eq!(cut_front("日本語", 5, "…"), "…本語");
+        // An emoji by its selector is two columns wide, its parts only one and none.
+        let keycap = "0\u{fe0f}";
+        assert_eq!((width(keycap), cut_end(&format!("{keycap}ab"), 2, "…").as_str()), (2, "0…"));
+        assert!(width(&cut_front(&format!("ab{keycap}"), 2, "…")) <= 2);
         assert_eq!((cut_end("ab", 0, "…"), cut_front("abc", 1, "..")), ("".into(), "c".into()));
     }
 
