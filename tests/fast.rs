@@ -16,8 +16,11 @@ fn fast(home: &Home, line: &str, content: &[u8]) -> Value {
     let trials = results[0]["trials"].as_array().unwrap();
     assert!(matches!(trials.len(), 1 | 5), "{line}: {} trials", trials.len());
     assert!(!line.contains("-c warm") || trials.len() == 5, "{line}");
-    for (name, wanted) in [("bytes", content.len() as u64), ("passes", 1)] {
-        assert!(trials.iter().all(|trial| trial[name] == wanted), "{line} {name}");
+    for trial in trials {
+        let passes = trial["passes"].as_u64().unwrap();
+        assert_eq!(trial["bytes"], passes * content.len() as u64, "{line}");
+        // A file that is not in memory is read once.
+        assert!(if trials.len() == 1 { passes == 1 } else { passes >= 1 }, "{line}: {passes}");
     }
     let few = |warning: &&Value| warning["id"] == "few";
     let few = results[0]["warnings"].as_array().unwrap().iter().find(few);

@@ -15,7 +15,7 @@ pub struct PickedMethod {
     pub cell: Job,
     /// The XOR of the whole file; `None` if no trial read all of it.
     pub xor: Option<Xor>,
-    /// Median time of a trial, nanoseconds.
+    /// Median time of a pass, nanoseconds.
     pub nanos: Option<f64>,
     /// Median, bytes per second.
     pub throughput: Option<f64>,
@@ -92,7 +92,8 @@ fn describe_pick(session: &Session, pick: &Pick, result: &CellResult) -> PickedM
     let times: Vec<f64> = result
         .counted_trials()
         .into_iter()
-        .map(|index| result.trials[index].nanos as f64)
+        .map(|index| &result.trials[index])
+        .map(|trial| trial.nanos as f64 / trial.passes.max(1) as f64)
         .collect();
     fn xor_of_whole_passes(trial: &Trial) -> Option<Xor> {
         trial.xor.filter(|_| trial.passes > 0)

@@ -134,12 +134,16 @@ fn percent(share: f64) -> String {
     if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// Returns the duration of a trial. Users who set the number of operations, or request the XOR of
-/// what was read, want exactly that time.
+/// Returns the duration of a trial, or of a pass where one was requested. Users who set the number
+/// of operations, or request the XOR of what was read, want exactly that time.
 fn trial_time(rows: &[&CellResult]) -> Option<Column> {
     rows.iter().any(|r| r.cell.count.is_some() || r.cell.xor).then(|| {
-        let values: Vec<Option<f64>> =
-            rows.iter().map(|r| trial_median(r, |t| t.nanos as f64)).collect();
+        let nanos = |result: &&CellResult| {
+            let one_pass = result.cell.count == Some(0);
+            let passes = |trial: &Trial| if one_pass { trial.passes.max(1) } else { 1 };
+            trial_median(result, |trial| trial.nanos as f64 / passes(trial) as f64)
+        };
+        let values: Vec<Option<f64>> = rows.iter().map(nanos).collect();
         let (factor, unit) = column::unit(values.iter().flatten().copied(), TIME);
         Column::numbers("time", unit, 0, column::align_with(&values, factor, column::four_digits))
     })

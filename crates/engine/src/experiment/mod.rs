@@ -20,8 +20,8 @@ pub use lab::requested_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
 pub use sweep::{
-    FIRST_ROUND, MIN_TRIAL_TIME, PEER_START, estimate, expected_trials, fit_trial_time, round_time,
-    spans, usual,
+    FIRST_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, estimate, expected_trials,
+    fit_trial_time, round_time, spans, usual,
 };
 
 use std::collections::HashSet;

@@ -75,7 +75,7 @@ pub fn fit_trial_time(one: f64, all: f64, cells: usize, first: f64, later: f64) 
 }
 
 /// A trial is not shortened below this time to make room for more of them.
-const MIN_REPEATED_TIME: Duration = Duration::from_millis(50);
+pub const MIN_REPEATED_TIME: Duration = Duration::from_millis(50);
 
 /// Minimum of a trial time that is fitted to the budget.
 pub const MIN_TRIAL_TIME: Duration = Duration::from_millis(1);

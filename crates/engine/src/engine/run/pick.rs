@@ -15,6 +15,7 @@ use crate::engine::executor::faults;
 use crate::engine::prepare::prepare;
 use crate::engine::trial::{self, Stage, fixed_count};
 use crate::engine::workers::cpus;
+use crate::experiment::MIN_REPEATED_TIME;
 use crate::plan::{Cache, Choice, Job, Plan};
 use crate::record::{Event, Phase, Pick, PickConditions, SkippedMethod, Try};
 use crate::sys::cold::drop_part;
@@ -100,7 +101,10 @@ impl Run<'_> {
         let per_op = cell.job.block as f64 * f64::from(cell.job.threads) * 1e9 / rate;
         let timed = if cell.job.blocks() == 0 { Timed::None } else { choose_timing(cell, per_op) };
         let nanos = (count as f64 * cell.job.block as f64 * 1e9 / rate) as u64;
-        cell.amount = Some(Amount { count, passes: 1, parts: 1, timed, nanos });
+        let once = cell.once || !self.plan.once_uncached;
+        let parts = if once { 1 } else { passes_per_trial(nanos) };
+        let nanos = nanos.saturating_mul(parts);
+        cell.amount = Some(Amount { count, passes: 1, parts, timed, nanos });
     }
 
     fn pick_fastest(&mut self, job: &Job, candidates: Vec<u32>) -> Result<Pick, Halt> {
@@ -282,6 +286,17 @@ fn unit(blocks: impl Iterator<Item = u64> + Clone) -> u64 {
     } else {
         largest.saturating_mul(2)
     }
+}
+
+/// Most passes of a trial: a tiny file stays a short trial.
+const MAX_PASSES: u64 = 64;
+
+/// Returns how many passes of that many nanoseconds a trial needs, so that one interruption does
+/// not dominate it.
+fn passes_per_trial(nanos: u64) -> u64 {
+    // A pass is often faster than its try was.
+    let needed = MIN_REPEATED_TIME.as_nanos() as u64 * 3 / 2;
+    if nanos >= needed { 1 } else { needed.div_ceil(nanos.max(1)).min(MAX_PASSES) }
 }
 
 /// Returns how often each method is tried; less often where an uncached file has fewer parts for
