@@ -100,7 +100,8 @@ mod tests {
 
     #[test]
     fn an_unreachable_peer_is_one_line_with_its_name() {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        // An address that no other test listens on: the free port of a common one may be taken.
+        let free = std::net::TcpListener::bind("127.77.0.1:0").unwrap().local_addr().unwrap();
         let peer = Peer::new(&free.to_string().parse().unwrap());
         let why = peer.fetch_facts(Ip::V4, &StopFlag::default()).unwrap_err();
         assert!(
