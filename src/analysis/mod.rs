@@ -22,6 +22,7 @@ mod rated;
 mod remarks;
 mod result;
 mod session_answer;
+mod signs;
 mod why;
 mod written;
 
@@ -44,6 +45,7 @@ pub use probe_curves::{ProbeCurve, ProbeCurves};
 pub use remarks::{Step, steps};
 pub use result::{list_skipped, result, results};
 pub use session_answer::answer_with;
+pub use signs::{Sign, Signs};
 pub use why::{
     Basis, Bounds, CurveCost, Estimate, EstimateLine, Limit, LimitCause, Model, Why,
     describe_estimates, describe_expected, describe_lines, estimate, estimate_lines,

@@ -16,12 +16,14 @@ pub struct Drawn<'a> {
     pub curve: &'a Curve,
     pub style: Style,
     pub marker: char,
+    /// How its line is drawn; its points have markers in any case.
+    pub draw: Draw,
     pub emphasis: bool,
 }
 
 impl<'a> Drawn<'a> {
     pub fn new(curve: &'a Curve, (style, marker): (Style, char)) -> Drawn<'a> {
-        Drawn { curve, style, marker, emphasis: false }
+        Drawn { curve, style, marker, draw: Draw::LineAndMarkers, emphasis: false }
     }
 }
 
@@ -45,13 +47,17 @@ pub fn draw(
     let series: Vec<Series> = drawn
         .iter()
         .zip(&all)
-        .map(|(one, points)| Series {
-            name: &one.curve.name,
-            points,
-            style: one.style,
-            marker: one.marker,
-            draw: Draw::LineAndMarkers,
-            emphasis: one.emphasis,
+        .flat_map(|(one, points)| {
+            let series = Series {
+                name: &one.curve.name,
+                points,
+                style: one.style,
+                marker: one.marker,
+                draw: one.draw,
+                emphasis: one.emphasis,
+            };
+            let markers = (one.draw != Draw::LineAndMarkers).then(|| series.draw(Draw::Points));
+            std::iter::once(series).chain(markers)
         })
         .collect();
     let values = Values::new(metric, log, look.unit, all.iter().flatten().map(|point| point.y));

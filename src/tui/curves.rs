@@ -7,7 +7,7 @@ use super::keymap::Action;
 use super::plot::{Draw, Point, Series};
 use super::theme::{Look, Role};
 use crate::analysis;
-use crate::analysis::{Axis, Bounds, CellResult, SummaryOf};
+use crate::analysis::{Axis, Bounds, CellResult, Sign, Signs, SummaryOf};
 use crate::plan::{Cache, Job};
 use crate::record::Severity;
 use crate::units::{self, Rates, column::Unit};
@@ -46,9 +46,9 @@ pub struct CurvePoint {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub name: String,
-    /// The backend's place among the backends of the results: its colour everywhere.
-    pub hue: usize,
-    /// Its place among the curves: its marker.
+    /// Its colour and marker.
+    pub sign: Sign,
+    /// Its place among the curves.
     pub index: usize,
     pub cache: Cache,
     /// Ascending in x.
@@ -219,17 +219,22 @@ pub fn axis<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Axis {
     Axis::best(jobs).unwrap_or(Axis::Block)
 }
 
-/// Returns the curves of these results, in the order of the plan; what all share is not in their
-/// names.
-pub fn curves(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> {
+/// Returns the curves of these results of a plan's `cells`, in the order of the plan; what all share
+/// is not in their names.
+pub fn curves(cells: &[Job], results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> {
     let mut names = Names::new(results, axis);
     names.axes.retain(|(_, differ)| *differ);
-    build_curves(&names, results, metric)
+    build_curves(&names, &Signs::new(cells, axis), results, metric)
 }
 
 /// Returns the same with whole names, for curves of several runs beside each other.
-pub fn whole_names(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> {
-    build_curves(&Names::new(results, axis), results, metric)
+pub fn whole_names(
+    cells: &[Job],
+    results: &[CellResult],
+    axis: Axis,
+    metric: Metric,
+) -> Vec<Curve> {
+    build_curves(&Names::new(results, axis), &Signs::new(cells, axis), results, metric)
 }
 
 /// Returns what the names of the curves leave out: `warm random`.
@@ -241,21 +246,21 @@ pub fn common(results: &[CellResult], axis: Axis) -> String {
     phrases.collect::<Vec<_>>().join(" ")
 }
 
-fn build_curves(names: &Names, results: &[CellResult], metric: Metric) -> Vec<Curve> {
+fn build_curves(
+    names: &Names,
+    signs: &Signs,
+    results: &[CellResult],
+    metric: Metric,
+) -> Vec<Curve> {
     let axis = names.axis;
     let mut curves: Vec<Curve> = Vec::new();
     let mut known: HashMap<Job, usize> = HashMap::new();
     for (index, result) in results.iter().enumerate() {
         let at = *known.entry(axis.without(&result.cell)).or_insert(curves.len());
         if at == curves.len() {
-            let hue = names
-                .backends
-                .iter()
-                .position(|id| *id == result.cell.backend.to_string())
-                .unwrap_or(0);
             curves.push(Curve {
                 name: names.name(&result.cell),
-                hue,
+                sign: signs.of(&result.cell),
                 index: at,
                 cache: result.cell.cache,
                 points: Vec::new(),
@@ -281,7 +286,6 @@ fn build_curves(names: &Names, results: &[CellResult], metric: Metric) -> Vec<Cu
 
 /// Returns what distinguishes the curves of these results.
 struct Names {
-    backends: Vec<String>,
     axis: Axis,
     /// The axes of a name behind the backend, and whether the results differ on them.
     axes: Vec<(Axis, bool)>,
@@ -289,21 +293,10 @@ struct Names {
 
 impl Names {
     fn new(results: &[CellResult], axis: Axis) -> Names {
-        let mut backends: Vec<String> = Vec::new();
-        let mut last = None;
-        for result in results
-            .iter()
-            .filter(|result| last.replace(&result.cell.backend) != Some(&result.cell.backend))
-        {
-            let name = result.cell.backend.to_string();
-            if !backends.contains(&name) {
-                backends.push(name);
-            }
-        }
         let cells = || results.iter().map(|result| &result.cell);
         let others = Axis::ALL.into_iter().filter(|other| ![Axis::Backend, axis].contains(other));
         let axes = others.map(|other| (other, other.differs(cells()))).collect();
-        Names { backends, axis, axes }
+        Names { axis, axes }
     }
 
     /// Returns `read warm`, with what else is not the default.

@@ -4,6 +4,9 @@
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
+use crate::analysis::Sign;
+use crate::backend::Shape;
+use crate::plan::Cache;
 use crate::report::{self, Spread};
 use crate::units::Rates;
 
@@ -30,6 +33,23 @@ pub enum Role {
     Wrong,
     /// Measured ceilings and other lines that are not series.
     Rule,
+    /// Where bytes came from.
+    Device,
+    PageCache,
+    Hole,
+    Unknown,
+}
+
+impl Role {
+    /// Returns the role of a source, as reports name it.
+    pub fn of_source(word: &str) -> Role {
+        match word {
+            "device" => Role::Device,
+            "cache" => Role::PageCache,
+            "hole" => Role::Hole,
+            _ => Role::Unknown,
+        }
+    }
 }
 
 /// How many colours the terminal shows.
@@ -172,15 +192,16 @@ impl Look {
         let (colour, modifier) = match role {
             Role::Text => (theme.text, Modifier::empty()),
             Role::Number => (theme.text, Modifier::BOLD),
-            Role::Dim | Role::Rule => (theme.dim, Modifier::empty()),
+            Role::Dim | Role::Rule | Role::Unknown => (theme.dim, Modifier::empty()),
             Role::Off => (theme.dim, Modifier::DIM),
             Role::Border => (theme.border, Modifier::empty()),
             Role::Focus => (theme.accent, Modifier::BOLD),
             Role::Title => (theme.text, Modifier::BOLD),
             Role::Key => (theme.accent, Modifier::empty()),
-            Role::Good => (theme.good, Modifier::empty()),
-            Role::Note => (theme.note, Modifier::empty()),
+            Role::Good | Role::PageCache => (theme.good, Modifier::empty()),
+            Role::Note | Role::Device => (theme.note, Modifier::empty()),
             Role::Misleading => (theme.misleading, Modifier::empty()),
+            Role::Hole => (theme.series[2], Modifier::empty()),
             Role::Wrong => (theme.wrong, Modifier::BOLD),
             Role::Selected => return self.selected(),
         };
@@ -223,10 +244,36 @@ impl Look {
         self.coloured(self.theme.series[index % self.theme.series.len()])
     }
 
-    /// Returns the marker of a series: it differs where colours do not.
-    pub fn marker(&self, index: usize) -> char {
-        const UNICODE: [char; 8] = ['●', '▲', '■', '◆', '○', '△', '□', '◇'];
-        const ASCII: [char; 8] = ['o', '^', '#', '*', 'x', '+', '%', '@'];
+    /// Returns the marker of a series; it differs where colours do not.
+    pub fn marker(&self, sign: Sign) -> char {
+        // Behind the digits the letters that no backend has.
+        const EXTRA: &[u8] = b"123456789bhjoxyBHJOXY";
+        let own = sign.identity;
+        if sign.extra > 0 {
+            return char::from(EXTRA[(sign.extra - 1) % EXTRA.len()]);
+        }
+        let unicode = self.glyphs == Glyphs::Unicode;
+        let shape = if unicode { own.shape } else { Shape::Letter };
+        let (filled, hollow) = match shape {
+            Shape::Circle => ('●', '○'),
+            Shape::Square => ('■', '□'),
+            Shape::Up => ('▲', '∆'),
+            Shape::Right => ('►', '>'),
+            Shape::Left => ('◄', '<'),
+            Shape::Letter => (own.letter, own.letter.to_ascii_lowercase()),
+        };
+        match sign.cache {
+            Cache::Cold => filled,
+            Cache::Warm => hollow,
+            Cache::AsIs if unicode => own.third.0,
+            Cache::AsIs => own.third.1,
+        }
+    }
+
+    /// Returns the marker of one of several things that are no backends, by its index.
+    pub fn ordinal(&self, index: usize) -> char {
+        const UNICODE: [char; 8] = ['●', '▲', '■', '►', '○', '∆', '□', '◊'];
+        const ASCII: [char; 8] = ['o', '^', '#', '*', '%', '@', '&', '~'];
         let set = if self.glyphs == Glyphs::Unicode { UNICODE } else { ASCII };
         set[index % set.len()]
     }
@@ -309,7 +356,10 @@ fn nearest_of_sixteen(r: u8, g: u8, b: u8) -> Color {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
+    use crate::backend::{BACKENDS, identity};
 
     #[test]
     fn without_colours_nothing_has_one() {
@@ -340,9 +390,27 @@ mod tests {
     }
 
     #[test]
-    fn series_differ_by_marker() {
+    fn backends_differ_by_marker_in_every_state_of_the_cache() {
+        let all = |look: &Look| -> Vec<char> {
+            let signs = BACKENDS.iter().map(|backend| identity(backend.info().id));
+            signs
+                .flat_map(|identity| {
+                    Cache::ALL.iter().map(move |cache| Sign { identity, cache: *cache, extra: 0 })
+                })
+                .map(|sign| look.marker(sign))
+                .collect()
+        };
+        for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
+            let markers = all(&Look { glyphs, ..Look::default() });
+            let different: HashSet<char> = markers.iter().copied().collect();
+            assert_eq!(different.len(), markers.len(), "{glyphs:?}");
+        }
+    }
+
+    #[test]
+    fn things_in_a_row_differ_by_marker() {
         let look = Look::default();
-        let markers: std::collections::HashSet<char> = (0..8).map(|i| look.marker(i)).collect();
+        let markers: HashSet<char> = (0..8).map(|i| look.ordinal(i)).collect();
         assert_eq!(markers.len(), 8);
     }
 }

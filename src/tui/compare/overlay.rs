@@ -7,7 +7,7 @@ use crate::tui::session_view::SessionView;
 /// One curve of one session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Index into the sessions: its colour.
+    /// Index into the sessions: how its line is drawn.
     pub session: usize,
     pub curve: Curve,
 }
@@ -51,7 +51,7 @@ impl Overlay {
         };
         let metric = [metric].iter().chain(Metric::ALL).copied().find(has).unwrap_or(metric);
         let each = |(session, shown): (usize, &SessionView)| {
-            curves::whole_names(&shown.results, axis, metric)
+            curves::whole_names(&shown.session.plan.cells, &shown.results, axis, metric)
                 .into_iter()
                 .map(move |curve| Line { session, curve })
                 .collect::<Vec<_>>()

@@ -218,7 +218,12 @@ impl Run {
             self.stale.remove(cell);
         }
         if !due.is_empty() {
-            self.view.curves = curves::curves(&self.results, self.view.axis, self.view.metric());
+            self.view.curves = curves::curves(
+                &self.view.plan.cells,
+                &self.results,
+                self.view.axis,
+                self.view.metric(),
+            );
         }
     }
 }

@@ -8,7 +8,7 @@ use super::run_warnings::RunWarnings;
 use super::series::{Measure, Series, per_second};
 use super::step::Step;
 use super::window::{Axes, Zoom};
-use crate::analysis::{Axis, Bounds};
+use crate::analysis::{Axis, Bounds, Sign, Signs};
 use crate::engine;
 use crate::engine::moves_data;
 use crate::plan::{Job, Plan, ProbeCell};
@@ -83,8 +83,8 @@ impl Recent {
 pub struct RunView {
     pub plan: Arc<Plan>,
     pub target: String,
-    /// The backend's colour, per cell.
-    pub hues: Vec<usize>,
+    /// What each cell is drawn with.
+    pub signs: Vec<Sign>,
     /// Seconds of the run, without pauses.
     pub now: f64,
     pub series: Series,
@@ -112,21 +112,15 @@ pub struct RunView {
 
 impl RunView {
     pub fn new(plan: Arc<Plan>) -> RunView {
-        let mut backends: Vec<String> = Vec::new();
-        let mut hue = |job: &Job| {
-            let name = job.backend.to_string();
-            backends.iter().position(|known| *known == name).unwrap_or_else(|| {
-                backends.push(name);
-                backends.len() - 1
-            })
-        };
+        let axis = curves::axis(plan.cells.iter());
+        let signs = Signs::new(&plan.cells, axis);
         RunView {
-            hues: plan.cells.iter().map(&mut hue).collect(),
+            signs: plan.cells.iter().map(|job| signs.of(job)).collect(),
             target: crate::tui::session_view::describe_targets(&plan),
             now: 0.0,
             series: Series::default(),
             axes: Axes::default(),
-            axis: curves::axis(plan.cells.iter()),
+            axis,
             curves: Vec::new(),
             expected: Vec::new(),
             ceilings: Vec::new(),
@@ -155,8 +149,13 @@ impl RunView {
         }
     }
 
+    pub fn sign(&self, cell: u32) -> Option<Sign> {
+        self.signs.get(cell as usize).copied()
+    }
+
+    /// Returns the colour of the cell's backend.
     pub fn hue(&self, cell: u32) -> usize {
-        self.hues.get(cell as usize).copied().unwrap_or(0)
+        self.sign(cell).map_or(0, |sign| sign.hue())
     }
 
     /// Returns the current cell.

@@ -54,7 +54,7 @@ pub struct Series<'a> {
     pub name: &'a str,
     pub points: &'a [Point],
     pub style: Style,
-    /// [`Look::marker`]; also shows a point that has no neighbour.
+    /// [`Look::marker`] or [`Look::ordinal`]; also shows a point that has no neighbour.
     pub marker: char,
     pub draw: Draw,
     /// Bold, and above the others.
@@ -62,13 +62,13 @@ pub struct Series<'a> {
 }
 
 impl<'a> Series<'a> {
-    /// Returns the curve with this index in colour and marker.
+    /// Returns the curve with this index in colour and marker, of things that are no backends.
     pub fn new(look: &Look, index: usize, name: &'a str, points: &'a [Point]) -> Series<'a> {
         Series {
             name,
             points,
             style: look.series(index),
-            marker: look.marker(index),
+            marker: look.ordinal(index),
             draw: Draw::Line,
             emphasis: false,
         }

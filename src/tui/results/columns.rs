@@ -1,7 +1,6 @@
 //! The table columns, built once for all rows: cell parameters, measurements, verdicts.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
 use super::column::{Column, Key, Look, text_column};
 use super::measured;
@@ -25,16 +24,6 @@ pub struct Sheet {
     pub results: usize,
     /// Each row in lower case, for the filter.
     pub texts: Vec<String>,
-}
-
-/// Returns the hue of each result's backend, the same as in the curves.
-pub fn hues(results: &[CellResult]) -> Vec<usize> {
-    let mut known: HashMap<String, usize> = HashMap::new();
-    let mut hue = |result: &CellResult| {
-        let next = known.len();
-        *known.entry(result.cell.backend.to_string()).or_insert(next)
-    };
-    results.iter().map(&mut hue).collect()
 }
 
 impl Sheet {

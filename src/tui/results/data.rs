@@ -1,8 +1,8 @@
 //! The displayed data of a session, built once: curves by metric, table columns, cell positions.
 
-use super::columns::{self, Sheet};
+use super::columns::Sheet;
 use super::measured;
-use crate::analysis::{Axis, Bounds, CellResult};
+use crate::analysis::{Axis, Bounds, CellResult, Sign, Signs};
 use crate::record::{Latency, Severity};
 use crate::report::Look;
 use crate::report::table::{Extra, extras};
@@ -46,8 +46,8 @@ pub struct Data {
     /// The x values of all points, ascending.
     pub xs: Vec<f64>,
     pub sheet: Sheet,
-    /// The hue of each result's backend.
-    pub hues: Vec<usize>,
+    /// What each result is drawn with.
+    pub signs: Vec<Sign>,
     /// Index in the plan of each result's cell.
     cells: Vec<usize>,
     /// Named ceilings of memory and device over the throughput curves, if measured.
@@ -66,7 +66,8 @@ impl Data {
         );
         let sheet = Sheet::new(&view, unit);
         let cells = cell_indexes(&view);
-        let hues = columns::hues(&view.results);
+        let signs = Signs::new(&view.session.plan.cells, axis);
+        let signs = view.results.iter().map(|result| signs.of(&result.cell)).collect();
         let common = curves::common(&view.results, axis);
         let ceilings = Bounds::from_session(&view.session)
             .lines()
@@ -87,7 +88,7 @@ impl Data {
             shared_warnings: Vec::new(),
             xs: Vec::new(),
             sheet,
-            hues,
+            signs,
             cells,
             ceilings,
         };
@@ -107,7 +108,8 @@ impl Data {
     /// Builds the curves of a metric.
     pub fn plot(&mut self, metric: Metric) {
         self.metric = metric;
-        self.curves = curves::curves(&self.view.results, self.axis, metric);
+        self.curves =
+            curves::curves(&self.view.session.plan.cells, &self.view.results, self.axis, metric);
         let results = &self.view.results;
         let jobs = results.iter().map(|result| &result.cell);
         self.expected = curves::expected_line(

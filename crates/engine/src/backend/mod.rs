@@ -19,6 +19,7 @@ mod buffers;
 mod copy_range;
 mod error;
 mod getpid;
+mod identity;
 mod kind;
 mod map_unmap;
 mod mmap;
@@ -41,6 +42,7 @@ mod wide_copy;
 
 pub use buffers::written_block;
 pub use error::{BackendError, IoFault, Unsupported};
+pub use identity::{HUES, Identity, Shape, identity};
 pub use kind::{Backend, Lane};
 pub use target::Target;
 pub use work::Work;

@@ -264,7 +264,7 @@ fn session_lines(
         let target = pane::fit_front(&side.target, width.saturating_sub(head + 1));
         let dim = look.style(Role::Dim);
         Line::from(vec![
-            Span::styled(format!(" {} {} ", side.letter, look.marker(at)), look.series(at)),
+            Span::styled(format!(" {} {} ", side.letter, look.ordinal(at)), look.series(at)),
             Span::styled(
                 format!("{name}{}  ", " ".repeat(wide - pane::width(&name))),
                 look.style(if now { Role::Title } else { Role::Dim }),

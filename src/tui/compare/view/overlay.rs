@@ -9,6 +9,7 @@ use crate::tui::compare::layout::beside_legend;
 use crate::tui::compare::overlay::Overlay;
 use crate::tui::curve_chart::{self, Axes, Drawn};
 use crate::tui::keymap::{Action, key_of};
+use crate::tui::plot::Draw;
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
@@ -39,8 +40,9 @@ pub fn draw(
         .enumerate()
         .map(|(at, line)| Drawn {
             curve: &line.curve,
-            style: look.series(line.session),
-            marker: look.marker(at),
+            style: look.series(line.curve.sign.hue()),
+            marker: look.marker(line.curve.sign),
+            draw: draw_of(line.session),
             emphasis: at == overlay.cursor,
         })
         .collect();
@@ -62,6 +64,15 @@ pub fn draw(
         );
     }
     self::legend(look, compared, overlay, x, legend, buf);
+}
+
+/// Returns how the lines of a session are drawn: colour and marker tell the series.
+fn draw_of(session: usize) -> Draw {
+    match session {
+        0 => Draw::LineAndMarkers,
+        1 => Draw::Dashed,
+        _ => Draw::Dotted,
+    }
 }
 
 /// A row of the legend.
@@ -158,9 +169,10 @@ fn curve_line(
     let name = pane::fit(compared.name(line.session), room);
     let pad = " ".repeat(room.saturating_sub(pane::width(&name)));
     let (figure, unit) = value.split_once(' ').unwrap_or((&value, ""));
-    let hue = look.series(line.session);
+    let hue = look.series(line.curve.sign.hue());
     Line::from(vec![
-        Span::styled(format!("  {} {} ", look.marker(at), compared.letter(line.session)), hue),
+        Span::styled(format!("  {} ", look.marker(line.curve.sign)), hue),
+        Span::styled(format!("{} ", compared.letter(line.session)), look.style(Role::Title)),
         Span::styled(name + &pad, look.style(Role::Text)),
         Span::styled(format!(" {figure} "), look.style(Role::Number)),
         Span::styled(unit.to_string(), look.style(Role::Dim)),

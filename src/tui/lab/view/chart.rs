@@ -117,7 +117,7 @@ fn draw_values(lab: &Lab, look: &Look, curves: &Curves, area: Rect, buf: &mut Bu
             .map_or("-".into(), |point| curves.unit.show(point.y));
         let (number, unit) = value.split_once(' ').unwrap_or((&value, ""));
         let parts = vec![
-            Span::styled(format!("{} ", look.marker(index)), look.series(index)),
+            Span::styled(format!("{} ", look.ordinal(index)), look.series(index)),
             Span::styled(format!("{number:>6}"), look.style(Role::Number)),
             Span::styled(format!(" {unit:<6}"), look.style(Role::Dim)),
             Span::styled(

@@ -9,7 +9,7 @@ use crate::tui::theme::{Look, Role};
 pub fn sign(look: &Look, at: usize) -> (char, Style) {
     // Starts with a diamond, which no bar has; the markers repeat after eight.
     const ORDER: [usize; 8] = [3, 1, 2, 0, 7, 5, 6, 4];
-    (look.marker(ORDER[at % ORDER.len()]), look.series(at + 1))
+    (look.ordinal(ORDER[at % ORDER.len()]), look.series(at + 1))
 }
 
 /// Returns the style of a bar: times in the accent colour, other units in another, and the running

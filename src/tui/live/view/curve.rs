@@ -35,8 +35,8 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let curves = view.curves.iter().zip(&points).map(|(curve, points)| Series {
         name: &curve.name,
         points,
-        style: scene.look.series(curve.hue),
-        marker: scene.look.marker(curve.index),
+        style: scene.look.series(curve.sign.hue()),
+        marker: scene.look.marker(curve.sign),
         draw: Draw::LineAndMarkers,
         emphasis: false,
     });
@@ -79,7 +79,7 @@ fn bars(scene: &Scene, area: Rect, buf: &mut Buffer) {
         .iter()
         .zip(&figures)
         .map(|(curve, figure)| {
-            Bar::new(&curve.name, value(curve), scene.look.series(curve.hue), figure)
+            Bar::new(&curve.name, value(curve), scene.look.series(curve.sign.hue()), figure)
         })
         .collect();
     Bars::new(scene.look, &bars).render(area, buf);

@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use super::scene::Scene;
 use super::text::{figure, frame, span, stacked_bar};
 use super::{latency, warnings};
+use crate::analysis::Sign;
 use crate::plan::Job;
 use crate::record::{Phase, Severity, Source};
 use crate::tui::live::layout::Places;
@@ -92,7 +93,8 @@ impl Rows<'_> {
         };
         let room = usize::from(self.area.width).saturating_sub(which.len() + 1);
         let label = pane::fit(&job.label(), room.saturating_sub(2));
-        let marker = Span::styled(look.glyph("● ", "* "), look.series(view.hue(cell)));
+        let sign = view.sign(cell).unwrap_or_else(|| Sign::of(job));
+        let marker = Span::styled(format!("{} ", look.marker(sign)), look.series(sign.hue()));
         let gap = " ".repeat((room + 1).saturating_sub(pane::width(&label) + 2));
         self.put(
             vec![
@@ -275,10 +277,10 @@ impl Rows<'_> {
 
 fn source_shares(source: &Source) -> Vec<(f64, Role)> {
     vec![
-        (source.device, Role::Note),
-        (source.page_cache, Role::Good),
-        (source.hole, Role::Misleading),
-        (source.unknown, Role::Dim),
+        (source.device, Role::Device),
+        (source.page_cache, Role::PageCache),
+        (source.hole, Role::Hole),
+        (source.unknown, Role::Unknown),
     ]
 }
 

@@ -6,6 +6,7 @@ use ratatui::text::Span;
 
 use super::scene::Scene;
 use super::text::{figure, frame, span};
+use crate::backend::HUES;
 use crate::record::LaneSample;
 use crate::tui::live::series::{Measure, Slice};
 use crate::tui::plot::{Axis, Chart, Point, Scale, Series};
@@ -37,12 +38,7 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
     // A full window ends now, at 0: labels stay in place while the lines move.
     let is_sliding = scene.zoom.is_sliding(view.now);
     let zero = if is_sliding { view.now } else { 0.0 };
-    let lines = build_lines(
-        view.series.slices_since(from),
-        measure,
-        (zero, from),
-        view.hues.iter().max().map_or(0, |most| most + 1),
-    );
+    let lines = build_lines(view.series.slices_since(from), measure, (zero, from), HUES);
     let series: Vec<Series> = lines
         .iter()
         .enumerate()

@@ -80,9 +80,9 @@ fn value(results: &Results, curve: &Curve) -> f64 {
 }
 
 fn curve_row(look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
-    let (value, style) = (value(results, curve), look.series(curve.hue));
+    let (value, style) = (value(results, curve), look.series(curve.sign.hue()));
     Row {
-        label: format!("{} {}", look.marker(curve.index), curve.name),
+        label: format!("{} {}", look.marker(curve.sign), curve.name),
         value,
         style: if curve.cache == Cache::Cold { style.add_modifier(Modifier::DIM) } else { style },
         figure: if value.is_nan() { "off".into() } else { data.metric.show(value, look.unit) },

@@ -52,8 +52,8 @@ fn chart_parts<'a>(look: &Look, results: &Results, data: &'a Data) -> ChartParts
         let series_of = |points: &'a [Point], draw| Series {
             name: "",
             points,
-            style: look.series(curve.hue),
-            marker: look.marker(curve.index),
+            style: look.series(curve.sign.hue()),
+            marker: look.marker(curve.sign),
             draw,
             emphasis: selected,
         };
@@ -65,7 +65,7 @@ fn chart_parts<'a>(look: &Look, results: &Results, data: &'a Data) -> ChartParts
                 ..series_of(&drawn.means, Draw::Dashed)
             });
         }
-        // A backend has one hue: its cold curve is dashed.
+        // Beside its filled markers: between them a line shows what is cold.
         if curve.cache == Cache::Cold {
             series.push(series_of(&drawn.medians, Draw::Dashed));
             series.push(Series { name: &curve.name, ..series_of(&drawn.medians, Draw::Points) });

@@ -142,12 +142,9 @@ impl Readout {
     fn row(&self, look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
         let is_off = results.is_hidden(curve);
         let role = |role: Role| look.style(if is_off { Role::Off } else { role });
-        let hue = if is_off { look.style(Role::Off) } else { look.series(curve.hue) };
-        let marker = if is_off {
-            look.glyph("·", ".").into()
-        } else {
-            look.marker(curve.index).to_string()
-        };
+        let hue = if is_off { look.style(Role::Off) } else { look.series(curve.sign.hue()) };
+        let marker =
+            if is_off { look.glyph("·", ".").into() } else { look.marker(curve.sign).to_string() };
         let mut row = vec![(marker, hue), (curve.name.clone(), role(Role::Text))];
         let Some((point, result)) =
             point_at(curve, self.x).and_then(|p| Some((p, data.results().get(p.result)?)))

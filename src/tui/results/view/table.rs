@@ -220,9 +220,10 @@ fn draw_row(
         let indent =
             if column.right { column.width.saturating_sub(pane::width(text)) as u16 } else { 0 };
         let (text, style) = match (column.look, result) {
-            (column::Look::Backend, Some(_)) => {
-                (text.as_str(), data.hues.get(row).map_or(Style::new(), |hue| look.series(*hue)))
-            }
+            (column::Look::Backend, Some(_)) => (
+                text.as_str(),
+                data.signs.get(row).map_or(Style::new(), |sign| look.series(sign.hue())),
+            ),
             (_, None) => (text.as_str(), look.style(Role::Dim)),
             (column::Look::Main, _) => (text.as_str(), look.style(Role::Number)),
             (column::Look::Badge, Some(result)) => {

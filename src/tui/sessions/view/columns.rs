@@ -90,7 +90,7 @@ impl Columns {
     pub fn row(&self, look: &Look, listed: &Listed, sessions: &Sessions) -> Line<'static> {
         let unreadable = listed.state == State::Unreadable;
         let mark = match sessions.mark_of(&listed.id) {
-            Some(at) => Span::styled(format!(" {} ", look.marker(at)), look.series(at)),
+            Some(at) => Span::styled(format!(" {} ", look.ordinal(at)), look.series(at)),
             None => Span::raw("   "),
         };
         let name_style =

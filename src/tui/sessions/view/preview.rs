@@ -93,7 +93,7 @@ fn draw_preview(look: &Look, listed: &Listed, shown: &SessionView, area: Rect, b
     ])
     .areas(area);
     draw_lines(facts, above, buf);
-    let looks = |curve: &Curve| (look.series(curve.hue), look.marker(curve.index));
+    let looks = |curve: &Curve| (look.series(curve.sign.hue()), look.marker(curve.sign));
     let drawn: Vec<Drawn> = curves.iter().map(|curve| Drawn::new(curve, looks(curve))).collect();
     if drawn.is_empty() {
         draw_lines(probes(look, shown, width), plot, buf);
@@ -138,9 +138,10 @@ fn probes(look: &Look, shown: &SessionView, width: usize) -> Vec<Line<'static>> 
 
 /// Builds curves of throughput, or of calls if no bytes are moved.
 fn build_curves(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>) {
-    let throughput = curves::curves(&shown.results, axis, Metric::Throughput);
+    let curves = |metric| curves::curves(&shown.session.plan.cells, &shown.results, axis, metric);
+    let throughput = curves(Metric::Throughput);
     if throughput.is_empty() {
-        return (Metric::Operations, curves::curves(&shown.results, axis, Metric::Operations));
+        return (Metric::Operations, curves(Metric::Operations));
     }
     (Metric::Throughput, throughput)
 }
@@ -196,7 +197,8 @@ fn flow(
 /// Returns the curves by marker and name, as many to a line as fit.
 fn legend(look: &Look, curves: &[Curve], width: usize) -> Vec<Line<'static>> {
     let entry = |curve: &Curve| {
-        let marker = Span::styled(format!("{} ", look.marker(curve.index)), look.series(curve.hue));
+        let (marker, style) = (look.marker(curve.sign), look.series(curve.sign.hue()));
+        let marker = Span::styled(format!("{marker} "), style);
         vec![marker, Span::styled(curve.name.clone(), look.style(Role::Text))]
     };
     flow(curves.iter().map(entry).collect(), &Span::raw("   "), width)

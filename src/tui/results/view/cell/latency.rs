@@ -75,7 +75,7 @@ fn histogram(s: Scene, area: Rect, buf: &mut Buffer) {
     fn brief(nanos: f64) -> String {
         units::show_nanos(nanos).replace(".00", "").replace(".0 ", " ")
     }
-    let style = s.look.series(s.data.hues.get(s.index).copied().unwrap_or(0));
+    let style = s.look.series(s.hue());
     // Rare operations are of interest here.
     Histogram::new(s.look, &bins, &brief, style).marks(&marks).rare(true).render(area, buf);
 }

@@ -20,6 +20,11 @@ pub struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
+    /// Returns the colour of the cell's backend.
+    pub fn hue(&self) -> usize {
+        self.data.signs.get(self.index).map_or(0, |sign| sign.hue())
+    }
+
     pub fn heading(&self, text: &str) -> Line<'static> {
         Line::styled(text.to_string(), self.look.style(Role::Title))
     }

@@ -8,16 +8,6 @@ use crate::report::table::origin;
 use crate::tui::plot::{Bar, Bars, Part};
 use crate::tui::theme::Role;
 
-/// Returns the style of a source: only device and page cache are trusted.
-fn role(word: &str) -> Role {
-    match word {
-        "device" => Role::Good,
-        "cache" => Role::Note,
-        "hole" => Role::Wrong,
-        _ => Role::Misleading,
-    }
-}
-
 pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
     let Some(source) = &s.result.source else { return Vec::new() };
     let parts = origin::source_shares(source);
@@ -26,7 +16,10 @@ pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
         move |area: ratatui::layout::Rect, buf: &mut ratatui::buffer::Buffer| {
             let pieces = parts
                 .iter()
-                .map(|(word, share)| Part { value: *share, style: s.look.style(role(word)) })
+                .map(|(word, share)| Part {
+                    value: *share,
+                    style: s.look.style(Role::of_source(word)),
+                })
                 .collect();
             let bar = [Bar::stacked("", pieces, "")];
             Bars::new(s.look, &bar).max(1.0).render(area, buf);
@@ -34,7 +27,10 @@ pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
     };
     let mut words = Vec::new();
     for (word, share) in &parts {
-        words.push(Span::styled(s.look.glyph("■ ", "# ").to_string(), s.look.style(role(word))));
+        words.push(Span::styled(
+            s.look.glyph("■ ", "# ").to_string(),
+            s.look.style(Role::of_source(word)),
+        ));
         words.push(Span::styled(format!("{word} "), s.look.style(Role::Text)));
         words.push(Span::styled(
             format!("{}   ", origin::percent(*share)),

@@ -68,7 +68,7 @@ fn points(metric: Metric, series: &TrialSeries) -> Vec<Point> {
 }
 
 fn draw(s: Scene, points: &[Point], factor: f64, area: Rect, buf: &mut Buffer) {
-    let hue = s.data.hues.get(s.index).copied().unwrap_or(0);
+    let hue = s.hue();
     let series =
         Series { style: s.look.series(hue), ..Series::new(s.look, 0, "", points).draw(Draw::Step) };
     let show = |value: f64| column::figure(value / factor);

@@ -94,7 +94,7 @@ fn dots(s: Scene, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buff
     let plain = select(&|at| !is_outlier(at) && !trials[at].short);
     let apart = select(&is_outlier);
     let short = select(&|at| !is_outlier(at) && trials[at].short);
-    let hue = s.data.hues.get(s.index).copied().unwrap_or(0);
+    let hue = s.hue();
     let dot = |points, style, marker| Series {
         name: "",
         points,
@@ -104,8 +104,8 @@ fn dots(s: Scene, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buff
         emphasis: false,
     };
     let all = [
-        dot(plain.as_slice(), s.look.series(hue), s.look.marker(0)),
-        dot(&short, s.look.style(Role::Dim), s.look.marker(4)),
+        dot(plain.as_slice(), s.look.series(hue), s.look.ordinal(0)),
+        dot(&short, s.look.style(Role::Dim), s.look.ordinal(4)),
         dot(&apart, s.look.style(Role::Misleading), '!'),
     ];
     let values = trials.iter().map(|trial| value(metric, trial)).filter(|value| value.is_finite());
