@@ -31,6 +31,12 @@ pub enum SessionError {
         "'{0}' is a built-in reference: it can be shown, compared and exported, but not changed or run"
     )]
     Reference(&'static str),
+    #[error(
+        "'{0}' is a built-in reference: a report has figures and no course, so it cannot be replayed"
+    )]
+    ReferenceReplay(&'static str),
+    #[error("session '{id}' cannot be replayed: {why}")]
+    NoReplay { id: String, why: &'static str },
     #[error("'{}' matches {count} sessions: {}{}; use a longer part of the id", clean::brief(.text, 80), .near.join(", "), if .near.len() < *.count { ", .." } else { "" })]
     Ambiguous { text: String, count: usize, near: Vec<String> },
     #[error("'{}' is not a valid session name: use 1 to {} printable characters", clean::brief(.0, 80), super::schema::NAME_LENGTH)]
@@ -46,6 +52,14 @@ pub enum SessionError {
 impl SessionError {
     pub(super) fn io(what: &'static str, path: &Path, source: io::Error) -> SessionError {
         SessionError::Io { what, path: path.into(), source }
+    }
+
+    /// Returns the error of a replay: a reference has other reasons against it than a change.
+    pub fn into_replay(self) -> SessionError {
+        match self {
+            SessionError::Reference(id) => SessionError::ReferenceReplay(id),
+            other => other,
+        }
     }
 
     /// Returns the message with the most important part first: its end is cut off if room is short.

@@ -24,6 +24,7 @@ mod schema;
 mod seal;
 mod sink;
 mod store;
+mod timeline;
 mod write;
 
 #[cfg(test)]
@@ -42,4 +43,5 @@ pub use open::open;
 pub use references::{Reference, reference, references};
 pub use schema::NAME_LENGTH;
 pub use store::{find, folder};
+pub use timeline::{DEMO_ID, Timeline, demo, timeline};
 pub use write::{NewSession, Recorder};

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 
 use super::keymap::Action;
 use super::popup::Popup;
+use super::replayed::Replayed;
 use super::screen::Screen;
 use super::theme::Look;
 use super::toast::Toasts;
@@ -121,8 +122,14 @@ pub enum Request {
     Go(Screen),
     /// Run a plan and show its progress.
     Start(Arc<Plan>),
+    /// Replay a session on Live.
+    Replay(Replayed),
     /// Report that a run is in progress and no other can start.
     RefuseRun,
+    /// Leave the replay: show the results of its session, or go back.
+    EndReplay {
+        shows_results: bool,
+    },
     /// Pause the run, skip a cell, or stop the run.
     Steer(Action),
     /// Toggle the comparison mark of a session.

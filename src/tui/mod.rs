@@ -11,7 +11,7 @@
 //! | the screens | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
 //! | what a screen gets besides its own state, and may request from the rest | [`context`] |
 //! | over the screens | [`popup`], [`export`], [`toast`] |
-//! | sessions, as several screens show them | [`session_view`], [`session_name`] |
+//! | sessions, as several screens show them, and to be replayed | [`session_view`], [`session_name`], [`replayed`] |
 //! | results as curves, and their charts | [`curves`], [`curve_chart`], [`values`], [`plot`] |
 //! | colours and glyphs by role | [`theme`] |
 //!
@@ -37,6 +37,7 @@ pub mod popup;
 pub mod probe_plan;
 pub mod question;
 pub mod remember;
+pub mod replayed;
 pub mod results;
 pub mod screen;
 pub mod session_name;

@@ -139,6 +139,7 @@ impl Model {
     /// Returns whether the picture changes without input: a clock is visible, or a message expires.
     pub fn ticks(&self) -> bool {
         self.running()
+            || (self.live.is_playing() && self.screen == Screen::Live)
             || !self.toasts.is_empty()
             || self.leaving.is_some()
             || self.setup.is_waiting()

@@ -11,6 +11,7 @@ use super::keys::Key;
 use super::lab::{LocalProbes, MarkedSession};
 use super::question::Question;
 use super::remember::Remembered;
+use super::replayed::{ReplayInput, Replayed, Speed};
 use super::session_view::{Preview, SessionView};
 use super::setup::{Inspection, Listing};
 use crate::engine::Proposed;
@@ -106,6 +107,8 @@ pub enum Msg {
         cell: u32,
         samples: Vec<Samples>,
     },
+    /// A session with the events of its run, to be replayed.
+    Replay(Result<Box<ReplayInput>, String>),
     /// The plan of a session made new, to be run.
     Again(Result<Box<Plan>, String>),
     PresetSaved(Result<Box<Preset>, String>),
@@ -166,6 +169,11 @@ pub enum Effect {
         cell: u32,
     },
     Again(String),
+    /// Load the events of a session's run.
+    Replay {
+        of: Replayed,
+        speed: Speed,
+    },
     Rename {
         id: String,
         name: String,

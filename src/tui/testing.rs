@@ -13,6 +13,7 @@ use super::lab;
 use super::live;
 use super::model::Model;
 use super::msg::{Effect, Msg};
+use super::replayed::{ReplayInput, Replayed, Speed};
 use super::session_view::SessionView;
 use super::setup::Setup;
 use super::theme::{Colours, Look};
@@ -21,7 +22,7 @@ use super::view;
 use crate::host::{Host, TargetFacts};
 use crate::plan::{Cache, Plan, Presets, Settings};
 use crate::record::{Ceilings, Grounds, Latency, Severity, Source, Trial, Verdict, Warning};
-use crate::session::{Session, testing};
+use crate::session::{Session, Timeline, testing};
 
 /// A model with a clock that only the test moves.
 pub struct Stage {
@@ -248,6 +249,13 @@ pub fn shown() -> SessionView {
         session(),
         Some("/home/me/.local/share/iotui/sessions/20261121-093011-ubuntu-iso.jsonl".into()),
     )
+}
+
+/// That session, to be replayed.
+pub fn replay_input() -> ReplayInput {
+    let shown = shown();
+    let timeline = Timeline::of(&shown.session);
+    ReplayInput { of: Replayed::Kept("first".into()), speed: Speed::default(), shown, timeline }
 }
 
 /// A machine with every fact known.

@@ -25,7 +25,7 @@ use crate::plan::{Plan, Settings, TargetSpec};
 use crate::record::{End, Event, Grounds, LaneSample, Phase, ProbeTrial, Progress, Sample};
 
 /// Any key that means something somewhere, and some that mean nothing.
-const KEYS: &str = "1 2 3 4 5 6 r x s f p d w e m c y t L v S a b B o n i u R D / . + - 0 : ? q h j k l g G \
+const KEYS: &str = "P < > 1 2 3 4 5 6 r x s f p d w e m c y t L v S a b B o n i u R D / . + - 0 : ? q h j k l g G \
     enter esc space tab shift-tab up down left right home end pgup pgdn ctrl-u ctrl-d ctrl-p ctrl-l ctrl-z backspace delete f1 f5 z ä 9";
 
 /// A message that cannot be cloned, made again each time.
@@ -133,6 +133,8 @@ fn answer() -> impl Strategy<Value = Msg> {
         built_by(|| Msg::Tick),
         built_by(|| Msg::Opened(Ok(Box::new(testing::shown())))),
         built_by(|| Msg::Opened(Err("no such session".into()))),
+        built_by(|| Msg::Replay(Ok(Box::new(testing::replay_input())))),
+        built_by(|| Msg::Replay(Err("it cannot be replayed".into()))),
         built_by(|| Msg::Again(Ok(Box::new(testing::plan())))),
         built_by(|| Msg::Again(Ok(Box::new(lab::tests::plan())))),
         built_by(|| Msg::Opened(Ok(Box::new(lab::tests::lab_session())))),

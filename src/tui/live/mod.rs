@@ -3,6 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | the run, its clock and pending requests | [`run`], [`step`] |
+//! | a replay: a run paced by the clock of the screen, and its keys | [`replay`], [`replay_keys`] |
 //! | the drawn run | [`run_view`], with [`series`], [`cell_progress`], [`run_warnings`] |
 //! | the time window, and axes that do not jump | [`window`] |
 //! | the state of the screen | [`state`] |
@@ -12,6 +13,8 @@
 
 mod cell_progress;
 mod layout;
+mod replay;
+mod replay_keys;
 mod run;
 mod run_view;
 mod run_warnings;
@@ -25,6 +28,7 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub use replay_keys::{begin_replay, click, end_replay};
 pub use state::Live;
 pub use update::{act, begin, end, handle_message, resume, stop, suspend, tick};
 pub use view::draw;

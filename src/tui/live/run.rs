@@ -49,7 +49,7 @@ pub enum Suspension {
     Resume,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Run {
     /// As it grows.
     pub session: Session,
@@ -194,6 +194,13 @@ impl Run {
             self.show_last(false);
             self.update_curves(false);
         }
+    }
+
+    /// Shows the run as it is at `now`.
+    pub fn show_at(&mut self, now: Duration) {
+        self.view.now = self.clock.seconds(now);
+        self.refreshed_at = None;
+        self.refresh(now);
     }
 
     /// Updates the results of cells with new trials, and the curves. A cell of many trials waits

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::replay::Replay;
 use super::run::{Run, Suspension};
 use super::run_view::RunView;
 use super::window::Zoom;
@@ -19,6 +20,8 @@ pub struct Frozen(pub RunView);
 #[derive(Debug, Default)]
 pub struct Live {
     pub run: Option<Run>,
+    /// A kept session that is replayed; never during a run.
+    pub replay: Option<Replay>,
     pub frozen: Option<Frozen>,
     /// The last picture of the previous run.
     pub last_view: Option<RunView>,
@@ -44,7 +47,13 @@ impl Live {
     /// Returns the picture to draw.
     pub fn run_view(&self) -> Option<&RunView> {
         let frozen = self.frozen.as_ref().map(|frozen| &frozen.0);
-        frozen.or(self.run.as_ref().map(|run| &run.view)).or(self.last_view.as_ref())
+        let run = self.run.as_ref().or(self.replay.as_ref().map(Replay::run));
+        frozen.or(run.map(|run| &run.view)).or(self.last_view.as_ref())
+    }
+
+    /// Returns whether a replay goes on by itself.
+    pub fn is_playing(&self) -> bool {
+        self.replay.as_ref().is_some_and(|replay| !replay.is_paused)
     }
 
     /// Returns the status of the current run for other screens.
@@ -62,7 +71,7 @@ impl Live {
     pub fn describe(&self, look: &Look) -> String {
         let more = look.glyph("…", "...");
         match &self.run {
-            None => "idle".into(),
+            None => self.replay.as_ref().map_or_else(|| "idle".into(), Replay::describe),
             Some(run) if run.stopping => format!("stopping{more}"),
             Some(run) if run.pausing && run.is_paused() => "paused".into(),
             Some(run) if run.pausing && run.suspended == Suspension::No => format!("pausing{more}"),
@@ -124,7 +133,8 @@ impl Live {
 
     /// Returns the target of the run.
     pub fn target(&self) -> String {
-        self.run.as_ref().map(|run| run.view.target.clone()).unwrap_or_default()
+        let run = self.run.as_ref().or(self.replay.as_ref().map(Replay::run));
+        run.map(|run| run.view.target.clone()).unwrap_or_default()
     }
 }
 

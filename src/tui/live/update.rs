@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::replay::Replay;
+use super::replay_keys;
 use super::run::{Run, Suspension};
 use super::state::{Frozen, Live};
 use super::step::Step;
@@ -18,6 +20,7 @@ use crate::tui::session_view::SessionView;
 /// Prepares for a run of `plan` on this machine.
 pub fn begin(live: &mut Live, now: Duration, host: Host, plan: &Arc<Plan>) {
     live.run = Some(Run::new(host, plan, now));
+    live.replay = None;
     live.last_view = None;
     live.frozen = None;
     live.session_id = String::new();
@@ -98,6 +101,9 @@ pub fn handle_message(live: &mut Live, ctx: &mut Context, msg: Msg) -> Vec<Effec
 
 /// Updates the picture to the current time.
 pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
+    if live.replay.is_some() {
+        return replay_keys::tick(live, ctx);
+    }
     let Live { run, zoom, .. } = live;
     let Some(run) = run else { return Vec::new() };
     run.view.now = run.clock.seconds(ctx.now);
@@ -122,6 +128,9 @@ fn update_title(run: &mut Run) -> Option<Effect> {
 }
 
 pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    if let Some(effects) = replay_keys::act(live, ctx, action) {
+        return effects;
+    }
     match action {
         Action::Pause => return pause(live).into_iter().collect(),
         Action::Skip => return skip(live, ctx).into_iter().collect(),
@@ -171,6 +180,7 @@ fn zoom(live: &mut Live, ctx: &Context, change: impl Fn(Zoom) -> Zoom) {
     let pictures = live
         .run
         .iter_mut()
+        .chain(live.replay.iter_mut().map(Replay::run_mut))
         .map(|run| &mut run.view)
         .chain(live.frozen.iter_mut().map(|f| &mut f.0))
         .chain(&mut live.last_view);

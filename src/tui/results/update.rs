@@ -8,6 +8,7 @@ use tui_input::Input;
 use super::state::{OpenCell, Results};
 use super::view::{answer, cell, chart, frame, table};
 use super::{copy, layout};
+use crate::session;
 use crate::tui::context::{Context, Request};
 use crate::tui::cursor::move_cursor;
 use crate::tui::curves::Metric;
@@ -15,6 +16,7 @@ use crate::tui::export::{Form, What};
 use crate::tui::keymap::{self, Action, Place};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
+use crate::tui::replayed::Replayed;
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
 use crate::tui::theme::Look;
@@ -87,6 +89,17 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
     let view = results.view()?;
     match action {
         Action::RunAgain => Some(vec![Effect::Again(view.session.id.clone())]),
+        Action::Replay => {
+            match &view.path {
+                Some(path) => ctx
+                    .request(Request::Replay(Replayed::Kept(path.to_string_lossy().into_owned()))),
+                None if view.session.id == session::DEMO_ID => {
+                    ctx.request(Request::Replay(Replayed::Demo))
+                }
+                None => ctx.fail("this session is not saved: it cannot be replayed"),
+            }
+            Some(Vec::new())
+        }
         Action::Copy => Some(vec![Effect::Copy(copy::clipboard_text(results))]),
         Action::Export => {
             let form =

@@ -12,6 +12,7 @@ use crate::tui::export::{Form, What};
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose, Then};
+use crate::tui::replayed::Replayed;
 use crate::tui::screen::Screen;
 use crate::tui::session_name;
 use crate::tui::session_view::{MAX_COMPARED, Preview};
@@ -62,6 +63,7 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
     match action {
         Action::Enter => return vec![Effect::Open(id)],
         Action::RunAgain => return vec![Effect::Again(id)],
+        Action::Replay => ctx.request(Request::Replay(Replayed::Kept(id))),
         Action::Copy => return vec![Effect::Copy(format!("iotui sessions show {id}"))],
         Action::Mark => mark(sessions, ctx, id),
         Action::Export if listed.state == State::Unreadable => {
@@ -249,6 +251,7 @@ pub fn is_offered(sessions: &Sessions, action: Action) -> bool {
         Action::Compare => !sessions.marks.is_empty(),
         Action::Enter
         | Action::RunAgain
+        | Action::Replay
         | Action::Mark
         | Action::Rename
         | Action::Delete

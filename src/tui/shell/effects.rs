@@ -27,10 +27,17 @@ pub struct Shell {
     runs: Runs,
     host: Arc<OnceLock<Host>>,
     looking: Arc<AtomicUsize>,
+    /// The choices are kept for the next start.
+    remembers: bool,
 }
 
 impl Shell {
-    pub fn new(guard: terminal::Guard, sender: UnboundedSender<Msg>, save: bool) -> Shell {
+    pub fn new(
+        guard: terminal::Guard,
+        sender: UnboundedSender<Msg>,
+        save: bool,
+        remembers: bool,
+    ) -> Shell {
         let host = Arc::new(OnceLock::new());
         Shell {
             guard,
@@ -38,6 +45,7 @@ impl Shell {
             sender,
             host,
             looking: Arc::default(),
+            remembers,
         }
     }
 
@@ -126,13 +134,17 @@ impl EffectHandler for Shell {
             Effect::Again(id) => {
                 self.look_up(move || Msg::Again(look_up::again(&id).map(Box::new)))
             }
+            Effect::Replay { of, speed } => {
+                self.look_up(move || Msg::Replay(look_up::record(of, speed).map(Box::new)))
+            }
             Effect::Rename { id, name } => self.look_up(move || look_up::rename(&id, &name)),
             Effect::Delete(id) => self.look_up(move || look_up::delete(&id)),
             Effect::SavePreset { id, question } => {
                 self.look_up(move || Msg::PresetSaved(look_up::save_preset(&id, &question)))
             }
             // A failure to save the last choice is not worth a message.
-            Effect::Remember(remembered) => drop(remembered.save()),
+            Effect::Remember(remembered) if self.remembers => drop(remembered.save()),
+            Effect::Remember(_) => {}
         }
         Done::Yes
     }

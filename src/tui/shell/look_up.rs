@@ -11,12 +11,13 @@ use crate::engine::{Proposal, infos, list_offers, propose as plan_for};
 use crate::host::{Host, Planned, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::runner;
-use crate::session::{self, Listed, Session};
+use crate::session::{self, Listed, Session, SessionError};
 use crate::sys::{fd, mounts};
 use crate::text::time::to_minute;
 use crate::tui::lab::{LocalProbes, MarkedSession};
 use crate::tui::msg::Msg;
 use crate::tui::question::Question;
+use crate::tui::replayed::{ReplayInput, Replayed, Speed};
 use crate::tui::session_view::Preview;
 use crate::tui::session_view::SessionView;
 use crate::tui::setup::{Entry, FileSystem, Inspection, Kind, Listing};
@@ -186,6 +187,20 @@ pub fn again(id: &str) -> Result<Plan, String> {
     let path = session::folder().and_then(|dir| session::find(&dir, id));
     let session = path.and_then(|path| session::load(&path)).map_err(|e| e.to_string())?;
     runner::replan(&session, &[], &[], false, &Settings::default()).map_err(|e| e.to_string())
+}
+
+/// Loads a session with the events of its run.
+pub fn record(of: Replayed, speed: Speed) -> Result<ReplayInput, String> {
+    let found = match &of {
+        Replayed::Demo => session::demo().map(|(session, timeline)| (session, timeline, None)),
+        Replayed::Kept(text) => session::folder()
+            .and_then(|dir| session::find(&dir, text).map_err(SessionError::into_replay))
+            .and_then(|path| {
+                session::timeline(&path).map(|(session, timeline)| (session, timeline, Some(path)))
+            }),
+    };
+    let (session, timeline, path) = found.map_err(|error| error.to_string())?;
+    Ok(ReplayInput { of, speed, shown: SessionView::new(session, path), timeline })
 }
 
 fn in_folder(

@@ -29,9 +29,10 @@ use super::model::Model;
 use super::msg::{Effect, Msg};
 use super::probe_plan;
 use super::remember::Remembered;
+use super::replayed::{Replayed, Speed};
 use super::setup::Setup;
 use super::theme::THEMES;
-use super::update::go;
+use super::update::{begin_replay, go};
 use crate::plan::{Op, Preset, Presets, Settings};
 use crate::report::{DisplayArgs, When, print_message};
 use crate::text::clean_text;
@@ -45,6 +46,37 @@ pub struct Screen {
     /// Color theme
     #[arg(long, help_heading = SCREEN, value_parser = theme_ids())]
     pub theme: Option<String>,
+    /// Replay the run of a saved session, without measuring: its id, name, `last` or path
+    #[arg(long, value_name = "SESSION", help_heading = SCREEN, conflicts_with = "demo")]
+    pub replay: Option<String>,
+    /// Replay an example; reads and writes no file
+    #[arg(long, help_heading = SCREEN)]
+    pub demo: bool,
+    /// Speed of a replay, 1 to 100 times that of the run [default: 10]
+    #[arg(long, value_name = "TIMES", help_heading = SCREEN, value_parser = speeds())]
+    pub speed: Option<u32>,
+}
+
+impl Screen {
+    /// Returns the session to replay, and how fast.
+    fn replayed(&self, asked: &Asked) -> anyhow::Result<Option<(Replayed, Speed)>> {
+        let of = match &self.replay {
+            Some(text) => Replayed::Kept(text.clone()),
+            None if self.demo => Replayed::Demo,
+            None if self.speed.is_some() => anyhow::bail!("--speed is for --replay and --demo"),
+            None => return Ok(None),
+        };
+        let is_run = asked.preset.is_some() || asked.settings != Settings::default();
+        if is_run || asked.dir.is_some() || !asked.files.is_empty() {
+            let option = if self.demo { "--demo" } else { "--replay" };
+            anyhow::bail!("{option} measures nothing: it takes no file and no option of a run");
+        }
+        Ok(Some((of, self.speed.map_or_else(Speed::default, Speed::new))))
+    }
+}
+
+fn speeds() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=i64::from(Speed::MAX))
 }
 
 const SCREEN: &str = "Full screen";
@@ -81,12 +113,19 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
         anyhow::bail!("a dumb terminal cannot show the screen: use iotui --batch [FILE]");
     }
     let save = asked.save;
-    let (mut model, first) = begin(args, asked)?;
+    let replayed = args.replayed(&asked)?;
+    let remembers = !args.demo;
+    let (mut model, mut first) = begin(args, asked)?;
+    if let Some((of, speed)) = replayed {
+        let input = look_up::record(of, speed).map_err(anyhow::Error::msg)?;
+        // Nothing is looked up for Setup before it is shown.
+        first = begin_replay(&mut model, input);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("cannot start")?;
-    let code = runtime.block_on(on_terminal(args, &mut model, first, save));
+    let code = runtime.block_on(on_terminal(args, &mut model, first, (save, remembers)));
     // A thread may still be blocked by a file system that hangs.
     runtime.shutdown_background();
     for line in model.farewell().lines {
@@ -97,7 +136,7 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
 
 fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let Asked { files, dir, preset, settings, color, ascii, shown, presets, .. } = asked;
-    let remembered = Remembered::load();
+    let remembered = if args.demo { Remembered::default() } else { Remembered::load() };
     let chosen = args.theme.as_deref().map(theme).transpose()?;
     let kept = remembered.theme.as_deref().and_then(|name| theme(name).ok());
     fn env(name: &str) -> Option<String> {
@@ -177,7 +216,7 @@ async fn on_terminal(
     args: &Screen,
     model: &mut Model,
     first: Vec<Effect>,
-    save: bool,
+    (save, remembers): (bool, bool),
 ) -> anyhow::Result<u8> {
     let (sender, receiver) = unbounded_channel();
     let panicked = sender.clone();
@@ -189,7 +228,7 @@ async fn on_terminal(
     // The guard shows the cursor again; ratatui's own drop would too, and panic where neither the
     // screen nor an error can be shown.
     let mut screen = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(std::io::stdout()))?);
-    let mut handler = effects::Shell::new(guard, sender, save);
+    let mut handler = effects::Shell::new(guard, sender, save, remembers);
     let code = app::App::new(&mut screen, model, &mut handler).run(first, input, receiver).await;
     handler.finish();
     drop(handler);

@@ -19,6 +19,7 @@ pub mod run;
 mod screens;
 
 pub use navigate::go;
+pub use run::begin_replay;
 
 use std::time::Duration;
 
@@ -67,7 +68,8 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             go(model, screen)
         }
         Msg::Again(Ok(plan)) => run::start(model, (*plan).into()),
-        Msg::Opened(Err(why)) | Msg::Again(Err(why)) | Msg::Failed(why) => {
+        Msg::Replay(Ok(input)) => run::begin_replay(model, *input),
+        Msg::Opened(Err(why)) | Msg::Again(Err(why)) | Msg::Replay(Err(why)) | Msg::Failed(why) => {
             model.toasts.fail(now, why);
             Vec::new()
         }

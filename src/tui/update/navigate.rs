@@ -9,7 +9,11 @@ use crate::tui::{host, lab, setup};
 pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
     model.screen = screen;
     match screen {
-        Screen::Setup => setup::enter(&mut model.setup),
+        Screen::Setup => {
+            // After a replay that the program began with, the machine is not known yet.
+            let host = model.host.host.is_none().then_some(Effect::Host);
+            setup::enter(&mut model.setup).into_iter().chain(host).collect()
+        }
         Screen::Sessions => vec![Effect::Sessions],
         Screen::Host => {
             let (screens, context) = model.split();

@@ -6,6 +6,7 @@ use crate::tui::context::{Context, ProbeChoice, Request};
 use crate::tui::model::{Model, Screens};
 use crate::tui::msg::Effect;
 use crate::tui::question::Question;
+use crate::tui::replayed::Speed;
 use crate::tui::screen::Screen;
 use crate::tui::setup::{Setup, build_command};
 use crate::tui::{compare, live, sessions};
@@ -50,6 +51,8 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
             run::refuse(model);
             Vec::new()
         }
+        Request::Replay(of) => run::ask_for_replay(model, of, Speed::default()),
+        Request::EndReplay { shows_results } => run::end_replay(model, shows_results),
         Request::Steer(action) => {
             with_screens(model, |screens, ctx| live::act(screens.live, ctx, action))
         }

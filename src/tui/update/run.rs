@@ -10,6 +10,7 @@ use crate::tui::model::{Leaving, Model};
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Then};
 use crate::tui::probe_plan;
+use crate::tui::replayed::{ReplayInput, Replayed, Speed};
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
 use crate::tui::{lab, live, results, sessions};
@@ -99,6 +100,53 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
     }
     effects.extend(sessions::end_run(model.screen));
     effects.extend(quit_if_leaving(model));
+    effects
+}
+
+/// Asks for the events of a session's run, to replay it.
+pub fn ask_for_replay(model: &mut Model, of: Replayed, speed: Speed) -> Vec<Effect> {
+    if model.running() {
+        refuse(model);
+        return Vec::new();
+    }
+    vec![Effect::Replay { of, speed }]
+}
+
+/// Replays a session on Live.
+pub fn begin_replay(model: &mut Model, input: ReplayInput) -> Vec<Effect> {
+    if model.running() {
+        refuse(model);
+        return Vec::new();
+    }
+    // A replay of the session that is replayed goes back to where that came from.
+    let from = match &model.live.replay {
+        Some(replay) => replay.from,
+        None if model.screen == Screen::Live => Screen::Setup,
+        None => model.screen,
+    };
+    let mut effects = live::begin_replay(&mut model.live, model.now, input, from);
+    effects.extend(go(model, Screen::Live));
+    effects
+}
+
+/// Leaves the replay: shows the results of its session, or goes back.
+pub fn end_replay(model: &mut Model, shows_results: bool) -> Vec<Effect> {
+    let Some(replay) = live::end_replay(&mut model.live) else { return Vec::new() };
+    let (from, of) = (replay.from, replay.of.clone());
+    let mut effects = vec![Effect::Title("iotui".into())];
+    if !shows_results {
+        effects.extend(go(model, from));
+        return effects;
+    }
+    let (shown, remark) = replay.finish();
+    if let Some(remark) = remark {
+        model.toasts.note(model.now, remark);
+    } else if of == Replayed::Demo {
+        let key = key_of(Action::Go(Screen::Setup), Screen::Results);
+        model.toasts.note(model.now, format!("that was an example: {key} measures here"));
+    }
+    let screen = show(model, shown);
+    effects.extend(go(model, screen));
     effects
 }
 

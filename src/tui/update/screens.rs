@@ -56,7 +56,10 @@ pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
         Screen::Host => {
             with_screens(model, |screens, ctx| host::click(screens.host, ctx, body, at))
         }
-        Screen::Live | Screen::Compare => Vec::new(),
+        Screen::Live => {
+            with_screens(model, |screens, ctx| live::click(screens.live, ctx, body, at))
+        }
+        Screen::Compare => Vec::new(),
     }
 }
 

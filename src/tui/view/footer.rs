@@ -62,6 +62,12 @@ fn of_screen(model: &Model) -> (Items, Items) {
 /// Returns what a key does now, where that is not always the same.
 fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &'static str {
     match (model.screen, binding.action) {
+        (Screen::Live, Action::Stop) if model.live.replay.is_some() => "results",
+        (Screen::Live, Action::Pause)
+            if model.live.replay.is_some() && !model.live.is_playing() =>
+        {
+            "play"
+        }
         (Screen::Lab, Action::Toggle) if run.is_some_and(RunStatus::measures_probes) => "pause",
         _ => binding.short,
     }
@@ -116,9 +122,11 @@ fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
         (Screen::Compare, _) => compare::is_offered(&model.compare, action),
         (Screen::Lab, _) => lab::is_offered(&model.lab, run, action),
         (_, Action::NextPane) => matches!(model.screen, Screen::Setup | Screen::Host),
-        (Screen::Live, Action::Pause | Action::Skip | Action::Stop | Action::Freeze) => {
-            model.running()
+        (Screen::Live, Action::Pause | Action::Stop) => {
+            model.running() || model.live.replay.is_some()
         }
+        (Screen::Live, Action::Skip | Action::Freeze) => model.running(),
+        (Screen::Live, Action::Slower | Action::Faster) => model.live.replay.is_some(),
         (Screen::Live, Action::Enter) => false,
         _ => true,
     }

@@ -70,15 +70,18 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     }
     let unsaved = model.live.unsaved().is_some();
     let state = describe_state(model, room);
+    let is_replay = model.live.replay.is_some();
     let role = if unsaved {
         Role::Wrong
+    } else if is_replay {
+        Role::Focus
     } else if model.running() {
         Role::Good
     } else {
         Role::Dim
     };
     let target = match model.screen {
-        _ if model.running() => model.live.target(),
+        _ if model.running() || is_replay => model.live.target(),
         // Most probes need no file: one is shown only if it was named.
         Screen::Lab if model.setup.file.is_none() => String::new(),
         _ => model.setup.describe_target(look),

@@ -1,6 +1,7 @@
 //! Live driven by messages, as the shell does it.
 
 mod pictures;
+mod replay;
 mod steering;
 
 use std::sync::Arc;

@@ -5,6 +5,7 @@ mod lanes;
 mod latency;
 mod now;
 mod over_time;
+mod replay;
 mod scene;
 mod text;
 mod warnings;
@@ -12,6 +13,8 @@ mod warnings;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+
+pub use replay::share_at;
 
 use super::layout::Places;
 use super::series::Measure;
@@ -26,6 +29,14 @@ use scene::Scene;
 
 pub fn draw(live: &Live, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let look = ctx.look;
+    let area = match &live.replay {
+        Some(shown) => {
+            let (panes, row) = replay::split(area);
+            replay::draw(look, shown, row, buf);
+            panes
+        }
+        None => area,
+    };
     let Some(view) = live.run_view() else { return draw_idle(look, area, buf) };
     if probe_plan::is_probe_plan(&view.plan) {
         return draw_probe_hint(look, live.run.is_some(), area, buf);
@@ -39,7 +50,11 @@ pub fn draw(live: &Live, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
         zoom: live.zoom,
         log: live.log,
     };
-    let threads = view.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
+    // The part of each thread is not kept.
+    let threads = match live.replay {
+        Some(_) => 1,
+        None => view.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1),
+    };
     let places =
         Places::new(area, threads, &|columns| warnings::count_rows(look, &view.warnings, columns));
     over_time::draw(&scene, view.measure(), places.throughput, buf);

@@ -1,0 +1,200 @@
+//! Reads what a session in memory does not hold: the samples, and the place of each line.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Cursor, Seek};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::{Marks, Timeline, place};
+use crate::record::{Event, Sample};
+use crate::session::line::{self, Entry};
+use crate::session::reader::{self, Lines};
+use crate::session::seal::{self, Seal};
+use crate::session::{Session, SessionError, head, load};
+use crate::stats::merge_neighbours;
+
+/// Samples that are kept; those of a trial are merged where there are more.
+const MAX_SAMPLES: usize = 200_000;
+
+/// The id of the session that ships with iotui.
+pub const DEMO_ID: &str = "demo";
+
+/// It: a run of this program, without private names.
+const DEMO: &[u8] = include_bytes!("../../../assets/demo.jsonl");
+
+/// Returns the session in `path` and the events of its run.
+///
+/// # Errors
+/// As [`load`](load::load); nothing in it can be replayed.
+pub fn timeline(path: &Path) -> Result<(Session, Timeline), SessionError> {
+    of_lines(&mut reader::read_lines(path)?, path)
+}
+
+/// Returns the session that ships with iotui. Touches no disk.
+///
+/// # Errors
+/// None, unless this program was built with another file in its place.
+pub fn demo() -> Result<(Session, Timeline), SessionError> {
+    of_lines(&mut Lines::new(Cursor::new(DEMO)), Path::new("demo"))
+}
+
+pub(super) fn of_lines<R: BufRead + Seek>(
+    lines: &mut Lines<R>,
+    path: &Path,
+) -> Result<(Session, Timeline), SessionError> {
+    let (session, _) = load::read(lines, path)?;
+    if session.trials.is_empty() {
+        return Err(SessionError::NoReplay {
+            id: session.id,
+            why: if session.probe_trials.is_empty() {
+                "nothing was measured"
+            } else {
+                "it measured probes, whose figures have no times"
+            },
+        });
+    }
+    lines.go_to(0, 0).map_err(|error| error.into_session_error(path, 1))?;
+    let sealed = head::find(lines, path)?.sealed;
+    let mut reading = Reading::new(&session);
+    while let Some(bytes) = reader::next_line(lines, path)? {
+        match (seal::check(bytes), sealed) {
+            (Seal::Whole(_, open), _) => {
+                seal::unsealed(open, &mut reading.body);
+                let body = std::mem::take(&mut reading.body);
+                reading.take(&body, &session);
+                reading.body = body;
+            }
+            (Seal::None, false) => reading.take(bytes, &session),
+            _ => {}
+        }
+    }
+    let Reading { mut samples, mut marks, .. } = reading;
+    add_unread(&session, &mut marks);
+    let of_trials = session
+        .trials
+        .iter()
+        .map(|trial| samples.remove(&(trial.cell, trial.round)).unwrap_or_default())
+        .collect();
+    let timeline = place(&session, marks, of_trials);
+    Ok((session, timeline))
+}
+
+/// Adds what the session has although no line of its own says so: notes about damage, and the
+/// grounds, which are known before the first cell.
+fn add_unread(session: &Session, marks: &mut Marks) {
+    let is_read = |text: &str| {
+        marks
+            .others
+            .iter()
+            .any(|(_, event)| matches!(event, Event::Note { text: read } if read == text))
+    };
+    let mut first: Vec<(usize, Event)> = session
+        .notes
+        .iter()
+        .filter(|text| !is_read(text))
+        .map(|text| (0, Event::Note { text: text.clone() }))
+        .collect();
+    first.extend(
+        session.grounds.clone().map(|grounds| (0, Event::Grounds { grounds: grounds.into() })),
+    );
+    marks.others.splice(0..0, first);
+}
+
+struct Reading {
+    /// By cell and round.
+    samples: HashMap<(u32, u32), Vec<Sample>>,
+    per_trial: usize,
+    marks: Marks,
+    trials: usize,
+    body: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct TrialLine {
+    cell: u32,
+    round: u32,
+    #[serde(default)]
+    samples: Vec<Sample>,
+}
+
+#[derive(Deserialize)]
+struct KindLine {
+    kind: String,
+    cell: Option<u32>,
+}
+
+impl Reading {
+    fn new(session: &Session) -> Reading {
+        let per_trial = (MAX_SAMPLES / session.trials.len().max(1)).min(Sample::MAX_PER_TRIAL);
+        Reading {
+            samples: HashMap::new(),
+            per_trial,
+            marks: Marks::default(),
+            trials: 0,
+            body: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, body: &[u8], session: &Session) {
+        if let Some(cell) = line::cell_of_verdict(body) {
+            return self.take_failure(cell, body, session);
+        }
+        match line::parse(body) {
+            Ok(Entry::Event(Event::Trial { trial, .. })) => {
+                if (trial.cell as usize) < session.plan.cells.len() {
+                    self.trials += 1;
+                    self.take_samples(body);
+                }
+            }
+            Ok(Entry::Event(event)) if self.is_shown(&event, session) => {
+                self.marks.others.push((self.trials, event));
+            }
+            Ok(Entry::Other) => {
+                let line: Option<KindLine> = line::json(body).ok();
+                if let Some(KindLine { kind, cell: Some(cell) }) = line
+                    && kind == "calibrated"
+                    && (cell as usize) < session.plan.cells.len()
+                {
+                    self.marks.calibrated.push((self.trials, cell));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether an event comes as it was read: others are taken from the session, which has
+    /// checked and cleaned them.
+    fn is_shown(&self, event: &Event, session: &Session) -> bool {
+        match event {
+            Event::Note { text } => session.notes.contains(text),
+            Event::Picked { pick } => session.picks.contains(pick),
+            _ => false,
+        }
+    }
+
+    fn take_samples(&mut self, body: &[u8]) {
+        if self.per_trial == 0 {
+            return;
+        }
+        let Ok(TrialLine { cell, round, mut samples }) = line::json(body) else { return };
+        samples.truncate(Sample::MAX_PER_TRIAL);
+        merge_neighbours(&mut samples, self.per_trial, Sample::merge);
+        if !samples.is_empty() {
+            self.samples.insert((cell, round), samples);
+        }
+    }
+
+    /// Notes where the failure of a cell is told first.
+    fn take_failure(&mut self, cell: usize, body: &[u8], session: &Session) {
+        let number = cell as u32;
+        let is_new = !self.marks.failed.iter().any(|(_, known)| *known == number);
+        if is_new
+            && session.errors.get(cell).is_some_and(Option::is_some)
+            && let Ok(Entry::Verdict(line)) = line::parse(body)
+            && line.error.is_some()
+        {
+            self.marks.failed.push((self.trials, number));
+        }
+    }
+}
