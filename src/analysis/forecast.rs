@@ -6,7 +6,7 @@ use crate::analysis::results;
 use crate::experiment::{expected_trials, round_time};
 use crate::plan::Plan;
 use crate::session::Session;
-use crate::units::{show_goal, show_share, show_trials, show_wait};
+use crate::units::{counted, show_goal, show_share, show_trials, show_wait};
 
 /// How much trials scatter on this machine, by its saved runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,12 +57,11 @@ pub fn describe_forecast(plan: &Plan, noise: Option<Noise>) -> Option<String> {
     if trials >= Plan::ROUNDS {
         let width = |scatter: f64| show_share(scatter / f64::from(trials).sqrt());
         text += &format!(
-            "; intervals of about \u{b1}{}, of one cell in ten more than \u{b1}{} (as in {} cells of {} saved {} here)",
+            "; intervals of about \u{b1}{}, of one cell in ten more than \u{b1}{} (as in {} of {} here)",
             width(noise.median),
             width(noise.high),
-            noise.cells,
-            noise.runs,
-            if noise.runs == 1 { "run" } else { "runs" }
+            counted(noise.cells, "cell"),
+            counted(noise.runs, "saved run")
         );
     }
     let needed = (noise.median / plan.goal.max(1e-4)).powi(2).ceil().max(f64::from(Plan::ROUNDS));

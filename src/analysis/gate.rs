@@ -4,7 +4,7 @@ use crate::analysis::compare::{Outcome, Pair, Versus, results_in, times};
 use crate::analysis::{CellResult, SummaryOf, results};
 use crate::plan::Job;
 use crate::session::Session;
-use crate::units::show_share;
+use crate::units::{counted, show_share, verb};
 
 /// Trials required for the interval of a median.
 pub const MIN_TRIALS: usize = 5;
@@ -176,8 +176,7 @@ impl Ruling {
     /// Returns the ruling in one line.
     pub fn text(&self) -> String {
         let limit = show_share(self.limit);
-        let cells =
-            |count: usize| if count == 1 { "1 cell".into() } else { format!("{count} cells") };
+        let cells = |count: usize| counted(count, "cell");
         let mut said = match self.slower.len() {
             0 => format!(
                 "Gate: none of {} is slower than the baseline by more than {limit}{}.",
@@ -188,7 +187,7 @@ impl Ruling {
                 let mut named: Vec<String> =
                     self.slower.iter().take(MAX_NAMED).map(figure).collect();
                 named.extend((slower > MAX_NAMED).then(|| format!("{} more", slower - MAX_NAMED)));
-                let verb = if slower == 1 { "is" } else { "are" };
+                let verb = verb(slower, "is", "are");
                 format!(
                     "Gate: {slower} of {} {verb} slower than the baseline by more than {limit}: {}.",
                     cells(self.judged),

@@ -10,6 +10,7 @@ mod cell_result;
 mod compare;
 mod counted;
 mod document;
+mod first_look;
 mod forecast;
 mod gate;
 mod measured_time;
@@ -23,6 +24,7 @@ mod remarks;
 mod result;
 mod session_answer;
 mod signs;
+mod warning_words;
 mod why;
 mod written;
 
@@ -35,6 +37,7 @@ pub use compare::{
     machine_differences, times,
 };
 pub use document::{CellOf, Document, document};
+pub use first_look::{Aim, FirstLook, Refinement, first_look, is_refinable, refinements};
 pub use forecast::{Noise, describe_forecast};
 pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judge_variants, judgeable};
 pub use measured_time::{MeasuredTime, measured_time};
@@ -46,6 +49,7 @@ pub use remarks::{Step, steps};
 pub use result::{list_skipped, result, results};
 pub use session_answer::answer_with;
 pub use signs::{Sign, Signs};
+pub use warning_words::{brief_words, kind_words};
 pub use why::{
     Basis, Bounds, CurveCost, Estimate, EstimateLine, Limit, LimitCause, Model, Why,
     describe_estimates, describe_expected, describe_lines, estimate, estimate_lines,

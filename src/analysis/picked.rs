@@ -7,7 +7,7 @@ use crate::plan::Job;
 use crate::record::{Pick, Trial, Xor, describe_cache_state, describe_method};
 use crate::session::Session;
 use crate::stats::{Summary, median};
-use crate::units::{show_bytes, show_nanos, show_rate, show_share, show_trials};
+use crate::units::{counted, show_bytes, show_nanos, show_rate, show_share, show_trials};
 
 /// The method that was picked, and what it reached.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -168,7 +168,7 @@ fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCe
     let (name, bound) = if source.page_cache + source.hole >= SOURCE_SHARE {
         let threads = result.cell.threads.min(bounds.ceilings.threads).max(1);
         (
-            format!("{threads} thread{} can read from memory", if threads == 1 { "" } else { "s" }),
+            format!("{} can read from memory", counted(threads as usize, "thread")),
             bounds.ceilings.read_rate(threads)?,
         )
     } else if source.device >= SOURCE_SHARE {

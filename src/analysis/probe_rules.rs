@@ -3,7 +3,7 @@
 use crate::analysis::ProbeResult;
 use crate::plan::Plan;
 use crate::record::{Severity, Unit, Warning};
-use crate::units::show_share;
+use crate::units::{counted, show_share, verb};
 
 /// One rule; its findings become warnings with its id.
 pub struct Rule {
@@ -41,13 +41,13 @@ pub fn warnings(result: &ProbeResult) -> Vec<Warning> {
 }
 
 fn batches(count: usize) -> String {
-    if count == 1 { "1 batch".into() } else { format!("{count} batches") }
+    counted(count, "batch")
 }
 
 fn few(result: &ProbeResult, _: Unit) -> Option<Found> {
     let (count, needed) = (result.counted_trials().len(), Plan::ROUNDS as usize);
     (0 < count && count < needed).then(|| {
-        let verb = if count == 1 { "is" } else { "are" };
+        let verb = verb(count, "is", "are");
         let message = format!("{} {verb} too few for a confidence interval", batches(count));
         (
             Severity::Misleading,

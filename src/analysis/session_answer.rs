@@ -7,6 +7,7 @@ use crate::plan::Param;
 use crate::record::Unit;
 use crate::session::Session;
 use crate::text::clean_text;
+use crate::units::{counted, verb};
 
 /// Returns the answer of a session: for its jobs, picked methods first; for probes, which of them
 /// cost the least and the most, and what they show together.
@@ -43,8 +44,7 @@ fn sum(probes: &[ProbeResult]) -> String {
     let measured = probes.iter().filter(|probe| probe.value.is_some()).count();
     let count = match measured {
         0 => "No probe was measured".into(),
-        1 => "1 probe was measured".into(),
-        count => format!("{count} probes were measured"),
+        count => format!("{} {} measured", counted(count, "probe"), verb(count, "was", "were")),
     };
     // The step of a clock is not an operation.
     let is_step =

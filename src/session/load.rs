@@ -18,6 +18,7 @@ use crate::engine;
 use crate::plan::Plan;
 use crate::record::{Event, Pick, Sample};
 use crate::text::clean;
+use crate::units::counted;
 
 /// Loads all intact lines of the session in `path`; verdicts that are missing stay `None`, and
 /// [`Session::lost`] is the number of lost lines.
@@ -295,8 +296,7 @@ fn verdict_at<R: BufRead + Seek>(
 fn tell_lost(session: &mut Session) {
     let lines = match session.lost {
         0 => return,
-        1 => "1 line".to_string(),
-        lost => format!("{lost} lines"),
+        lost => counted(lost as usize, "line"),
     };
     session.notes.push(format!(
         "the file of this session is damaged: {lines} could not be read; the rest is shown"

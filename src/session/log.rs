@@ -111,7 +111,7 @@ impl Session {
         by_cell
     }
 
-    /// Returns the highest severity of all warnings.
+    /// Returns the highest severity of all warnings; that more trials are to come is a note.
     pub fn worst(&self) -> Option<Severity> {
         let of_probes = self.probe_findings.iter().flat_map(|findings| &findings.warnings);
         self.verdicts
@@ -119,7 +119,7 @@ impl Session {
             .flatten()
             .flat_map(|v| &v.warnings)
             .chain(of_probes)
-            .map(|w| w.severity)
+            .map(|w| if w.id == "few" { w.severity.min(Severity::Note) } else { w.severity })
             .max()
     }
 

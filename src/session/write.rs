@@ -18,6 +18,7 @@ use crate::plan::Plan;
 use crate::record::{End, Event, ProbeFindings, Sample, Severity, Trial, Verdict};
 use crate::stats::{median, merge_neighbours};
 use crate::text::time;
+use crate::units::{counted, verb};
 
 /// Least time between two verdicts of a cell in the file: its histogram is the longest line.
 const VERDICT_INTERVAL: Duration = Duration::from_secs(10);
@@ -404,7 +405,11 @@ impl Recorder {
     /// Writes a note about the lines that are missing from the file, once it accepts lines again.
     fn tell_lost(&mut self) {
         let Some(lost) = self.sink.take_dropped() else { return };
-        let text = format!("{lost} lines of this session were lost: its file could not be written");
+        let text = format!(
+            "{} of this session {} lost: its file could not be written",
+            counted(lost as usize, "line"),
+            verb(lost as usize, "was", "were")
+        );
         if let Ok(bytes) = line::bytes(&Line::Note { text: &text }) {
             self.sink.push(bytes, None, true);
         }

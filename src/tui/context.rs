@@ -132,6 +132,8 @@ pub enum Request {
     },
     /// Pause the run, skip a cell, or stop the run.
     Steer(Action),
+    /// Offer to add rounds to the session on Results.
+    Refine,
     /// Toggle the comparison mark of a session.
     MarkSession {
         id: String,

@@ -48,6 +48,10 @@ pub enum Action {
     Baseline,
     Export,
     Import,
+    /// Add rounds to the session.
+    Refine,
+    /// The warnings by kind.
+    Warnings,
     Rename,
     Delete,
     RunAgain,
@@ -216,6 +220,13 @@ pub static KEYMAP: &[Binding] = &[
         "run the plan of this session again",
     ),
     bind(
+        Action::Refine,
+        &["R"],
+        On(&[Results, Live]),
+        "refine",
+        "add rounds to this session, until its intervals are as narrow as you need",
+    ),
+    bind(
         Action::Replay,
         &["P"],
         On(&[Results, Sessions]),
@@ -324,6 +335,14 @@ pub static KEYMAP: &[Binding] = &[
         "show only entries that contain a text",
     ),
     bind(Action::Import, &["i"], On(&[Sessions]), "import", "import a session from a file"),
+    bind(
+        Action::Warnings,
+        &["!"],
+        On(&[Results]),
+        "",
+        "list the warnings by kind, with what helps against each",
+    ),
+    bind(Action::Refine, &["+"], On(&[Sessions]), "", "refine: add rounds to the session"),
     bind(Action::Rename, &["R"], On(&[Sessions]), "rename", "rename the session"),
     bind(
         Action::Delete,
@@ -428,52 +447,4 @@ pub fn key_of(action: Action, screen: Screen) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn every_key_can_be_read_and_means_one_thing_on_a_screen() {
-        for binding in KEYMAP {
-            assert!(!binding.keys.is_empty() && !binding.help.is_empty());
-            for key in binding.keys {
-                assert!(Key::parse(key).is_some(), "{key}");
-            }
-        }
-        for screen in Screen::ALL.iter().chain([&Compare]) {
-            let mut seen = HashSet::new();
-            for binding in on(*screen) {
-                for key in binding.keys {
-                    assert!(seen.insert(*key), "{key} twice on {screen:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_keys_of_the_contract_do_what_it_says() {
-        let on = |key: &str, screen| action(Key::parse(key).unwrap(), screen);
-        assert_eq!(on("r", Setup), Some(Action::Run));
-        assert_eq!(on("space", Live), Some(Action::Pause));
-        assert_eq!(on("space", Setup), Some(Action::Toggle));
-        assert_eq!(on("x", Live), Some(Action::Stop));
-        assert_eq!(on("x", Setup), None);
-        assert_eq!(on("f1", Host), Some(Action::Help));
-        assert_eq!(on("c", Sessions), Some(Action::Compare));
-        assert_eq!(
-            (on("r", Lab), on("space", Lab), on("c", Lab)),
-            (Some(Action::Run), Some(Action::Toggle), Some(Action::Compare))
-        );
-        assert_eq!(
-            (on("x", Lab), on("s", Lab), on("p", Lab)),
-            (Some(Action::Stop), Some(Action::Skip), Some(Action::Preset))
-        );
-        for screen in [Results, Sessions, Compare, Lab] {
-            assert_eq!(
-                (on("e", screen), on("y", screen)),
-                (Some(Action::Export), Some(Action::Copy))
-            );
-        }
-    }
-}
+mod tests;

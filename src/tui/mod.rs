@@ -10,7 +10,9 @@
 //! | what keys move and type | [`cursor`], [`text_input`] |
 //! | the screens | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
 //! | what a screen gets besides its own state, and may request from the rest | [`context`] |
-//! | over the screens | [`popup`], [`export`], [`toast`] |
+//! | over the screens | [`popup`], [`export`], [`refine`], [`toast`] |
+//! | signs and words, as the help explains them | [`vocabulary`] |
+//! | what texts of the command line say on a screen | [`spoken`] |
 //! | sessions, as several screens show them, and to be replayed | [`session_view`], [`session_name`], [`replayed`] |
 //! | results as curves, and their charts | [`curves`], [`curve_chart`], [`values`], [`plot`] |
 //! | colours and glyphs by role | [`theme`] |
@@ -36,6 +38,7 @@ pub mod plot;
 pub mod popup;
 pub mod probe_plan;
 pub mod question;
+pub mod refine;
 pub mod remember;
 pub mod replayed;
 pub mod results;
@@ -45,6 +48,7 @@ pub mod session_view;
 pub mod sessions;
 pub mod setup;
 pub mod shell;
+pub mod spoken;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod text_input;
@@ -53,6 +57,7 @@ pub mod toast;
 pub mod update;
 pub mod values;
 pub mod view;
+pub mod vocabulary;
 
 #[cfg(test)]
 mod tests;

@@ -34,6 +34,19 @@ pub struct Farewell {
     pub lines: Vec<String>,
 }
 
+impl Farewell {
+    /// Returns the lines broken between words, as reports are; paths stay whole.
+    pub fn wrap(&self, columns: usize) -> Vec<String> {
+        let parts = |line: &String| match line.starts_with(SAVED) {
+            true => vec![line.clone()],
+            false => crate::text::wrap(line, columns),
+        };
+        self.lines.iter().flat_map(parts).collect()
+    }
+}
+
+const SAVED: &str = "saved   ";
+
 /// The states of the screens.
 #[derive(Debug)]
 pub struct Screens<'a> {
@@ -142,7 +155,7 @@ impl Model {
             || (self.live.is_playing() && self.screen == Screen::Live)
             || !self.toasts.is_empty()
             || self.leaving.is_some()
-            || self.setup.is_waiting()
+            || (self.screen == Screen::Setup && self.setup.is_waiting())
     }
 
     /// Returns what to print on the normal screen at the end.
@@ -150,7 +163,7 @@ impl Model {
         let lines = self.last_session.iter().flat_map(|(path, answer)| {
             let answer = (!answer.is_empty()).then(|| answer.clone());
             let saved = match self.live.unsaved() {
-                None => format!("saved   {}", crate::text::show_path(path)),
+                None => format!("{SAVED}{}", crate::text::show_path(path)),
                 Some(why) => format!("this run is saved only in part: {why}"),
             };
             answer.into_iter().chain([saved])

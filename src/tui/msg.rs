@@ -10,11 +10,12 @@ use super::export::{Export, Outcome};
 use super::keys::Key;
 use super::lab::{LocalProbes, MarkedSession};
 use super::question::Question;
+use super::refine::{Continuation, RefineRequest};
 use super::remember::Remembered;
 use super::replayed::{ReplayInput, Replayed, Speed};
 use super::session_view::{Preview, SessionView};
 use super::setup::{Inspection, Listing};
-use crate::engine::Proposed;
+use crate::engine::{Earlier, Proposed};
 use crate::host::Host;
 use crate::plan::{Plan, Preset, ProbeSet, Remote};
 use crate::record::{Event, Warning};
@@ -111,6 +112,8 @@ pub enum Msg {
     Replay(Result<Box<ReplayInput>, String>),
     /// The plan of a session made new, to be run.
     Again(Result<Box<Plan>, String>),
+    /// The plan that adds rounds to a session, to be run.
+    Refined(Result<Box<Continuation>, String>),
     PresetSaved(Result<Box<Preset>, String>),
     /// Something was done: show it, and list the sessions again.
     Done {
@@ -135,6 +138,8 @@ pub enum Effect {
     Start {
         plan: Arc<Plan>,
         name: Option<String>,
+        /// The trials that the run continues; empty for a new run.
+        earlier: Arc<Earlier>,
     },
     Stop,
     Pause(bool),
@@ -174,6 +179,8 @@ pub enum Effect {
         of: Replayed,
         speed: Speed,
     },
+    /// Plan further rounds of a session.
+    Refine(Box<RefineRequest>),
     Rename {
         id: String,
         name: String,

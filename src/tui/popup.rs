@@ -6,6 +6,7 @@ use tui_input::Input;
 use super::export::{Focus, Form};
 use super::keymap::{self, Action, Binding};
 use super::msg::Effect;
+use super::refine::RefineForm;
 use super::screen::Screen;
 
 /// What a confirmed line of text is for.
@@ -33,6 +34,8 @@ pub enum Then {
 #[derive(Debug, Clone)]
 pub enum Popup {
     Help {
+        /// The page of signs and words, not that of keys.
+        words: bool,
         scroll: u16,
         filter: Option<Input>,
     },
@@ -56,6 +59,11 @@ pub enum Popup {
     Presets {
         cursor: usize,
     },
+    Refine(Box<RefineForm>),
+    /// Kinds of warnings of the shown session, and what helps.
+    Warnings {
+        cursor: usize,
+    },
     /// Others on the bars of Lab.
     Marks {
         cursor: usize,
@@ -67,7 +75,7 @@ pub enum Popup {
 
 impl Popup {
     pub fn help() -> Popup {
-        Popup::Help { scroll: 0, filter: None }
+        Popup::Help { words: false, scroll: 0, filter: None }
     }
 
     pub fn palette() -> Popup {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::session_name;
 use crate::analysis;
-use crate::analysis::{Answer, Bounds, CellResult, LimitCause, ProbeResult};
+use crate::analysis::{Answer, Bounds, CellResult, FirstLook, LimitCause, ProbeResult};
 use crate::plan::{Plan, Skipped, TargetSpec};
 use crate::session::Session;
 
@@ -20,6 +20,8 @@ pub struct SessionView {
     /// What limits each result, in their order; `None` where the figures do not show it.
     pub limits: Vec<Option<LimitCause>>,
     pub skipped: Vec<Skipped>,
+    /// How far the measurement is, if more trials are to come.
+    pub first_look: Option<FirstLook>,
     /// Where it is kept; `None`: nowhere.
     pub path: Option<PathBuf>,
 }
@@ -31,7 +33,8 @@ impl SessionView {
         let answer = analysis::answer_with(&session, &results, &probes);
         let skipped = analysis::list_skipped(&session);
         let limits = analysis::explain_limits(&results, |job| Bounds::of_job(&session, job)).limits;
-        SessionView { session, results, probes, answer, limits, skipped, path }
+        let first_look = analysis::first_look(&session, &results);
+        SessionView { first_look, session, results, probes, answer, limits, skipped, path }
     }
 
     /// Returns its name, else its id.

@@ -25,7 +25,7 @@ use crate::plan::{Plan, Settings, TargetSpec};
 use crate::record::{End, Event, Grounds, LaneSample, Phase, ProbeTrial, Progress, Sample};
 
 /// Any key that means something somewhere, and some that mean nothing.
-const KEYS: &str = "P < > 1 2 3 4 5 6 r x s f p d w e m c y t L v S a b B o n i u R D / . + - 0 : ? q h j k l g G \
+const KEYS: &str = "! P < > 1 2 3 4 5 6 r x s f p d w e m c y t L v S a b B o n i u R D / . + - 0 : ? q h j k l g G \
     enter esc space tab shift-tab up down left right home end pgup pgdn ctrl-u ctrl-d ctrl-p ctrl-l ctrl-z backspace delete f1 f5 z ä 9";
 
 /// A message that cannot be cloned, made again each time.
@@ -409,4 +409,17 @@ fn what_lies_over_a_screen_looks_like() {
         stage.keys(keys);
         insta::assert_snapshot!(name, stage.snapshot(80, 24));
     }
+}
+
+#[test]
+fn the_second_page_of_the_help_explains_signs_and_words() {
+    let mut stage = Stage::new();
+    stage.tell(Msg::Resize(100, 60)).keys("??");
+    let picture = stage.picture(100, 60);
+    assert!(picture.contains("Signs") && picture.contains("Words"), "{picture}");
+    assert!(picture.contains("one timed execution of a cell"), "{picture}");
+    stage.keys("/interval");
+    assert!(!stage.picture(100, 60).contains("one visit of every cell"));
+    stage.keys("<enter><esc>?<tab>?");
+    assert!(stage.model.popups.is_empty(), "the second ? of a page of words closes it");
 }

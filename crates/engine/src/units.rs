@@ -244,15 +244,51 @@ pub fn show_goal(goal: f64) -> String {
     format!("{} %", (goal * 1e4).round() / 100.0)
 }
 
+/// Formats a number of things, by the name of one: `1 cell`, `5 cells`.
+pub fn counted(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {}", plural(one)) }
+}
+
+/// Returns the plural of a noun: `cells`, `batches`, `queries`.
+fn plural(one: &str) -> String {
+    match one.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u'])) {
+        Some(stem) => format!("{stem}ies"),
+        None if one.ends_with("ch") || one.ends_with('s') || one.ends_with('x') => {
+            format!("{one}es")
+        }
+        None => format!("{one}s"),
+    }
+}
+
+/// Returns the verb that belongs to a number of things: `is` or `are`, `has` or `have`.
+pub fn verb<'a>(count: usize, one: &'a str, several: &'a str) -> &'a str {
+    if count == 1 { one } else { several }
+}
+
 /// Formats a number of trials: `1 trial`, `5 trials`.
 pub fn show_trials(count: usize) -> String {
-    if count == 1 { "1 trial".into() } else { format!("{count} trials") }
+    counted(count, "trial")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn counted_nouns_agree_with_their_number() {
+        for (count, one, wanted) in [
+            (1, "cell", "1 cell"),
+            (0, "cell", "0 cells"),
+            (2, "batch", "2 batches"),
+            (3, "query", "3 queries"),
+            (4, "key", "4 keys"),
+            (21, "process", "21 processes"),
+        ] {
+            assert_eq!(counted(count, one), wanted);
+        }
+        assert_eq!((verb(1, "is", "are"), verb(2, "is", "are")), ("is", "are"));
+    }
 
     #[test]
     fn parses_sizes_with_the_documented_powers() {

@@ -25,6 +25,9 @@ pub struct Best {
     /// Those of them whose ratio to it lies within 5 %, interval included; the others are
     /// inconclusive.
     pub alike: Vec<Job>,
+    /// Every cell of the group has too few trials: it is the highest so far, not the fastest.
+    #[serde(skip)]
+    pub provisional: bool,
     /// The message of its warning, if every cell of the group is marked wrong.
     pub wrong: Option<String>,
 }
@@ -35,11 +38,16 @@ fn is_alike(top: &Point, other: &Point) -> bool {
             .is_some_and(|ratio| ratio.is_alike(TOLERANCE))
 }
 
-/// Returns the cell with the highest median; one that is marked wrong only if all are.
+/// Returns the cell with the highest median; one that is marked wrong or has too few trials only if
+/// all are so.
 pub fn find_best(group: &[Point]) -> Option<Best> {
     let trusted: Vec<Point> =
         group.iter().filter(|point| point.result.wrong().is_none()).copied().collect();
-    let mut pool = keep_longest(if trusted.is_empty() { group } else { &trusted });
+    let pool: &[Point] = if trusted.is_empty() { group } else { &trusted };
+    let ranked: Vec<Point> =
+        pool.iter().filter(|point| !point.result.is_unfinished()).copied().collect();
+    let provisional = ranked.is_empty();
+    let mut pool = keep_longest(if provisional { pool } else { &ranked });
     // Stable: of equal cells, the first of the plan wins.
     pool.sort_by(|a, b| b.rate.median.total_cmp(&a.rate.median));
     let (top, others) = pool.split_first()?;
@@ -58,6 +66,7 @@ pub fn find_best(group: &[Point]) -> Option<Best> {
             .filter(|other| is_alike(top, other))
             .map(|other| other.result.cell.clone())
             .collect(),
+        provisional,
         wrong: top.result.wrong().map(|warning| warning.message.clone()),
     })
 }

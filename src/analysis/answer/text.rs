@@ -12,7 +12,7 @@ use crate::analysis::compare::TOLERANCE;
 use crate::plan::{Cache, Job, Op};
 use crate::stats::{Ratio, Summary};
 use crate::text::clean_text;
-use crate::units;
+use crate::units::{self, counted, verb};
 
 /// Curves and rivals that are named; the others are only counted.
 const MAX_NAMED: usize = 3;
@@ -28,7 +28,9 @@ pub fn text(results: &[CellResult], answer: &Answer) -> String {
             said.extend(answer.also.iter().map(|best| describe_fastest(best, answer, &labels)));
             said.extend(describe_targets(&answer.targets));
             said.extend(describe_wrong(results, answer, &labels));
-            said.extend(describe_knees(&answer.knees, &labels));
+            // Too few trials show no order of block sizes either.
+            let knees = if best.provisional { &[][..] } else { &answer.knees };
+            said.extend(describe_knees(knees, &labels));
             said.extend(answer.cold_cost.as_ref().map(describe_cold));
             said.extend(describe_common_step(results));
             said.extend(describe_few_trials(results));
@@ -115,6 +117,14 @@ fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
         _ if answer.also.is_empty() => "Fastest",
         _ => "Fastest read",
     };
+    if best.provisional && best.wrong.is_none() {
+        let what = what.replacen("Fastest", "Highest", 1);
+        return format!(
+            "{what} so far: {}, about {}; too few trials to rank.",
+            labels.full(&best.cell),
+            figure(best)
+        );
+    }
     let mut text = format!("{what}: {}, {}", labels.full(&best.cell), figure(best));
     let (alike, open): (Vec<&Job>, Vec<&Job>) =
         best.no_difference.iter().partition(|job| best.alike.contains(job));
@@ -163,8 +173,7 @@ fn describe_wrong(results: &[CellResult], answer: &Answer, labels: &Labels) -> O
     };
     let more = match left_out.len() - 1 {
         0 => String::new(),
-        1 => " 1 more result is wrong.".into(),
-        more => format!(" {more} more results are wrong."),
+        more => format!(" {} {} wrong.", counted(more, "more result"), verb(more, "is", "are")),
     };
     let why = phrase(&top.wrong()?.message);
     Some(format!("Excluded: {}, {figure}, which is wrong: {why}.{more}", labels.full(&top.cell)))
@@ -338,9 +347,17 @@ fn describe_few_trials(results: &[CellResult]) -> Option<String> {
         all if all == results.len() => {
             Some("Fewer than 5 trials each: differences may be due to chance.".into())
         }
-        1 => Some("1 cell has fewer than 5 trials: its differences may be due to chance.".into()),
+        some if results.iter().any(CellResult::is_unfinished) => Some(format!(
+            "{} {} fewer than 5 trials and {} not ranked.",
+            counted(some, "cell"),
+            verb(some, "has", "have"),
+            verb(some, "is", "are")
+        )),
         some => Some(format!(
-            "{some} cells have fewer than 5 trials: their differences may be due to chance."
+            "{} {} fewer than 5 trials: {} differences may be due to chance.",
+            counted(some, "cell"),
+            verb(some, "has", "have"),
+            verb(some, "its", "their")
         )),
     }
 }

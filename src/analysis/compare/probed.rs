@@ -12,6 +12,7 @@ use crate::plan::ProbeCell;
 use crate::session::Session;
 use crate::stats::Ratio;
 use crate::text::clean_text;
+use crate::units::counted;
 
 /// Probes that the summary names; the others are only counted.
 const MAX_NAMED: usize = 4;
@@ -114,16 +115,10 @@ pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{what} {count}")),
     );
-    let lone = (alone > 0).then(|| match alone {
-        1 => "1 probe measured in only one of the two.".to_string(),
-        alone => format!("{alone} probes measured in only one of the two."),
-    });
+    let lone = (alone > 0)
+        .then(|| format!("{} measured in only one of the two.", counted(alone, "probe")));
     let told = (!pairs.is_empty()).then(|| {
-        let of = if pairs.len() == 1 {
-            "Of 1 probe".into()
-        } else {
-            format!("Of {} probes", pairs.len())
-        };
+        let of = format!("Of {}", counted(pairs.len(), "probe"));
         format!("{of}, {letter} against A: {}.", said.join("; "))
     });
     Some(told.into_iter().chain(lone).collect::<Vec<_>>().join(" "))

@@ -7,6 +7,7 @@ use crate::analysis::Axis;
 use crate::analysis::answer::Labels;
 use crate::plan::{Cache, Job};
 use crate::stats::{Ratio, may_be_chance};
+use crate::units::{counted, verb};
 
 /// Curves that are named; the others are only counted.
 const MAX_NAMED: usize = 4;
@@ -32,8 +33,7 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     let different = differing.len();
     let narrow = differing.iter().all(|pair| pair.ratio.is_some_and(|ratio| is_narrow(&ratio)));
     if different > 0 && judged.len() > 1 && narrow && may_be_chance(different, judged.len()) {
-        let calls =
-            if different == 1 { "1 difference".into() } else { format!("{different} differences") };
+        let calls = counted(different, "difference");
         said.push(format!("Among {} equal cells, chance alone would also show {calls}: repeat the runs before you trust this.", judged.len()));
     }
     let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
@@ -62,7 +62,7 @@ fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
     } else {
         format!("{}x to {}x", times(least), times(most))
     };
-    let verb = if open.len() == 1 { "is" } else { "are" };
+    let verb = verb(open.len(), "is", "are");
     let count = count_cells(open.len(), &format!("{verb} inconclusive"))?;
     Some(format!("{count}: A and {letter} may differ there by up to {by}."))
 }
@@ -79,11 +79,7 @@ fn judged(outcome: Outcome) -> bool {
 }
 
 pub fn count_cells(count: usize, what: &str) -> Option<String> {
-    match count {
-        0 => None,
-        1 => Some(format!("1 cell {what}")),
-        count => Some(format!("{count} cells {what}")),
-    }
+    (count > 0).then(|| format!("{} {what}", counted(count, "cell")))
 }
 
 /// Pairs of one curve, along the axis.
@@ -117,7 +113,7 @@ fn clauses(judged: &[&Pair], all: bool) -> String {
         .filter(|pair| pair.outcome != Outcome::Same)
         .count();
     if more > 0 {
-        said.push(format!("{more} more cells differ"));
+        said.push(format!("{} {}", counted(more, "more cell"), verb(more, "differs", "differ")));
     }
     match same.iter().map(Vec::len).sum::<usize>() {
         0 => {}

@@ -10,6 +10,7 @@ use crate::report::table::axes;
 use crate::report::table::below::Page;
 use crate::report::table::grid::{self, Style};
 use crate::report::{Look, text};
+use crate::units::counted;
 
 /// Lines of a list; the others are only counted.
 pub const MAX_LISTED: usize = 20;
@@ -196,8 +197,7 @@ pub fn describe_unmatched<Cell>(
         (format!("only in {}: ", cell.only_in), format!("{}{why}", label(&cell.cell)))
     });
     let more = alone.len().saturating_sub(MAX_LISTED);
-    listed.chain(
-        (more > 0)
-            .then(|| (String::new(), format!("and {more} more cells that only one side measured"))),
-    )
+    listed.chain((more > 0).then(|| {
+        (String::new(), format!("and {} that only one side measured", counted(more, "more cell")))
+    }))
 }

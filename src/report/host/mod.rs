@@ -17,7 +17,7 @@ use crate::report::host::layout::{Items, Page};
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::ExtentMethod;
 use crate::sys::residency::Method;
-use crate::units::{show_bytes, show_share, three_digits};
+use crate::units::{counted, show_bytes, show_share, three_digits};
 
 /// The output of `iotui host --format json`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -129,14 +129,11 @@ fn add_cpu(items: &mut Items, host: &Host, xor_loop: Option<&str>) {
 }
 
 fn describe_cpus(cpu: &Cpu) -> String {
-    fn plural(n: u32, what: &str) -> String {
-        format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-    }
     let mut text = format!(
         "{} online, {}, {}",
         cpu.online,
-        plural(cpu.cores, "core"),
-        plural(cpu.sockets, "socket")
+        counted(cpu.cores as usize, "core"),
+        counted(cpu.sockets as usize, "socket")
     );
     if let Some(smt) = cpu.smt {
         text += if smt { ", SMT on" } else { ", SMT off" };
@@ -344,7 +341,7 @@ fn describe_extents(target: &TargetFacts, found: Stored) -> String {
         return "not reported; assumed to be fully allocated".into();
     }
     let share = 1.0 - target.hole_share().unwrap_or(0.0);
-    let extents = format!("{} extent{}", found.extents, if found.extents == 1 { "" } else { "s" });
+    let extents = counted(found.extents as usize, "extent");
     format!("{} of the file, in {extents} ({})", show_share(share), method_name(found.method))
 }
 

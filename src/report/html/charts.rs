@@ -17,7 +17,7 @@ use crate::report::figure::{
 use crate::report::picture;
 use crate::report::table::origin;
 use crate::report::text::xml;
-use crate::units::{show_count, show_nanos, show_rate};
+use crate::units::{self, show_count, show_nanos, show_rate};
 
 /// Returns every chart that has something to show, each group below its legend.
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
@@ -412,7 +412,7 @@ pub fn describe_cell(page: &Page, of: usize) -> Vec<String> {
         from.iter().map(|(word, share)| format!("{word} {}", origin::percent(*share))).collect();
     lines.extend((!from.is_empty()).then(|| format!("from {}", from.join(", "))));
     let trials = result.counted_trials().len();
-    lines.push(format!("{trials} trial{}", if trials == 1 { "" } else { "s" }));
+    lines.push(units::show_trials(trials));
     lines.extend(result.wrong().map(|warning| format!("✖ {}", warning.message)));
     lines
 }

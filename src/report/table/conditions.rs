@@ -103,7 +103,7 @@ fn describe_run(session: &Session, rows: &[&CellResult]) -> String {
     let trials = match (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0)) {
         (_, 0) => "no trials".into(),
         (least, most) if least == most => format!("{} of each cell", units::show_trials(most)),
-        (least, most) => format!("{least} to {most} trials of each cell"),
+        (least, most) => format!("{least} to {} of each cell", units::show_trials(most)),
     };
     let cold = if plan.cold.is_data() { String::new() } else { format!("cold {}", plan.cold) };
     match session.reference {

@@ -275,9 +275,7 @@ fn lost_lines_are_told_before_the_end_line() {
     recorder.sink.swap(file);
     recorder.finish(End::Budget);
     assert_eq!(kinds(recorder.path()).join(" "), "session copy note note note end");
-    assert!(
-        load(recorder.path()).unwrap().notes[2].starts_with("1 lines of this session were lost")
-    );
+    assert!(load(recorder.path()).unwrap().notes[2].starts_with("1 line of this session was lost"));
     assert!(recorder.unsaved().unwrap().starts_with("1 lines were lost"));
 }
 

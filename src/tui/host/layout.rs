@@ -8,6 +8,7 @@ use super::view::{diagram, facts};
 use crate::report::host::{host_items, target_items};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
+use crate::units::counted;
 
 /// Columns from which machine and target are side by side.
 const MIN_WIDE: u16 = 110;
@@ -17,6 +18,8 @@ const MIN_WIDE: u16 = 110;
 pub struct HostPane {
     pub title: &'static str,
     pub right: String,
+    /// The findings of the doctor are in it.
+    pub has_findings: bool,
     pub area: Rect,
     pub lines: Vec<Line<'static>>,
     /// First lines of its sections, if it has several.
@@ -43,12 +46,12 @@ pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
     }
     let count = match findings.len() {
         0 => String::new(),
-        1 => "1 finding".into(),
-        n => format!("{n} findings"),
+        count => counted(count, "finding"),
     };
     let part = |title, area, lines| HostPane {
         title,
         right: String::new(),
+        has_findings: false,
         area,
         lines,
         starts: Vec::new(),
@@ -69,7 +72,7 @@ pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
         return vec![
             part("Machine", left, without_heading(machine_lines(state, look, room(left.width)))),
             part("Target", above, target),
-            HostPane { right: count, ..part("Doctor", below, doctor) },
+            HostPane { right: count, has_findings: true, ..part("Doctor", below, doctor) },
         ];
     }
     let width = room(body.width);
@@ -88,7 +91,7 @@ pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
         lines.extend(title.map(|title| facts::heading(look, title)));
         lines.extend(section);
     }
-    vec![HostPane { right: count, starts, ..part("Host", body, lines) }]
+    vec![HostPane { right: count, has_findings: true, starts, ..part("Host", body, lines) }]
 }
 
 /// Removes the first heading, which repeats the frame's title.

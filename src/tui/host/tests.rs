@@ -203,7 +203,24 @@ fn the_report_is_copied_and_facts_are_requested_except_during_a_run() {
         ),
         "{copied:?}"
     );
-    assert_eq!(keys(&mut model, "26"), [Effect::Host]);
+    let asked = keys(&mut model, "26");
+    assert!(matches!(&asked[..], [Effect::Host, Effect::Propose(_)]), "{asked:?}");
     crate::tui::testing::begin(&mut model);
     assert_eq!(keys(&mut model, "56"), []);
+}
+
+#[test]
+fn findings_are_made_again_on_opening_and_say_when() {
+    let mut stage = crate::tui::testing::Stage::new();
+    stage.model.host.started = Some(std::time::SystemTime::UNIX_EPOCH);
+    stage.wait(Duration::from_secs(3600)).keys("6");
+    let found = crate::tui::testing::warning("load", Severity::Note);
+    stage.tell(Msg::Doctor(vec![found.clone()]));
+    let picture = stage.picture(120, 40);
+    assert!(picture.contains("1 finding, at 01:00:00 UTC"), "{picture}");
+    stage.take();
+    stage.keys("1").wait(Duration::from_secs(125)).keys("6");
+    assert!(stage.take().contains(&Effect::Host));
+    stage.tell(Msg::Doctor(vec![found]));
+    assert!(stage.picture(80, 24).contains("at 01:02:05 UTC"));
 }

@@ -1,5 +1,7 @@
 //! Keys, clicks and messages of Host.
 
+use std::time::Duration;
+
 use ratatui::layout::{Position, Rect};
 
 use super::layout::{HostPane, panes};
@@ -60,12 +62,17 @@ fn scroll(pane: &HostPane, at: usize, action: Action) -> usize {
     next.min(pane.last())
 }
 
-pub fn handle_message(state: &mut HostScreen, _: &mut Context, msg: Msg) -> Vec<Effect> {
+pub fn handle_message(state: &mut HostScreen, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Host(host, xor_loop) => {
             (state.host, state.xor_loop) = (Some(host), Some(xor_loop));
         }
-        Msg::Doctor(findings) => state.general = findings,
+        Msg::Doctor(findings) => {
+            state.general = findings;
+            if state.planned.is_none() {
+                state.examined_at = Some(ctx.now);
+            }
+        }
         _ => {}
     }
     Vec::new()
@@ -74,11 +81,15 @@ pub fn handle_message(state: &mut HostScreen, _: &mut Context, msg: Msg) -> Vec<
 /// Takes the facts and findings for the plan of Setup.
 pub fn show_plan(
     state: &mut HostScreen,
+    now: Duration,
     target: Option<&TargetFacts>,
     findings: Option<&[Warning]>,
 ) {
     state.target = target.cloned();
     state.planned = findings.map(Into::into);
+    if findings.is_some() {
+        state.examined_at = Some(now);
+    }
 }
 
 /// Requests the facts; nothing during a run if they are known.

@@ -5,6 +5,7 @@ use super::state::Lab;
 use crate::text::time::to_minute;
 use crate::tui::msg::Effect;
 use crate::tui::session_name;
+use crate::units::counted;
 
 /// A session or reference that can be marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +33,11 @@ pub fn entries(lab: &Lab) -> Vec<Entry> {
     let unloaded = lab.saved.iter().filter(|listed| !is_loaded(&listed.id)).map(|listed| Entry {
         id: listed.id.clone(),
         name: session_name::of_listed(listed).into(),
-        about: format!("{} UTC, {} probes", to_minute(&listed.created), listed.probes),
+        about: format!(
+            "{} UTC, {}",
+            to_minute(&listed.created),
+            counted(listed.probes as usize, "probe")
+        ),
         at: None,
         on: false,
     });

@@ -12,7 +12,7 @@ use super::window::Zoom;
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::Event;
-use crate::tui::context::Context;
+use crate::tui::context::{Context, Request};
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::session_view::SessionView;
@@ -135,6 +135,7 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
         Action::Pause => return pause(live).into_iter().collect(),
         Action::Skip => return skip(live, ctx).into_iter().collect(),
         Action::Stop if live.is_running() => return stop(live),
+        Action::Refine => ctx.request(Request::Refine),
         Action::Freeze => freeze(live),
         Action::LogAxis => live.log = !live.log,
         Action::ZoomIn => zoom(live, ctx, Zoom::closer),

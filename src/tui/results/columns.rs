@@ -4,10 +4,9 @@ use std::cmp::Ordering;
 
 use super::column::{Column, Key, Look, text_column};
 use super::measured;
-use crate::analysis::{Axis, CellResult};
+use crate::analysis::{Axis, CellResult, brief_words};
 use crate::experiment::MEASURE;
 use crate::plan::Job;
-use crate::record::Severity;
 use crate::report::table::{axes, origin};
 use crate::tui::session_view::SessionView;
 use crate::units::Rates;
@@ -47,7 +46,10 @@ impl Sheet {
         breaks.extend((results.len()..jobs.len()).map(|index| index == results.len()));
         let outcome = |row: usize| match results.get(row) {
             Some(CellResult { error: Some(error), .. }) => format!("failed {error}"),
-            Some(_) => String::new(),
+            // Ids can be searched for, too.
+            Some(result) => {
+                result.warnings.iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" ")
+            }
             None => skipped
                 .get(row - results.len())
                 .map_or(String::new(), |s| format!("skipped {}", s.reason)),
@@ -140,7 +142,8 @@ fn trust_columns(rows: &[&CellResult]) -> Vec<Column> {
         columns.push(text_column("and", 6, Look::Word, rest.clone(), words(&rest)));
     }
     fn severity(row: &&CellResult) -> f64 {
-        f64::from(row.warnings.iter().map(|w| w.severity).max().map_or(0, |worst| 1 + worst as u8))
+        let worst = row.shown_severity().map_or(0, |worst| 1 + worst as u8);
+        f64::from(worst) + if row.is_unfinished() { 0.5 } else { 0.0 }
     }
     // The sign is drawn by severity; the width is that of a sign, or of `ok`.
     let badge = text_column(
@@ -151,27 +154,20 @@ fn trust_columns(rows: &[&CellResult]) -> Vec<Column> {
         rows.iter().map(|r| Key::Number(severity(r))).collect(),
     );
     columns.push(badge);
-    let ids: Vec<String> = rows.iter().map(|row| warning_ids(row)).collect();
+    let ids: Vec<String> = rows.iter().map(|row| describe_warnings(row)).collect();
     if ids.iter().any(|text| !text.is_empty()) {
         columns.push(text_column("warnings", 6, Look::Word, ids.clone(), words(&ids)));
     }
     columns
 }
 
-/// Returns the ids of a result's warnings; notes only if there is nothing worse.
-pub fn warning_ids(row: &CellResult) -> String {
-    let worse: Vec<&str> = row
-        .warnings
-        .iter()
-        .filter(|w| w.severity > Severity::Note)
-        .map(|w| w.id.as_ref())
-        .collect();
-    let all: Vec<&str> = row.warnings.iter().map(|w| w.id.as_ref()).collect();
-    let shown = if worse.is_empty() { all } else { worse };
-    match shown.as_slice() {
-        [first, second, rest @ ..] if !rest.is_empty() => {
-            format!("{first}, {second} +{}", rest.len())
-        }
-        shown => shown.join(", "),
+/// Returns a result's warnings in a few words; notes only if there is nothing worse.
+fn describe_warnings(row: &CellResult) -> String {
+    let progress = row.is_unfinished().then(|| row.describe_progress());
+    let faults: Vec<String> = progress.into_iter().chain(row.faults().map(brief_words)).collect();
+    if faults.is_empty() {
+        row.warnings.iter().map(brief_words).collect::<Vec<_>>().join(", ")
+    } else {
+        faults.join(", ")
     }
 }

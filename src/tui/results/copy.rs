@@ -39,10 +39,7 @@ fn table_text(data: &Data, unit: Rates) -> String {
 /// 196 k/s, p50 4.9 µs, from cache 100 %`.
 fn describe_result(result: &CellResult, unit: Rates) -> String {
     let mut parts = Vec::new();
-    let trials = match result.counted_trials().len() {
-        1 => "1 trial".to_string(),
-        count => format!("{count} trials"),
-    };
+    let trials = units::show_trials(result.counted_trials().len());
     for metric in [Metric::Throughput, Metric::Operations] {
         let Some((median, low, high, _)) = metric.value_of(result) else { continue };
         let first = parts.is_empty();

@@ -2,8 +2,9 @@
 
 use super::columns::Sheet;
 use super::measured;
-use crate::analysis::{Axis, Bounds, CellResult, Sign, Signs};
-use crate::record::{Latency, Severity};
+use super::warnings::{self, WarningGroup};
+use crate::analysis::{Axis, Bounds, CellResult, Sign, Signs, brief_words, is_refinable};
+use crate::record::{Latency, Severity, Warning};
 use crate::report::Look;
 use crate::report::table::{Extra, extras};
 use crate::stats::reduce;
@@ -41,8 +42,8 @@ pub struct Data {
     pub expected: Vec<Expected>,
     /// Of each curve.
     pub points: Vec<CurvePoints>,
-    /// Groups of misleading warnings of which every point has one.
-    pub shared_warnings: Vec<Vec<String>>,
+    /// The warnings of all results by kind.
+    pub warnings: Vec<WarningGroup>,
     /// The x values of all points, ascending.
     pub xs: Vec<f64>,
     pub sheet: Sheet,
@@ -69,6 +70,7 @@ impl Data {
         let signs = Signs::new(&view.session.plan.cells, axis);
         let signs = view.results.iter().map(|result| signs.of(&result.cell)).collect();
         let common = curves::common(&view.results, axis);
+        let warnings = warnings::group(&view.results, is_refinable(&view.session));
         let ceilings = Bounds::from_session(&view.session)
             .lines()
             .into_iter()
@@ -85,7 +87,7 @@ impl Data {
             expected: Vec::new(),
             common,
             points: Vec::new(),
-            shared_warnings: Vec::new(),
+            warnings,
             xs: Vec::new(),
             sheet,
             signs,
@@ -118,12 +120,8 @@ impl Data {
             metric,
             &Bounds::from_session(&self.view.session),
         );
-        self.shared_warnings = shared_warnings(&self.curves, results);
-        self.points = self
-            .curves
-            .iter()
-            .map(|curve| curve_points(curve, results, &self.shared_warnings))
-            .collect();
+        self.points =
+            self.curves.iter().map(|curve| curve_points(curve, results, &self.warnings)).collect();
         self.xs =
             self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
         self.xs.sort_by(f64::total_cmp);
@@ -171,6 +169,18 @@ impl Data {
         self.cells.get(result)?.to_owned().try_into().ok()
     }
 
+    /// Returns the warnings of a result in a few words, without those that all results have; notes
+    /// only if there is nothing worse.
+    pub fn own_warnings(&self, result: &CellResult) -> Vec<String> {
+        let own = |warning: &&Warning| !is_shared(&self.warnings, &warning.id);
+        let faults: Vec<String> = result.faults().filter(own).map(brief_words).collect();
+        if !faults.is_empty() {
+            return faults;
+        }
+        let notes = result.warnings.iter().filter(|w| w.severity == Severity::Note);
+        notes.filter(own).map(brief_words).collect()
+    }
+
     /// Returns the latencies of a result.
     pub fn latency(&self, result: usize) -> Option<&Latency> {
         let verdict = self.view.session.verdicts.get(*self.cells.get(result)?)?.as_ref()?;
@@ -194,41 +204,12 @@ fn same_xor(results: &[CellResult]) -> Option<String> {
     rest.all(|other| other == first).then_some(first)
 }
 
-fn is_misleading(result: &CellResult, id: &str) -> bool {
-    result.warnings.iter().any(|w| w.severity == Severity::Misleading && w.id == id)
+/// Returns whether every result has this kind of warning.
+fn is_shared(groups: &[WarningGroup], id: &str) -> bool {
+    groups.iter().any(|group| group.example.id == id && group.is_everywhere())
 }
 
-/// Warnings about chance: which one a point has depends on its number of trials.
-const CHANCE: [&str; 2] = ["few", "wide"];
-
-/// Returns the groups of misleading warnings of which every point has one.
-fn shared_warnings(curves: &[Curve], results: &[CellResult]) -> Vec<Vec<String>> {
-    let points: Vec<&CellResult> = curves
-        .iter()
-        .flat_map(|curve| &curve.points)
-        .filter_map(|point| results.get(point.result))
-        .collect();
-    let Some((first, rest)) = points.split_first().filter(|(_, rest)| !rest.is_empty()) else {
-        return Vec::new();
-    };
-    let everywhere = |id: &&str| rest.iter().all(|result| is_misleading(result, id));
-    let ids =
-        first.warnings.iter().filter(|w| w.severity == Severity::Misleading).map(|w| w.id.as_ref());
-    let mut groups: Vec<Vec<String>> =
-        ids.filter(everywhere).map(|id| vec![id.to_string()]).collect();
-    fn chance(result: &&CellResult) -> bool {
-        CHANCE.iter().any(|id| is_misleading(result, id))
-    }
-    if points.iter().all(chance) {
-        groups.retain(|group| !CHANCE.contains(&group[0].as_str()));
-        let some =
-            CHANCE.into_iter().filter(|id| points.iter().any(|result| is_misleading(result, id)));
-        groups.insert(0, some.map(String::from).collect());
-    }
-    groups
-}
-
-fn curve_points(curve: &Curve, results: &[CellResult], shared: &[Vec<String>]) -> CurvePoints {
+fn curve_points(curve: &Curve, results: &[CellResult], groups: &[WarningGroup]) -> CurvePoints {
     let mut points = CurvePoints::default();
     // No terminal is wider; the axis is even in the logarithm.
     let means: Vec<(f64, f64)> =
@@ -236,9 +217,10 @@ fn curve_points(curve: &Curve, results: &[CellResult], shared: &[Vec<String>]) -
     points.means = reduce(&means, 300).into_iter().map(|(x, y)| Point::new(x.exp2(), y)).collect();
     points.medians = curve.chart_points();
     for point in &curve.points {
-        let is_shared = |id: &str| shared.iter().flatten().any(|shared| shared == id);
+        // What every cell has is said once, above the answer.
+        // How wide an interval is, the chart shows by itself.
         let is_own = |result: &CellResult| {
-            result.warnings.iter().any(|w| w.severity == Severity::Misleading && !is_shared(&w.id))
+            result.faults().any(|w| w.id != "wide" && !is_shared(groups, &w.id))
         };
         match point.worst {
             Some(Severity::Misleading) if !results.get(point.result).is_some_and(is_own) => {}

@@ -7,6 +7,7 @@
 //! | samples read when a cell is opened | [`trial_series`] |
 //! | cursor, filters, open cell | [`state`] |
 //! | key, mouse and message handlers | [`update`] |
+//! | warnings by kind, and what helps | [`warnings`] |
 //! | layout | [`layout`] |
 //! | drawing | [`view`] |
 
@@ -20,13 +21,16 @@ mod state;
 mod trial_series;
 mod update;
 mod view;
+mod warnings;
 
 #[cfg(test)]
 mod tests;
 
 pub use state::Results;
 pub use update::{
-    act, back, click, field, field_changed, handle_message, is_offered, rename,
+    act, ask_for_rounds, back, click, field, field_changed, handle_message, is_offered, rename,
     request_trial_series, show,
 };
 pub use view::draw;
+pub use view::warnings::draw_popup as draw_warnings;
+pub use warnings::{Remedy, WarningGroup};

@@ -6,6 +6,8 @@ use tui_input::Input;
 
 use super::data::Data;
 use super::trial_series::TrialSeriesCache;
+use super::warnings::WarningGroup;
+use crate::analysis::is_refinable;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::tui::session_view::SessionView;
 use crate::units::Rates;
@@ -129,6 +131,16 @@ impl Results {
             let first = first.clamp(self.chart.x.saturating_sub(span), self.chart.x);
             self.chart.zoom = Some((first, first + span));
         }
+    }
+
+    /// Returns the kinds of warnings of the displayed session.
+    pub fn warnings(&self) -> &[WarningGroup] {
+        self.data.as_ref().map_or(&[], |data| &data.warnings)
+    }
+
+    /// Returns whether rounds can be added to the displayed session.
+    pub fn can_refine(&self) -> bool {
+        self.view().is_some_and(|view| is_refinable(&view.session))
     }
 
     /// Returns the x value under the cursor.

@@ -16,6 +16,7 @@ use crate::tui::export::{Form, What};
 use crate::tui::keymap::{self, Action, Place};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
+use crate::tui::refine::RefineForm;
 use crate::tui::replayed::Replayed;
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
@@ -100,6 +101,14 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
             }
             Some(Vec::new())
         }
+        Action::Refine => {
+            ask_for_rounds(view, ctx);
+            Some(Vec::new())
+        }
+        Action::Warnings => {
+            ctx.popups.push(Popup::Warnings { cursor: 0 });
+            Some(Vec::new())
+        }
         Action::Copy => Some(vec![Effect::Copy(copy::clipboard_text(results))]),
         Action::Export => {
             let form =
@@ -130,6 +139,17 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
     }
 }
 
+/// Offers the ways to add rounds to a session, or says why there are none.
+pub fn ask_for_rounds(view: &SessionView, ctx: &mut Context) {
+    if ctx.is_running() {
+        return ctx.request(Request::RefuseRun);
+    }
+    match RefineForm::new(view) {
+        Ok(form) => ctx.popups.push(Popup::Refine(Box::new(form))),
+        Err(why) => ctx.note(why),
+    }
+}
+
 /// Returns whether an action applies to the current state.
 pub fn is_offered(results: &Results, action: Action) -> bool {
     let Some(data) = &results.data else {
@@ -145,6 +165,8 @@ pub fn is_offered(results: &Results, action: Action) -> bool {
         Action::LogAxis | Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => {
             !opened && !table && data.is_curve()
         }
+        Action::Refine => results.can_refine(),
+        Action::Warnings => !data.warnings.is_empty(),
         Action::Across => !opened && !table && data.axes.len() > 1,
         Action::Mean => !opened && !table,
         _ => true,

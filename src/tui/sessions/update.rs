@@ -13,6 +13,7 @@ use crate::tui::keymap::{Action, key_of};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose, Then};
 use crate::tui::replayed::Replayed;
+use crate::tui::results::ask_for_rounds;
 use crate::tui::screen::Screen;
 use crate::tui::session_name;
 use crate::tui::session_view::{MAX_COMPARED, Preview};
@@ -64,6 +65,7 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
         Action::Enter => return vec![Effect::Open(id)],
         Action::RunAgain => return vec![Effect::Again(id)],
         Action::Replay => ctx.request(Request::Replay(Replayed::Kept(id))),
+        Action::Refine => refine(sessions, ctx),
         Action::Copy => return vec![Effect::Copy(format!("iotui sessions show {id}"))],
         Action::Mark => mark(sessions, ctx, id),
         Action::Export if listed.state == State::Unreadable => {
@@ -100,6 +102,15 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
         _ => {}
     }
     Vec::new()
+}
+
+/// Offers the ways to add rounds to the session under the cursor, by what its preview shows.
+fn refine(sessions: &Sessions, ctx: &mut Context) {
+    let here = sessions.current().map(|listed| listed.id.as_str());
+    match &sessions.preview {
+        Some(Preview { id, result: Ok(view) }) if here == Some(id) => ask_for_rounds(view, ctx),
+        _ => ctx.note("the session is still being loaded"),
+    }
 }
 
 /// Toggles the comparison mark of a session.
@@ -252,6 +263,7 @@ pub fn is_offered(sessions: &Sessions, action: Action) -> bool {
         Action::Enter
         | Action::RunAgain
         | Action::Replay
+        | Action::Refine
         | Action::Mark
         | Action::Rename
         | Action::Delete

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::{Done, EffectHandler};
 use super::run::Runs;
-use super::{clipboard, look_up, share, terminal};
+use super::{clipboard, look_up, refinement, share, terminal};
 use crate::backend::fold;
 use crate::host::{Host, examine};
 use crate::record::Event;
@@ -94,7 +94,9 @@ impl EffectHandler for Shell {
             Effect::Suspend => return self.suspend(),
             Effect::Copy(text) => self.copy(&text),
             Effect::Title(title) => drop(execute!(io::stdout(), SetTitle(title))),
-            Effect::Start { plan, name } => self.runs.start(plan, name.as_deref()),
+            Effect::Start { plan, name, earlier } => {
+                self.runs.start(plan, name.as_deref(), &earlier)
+            }
             Effect::Stop => self.runs.stop(),
             Effect::Pause(on) => self.runs.pause(on),
             Effect::Skip => self.runs.skip(),
@@ -136,6 +138,9 @@ impl EffectHandler for Shell {
             }
             Effect::Replay { of, speed } => {
                 self.look_up(move || Msg::Replay(look_up::record(of, speed).map(Box::new)))
+            }
+            Effect::Refine(request) => {
+                self.look_up(move || Msg::Refined(refinement::plan(&request).map(Box::new)))
             }
             Effect::Rename { id, name } => self.look_up(move || look_up::rename(&id, &name)),
             Effect::Delete(id) => self.look_up(move || look_up::delete(&id)),

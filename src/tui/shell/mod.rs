@@ -7,6 +7,7 @@ mod clipboard;
 mod effects;
 mod input;
 mod look_up;
+mod refinement;
 mod run;
 mod share;
 mod terminal;
@@ -128,9 +129,8 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
     let code = runtime.block_on(on_terminal(args, &mut model, first, (save, remembers)));
     // A thread may still be blocked by a file system that hangs.
     runtime.shutdown_background();
-    for line in model.farewell().lines {
-        print_message(line);
-    }
+    let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
+    model.farewell().wrap(columns.max(40)).into_iter().for_each(print_message);
     code
 }
 
@@ -168,6 +168,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
         .with_remembered(&remembered, &here, fresh)
         .with_others(files.collect());
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
+    model.host.started = Some(std::time::SystemTime::now());
     if let Some(why) = lost {
         model.toasts.fail(model.now, why);
     }

@@ -44,7 +44,7 @@ impl Runs {
         Runs { sender, host, save, now: None, waiting: Arc::default() }
     }
 
-    pub fn start(&mut self, plan: Arc<Plan>, name: Option<&str>) {
+    pub fn start(&mut self, plan: Arc<Plan>, name: Option<&str>, earlier: &Earlier) {
         signals::reset();
         let host = self.host.get_or_init(Host::collect);
         let (recorder, unsaved) = self.recorder(name, host, &plan);
@@ -71,7 +71,7 @@ impl Runs {
         let control = Arc::new(Control::new(signals::stop_flag()));
         let started = runner::start(
             plan,
-            Earlier::default(),
+            earlier.clone(),
             host,
             Arc::clone(&control),
             recorder.clone(),

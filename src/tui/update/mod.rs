@@ -69,7 +69,12 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         }
         Msg::Again(Ok(plan)) => run::start(model, (*plan).into()),
         Msg::Replay(Ok(input)) => run::begin_replay(model, *input),
-        Msg::Opened(Err(why)) | Msg::Again(Err(why)) | Msg::Replay(Err(why)) | Msg::Failed(why) => {
+        Msg::Refined(Ok(continuation)) => run::continue_session(model, *continuation),
+        Msg::Opened(Err(why))
+        | Msg::Again(Err(why))
+        | Msg::Replay(Err(why))
+        | Msg::Refined(Err(why))
+        | Msg::Failed(why) => {
             model.toasts.fail(now, why);
             Vec::new()
         }

@@ -17,7 +17,12 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
         Screen::Sessions => vec![Effect::Sessions],
         Screen::Host => {
             let (screens, context) = model.split();
-            host::enter(screens.host, &context)
+            let mut effects = host::enter(screens.host, &context);
+            // Findings grow old, too; a run is not disturbed for them.
+            if !context.is_running() {
+                effects.extend(setup::examine(screens.setup));
+            }
+            effects
         }
         Screen::Lab => inspect_probes(model),
         _ => Vec::new(),

@@ -14,6 +14,7 @@ use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{self, Popup, Then};
 use crate::tui::probe_plan;
+use crate::tui::results::Remedy;
 use crate::tui::screen::Screen;
 use crate::tui::text_input::edit;
 use crate::tui::{lab, results, sessions, setup, view};
@@ -49,6 +50,7 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     let action = keymap::action(key, screen);
     let (presets, most) = (model.presets.len(), view::popup::furthest(model));
     let marks = lab::mark_entries(&model.lab).len();
+    let warnings = model.results.warnings().len();
     let Some(top) = model.popups.last_mut() else { return Vec::new() };
     let closes =
         key.code == KeyCode::Esc || (top.field().is_none() && action == Some(Action::Quit));
@@ -59,8 +61,11 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
         Popup::Help { filter: Some(input), .. } if key.code != KeyCode::Enter => {
             edit(input, key);
         }
-        Popup::Help { scroll, filter } => match action {
-            Some(Action::Help) => return close(model),
+        Popup::Help { words, scroll, filter } => match action {
+            Some(Action::Help) if *words => return close(model),
+            Some(Action::Help | Action::NextPane | Action::PreviousPane) => {
+                (*words, *scroll) = (!*words, 0);
+            }
             _ if key.letter() == Some('/') => *filter = Some(Input::default()),
             _ => *scroll = scroll_by(*scroll, most, action),
         },
@@ -87,6 +92,19 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
             Some(Action::Preset) => return close(model),
             _ => *cursor = move_cursor(*cursor, presets, action),
         },
+        Popup::Refine(form) => match action {
+            Some(Action::Enter | Action::Toggle) => return refine(model),
+            Some(Action::Refine) => return close(model),
+            _ => form.cursor = move_cursor(form.cursor, form.ways.len(), action),
+        },
+        Popup::Warnings { cursor } => match action {
+            Some(Action::Enter | Action::Toggle) => {
+                let chosen = *cursor;
+                return help_against(model, chosen);
+            }
+            Some(Action::Warnings) => return close(model),
+            _ => *cursor = move_cursor(*cursor, warnings, action),
+        },
         Popup::Marks { cursor } => match action {
             Some(Action::Enter | Action::Toggle) => {
                 let chosen = *cursor;
@@ -112,6 +130,32 @@ fn preset(model: &mut Model, chosen: usize) -> Vec<Effect> {
         effects.extend(go(model, Screen::Setup));
     }
     effects
+}
+
+/// Plans the further rounds that were chosen.
+fn refine(model: &mut Model) -> Vec<Effect> {
+    let Some(Popup::Refine(form)) = model.popups.pop() else { return Vec::new() };
+    if model.running() {
+        run::refuse(model);
+        return Vec::new();
+    }
+    form.request().map(|request| Effect::Refine(Box::new(request))).into_iter().collect()
+}
+
+/// Does what helps against a kind of warning: adds rounds, or shows the setting on Setup.
+fn help_against(model: &mut Model, chosen: usize) -> Vec<Effect> {
+    let Some(remedy) = model.results.warnings().get(chosen).and_then(|group| group.remedy()) else {
+        return Vec::new();
+    };
+    model.popups.pop();
+    match remedy {
+        Remedy::Refine => act(model, Action::Refine),
+        Remedy::Setting(name) => {
+            let effects = go(model, Screen::Setup);
+            setup::show_setting(&mut model.setup, name);
+            effects
+        }
+    }
 }
 
 fn close(model: &mut Model) -> Vec<Effect> {

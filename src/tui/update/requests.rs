@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use crate::tui::context::{Context, ProbeChoice, Request};
+use crate::tui::keymap::Action;
 use crate::tui::model::{Model, Screens};
 use crate::tui::msg::Effect;
 use crate::tui::question::Question;
 use crate::tui::replayed::Speed;
 use crate::tui::screen::Screen;
 use crate::tui::setup::{Setup, build_command};
-use crate::tui::{compare, live, sessions};
+use crate::tui::{compare, live, results, sessions};
 
 use super::navigate::{go, inspect_probes};
 use super::run;
@@ -55,6 +56,9 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
         Request::EndReplay { shows_results } => run::end_replay(model, shows_results),
         Request::Steer(action) => {
             with_screens(model, |screens, ctx| live::act(screens.live, ctx, action))
+        }
+        Request::Refine => {
+            with_screens(model, |screens, ctx| results::act(screens.results, ctx, Action::Refine))
         }
         Request::MarkSession { id, is_saved } => with_screens(model, |screens, ctx| {
             sessions::mark_shown(screens.sessions, ctx, id, is_saved);

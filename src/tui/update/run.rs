@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::navigate::{go, inspect_probes};
+use crate::engine::Earlier;
 use crate::plan::Plan;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::model::{Leaving, Model};
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Then};
 use crate::tui::probe_plan;
+use crate::tui::refine::Continuation;
 use crate::tui::replayed::{ReplayInput, Replayed, Speed};
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
@@ -40,6 +42,21 @@ fn measures_only_probes(model: &Model) -> bool {
 
 /// Starts a plan and shows it on Live, or on Lab if it measures probes only.
 pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
+    start_after(model, plan, None, Arc::default())
+}
+
+/// Adds rounds to a session; the new session has the trials of both.
+pub fn continue_session(model: &mut Model, continuation: Continuation) -> Vec<Effect> {
+    let Continuation { plan, earlier, name } = continuation;
+    start_after(model, plan.into(), name, earlier.into())
+}
+
+fn start_after(
+    model: &mut Model,
+    plan: Arc<Plan>,
+    name: Option<String>,
+    earlier: Arc<Earlier>,
+) -> Vec<Effect> {
     if model.running() {
         refuse(model);
         return Vec::new();
@@ -50,7 +67,7 @@ pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
     let mut effects =
         go(model, if probe_plan::is_probe_plan(&plan) { Screen::Lab } else { Screen::Live });
     effects.push(model.setup.remember(&model.presets, &model.look));
-    effects.push(Effect::Start { plan, name: None });
+    effects.push(Effect::Start { plan, name, earlier });
     effects
 }
 

@@ -104,7 +104,7 @@ pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
             let effects =
                 with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg));
             let setup = &model.setup;
-            host::show_plan(&mut model.host, setup.facts(), setup.findings());
+            host::show_plan(&mut model.host, model.now, setup.facts(), setup.findings());
             effects
         }
         Msg::Listed(_) | Msg::Seen(_) | Msg::PresetSaved(_) => {

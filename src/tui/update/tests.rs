@@ -201,3 +201,15 @@ fn a_question_about_a_run_goes_with_it_and_who_stopped_it_is_not_asked() {
     assert!(stage.model.popups.is_empty() && stage.model.leaving.is_some());
     assert_eq!(quits(stage.tell(Msg::Over { error: None, unsaved: None })), Some(0));
 }
+
+#[test]
+fn the_answer_after_quitting_is_broken_between_words() {
+    let path = "/home/me/.local/share/iotui/sessions/a-rather-long-name-of-a-session.jsonl";
+    let lines =
+        vec!["Fastest: mmap at 1 MiB, warm, 24 GiB/s.".to_string(), format!("saved   {path}")];
+    let farewell = crate::tui::model::Farewell { lines };
+    assert_eq!(
+        farewell.wrap(20),
+        ["Fastest: mmap at 1", "MiB, warm, 24 GiB/s.", &format!("saved   {path}")]
+    );
+}

@@ -5,6 +5,7 @@ use ratatui::text::{Line, Span};
 use super::pane;
 use crate::record::{Severity, Warning};
 use crate::tui::theme::{Look, Role};
+use crate::tui::vocabulary::FINE;
 
 /// Returns the role of a severity, and its sign.
 pub fn severity(look: &Look, severity: Severity) -> (Role, &'static str) {
@@ -19,10 +20,7 @@ pub fn severity(look: &Look, severity: Severity) -> (Role, &'static str) {
 pub fn describe(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if findings.is_empty() {
-        lines.push(Line::styled(
-            format!(" {} no findings", look.glyph("✓", "*")),
-            look.style(Role::Good),
-        ));
+        lines.push(Line::styled(format!(" {} no findings", FINE.on(look)), look.style(Role::Good)));
     }
     for finding in findings {
         let (role, sign) = severity(look, finding.severity);

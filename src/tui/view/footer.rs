@@ -75,7 +75,12 @@ fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &
 
 fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
     match popup {
-        Popup::Help { .. } => &[("esc", "close"), ("/", "find"), ("down", "scroll")],
+        Popup::Help { words: true, .. } => {
+            &[("esc", "close"), ("tab", "keys"), ("/", "find"), ("down", "scroll")]
+        }
+        Popup::Help { .. } => {
+            &[("esc", "close"), ("?", "signs and words"), ("/", "find"), ("down", "scroll")]
+        }
         Popup::Palette { .. } => &[("enter", "run"), ("down", "next"), ("esc", "close")],
         Popup::Question { .. } => &[("y", "yes"), ("n", "no")],
         Popup::Line { .. } => &[("enter", "accept"), ("esc", "close")],
@@ -87,6 +92,8 @@ fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
             ("esc", "close"),
         ],
         Popup::Presets { .. } => &[("enter", "choose"), ("down", "next"), ("esc", "close")],
+        Popup::Refine(_) => &[("enter", "run"), ("down", "next"), ("esc", "close")],
+        Popup::Warnings { .. } => &[("enter", "remedy"), ("down", "next"), ("esc", "close")],
         Popup::Marks { .. } => &[("space", "mark or unmark"), ("down", "next"), ("esc", "close")],
         Popup::Doctor { .. } => &[("esc", "close"), ("down", "scroll")],
     }
@@ -127,6 +134,7 @@ fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
         }
         (Screen::Live, Action::Skip | Action::Freeze) => model.running(),
         (Screen::Live, Action::Slower | Action::Faster) => model.live.replay.is_some(),
+        (Screen::Live, Action::Refine) => !model.running() && model.results.can_refine(),
         (Screen::Live, Action::Enter) => false,
         _ => true,
     }

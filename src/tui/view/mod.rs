@@ -8,7 +8,9 @@ pub mod header;
 mod marks;
 pub mod pane;
 pub mod popup;
-mod window;
+mod refine;
+pub mod window;
+mod words;
 
 pub use areas::{Areas, SMALLEST, areas};
 

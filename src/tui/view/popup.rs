@@ -5,16 +5,19 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use tui_input::Input;
 
-use super::{areas, export, findings, marks, pane, window};
+use super::{areas, export, findings, marks, pane, refine, window, words};
 use crate::tui::keymap::{self, Binding};
 use crate::tui::model::Model;
 use crate::tui::popup::{Popup, find_bindings};
+use crate::tui::results;
 use crate::tui::theme::Role;
 
 pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     match popup {
-        Popup::Help { scroll, filter } => help(model, *scroll, filter.as_ref(), body, buf),
+        Popup::Help { words, scroll, filter } => {
+            help(model, *words, *scroll, filter.as_ref(), body, buf)
+        }
         Popup::Palette { input, cursor } => palette(model, input, *cursor, body, buf),
         Popup::Question { text, detail, .. } => {
             let lines = [
@@ -61,26 +64,32 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
         }
         Popup::Export(form) => export::draw(look, form, body, buf),
         Popup::Presets { cursor } => presets(model, *cursor, body, buf),
+        Popup::Refine(form) => refine::draw(model, form, body, buf),
+        Popup::Warnings { cursor } => {
+            results::draw_warnings(&model.results, look, *cursor, body, buf)
+        }
         Popup::Marks { cursor } => marks::draw(model, *cursor, body, buf),
         Popup::Doctor { scroll } => doctor(model, *scroll, body, buf),
     }
 }
 
-fn help(model: &Model, scroll: u16, filter: Option<&Input>, body: Rect, buf: &mut Buffer) {
+fn help(
+    model: &Model,
+    words: bool,
+    scroll: u16,
+    filter: Option<&Input>,
+    body: Rect,
+    buf: &mut Buffer,
+) {
     let look = &model.look;
+    let keys = format!("Help: {}", model.screen.title());
     let inner = window::draw_window(
         look,
-        &format!("Help: {}", model.screen.title()),
+        if words { "Help: signs and words" } else { &keys },
         window::middle(body, 80, body.height),
         buf,
     );
     let wanted = filter.map(|f| f.value().to_lowercase()).unwrap_or_default();
-    let matches = |b: &&Binding| {
-        wanted.is_empty()
-            || b.help.to_lowercase().contains(&wanted)
-            || b.keys.iter().any(|k| *k == wanted)
-    };
-    let rows: Vec<&Binding> = keymap::listed_bindings(model.screen).filter(matches).collect();
     let mut list = inner;
     if let Some(input) = filter {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
@@ -93,15 +102,30 @@ fn help(model: &Model, scroll: u16, filter: Option<&Input>, body: Rect, buf: &mu
         );
         list = Rect::new(inner.x, inner.y + 1, inner.width, inner.height.saturating_sub(1));
     }
+    let rows = if words {
+        words::lines(look, &wanted, usize::from(list.width))
+    } else {
+        key_lines(model, &wanted)
+    };
     let first = usize::from(scroll).min(rows.len().saturating_sub(usize::from(list.height)));
-    for (row, binding) in rows.iter().skip(first).take(usize::from(list.height)).enumerate() {
-        let parts = vec![
-            Span::styled(format!(" {:<16}", binding.keys.join(" ")), look.style(Role::Key)),
-            Span::styled(binding.help, look.style(Role::Text)),
-        ];
-        pane::line(Line::from(parts), row as u16, list, buf);
-    }
     pane::scrollbar(look, first, rows.len(), list, buf);
+    for (row, line) in rows.into_iter().skip(first).take(usize::from(list.height)).enumerate() {
+        pane::line(line, row as u16, list, buf);
+    }
+}
+
+/// Returns the keys of the screen whose help contains `wanted`.
+fn key_lines(model: &Model, wanted: &str) -> Vec<Line<'static>> {
+    let matches = |b: &&Binding| {
+        wanted.is_empty() || b.help.to_lowercase().contains(wanted) || b.keys.contains(&wanted)
+    };
+    let line = |binding: &Binding| {
+        Line::from(vec![
+            Span::styled(format!(" {:<16}", binding.keys.join(" ")), model.look.style(Role::Key)),
+            Span::styled(binding.help, model.look.style(Role::Text)),
+        ])
+    };
+    keymap::listed_bindings(model.screen).filter(matches).map(line).collect()
 }
 
 fn palette(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Buffer) {
@@ -208,6 +232,10 @@ pub fn furthest(model: &Model) -> u16 {
     let body = areas(model.size).body;
     let height = body.height.saturating_sub(2);
     let rows = match model.popups.last() {
+        Some(Popup::Help { words: true, filter, .. }) => {
+            let width = window::middle(body, 80, body.height).width.saturating_sub(2);
+            words::lines(&model.look, "", usize::from(width)).len() + usize::from(filter.is_some())
+        }
         Some(Popup::Help { filter, .. }) => {
             keymap::listed_bindings(model.screen).count() + usize::from(filter.is_some())
         }

@@ -332,7 +332,7 @@ fn show_mix(percent: u64) -> String {
 }
 
 fn show_threads(threads: u64) -> String {
-    if threads == 1 { "1 thread".into() } else { format!("{threads} threads") }
+    crate::units::counted(threads as usize, "thread")
 }
 
 fn show_depth(depth: u64) -> String {
@@ -344,7 +344,7 @@ fn show_size(bytes: u64) -> String {
 }
 
 fn show_count(count: u64) -> String {
-    if count == 1 { "1 operation".into() } else { format!("{count} operations") }
+    crate::units::counted(count as usize, "operation")
 }
 
 /// Returns a count that is not a number.

@@ -3,6 +3,7 @@ mod experiments;
 mod mouse;
 mod pictures;
 mod table;
+mod trust;
 
 use super::state::Results;
 use crate::plan::{Cache, Skipped};
@@ -232,7 +233,7 @@ fn points_carry_the_sign_of_their_worst_warning() {
         stage
             .picture(100, 30)
             .lines()
-            .any(|line| line.contains("read cold") && line.contains("▲ not-cold"))
+            .any(|line| line.contains("read cold") && line.contains("▲ not cold"))
     );
 }
 
@@ -255,7 +256,7 @@ fn what_every_point_is_warned_of_is_told_once() {
     let picture = stage_of(shown).picture(100, 30);
     let chart: String = picture.lines().skip(2).take_while(|line| !line.contains("At ")).collect();
     assert_eq!(chart.matches('!').count(), 1, "{picture}");
-    assert!(picture.contains("▲ every point: few or wide ─"), "{picture}");
+    assert!(picture.contains("▲ 12: wide interval · others used the disk"), "{picture}");
 }
 
 #[test]

@@ -3,18 +3,23 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
+use crate::analysis::refinements;
 use crate::record::End;
 use crate::tui::keymap::{Action, key_of};
+use crate::tui::refine::{describe_first_look, describe_refinement};
 use crate::tui::results::data::Data;
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
+use crate::units::counted;
 
 /// The lines of the answer; the last one may list missing cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerLines {
+    /// How far the measurement is, above the answer.
+    progress: Option<Line<'static>>,
     answer: Vec<String>,
     missing: Option<String>,
     text: Style,
@@ -23,7 +28,9 @@ pub struct AnswerLines {
 
 impl AnswerLines {
     pub fn len(&self) -> usize {
-        self.answer.len() + usize::from(self.missing.is_some())
+        self.answer.len()
+            + usize::from(self.missing.is_some())
+            + usize::from(self.progress.is_some())
     }
 }
 
@@ -34,11 +41,44 @@ pub fn wrap_answer(look: &Look, data: &Data, width: usize) -> AnswerLines {
     };
     let missing = describe_missing(data).map(|text| pane::fit(&text, width));
     AnswerLines {
+        progress: progress_line(look, data, width),
         answer: pane::wrap(text, width),
         missing,
         text: look.style(Role::Text),
         warn: look.style(Role::Misleading),
     }
+}
+
+/// Columns of the bar of the trials done.
+const BAR: u16 = 14;
+
+/// Builds the line of a measurement that needs more trials: how far it is, and the key that adds
+/// them.
+fn progress_line(look: &Look, data: &Data, width: usize) -> Option<Line<'static>> {
+    let first_look = data.view.first_look?;
+    let said = describe_first_look(&first_look);
+    let ways = refinements(&data.view.session, &data.view.results);
+    let key = key_of(Action::Refine, Screen::Results);
+    let columns = |more: &String| pane::width(more) + key.len() + 4;
+    let more = describe_refinement(&ways).map(|more| format!("refine: {more}"));
+    // On a narrow screen the aim goes: it is said where the key leads.
+    let more = more.map(|more| match more.split_once(" to ") {
+        Some((brief, _)) if pane::width(&said) + columns(&more) > width => brief.into(),
+        _ => more,
+    });
+    let more_width = more.as_ref().map_or(0, columns);
+    let room = width.saturating_sub(more_width);
+    let mut line = vec![Span::styled(pane::fit(&said, room), look.style(Role::Title))];
+    if pane::width(&said) + usize::from(BAR) + 3 <= room {
+        line.push(Span::raw("   "));
+        line.extend(pane::progress_bar(look, first_look.share, BAR, look.style(Role::Text)));
+    }
+    if let Some(more) = more {
+        line.push(Span::raw("   "));
+        line.push(Span::styled(key, look.style(Role::Key)));
+        line.push(Span::styled(format!(" {more}"), look.style(Role::Text)));
+    }
+    Some(Line::from(line))
 }
 
 /// Describes failed and skipped cells, and a run that did not finish.
@@ -52,7 +92,7 @@ pub fn describe_missing(data: &Data) -> Option<String> {
         Some(End::Finished | End::Budget | End::Goal) => {}
     }
     if failed > 0 {
-        parts.push(format!("{failed} of {} cells failed", view.results.len()));
+        parts.push(format!("{failed} of {} failed", counted(view.results.len(), "cell")));
     }
     if let Some(first) = view.skipped.first() {
         let rest = if view.skipped.iter().all(|s| s.reason == first.reason) { "" } else { ", .." };
@@ -67,7 +107,12 @@ pub fn describe_missing(data: &Data) -> Option<String> {
 }
 
 pub fn draw(lines: &AnswerLines, area: Rect, buf: &mut Buffer) {
-    let area = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
+    let mut area = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
+    if let Some(progress) = &lines.progress {
+        pane::line(progress.clone(), 0, area, buf);
+        let rows = area.height.min(1);
+        area = Rect { y: area.y + rows, height: area.height - rows, ..area };
+    }
     let mut room = usize::from(area.height);
     if let Some(missing) = &lines.missing
         && room > 1

@@ -9,9 +9,9 @@ use ratatui::widgets::Widget;
 use super::cell;
 use super::frame::select;
 use crate::analysis::CellResult;
+use crate::record::Severity;
 use crate::report::table::origin;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
-use crate::tui::results::columns::warning_ids;
 use crate::tui::results::data::Data;
 use crate::tui::results::layout::Parts;
 use crate::tui::results::measured::show_percent;
@@ -19,6 +19,7 @@ use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane::draw_text;
 use crate::tui::view::{findings, pane};
+use crate::tui::vocabulary::{APPROXIMATE, ESTIMATE, HIDDEN};
 use crate::units::column;
 
 /// A column; `right`: aligned to the right.
@@ -97,6 +98,9 @@ fn draw_titles(
 
 const GAP: u16 = 2;
 
+/// A name is not cut below this for the sake of the verdict.
+const MIN_NAME: usize = 14;
+
 fn draw_row(columns: &[Column], cells: &Row, area: Rect, buf: &mut Buffer) {
     let mut at = area.x;
     for (column, (text, style)) in columns.iter().zip(cells) {
@@ -130,7 +134,13 @@ impl Readout {
         let at = |curve: &Curve| point_at(curve, x).map(|point| point.y);
         let on = data.curves.iter().filter(|curve| !results.is_hidden(curve));
         let more = data.metric.more_is_better();
-        let best = on.filter_map(at).reduce(|a, b| if (a > b) == more { a } else { b });
+        // Too few trials show no order.
+        let ranked = |curve: &Curve| {
+            let point = point_at(curve, x)?;
+            data.results().get(point.result).filter(|result| !result.is_unfinished())?;
+            Some(point.y)
+        };
+        let best = on.filter_map(ranked).reduce(|a, b| if (a > b) == more { a } else { b });
         let all: Vec<Option<f64>> = shown.iter().map(|curve| at(curve)).collect();
         let (factor, unit) =
             column::unit(all.iter().flatten().copied(), data.metric.units(results.unit));
@@ -144,7 +154,7 @@ impl Readout {
         let role = |role: Role| look.style(if is_off { Role::Off } else { role });
         let hue = if is_off { look.style(Role::Off) } else { look.series(curve.sign.hue()) };
         let marker =
-            if is_off { look.glyph("·", ".").into() } else { look.marker(curve.sign).to_string() };
+            if is_off { HIDDEN.on(look).into() } else { look.marker(curve.sign).to_string() };
         let mut row = vec![(marker, hue), (curve.name.clone(), role(Role::Text))];
         let Some((point, result)) =
             point_at(curve, self.x).and_then(|p| Some((p, data.results().get(p.result)?)))
@@ -158,19 +168,24 @@ impl Readout {
             .iter()
             .find(|(index, _)| *index == curve.index)
             .map_or("-".into(), |(_, text)| text.clone());
-        row.push((value, role(Role::Number)));
+        row.push(if result.is_unfinished() {
+            (format!("{} {value}", APPROXIMATE.on(look)), role(Role::Dim))
+        } else {
+            (value, role(Role::Number))
+        });
         row.push((self.interval(data.metric, point), role(Role::Dim)));
         if results.chart.mean {
             row.push((column::figure(point.mean / self.factor), role(Role::Text)));
         }
         row.push(match self.best {
             _ if is_off => ("off".into(), look.style(Role::Off)),
+            _ if result.is_unfinished() => (String::new(), Style::new()),
             Some(best) if best == point.y => ("best".into(), look.style(Role::Good)),
             Some(best) if best > 0.0 => (show_ratio(point.y / best), role(Role::Text)),
             _ => (String::new(), Style::new()),
         });
         row.push((origin::main_source(result), role(Role::Text)));
-        let (badge, style) = badge(look, result);
+        let (badge, style) = badge(look, data, result);
         row.push((badge, if is_off { look.style(Role::Off) } else { style }));
         row
     }
@@ -179,7 +194,7 @@ impl Readout {
     fn expected_row(&self, look: &Look, results: &Results, line: &Expected) -> Row {
         let is_off = results.chart.hidden_estimates.contains(&line.name);
         let style = look.style(if is_off { Role::Off } else { Role::Rule });
-        let marker = if is_off { look.glyph("·", ".") } else { look.glyph("┈", ":") };
+        let marker = if is_off { HIDDEN.on(look) } else { ESTIMATE.on(look) };
         let value = line
             .points
             .iter()
@@ -230,22 +245,27 @@ impl Readout {
         let mut columns: Vec<Column> = titles
             .into_iter()
             .enumerate()
-            .map(|(at, (title, right))| Column {
-                title,
-                width: widest(at).max(pane::width(title)),
-                right,
+            .map(|(at, (title, right))| match widest(at) {
+                // Nothing to rank.
+                0 if title == "of best" => Column { title: "", width: 0, right },
+                width => Column { title, width: width.max(pane::width(title)), right },
             })
             .collect();
         // Room above the name for the title of the line, next to the unit.
         columns[1].width = columns[1].width.max(11);
-        let others: usize = columns
+        let last = columns.len() - 1;
+        let others: usize = columns[..last]
             .iter()
             .enumerate()
             .filter(|(at, _)| *at != 1)
-            .map(|(_, column)| column.width + 2)
+            .map(|(_, column)| column.width + usize::from(GAP))
             .sum();
-        // The marker is next to its name, and the verdict may be cut to its sign.
-        columns[1].width = columns[1].width.min((width + 12).saturating_sub(others).max(9));
+        // The name gives way first, as far as it can still be told; then the verdict is cut.
+        let free = width.saturating_sub(others + usize::from(GAP));
+        columns[1].width = columns[1]
+            .width
+            .min(free.saturating_sub(columns[last].width).max(MIN_NAME.min(columns[1].width)));
+        columns[last].width = columns[last].width.min(free.saturating_sub(columns[1].width));
         columns
     }
 }
@@ -264,13 +284,24 @@ fn show_ratio(ratio: f64) -> String {
     }
 }
 
-/// Returns the sign of the worst severity with the warning ids, or `ok`.
-pub fn badge(look: &Look, result: &CellResult) -> (String, Style) {
-    let Some(worst) = result.warnings.iter().map(|w| w.severity).max() else {
-        return ("ok".into(), look.style(Role::Good));
-    };
-    let (role, sign) = findings::severity(look, worst);
-    (format!("{sign} {}", warning_ids(result)), look.style(role))
+/// Returns what is to be known about a figure: that it is unfinished, its warnings in a few words
+/// after the sign of the worst, or `ok`.
+fn badge(look: &Look, data: &Data, result: &CellResult) -> (String, Style) {
+    let words = data.own_warnings(result);
+    let progress = result.is_unfinished().then(|| result.describe_progress());
+    match (result.shown_severity(), progress) {
+        (None, None) => ("ok".into(), look.style(Role::Good)),
+        (Some(worst), progress) if !words.is_empty() && worst > Severity::Note => {
+            let (role, sign) = findings::severity(look, worst);
+            let words: Vec<String> = progress.into_iter().chain(words).collect();
+            (format!("{sign} {}", words.join(", ")), look.style(role))
+        }
+        (_, Some(progress)) => (progress, look.style(Role::Dim)),
+        (Some(worst), None) => {
+            let (role, sign) = findings::severity(look, worst);
+            (format!("{sign} {}", words.join(", ")).trim_end().into(), look.style(role))
+        }
+    }
 }
 
 /// Draws the details of the point under the cursor, beside the chart.

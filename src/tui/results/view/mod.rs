@@ -7,6 +7,7 @@ pub mod chart;
 pub mod frame;
 mod legend;
 pub mod table;
+pub mod warnings;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,13 +18,12 @@ use frame::{draw_footer, frame};
 use super::data::Data;
 use super::layout;
 use super::state::Results;
-use crate::record::Severity;
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Glyphs, Look, Role};
+use crate::tui::view::pane;
 use crate::tui::view::pane::{divider, draw_text};
-use crate::tui::view::{findings, pane};
 
 pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let look = ctx.look;
@@ -51,7 +51,7 @@ fn replace_non_ascii(area: Rect, buf: &mut Buffer) {
         };
         cell.set_symbol(match cell.symbol() {
             "µ" => "u",
-            "±" => "~",
+            "±" | "≈" => "~",
             "×" => "x",
             "·" | "–" | "—" => "-",
             "…" => ".",
@@ -96,24 +96,9 @@ fn draw_curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mu
         cell.set_symbol(look.glyph("┴", "+"));
     }
     draw_text(look, "Answer", Role::Title, parts.answer_title, 1, buf);
-    draw_shared_warnings(look, data, parts.answer_title, buf);
+    warnings::draw_line(look, data, parts.answer_title, buf);
     answer::draw(&answer, parts.answer, buf);
     draw_options(look, results, data, area, buf);
-}
-
-/// Draws warnings that all points share once, in the line above the answer.
-fn draw_shared_warnings(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
-    let groups: Vec<String> = data.shared_warnings.iter().map(|group| group.join(" or ")).collect();
-    if groups.is_empty() || !data.is_curve() {
-        return;
-    }
-    let (role, sign) = findings::severity(look, Severity::Misleading);
-    let text = pane::fit(
-        &format!("{sign} every point: {}", groups.join(", ")),
-        usize::from(row.width.saturating_sub(16)),
-    );
-    let at = row.width.saturating_sub(pane::width(&text) as u16 + 3);
-    draw_text(look, &text, role, row, at, buf);
 }
 
 /// Draws the options that are on, in the last line of the frame.

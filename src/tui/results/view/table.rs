@@ -15,6 +15,8 @@ use crate::tui::results::layout;
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
+use crate::tui::vocabulary::APPROXIMATE;
+use crate::units::counted;
 
 /// Rows above the list: titles and units.
 const HEAD_ROWS: u16 = 2;
@@ -226,15 +228,14 @@ fn draw_row(
             ),
             (_, None) => (text.as_str(), look.style(Role::Dim)),
             (column::Look::Main, _) => (text.as_str(), look.style(Role::Number)),
-            (column::Look::Badge, Some(result)) => {
-                match result.warnings.iter().map(|w| w.severity).max() {
-                    None => ("ok", look.style(Role::Good)),
-                    Some(worst) => {
-                        let (role, sign) = findings::severity(look, worst);
-                        (sign, look.style(role))
-                    }
+            (column::Look::Badge, Some(result)) => match result.shown_severity() {
+                None if result.is_unfinished() => (APPROXIMATE.on(look), look.style(Role::Dim)),
+                None => ("ok", look.style(Role::Good)),
+                Some(worst) => {
+                    let (role, sign) = findings::severity(look, worst);
+                    (sign, look.style(role))
                 }
-            }
+            },
             (column::Look::Word | column::Look::Number, _) => {
                 (text.as_str(), look.style(Role::Text))
             }
@@ -248,8 +249,11 @@ fn draw_counts(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mu
     let (all, shown) = (data.sheet.order.len(), results.table.rows.len());
     let failed = data.results().iter().filter(|result| result.error.is_some()).count();
     let skipped = data.view.skipped.len();
-    let mut parts =
-        vec![if shown == all { format!("{all} cells") } else { format!("{shown} of {all} cells") }];
+    let mut parts = vec![if shown == all {
+        counted(all, "cell")
+    } else {
+        format!("{shown} of {}", counted(all, "cell"))
+    }];
     parts.extend((failed > 0).then(|| format!("{failed} failed")));
     parts.extend((skipped > 0).then(|| format!("{skipped} skipped")));
     parts.extend(data.same_xor.as_ref().map(|xor| format!("XOR {xor} in all cells")));

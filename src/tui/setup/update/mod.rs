@@ -48,6 +48,18 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
     Vec::new()
 }
 
+/// Puts the cursor on a setting, by its name: on its row, or in the pane that has it.
+pub fn show_setting(setup: &mut Setup, name: &str) {
+    match ROWS.iter().position(|row| row.name == name) {
+        Some(row) => {
+            setup.focus_on(Pane::Workload);
+            (setup.row, setup.mark) = (row, 0);
+        }
+        None if name == "block-size" => setup.focus_on(Pane::Blocks),
+        None => setup.focus_on(Pane::Backends),
+    }
+}
+
 fn open_filter(setup: &mut Setup) {
     setup.focus_on(Pane::Target);
     setup.browser.filter.get_or_insert_with(Input::default);
@@ -154,6 +166,11 @@ pub fn enter(setup: &mut Setup) -> Vec<Effect> {
     setup.browser.loading = Some(setup.browser.dir.clone());
     let list = Effect::List(setup.browser.dir.clone());
     std::iter::once(list).chain(setup.request_plan()).collect()
+}
+
+/// Requests the plan and the findings about it once more: the machine may have changed.
+pub fn examine(setup: &mut Setup) -> Option<Effect> {
+    setup.request_plan()
 }
 
 pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Effect> {

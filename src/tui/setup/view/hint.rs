@@ -52,7 +52,12 @@ fn target_hint(scene: &Scene) -> Hint {
     let facts: Vec<String> = target::facts_at_cursor(scene)
         .into_iter()
         .map(|(name, value)| match name {
-            "stored" | "free" => format!("{value} {name}"),
+            "free" => format!("{value} {name}"),
+            // The rest of the value says what is not.
+            "stored" => match value.split_once(", ") {
+                Some((share, rest)) => format!("{share} {name}, {rest}"),
+                None => format!("{value} {name}"),
+            },
             _ => value,
         })
         .collect();

@@ -139,7 +139,9 @@ impl EffectHandler for Real {
             Effect::Propose(question) => {
                 drop(self.sender.send(crate::tui::shell::look_up::propose(&question, &self.host)))
             }
-            Effect::Start { plan, name } => self.runs.start(plan, name.as_deref()),
+            Effect::Start { plan, name, earlier } => {
+                self.runs.start(plan, name.as_deref(), &earlier)
+            }
             Effect::Stop => self.runs.stop(),
             _ => {}
         }

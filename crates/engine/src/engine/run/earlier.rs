@@ -12,7 +12,7 @@ use crate::stats::{Histogram, Ratio, Summary};
 use crate::units::show_share;
 
 /// The results of an earlier run of the same plan; empty for a new run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Earlier {
     /// In the order of measurement.
     pub trials: Vec<Arc<Trial>>,

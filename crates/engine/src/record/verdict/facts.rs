@@ -77,9 +77,14 @@ impl<'a> CellEvidence<'a> {
         self.trials().filter(|trial| condition(trial)).collect()
     }
 
-    /// Returns `in 2 of 5 trials`.
+    /// Returns `in 2 of 5 trials`, `in all 5 trials`, `in 1 trial`.
     pub(super) fn in_trials(&self, count: usize) -> String {
-        format!("in {count} of {}", units::show_trials(self.trials.len()))
+        let all = units::show_trials(self.trials.len());
+        match self.trials.len() {
+            1 => format!("in {all}"),
+            trials if trials == count => format!("in all {all}"),
+            _ => format!("in {count} of {all}"),
+        }
     }
 
     /// Sums `figure` over the trials.

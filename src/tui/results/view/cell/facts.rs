@@ -10,9 +10,12 @@ use crate::record::{Preparation, Stretch, Trial};
 use crate::stats::course::Kind;
 use crate::stats::{Summary, median};
 use crate::tui::curves::Metric;
+use crate::tui::keymap::{Action, key_of};
 use crate::tui::results::measured;
+use crate::tui::screen::Screen;
 use crate::tui::theme::Role;
 use crate::tui::view::findings;
+use crate::tui::vocabulary::FINE;
 use crate::units::{self, column};
 
 pub fn error(s: Scene) -> Vec<Section<'static>> {
@@ -56,12 +59,17 @@ pub fn figures(s: Scene) -> Vec<Section<'static>> {
     let note = match half {
         Some(half) => {
             format!(
-                "{trials} trials; low to high is the 95 % interval of the median, ±{} %",
+                "{}; low to high is the 95 % interval of the median, ±{} %",
+                units::show_trials(trials),
                 measured::show_percent(half * 100.0)
             )
         }
-        None if trials == 1 => "1 trial: no interval".into(),
-        None => format!("{trials} trials: an interval needs at least 5"),
+        None if s.result.is_unfinished() => format!(
+            "{}: an interval needs at least 5; {} adds rounds",
+            s.result.describe_progress(),
+            key_of(Action::Refine, Screen::Results)
+        ),
+        None => format!("{}: no interval", units::show_trials(trials)),
     };
     all.extend(s.wrap(&note, Role::Dim));
     all.extend(level_lines(s));
@@ -178,7 +186,7 @@ pub fn warnings(s: Scene) -> Vec<Section<'static>> {
             return Vec::new();
         }
         all.push(Line::styled(
-            format!("{} no warnings", s.look.glyph("✓", "*")),
+            format!("{} no warnings", FINE.on(s.look)),
             s.look.style(Role::Good),
         ));
     } else {

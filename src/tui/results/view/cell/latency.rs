@@ -49,7 +49,9 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
     if timed > 0 {
         let count =
             if timed < 1_000_000 { timed.to_string() } else { units::show_count(timed as f64) };
-        text.extend(s.wrap(&format!("{count} operations timed{every}"), Role::Dim));
+        let bars = s.data.latency(s.index).is_some_and(|latency| latency.buckets.len() > 1);
+        let bars = if bars { "; logarithmic bars" } else { "" };
+        text.extend(s.wrap(&format!("{} timed{every}{bars}", noun(&count, timed)), Role::Dim));
     }
     let mut sections = vec![Section::Lines(text)];
     if s.data.latency(s.index).is_some_and(|latency| latency.buckets.len() > 1) {
@@ -59,6 +61,14 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
         });
     }
     sections
+}
+
+/// Returns `5000 operations`, `1 operation`, for a count and its text.
+fn noun(text: &str, count: u64) -> String {
+    format!(
+        "{text} {}",
+        units::verb(count.try_into().unwrap_or(usize::MAX), "operation", "operations")
+    )
 }
 
 fn histogram(s: Scene, area: Rect, buf: &mut Buffer) {

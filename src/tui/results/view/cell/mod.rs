@@ -59,6 +59,9 @@ fn stacks<'a>(
     let tall = if body.height >= 50 { 14 } else { 9 };
     // Below the trials, unless these are so many that it would be far down.
     let few = result.trials.len() <= MAX_TRIALS_ABOVE;
+    // With one trial, there is no chart of trials.
+    let single = result.trials.len() < 2;
+    let processor = |s, here| if here { facts::processor(s) } else { Vec::new() };
     let course =
         |s, here| if here { trial_series::sections(s, over_time, tall) } else { Vec::new() };
     vec![
@@ -72,6 +75,7 @@ fn stacks<'a>(
                 facts::list_writes(l),
                 trials::sections(l, tall),
                 course(l, few),
+                processor(l, single),
             ],
         ),
         Stack::new(
@@ -80,7 +84,7 @@ fn stacks<'a>(
                 source::sections(r),
                 latency::sections(r, tall),
                 facts::warnings(r),
-                facts::processor(r),
+                processor(r, !single),
                 course(r, !few),
             ],
         ),

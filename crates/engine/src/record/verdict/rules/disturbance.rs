@@ -1,7 +1,7 @@
 //! Rules about other users of the machine or the disk during trials.
 
 use super::rule::{Rule, rule};
-use crate::plan::Sync;
+use crate::plan::{Plan, Sync};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
 use crate::record::{Severity, Trial, Warning};
@@ -24,6 +24,8 @@ pub(super) const NEARLY_FULL: Rule =
 const MAX_LOST_SHARE: f64 = 0.02;
 /// Share by which others may change a figure before it becomes misleading.
 const HARMLESS_SHARE: f64 = 0.05;
+/// The same of a figure whose interval is not known.
+const ROUGH_SHARE: f64 = 1.0 / 3.0;
 /// Shortest time for which steal time is reported, nanoseconds: most kernels count it in ticks of
 /// 10 ms.
 const MIN_STEAL_WINDOW: u128 = 20_000_000;
@@ -94,9 +96,11 @@ fn queued_share(evidence: &CellEvidence) -> f64 {
 }
 
 /// Returns the share by which a figure may change and remain valid: the half-width of its interval,
-/// at least [`HARMLESS_SHARE`].
+/// at least [`HARMLESS_SHARE`]. A figure of too few trials for an interval is a rough one.
 fn harmless_share(evidence: &CellEvidence) -> f64 {
-    evidence.spread.half_width.unwrap_or(0.0).max(HARMLESS_SHARE)
+    let few = evidence.rated_trials().len() < Plan::ROUNDS as usize;
+    let unknown = if few { ROUGH_SHARE } else { 0.0 };
+    evidence.spread.half_width.unwrap_or(unknown).max(HARMLESS_SHARE)
 }
 
 /// Returns the bytes that the disk moved for other processes during a trial, if above the limit.
@@ -140,9 +144,14 @@ fn check_disturbed(evidence: &CellEvidence) -> Option<Warning> {
     DISTURBED.warn(
         severity,
         format!(
-            "other processes moved {} on the same disk {}",
+            "other processes moved {} on the same disk{}",
             size(sum),
-            evidence.in_trials(bad.len())
+            // Of a single trial, the count says nothing.
+            if evidence.trials.len() > 1 {
+                format!(" {}", evidence.in_trials(bad.len()))
+            } else {
+                String::new()
+            }
         ),
         "the disk's counters minus this process's reads and writes".into(),
         "stop other users of the disk and run again",

@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
 use crate::record::{Latency, LevelChange, Severity, Trial, Warning};
 use crate::stats;
-use crate::units::{show_count, show_nanos, show_rate, show_share, show_trials};
+use crate::units::{counted, show_count, show_nanos, show_rate, show_share, show_trials, verb};
 
 pub(super) const FEW: Rule = rule(14, "few", "fewer trials than an interval needs", check_few);
 pub(super) const CUT: Rule = rule(14, "cut", "the budget or a signal cut a trial short", check_cut);
@@ -61,11 +61,13 @@ fn check_few(evidence: &CellEvidence) -> Option<Warning> {
         );
     }
     let complete = if count == evidence.trials.len() { "" } else { "complete " };
-    let plural = if count == 1 { "" } else { "s" };
-    let verb = if count == 1 { "is" } else { "are" };
     FEW.warn(
         Severity::Misleading,
-        format!("{count} {complete}trial{plural} {verb} too few for a confidence interval"),
+        format!(
+            "{} {} too few for a confidence interval",
+            counted(count, &format!("{complete}trial")),
+            verb(count, "is", "are")
+        ),
         format!("{} are needed", Plan::ROUNDS),
         "use --trials 5 or more, or a longer --budget",
     )
@@ -91,7 +93,7 @@ fn check_cut(evidence: &CellEvidence) -> Option<Warning> {
         format!(
             "the budget or a signal cut {count} of {} trials short: the rates exclude {}",
             evidence.trials.len(),
-            if count == 1 { "it" } else { "them" }
+            verb(count, "it", "them")
         ),
         format!("rates of {}; latencies and byte sources cover all trials", show_trials(complete)),
         remedy,

@@ -1,0 +1,197 @@
+//! Warnings in a few words with their figure, for where a sentence has no room: `2 of 5 trials`,
+//! `±41 %`, `others used the disk 152 MiB`.
+
+use crate::analysis::CellResult;
+use crate::plan::Plan;
+use crate::record::{Severity, Warning};
+
+/// A kind of warning: its id, its words with `{}` for the first figure of the finding, and its
+/// words without a figure.
+struct Words(&'static str, &'static str, &'static str);
+
+/// The words of every warning of a cell or probe, in the order of `docs/reference.md`.
+static WORDS: &[Words] = &[
+    Words("from-cache", "{} from the page cache", "from the page cache"),
+    Words("holes", "only {} is stored, the rest holes", "holes, nothing stored"),
+    Words("not-direct", "not direct: {} from memory", "not direct"),
+    Words("memory", "", "no disk, memory"),
+    Words("shared-offsets", "threads read the same {}", "threads read the same bytes"),
+    Words("wrapped", "read the file {}", "read the file again"),
+    Words("not-cold", "not cold: {} stayed cached", "not cold"),
+    Words("previous-trial", "{} cached by earlier work", "cached by earlier work"),
+    Words("not-warm", "not warm: {}", "not warm"),
+    Words("compressible", "", "compressible data"),
+    Words("beyond-memory", "{} do not fit in memory", "larger than memory"),
+    Words("read-ahead", "the device read {}", "readahead"),
+    Words("populated-more", "mapped {}, read less", "mapped more than read"),
+    Words("above-link", "{} is above the link", "above the link"),
+    Words("above-memory", "", "from the CPU caches"),
+    Words("not-flushed", "", "CPU caches not flushed"),
+    Words("cloned", "", "blocks shared, not copied"),
+    Words("not-on-device", "{} not on the device", "not on the device"),
+    Words("not-read-back", "", "other data read back"),
+    Words("not-ours", "", "not written: no file of iotui"),
+    Words("large-folios", "", "large folios"),
+    Words("nearly-full", "file system {} full", "file system nearly full"),
+    Words("few", "", "fewer than 5 trials"),
+    Words("cut", "", "a trial was cut short"),
+    Words("short-trial", "trials of only {}", "short trials"),
+    Words("few-operations", "", "few operations timed"),
+    Words("few-for-percentile", "", "too few for a percentile"),
+    Words("wide", "±{}", "wide interval"),
+    Words("two-modes", "", "two groups of trials"),
+    Words("level-change", "", "changed during the run"),
+    Words("depth-unused", "", "depth not reached"),
+    Words("cpu-bound", "CPU busy {} with the XOR", "CPU busy with the XOR"),
+    Words("rate-limited", "limited to {} by a control group", "limited by a control group"),
+    Words("layers", "", "layers above the disk"),
+    Words("other-path", "", "ordinary buffers"),
+    Words("timing-dominates", "loop overhead {}", "loop overhead"),
+    Words("slow-clock", "", "slow clock"),
+    Words("shared-descriptors", "", "shared open files"),
+    Words("small-pages", "", "small pages"),
+    Words("uneven-start", "threads began {} apart", "uneven start"),
+    Words("helper-uncounted", "", "kernel threads not counted"),
+    Words("calls-unknown", "", "system calls not counted"),
+    Words("coarse-clock", "clock too coarse for {}", "coarse clock"),
+    Words("unsteady-host", "CPU time lost {}", "unsteady machine"),
+    Words("disturbed", "others used the disk {}", "others used the disk"),
+    Words("file-changed", "", "the file changed"),
+    Words("inconsistent", "", "bytes do not add up"),
+    Words("inconsistent-time", "latencies off by {}", "latencies do not add up"),
+    Words("preparation-timed", "", "preparation was timed"),
+    Words("few-batches", "", "too few batches"),
+    Words("beyond-estimate", "{} the estimate", "far from the estimate"),
+    Words("at-least", "", "at least that much"),
+    Words("fio-options", "", "options without equivalent"),
+    Words("fio-completion", "", "latency without submission"),
+    Words("reported", "", "from a report"),
+    Words("approximate", "", "a rough figure"),
+    Words("rounded", "", "rounded figure"),
+];
+
+/// Returns a warning in a few words; its id if it is of a newer iotui.
+pub fn brief_words(warning: &Warning) -> String {
+    let id = warning.id.as_ref();
+    let Some(Words(_, with, without)) = WORDS.iter().find(|words| words.0 == id) else {
+        return id.replace('-', " ");
+    };
+    let with = match id {
+        "unsteady-host" if warning.message.contains("steal time") => "the host took CPU time {}",
+        "unsteady-host" if warning.message.contains("other tasks") => "others took CPU time {}",
+        _ => with,
+    };
+    match first_figure(&warning.message).filter(|_| !with.is_empty()) {
+        Some(figure) => with.replace("{}", &figure),
+        None => (*without).into(),
+    }
+}
+
+/// Returns what a warning is called where several results have it, each with its own figure.
+pub fn kind_words(id: &str) -> &str {
+    WORDS.iter().find(|words| words.0 == id).map_or(id, |words| words.2)
+}
+
+/// Returns the first figure of a sentence with its unit: `152 MiB`, `31.3 %`, `2.5x`.
+fn first_figure(text: &str) -> Option<String> {
+    const UNITS: [&str; 15] = [
+        "%", "B", "KiB", "MiB", "GiB", "TiB", "B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "ns",
+        "µs", "ms", "s",
+    ];
+    let mut words =
+        text.split_whitespace().map(|word| word.trim_matches([',', ':', ';', '(', ')']));
+    let mut number = words.next()?;
+    for unit in words {
+        let digits = number.trim_start_matches(['±', '<', '>']);
+        if digits.parse::<f64>().is_ok() {
+            match unit {
+                "times" => return Some(format!("{digits}x")),
+                _ if UNITS.contains(&unit) => {
+                    return Some(format!("{} {unit}", number.trim_start_matches('±')));
+                }
+                _ => {}
+            }
+        }
+        number = unit;
+    }
+    None
+}
+
+impl CellResult {
+    /// Returns whether it has fewer trials than an interval needs and more were meant to follow:
+    /// an unfinished measurement, no faulty one.
+    pub fn is_unfinished(&self) -> bool {
+        self.warnings.iter().any(|w| w.id == "few" && w.severity > Severity::Note)
+    }
+
+    /// Returns `2 of 5 trials`.
+    pub fn describe_progress(&self) -> String {
+        format!("{} of {} trials", self.counted_trials().len(), Plan::ROUNDS)
+    }
+
+    /// Returns its warnings that say that the figure misleads or is wrong; that it is unfinished is
+    /// none of them.
+    pub fn faults(&self) -> impl Iterator<Item = &Warning> {
+        self.warnings.iter().filter(|w| w.severity > Severity::Note && w.id != "few")
+    }
+
+    /// Returns the severity that its figure is shown with; `None`: it is sound, or unfinished.
+    pub fn shown_severity(&self) -> Option<Severity> {
+        let shown = |warning: &&Warning| warning.id != "few" || warning.severity == Severity::Note;
+        self.warnings.iter().filter(shown).map(|warning| warning.severity).max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::probe_rules;
+    use crate::record::{CALLS_UNKNOWN, RULES};
+
+    fn warning(id: &'static str, message: &str) -> Warning {
+        Warning {
+            id: id.into(),
+            severity: Severity::Misleading,
+            message: message.into(),
+            evidence: String::new(),
+            remedy: String::new(),
+        }
+    }
+
+    #[test]
+    fn every_warning_has_words_once() {
+        let ids = RULES.iter().map(|rule| rule.id);
+        let ids = ids.chain(probe_rules::RULES.iter().map(|rule| rule.id)).chain([CALLS_UNKNOWN]);
+        for id in ids {
+            let own = WORDS.iter().filter(|words| words.0 == id).count();
+            assert_eq!(own, 1, "{id} has no words: add them to WORDS");
+        }
+        for Words(id, with, without) in WORDS {
+            assert!(!without.is_empty() && without.len() <= 30, "{id}");
+            assert!(with.is_empty() || with.matches("{}").count() == 1, "{id}: {with}");
+        }
+    }
+
+    #[test]
+    fn the_figure_of_the_finding_is_in_the_words() {
+        for (id, message, wanted) in [
+            ("wide", "the median is known only to within ±41 %", "±41 %"),
+            (
+                "disturbed",
+                "other processes moved 152 MiB on the same disk in 2 of 5 trials",
+                "others used the disk 152 MiB",
+            ),
+            ("unsteady-host", "steal time was 3 %", "the host took CPU time 3 %"),
+            ("unsteady-host", "the machine runs on battery", "unsteady machine"),
+            ("read-ahead", "the device read 3.2 times the requested bytes", "the device read 3.2x"),
+            (
+                "not-cold",
+                "12 MiB of the file stayed cached after the cache drop",
+                "not cold: 12 MiB stayed cached",
+            ),
+            ("of-a-newer-one", "5 % of it", "of a newer one"),
+        ] {
+            assert_eq!(brief_words(&warning(id, message)), wanted, "{id}");
+        }
+    }
+}

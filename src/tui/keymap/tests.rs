@@ -1,0 +1,44 @@
+use std::collections::HashSet;
+
+use super::*;
+
+#[test]
+fn every_key_can_be_read_and_means_one_thing_on_a_screen() {
+    for binding in KEYMAP {
+        assert!(!binding.keys.is_empty() && !binding.help.is_empty());
+        for key in binding.keys {
+            assert!(Key::parse(key).is_some(), "{key}");
+        }
+    }
+    for screen in Screen::ALL.iter().chain([&Compare]) {
+        let mut seen = HashSet::new();
+        for binding in on(*screen) {
+            for key in binding.keys {
+                assert!(seen.insert(*key), "{key} twice on {screen:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_keys_of_the_contract_do_what_it_says() {
+    let on = |key: &str, screen| action(Key::parse(key).unwrap(), screen);
+    assert_eq!(on("r", Setup), Some(Action::Run));
+    assert_eq!(on("space", Live), Some(Action::Pause));
+    assert_eq!(on("space", Setup), Some(Action::Toggle));
+    assert_eq!(on("x", Live), Some(Action::Stop));
+    assert_eq!(on("x", Setup), None);
+    assert_eq!(on("f1", Host), Some(Action::Help));
+    assert_eq!(on("c", Sessions), Some(Action::Compare));
+    assert_eq!(
+        (on("r", Lab), on("space", Lab), on("c", Lab)),
+        (Some(Action::Run), Some(Action::Toggle), Some(Action::Compare))
+    );
+    assert_eq!(
+        (on("x", Lab), on("s", Lab), on("p", Lab)),
+        (Some(Action::Stop), Some(Action::Skip), Some(Action::Preset))
+    );
+    for screen in [Results, Sessions, Compare, Lab] {
+        assert_eq!((on("e", screen), on("y", screen)), (Some(Action::Export), Some(Action::Copy)));
+    }
+}

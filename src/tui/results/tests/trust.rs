@@ -1,0 +1,196 @@
+//! Unfinished measurements and warnings: how they are shown, and what can be done about them.
+
+use std::time::Duration;
+
+use super::{results, stage_of};
+use crate::analysis::Aim;
+use crate::engine::Earlier;
+use crate::plan::Settings;
+use crate::record::{Severity, Warning};
+use crate::session::Session;
+use crate::tui::export::What;
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::Popup;
+use crate::tui::refine::Continuation;
+use crate::tui::screen::Screen;
+use crate::tui::session_view::SessionView;
+use crate::tui::setup::Pane;
+use crate::tui::testing::{self, Stage};
+
+fn warning(id: &'static str, message: &str, remedy: &str) -> Warning {
+    Warning {
+        id: id.into(),
+        severity: Severity::Misleading,
+        message: message.into(),
+        evidence: "what was seen".into(),
+        remedy: remedy.into(),
+    }
+}
+
+/// The session of [`testing`] after two rounds: a first look that took 46 s.
+fn first_look() -> Session {
+    let mut session = testing::session();
+    session.trials.retain(|trial| trial.round <= 2);
+    session.errors.iter_mut().for_each(|error| *error = None);
+    session.plan.cells.pop();
+    session.verdicts.pop();
+    session.errors.pop();
+    session.seconds = Some(46.0);
+    for (cell, verdict) in session.verdicts.iter_mut().enumerate() {
+        let Some(own) = verdict.clone() else { continue };
+        let mut own = (*own).clone();
+        own.warnings = vec![warning(
+            "few",
+            "2 trials are too few for a confidence interval",
+            "use --trials 5 or more, or a longer --budget",
+        )];
+        if cell % 6 == 2 {
+            own.warnings.push(warning(
+                "disturbed",
+                "other processes moved 152 MiB on the same disk in all 2 trials",
+                "stop other users of the disk and run again",
+            ));
+            own.warnings.push(warning(
+                "short-trial",
+                "a trial took 12 ms, so one interruption by the scheduler dominates it",
+                "use a longer --trial-time, a larger --count or a larger --size",
+            ));
+        }
+        *verdict = Some(own.into());
+    }
+    session
+}
+
+fn stage() -> Stage {
+    stage_of(SessionView::new(first_look(), Some("/s/x.jsonl".into())))
+}
+
+#[test]
+fn an_unfinished_measurement_is_no_warning() {
+    let mut stage = stage();
+    let picture = stage.picture(120, 40);
+    assert!(picture.contains("first look: 2 trials of each"), "{picture}");
+    assert!(picture.contains("refine: +69 s to 5 trials"), "{picture}");
+    assert!(picture.contains("≈ ") && picture.contains("2 of 5 trials"), "{picture}");
+    assert!(!picture.contains("best  "), "too few trials are ranked: {picture}");
+    assert!(picture.contains("too few trials to rank"), "{picture}");
+    // Only the cells that others disturbed have a sign.
+    let plain = picture.lines().filter(|line| line.contains("2 of 5 trials"));
+    assert!(plain.clone().count() > 0);
+    stage.keys("v");
+    let table = stage.picture(160, 45);
+    assert!(table.contains("2 of 5 trials") && !table.contains(" few"), "{table}");
+}
+
+#[test]
+fn kinds_of_warnings_have_plain_words_with_their_figure() {
+    let mut stage = stage();
+    stage.keys("ggll");
+    let picture = stage.picture(200, 60);
+    assert!(picture.contains("others used the disk 152 MiB"), "{picture}");
+    assert!(picture.contains("4: others used the disk 152 MiB"), "no group: {picture}");
+    for (columns, rows) in [(60, 16), (80, 24), (100, 30)] {
+        let picture = stage.picture(columns, rows);
+        for line in picture.lines().filter(|line| line.contains("others")) {
+            let whole = line.contains("trials of only 12 ms") || line.contains("152 MiB");
+            assert!(whole || line.contains('…') || line.contains('+'), "{columns}: {line}");
+        }
+    }
+}
+
+#[test]
+fn r_offers_ways_to_go_on_and_enter_takes_one() {
+    let mut stage = stage();
+    stage.keys("R");
+    let picture = stage.picture(80, 24);
+    assert!(
+        picture.contains("5 trials of each cell") && picture.contains("about 69 s"),
+        "{picture}"
+    );
+    stage.take();
+    stage.keys("<enter>");
+    let effects = stage.take();
+    let [Effect::Refine(request)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(request.what, What::Kept(first_look().id));
+    assert_eq!((request.settings.trials, request.settings.until), (Some(3), None));
+    stage.keys("Rj<enter>");
+    let effects = stage.take();
+    let [Effect::Refine(request)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(request.settings, Settings { until: Some(1000), ..Settings::default() });
+    // The plan that comes back is run after the trials that are there.
+    let earlier = Earlier { trials: first_look().trials, ..Earlier::default() };
+    let plan = first_look().plan;
+    let continuation = Continuation { plan, earlier: earlier.clone(), name: Some("first".into()) };
+    stage.tell(Msg::Refined(Ok(Box::new(continuation))));
+    let started = stage.take().into_iter().find_map(|effect| match effect {
+        Effect::Start { earlier, name, .. } => Some((earlier, name)),
+        _ => None,
+    });
+    assert_eq!(started, Some((earlier.into(), Some("first".into()))));
+    assert_eq!(stage.model.screen, Screen::Live);
+    // No second run beside it.
+    stage.keys("3R");
+    assert!(stage.model.popups.is_empty());
+    stage.tell(Msg::Refined(Err("the file was modified".into())));
+    assert!(stage.picture(100, 30).contains("the file was modified"));
+}
+
+#[test]
+fn what_cannot_be_refined_says_why() {
+    let mut picked = first_look();
+    picked.plan.pick = true;
+    let mut stage = stage_of(SessionView::new(picked, None));
+    stage.keys("R");
+    assert!(stage.model.popups.is_empty());
+    assert!(stage.picture(100, 30).contains("run it again instead"));
+    // Without a file the session itself is continued.
+    let mut stage = stage_of(SessionView::new(first_look(), None));
+    stage.keys("R<enter>");
+    let effects = stage.take();
+    assert!(
+        matches!(effects.last(), Some(Effect::Refine(request)) if matches!(request.what, What::Shown(_))),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn a_finished_session_is_refined_to_narrower_intervals() {
+    let mut session = testing::session();
+    session.seconds = Some(60.0);
+    let mut stage = stage_of(SessionView::new(session, Some("/s/x.jsonl".into())));
+    stage.keys("R");
+    let Some(Popup::Refine(form)) = stage.model.popups.last() else { panic!("no form") };
+    // The last cell failed and is not asked for again.
+    assert_eq!(form.ways[0].aim, Aim::Double(5));
+    assert!(form.ways[0].time.is_some_and(|time| time > Duration::from_secs(50)));
+    assert!(stage.picture(80, 24).contains("10 trials of each cell"));
+}
+
+#[test]
+fn a_kind_of_warning_has_its_paragraph_and_its_remedy_as_a_key() {
+    let mut stage = stage();
+    stage.keys("!");
+    let picture = stage.picture(100, 30);
+    assert!(picture.contains("4 cells") && picture.contains("others used the disk"), "{picture}");
+    let groups = results(&stage).warnings();
+    let place = |id: &str| groups.iter().position(|group| group.example.id == id).unwrap();
+    let (short, few) = (place("short-trial"), place("few"));
+    assert_eq!(few, groups.len() - 1, "that more is to come is no fault");
+    stage.keys(&"j".repeat(short));
+    let picture = stage.picture(100, 30);
+    assert!(picture.contains("use a longer Trial time") && !picture.contains("--"), "{picture}");
+    stage.keys("<enter>");
+    assert_eq!((stage.model.screen, stage.model.setup.focus), (Screen::Setup, Pane::Workload));
+    stage.keys("3!G<enter>");
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Refine(_))));
+}
+
+#[test]
+fn pictures_of_a_first_look() {
+    let mut stage = stage();
+    insta::assert_snapshot!("first_look_120", stage.snapshot(120, 40));
+    insta::assert_snapshot!("first_look_80", stage.snapshot(80, 24));
+    insta::assert_snapshot!("first_look_60", stage.snapshot(60, 16));
+    stage.keys("!");
+    insta::assert_snapshot!("warnings_80", stage.snapshot(80, 24));
+}

@@ -1,0 +1,84 @@
+//! The warnings of a session by kind: which cells have them, what they say, and what helps.
+
+use crate::analysis::{CellResult, brief_words, kind_words};
+use crate::record::{Severity, Warning};
+use crate::tui::spoken;
+
+/// A kind of warning with the cells that have it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WarningGroup {
+    /// The most severe one.
+    pub example: Warning,
+    /// Results that have it, of all.
+    pub count: usize,
+    pub all: usize,
+    /// What they have in common, in a few words.
+    pub words: String,
+    /// The session can be continued.
+    refinable: bool,
+}
+
+/// What a screen can do against a warning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// Add rounds to the session.
+    Refine,
+    /// Show the row of this setting on Setup.
+    Setting(&'static str),
+}
+
+impl WarningGroup {
+    /// Returns whether every result has it.
+    pub fn is_everywhere(&self) -> bool {
+        self.count == self.all && self.all > 1
+    }
+
+    /// Returns `all: the host took CPU time`, `3: others used the disk`.
+    pub fn summary(&self) -> String {
+        match self.count {
+            _ if self.is_everywhere() => format!("all: {}", self.words),
+            1 => self.words.clone(),
+            count => format!("{count}: {}", self.words),
+        }
+    }
+
+    pub fn remedy(&self) -> Option<Remedy> {
+        let remedy = &self.example.remedy;
+        if self.refinable && spoken::asks_for_rounds(remedy) {
+            return Some(Remedy::Refine);
+        }
+        spoken::asked_setting(remedy).map(Remedy::Setting)
+    }
+}
+
+/// Returns the kinds of warnings of these results, the most severe and frequent first. That a cell
+/// is unfinished comes last: it is no fault.
+pub fn group(results: &[CellResult], refinable: bool) -> Vec<WarningGroup> {
+    let mut groups: Vec<WarningGroup> = Vec::new();
+    for warning in results.iter().flat_map(|result| &result.warnings) {
+        let words = brief_words(warning);
+        match groups.iter_mut().find(|group| group.example.id == warning.id) {
+            Some(group) => {
+                group.count += 1;
+                if group.words != words {
+                    group.words = kind_words(&warning.id).into();
+                }
+                if warning.severity > group.example.severity {
+                    group.example = warning.clone();
+                }
+            }
+            None => groups.push(WarningGroup {
+                example: warning.clone(),
+                count: 1,
+                all: results.len(),
+                words,
+                refinable,
+            }),
+        }
+    }
+    fn rank(group: &WarningGroup) -> (bool, Severity, usize) {
+        (group.example.id != "few", group.example.severity, group.count)
+    }
+    groups.sort_by(|a, b| rank(b).cmp(&rank(a)));
+    groups
+}

@@ -1,0 +1,80 @@
+//! What texts of the command line say on a screen: its keys and the names of its settings.
+
+use crate::plan::Settings;
+
+/// Options that are no setting, in the words of a screen.
+const OTHERS: [(&str, &str); 4] =
+    [("--dir", "the folder"), ("--plan", "r"), ("--refine", "R"), ("FILE", "a file")];
+
+/// Returns a remedy or an error in the words of a screen: an option becomes the name of its row on
+/// Setup, `use --trials 5 or more, or a longer --budget` becomes `use Trials 5 or more, or a
+/// longer Budget`.
+pub fn speak(text: &str) -> String {
+    let text = text.replace("use --plan", "press --plan");
+    let spoken = text.split(' ').map(|word| {
+        let start = word.find(|c: char| c == '-' || c.is_alphanumeric()).unwrap_or(0);
+        let (before, rest) = word.split_at(start);
+        let end = rest.find(|c: char| c != '-' && !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let (option, after) = rest.split_at(end);
+        match title_of(option) {
+            Some(title) => format!("{before}{title}{after}"),
+            None => word.into(),
+        }
+    });
+    spoken.collect::<Vec<_>>().join(" ")
+}
+
+fn title_of(option: &str) -> Option<&'static str> {
+    if let Some((_, words)) = OTHERS.iter().find(|(name, _)| *name == option) {
+        return Some(words);
+    }
+    let name = option.strip_prefix("--")?;
+    Settings::ALL.iter().find(|setting| setting.name == name).map(|setting| setting.title)
+}
+
+/// Returns whether adding rounds is what a remedy asks for.
+pub fn asks_for_rounds(remedy: &str) -> bool {
+    remedy.contains("--trials")
+}
+
+/// Returns the name of the first setting that a remedy asks to change.
+pub fn asked_setting(remedy: &str) -> Option<&'static str> {
+    let options = remedy.split(' ').filter_map(|word| word.strip_prefix("--"));
+    let names = options.map(|name| name.trim_end_matches([',', ';', ':', '.', ')']));
+    names
+        .filter_map(|name| Settings::ALL.iter().find(|setting| setting.name == name))
+        .map(|setting| setting.name)
+        .find(|name| *name != "trials")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_become_names_of_the_screen() {
+        for (text, wanted) in [
+            (
+                "use --trials 5 or more, or a longer --budget",
+                "use Trials 5 or more, or a longer Budget",
+            ),
+            ("add --direct: buffered requests wait", "add Direct I/O: buffered requests wait"),
+            ("use --plan to measure it as it is now", "press r to measure it as it is now"),
+            ("nothing here", "nothing here"),
+            ("", ""),
+        ] {
+            assert_eq!(speak(text), wanted);
+        }
+        assert!(asks_for_rounds("use more --trials or a longer --trial-time"));
+        assert_eq!(asked_setting("use more --trials or a longer --trial-time"), Some("trial-time"));
+        assert_eq!(asked_setting("stop other users of the disk and run again"), None);
+    }
+
+    #[test]
+    fn no_remedy_of_a_rule_keeps_an_option() {
+        for setting in Settings::ALL {
+            let said = speak(&format!("use a larger --{}, or not", setting.name));
+            assert!(!said.contains("--"), "{said}");
+        }
+    }
+}
