@@ -22,7 +22,7 @@ use watch::Outcome;
 
 use crate::analysis;
 use crate::engine::{Control, Earlier, OpenTarget, locate};
-use crate::host::Host;
+use crate::host::{Host, SharedHost};
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
 use crate::report::{self, Format, print_message};
@@ -47,8 +47,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
         print_message(format!("iotui: your preset {} is ignored: {}", broken.id, broken.why));
     }
     // Meanwhile the plan is made: both read many small files of the kernel.
-    let host = std::thread::Builder::new().name("host".into()).spawn(Host::collect);
-    let collect_host = || host.ok().and_then(|host| host.join().ok()).unwrap_or_else(Host::collect);
+    let host = SharedHost::collect();
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
     let Task { plan, earlier, gate } =
         planning::within(budget, || make::task(args, settings, presets))?;
@@ -58,10 +57,9 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     {
         anyhow::bail!("{} is the file being measured: choose another --output", show_path(path));
     }
-    let host = collect_host();
     if args.dry_run {
         let shown = if args.anonymous {
-            report::PrivateNames::new(&host, &plan).anonymize_plan(&plan)
+            report::PrivateNames::new(host.get(), &plan).anonymize_plan(&plan)
         } else {
             Plan::clone(&plan)
         };
@@ -71,7 +69,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
             .map(|link| link.bytes_per_second);
         let text = || {
             let expected = analysis::describe_estimates(&plan, runner::saved_ceilings(), link);
-            let noise = runner::saved_noise(&host);
+            let noise = runner::saved_noise(host.get());
             dry::text(&shown, &expected, analysis::describe_forecast(&plan, noise).as_deref())
         };
         args.out.text_or_json(text, &shown)?;
@@ -79,16 +77,8 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     }
     signals::install().context("cannot handle signals")?;
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
-    let id = recorder.as_ref().map(|r| {
-        locked(r, |r| (r.id().to_string(), r.name().to_string(), r.created().to_string()))
-    });
-    let (id, name, created) =
-        id.unwrap_or_else(|| (String::new(), String::new(), text::utc(SystemTime::now())));
-    let session = Session::new(id, name, created, host, Plan::clone(&plan));
-    if let Some(gate) = &gate {
-        gate.warn(args, &session);
-    }
-    let outcome = measure(args, format, (&plan, earlier), recorder.as_ref(), session);
+    let run = (&plan, earlier, &host);
+    let outcome = measure(args, format, run, recorder.as_ref(), gate.as_ref());
     finish(args, format, recorder.as_ref(), outcome, gate.as_ref())
 }
 
@@ -105,16 +95,24 @@ fn print_leftovers(args: &Args) {
 fn measure(
     args: &Args,
     format: &Format,
-    (plan, earlier): (&Arc<Plan>, Earlier),
+    (plan, earlier, host): (&Arc<Plan>, Earlier, &SharedHost),
     recorder: Option<&Arc<Mutex<Recorder>>>,
-    session: Session,
+    gate: Option<&Gate>,
 ) -> Outcome {
     let (to, events) = channel();
     // The watcher may have left.
     let send = move |message| drop(to.send(message));
     let control = Arc::new(Control::new(signals::stop_flag()));
-    let plan = Arc::clone(plan);
-    match runner::start(plan, earlier, &session.host, control, recorder.cloned(), send) {
+    let shared = host.clone();
+    let get_host = move || shared.get().clone();
+    let plan_of_engine = Arc::clone(plan);
+    let started =
+        runner::start(plan_of_engine, earlier, get_host, control, recorder.cloned(), send);
+    let session = make_session(plan, host.get(), recorder);
+    if let Some(gate) = gate {
+        gate.warn(args, &session);
+    }
+    match started {
         Ok(_) => watch::until_over(args, format, &events, session, recorder),
         Err(error) => Outcome {
             session,
@@ -124,11 +122,21 @@ fn measure(
     }
 }
 
-fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Recorder>> {
+/// Makes the session in memory that the events of the run are applied to.
+fn make_session(plan: &Plan, host: &Host, recorder: Option<&Arc<Mutex<Recorder>>>) -> Session {
+    let header = recorder.map(|r| {
+        locked(r, |r| (r.id().to_string(), r.name().to_string(), r.created().to_string()))
+    });
+    let (id, name, created) =
+        header.unwrap_or_else(|| (String::new(), String::new(), text::utc(SystemTime::now())));
+    Session::new(id, name, created, host.clone(), plan.clone())
+}
+
+fn recorder(args: &Args, host: &SharedHost, plan: &Plan) -> anyhow::Result<Option<Recorder>> {
     if args.no_save {
         return Ok(None);
     }
-    match runner::create_recorder(args.save.as_deref(), host, plan) {
+    match runner::create_recorder(args.save.as_deref(), host.get(), plan) {
         Ok(recorder) => {
             if recorder.renamed() && !args.quiet {
                 print_message(format!(

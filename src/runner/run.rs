@@ -51,9 +51,12 @@ pub fn create_recorder(
     make(&folder()?, &NewSession { name, slug: &slug, host, plan, created: SystemTime::now() })
 }
 
-/// Starts the engine on its own thread, to continue what `earlier` holds; `recorder` saves each event, then `report` is called. If a
-/// system call keeps the engine from ending with the budget, another thread ends the run with the
-/// results so far.
+/// Starts the engine on its own thread, to continue what `earlier` holds; `recorder` saves each
+/// event, then `report` is called. If a system call keeps the engine from ending with the budget,
+/// another thread ends the run with the results so far.
+///
+/// `host` is called once the target is open, before anything is measured: until then the facts
+/// about the machine may still be collected.
 ///
 /// `report` is called on these threads and must not block. Do not join the engine's thread either:
 /// a system call may hang in it.
@@ -63,12 +66,11 @@ pub fn create_recorder(
 pub fn start(
     plan: Arc<Plan>,
     earlier: Earlier,
-    host: &Host,
+    host: impl FnOnce() -> Host + Send + 'static,
     control: Arc<Control>,
     recorder: Option<Arc<Mutex<Recorder>>>,
     report: impl FnMut(Report) + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
-    let (machine, last_cache) = (host.evidence(), host.last_cache());
     ceilings::choose_saved_xor_loop();
     let relay = Arc::new(Relay {
         recorder,
@@ -90,9 +92,10 @@ pub fn start(
                 control.watchdog.mark_alive();
                 relay.pass_on(event);
             };
-            let machine = || MachineEvidence {
-                ceilings: plan.ceilings.then(|| ceilings::measure_or_load(last_cache)),
-                ..machine
+            let machine = || {
+                let host = host();
+                let ceilings = plan.ceilings.then(|| ceilings::measure_or_load(host.last_cache()));
+                MachineEvidence { ceilings, ..host.evidence() }
             };
             let end = catch_unwind(AssertUnwindSafe(|| {
                 engine::continue_run(&plan, &earlier, machine, &control, &mut sink)
@@ -216,7 +219,7 @@ mod tests {
         let thread = start(
             plan,
             Earlier::default(),
-            &Host::default(),
+            Host::default,
             Arc::new(Control::new(&NEVER)),
             recorder,
             tell,
@@ -252,7 +255,7 @@ mod tests {
             start(
                 Arc::new(plan),
                 Earlier::default(),
-                &Host::default(),
+                Host::default,
                 Arc::new(Control::new(&NEVER)),
                 None,
                 tell,

@@ -1,8 +1,8 @@
 //! Performs effects: those of the terminal here, the others on threads that answer with a message.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
 
 use crossterm::execute;
 use crossterm::terminal::SetTitle;
@@ -12,7 +12,7 @@ use super::app::{Done, EffectHandler};
 use super::run::Runs;
 use super::{clipboard, look_up, refinement, share, terminal};
 use crate::backend::fold;
-use crate::host::{Host, examine};
+use crate::host::{Host, SharedHost, examine};
 use crate::record::Event;
 use crate::runner;
 use crate::tui::msg::{Effect, Msg};
@@ -25,7 +25,7 @@ pub struct Shell {
     guard: terminal::Guard,
     sender: UnboundedSender<Msg>,
     runs: Runs,
-    host: Arc<OnceLock<Host>>,
+    host: SharedHost,
     looking: Arc<AtomicUsize>,
     /// The choices are kept for the next start.
     remembers: bool,
@@ -38,10 +38,10 @@ impl Shell {
         save: bool,
         remembers: bool,
     ) -> Shell {
-        let host = Arc::new(OnceLock::new());
+        let host = SharedHost::default();
         Shell {
             guard,
-            runs: Runs::new(sender.clone(), Arc::clone(&host), save),
+            runs: Runs::new(sender.clone(), host.clone(), save),
             sender,
             host,
             looking: Arc::default(),
@@ -104,8 +104,8 @@ impl EffectHandler for Shell {
             Effect::List(dir) => self.look_up(move || Msg::Listed(look_up::list(dir))),
             Effect::Look(path) => self.look_up(move || Msg::Seen(look_up::facts(path))),
             Effect::Propose(question) => {
-                let host = Arc::clone(&self.host);
-                self.look_up(move || look_up::propose(&question, host.get_or_init(Host::collect)));
+                let host = self.host.clone();
+                self.look_up(move || look_up::propose(&question, host.get()));
             }
             Effect::Sessions => self.look_up(|| Msg::Sessions(look_up::sessions())),
             Effect::Preview(id) => self.look_up(move || Msg::Preview(look_up::preview(id))),
@@ -186,11 +186,11 @@ impl Shell {
     }
 
     fn look_at_host(&self) {
-        let (known, sender) = (Arc::clone(&self.host), self.sender.clone());
+        let (shared, sender) = (self.host.clone(), self.sender.clone());
         self.look_up(move || {
             // Not cached: load and free memory change.
             let host = Host::collect();
-            let _ = known.set(host.clone());
+            shared.set(host.clone());
             let _ = sender.send(Msg::Doctor(examine(&host, None, None)));
             runner::choose_saved_xor_loop();
             Msg::Host(Box::new(host), fold::fastest().0)

@@ -1,13 +1,13 @@
 //! Starts and steers the run of a plan and reports its events to the screen.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::engine::{Control, Earlier};
-use crate::host::Host;
+use crate::host::{Host, SharedHost};
 use crate::plan::Plan;
 use crate::record::{End, Event};
 use crate::runner;
@@ -26,7 +26,7 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 pub struct Runs {
     sender: UnboundedSender<Msg>,
-    host: Arc<OnceLock<Host>>,
+    host: SharedHost,
     /// Whether to write a session file.
     save: bool,
     now: Option<Now>,
@@ -40,13 +40,14 @@ struct Now {
 }
 
 impl Runs {
-    pub fn new(sender: UnboundedSender<Msg>, host: Arc<OnceLock<Host>>, save: bool) -> Runs {
+    pub fn new(sender: UnboundedSender<Msg>, host: SharedHost, save: bool) -> Runs {
         Runs { sender, host, save, now: None, waiting: Arc::default() }
     }
 
     pub fn start(&mut self, plan: Arc<Plan>, name: Option<&str>, earlier: &Earlier) {
         signals::reset();
-        let host = self.host.get_or_init(Host::collect);
+        let shared = self.host.clone();
+        let host = shared.get();
         let (recorder, unsaved) = self.recorder(name, host, &plan);
         let begun = match &recorder {
             Some(r) => Msg::Begun {
@@ -72,7 +73,10 @@ impl Runs {
         let started = runner::start(
             plan,
             earlier.clone(),
-            host,
+            {
+                let shared = shared.clone();
+                move || shared.get().clone()
+            },
             Arc::clone(&control),
             recorder.clone(),
             self.make_reporter(recorder.clone()),

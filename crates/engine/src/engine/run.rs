@@ -36,7 +36,8 @@ use crate::sys::leftovers;
 /// Runs `plan` and sends every event to `sink`. Returns when the run is over, or a second after a
 /// stop where a system call does not return.
 ///
-/// `machine` is called once the target is open: measuring the machine may take half a second.
+/// `machine` is called once the target is open, before anything is measured: it may take half a
+/// second.
 ///
 /// # Errors
 /// The target cannot be opened or created.
@@ -114,16 +115,18 @@ fn run_jobs(
     watchdog.doing("the file was being inspected");
     let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
     let mut evidence = targets.evidence(plan, span);
-    let harness_nanos =
-        plan.cells.first().map_or(0.0, |job| harness::overhead_nanos(job, &open_target.target));
     watchdog.doing("the machine was being measured");
     if plan.ceilings {
         sink.event(Event::Progress(pace.progress(Phase::Machine, None, 0)));
     }
+    // First: it waits for threads that read the kernel's files.
+    let machine = machine();
+    let harness_nanos =
+        plan.cells.first().map_or(0.0, |job| harness::overhead_nanos(job, &open_target.target));
     let grounds = Arc::new(Grounds {
         target: evidence.remove(0),
         others: evidence,
-        machine: machine(),
+        machine,
         harness_nanos,
         programs: programs::versions(plan, control),
     });

@@ -16,6 +16,7 @@ mod memory;
 mod network;
 mod quota;
 mod root;
+mod shared;
 mod target;
 mod throttle;
 
@@ -32,6 +33,7 @@ pub use kernel::{ClockSource, Mitigation, version};
 pub use memory::Memory;
 pub use network::NetworkCard;
 pub use root::{Root, cpu_list};
+pub use shared::SharedHost;
 pub use target::{Resident, Stored, TargetFacts, TargetKind, method_name};
 
 /// Facts about this machine. Sizes in bytes; an unknown text is empty.

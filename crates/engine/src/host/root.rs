@@ -34,14 +34,12 @@ impl Root {
 
     /// Reads the whole text, at most 16 MiB, with invalid UTF-8 replaced.
     pub(super) fn text(&self, path: &str) -> Option<String> {
-        // A pipe or a device in place of a file would block or never end.
-        let is_file = fs::metadata(self.path(path)).is_ok_and(|meta| meta.is_file());
-        if is_file { text::read(self.path(path)).ok() } else { None }
+        text::read(self.path(path)).ok()
     }
 
     /// Reads the first line that is not blank, cleaned by [`clean`].
     pub(super) fn line(&self, path: &str) -> Option<String> {
-        let text = self.text(path)?;
+        let text = text::read_line(self.path(path)).ok()?;
         let line = clean(text.lines().find(|line| !line.trim().is_empty())?);
         (!line.is_empty()).then_some(line)
     }

@@ -1,5 +1,7 @@
 //! All presets: the built-in ones, and those of the user.
 
+use std::sync::{LazyLock, OnceLock};
+
 use super::nearest;
 use super::preset::{PRESETS, Preset, PresetError, preset};
 
@@ -14,8 +16,18 @@ pub struct Broken {
 /// All presets, the built-in ones first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Presets {
-    known: Vec<Preset>,
+    /// Those of the user.
+    own: Vec<Preset>,
     broken: Vec<Broken>,
+}
+
+/// Returns the preset in a row of [`PRESETS`]. It is parsed when it is first used, as a run needs
+/// one of them.
+fn parsed(row: usize) -> Option<&'static Preset> {
+    static PARSED: LazyLock<Vec<OnceLock<Option<Preset>>>> =
+        LazyLock::new(|| vec![OnceLock::new(); PRESETS.len()]);
+    // A test parses every one of them.
+    PARSED[row].get_or_init(|| preset(PRESETS[row].0).ok()).as_ref()
 }
 
 impl Presets {
@@ -24,15 +36,11 @@ impl Presets {
 
     /// Returns those that come with iotui.
     pub fn built_in() -> Presets {
-        // A test parses every one of them.
-        Presets {
-            known: PRESETS.iter().filter_map(|(id, _)| preset(id).ok()).collect(),
-            broken: Vec::new(),
-        }
+        Presets { own: Vec::new(), broken: Vec::new() }
     }
 
     pub fn is_built_in(id: &str) -> bool {
-        PRESETS.iter().any(|(known, _)| *known == id)
+        Self::row(id).is_some()
     }
 
     /// Adds a file of the user by its name without `.toml`: replaces a preset of that name, or
@@ -53,8 +61,8 @@ impl Presets {
         self.broken.retain(|broken| broken.id != id);
         match preset {
             Ok(preset) => {
-                self.known.retain(|known| known.id != id);
-                self.known.push(Preset { id: id.into(), ..preset });
+                self.own.retain(|known| known.id != id);
+                self.own.push(Preset { id: id.into(), ..preset });
             }
             Err(why) => self.broken.push(Broken { id: id.into(), why }),
         }
@@ -62,7 +70,11 @@ impl Presets {
 
     /// Returns the built-in ones in their order, then the user's.
     pub fn iter(&self) -> impl Iterator<Item = &Preset> {
-        self.known.iter()
+        (0..PRESETS.len()).filter_map(|row| -> Option<&Preset> { parsed(row) }).chain(&self.own)
+    }
+
+    fn row(id: &str) -> Option<usize> {
+        PRESETS.iter().position(|(known, _)| *known == id)
     }
 
     pub fn broken(&self) -> &[Broken] {
@@ -71,14 +83,19 @@ impl Presets {
 
     /// Returns the preset of that name.
     pub fn get(&self, id: &str) -> Result<&Preset, PresetError> {
-        if let Some(preset) = self.iter().find(|p| p.id == id) {
+        let own = || self.own.iter().find(|p| p.id == id);
+        if let Some(preset) = Self::row(id).and_then(parsed).or_else(own) {
             return Ok(preset);
         }
         match self.broken.iter().find(|b| b.id == id) {
             Some(Broken { id, why }) => {
                 Err(PresetError::Syntax { id: id.clone(), why: why.clone() })
             }
-            None => Err(nearest("preset", id, self.iter().map(|p| p.id.as_str())).into()),
+            None => {
+                let own = self.own.iter().map(|preset| preset.id.as_str());
+                let ids = PRESETS.iter().map(|(id, _)| *id).chain(own);
+                Err(nearest("preset", id, ids).into())
+            }
         }
     }
 
