@@ -2,6 +2,7 @@
 //! works differently.
 
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -56,8 +57,10 @@ impl Temporary {
     pub fn write(&self, pieces: Pieces) {
         self.file.set_len(0).expect("empty the file");
         if pieces == Pieces::Large {
-            fill::fill_random(&self.file, self.len, 1, &|| false, &mut |_| {})
-                .expect("fill the file");
+            fill::fill_random(&self.file, self.len, 1, &|| false, &mut |_| {
+                ControlFlow::Continue(())
+            })
+            .expect("fill the file");
             return;
         }
         let mut page = vec![0; Pieces::Page.bytes()];

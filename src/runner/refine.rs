@@ -74,7 +74,7 @@ pub fn refine(
     };
     let mut plan = replan(session, &[], &[], false, settings)?;
     // More trials were requested, whatever is in memory.
-    plan.once_uncached = false;
+    (plan.once_uncached, plan.span_may_shrink) = (false, false);
     plan.trials = match (trials, until, session.plan.trials) {
         (Some(more), ..) | (None, None, Some(more)) => Some(earlier.rounds().saturating_add(more)),
         _ => None,

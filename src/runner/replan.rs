@@ -84,6 +84,8 @@ pub fn replan(
     plan.once_uncached &= settings.trials.is_none() && settings.until.is_none();
     plan.trial_time = settings.trial_time.unwrap_or(plan.trial_time);
     plan.fitted &= settings.trial_time.is_none();
+    // The cells stay what they were.
+    plan.span_may_shrink = false;
     plan.budget = settings.budget.unwrap_or(plan.budget);
     plan.remote = settings.remote.clone().or(plan.remote);
     Ok(plan)

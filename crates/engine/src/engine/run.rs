@@ -6,6 +6,7 @@ mod halt;
 mod open;
 mod pick;
 mod precision;
+mod span;
 mod switch;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 pub use self::earlier::Earlier;
 use self::fitting::Fitting;
 use self::precision::Precision;
+use self::span::Span;
 use super::calibrate::{FirstTrial, calibrate};
 use super::cells::{Cell, summarize_latency};
 use super::control::Cutter;
@@ -111,6 +113,8 @@ fn run_jobs(
     }
     let levels = levels::measure_existing(plan, pace.deadline(), control);
     let Some(targets) = open::open(plan, pace, control, sink)? else { return Ok(End::Budget) };
+    let Span { plan, reading } = span::choose(plan, &targets, sink);
+    let plan = &plan;
     let open_target = targets.main();
     watchdog.doing("the file was being inspected");
     let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
@@ -149,7 +153,7 @@ fn run_jobs(
         // The trials come after the earlier ones in time, too.
         origin: monotonic_nanos().saturating_sub(earlier.end()),
         earlier,
-        fitting: Fitting::new(plan, earlier.rounds_left(plan)),
+        fitting: Fitting::new(plan, earlier.rounds_left(plan), reading),
         precision: Precision::from_plan(plan),
     };
     Ok(run.run_all())

@@ -15,6 +15,7 @@ use crate::sys::block::BlockDevice;
 use crate::sys::buffer::zeroed;
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::{Extents, extents};
+use crate::sys::fill::Progress;
 use crate::sys::folder::random_name;
 use crate::sys::held_file::{FileId, HeldFile};
 use crate::sys::process_io::ProcessIo;
@@ -66,7 +67,7 @@ impl OpenTarget {
         plan: &Plan,
         spec: &TargetSpec,
         stop: &dyn Fn() -> bool,
-        progress: &mut dyn FnMut(u64),
+        progress: Progress,
     ) -> Result<OpenTarget, EngineError> {
         remove_leftovers(spec);
         let fill = if plan.only_appends() { 0 } else { spec.size() };
@@ -117,7 +118,7 @@ impl OpenTarget {
         size: u64,
         seed: u64,
         stop: &dyn Fn() -> bool,
-        progress: &mut dyn FnMut(u64),
+        progress: Progress,
     ) -> Result<OpenTarget, EngineError> {
         match spec {
             TargetSpec::File { path, .. } => {
@@ -165,7 +166,7 @@ impl OpenTarget {
         size: u64,
         seed: u64,
         stop: &dyn Fn() -> bool,
-        progress: &mut dyn FnMut(u64),
+        progress: Progress,
     ) -> Result<OpenTarget, EngineError> {
         let refused = |error: io::Error| match error.kind() {
             io::ErrorKind::AlreadyExists => EngineError::Taken(path.into()),
@@ -290,7 +291,7 @@ fn fill_file(
     size: u64,
     seed: u64,
     stop: &dyn Fn() -> bool,
-    progress: &mut dyn FnMut(u64),
+    progress: Progress,
 ) -> Result<(), EngineError> {
     fill::fill_random(file, size, seed, stop, progress).map_err(|failed| {
         match failed.error.raw_os_error() {

@@ -4,6 +4,7 @@ use super::error::EngineError;
 use super::target::OpenTarget;
 use crate::plan::{Job, Plan, TargetSpec};
 use crate::record::TargetEvidence;
+use crate::sys::fill::Progress;
 
 /// The targets of a plan, of which at least one is open.
 #[derive(Debug)]
@@ -16,22 +17,21 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Opens or creates the targets of `plan`. `progress` receives the bytes written so far; `stop`
-    /// ends the filling.
+    /// Opens or creates the targets of `plan`. `progress` receives the bytes written so far and may
+    /// end the filling early; `stop` aborts it.
     ///
     /// # Errors
     /// It was stopped, or no target could be opened.
     pub fn open(
         plan: &Plan,
         stop: &dyn Fn() -> bool,
-        progress: &mut dyn FnMut(u64),
+        progress: Progress,
     ) -> Result<Targets, EngineError> {
         let (mut main, mut others, mut first_error) = (None, Vec::new(), None);
         let mut filled_before = 0;
         for (index, spec) in plan.targets().enumerate() {
-            let opened = OpenTarget::open(plan, spec, stop, &mut |bytes| {
-                progress(filled_before + bytes);
-            });
+            let opened =
+                OpenTarget::open(plan, spec, stop, &mut |bytes| progress(filled_before + bytes));
             filled_before += if spec.is_ours() { spec.size() } else { 0 };
             match opened {
                 Err(EngineError::Stopped) => return Err(EngineError::Stopped),
@@ -84,6 +84,12 @@ impl Targets {
             })
         };
         all.into_iter().zip(plan.targets()).map(evidence).collect()
+    }
+
+    /// Returns the targets that are open.
+    pub fn iter(&self) -> impl Iterator<Item = &OpenTarget> {
+        let others = self.others.iter().filter_map(|(_, found)| found.as_ref().ok());
+        std::iter::once(&self.main).chain(others)
     }
 
     /// Applies `change` to each open target.

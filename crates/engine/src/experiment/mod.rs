@@ -27,7 +27,7 @@ pub use sweep::{
 use std::collections::HashSet;
 
 use crate::plan::{
-    Cache, Cold, Job, MeasureCeilings, Plan, Preset, ProbeCell, Resolved, Settings, Skipped,
+    Cache, Cold, Job, MeasureCeilings, Part, Plan, Preset, ProbeCell, Resolved, Settings, Skipped,
     TrialTime, Unknown, nearest,
 };
 use crate::units::short_bytes;
@@ -174,6 +174,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
     let fits = sweep::trial_time(cells.len(), budget, sweep::starts(&cells), rounds);
     let (trial_time, fitted) = trial_time(user, whole, fits);
+    let span_may_shrink = !pick && may_shrink(request, &cells);
     let plan = Plan {
         experiment: presets
             .first()
@@ -188,6 +189,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         until: goal.is_some(),
         trial_time,
         fitted,
+        span_may_shrink,
         budget,
         seed: whole.seed.unwrap_or(request.seed),
         probes,
@@ -206,6 +208,17 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         MeasureCeilings::Never => false,
     };
     Ok(Plan { ceilings, ..plan })
+}
+
+/// Returns whether the cells may use less of the target than all: nobody requested a span or a
+/// number of operations, and the file is read again for each warm cell after a cold one.
+fn may_shrink(request: &PlanRequest, cells: &[Job]) -> bool {
+    let requested = |part: &Part| spans(&part.settings, request.allowed).is_some();
+    let has = |cache| cells.iter().any(|job| job.cache == cache);
+    has(Cache::Cold)
+        && has(Cache::Warm)
+        && cells.iter().all(|job| job.count.is_none() && !job.appends())
+        && !request.resolved.parts.iter().any(requested)
 }
 
 /// Returns the error for a plan without cells: the first reason, and the remedy if every block was

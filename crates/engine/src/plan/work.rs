@@ -102,6 +102,10 @@ pub struct Plan {
     /// requested.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fitted: bool,
+    /// No span was requested, so a run may use less of a file that is slow to read; omitted from
+    /// JSON if one was.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub span_may_shrink: bool,
     #[serde(with = "super::nanos")]
     pub budget: Duration,
     /// Determines the order of cells and the random offsets; below 2^53 so that every JSON reader
@@ -207,6 +211,7 @@ impl Plan {
             until: false,
             trial_time: TrialTime::default(),
             fitted: false,
+            span_may_shrink: false,
             budget: Plan::BUDGET,
             seed: 0,
             skipped: Vec::new(),

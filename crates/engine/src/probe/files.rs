@@ -2,6 +2,7 @@
 //! and the expected speed of their device.
 
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::context::ProbeContext;
@@ -79,7 +80,8 @@ pub(super) fn fill_file(
     seed: u64,
     context: &ProbeContext,
 ) -> Result<(), ProbeError> {
-    let done = fill_random(file, bytes, seed, &|| context.is_stopping(), &mut |_| {});
+    let mut go_on = |_| ControlFlow::Continue(());
+    let done = fill_random(file, bytes, seed, &|| context.is_stopping(), &mut go_on);
     context.check_stop()?;
     done.map_err(ProbeError::in_call("a file on the disk"))
 }

@@ -18,6 +18,9 @@ use super::residency::{Method, Residency, residency_if_known};
 
 /// One pass drops any file that is not mapped; pages still cached after this time stay (measured).
 const DROP_TIMEOUT: Duration = Duration::from_millis(200);
+/// Pages that the device is still reading, as readahead does after a trial was ended, cannot be
+/// dropped: they are waited for at most this long.
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
 /// Consecutive checks, 31 ms in all, that find the same number of clean pages before giving up:
 /// those pages are in a memory file system or mapped by other processes.
 const MAX_UNCHANGED: u32 = 5;
@@ -53,7 +56,8 @@ impl Cold {
 }
 
 /// Writes back and drops the cached pages of `file`, and checks that `[0, len)` is gone, for up to
-/// 200 ms after the first attempt or until nothing changes any more.
+/// 200 ms after the first attempt or until nothing changes any more; for up to 2 s while the device
+/// is still reading some of them.
 ///
 /// Unmap the file in this process first: pages that any process has mapped and touched stay, and
 /// [`Cold::left`] counts them (see [`super::mappers`]). A regular file is dropped completely, since
@@ -78,7 +82,7 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
     let mut left = residency_if_known(file, len, method)?;
     let dropped = Instant::now();
     let mut pause = Duration::from_millis(1);
-    let mut same = 0;
+    let mut patience = Patience::default();
     while let Some(state) = left {
         if state.method == Method::Sampled {
             // Another sample would only find the pages that the first one read.
@@ -86,7 +90,8 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
             passes += 1;
             break;
         }
-        if state.is_cold() || same == MAX_UNCHANGED || dropped.elapsed() >= DROP_TIMEOUT {
+        let waited = dropped.elapsed();
+        if state.is_cold() || patience.ends(waited, || has_unread(file, len, &state)) {
             break;
         }
         super::pause::sleep(pause);
@@ -98,9 +103,41 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
         passes += 1;
         left = residency_if_known(file, len, method)?;
         let clean = state.dirty.unwrap_or(0) + state.writeback.unwrap_or(0) == 0;
-        same = if clean && left.is_some_and(|l| l.cached == state.cached) { same + 1 } else { 0 };
+        let unchanged = clean && left.is_some_and(|l| l.cached == state.cached);
+        patience.unchanged = if unchanged { patience.unchanged + 1 } else { 0 };
     }
     Ok(Cold { left, nanos: start.elapsed().as_nanos() as u64, passes })
+}
+
+/// How long pages that stay are dropped again.
+#[derive(Default)]
+struct Patience {
+    /// Consecutive checks that found the same.
+    unchanged: u32,
+    /// Before the last drop no page was being read.
+    all_read: bool,
+}
+
+impl Patience {
+    /// Returns whether to give up, `waited` after the first drop. `has_unread` tells whether pages
+    /// are still being read; they can be dropped afterwards.
+    fn ends(&mut self, waited: Duration, has_unread: impl FnOnce() -> bool) -> bool {
+        let is_over = self.unchanged >= MAX_UNCHANGED || waited >= DROP_TIMEOUT;
+        if is_over && self.all_read || waited >= READ_TIMEOUT {
+            return true;
+        }
+        // If so, once more: the last page may have been read since they were counted.
+        self.all_read = is_over && !has_unread();
+        false
+    }
+}
+
+/// Returns whether the page cache holds pages that have not been read yet: cachestat(2) counts them,
+/// mincore(2) does not.
+fn has_unread(file: &File, len: u64, state: &Residency) -> bool {
+    state.method == Method::Cachestat
+        && residency_if_known(file, len, Some(Method::Mincore))
+            .is_ok_and(|read| read.is_some_and(|read| read.cached < state.cached))
 }
 
 /// Drops the cached pages of a part of `file` that are clean and not mapped; large folios that

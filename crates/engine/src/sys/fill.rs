@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
@@ -19,7 +20,10 @@ const MIN_PIECE: usize = 64 << 10;
 const SLOW_PIECE: Duration = Duration::from_millis(250);
 /// Dirty data is limited to twice this, so that stopping and the final sync do not wait for
 /// gigabytes.
-const WINDOW: u64 = 64 << 20;
+pub const WINDOW: u64 = 64 << 20;
+
+/// Receives the bytes written so far, and may end the filling after a multiple of [`WINDOW`].
+pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 /// The call that failed, and its offset.
 #[derive(Debug, thiserror::Error)]
@@ -46,8 +50,8 @@ impl From<FillError> for io::Error {
 /// durable.
 ///
 /// Does not preallocate, because file systems would keep unwritten extents. `progress` receives the
-/// bytes written so far after each piece; `stop` is called as often, and when a call is
-/// interrupted.
+/// bytes written so far after each piece, and what it returns after a multiple of [`WINDOW`] may end
+/// the filling; `stop` is called as often, and when a call is interrupted.
 ///
 /// # Errors
 /// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO from the kernel.
@@ -56,7 +60,7 @@ pub fn fill_random(
     len: u64,
     seed: u64,
     stop: &dyn Fn() -> bool,
-    progress: &mut dyn FnMut(u64),
+    progress: Progress,
 ) -> Result<(), FillError> {
     let mut piece = MmapMut::map_anon(PIECE).map_err(FillError::from_call(
         "mmap(2) of a \
@@ -81,7 +85,9 @@ pub fn fill_random(
             write_back_window(file, at)
                 .map_err(FillError::from_call("sync_file_range(2)", at - WINDOW))?;
         }
-        progress(at);
+        if progress(at).is_break() && at.is_multiple_of(WINDOW) {
+            break;
+        }
     }
     sync_data(file, stop).map_err(FillError::from_call("fdatasync(2)", 0))
 }
@@ -146,6 +152,10 @@ mod tests {
 
     const GO: &dyn Fn() -> bool = &|| false;
 
+    fn go_on(_: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
     #[test]
     fn every_byte_is_stored_and_as_promised() {
         let Some(file) = testing::file_on_disk(0) else {
@@ -153,7 +163,11 @@ mod tests {
         };
         let len = PIECE as u64 * 2 + 4099;
         let mut seen = Vec::new();
-        fill_random(&file, len, 42, GO, &mut |n| seen.push(n)).unwrap();
+        fill_random(&file, len, 42, GO, &mut |n| {
+            seen.push(n);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         assert_eq!(seen, [PIECE as u64, 2 * PIECE as u64, len]);
         assert_eq!(file.metadata().unwrap().len(), len);
         assert_eq!(extents::extents(&file, len).unwrap().hole_bytes(), 0);
@@ -162,6 +176,20 @@ mod tests {
         file.read_exact_at(&mut got, at).unwrap();
         random::fill(42, at, &mut want);
         assert_eq!(got, want);
+    }
+
+    #[test]
+    fn ends_early_only_after_a_window() {
+        let Some(file) = testing::file_on_disk(0) else {
+            return;
+        };
+        let mut written = 0;
+        fill_random(&file, 2 * WINDOW, 42, GO, &mut |n| {
+            written = n;
+            ControlFlow::Break(())
+        })
+        .unwrap();
+        assert_eq!((written, file.metadata().unwrap().len()), (WINDOW, WINDOW));
     }
 
     #[test]
@@ -176,24 +204,26 @@ mod tests {
     #[test]
     fn stopping_and_failing() {
         let file = tempfile::tempfile().unwrap();
-        let stopped = fill_random(&file, 1, 0, &|| true, &mut |_| {}).unwrap_err().error;
+        let stopped = fill_random(&file, 1, 0, &|| true, &mut go_on).unwrap_err().error;
         assert_eq!(stopped.kind(), io::ErrorKind::Interrupted);
         let stop = std::cell::Cell::new(false);
-        let midway =
-            fill_random(&file, 3 * PIECE as u64, 0, &|| stop.get(), &mut |_| stop.set(true))
-                .unwrap_err()
-                .error;
+        let midway = fill_random(&file, 3 * PIECE as u64, 0, &|| stop.get(), &mut |_| {
+            stop.set(true);
+            ControlFlow::Continue(())
+        })
+        .unwrap_err()
+        .error;
         assert_eq!(
             (midway.kind(), file.metadata().unwrap().len()),
             (io::ErrorKind::Interrupted, PIECE as u64)
         );
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let failed = fill_random(&full, 10, 0, GO, &mut |_| {}).unwrap_err();
+        let failed = fill_random(&full, 10, 0, GO, &mut go_on).unwrap_err();
         assert_eq!(
             failed.to_string(),
             "pwrite(2) at offset 0: No space left on device (os error 28)"
         );
         assert_eq!(failed.error.raw_os_error(), Some(libc::ENOSPC));
-        fill_random(&file, 0, 0, GO, &mut |_| {}).unwrap();
+        fill_random(&file, 0, 0, GO, &mut go_on).unwrap();
     }
 }

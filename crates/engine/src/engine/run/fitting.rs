@@ -13,6 +13,8 @@ pub(super) struct Fitting {
     fitted: bool,
     /// Trials of all cells after their first.
     later: f64,
+    /// The time that all rounds take to read the file into the page cache.
+    warming: Duration,
     /// The remaining budget when calibration began.
     begun: Option<Duration>,
     /// Sum of the trial times that were granted since.
@@ -21,12 +23,14 @@ pub(super) struct Fitting {
 }
 
 impl Fitting {
-    /// Fits the trials of `rounds` rounds, or of as many as an interval needs.
-    pub fn new(plan: &Plan, rounds: Option<u32>) -> Self {
+    /// Fits the trials of `rounds` rounds, or of as many as an interval needs. In each the file is
+    /// read into the page cache once, which takes `warming`.
+    pub fn new(plan: &Plan, rounds: Option<u32>, warming: Duration) -> Self {
         let rounds = rounds.unwrap_or(Plan::least_rounds(&plan.variants));
         Self {
             planned: plan.trial_time,
             fitted: plan.fitted,
+            warming: warming.saturating_mul(rounds),
             later: plan.cells.len() as f64 * f64::from(rounds.saturating_sub(1)),
             begun: None,
             granted: Duration::ZERO,
@@ -38,6 +42,7 @@ impl Fitting {
     /// the others of `uncalibrated` cells. A requested time stays; one that was fitted to the budget
     /// becomes shorter where cells cost more than planned, so that the last ones have results too.
     pub fn next(&mut self, job: &Job, budget: Duration, uncalibrated: usize) -> TrialTime {
+        let budget = budget.saturating_sub(self.warming);
         let begun = *self.begun.get_or_insert(budget);
         if job.count.is_some() || !self.fitted {
             return self.planned;
@@ -98,7 +103,7 @@ mod tests {
     #[test]
     fn five_trials_of_each_cell_fit_into_the_budget() {
         let plan = plan(24);
-        let mut fitting = Fitting::new(&plan, None);
+        let mut fitting = Fitting::new(&plan, None, Duration::ZERO);
         let time = low(&mut fitting, 47.0, 24);
         // 24 calibrations of twice the time, and 96 trials with a third for their preparation.
         assert!((250..280).contains(&time), "{time}");
@@ -106,9 +111,18 @@ mod tests {
     }
 
     #[test]
+    fn the_time_to_warm_the_file_in_each_round_is_left_free() {
+        let mut fitting = Fitting::new(&plan(24), None, Duration::from_secs(2));
+        let time = low(&mut fitting, 47.0, 24);
+        assert!((195..225).contains(&time), "{time}");
+        let mut fitting = Fitting::new(&plan(24), None, Duration::from_secs(20));
+        assert_eq!(low(&mut fitting, 47.0, 24), 1, "nothing is left");
+    }
+
+    #[test]
     fn cells_that_cost_more_shorten_the_trials_of_the_others() {
         let plan = plan(24);
-        let mut fitting = Fitting::new(&plan, None);
+        let mut fitting = Fitting::new(&plan, None, Duration::ZERO);
         let first = low(&mut fitting, 47.0, 24);
         // The first cell took 17 s.
         let second = low(&mut fitting, 30.0, 23);
@@ -118,18 +132,18 @@ mod tests {
 
     #[test]
     fn requested_times_and_counts_stay() {
-        let mut fitting = Fitting::new(&Plan { fitted: false, ..plan(24) }, None);
+        let mut fitting = Fitting::new(&Plan { fitted: false, ..plan(24) }, None, Duration::ZERO);
         assert_eq!(low(&mut fitting, 0.001, 24), 300);
-        let mut fitting = Fitting::new(&plan(24), None);
+        let mut fitting = Fitting::new(&plan(24), None, Duration::ZERO);
         let counted = Job { count: Some(7), ..testing::job() };
         assert_eq!(fitting.next(&counted, Duration::ZERO, 24).low.as_millis(), 300);
     }
 
     #[test]
     fn many_cells_get_one_longer_trial_rather_than_five_short_ones() {
-        let mut fitting = Fitting::new(&plan(400), None);
+        let mut fitting = Fitting::new(&plan(400), None, Duration::ZERO);
         assert_eq!(low(&mut fitting, 48.0, 400), 50);
-        let mut fitting = Fitting::new(&plan(4000), None);
+        let mut fitting = Fitting::new(&plan(4000), None, Duration::ZERO);
         assert_eq!(low(&mut fitting, 48.0, 4000), 6);
     }
 }

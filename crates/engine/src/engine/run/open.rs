@@ -1,10 +1,12 @@
 //! Opens or creates the targets of a run.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use crate::engine::error::EngineError;
 use crate::engine::progress::Pace;
+use crate::engine::run::span;
 use crate::engine::targets::Targets;
 use crate::engine::{Control, Sink};
 use crate::plan::{Cache, Plan, TargetSpec};
@@ -34,6 +36,8 @@ pub(super) fn open(
     let mut slowest = Duration::ZERO;
     let pace = RefCell::new(pace);
     let stop = || control.stopping() || pace.borrow().is_over();
+    let enough = span::most_filling(plan);
+    let begin = Instant::now();
     let targets = Targets::open(plan, &stop, &mut |bytes| {
         filled = bytes;
         slowest = slowest.max(last_piece.elapsed());
@@ -46,6 +50,10 @@ pub(super) fn open(
             sink.event(Event::Progress(pace.borrow().progress(Phase::Fill, None, 0)));
         }
         last_piece = Instant::now();
+        match enough.is_some_and(|most| begin.elapsed() > most) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     });
     let mut targets = match targets {
         Err(EngineError::Stopped) if !control.stopping() => {

@@ -1,5 +1,6 @@
 //! Why a run ended although a system call does not return.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Condvar, Mutex};
@@ -35,8 +36,10 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
     let (file, _, _) = testing::file(65536, 1);
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };
     let open_target =
-        OpenTarget::open(&Plan::plain("sweep", target.clone()), &target, &|| false, &mut |_| {})
-            .unwrap();
+        OpenTarget::open(&Plan::plain("sweep", target.clone()), &target, &|| false, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
     let job = Job { cache: Cache::AsIs, ..testing::job() };
     let plan = Plan { target, ..plan_of(vec![job.clone()], budget) };
     let (plan, control, begin) =
@@ -70,7 +73,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         pace: &mut Pace::new(begin, deadline, 1, Some(1)),
         origin: 0,
         earlier: &Earlier::default(),
-        fitting: Fitting::new(&plan, Some(1)),
+        fitting: Fitting::new(&plan, Some(1), Duration::ZERO),
         precision: None,
     };
     let end = run.run_to_end();

@@ -2,6 +2,7 @@
 //! is truncated.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -146,8 +147,10 @@ fn a_file_of_others_is_never_emptied() {
     let (file, before, _) = testing::file(8192, 6);
     let target = TargetSpec::File { path: file.path().into(), size: 8192 };
     let open_target =
-        OpenTarget::open(&Plan::plain("sweep", target.clone()), &target, &|| false, &mut |_| {})
-            .unwrap();
+        OpenTarget::open(&Plan::plain("sweep", target.clone()), &target, &|| false, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
     assert!(open_target.truncate().unwrap_err().to_string().contains("only files it created"));
     let job = Job { span: 8192, ..of_file(Some(0), Writes::Append, Op::Write) };
     let plan = Plan { cells: vec![job], trials: Some(1), ..Plan::plain("sweep", target) };
@@ -176,7 +179,9 @@ fn another_file_with_the_name_keeps_its_bytes() {
         cells: vec![of_file(Some(8), Writes::Append, Op::Write)],
         ..Plan::plain("sweep", target)
     };
-    let open_target = OpenTarget::open(&plan, &plan.target, &|| false, &mut |_| {}).unwrap();
+    let open_target =
+        OpenTarget::open(&plan, &plan.target, &|| false, &mut |_| ControlFlow::Continue(()))
+            .unwrap();
     fs::rename(&path, &aside).unwrap();
     fs::write(&path, "precious").unwrap();
     fs::write(&aside, "its own").unwrap();

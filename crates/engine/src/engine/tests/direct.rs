@@ -1,6 +1,8 @@
 //! Direct I/O where the file system supports it: the odd last block, and a span that ends inside
 //! the file.
 
+use std::ops::ControlFlow;
+
 use super::*;
 use crate::engine::OpenTarget;
 use crate::plan::{Plan, TargetSpec};
@@ -12,7 +14,8 @@ fn file(len: usize) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
     file.as_file().sync_all().unwrap();
     let spec = TargetSpec::File { path: file.path().into(), size: len as u64 };
     let plan = Plan::plain("sweep", spec.clone());
-    let open_target = OpenTarget::open(&plan, &spec, &|| false, &mut |_| {}).unwrap();
+    let open_target =
+        OpenTarget::open(&plan, &spec, &|| false, &mut |_| ControlFlow::Continue(())).unwrap();
     let target = Target { writable: true, ..open_target.target };
     if let Some(why) = &target.direct_refused {
         crate::sys::testing::skip(&format!("no direct I/O: {why}"));

@@ -101,6 +101,18 @@ fn mapped_and_touched_pages_stay_until_unmapped() {
 }
 
 #[test]
+fn pages_that_are_being_read_are_waited_for_and_dropped_once_more() {
+    let ms = Duration::from_millis;
+    let mut patience = Patience { unchanged: MAX_UNCHANGED, all_read: false };
+    assert!(!patience.ends(ms(31), || true), "readahead of the trial before");
+    assert!(!patience.ends(ms(900), || true));
+    assert!(!patience.ends(ms(950), || false), "read since: one more drop");
+    assert!(patience.ends(ms(970), || panic!("known already")), "it did not help");
+    assert!(Patience::default().ends(READ_TIMEOUT, || true), "a device that hangs");
+    assert!(!Patience::default().ends(ms(31), || panic!("something changed just now")));
+}
+
+#[test]
 fn tmpfs_stays() {
     let Some(file) = testing::file_in_memory() else {
         return;
@@ -108,7 +120,7 @@ fn tmpfs_stays() {
     file.write_all_at(&vec![1; 1 << 20], 0).unwrap();
     if counted(&file) {
         let cold = make_cold(&file, 1 << 20).unwrap();
-        assert!(cold.left.unwrap().share() == 1.0 && cold.passes <= 1 + MAX_UNCHANGED, "{cold:?}");
+        assert!(cold.left.unwrap().share() == 1.0 && cold.passes <= 2 + MAX_UNCHANGED, "{cold:?}");
     }
     let sampled = make_cold_by(&file, 1 << 20, Some(Method::Sampled)).unwrap();
     assert!(!sampled.is_cold(), "{sampled:?}");

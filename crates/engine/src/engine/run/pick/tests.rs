@@ -111,6 +111,7 @@ fn plan() -> Plan {
         until: false,
         trial_time: Default::default(),
         fitted: false,
+        span_may_shrink: false,
         budget: Duration::from_secs(60),
         seed: 1,
         remote: None,

@@ -1,0 +1,137 @@
+//! Fits the span to the disk: where warming a whole file would take the budget, cells use less of
+//! it.
+
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::engine::Sink;
+use crate::engine::target::OpenTarget;
+use crate::engine::targets::Targets;
+use crate::plan::{Plan, TargetSpec};
+use crate::record::Event;
+use crate::sys::cold::make_cold;
+use crate::sys::fill::WINDOW;
+use crate::sys::{buffer, fd};
+use crate::units::show_bytes;
+
+/// Share of the budget that one reading of the span may take. It is warmed in each of five rounds,
+/// and a scratch file is filled once: with this, at least two thirds of the time remain for trials.
+const READING_SHARE: f64 = 0.03;
+/// Share of the budget that filling may take: a disk writes more slowly than it reads.
+const FILLING_SHARE: f64 = 0.06;
+/// Less would fit into large CPU caches.
+const MIN_SPAN: u64 = WINDOW;
+/// What is read to find out how fast the disk is, for at most the time below.
+const PROBED: u64 = 64 << 20;
+const MAX_PROBING: Duration = Duration::from_millis(500);
+const PIECE: usize = 2 << 20;
+
+/// Returns how long a scratch file may be filled; `None` where its size was requested.
+pub(super) fn most_filling(plan: &Plan) -> Option<Duration> {
+    let ours = plan.targets().all(|target| matches!(target, TargetSpec::Scratch { .. }));
+    (plan.span_may_shrink && ours).then(|| plan.budget.mul_f64(FILLING_SHARE))
+}
+
+/// What is measured, and how long it takes to read.
+pub(super) struct Span {
+    pub plan: Arc<Plan>,
+    /// The time that reading it into the page cache takes; 0 if unknown.
+    pub reading: Duration,
+}
+
+/// Chooses the span: a smaller one than that of `plan`, with a note, where the disk is too slow or a
+/// scratch file was not filled completely.
+pub(super) fn choose(plan: &Arc<Plan>, targets: &Targets, sink: &mut dyn Sink) -> Span {
+    let unchanged = Span { plan: Arc::clone(plan), reading: Duration::ZERO };
+    if !plan.span_may_shrink {
+        return unchanged;
+    }
+    let span = plan.cells.iter().map(|cell| cell.span).max().unwrap_or(0);
+    let size = targets.iter().map(|target| target.facts.size).min().unwrap_or(span);
+    let speed = targets.iter().filter_map(read_speed).reduce(f64::min);
+    // Each target is filled and warmed.
+    let count = targets.iter().count() as u32;
+    let fits = choose_span(span.min(size), speed, plan.budget / count);
+    let seconds = speed.map_or(0.0, |speed| fits as f64 / speed * f64::from(count));
+    let reading = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    if fits >= span {
+        return Span { reading, ..unchanged };
+    }
+    let mut smaller = Plan::clone(plan);
+    smaller.span_may_shrink = false;
+    smaller.cells.iter_mut().for_each(|cell| cell.span = cell.span.min(fits));
+    let filled = targets.iter().map(|target| target.facts.size).max().unwrap_or(size);
+    for target in std::iter::once(&mut smaller.target).chain(&mut smaller.others) {
+        if let TargetSpec::Scratch { size, .. } = target {
+            *size = (*size).min(filled);
+        }
+    }
+    sink.event(Event::Note { text: describe(span, fits, speed) });
+    Span { plan: Arc::new(smaller), reading }
+}
+
+/// Returns the largest power of two that a disk of `speed` bytes per second reads in its share of
+/// `budget`, at least 64 MiB; `span` if that is smaller, or the speed is unknown.
+fn choose_span(span: u64, speed: Option<f64>, budget: Duration) -> u64 {
+    let Some(speed) = speed else { return span };
+    let most = (speed * budget.as_secs_f64() * READING_SHARE) as u64;
+    let fits = most.checked_ilog2().map_or(MIN_SPAN, |log| (1 << log).max(MIN_SPAN));
+    if most >= span { span } else { span.min(fits) }
+}
+
+/// Reads the begin of the target cold; returns its speed in bytes per second, if the file could be
+/// dropped from the page cache.
+fn read_speed(target: &OpenTarget) -> Option<f64> {
+    let len = target.facts.size.min(PROBED);
+    let file = fd::reopen(&target.file).ok()?;
+    let mut piece = buffer::zeroed(PIECE).ok()?;
+    if len < MIN_SPAN || !make_cold(&target.file, len).is_ok_and(|cold| cold.is_cold()) {
+        return None;
+    }
+    let begin = Instant::now();
+    let mut at = 0;
+    while at < len && begin.elapsed() < MAX_PROBING {
+        at += file.read_at(&mut piece, at).ok().filter(|n| *n > 0)? as u64;
+    }
+    Some(at as f64 / begin.elapsed().as_secs_f64().max(1e-9))
+}
+
+fn describe(span: u64, fits: u64, speed: Option<f64>) -> String {
+    let why = speed.map_or_else(
+        || "the disk writes slowly".into(),
+        |speed| format!("the disk reads {}/s", show_bytes(speed as u64)),
+    );
+    format!(
+        "{why}: cells use {} instead of {}, so that the budget allows five trials of each; --size \
+         sets the span",
+        show_bytes(fits),
+        show_bytes(span)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slower_disks_get_smaller_spans() {
+        let budget = Plan::BUDGET;
+        for (speed, span) in [
+            (3e9, 512),
+            (400e6, 512),
+            (300e6, 256),
+            (100e6, 128),
+            (40e6, 64),
+            (1e6, 64),
+            (0.0, 64),
+            (f64::MAX, 512),
+        ] {
+            assert_eq!(choose_span(512 << 20, Some(speed), budget), span << 20, "{speed}");
+        }
+        assert_eq!(choose_span(512 << 20, None, budget), 512 << 20);
+        assert_eq!(choose_span(5 << 20, Some(1e6), budget), 5 << 20, "never larger");
+        assert_eq!(choose_span(4 << 30, Some(1e9), budget), 1 << 30);
+        assert_eq!(choose_span(1 << 30, Some(100e6), budget * 60), 1 << 30, "a longer budget");
+    }
+}
