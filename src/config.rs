@@ -66,6 +66,7 @@ fn preset(id: &str, path: &Path) -> Result<Preset, String> {
     let doc = preset.doc.lines().map(clean_text).collect::<Vec<_>>().join("\n");
     Ok(Preset {
         about: clean_text(&preset.about),
+        question: clean_text(&preset.question),
         doc,
         experiment: clean_text(&preset.experiment),
         ..preset

@@ -10,7 +10,7 @@
 //! | what keys move and type | [`cursor`], [`text_input`] |
 //! | the screens | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
 //! | what a screen gets besides its own state, and may request from the rest | [`context`] |
-//! | over the screens | [`popup`], [`export`], [`refine`], [`toast`] |
+//! | over the screens | [`start`], [`popup`], [`export`], [`refine`], [`toast`] |
 //! | signs and words, as the help explains them | [`vocabulary`] |
 //! | what texts of the command line say on a screen | [`spoken`] |
 //! | sessions, as several screens show them, and to be replayed | [`session_view`], [`session_name`], [`replayed`] |
@@ -49,6 +49,7 @@ pub mod sessions;
 pub mod setup;
 pub mod shell;
 pub mod spoken;
+pub mod start;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod text_input;

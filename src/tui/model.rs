@@ -15,6 +15,7 @@ use super::results::Results;
 use super::screen::Screen;
 use super::sessions::Sessions;
 use super::setup::Setup;
+use super::start::sort_by_question;
 use super::theme::Look;
 use super::toast::Toasts;
 use crate::plan::{Preset, Presets};
@@ -86,7 +87,8 @@ pub struct Model {
 }
 
 impl Model {
-    pub fn new(look: Look, presets: Vec<Preset>, setup: Setup) -> Model {
+    pub fn new(look: Look, mut presets: Vec<Preset>, setup: Setup) -> Model {
+        sort_by_question(&mut presets);
         let mut turned = Metric::turned(&look);
         if look.scale == Spread::Auto && setup.log_y {
             turned.push(Metric::Throughput);

@@ -64,6 +64,10 @@ pub enum Popup {
     Warnings {
         cursor: usize,
     },
+    /// The guided start: questions instead of settings.
+    Start {
+        cursor: usize,
+    },
     /// Others on the bars of Lab.
     Marks {
         cursor: usize,

@@ -75,6 +75,8 @@ mod tests {
         Preset {
             id: id.into(),
             about: "a \"line\"".into(),
+            question: "is it \"fast\"?".into(),
+            needs_file: true,
             doc: String::new(),
             experiment: "sweep".into(),
             settings,

@@ -34,6 +34,12 @@ impl Places {
 /// Lays out a body of this size.
 pub fn places(body: Rect, setup: &Setup) -> Places {
     let hint = u16::from(body.height >= 14);
+    if setup.picks {
+        // Nothing else matters until a file is picked.
+        let list = Rect { height: body.height - hint, ..body };
+        let hint = Rect::new(body.x, list.bottom(), body.width, hint);
+        return Places { panes: vec![(Pane::Target, list)], hint };
+    }
     let blocks = if body.height >= 20 { 4 } else { 3 };
     let plan = (body.height / 3).clamp(5, 15).min(body.height);
     let top = body.height.saturating_sub(hint + blocks + plan);

@@ -27,7 +27,7 @@ pub use browser::{Browser, Entry, FileSystem, Inspection, Kind, Listing};
 pub use command_line::build_command;
 pub use state::{Pane, Planning, Setup};
 pub use update::{
-    act, back, click, enter, examine, field, field_changed, handle_message, save_preset, set_text,
-    show_setting, take_preset,
+    act, answer, back, click, enter, examine, field, field_changed, handle_message, save_preset,
+    set_text, show_setting, take_preset,
 };
 pub use view::draw;

@@ -12,6 +12,7 @@ use crate::experiment::usual;
 use crate::host::TargetFacts;
 use crate::plan::{Info, Plan, Preset, Settings, TargetSpec};
 use crate::record::Warning;
+use crate::text::show_path;
 use crate::tui::msg::Effect;
 use crate::tui::question::Question;
 use crate::tui::remember::Remembered;
@@ -100,6 +101,16 @@ impl Planning {
     }
 }
 
+/// The choices at the start, and those that were remembered. What the command line gave applies to
+/// this start only.
+#[derive(Debug)]
+struct Given {
+    preset: Preset,
+    settings: Settings,
+    remembered_preset: Option<String>,
+    remembered: Settings,
+}
+
 #[derive(Debug)]
 pub struct Setup {
     pub file: Option<PathBuf>,
@@ -121,6 +132,10 @@ pub struct Setup {
     pub planning: Planning,
     /// Whether the target is known to exist.
     pub exists: bool,
+    /// What the screen began with; `None` once a preset was taken, which replaces all of it.
+    given: Option<Given>,
+    /// A question is answered by picking a file, which is measured at once.
+    pub picks: bool,
     /// Whether changes have not been remembered yet.
     pub dirty: bool,
     pub log_y: bool,
@@ -150,6 +165,8 @@ impl Setup {
             scroll: 0,
             planning: Planning::default(),
             exists: false,
+            given: None,
+            picks: false,
             dirty: false,
             log_y: false,
             infos: engine::infos(),
@@ -179,6 +196,19 @@ impl Setup {
                 self.settings.unset("mix");
             }
         }
+        self.given = Some(Given {
+            preset: self.preset.clone(),
+            settings: self.settings.clone(),
+            remembered_preset: remembered.preset.clone(),
+            remembered: remembered.settings.clone(),
+        });
+        self
+    }
+
+    /// Opens the list of files at a folder.
+    pub fn with_folder(mut self, folder: PathBuf) -> Setup {
+        self.browser.dir = folder;
+        self.browser.build_rows();
         self
     }
 
@@ -210,6 +240,7 @@ impl Setup {
     pub fn focus_on(&mut self, pane: Pane) {
         self.focus = pane;
         self.browser.typing = false;
+        self.picks &= pane == Pane::Target;
     }
 
     /// Returns the command line for the current choices.
@@ -245,24 +276,74 @@ impl Setup {
 
     /// Remembers the current choices for the next start.
     pub fn remember(&self, presets: &[Preset], look: &Look) -> Effect {
-        // A preset that is not listed cannot be found again, so its settings are remembered.
-        let listed = presets.contains(&self.preset);
-        let mut settings = if listed {
-            self.settings.clone()
-        } else {
-            self.settings.clone().or(&self.preset.settings)
-        };
+        let (preset, mut settings) = self.choices_to_remember(presets);
         if settings.text("backend").is_some_and(|text| text.is_empty()) {
             settings.unset("backend");
         }
         Effect::Remember(Box::new(Remembered {
-            preset: listed.then(|| self.preset.id.clone()),
+            preset,
             settings,
             recent: self.browser.recent.clone(),
             theme: Some(look.theme.id.into()),
             folder: Some(self.browser.dir.clone()),
             log_y: self.log_y,
         }))
+    }
+
+    /// Returns the preset and the settings to remember: those of before, with what was changed on
+    /// the screen.
+    fn choices_to_remember(&self, presets: &[Preset]) -> (Option<String>, Settings) {
+        if let Some(given) = self.given.as_ref().filter(|given| given.preset == self.preset) {
+            let mut settings = given.remembered.clone();
+            for setting in Settings::ALL {
+                let now = setting.text(&self.settings);
+                match &now {
+                    now if *now == setting.text(&given.settings) => {}
+                    Some(text) => drop(settings.set(setting.name, text)),
+                    None => settings.unset(setting.name),
+                }
+            }
+            return (given.remembered_preset.clone(), settings);
+        }
+        // A preset that is not listed cannot be found again, so its settings are remembered.
+        if presets.contains(&self.preset) {
+            (Some(self.preset.id.clone()), self.settings.clone())
+        } else {
+            (None, self.settings.clone().or(&self.preset.settings))
+        }
+    }
+
+    /// Returns the row of the guided start that the preset answers.
+    pub fn question_index(&self, presets: &[Preset]) -> usize {
+        let asked = presets.iter().filter(|preset| !preset.question.is_empty());
+        asked.into_iter().position(|preset| preset.id == self.preset.id).unwrap_or(0)
+    }
+
+    /// Returns whether a setting differs from the preset's.
+    pub fn is_changed(&self) -> bool {
+        self.settings != Settings::default()
+    }
+
+    /// Forgets what the command line gave: the choices are those of the screen.
+    pub fn forget_given(&mut self) {
+        self.given = None;
+    }
+
+    /// Returns why the scratch file is not in the folder that the user is in, if so.
+    pub fn scratch_elsewhere(&self) -> Option<String> {
+        let Some(TargetSpec::Scratch { dir, .. }) = self.plan().map(|plan| &plan.target) else {
+            return None;
+        };
+        let start = &self.browser.start;
+        let path: PathBuf = start.join(dir).components().collect();
+        let moved = self.file.is_none() && self.dir.is_none() && path != *start;
+        moved.then(|| {
+            format!(
+                "no scratch file can be created in {}, so it goes to {}, maybe on another disk",
+                show_path(start),
+                show_path(&path)
+            )
+        })
     }
 
     /// Returns the facts about the chosen target.

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use nix::unistd::{AccessFlags, access};
 
 use crate::analysis;
+use crate::engine::locate::describe_unreadable;
 use crate::engine::{Proposal, infos, list_offers, propose as plan_for};
 use crate::host::{Host, Planned, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::runner;
 use crate::session::{self, Listed, Session, SessionError};
 use crate::sys::{fd, mounts};
+use crate::text::describe_io_error;
 use crate::text::time::to_minute;
 use crate::tui::lab::{LocalProbes, MarkedSession};
 use crate::tui::msg::Msg;
@@ -31,7 +33,9 @@ pub fn list(dir: PathBuf) -> Listing {
         entries.sort_by_cached_key(|entry| (entry.kind != Kind::Folder, entry.name.to_lowercase()));
         entries
     });
-    let result = result.map_err(|error| format!("{}: {error}", crate::text::show_path(&dir)));
+    let result = result.map_err(|error| {
+        format!("{}: {}", crate::text::show_path(&dir), describe_io_error(&error))
+    });
     let folder = fs::File::open(&dir).ok();
     let fs = folder
         .as_ref()
@@ -43,6 +47,19 @@ pub fn list(dir: PathBuf) -> Listing {
         .and_then(|folder| mounts::space(folder).ok())
         .filter(|space| space.total > 0);
     Listing { dir, file_system: FileSystem { fs, space }, result }
+}
+
+/// Returns whether no run has been saved yet.
+pub fn is_first_start() -> bool {
+    let is_session = |name: &std::ffi::OsStr| !name.as_encoded_bytes().starts_with(b".");
+    let Ok(folder) = session::folder() else { return true };
+    fs::read_dir(folder)
+        .map_or(true, |mut all| !all.any(|one| one.is_ok_and(|one| is_session(&one.file_name()))))
+}
+
+/// Returns whether this user can create files in a folder.
+pub fn is_writable(folder: &Path) -> bool {
+    access(folder, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
 }
 
 fn classify(path: PathBuf) -> Option<Entry> {
@@ -78,7 +95,7 @@ pub fn course(path: PathBuf, cell: u32) -> Msg {
 pub fn facts(path: PathBuf) -> Inspection {
     let result = fd::open_named(&path)
         .map(|file| Box::new(TargetFacts::inspect(&file, &path, TargetKind::File)))
-        .map_err(|error| error.to_string());
+        .map_err(|error| describe_unreadable(&path, &error));
     Inspection { path, result }
 }
 
@@ -226,14 +243,50 @@ pub fn delete(id: &str) -> Msg {
 /// Saves the current settings, on top of their base preset, as a user preset.
 pub fn save_preset(id: &str, question: &Question) -> Result<Box<Preset>, String> {
     let base = &question.preset;
-    let about = format!("made from {}", base.id);
-    let preset = Preset { id: id.into(), about, ..base.over(&question.settings) };
+    let (about, doc) = describe_own_preset(base, &question.settings);
+    let preset = Preset {
+        id: id.into(),
+        about,
+        question: String::new(),
+        needs_file: false,
+        doc,
+        ..base.over(&question.settings)
+    };
     let kept =
         userdata::presets_folder().and_then(|dir| userdata::save_preset(&dir, &preset, false));
     kept.map(|(preset, _)| Box::new(preset)).map_err(|error| error.to_string())
 }
 
+/// Describes a preset that a user made; what its base measures may be true of it no longer.
+fn describe_own_preset(base: &Preset, settings: &Settings) -> (String, String) {
+    let changes = settings.argv().join(" ");
+    let changes = if changes.is_empty() { "no changes".into() } else { changes };
+    (format!("made from {}", base.id), format!("The preset {} with {changes}.", base.id))
+}
+
 /// Returns the name of a file for messages.
 pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::preset;
+
+    #[test]
+    fn a_preset_of_the_user_is_described_by_its_changes() {
+        let mut settings = Settings::default();
+        settings.set("block-size", "64k").unwrap();
+        assert_eq!(
+            describe_own_preset(&preset("quick").unwrap(), &settings),
+            ("made from quick".to_string(), "The preset quick with -s 64k.".to_string())
+        );
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_opened_is_described_without_a_number() {
+        let Err(why) = facts("/no/such/file".into()).result else { panic!() };
+        assert_eq!(why, "/no/such/file: no such file or directory");
+    }
 }

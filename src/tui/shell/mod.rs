@@ -28,6 +28,7 @@ pub use appearance::{look, theme};
 
 use super::model::Model;
 use super::msg::{Effect, Msg};
+use super::popup::Popup;
 use super::probe_plan;
 use super::remember::Remembered;
 use super::replayed::{Replayed, Speed};
@@ -136,7 +137,7 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
 
 fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let Asked { files, dir, preset, settings, color, ascii, shown, presets, .. } = asked;
-    let remembered = if args.demo { Remembered::default() } else { Remembered::load() };
+    let mut remembered = if args.demo { Remembered::default() } else { Remembered::load() };
     let chosen = args.theme.as_deref().map(theme).transpose()?;
     let kept = remembered.theme.as_deref().and_then(|name| theme(name).ok());
     fn env(name: &str) -> Option<String> {
@@ -162,13 +163,28 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     } else {
         (base, None)
     };
+    if lost.is_some() {
+        remembered.preset = None;
+    }
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let (files, folder) = split_folder(files);
+    // What a user knows how to ask for needs no questions.
+    let replays = args.demo || args.replay.is_some();
+    let guides =
+        fresh && !replays && files.is_empty() && probes.is_none() && look_up::is_first_start();
+    let dir = dir.or_else(|| folder.clone().filter(|folder| look_up::is_writable(folder)));
     let mut files = files.into_iter();
-    let setup = Setup::new(files.next(), dir, base, settings)
+    let mut setup = Setup::new(files.next(), dir, base, settings)
         .with_remembered(&remembered, &here, fresh)
         .with_others(files.collect());
+    if let Some(folder) = folder {
+        setup = setup.with_folder(here.join(folder).components().collect());
+    }
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
     model.host.started = Some(std::time::SystemTime::now());
+    if guides {
+        model.popups.push(Popup::Start { cursor: 0 });
+    }
     if let Some(why) = lost {
         model.toasts.fail(model.now, why);
     }
@@ -179,6 +195,14 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
         first.extend(go(&mut model, super::screen::Screen::Lab));
     }
     Ok((model, first))
+}
+
+/// Splits off the folder to open, which is named in place of a file.
+fn split_folder(files: Vec<PathBuf>) -> (Vec<PathBuf>, Option<PathBuf>) {
+    match files.as_slice() {
+        [only] if only.is_dir() => (Vec::new(), files.into_iter().next()),
+        _ => (files, None),
+    }
 }
 
 /// Returns the preset of the last time, or `base` with a word on what became of it. A file that is

@@ -4,6 +4,7 @@
 //! | what | where |
 //! |---|---|
 //! | keys, clicks, popups and the form of an export | [`key`], [`mouse`], [`popup`], [`export`] |
+//! | the guided start | [`start`] |
 //! | actions, and the screen that gets them | [`act`](mod@act), [`screens`] |
 //! | what screens ask of the rest of the model | [`requests`] |
 //! | the way from screen to screen, the life of a run | [`navigate`], [`run`] |
@@ -17,6 +18,7 @@ mod popup;
 pub mod requests;
 pub mod run;
 mod screens;
+mod start;
 
 pub use navigate::go;
 pub use run::begin_replay;

@@ -5,11 +5,12 @@ use ratatui::layout::Position;
 
 use super::act::act;
 use super::navigate::go;
-use super::{key, screens};
+use super::{key, screens, start};
 use crate::tui::keymap::Action;
 use crate::tui::keys::Key;
 use crate::tui::model::Model;
 use crate::tui::msg::Effect;
+use crate::tui::popup::Popup;
 use crate::tui::view::{self, footer};
 
 pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
@@ -38,14 +39,21 @@ fn click(model: &mut Model, at: Position) -> Vec<Effect> {
             None => Vec::new(),
         };
     }
-    if !model.popups.is_empty() {
+    let starts = matches!(model.popups.last(), Some(Popup::Start { .. }));
+    if !model.popups.is_empty() && !starts {
         return Vec::new();
     }
     if areas.header.contains(at) {
         return match view::header::screen_at(model, areas.header, at) {
-            Some(screen) => go(model, screen),
+            Some(screen) => {
+                model.popups.clear();
+                go(model, screen)
+            }
             None => Vec::new(),
         };
+    }
+    if starts {
+        return start::click(model, at);
     }
     screens::click(model, areas.body, at)
 }

@@ -6,7 +6,7 @@ use tui_input::Input;
 use super::act::act;
 use super::navigate::go;
 use super::requests::{try_with_screens, with_screens};
-use super::{export, run};
+use super::{export, run, start};
 use crate::plan::Settings;
 use crate::tui::keymap::{self, Action};
 use crate::tui::keys::Key;
@@ -52,6 +52,10 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     let marks = lab::mark_entries(&model.lab).len();
     let warnings = model.results.warnings().len();
     let Some(top) = model.popups.last_mut() else { return Vec::new() };
+    if let Popup::Start { cursor } = top {
+        let cursor = *cursor;
+        return start::press(model, cursor, key, action);
+    }
     let closes =
         key.code == KeyCode::Esc || (top.field().is_none() && action == Some(Action::Quit));
     if closes {
@@ -105,6 +109,7 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
             Some(Action::Warnings) => return close(model),
             _ => *cursor = move_cursor(*cursor, warnings, action),
         },
+        Popup::Start { .. } => {}
         Popup::Marks { cursor } => match action {
             Some(Action::Enter | Action::Toggle) => {
                 let chosen = *cursor;

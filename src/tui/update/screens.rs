@@ -9,6 +9,7 @@ use crate::tui::keymap::Action;
 use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::screen::Screen;
+use crate::tui::start::sort_by_question;
 use crate::tui::{compare, host, lab, live, results, sessions, setup};
 
 /// Does an action on the screen.
@@ -111,6 +112,7 @@ pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
             if let Msg::PresetSaved(Ok(preset)) = &msg {
                 model.presets.retain(|own| own.id != preset.id);
                 model.presets.push(Preset::clone(preset));
+                sort_by_question(&mut model.presets);
             }
             with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg))
         }

@@ -94,6 +94,13 @@ fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
         Popup::Presets { .. } => &[("enter", "choose"), ("down", "next"), ("esc", "close")],
         Popup::Refine(_) => &[("enter", "run"), ("down", "next"), ("esc", "close")],
         Popup::Warnings { .. } => &[("enter", "remedy"), ("down", "next"), ("esc", "close")],
+        Popup::Start { .. } => &[
+            ("enter", "start"),
+            ("down", "next"),
+            ("e", "all settings"),
+            ("?", "the words"),
+            ("q", "quit"),
+        ],
         Popup::Marks { .. } => &[("space", "mark or unmark"), ("down", "next"), ("esc", "close")],
         Popup::Doctor { .. } => &[("esc", "close"), ("down", "scroll")],
     }
@@ -127,6 +134,7 @@ fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
         (Screen::Sessions, _) => sessions::is_offered(&model.sessions, action),
         (Screen::Results, _) => results::is_offered(&model.results, action),
         (Screen::Compare, _) => compare::is_offered(&model.compare, action),
+        (Screen::Setup, Action::Reset) => model.setup.is_changed(),
         (Screen::Lab, _) => lab::is_offered(&model.lab, run, action),
         (_, Action::NextPane) => matches!(model.screen, Screen::Setup | Screen::Host),
         (Screen::Live, Action::Pause | Action::Stop) => {

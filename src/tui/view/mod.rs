@@ -9,6 +9,7 @@ mod marks;
 pub mod pane;
 pub mod popup;
 mod refine;
+pub mod start;
 pub mod window;
 mod words;
 

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use tui_input::Input;
 
-use super::{areas, export, findings, marks, pane, refine, window, words};
+use super::{areas, export, findings, marks, pane, refine, start, window, words};
 use crate::tui::keymap::{self, Binding};
 use crate::tui::model::Model;
 use crate::tui::popup::{Popup, find_bindings};
@@ -68,6 +68,7 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
         Popup::Warnings { cursor } => {
             results::draw_warnings(&model.results, look, *cursor, body, buf)
         }
+        Popup::Start { cursor } => start::draw(model, *cursor, body, buf),
         Popup::Marks { cursor } => marks::draw(model, *cursor, body, buf),
         Popup::Doctor { scroll } => doctor(model, *scroll, body, buf),
     }
@@ -186,11 +187,15 @@ fn presets(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let first = pane::first_row(cursor, rows, usize::from(list.height));
     for (row, preset) in model.presets.iter().skip(first).take(usize::from(list.height)).enumerate()
     {
+        let (about, role) = match preset.question.as_str() {
+            "" => (preset.about.as_str(), Role::Dim),
+            question => (question, Role::Text),
+        };
         let parts = vec![
             Span::styled(format!(" {:<20}", preset.id), look.style(Role::Number)),
             Span::styled(
-                pane::fit(&preset.about, usize::from(list.width).saturating_sub(22)),
-                look.style(Role::Dim),
+                pane::fit(about, usize::from(list.width).saturating_sub(22)),
+                look.style(role),
             ),
         ];
         pane::line(Line::from(parts), row as u16, list, buf);

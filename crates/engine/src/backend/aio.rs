@@ -36,6 +36,7 @@ impl Backend for Aio {
                   two at a time: the kernel would hold more in one call back until it has seen all \
                   of them. Databases used it (libaio) before \
                   io_uring, which needs one call where this needs two.",
+            common: true,
             data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::UpTo(4096),

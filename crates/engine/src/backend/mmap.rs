@@ -43,6 +43,7 @@ impl Backend for Mmap {
             doc: "The span is mapped and every block is folded to its XOR in place: an untouched \
                   mapping reads nothing, so the time always includes touching the data. The first \
                   touch of a page is a page fault instead of a system call.",
+            common: true,
             data_path: DataPath::InPlace,
             ops: &[Op::Read],
             depth: Depth::Synchronous,

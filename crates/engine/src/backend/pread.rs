@@ -42,6 +42,7 @@ impl Backend for Pread {
             doc: "One pread (or pwrite) per block into one page-aligned buffer. The kernel copies \
                   the data out of the page cache, or with --direct the device writes it into the \
                   buffer itself.",
+            common: true,
             data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,

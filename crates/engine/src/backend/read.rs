@@ -30,6 +30,7 @@ impl Backend for Read {
             about: "copies the next block into one buffer; lseek first where the order jumps",
             doc: "One read (or write) per block into one page-aligned buffer. In any order but \
                   sequential every block needs an lseek first: two system calls, both counted.",
+            common: true,
             data_path: DataPath::CopiedByCall,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,

@@ -31,6 +31,7 @@ impl Backend for Stdio {
                   +buf=SIZE passes a buffer of that size to setvbuf, since glibc ignores the size \
                   without one. The system calls are those that the kernel counts \
                   (/proc/thread-self/io) plus one lseek per fseek.",
+            common: true,
             data_path: DataPath::Copied,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,

@@ -10,6 +10,7 @@ use crate::plan::TargetSpec;
 use crate::sys::fd;
 use crate::sys::mounts::{self, Mount};
 use crate::sys::scratch::Scratch;
+use crate::text::describe_io_error;
 use crate::units::show_bytes;
 
 /// Why a target cannot be used, in one line that names the remedy.
@@ -17,7 +18,7 @@ use crate::units::show_bytes;
 pub enum PlaceError {
     #[error("{}: no such file; add --op write to create it", .0.display())]
     Missing(PathBuf),
-    #[error("{}: {error}", .path.display())]
+    #[error("{}", describe_unreadable(.path, .error))]
     Unreadable { path: PathBuf, error: std::io::Error },
     #[error(
         "{} is a directory; name a file in it, or use --dir to create a scratch file there",
@@ -39,7 +40,11 @@ pub enum PlaceError {
          writable folder on a disk; name one with --dir, or name a file"
     )]
     Nowhere,
-    #[error("{}: {error}; choose another folder (scratch files: --dir)", .dir.display())]
+    #[error(
+        "{}: {}; choose another folder (scratch files: --dir)",
+        .dir.display(),
+        describe_io_error(.error)
+    )]
     Folder { dir: PathBuf, error: std::io::Error },
     #[error(
         "not enough space in {}: {} needed, {} free; use a smaller --size or another folder \
@@ -49,6 +54,20 @@ pub enum PlaceError {
         show_bytes(*.free)
     )]
     Full { dir: PathBuf, need: u64, free: u64 },
+}
+
+/// Describes why a file cannot be opened, and where that is known, who may open it.
+pub fn describe_unreadable(path: &Path, error: &std::io::Error) -> String {
+    let is_device = || fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device());
+    let remedy = match error.raw_os_error() {
+        Some(libc::EACCES) if is_device() => {
+            "; root and members of the group disk may read block devices"
+        }
+        Some(libc::EPERM) if is_device() => "; this container or sandbox does not allow the device",
+        Some(libc::EACCES) => "; choose a file that this user may read",
+        _ => "",
+    };
+    format!("{}: {}{remedy}", path.display(), describe_io_error(error))
 }
 
 /// Default size of a scratch or new file.

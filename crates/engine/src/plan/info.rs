@@ -84,6 +84,8 @@ pub struct Info {
     pub data_path: DataPath,
     /// Cost of an operation beyond moving its bytes, in units of the cheapest system call.
     pub relative_cost: f64,
+    /// Many programs do their I/O with it, so lists for people begin with it.
+    pub common: bool,
     pub ops: &'static [Op],
     pub depth: Depth,
     /// O_DIRECT makes sense: data goes through one of iotui's buffers.
@@ -151,6 +153,7 @@ impl Info {
         doc: "",
         data_path: DataPath::CallOnly,
         relative_cost: Info::USUAL_COST,
+        common: false,
         ops: &[Op::Seek],
         depth: Depth::Synchronous,
         direct: false,

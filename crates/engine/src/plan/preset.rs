@@ -14,6 +14,11 @@ use super::{Backends, ChoiceError, Info, Settings, Unknown, nearest};
 pub struct Preset {
     pub id: String,
     pub about: String,
+    /// What a user wants to know, if it is among the first questions that the screen offers; else
+    /// empty.
+    pub question: String,
+    /// Whether the question is about a file that the user picks; otherwise a scratch file will do.
+    pub needs_file: bool,
     pub doc: String,
     pub experiment: String,
     /// Settings of the whole run, and those that all of its sweeps share.
@@ -40,24 +45,26 @@ macro_rules! presets {
 
 /// The built-in presets: id and text.
 pub static PRESETS: &[(&str, &str)] = presets![
+    "peak",
+    "file",
+    "cold-warm",
     "quick",
+    "random",
     "basics",
     "measure",
     "raw",
-    "cold-warm",
     "caching",
     "syscalls",
     "ways",
     "threads",
     "fast",
-    "random",
     "depth",
     "mixed",
-    "peak",
     "larger-than-memory",
     "peers",
     "lab",
     "lab/cpu",
+    "lab/calls",
     "lab/memory",
     "lab/network",
     "lab/files",
@@ -116,6 +123,10 @@ type Placed = BTreeMap<String, Spanned<toml::Value>>;
 struct File {
     about: String,
     #[serde(default)]
+    question: String,
+    #[serde(default, rename = "needs-file")]
+    needs_file: bool,
+    #[serde(default)]
     doc: String,
     experiment: Spanned<String>,
     #[serde(default)]
@@ -127,6 +138,10 @@ struct File {
 #[derive(Serialize)]
 struct Written<'a> {
     about: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    question: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not", rename = "needs-file")]
+    needs_file: bool,
     doc: &'a str,
     experiment: &'a str,
     settings: toml::Table,
@@ -183,6 +198,8 @@ impl Preset {
         Ok(Preset {
             id: id.into(),
             about: file.about,
+            question: file.question,
+            needs_file: file.needs_file,
             doc: file.doc,
             experiment: file.experiment.into_inner(),
             settings,
@@ -195,10 +212,12 @@ impl Preset {
         let table = |settings: &Settings| {
             settings.given_values().map(|(name, text)| (name.to_string(), text.into())).collect()
         };
-        let Preset { about, doc, experiment, .. } = self;
+        let Preset { about, question, doc, experiment, .. } = self;
+        let needs_file = self.needs_file;
         let (settings, sweep) = (table(&self.settings), self.sweeps.iter().map(table).collect());
         // Text and tables of text can always be serialised.
-        toml::to_string(&Written { about, doc, experiment, settings, sweep }).unwrap_or_default()
+        toml::to_string(&Written { about, question, needs_file, doc, experiment, settings, sweep })
+            .unwrap_or_default()
     }
 
     /// Returns what is swept, one after the other.
@@ -286,6 +305,20 @@ mod tests {
                 "{id}"
             );
         }
+    }
+
+    #[test]
+    fn a_question_is_one_and_asked_once() {
+        let presets: Vec<Preset> = PRESETS.iter().map(|(id, _)| preset(id).unwrap()).collect();
+        let mut questions: Vec<&str> =
+            presets.iter().map(|p| p.question.as_str()).filter(|q| !q.is_empty()).collect();
+        let count = questions.len();
+        assert!((5..=7).contains(&count), "{questions:?}");
+        assert!(questions.iter().all(|q| q.ends_with('?') && q.len() <= 40), "{questions:?}");
+        questions.sort_unstable();
+        questions.dedup();
+        assert_eq!(questions.len(), count);
+        assert!(presets.iter().all(|p| !p.needs_file || !p.question.is_empty()));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Text: sanitising of untrusted text, wrapping and tables for terminals, times, and file names.
 
 pub mod clean;
+mod io_error;
 mod slug;
 pub mod table;
 pub mod time;
@@ -8,6 +9,7 @@ mod untrusted;
 mod wrap;
 
 pub use clean::text as clean_text;
+pub use io_error::describe_io_error;
 pub use slug::slug;
 pub use time::{parse_utc, utc};
 pub use untrusted::{Replacement, is_unsafe_char, safe, safe_lines, show_path, write_json};

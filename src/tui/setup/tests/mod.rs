@@ -75,9 +75,8 @@ fn keys(model: &mut Model, text: &str) -> Vec<Effect> {
     script(text).into_iter().flat_map(|key| send(model, Msg::Key(key))).collect()
 }
 
-/// Answers the newest question with a plan of its settings.
-fn answer_plan(model: &mut Model) -> Vec<Effect> {
-    let setup = &model.setup;
+/// Returns a plan of the settings.
+pub fn proposed(setup: &Setup) -> Proposed {
     let target = match &setup.file {
         Some(path) if setup.settings.op == Some(Op::Write) => {
             TargetSpec::New { path: path.clone(), size: 1 << 20 }
@@ -93,24 +92,21 @@ fn answer_plan(model: &mut Model) -> Vec<Effect> {
         seed: 1,
         ..Plan::plain("sweep", target)
     };
-    let proposed = Proposed {
+    Proposed {
         plan,
         facts: TargetFacts { fs: "ext4".into(), ..TargetFacts::default() },
         unavailable: vec![("uring", "EPERM".into())],
         instead: None,
         common_span: None,
-    };
-    let number = setup.planning.number;
-    send(
-        model,
-        Msg::Proposed {
-            number,
-            result: Ok(Box::new(proposed)),
-            findings: Vec::new(),
-            expected: String::new(),
-            forecast: String::new(),
-        },
-    )
+    }
+}
+
+/// Answers the newest question with a plan of its settings.
+fn answer_plan(model: &mut Model) -> Vec<Effect> {
+    let number = model.setup.planning.number;
+    let result = Ok(Box::new(proposed(&model.setup)));
+    let (findings, expected, forecast) = (Vec::new(), String::new(), String::new());
+    send(model, Msg::Proposed { number, result, findings, expected, forecast })
 }
 
 /// Returns whether the text field shows an error with `text`.
@@ -173,8 +169,10 @@ fn keys_become_a_command_line() {
         ("<tab><tab><tab>ljji<ctrl-u><enter>", "iotui --batch"),
         ("<tab><tab><tab>G", "iotui --batch -s '4k..128m*8'"),
         // Presets take the place of what was changed.
-        ("<tab><tab>lpj<enter>", "iotui --batch -p basics"),
-        ("pjjj<enter><tab><tab>jjl<space>", "iotui --batch -p raw -c cold,warm"),
+        ("<tab><tab>lpj<enter>", "iotui --batch -p random"),
+        ("<tab><tab>ljl0", "iotui --batch"),
+        ("pjjjjj<enter>0", "iotui --batch"),
+        ("pjjjjj<enter><tab><tab>jjl<space>", "iotui --batch -p raw -c cold,warm"),
     ] {
         let mut model = model(None);
         answer_plan(&mut model);
@@ -359,6 +357,39 @@ fn invalid_typed_values_stay_open() {
     assert!(shows_error(&model, "backwards"));
     keys(&mut model, "<esc>");
     assert_eq!(command_of(&model), "iotui --batch");
+}
+
+#[test]
+fn what_the_command_line_gave_is_not_remembered() {
+    let settings = |line: &str| {
+        let mut settings = Settings::default();
+        line.split_whitespace().filter_map(|pair| pair.split_once('=')).for_each(|(name, text)| {
+            settings.set(name, text).unwrap();
+        });
+        settings
+    };
+    let kept = Remembered { settings: settings("threads=2 trials=3"), ..Remembered::default() };
+    let model = |given: &str| {
+        let setup = Setup::new(None, None, built_in("quick").unwrap(), settings(given));
+        let presets = ["raw", "quick"].map(|id| built_in(id).unwrap());
+        let setup = setup.with_remembered(&kept, Path::new("/here"), false);
+        Model::new(Look::default(), presets.to_vec(), setup)
+    };
+    let remembered = |model: &Model| {
+        let Effect::Remember(kept) = model.setup.remember(&model.presets, &model.look) else {
+            panic!()
+        };
+        (kept.preset, kept.settings.argv().join(" "))
+    };
+    let mut model = model("backend=mmap budget=6s");
+    assert_eq!(remembered(&model), (None, "-t 2 --trials 3".into()));
+    // What was changed on the screen is remembered, and nothing else.
+    keys(&mut model, "<tab><tab><tab><tab><tab><tab><tab>jl");
+    assert_eq!(command_of(&model), "iotui --batch -b mmap --pattern random --budget 6s");
+    assert_eq!(remembered(&model).1, "--pattern random -t 2 --trials 3");
+    keys(&mut model, "0");
+    assert_eq!((command_of(&model).as_str(), remembered(&model).1.as_str()), ("iotui --batch", ""));
+    assert_eq!(model.setup.browser.dir, Path::new("/here"), "not the folder of the last time");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Changes to the settings: a checkbox, a step, typed text. Each requests a new plan.
 
 use super::pick;
-use crate::plan::{Backends, Choice, Op, PRESETS, Preset, Setting, Settings, Sync};
+use crate::plan::{Backends, Choice, Op, PRESETS, Preset, Presets, Setting, Settings, Sync};
 use crate::tui::context::Context;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Purpose};
@@ -349,7 +349,34 @@ pub fn change_band(
 pub fn take_preset(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effect> {
     setup.preset = preset;
     setup.settings = Settings::default();
+    setup.forget_given();
     setup.replan(ctx.now)
+}
+
+/// Answers a question of the guided start: runs its preset on a scratch file, or on the file that
+/// is picked next.
+pub fn answer(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effect> {
+    let picks = preset.needs_file;
+    let mut effects = take_preset(setup, ctx, preset);
+    if picks {
+        setup.focus_on(Pane::Target);
+        setup.picks = true;
+    } else {
+        let dir = setup.dir.clone();
+        effects.extend(pick::set_target(setup, ctx, None, dir));
+        setup.planning.run_when_ready = true;
+    }
+    effects
+}
+
+/// Drops all changes of the preset; without any, takes the default preset.
+pub fn reset(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    let usual = ctx.presets.iter().find(|preset| preset.id == Presets::DEFAULT);
+    let preset = match usual {
+        Some(usual) if setup.settings == Settings::default() => usual.clone(),
+        _ => setup.preset.clone(),
+    };
+    take_preset(setup, ctx, preset)
 }
 
 /// Saves the current choices as a preset.

@@ -5,7 +5,7 @@ mod mouse;
 mod pick;
 mod run;
 
-pub use change::{save_preset, set_text, take_preset};
+pub use change::{answer, save_preset, set_text, take_preset};
 pub use mouse::click;
 
 use tui_input::Input;
@@ -24,6 +24,7 @@ use crate::tui::setup::{slider, view};
 pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
         Action::Run => return run(setup, ctx),
+        Action::Reset => return change::reset(setup, ctx),
         Action::NextPane => setup.focus_on(setup.focus.cycle(1)),
         Action::PreviousPane => setup.focus_on(setup.focus.cycle(Pane::ALL.len() - 1)),
         Action::Preset => {
@@ -42,7 +43,11 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
             setup.browser.build_rows();
         }
         Action::Edit => return change::edit(setup, ctx),
-        Action::Back => drop(back(setup)),
+        Action::Back if !back(setup) && setup.picks => {
+            setup.picks = false;
+            ctx.popups.push(Popup::Start { cursor: setup.question_index(ctx.presets) });
+        }
+        Action::Back => {}
         _ => return act_in_pane(setup, ctx, action),
     }
     Vec::new()

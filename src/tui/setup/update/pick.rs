@@ -77,7 +77,7 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     }
     let path = browser.path(row).map(Path::to_path_buf);
     let is_folder = browser.folder(row).is_some();
-    match path {
+    let effects = match path {
         Some(dir) if is_folder => {
             ctx.note(format!(
                 "the scratch file will be created in {}",
@@ -90,7 +90,11 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             set_target(setup, ctx, None, dir)
         }
         file => set_target(setup, ctx, file, None),
+    };
+    if std::mem::take(&mut setup.picks) {
+        setup.planning.run_when_ready = true;
     }
+    effects
 }
 
 /// Adds the file under the cursor to the targets, or removes it from them.

@@ -62,6 +62,8 @@ fn target_hint(scene: &Scene) -> Hint {
         })
         .collect();
     let keys = match browser.row() {
+        Some(row) if browser.folder(row).is_some() && scene.setup.picks => "enter open",
+        _ if scene.setup.picks => "enter measures it · / filter · esc back to the questions",
         Some(row) if browser.folder(row).is_some() => "enter open · space scratch file here",
         Some(_) => "enter choose",
         None => "esc all files",

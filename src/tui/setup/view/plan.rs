@@ -128,6 +128,9 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
     };
     let note = scene.look.glyph("●", "*");
     push(" ", Role::Dim, &describe_target(proposed, &scene.setup.browser.start), Role::Text);
+    if let Some(why) = scene.setup.scratch_elsewhere() {
+        push(scene.look.glyph("▲", "!"), Role::Misleading, &why, Role::Text);
+    }
     let sweeps = scene.setup.describe_sweeps();
     if !sweeps.is_empty() {
         push(scene.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim);

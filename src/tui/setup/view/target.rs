@@ -54,7 +54,11 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         Some(loading) => format!("{} ...", show_path(loading)),
         None => show_path(&browser.dir),
     };
-    let inner = scene.frame(Pane::Target, "Target", &dir, area, buf);
+    let title = match scene.setup.preset.question.as_str() {
+        question if scene.setup.picks => format!("{question} Pick the file"),
+        _ => "Target".into(),
+    };
+    let inner = scene.frame(Pane::Target, &title, &dir, area, buf);
     let parts = parts(scene, inner);
     if let (Some(area), Some(input)) = (parts.filter, &browser.filter) {
         pane::line(Line::styled("/", scene.style(Role::Key)), 0, area, buf);

@@ -51,7 +51,7 @@ pub fn hit(scene: &Scene, inner: Rect, row: usize, column: usize) -> Option<Hit>
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let setup = scene.setup;
-    let changed = if setup.settings == crate::plan::Settings::default() { "" } else { ", changed" };
+    let changed = if setup.is_changed() { ", changed" } else { "" };
     let inner = scene.frame(
         Pane::Workload,
         "Workload",

@@ -69,6 +69,7 @@ const ENTRY: Info = Info {
           Completions do not interrupt the lane (IORING_SETUP_DEFER_TASKRUN, where the kernel \
           supports it). With +iopoll the lane polls the device instead of waiting. With +nop \
           nothing is read: operations per second are those of the ring itself.",
+    common: true,
     data_path: DataPath::CopiedByCall,
     ops: &[Op::Read, Op::Write],
     depth: Depth::UpTo(MAX_DEPTH),

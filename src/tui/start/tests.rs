@@ -1,0 +1,185 @@
+//! The guided start as a user meets it.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::host::TargetFacts;
+use crate::plan::{Presets, Settings};
+use crate::record::{Severity, Warning};
+use crate::sys::mounts::Space;
+use crate::tui::model::Model;
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::Popup;
+use crate::tui::remember::Remembered;
+use crate::tui::replayed::Replayed;
+use crate::tui::screen::Screen;
+use crate::tui::setup::tests::{listing, proposed};
+use crate::tui::testing::Stage;
+use crate::tui::theme::Look;
+
+/// The screen at its very first start, with the plan of a scratch file.
+fn stage() -> Stage {
+    let presets = Presets::built_in();
+    let quick = presets.get("quick").unwrap().clone();
+    let setup = Setup::new(None, None, quick, Settings::default()).with_remembered(
+        &Remembered::default(),
+        Path::new("/data"),
+        true,
+    );
+    let mut stage = Stage::new();
+    stage.model = Model::new(Look::default(), presets.iter().cloned().collect(), setup);
+    stage.model.popups.push(Popup::Start { cursor: 0 });
+    stage.effects = stage.model.setup.start();
+    stage.tell(Msg::Listed(listing("/data")));
+    answer(&mut stage);
+    stage.take();
+    stage
+}
+
+/// Answers the newest plan request; the scratch file has 10 GiB.
+fn answer(stage: &mut Stage) {
+    let mut proposed = proposed(&stage.model.setup);
+    let space = Space { total: 20 << 30, free: 10 << 30, available: 10 << 30 };
+    proposed.facts = TargetFacts { space: Some(space), ..TargetFacts::default() };
+    let number = stage.model.setup.planning.number;
+    let busy = Warning {
+        id: "busy".into(),
+        severity: Severity::Misleading,
+        message: "other programs compete for the CPUs".into(),
+        evidence: "load average of 3.00".into(),
+        remedy: "wait".into(),
+    };
+    stage.tell(Msg::Proposed {
+        number,
+        result: Ok(Box::new(proposed)),
+        findings: vec![busy],
+        expected: String::new(),
+        forecast: String::new(),
+    });
+}
+
+fn is_asking(stage: &Stage) -> bool {
+    matches!(stage.model.popups.last(), Some(Popup::Start { .. }))
+}
+
+#[test]
+fn the_first_screen_asks_in_words_and_says_what_is_written() {
+    let mut stage = stage();
+    for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+        stage.tell(Msg::Resize(columns, rows));
+        let text = stage.picture(columns, rows);
+        for wanted in [
+            "What do you want to know?",
+            "How fast is this disk?",
+            "Show me an example",
+            "writes 512 MiB to a file without a name in /data",
+            "leaves 9.5",
+            "other programs compete for the CPUs",
+            "e all settings",
+        ] {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(wanted), "{columns}x{rows} {wanted}\n{text}");
+        }
+        assert!(!text.contains("Backends"), "{text}");
+    }
+    assert!(stage.keys("jjjjj").picture(120, 40).contains("reads and writes no file"));
+}
+
+#[test]
+fn a_question_about_the_disk_is_answered_with_one_key() {
+    let mut stage = stage();
+    stage.keys("<enter>");
+    let effects = stage.take();
+    assert!(effects.iter().any(|e| matches!(e, Effect::Propose(q) if q.preset.id == "peak")));
+    answer(&mut stage);
+    let effects = stage.take();
+    assert!(effects.iter().any(|e| matches!(e, Effect::Start { .. })), "{effects:?}");
+    assert_eq!(stage.model.screen, Screen::Live);
+}
+
+#[test]
+fn a_question_about_a_file_lists_files_and_runs_the_one_that_is_picked() {
+    let mut stage = stage();
+    stage.keys("j<enter>");
+    answer(&mut stage);
+    assert!(!is_asking(&stage) && stage.model.setup.picks);
+    let text = stage.picture(80, 24);
+    assert!(text.contains("How fast is this file read?") && text.contains("b.iso"), "{text}");
+    assert!(!text.contains("Workload") && !text.contains("Plan"), "{text}");
+    // Back to the questions, to the same one.
+    stage.keys("<esc>");
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Start { cursor: 1 })));
+    stage.keys("<enter>jjj<enter>");
+    stage.take();
+    answer(&mut stage);
+    let effects = stage.take();
+    assert!(effects.iter().any(|e| matches!(e, Effect::Start { .. })), "{effects:?}");
+    assert_eq!(stage.model.setup.file, Some(PathBuf::from("/data/a.bin")));
+}
+
+#[test]
+fn a_question_about_calls_runs_on_lab() {
+    let mut stage = stage();
+    stage.keys("jjjjj<enter>");
+    assert_eq!(stage.model.screen, Screen::Lab);
+    let effects = stage.take();
+    assert!(
+        effects.iter().any(|e| matches!(e, Effect::PlanLab(q) if q.preset.id == "lab/calls")),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn an_example_measures_nothing() {
+    let mut stage = stage();
+    stage.keys("G<enter>");
+    assert!(matches!(&stage.take()[..], [Effect::Replay { of: Replayed::Demo, .. }]));
+}
+
+#[test]
+fn other_keys_lead_to_all_settings_to_help_or_out() {
+    let mut stage = stage();
+    stage.keys("?");
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Help { .. })));
+    stage.keys("<esc>");
+    assert!(is_asking(&stage));
+    stage.keys("e");
+    assert!(stage.model.popups.is_empty() && stage.model.screen == Screen::Setup);
+    assert!(stage.picture(120, 40).contains("Backends"));
+    let mut stage = self::stage();
+    stage.keys("4");
+    assert!(stage.model.popups.is_empty() && stage.model.screen == Screen::Sessions);
+    let mut stage = self::stage();
+    assert!(matches!(&stage.keys("q").take()[..], [Effect::Quit(0)]));
+}
+
+#[test]
+fn a_scratch_file_elsewhere_is_told() {
+    let mut stage = stage();
+    let mut proposed = proposed(&stage.model.setup);
+    proposed.plan.target =
+        TargetSpec::Scratch { dir: "/var/tmp".into(), size: 1 << 20, keep: false };
+    stage.model.setup.request_plan();
+    let number = stage.model.setup.planning.number;
+    stage.tell(Msg::Proposed {
+        number,
+        result: Ok(Box::new(proposed)),
+        findings: Vec::new(),
+        expected: String::new(),
+        forecast: String::new(),
+    });
+    let text = "no scratch file can be created in /data, so it goes to /var/tmp";
+    assert!(stage.picture(120, 40).contains(text));
+    stage.keys("e");
+    assert!(stage.picture(120, 40).contains(text), "{}", stage.picture(120, 40));
+}
+
+#[test]
+fn the_presets_begin_with_the_questions() {
+    let mut stage = stage();
+    stage.keys("ep");
+    let text = stage.picture(120, 40);
+    let at = |wanted: &str| text.find(wanted).unwrap_or_else(|| panic!("{wanted}\n{text}"));
+    assert!(at("How fast is this disk?") < at("What does a system call cost?"));
+    assert!(at("What does a system call cost?") < at("larger-than-memory"));
+}

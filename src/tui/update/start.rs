@@ -1,0 +1,99 @@
+//! Keys and clicks of the guided start.
+
+use ratatui::layout::Position;
+
+use super::act::act;
+use super::navigate::go;
+use super::requests::with_screens;
+use super::run;
+use crate::plan::{Preset, Settings};
+use crate::tui::keymap::Action;
+use crate::tui::keys::Key;
+use crate::tui::model::Model;
+use crate::tui::msg::Effect;
+use crate::tui::popup::Popup;
+use crate::tui::replayed::{Replayed, Speed};
+use crate::tui::screen::Screen;
+use crate::tui::start::{Entry, Needs, entries};
+use crate::tui::{lab, setup, view};
+
+/// Handles a key; `cursor` is the selected question.
+pub fn press(model: &mut Model, cursor: usize, key: Key, action: Option<Action>) -> Vec<Effect> {
+    let last = entries(&model.presets).len() - 1;
+    let to = match action {
+        _ if key.letter() == Some('e') => return show_all_settings(model),
+        Some(Action::Up) => cursor.saturating_sub(1),
+        Some(Action::Down) => (cursor + 1).min(last),
+        Some(Action::Top) => 0,
+        Some(Action::Bottom) => last,
+        Some(Action::Enter | Action::Toggle | Action::Right | Action::Run) => {
+            return answer(model, cursor);
+        }
+        Some(Action::Help) => {
+            // The words come first: keys are told by the footer.
+            model.popups.push(Popup::Help { words: true, scroll: 0, filter: None });
+            return Vec::new();
+        }
+        Some(Action::Back) => return show_all_settings(model),
+        Some(Action::Go(screen)) => {
+            model.popups.pop();
+            return go(model, screen);
+        }
+        Some(
+            action @ (Action::Quit
+            | Action::Doctor
+            | Action::Palette
+            | Action::Theme
+            | Action::Redraw
+            | Action::Suspend
+            | Action::Interrupt),
+        ) => return act(model, action),
+        _ => return Vec::new(),
+    };
+    if let Some(Popup::Start { cursor }) = model.popups.last_mut() {
+        *cursor = to;
+    }
+    Vec::new()
+}
+
+/// Selects the question that was clicked, or answers the one that is selected.
+pub fn click(model: &mut Model, at: Position) -> Vec<Effect> {
+    let body = view::areas(model.size).body;
+    let Some(Popup::Start { cursor }) = model.popups.last() else { return Vec::new() };
+    match view::start::hit(model, *cursor, body, at) {
+        Some(row) if row == *cursor => answer(model, row),
+        Some(row) => {
+            if let Some(Popup::Start { cursor }) = model.popups.last_mut() {
+                *cursor = row;
+            }
+            Vec::new()
+        }
+        None => Vec::new(),
+    }
+}
+
+fn show_all_settings(model: &mut Model) -> Vec<Effect> {
+    model.popups.pop();
+    Vec::new()
+}
+
+/// Starts what answers a question.
+fn answer(model: &mut Model, row: usize) -> Vec<Effect> {
+    let all = entries(&model.presets);
+    let Some(entry) = all.get(row) else { return Vec::new() };
+    let (needs, preset) = match entry {
+        Entry::Preset(preset) => (entry.needs(), Preset::clone(preset)),
+        Entry::Example => {
+            model.popups.pop();
+            return run::ask_for_replay(model, Replayed::Demo, Speed::default());
+        }
+    };
+    model.popups.pop();
+    if needs == Needs::NoFile {
+        model.lab.choose(preset, Settings::default());
+        let mut effects = go(model, Screen::Lab);
+        effects.extend(with_screens(model, |screens, ctx| lab::act(screens.lab, ctx, Action::Run)));
+        return effects;
+    }
+    with_screens(model, |screens, ctx| setup::answer(screens.setup, ctx, preset))
+}

@@ -1,0 +1,140 @@
+//! The guided start: the questions, and what the selected one measures, reads and writes.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+use super::pane;
+use crate::tui::model::Model;
+use crate::tui::start::{Entry, Needs, disturbances, entries};
+use crate::tui::theme::Role;
+
+/// Columns of the window where there is room.
+const COLUMNS: u16 = 100;
+/// Rows below the list: a rule and the description.
+const MAX_BELOW: u16 = 12;
+
+/// Returns the window and the list in it.
+fn places(model: &Model, body: Rect) -> (Rect, Rect) {
+    let rows = entries(&model.presets).len() as u16;
+    let columns = COLUMNS.min(body.width.saturating_sub(2));
+    let airy = body.height >= rows + MAX_BELOW + 4;
+    let height = (rows + 2 + MAX_BELOW + 2 * u16::from(airy)).min(body.height);
+    let area = Rect::new(
+        body.x + (body.width - columns) / 2,
+        body.y + (body.height - height) / 2,
+        columns,
+        height,
+    );
+    let list = Rect::new(
+        area.x + 1,
+        area.y + 1 + u16::from(airy),
+        area.width.saturating_sub(2),
+        rows.min(area.height.saturating_sub(4)),
+    );
+    (area, list)
+}
+
+fn first_visible(model: &Model, cursor: usize, list: Rect) -> usize {
+    pane::first_row(cursor, entries(&model.presets).len(), usize::from(list.height))
+}
+
+/// Returns the question at a position.
+pub fn hit(model: &Model, cursor: usize, body: Rect, at: Position) -> Option<usize> {
+    let (_, list) = places(model, body);
+    let row = list.contains(at).then(|| usize::from(at.y - list.y))?;
+    let row = first_visible(model, cursor, list) + row;
+    (row < entries(&model.presets).len()).then_some(row)
+}
+
+pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
+    let look = &model.look;
+    // Nothing of the screen below is of use yet.
+    Clear.render(body, buf);
+    let (area, list) = places(model, body);
+    let inner = pane::frame(look, "What do you want to know?", "", true, area, buf);
+    let rows = entries(&model.presets);
+    let names = rows.iter().map(|row| pane::width(row.question())).max().unwrap_or(0);
+    let first = first_visible(model, cursor, list);
+    for (at, row) in rows.iter().enumerate().skip(first).take(usize::from(list.height)) {
+        let line = row_line(model, row, names, at == cursor, usize::from(list.width));
+        pane::line(line, (at - first) as u16, list, buf);
+    }
+    pane::scrollbar(look, first, rows.len(), list, buf);
+    let top = list.bottom() + (list.y - inner.y);
+    let below = Rect::new(inner.x, top, inner.width, inner.bottom().saturating_sub(top));
+    if let Some(entry) = rows.get(cursor) {
+        draw_description(model, entry, below, buf);
+    }
+}
+
+fn row_line(model: &Model, entry: &Entry, names: usize, here: bool, width: usize) -> Line<'static> {
+    let look = &model.look;
+    let question = pane::fit(entry.question(), width.saturating_sub(4));
+    let gap = " ".repeat(names.saturating_sub(pane::width(&question)) + 3);
+    let mark = if here { look.glyph(" ▸ ", " > ") } else { "   " };
+    let mut spans = vec![
+        Span::styled(mark, look.style(Role::Focus)),
+        Span::styled(question, look.style(if here { Role::Selected } else { Role::Text })),
+        Span::raw(gap),
+    ];
+    let room = width.saturating_sub(names + 6);
+    if room >= 40 {
+        spans.push(Span::styled(format!("{:<22}", entry.target()), look.style(Role::Dim)));
+    }
+    if room >= 9 && !entry.time().is_empty() {
+        spans.push(Span::styled(format!("{:>8}", entry.time()), look.style(Role::Number)));
+    } else if room >= 9 {
+        spans.push(Span::raw(" ".repeat(8)));
+    }
+    if room >= 22 {
+        spans.push(Span::styled(format!("   {}", entry.id()), look.style(Role::Dim)));
+    }
+    Line::from(spans)
+}
+
+fn draw_description(model: &Model, entry: &Entry, area: Rect, buf: &mut Buffer) {
+    let look = &model.look;
+    if area.height == 0 {
+        return;
+    }
+    pane::divider(look, Rect { height: 1, ..area }, buf);
+    let columns = usize::from(area.width.saturating_sub(4));
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    let mut push = |sign: &str, text: &str, sign_role: Role, role: Role| {
+        for (at, part) in pane::wrap(text, columns).into_iter().enumerate() {
+            let head = if at == 0 { format!(" {sign} ") } else { "   ".into() };
+            lines.push(Line::from(vec![
+                Span::styled(head, look.style(sign_role)),
+                Span::styled(part, look.style(role)),
+            ]));
+        }
+    };
+    push(look.glyph("✓", "*"), &entry.describe(&model.setup), Role::Good, Role::Text);
+    let measures = entry.needs() != Needs::Nothing;
+    if let (Needs::Scratch, Some(why)) = (entry.needs(), model.setup.scratch_elsewhere()) {
+        push(look.glyph("▲", "!"), &why, Role::Misleading, Role::Text);
+    }
+    for text in disturbances(&model.setup).iter().take(2).filter(|_| measures) {
+        push(look.glyph("▲", "!"), text, Role::Misleading, Role::Text);
+    }
+    let used = lines.len();
+    let room = usize::from(area.height - 1).saturating_sub(used + 1);
+    let mut about = pane::paragraphs(entry.about(), columns);
+    if about.len() > room {
+        about.truncate(room);
+        if let Some(last) = about.last_mut() {
+            *last = pane::fit_more(last, columns);
+        }
+    }
+    if !about.is_empty() {
+        lines.push(Line::default());
+    }
+    let about =
+        about.into_iter().map(|part| Line::styled(format!("   {part}"), look.style(Role::Dim)));
+    lines.extend(about);
+    for (row, line) in lines.into_iter().enumerate() {
+        pane::line(line, row as u16 + 1, area, buf);
+    }
+}
