@@ -9,11 +9,12 @@ mod common;
 mod program;
 
 use std::fs;
-use std::time::{Instant, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use common::table::{Table, verdict};
 use iotui::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
-use iotui::record::{End, Event, Trial};
+use iotui::record::{End, Event, Evidence, Sample, Trial};
 use iotui::session::{NewSession, Recorder};
 use program::Home;
 use program::pty::Terminal;
@@ -73,9 +74,15 @@ fn main() {
     let (core, growth) = watched(&home, "2ms");
     row("... with some 300 trials a second", core, "%", "", |_| true);
     row("memory grown in 10 s of trials of 2 ms", growth, "MiB", "flat: < 4", |mib| mib < 4.0);
+    row("a replay at 100 times its speed, of a core", replayed(&home), "%", "< 10", |percent| {
+        percent < 10.0
+    });
     let (load, open) = opened(&home);
     row("10,000 results loaded, without a screen", load, "ms", "", |_| true);
     row("10,000 results opened", open, "ms", "< 200", |ms| ms < 200.0);
+    row("1,000 motions of the mouse a second, of a core", hovered(&home), "%", "< 2", |core| {
+        core < 2.0
+    });
     println!(
         "\nscreen: whole programs at {}x{}; {PAIRS} interleaved pairs of runs",
         SIZE.0, SIZE.1
@@ -199,6 +206,50 @@ fn watched(home: &Home, trial: &str) -> (Vec<f64>, Vec<f64>) {
     (core, vec![grown])
 }
 
+/// Measures the CPU time of the drawing thread while it replays a run of many trials and samples.
+fn replayed(home: &Home) -> Vec<f64> {
+    const TRIAL: u64 = 300_000_000;
+    let plan = Plan { cells: large().cells.into_iter().take(24).collect(), ..large() };
+    let session = NewSession {
+        name: Some("long"),
+        slug: "long",
+        host: &Default::default(),
+        plan: &plan,
+        created: UNIX_EPOCH,
+    };
+    let mut recorder = Recorder::create(&home.sessions_dir(), &session).expect("record it");
+    for n in 0..5000u64 {
+        let started = n * TRIAL * 11 / 10;
+        let evidence = Evidence { started, prepared: started, ..Evidence::default() };
+        let trial = Trial {
+            cell: (n % 24) as u32,
+            round: (n / 24) as u32 + 1,
+            bytes: 1 << 30,
+            ops: 1000,
+            syscalls: 1000.into(),
+            nanos: TRIAL,
+            evidence,
+            ..Trial::default()
+        };
+        let third = TRIAL / 3;
+        let sample = |at| Sample { at, nanos: third, bytes: 300 << 20, ops: 300, syscalls: 300 };
+        let samples = [third, 2 * third, TRIAL].map(sample).into();
+        recorder.record(&Event::Trial { trial: trial.into(), samples, latency: None });
+    }
+    recorder.finish(End::Finished);
+    let mut terminal = Terminal::start(home, "--replay long --speed 100", SIZE, &[]);
+    terminal.shows("replay 100x");
+    let mut core = Vec::new();
+    for _ in 0..5 {
+        let (cpu, begin) = (drawing(&terminal), Instant::now());
+        terminal.until("time to pass", move |_| begin.elapsed().as_secs_f64() > 2.0);
+        core.push((drawing(&terminal) - cpu) / begin.elapsed().as_secs_f64() * 100.0);
+    }
+    terminal.press("\x03");
+    terminal.end();
+    core
+}
+
 /// Returns the seconds of CPU that the first thread has used.
 fn drawing(terminal: &Terminal) -> f64 {
     let text = fs::read_to_string(format!("/proc/{0}/task/{0}/schedstat", terminal.pid()))
@@ -269,6 +320,30 @@ fn opened(home: &Home) -> (Vec<f64>, Vec<f64>) {
         time
     };
     (loads, (0..7).map(open).collect())
+}
+
+/// Measures a core while the mouse moves over the curves of a session that [`opened`] has recorded.
+fn hovered(home: &Home) -> Vec<f64> {
+    let mut terminal = Terminal::start(home, "file.bin", SIZE, &[]);
+    terminal.shows("q quit");
+    terminal.press("4");
+    terminal.shows("large");
+    terminal.press("\r");
+    terminal.shows("Throughput");
+    let motions: String =
+        (0..100).map(|at| format!("\x1b[<35;{};{}M", 20 + at % 60, 5 + at % 8)).collect();
+    let shares = (0..5).map(|_| {
+        let (cpu, begin) = (drawing(&terminal), Instant::now());
+        for _ in 0..20 {
+            terminal.press(&motions);
+            thread::sleep(Duration::from_millis(100));
+        }
+        (drawing(&terminal) - cpu) / begin.elapsed().as_secs_f64() * 100.0
+    });
+    let shares = shares.collect();
+    terminal.press("\x03");
+    terminal.end();
+    shares
 }
 
 fn large() -> Plan {

@@ -1,5 +1,7 @@
 //! User-facing text is plain English: phrases that crept in before are refused.
 
+mod glyphs;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

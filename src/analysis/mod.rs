@@ -13,6 +13,7 @@ mod document;
 mod first_look;
 mod forecast;
 mod gate;
+mod glance;
 mod measured_time;
 mod network;
 mod picked;
@@ -33,13 +34,17 @@ pub use answer::{Answer, Best, ColdCost, Knee, answer};
 pub use cell_result::{CellResult, LatencyOf, SummaryOf, TrialWork, WriteTimes};
 pub use compare::{
     Comparison, Difference, Drift, DriftBasis, LoneCell, Outcome, Pair, ProbePair, SavedRuns, Side,
-    SideBySide, Versus, compare, compare_variants, compare_with, is_same_machine, is_same_setup,
-    machine_differences, times,
+    SideBySide, Versus, change, compare, compare_variants, compare_with, is_same_machine,
+    is_same_setup, machine_differences, times,
 };
 pub use document::{CellOf, Document, document};
 pub use first_look::{Aim, FirstLook, Refinement, first_look, is_refinable, refinements};
 pub use forecast::{Noise, describe_forecast};
 pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judge_variants, judgeable};
+pub use glance::{
+    Access, Conditions, Glance, GlanceBar, GlanceColumn, GlanceFigure, GlanceRow, Grade, Statement,
+    Workload, WorkloadFigure, glance,
+};
 pub use measured_time::{MeasuredTime, measured_time};
 pub use network::{Network, NetworkShare, RoundTrips, network};
 pub use picked::{MethodRate, PickedMethod, picked_methods};

@@ -1,8 +1,8 @@
 //! The answer of a whole session: of its jobs, its picked methods and its probes.
 
-use crate::analysis::answer::{Answer, answer, answer_experiment};
+use crate::analysis::answer::{Answer, answer_beside, answer_experiment};
 use crate::analysis::compare::describe_variants;
-use crate::analysis::{CellResult, ProbeResult, network, picked, rated, remarks};
+use crate::analysis::{CellResult, ProbeResult, list_skipped, network, picked, rated, remarks};
 use crate::plan::Param;
 use crate::record::Unit;
 use crate::session::Session;
@@ -12,7 +12,7 @@ use crate::units::{counted, verb};
 /// Returns the answer of a session: for its jobs, picked methods first; for probes, which of them
 /// cost the least and the most, and what they show together.
 pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeResult]) -> Answer {
-    let mut answer = answer(results);
+    let mut answer = answer_beside(results, &list_skipped(session));
     if let Some(text) = answer_experiment(session, results, &answer.text) {
         answer.text = clean_text(&text);
     }

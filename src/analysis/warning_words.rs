@@ -54,7 +54,7 @@ static WORDS: &[Words] = &[
     Words("helper-uncounted", "", "kernel threads not counted"),
     Words("calls-unknown", "", "system calls not counted"),
     Words("coarse-clock", "clock too coarse for {}", "coarse clock"),
-    Words("unsteady-host", "CPU time lost {}", "unsteady machine"),
+    Words("unsteady-host", "", "CPU time lost to others"),
     Words("disturbed", "others used the disk {}", "others used the disk"),
     Words("file-changed", "", "the file changed"),
     Words("inconsistent", "", "bytes do not add up"),
@@ -77,8 +77,13 @@ pub fn brief_words(warning: &Warning) -> String {
         return id.replace('-', " ");
     };
     let with = match id {
+        "read-ahead" if !warning.message.starts_with("the device read") => "read ahead up to {}",
         "unsteady-host" if warning.message.contains("steal time") => "the host took CPU time {}",
         "unsteady-host" if warning.message.contains("other tasks") => "others took CPU time {}",
+        "unsteady-host" if warning.message.contains("battery") => return "on battery".into(),
+        "unsteady-host" if warning.message.contains("powersave") => {
+            return "powersave governor".into();
+        }
         _ => with,
     };
     match first_figure(&warning.message).filter(|_| !with.is_empty()) {
@@ -182,7 +187,7 @@ mod tests {
                 "others used the disk 152 MiB",
             ),
             ("unsteady-host", "steal time was 3 %", "the host took CPU time 3 %"),
-            ("unsteady-host", "the machine runs on battery", "unsteady machine"),
+            ("unsteady-host", "the machine runs on battery", "on battery"),
             ("read-ahead", "the device read 3.2 times the requested bytes", "the device read 3.2x"),
             (
                 "not-cold",

@@ -76,6 +76,9 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
         return Ok(0);
     }
     signals::install().context("cannot handle signals")?;
+    if let Some(other) = runner::find_other_run(&plan).filter(|_| !args.quiet) {
+        print_message(format!("iotui: {}: both runs are disturbed", other.message));
+    }
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
     let run = (&plan, earlier, &host);
     let outcome = measure(args, format, run, recorder.as_ref(), gate.as_ref());

@@ -47,7 +47,12 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
             } else {
                 ""
             };
-            print_message(format!("{taken}now named {got}"));
+            let hides = if session::reference(&got).is_some() {
+                "; the reference of that name is hidden meanwhile"
+            } else {
+                ""
+            };
+            print_message(format!("{taken}now named {got}{hides}"));
         }
         Sessions::Delete { session } => {
             let path = session::find(&dir, session).map_err(unknown)?;
@@ -128,7 +133,10 @@ fn row(listed: &Listed) -> [String; 7] {
     };
     [
         listed.id.clone(),
-        if listed.name.is_empty() { "-".into() } else { listed.name.clone() },
+        [&listed.name, &listed.label]
+            .into_iter()
+            .find(|name| !name.is_empty())
+            .map_or_else(|| "-".into(), String::clone),
         cut_front(&listed.target, MAX_TARGET_COLUMNS, ".."),
         listed.seconds.map_or("-".into(), units::three_digits),
         cells,

@@ -2,7 +2,8 @@
 //!
 //! In this order: `{"kind":"trial","cell":{..},"round",..}` with the keys of a trial in the `json`
 //! format, its cell written out; per cell `{"kind":"result","cell":{..},..}` with the keys of a
-//! result except its trials, which are the lines above; `{"kind":"skipped","cell","reason"}`; last
+//! result except its trials, which are the lines above; `{"kind":"skipped","cell","reason"}`; the
+//! lines of the session itself except its trials, so that `iotui sessions import` reads it; last
 //! `{"kind":"end","schema","session","reason","answer"}`. Without the last line the output is
 //! incomplete.
 
@@ -17,11 +18,11 @@ use crate::analysis;
 use crate::analysis::{CellOf, Document};
 use crate::plan::Plan;
 use crate::record::{End, ProbeTrial, Trial};
-use crate::session::Session;
+use crate::session::{INDEX, Session, portable_lines};
 
 pub const FORMAT: Format = Format {
     id: "jsonl",
-    about: "one JSON object per line: each trial as it ends, then a result per cell",
+    about: "one object per line: trials, results; can be imported again",
     extension: "jsonl",
     binary: false,
     write,
@@ -43,6 +44,7 @@ struct EndLine<'a> {
     schema: &'a str,
     session: Option<&'a str>,
     reason: End,
+    seconds: Option<f64>,
     answer: &'a analysis::Answer,
 }
 
@@ -60,13 +62,19 @@ fn object_without(item: &impl Serialize, without: &[&str]) -> io::Result<Map<Str
 /// Returns the line of one trial, without a line feed, to be written as soon as the trial ends.
 pub fn trial_line(plan: &Plan, trial: &Trial) -> io::Result<String> {
     let cell = plan.cells.get(trial.cell as usize).map(CellOf::Job);
-    to_line(&Line { kind: "trial", cell, rest: object_without(trial, &["cell"])? })
+    trial_to_line(cell, trial.cell, trial)
+}
+
+fn trial_to_line(cell: Option<CellOf>, index: u32, trial: &impl Serialize) -> io::Result<String> {
+    let mut rest = object_without(trial, &["cell"])?;
+    rest.insert(INDEX.into(), index.into());
+    to_line(&Line { kind: "trial", cell, rest })
 }
 
 /// Formats the line of a probe, like [`trial_line`].
 pub fn probe_line(plan: &Plan, trial: &ProbeTrial) -> io::Result<String> {
     let cell = plan.probes.get(trial.cell as usize).map(CellOf::Probe);
-    to_line(&Line { kind: "trial", cell, rest: object_without(trial, &["cell"])? })
+    trial_to_line(cell, trial.cell, trial)
 }
 
 /// Writes everything after the trials: results, skipped cells, the end.
@@ -93,6 +101,9 @@ pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
             },
         )?;
     }
+    for line in portable_lines(session)? {
+        write_line(out, &line)?;
+    }
     write_line(
         out,
         &EndLine {
@@ -100,6 +111,7 @@ pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
             schema,
             session: id,
             reason: session.end.unwrap_or(End::Interrupted),
+            seconds: session.seconds,
             answer: &answer,
         },
     )
@@ -129,6 +141,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{Source, Verdict};
     use crate::report::sample;
 
     fn lines(session: &Session) -> Vec<Value> {
@@ -166,6 +179,40 @@ mod tests {
     }
 
     #[test]
+    fn an_export_is_imported_as_the_same_session() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, session) in sample::all() {
+            let path = dir.path().join(format!("{name}.jsonl"));
+            let mut out = Vec::new();
+            write(&session, &Look::default(), &mut out).unwrap();
+            std::fs::write(&path, out).unwrap();
+            let imported = crate::session::import(&dir.path().join("store"), &path);
+            if session.reference.is_some() {
+                assert!(imported.is_err(), "{name}");
+                continue;
+            }
+            let path = imported.unwrap_or_else(|error| panic!("{name}: {error}")).path;
+            let back = crate::session::load(&path).unwrap();
+            assert_eq!((&back.plan, &back.trials), (&session.plan, &session.trials), "{name}");
+            assert_eq!(back.errors, session.errors, "{name}");
+            // Their texts are cleaned when they are read, and cells without one are judged then.
+            fn facts(verdict: &Verdict) -> (Option<Source>, usize) {
+                (verdict.source, verdict.warnings.len())
+            }
+            for (own, back) in session.verdicts.iter().zip(&back.verdicts) {
+                let own = own.as_deref().map(facts);
+                assert!(own.is_none() || own == back.as_deref().map(facts), "{name}");
+            }
+            assert_eq!((&back.picks, &back.notes), (&session.picks, &session.notes), "{name}");
+            assert_eq!(back.probe_trials, session.probe_trials, "{name}");
+            assert_eq!((&back.grounds, &back.host), (&session.grounds, &session.host), "{name}");
+            assert_eq!(back.seconds, session.seconds, "{name}");
+        }
+        let left = std::fs::read_dir(dir.path().join("store")).unwrap().flatten();
+        assert!(left.into_iter().all(|file| !file.file_name().to_string_lossy().starts_with('.')));
+    }
+
+    #[test]
     fn a_trial_says_of_which_cell_it_is() {
         let session = sample::single();
         let lines = lines(&session);
@@ -177,10 +224,8 @@ mod tests {
             (&lines[1]["throughput"]["unit"], lines[1].get("trials")),
             (&"B/s".into(), None)
         );
-        assert_eq!(
-            (&lines[2]["reason"], &lines[2]["schema"]),
-            (&"finished".into(), &"iotui/1".into())
-        );
+        let last = lines.last().unwrap();
+        assert_eq!((&last["reason"], &last["schema"]), (&"finished".into(), &"iotui/1".into()));
         let stray = Trial { cell: 99, ..Trial::clone(&session.trials[0]) };
         assert!(trial_line(&session.plan, &stray).unwrap().contains("\"cell\":null"));
     }

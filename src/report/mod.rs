@@ -1,6 +1,7 @@
 //! Reports: a session in each format. A new format is one file and its entry in [`FORMATS`].
 
 mod anonymous;
+mod card;
 mod compare;
 mod csv;
 mod figure;
@@ -27,9 +28,10 @@ mod text;
 use crate::plan::{Unknown, nearest};
 
 pub use anonymous::{PrivateNames, anonymize};
+pub use card::glance_text;
 pub use compare::{
-    COMPARISONS, ComparisonFormat, comparison_columns, comparison_text, find_comparison_format,
-    ruling_text,
+    COMPARISONS, ComparisonFormat, RatioScale, comparison_columns, comparison_text,
+    find_comparison_format, ruling_text,
 };
 pub use format::Format;
 pub use look::{Look, Spread};
@@ -54,12 +56,16 @@ pub static FORMATS: &[Format] = &[
     html::FORMAT,
     svg::FORMAT,
     png::FORMAT,
+    card::FORMAT,
     gbench::FORMAT,
     fio::FORMAT,
 ];
 
 /// The id of the format whose trials are written as they end.
 pub const JSONL: &str = jsonl::FORMAT.id;
+
+/// The id of the format that shows a session at a glance.
+pub const CARD: &str = card::FORMAT.id;
 
 /// Returns the format with this id.
 pub fn find_format(id: &str) -> Result<&'static Format, Unknown> {

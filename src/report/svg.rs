@@ -9,9 +9,9 @@ pub(super) use tests::contrast;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::figure::{MARKS, ROUND};
+use super::figure::{Fill, MARKS, ROUND};
 use super::picture::font::FAMILY;
-use super::picture::scene::{Anchor, Ink, SCHEMES, Scene, Shape, Stroke};
+use super::picture::scene::{Anchor, Ink, SCHEMES, STRIKE, STRIKE_REACH, Scene, Shape, Stroke};
 use super::{Format, Look, picture, text};
 use crate::session::Session;
 
@@ -24,7 +24,11 @@ pub const FORMAT: Format = Format {
 };
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let scene = picture::scene(session, look);
+    write_scene(&picture::scene(session, look), out)
+}
+
+/// Writes a picture, light on light pages and dark on dark ones.
+pub fn write_scene(scene: &Scene, out: &mut dyn Write) -> io::Result<()> {
     let Scene { width, height, .. } = scene;
     writeln!(
         out,
@@ -100,8 +104,11 @@ fn element(shape: &Shape) -> String {
                 ink(*fill, "fill")
             )
         }
-        Shape::Mark { at: (x, y), mark, ink: color, hollow, says } => {
-            let (fill, line) = if *hollow { (Ink::Back, *color) } else { (*color, Ink::Back) };
+        Shape::Mark { at: (x, y), mark, ink: color, wrong, says } => {
+            let (fill, line) = match mark.fill {
+                Fill::Full => (*color, Ink::Back),
+                Fill::Hollow | Fill::Pale => (Ink::Back, *color),
+            };
             let classes =
                 [fill.class().map(String::from), line.class().map(|class| format!("{class}l"))];
             let classes: Vec<String> = classes.into_iter().flatten().collect();
@@ -110,14 +117,14 @@ fn element(shape: &Shape) -> String {
                 classes.join(" "),
                 fill.light(),
                 line.light(),
-                if *hollow { 1.8 } else { 0.8 }
+                mark.fill.line_width()
             );
             let says = if says.is_empty() {
                 String::new()
             } else {
                 format!("<title>{}</title>", text::xml(says))
             };
-            match MARKS[mark % MARKS.len()] {
+            let drawn = match MARKS[mark.shape % MARKS.len()] {
                 [] => format!(
                     "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{ROUND}\" {how}>{says}</circle>"
                 ),
@@ -126,7 +133,9 @@ fn element(shape: &Shape) -> String {
                         corners.iter().map(|(a, b)| (x + a, y + b)).collect();
                     format!("<polygon points=\"{}\" {how}>{says}</polygon>", points(&corners))
                 }
-            }
+            };
+            let strike = wrong.then(|| strike((*x, *y))).unwrap_or_default();
+            drawn + &strike
         }
         Shape::Text { at: (x, y), text: body, ink: color, size, bold, anchor } => {
             let anchor = match anchor {
@@ -142,4 +151,17 @@ fn element(shape: &Shape) -> String {
             )
         }
     }
+}
+
+/// Returns the line through a wrong mark.
+fn strike((x, y): (f64, f64)) -> String {
+    let reach = STRIKE_REACH;
+    format!(
+        "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{}\" stroke-width=\"1.8\"/>",
+        x - reach,
+        y + reach,
+        x + reach,
+        y - reach,
+        STRIKE.light()
+    )
 }

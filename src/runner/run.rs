@@ -13,6 +13,7 @@ use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event, MachineEvidence};
 use crate::runner::ceilings;
+use crate::runner::other_runs::announce;
 use crate::session::{NewSession, Recorder, SessionError, folder};
 use crate::text::slug;
 
@@ -85,9 +86,11 @@ pub fn start(
             watching.end_hung(why);
         }
     });
+    let announcement = announce(&plan);
     let started = Builder::new().name("engine".into()).spawn({
         let control = Arc::clone(&control);
         move || {
+            let _announced = announcement;
             let mut sink = |event: Event| {
                 control.watchdog.mark_alive();
                 relay.pass_on(event);

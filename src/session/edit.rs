@@ -11,14 +11,16 @@ use super::publish::{FolderLock, LOCK_TIMEOUT, Unfinished, publish, try_lock, un
 use super::reader;
 use super::schema::SUFFIX;
 use super::seal::{self, Seal};
-use super::{NewSession, Recorder, SessionError, fio, header_line, list, naming, store};
+use super::{
+    NewSession, Recorder, Session, SessionError, fio, header_line, list, naming, portable, store,
+};
 use crate::text::time;
 
 /// How often to retry a file that is replaced while it is being locked.
 const MAX_REPLACED: u32 = 100;
 
 /// Locks a session file; the lock lasts as long as the handle. Fails while a run writes the file.
-fn lock_session(path: &Path) -> Result<File, SessionError> {
+pub(super) fn lock_session(path: &Path) -> Result<File, SessionError> {
     let no = |e| SessionError::io("change", path, e);
     for _ in 0..MAX_REPLACED {
         let file = OpenOptions::new()
@@ -65,10 +67,7 @@ pub fn rename(dir: &Path, path: &Path, name: &str) -> Result<String, SessionErro
 /// # Errors
 /// The file is not ours, a run is writing it, or the kernel refuses.
 pub fn delete(dir: &Path, path: &Path) -> Result<(), SessionError> {
-    let stored = path.parent() == Some(dir) && path.extension().is_some_and(|e| e == SUFFIX);
-    if !stored && list::header(path).is_none() {
-        return Err(SessionError::NotOurs(path.into()));
-    }
+    check_deletable(dir, path)?;
     let _lock = FolderLock::in_folder(dir, LOCK_TIMEOUT);
     // A file that cannot be opened for writing is not being written by a run.
     let claimed = match lock_session(path) {
@@ -78,6 +77,15 @@ pub fn delete(dir: &Path, path: &Path) -> Result<(), SessionError> {
     let removed = fs::remove_file(path).map_err(|e| SessionError::io("remove", path, e));
     drop(claimed);
     removed
+}
+
+/// Refuses a file that is neither in `dir` nor a session.
+pub(super) fn check_deletable(dir: &Path, path: &Path) -> Result<(), SessionError> {
+    let stored = path.parent() == Some(dir) && path.extension().is_some_and(|e| e == SUFFIX);
+    if !stored && list::header(path).is_none() {
+        return Err(SessionError::NotOurs(path.into()));
+    }
+    Ok(())
 }
 
 /// The session that an import created.
@@ -103,7 +111,8 @@ fn import_foreign(dir: &Path, from: &Path) -> Result<Option<Imported>, SessionEr
     Ok(Some(Imported { id, path, name: String::new(), renamed: false }))
 }
 
-/// Copies a session from anywhere into `dir`, or builds one from the JSON of fio. A session keeps
+/// Copies a session from anywhere into `dir`, or builds one from its export as `jsonl` or from the
+/// JSON of fio. A session keeps
 /// its id and name, with a number if they are taken.
 ///
 /// # Errors
@@ -112,10 +121,18 @@ pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
     let session = match load(from) {
         Ok(session) => session,
         Err(error @ SessionError::NotASession { .. }) => {
-            return import_foreign(dir, from)?.ok_or(error);
+            return match portable::unpack(dir, from)? {
+                Some(unpacked) => import_session(dir, unpacked.path(), load(unpacked.path())?),
+                None => import_foreign(dir, from)?.ok_or(error),
+            };
         }
         Err(error) => return Err(error),
     };
+    import_session(dir, from, session)
+}
+
+/// Copies the file of a session into `dir`.
+fn import_session(dir: &Path, from: &Path, session: Session) -> Result<Imported, SessionError> {
     let wanted = match naming::is_id(&session.id) && session.id.len() <= 100 {
         true => session.id,
         false => naming::new_id(
@@ -228,6 +245,33 @@ mod tests {
         rename(dir, &path, "n").unwrap();
         delete(dir, &path).unwrap();
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn others_may_list_name_and_delete_meanwhile() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let ids: Vec<String> =
+            (0..40).map(|n| testing::recorded(dir, None, &format!("s{n}"))).collect();
+        std::thread::scope(|scope| {
+            for turn in 0..3 {
+                let ids = &ids;
+                scope.spawn(move || {
+                    for (at, id) in ids.iter().enumerate() {
+                        // One of the three deletes it under the others, which say so.
+                        let done = find(dir, id).and_then(|path| match (at + turn) % 3 {
+                            0 => delete(dir, &path),
+                            _ => rename(dir, &path, &format!("n{at}")).map(drop),
+                        });
+                        let why = done.err().map(|error| error.to_string()).unwrap_or_default();
+                        assert!(!why.contains('\n'), "{why}");
+                        let all = list::list(dir).unwrap();
+                        assert!(all.iter().all(|one| one.state == list::State::Finished));
+                    }
+                });
+            }
+        });
+        assert!(list::list(dir).unwrap().len() <= ids.len());
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn copy<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Option<Head> {
 }
 
 /// Returns a header from an intact line.
-fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
+pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
     let start: Start =
         line::json(bytes).map_err(|e| no(format!("line 1: {}", error::describe_json(&e))))?;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::error;
+use super::label::label;
 use super::schema::SCHEMA;
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
@@ -33,6 +34,9 @@ pub struct Header<'a> {
     #[serde(skip_serializing_if = "is_none")]
     nanos: u32,
     target: String,
+    /// What a session without a name is called.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    label: String,
     cells: usize,
     /// The number of these that are cells of probes.
     #[serde(skip_serializing_if = "is_zero")]
@@ -58,6 +62,7 @@ impl<'a> Header<'a> {
             created,
             nanos,
             target: target(plan),
+            label: label(plan),
             cells: plan.cells.len() + plan.probes.len(),
             probes: plan.probes.len(),
             host,
@@ -167,6 +172,9 @@ pub struct EndLine {
     /// where none moved bytes.
     #[serde(default)]
     pub best: Option<f64>,
+    /// The highest median at each value of the axis that varies most, in its order, bytes per second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<u64>,
 }
 
 /// The summary of all verdicts of a session in a list.

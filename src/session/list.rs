@@ -12,7 +12,7 @@ use super::line::{self, EndLine, Entry, Worst};
 use super::reader::{self, Lines};
 use super::schema::{NAME_LENGTH, SCHEMA, SUFFIX};
 use super::seal::{self, Seal};
-use super::{SessionError, load};
+use super::{SessionError, label, load};
 use crate::record::End;
 use crate::text::clean;
 
@@ -76,6 +76,8 @@ pub struct Listed {
     /// Empty if it has none.
     pub name: String,
     pub target: String,
+    /// What it is called if it has no name: its target and what was measured.
+    pub label: String,
     /// UTC, RFC 3339; empty if it cannot be read.
     pub created: String,
     /// The fraction of that second, if the file has it; used for sorting.
@@ -95,6 +97,9 @@ pub struct Listed {
     pub verdict: Option<Worst>,
     /// The highest median throughput, bytes per second; `None` if unknown or no bytes were moved.
     pub best: Option<f64>,
+    /// The highest median throughput at each value of the axis that varies most, in its order; empty
+    /// if unknown.
+    pub curve: Vec<u64>,
     /// Lines of the file that are damaged or missing; `None` if only opening the file would show
     /// them.
     pub lost_lines: Option<u64>,
@@ -122,10 +127,18 @@ fn each(dir: &Path, ends: bool) -> Result<Vec<Listed>, SessionError> {
         Err(error) => return Err(SessionError::io("read the folder", dir, error)),
     };
     let mut sessions = Vec::new();
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|e| e == SUFFIX) && !id_of(&path).starts_with('.') {
-            sessions.push(describe(&path, ends));
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.extension().is_none_or(|e| e != SUFFIX) {
+            continue;
+        }
+        // Hidden: being written, or deleted and not yet gone.
+        if id_of(&path).starts_with('.') {
+            continue;
+        }
+        let listed = describe(&path, ends);
+        // Another process may have deleted or renamed it since the folder was read.
+        if listed.state != State::Unreadable || path.symlink_metadata().is_ok() {
+            sessions.push(listed);
         }
     }
     sessions.sort_by(|a, b| (&b.created, b.nanos, &b.id).cmp(&(&a.created, a.nanos, &a.id)));
@@ -148,6 +161,7 @@ fn describe(path: &Path, ends: bool) -> Listed {
         id,
         name: String::new(),
         target: String::new(),
+        label: String::new(),
         created: String::new(),
         nanos: 0,
         seconds: None,
@@ -157,6 +171,7 @@ fn describe(path: &Path, ends: bool) -> Listed {
         failed: 0,
         verdict: None,
         best: None,
+        curve: Vec::new(),
         lost_lines: None,
         state: State::Unreadable,
     };
@@ -164,6 +179,10 @@ fn describe(path: &Path, ends: bool) -> Listed {
     let Some(head) = head(&file) else { return salvage(listed, path, ends) };
     listed.name = clean::brief(&head.name, NAME_LENGTH);
     listed.target = clean::brief(&head.target, 4096);
+    listed.label = match head.label.as_str() {
+        "" => label::from_target(&listed.target),
+        label => clean::brief(label, NAME_LENGTH),
+    };
     listed.created = clean::brief(&head.created, 40);
     listed.nanos = head.nanos;
     (listed.cells, listed.probes) = (head.cells, head.probes);
@@ -173,6 +192,7 @@ fn describe(path: &Path, ends: bool) -> Listed {
         (listed.seconds, listed.measured, listed.failed, listed.verdict) =
             (end.seconds, end.cells, end.failed, end.worst);
         listed.best = end.best.filter(|best| best.is_finite() && *best > 0.0);
+        listed.curve = end.curve;
     }
     if ends && length <= MAX_CHECKED_BYTES {
         listed.lost_lines = count_lost_lines(path);
@@ -186,6 +206,7 @@ fn salvage(mut listed: Listed, path: &Path, ends: bool) -> Listed {
     let Some(session) = small.then(|| load::load(path).ok()).flatten() else { return listed };
     listed.name = clean::brief(&session.name, NAME_LENGTH);
     listed.target = clean::brief(&line::target(&session.plan), 4096);
+    listed.label = label::label(&session.plan);
     listed.created = session.created;
     listed.cells = (session.plan.cells.len() + session.plan.probes.len()) as u64;
     listed.probes = session.plan.probes.len() as u64;
@@ -226,6 +247,8 @@ struct Head {
     nanos: u32,
     #[serde(default)]
     target: String,
+    #[serde(default)]
+    label: String,
     #[serde(default)]
     cells: u64,
     #[serde(default)]

@@ -45,6 +45,15 @@ impl Session {
         }
     }
 
+    /// Returns whether it shows nothing: no trial, no method that was tried, and no failed cell.
+    pub fn is_empty(&self) -> bool {
+        !self.has_trials()
+            && self.picks.is_empty()
+            && self.levels.is_empty()
+            && self.errors.iter().all(Option::is_none)
+            && self.probe_findings.iter().all(|findings| findings.error.is_none())
+    }
+
     /// Adds an event. All sessions are built by this function: while a run is recorded, watched or
     /// shown, and when its file is loaded. Events of cells that are not in the plan are ignored.
     pub fn apply(&mut self, event: &Event) {

@@ -5,11 +5,14 @@
 
 mod check;
 mod damage;
+mod deleted;
 mod edit;
+mod end_line;
 mod error;
 mod fio;
 mod head;
 mod header_line;
+mod label;
 mod line;
 mod list;
 mod load;
@@ -17,6 +20,7 @@ mod log;
 mod model;
 mod naming;
 mod open;
+mod portable;
 mod publish;
 mod reader;
 mod references;
@@ -32,14 +36,17 @@ pub(crate) mod testing;
 #[cfg(test)]
 pub(crate) use seal::seal;
 
+pub use deleted::{Deleted, list_all as list, put_aside};
 pub use edit::{Imported, delete, import, rename};
 pub use error::SessionError;
+pub use label::label;
 pub use line::{Worst, target as target_of};
-pub use list::{Listed, State, headers, list};
+pub use list::{Listed, State, headers};
 pub use load::{Samples, load, samples};
 pub use model::Session;
 pub use naming::{check_name, path_of};
 pub use open::open;
+pub use portable::{INDEX, portable_lines};
 pub use references::{Reference, reference, references};
 pub use schema::NAME_LENGTH;
 pub use store::{find, folder};

@@ -120,6 +120,10 @@ impl Unfinished {
         }
     }
 
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Gives the file a name; `false` if another file has that name.
     fn name(&mut self, path: &Path) -> io::Result<bool> {
         match fs::hard_link(&self.path, path) {

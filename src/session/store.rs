@@ -6,6 +6,7 @@ use super::list::{self, Listed, State};
 use super::naming::{check_name, is_id, path_of};
 use super::{SessionError, references};
 use crate::plan::nearest;
+use crate::text::slug;
 use crate::userdata::{Home, create_private_folder};
 
 /// Returns `$XDG_DATA_HOME/iotui/sessions`, by default `~/.local/share/iotui/sessions`. It need not
@@ -39,7 +40,7 @@ pub(super) fn free_name(
 }
 
 /// Returns the file of the session that `text` denotes: its id, its name, a unique prefix of its
-/// id, `last` (or `last~2`, the second before it), or a path.
+/// id, `last` (or `last~2`, the second before it), the label of one without a name, or a path.
 ///
 /// # Errors
 /// [`SessionError::Unknown`] with the nearest names, [`SessionError::Ambiguous`] with the
@@ -63,10 +64,12 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
         Some(one) => vec![one],
         None => sessions.iter().filter(|s| !text.is_empty() && s.id.starts_with(text)).collect(),
     };
+    // A label has no slash: ./NAME is a file.
+    let labelled = || if text.contains('/') { Vec::new() } else { find_by_label(&sessions, text) };
     match meant[..] {
-        [one] => Ok(path_of(dir, &one.id)),
         // A session of that name would have matched above; ./NAME denotes a file of that name.
         [] if references::reference(text).is_some() => Err(reference(text)),
+        [] if !labelled().is_empty() => one_of(dir, text, &labelled()),
         [] if is_path(text) => Ok(text.into()),
         [] if references::find_by_prefix(text).is_some() => Err(reference(text)),
         [] => {
@@ -80,11 +83,17 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
                 near: nearest("session", text, known).near,
             })
         }
-        ref several => {
-            let near = several.iter().take(5).map(|s| s.id.clone()).collect();
-            Err(SessionError::Ambiguous { text: text.into(), count: several.len(), near })
-        }
+        ref several => one_of(dir, text, several),
     }
+}
+
+/// Returns the file of the only session that is meant.
+fn one_of(dir: &Path, text: &str, meant: &[&Listed]) -> Result<PathBuf, SessionError> {
+    if let [one] = meant {
+        return Ok(path_of(dir, &one.id));
+    }
+    let near = meant.iter().take(5).map(|one| one.id.clone()).collect();
+    Err(SessionError::Ambiguous { text: text.into(), count: meant.len(), near })
 }
 
 /// Returns the number of sessions to skip from the newest: `last`, `last~3`.
@@ -106,6 +115,24 @@ fn reference(text: &str) -> SessionError {
 /// it is opened.
 fn is_path(text: &str) -> bool {
     Path::new(text).symlink_metadata().is_ok()
+}
+
+/// Returns the sessions whose label is `text`, however its signs are written; else those whose
+/// label begins with it.
+fn find_by_label<'a>(sessions: &'a [Listed], text: &str) -> Vec<&'a Listed> {
+    if !text.chars().any(char::is_alphanumeric) {
+        return Vec::new();
+    }
+    let wanted = slug(text);
+    let labelled = |is: &dyn Fn(&str) -> bool| -> Vec<&'a Listed> {
+        let has = |one: &&Listed| !one.label.is_empty() && is(&slug(&one.label));
+        sessions.iter().filter(has).collect()
+    };
+    let same = labelled(&|label| label == wanted);
+    if !same.is_empty() {
+        return same;
+    }
+    labelled(&|label| label.strip_prefix(&wanted).is_some_and(|rest| rest.starts_with('-')))
 }
 
 #[cfg(test)]
@@ -192,6 +219,24 @@ mod tests {
         // Renaming does not affect the order.
         crate::session::rename(dir, &path_of(dir, &listed[2]), "first").unwrap();
         assert_eq!(list::list(dir).unwrap()[2].name, "first");
+    }
+
+    #[test]
+    fn a_label_finds_its_session_however_it_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let id = testing::recorded(dir, None, "a");
+        let label = list::list(dir).unwrap()[0].label.clone();
+        assert_eq!(label, "file · read");
+        for text in [label.as_str(), "file - read", "file-read", "File read", "file"] {
+            assert_eq!(find(dir, text).unwrap(), path_of(dir, &id), "{text}");
+        }
+        for text in ["fil", "read", "./file", "·"] {
+            assert!(find(dir, text).is_err(), "{text}");
+        }
+        testing::recorded(dir, None, "b");
+        let error = find(dir, &label).unwrap_err().to_string();
+        assert!(error.contains("2 sessions"), "{error}");
     }
 
     #[test]

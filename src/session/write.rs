@@ -1,6 +1,5 @@
 //! Records a run: one line per event that matters, appended and flushed at once.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,15 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::damage::HEADERS;
-use super::line::{self, EndLine, Header, Line};
+use super::end_line::end_line;
+use super::line::{self, Header, Line};
 use super::publish::{self, LOCK_TIMEOUT};
 use super::sink::Sink;
 use super::{Session, SessionError, header_line, naming};
-use crate::engine::moves_data;
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::record::{End, Event, ProbeFindings, Sample, Severity, Trial, Verdict};
-use crate::stats::{median, merge_neighbours};
+use crate::record::{End, Event, ProbeFindings, Sample, Trial, Verdict};
+use crate::stats::merge_neighbours;
 use crate::text::time;
 use crate::units::{counted, verb};
 
@@ -43,6 +42,9 @@ pub struct Recorder {
     started: Instant,
     verdict_interval: Duration,
     ended: bool,
+    /// The file is complete and belongs to its user: it may be renamed or deleted, and is not created
+    /// again.
+    released: bool,
 }
 
 /// How much of the data of a cell is in the file.
@@ -110,6 +112,7 @@ impl Recorder {
             started: Instant::now(),
             verdict_interval: VERDICT_INTERVAL,
             ended: false,
+            released: false,
         })
     }
 
@@ -201,12 +204,27 @@ impl Recorder {
 
     /// Writes the waiting lines, as far as the disk accepts them now.
     pub fn retry(&mut self) {
+        if self.released {
+            return;
+        }
         self.mend();
         self.sink.flush();
         self.tell_lost();
         if self.ended && !self.waits() {
             self.sink.settle();
         }
+        self.release();
+    }
+
+    /// Releases the lock of a complete file.
+    fn release(&mut self) {
+        if !self.ended || self.waits() {
+            return;
+        }
+        if let Some((file, _)) = self.sink.file() {
+            publish::unlock(file);
+        }
+        self.released = true;
     }
 
     /// Writes what the file records of an event: the plan, trials, verdicts, errors, notes, the
@@ -279,6 +297,7 @@ impl Recorder {
         self.sink.settle();
         // The directory entry too, if the file system can sync folders.
         let _ = File::open(&self.dir).and_then(|dir| dir.sync_all());
+        self.release();
     }
 
     /// Writes a session that another program measured; returns its id and path.
@@ -311,12 +330,7 @@ impl Recorder {
         }
         self.finish_after(session.end.unwrap_or(End::Finished), None);
         match self.unsaved() {
-            None => {
-                if let Some((file, _)) = self.sink.file() {
-                    publish::unlock(file);
-                }
-                Ok((self.session.id, self.path))
-            }
+            None => Ok((self.session.id, self.path)),
             Some(why) => {
                 let path = self.path.clone();
                 self.discard()?;
@@ -325,15 +339,21 @@ impl Recorder {
         }
     }
 
-    /// Removes the file, for a run that measured nothing.
+    /// Removes the file, for a run that measured nothing; nothing is written any more.
     ///
     /// # Errors
     /// The file cannot be removed.
-    pub fn discard(self) -> Result<(), SessionError> {
+    pub fn discard(&mut self) -> Result<(), SessionError> {
+        (self.ended, self.released) = (true, true);
         if self.is_kept() {
             fs::remove_file(&self.path).map_err(|e| SessionError::io("remove", &self.path, e))?;
         }
         Ok(())
+    }
+
+    /// Returns whether there is nothing to save: no trial, and no cell that failed.
+    pub fn is_empty(&self) -> bool {
+        self.session.is_empty()
     }
 
     /// Records the plan that the engine runs, which may differ from that of the header; the cell
@@ -357,12 +377,7 @@ impl Recorder {
     }
 
     fn record_findings(&mut self, cell: usize, findings: &ProbeFindings) {
-        let mut findings = findings.clone();
-        // JSON has no infinity.
-        if findings.estimate.as_ref().is_some_and(|e| !(e.low.is_finite() && e.high.is_finite())) {
-            findings.estimate = None;
-        }
-        self.line(&Line::Findings { cell, findings: &findings });
+        self.line(&Line::Findings { cell, findings: &finite_findings(findings) });
     }
 
     /// Writes a verdict, unless the last one of the cell was written a moment ago.
@@ -416,46 +431,18 @@ impl Recorder {
     }
 }
 
-/// Returns the values that a list shows of a session.
-fn end_line(session: &Session, seconds: Option<f64>) -> EndLine {
-    let mut reached = BTreeSet::new();
-    reached.extend(session.trials.iter().map(|trial| (false, trial.cell)));
-    reached.extend(session.probe_trials.iter().map(|trial| (true, trial.cell)));
-    let failed_jobs = session.errors.iter().flatten().count();
-    let failed_probes = session.probe_findings.iter().filter(|f| f.error.is_some()).count();
-    let judged = session.verdicts.iter().any(Option::is_some)
-        || session.probe_findings.iter().any(|f| *f != ProbeFindings::default());
-    EndLine {
-        reason: session.end.unwrap_or(End::Finished),
-        seconds,
-        cells: Some(reached.len() as u64),
-        failed: (failed_jobs + failed_probes) as u64,
-        worst: judged.then(|| session.worst().into()),
-        best: best(session),
+/// Returns the findings without an infinite estimate: JSON has no infinity.
+pub(super) fn finite_findings(findings: &ProbeFindings) -> ProbeFindings {
+    let mut findings = findings.clone();
+    if findings.estimate.as_ref().is_some_and(|e| !(e.low.is_finite() && e.high.is_finite())) {
+        findings.estimate = None;
     }
-}
-
-/// Returns the highest median throughput of the cells that move data and have no warning that their
-/// figure is wrong, bytes per second. Trials that were cut short count only in cells without
-/// others.
-fn best(session: &Session) -> Option<f64> {
-    let cells = session.plan.cells.iter().zip(session.trials_by_cell()).zip(&session.verdicts);
-    let medians = cells.filter_map(|((job, trials), verdict)| {
-        let warnings = verdict.iter().flat_map(|verdict| &verdict.warnings);
-        if !moves_data(job) || warnings.into_iter().any(|w| w.severity == Severity::Wrong) {
-            return None;
-        }
-        let all_cut = trials.iter().all(|trial| trial.short);
-        let counted = trials.iter().filter(|trial| all_cut || !trial.short);
-        let rates: Vec<f64> = counted.map(|trial| trial.throughput()).collect();
-        median(&rates).filter(|median| *median > 0.0)
-    });
-    medians.reduce(f64::max)
+    findings
 }
 
 /// Returns the verdict without infinities: JSON has none and would write null, which is not a
 /// number when loaded.
-fn finite(verdict: &Arc<Verdict>) -> Arc<Verdict> {
+pub(super) fn finite(verdict: &Arc<Verdict>) -> Arc<Verdict> {
     let source = verdict.source.is_none_or(|s| {
         [s.device, s.page_cache, s.hole, s.unknown].iter().all(|share| share.is_finite())
     });

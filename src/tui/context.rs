@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::keymap::Action;
+use super::live::Counter;
 use super::popup::Popup;
 use super::replayed::Replayed;
 use super::screen::Screen;
@@ -20,10 +21,12 @@ pub struct RunStatus {
     pub plan: Arc<Plan>,
     /// Index into the plan of the probe being measured.
     pub probe: Option<u32>,
-    /// As the header shows it: `running 17 of 54`, `pausing…`.
-    pub state: String,
-    /// The progress in percent, and the time left as text.
-    pub progress: Option<(u32, String)>,
+    /// What keeps it from going on: `pausing…`.
+    pub request: Option<String>,
+    /// Whether a pause was asked for or is in effect.
+    pub is_paused: bool,
+    /// How far it is.
+    pub counter: Counter,
 }
 
 impl RunStatus {
@@ -94,6 +97,8 @@ impl Context<'_> {
             look: self.look,
             run: self.run.as_ref(),
             is_covered: !self.popups.is_empty(),
+            told: self.toasts.current().map(|toast| toast.text.as_str()),
+            pointer: None,
         }
     }
 }
@@ -107,6 +112,10 @@ pub struct ViewContext<'a> {
     pub run: Option<&'a RunStatus>,
     /// A popup covers the screen and has the focus.
     pub is_covered: bool,
+    /// The message in the last line: not to be said twice.
+    pub told: Option<&'a str>,
+    /// Where the mouse is over the charts of the screen.
+    pub pointer: Option<Position>,
 }
 
 impl ViewContext<'_> {

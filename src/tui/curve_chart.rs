@@ -33,16 +33,29 @@ pub struct Axes {
     pub along: Axis,
     pub metric: Metric,
     pub log: bool,
+    /// The part of the axis that is shown; `None`: all.
+    pub between: Option<(f64, f64)>,
 }
 
 pub fn draw(
     look: &Look,
-    Axes { along: axis, metric, log }: Axes,
+    axes: Axes,
     drawn: &[Drawn],
     cursor: Option<f64>,
     area: Rect,
     buf: &mut Buffer,
 ) {
+    with_chart(look, axes, drawn, cursor, |chart| chart.render(area, buf));
+}
+
+/// Builds the chart and passes it to `then`, for drawing and for the mouse.
+pub fn with_chart<R>(
+    look: &Look,
+    Axes { along: axis, metric, log, between }: Axes,
+    drawn: &[Drawn],
+    cursor: Option<f64>,
+    then: impl FnOnce(&Chart) -> R,
+) -> R {
     let all: Vec<Vec<Point>> = drawn.iter().map(|one| one.curve.chart_points()).collect();
     let series: Vec<Series> = drawn
         .iter()
@@ -60,8 +73,11 @@ pub fn draw(
             std::iter::once(series).chain(markers)
         })
         .collect();
-    let values = Values::new(metric, log, look.unit, all.iter().flatten().map(|point| point.y));
+    let (low, high) = between.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    let inside = all.iter().flatten().filter(|point| (low..=high).contains(&point.x));
+    let values = Values::new(metric, log, look.unit, inside.map(|point| point.y));
     let (show_x, show_y) = (|x: f64| axis.short(x), |y: f64| values.tick(y));
     let x = plot::Axis::new(Scale::along(axis), &show_x);
-    Chart::new(look, x, values.axis(&show_y), &series).cursor(cursor).render(area, buf);
+    let x = between.map_or(x, |(low, high)| x.between(low, high));
+    then(&Chart::new(look, x, values.axis(&show_y), &series).cursor(cursor))
 }

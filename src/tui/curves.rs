@@ -8,7 +8,7 @@ use super::plot::{Draw, Point, Series};
 use super::theme::{Look, Role};
 use crate::analysis;
 use crate::analysis::{Axis, Bounds, CellResult, Sign, Signs, SummaryOf};
-use crate::plan::{Cache, Job};
+use crate::plan::{Cache, Job, Skipped};
 use crate::record::Severity;
 use crate::units::{self, Rates, column::Unit};
 
@@ -53,7 +53,7 @@ pub struct Curve {
     pub cache: Cache,
     /// Ascending in x.
     pub points: Vec<CurvePoint>,
-    /// Where a cell of the curve failed, so that no line leads over it; ascending.
+    /// Where a cell of the curve failed or was skipped, so that no line leads over it; ascending.
     pub gaps: Vec<f64>,
 }
 
@@ -219,22 +219,29 @@ pub fn axis<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Axis {
     Axis::best(jobs).unwrap_or(Axis::Block)
 }
 
-/// Returns the curves of these results of a plan's `cells`, in the order of the plan; what all share
-/// is not in their names.
-pub fn curves(cells: &[Job], results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> {
+/// Returns the curves of these results of a plan's `cells`, in the order of the plan, interrupted
+/// where a cell was skipped; what all share is not in their names.
+pub fn curves(
+    cells: &[Job],
+    results: &[CellResult],
+    skipped: &[Skipped],
+    axis: Axis,
+    metric: Metric,
+) -> Vec<Curve> {
     let mut names = Names::new(results, axis);
     names.axes.retain(|(_, differ)| *differ);
-    build_curves(&names, &Signs::new(cells, axis), results, metric)
+    build_curves(&names, &Signs::new(cells, axis), results, skipped, metric)
 }
 
 /// Returns the same with whole names, for curves of several runs beside each other.
 pub fn whole_names(
     cells: &[Job],
     results: &[CellResult],
+    skipped: &[Skipped],
     axis: Axis,
     metric: Metric,
 ) -> Vec<Curve> {
-    build_curves(&Names::new(results, axis), &Signs::new(cells, axis), results, metric)
+    build_curves(&Names::new(results, axis), &Signs::new(cells, axis), results, skipped, metric)
 }
 
 /// Returns what the names of the curves leave out: `warm random`.
@@ -250,6 +257,7 @@ fn build_curves(
     names: &Names,
     signs: &Signs,
     results: &[CellResult],
+    skipped: &[Skipped],
     metric: Metric,
 ) -> Vec<Curve> {
     let axis = names.axis;
@@ -274,6 +282,11 @@ fn build_curves(
         };
         let worst = result.warnings.iter().map(|w| w.severity).max();
         curves[at].points.push(CurvePoint { result: index, x, y, low, high, mean, worst });
+    }
+    for job in skipped.iter().map(|skipped| &skipped.cell) {
+        if let Some(curve) = known.get(&axis.without(job)) {
+            curves[*curve].gaps.extend(axis.place(job).map(|x| x as f64));
+        }
     }
     // Their places stay as they are while results come in.
     curves.retain(|curve| !curve.points.is_empty());

@@ -88,22 +88,24 @@ pub struct Form {
 }
 
 impl Form {
-    pub fn session(what: What, name: &str) -> Form {
+    /// Creates the form for a session; `file` is how the file is to be called, without an
+    /// extension.
+    pub fn session(what: What, name: &str, file: &str) -> Form {
         let choices =
             FORMATS.iter().map(|f| Choice { id: f.id, about: f.about, extension: f.extension });
-        Form::new(what, name, choices.collect())
+        Form::new(what, name, file, choices.collect())
     }
 
     /// Creates the form for these sessions against the first of them.
     pub fn comparison(ids: Vec<String>, name: &str) -> Form {
         let choices =
             COMPARISONS.iter().map(|f| Choice { id: f.id, about: f.about, extension: f.extension });
-        Form::new(What::LoadedComparison(ids), name, choices.collect())
+        Form::new(What::LoadedComparison(ids), name, name, choices.collect())
     }
 
-    fn new(what: What, name: &str, choices: Vec<Choice>) -> Form {
+    fn new(what: What, name: &str, file: &str, choices: Vec<Choice>) -> Form {
         let extension = choices.first().map_or("txt", |choice| choice.extension);
-        let path = Input::new(format!("{}.{extension}", file_name(name)));
+        let path = Input::new(format!("{}.{extension}", file_name(file)));
         let name = clean_text(name);
         Form {
             what,
@@ -117,6 +119,14 @@ impl Form {
             writing: false,
             error: None,
         }
+    }
+
+    /// Chooses a format from the start.
+    pub fn with_format(mut self, id: &str) -> Form {
+        if let Some(at) = self.choices.iter().position(|choice| choice.id == id) {
+            self.choose(at);
+        }
+        self
     }
 
     fn choice(&self) -> Option<&Choice> {

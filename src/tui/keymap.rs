@@ -1,79 +1,12 @@
 //! Every action with its keys, once: update, help, footer and palette are made from this table.
 
+mod action;
+
 use std::sync::LazyLock;
 
 use super::keys::Key;
 use super::screen::Screen;
-
-/// What a person can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
-    Help,
-    Palette,
-    Go(Screen),
-    Quit,
-    Back,
-    /// Ctrl-C: stops a run, else quits.
-    Interrupt,
-    Suspend,
-    Redraw,
-    Theme,
-    Doctor,
-    NextPane,
-    PreviousPane,
-    Up,
-    Down,
-    Left,
-    Right,
-    Top,
-    Bottom,
-    PageUp,
-    PageDown,
-    HalfUp,
-    HalfDown,
-    Filter,
-    Enter,
-    Toggle,
-    Run,
-    Stop,
-    Skip,
-    Pause,
-    Preset,
-    Hidden,
-    Edit,
-    SaveAs,
-    Reset,
-    Copy,
-    Mark,
-    Compare,
-    Baseline,
-    Export,
-    Import,
-    /// Add rounds to the session.
-    Refine,
-    /// The warnings by kind.
-    Warnings,
-    Rename,
-    Delete,
-    RunAgain,
-    Replay,
-    LogAxis,
-    Across,
-    Freeze,
-    Slower,
-    Faster,
-    ZoomIn,
-    ZoomOut,
-    ZoomReset,
-    Throughput,
-    Operations,
-    SystemCalls,
-    Latency,
-    Cpu,
-    Mean,
-    Table,
-    Sort,
-}
+pub use action::Action;
 
 /// Where an action is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -243,11 +176,13 @@ pub static KEYMAP: &[Binding] = &[
     ),
     bind(Action::Toggle, &["space"], On(&[Results]), "toggle", "switch the selected item"),
     bind(Action::NextPane, &["tab"], On(&[Setup, Lab, Host]), "next pane", "go to the next pane"),
-    bind(Action::NextPane, &["tab"], On(&[Results]), "", "view the chart or the table"),
+    bind(Action::NextPane, &["tab", "]"], On(&[Results]), "next tab", "go to the next tab"),
+    bind(Action::PreviousPane, &["shift-tab", "["], On(&[Results]), "", "go to the previous tab"),
+    bind(Action::Glance, &["s"], On(&[Results]), "", "show what the session comes down to"),
     bind(
         Action::PreviousPane,
         &["shift-tab"],
-        But(&[Live, Sessions, Compare]),
+        But(&[Live, Results, Sessions, Compare]),
         "",
         "go to the previous pane",
     ),
@@ -289,9 +224,29 @@ pub static KEYMAP: &[Binding] = &[
         "plot over the next axis: count, threads, size ..",
     ),
     bind(Action::LogAxis, &["L"], On(&[Live]), "log axis", "linear or logarithmic axis"),
-    bind(Action::ZoomIn, &["+", "="], On(&[Live, Results]), "zoom", "zoom in"),
-    bind(Action::ZoomOut, &["-"], On(&[Live, Results]), "", "zoom out"),
-    bind(Action::ZoomReset, &["0"], On(&[Live, Results]), "", "show everything again"),
+    bind(Action::ZoomReset, &["0"], On(&[Live, Results, Compare]), "all", "show all of the axis"),
+    bind(
+        Action::ZoomIn,
+        &["+", "="],
+        On(&[Live, Results, Compare]),
+        "zoom",
+        "zoom in; the wheel zooms at the pointer",
+    ),
+    bind(Action::ZoomOut, &["-"], On(&[Live, Results, Compare]), "", "zoom out"),
+    bind(
+        Action::PanLeft,
+        &["{", "shift-left"],
+        On(&[Results, Compare]),
+        "",
+        "show what is further left; a drag moves it too",
+    ),
+    bind(
+        Action::PanRight,
+        &["}", "shift-right"],
+        On(&[Results, Compare]),
+        "",
+        "show what is further right",
+    ),
     bind(
         Action::Mark,
         &["m", "space"],
@@ -311,7 +266,7 @@ pub static KEYMAP: &[Binding] = &[
         &["c"],
         On(&[Sessions]),
         "compare",
-        "compare the marked sessions with the one marked first",
+        "compare the marked sessions with the oldest of them",
     ),
     bind(
         Action::Compare,
@@ -339,7 +294,7 @@ pub static KEYMAP: &[Binding] = &[
     bind(
         Action::Warnings,
         &["!"],
-        On(&[Results]),
+        On(&[Results, Live]),
         "",
         "list the warnings by kind, with what helps against each",
     ),
@@ -358,6 +313,20 @@ pub static KEYMAP: &[Binding] = &[
         On(&[Setup]),
         "reset",
         "undo the changes; without any, take the default preset",
+    ),
+    bind(
+        Action::Undo,
+        &["u"],
+        On(&[Sessions]),
+        "undelete",
+        "bring back the session deleted last, until iotui quits",
+    ),
+    bind(
+        Action::Budget,
+        &["b"],
+        On(&[Setup]),
+        "",
+        "set the budget that the plan needs, or type one",
     ),
     bind(Action::SaveAs, &["w"], On(&[Setup]), "save as", "save the settings as a preset"),
     bind(Action::SaveAs, &["w"], On(&[Results, Lab]), "name", "name the session"),
@@ -387,7 +356,8 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::Go(Sessions), &["4"], Everywhere, "", "go to Sessions"),
     bind(Action::Go(Lab), &["5"], Everywhere, "", "go to Lab"),
     bind(Action::Go(Host), &["6"], Everywhere, "", "go to Host"),
-    bind(Action::Theme, &["t"], Everywhere, "", "change the theme"),
+    bind(Action::Theme, &["t"], Everywhere, "", "choose a theme"),
+    bind(Action::Messages, &["M"], Everywhere, "", "show the last messages, the newest first"),
     bind(Action::Palette, &[":", "ctrl-p"], Everywhere, "", "find any action by its name"),
     bind(Action::Redraw, &["ctrl-l"], Everywhere, "", "redraw the screen"),
     bind(Action::Suspend, &["ctrl-z"], Everywhere, "", "suspend iotui; a run is paused"),
@@ -447,6 +417,15 @@ pub fn on(screen: Screen) -> impl Iterator<Item = &'static Binding> {
 /// Returns the bindings that help lists: where there is nothing to move through, no moves.
 pub fn listed_bindings(screen: Screen) -> impl Iterator<Item = &'static Binding> {
     on(screen).filter(move |binding| screen != Live || !binding.action.moves())
+}
+
+/// Returns the bindings that help lists and that have the text in what they do or as a key.
+pub fn find_listed(screen: Screen, text: &str) -> Vec<&'static Binding> {
+    let wanted = text.to_lowercase();
+    let matches = |binding: &&Binding| {
+        binding.help.to_lowercase().contains(&wanted) || binding.keys.contains(&text)
+    };
+    listed_bindings(screen).filter(matches).collect()
 }
 
 /// Returns the first key of an action on a screen, for texts that name it.

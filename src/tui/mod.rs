@@ -6,15 +6,18 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | keys, actions, help, footer, palette: one table | [`keymap`], [`keys`] |
+//! | keys, actions, help, footer: one table | [`keymap`], [`keys`] |
+//! | what the palette finds | [`palette`] |
 //! | what keys move and type | [`cursor`], [`text_input`] |
 //! | the screens | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
 //! | what a screen gets besides its own state, and may request from the rest | [`context`] |
 //! | over the screens | [`start`], [`popup`], [`export`], [`refine`], [`toast`] |
+//! | warnings by kind, and what helps | [`warning_groups`] |
 //! | signs and words, as the help explains them | [`vocabulary`] |
 //! | what texts of the command line say on a screen | [`spoken`] |
 //! | sessions, as several screens show them, and to be replayed | [`session_view`], [`session_name`], [`replayed`] |
 //! | results as curves, and their charts | [`curves`], [`curve_chart`], [`values`], [`plot`] |
+//! | the mouse over charts | [`mod@pointer`], [`read_out`], [`zoom`] |
 //! | colours and glyphs by role | [`theme`] |
 //!
 //! Every screen has the same files: `state`, `update` (actions, clicks, messages), `layout` and
@@ -34,10 +37,13 @@ pub mod lab;
 pub mod live;
 pub mod model;
 pub mod msg;
+pub mod palette;
 pub mod plot;
+pub mod pointer;
 pub mod popup;
 pub mod probe_plan;
 pub mod question;
+pub mod read_out;
 pub mod refine;
 pub mod remember;
 pub mod replayed;
@@ -59,6 +65,8 @@ pub mod update;
 pub mod values;
 pub mod view;
 pub mod vocabulary;
+pub mod warning_groups;
+pub mod zoom;
 
 #[cfg(test)]
 mod tests;

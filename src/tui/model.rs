@@ -10,14 +10,17 @@ use super::curves::Metric;
 use super::host::HostScreen;
 use super::lab::Lab;
 use super::live::Live;
+use super::palette::Sources;
+use super::pointer::Pointer;
 use super::popup::Popup;
 use super::results::Results;
 use super::screen::Screen;
 use super::sessions::Sessions;
 use super::setup::Setup;
 use super::start::sort_by_question;
-use super::theme::Look;
+use super::theme::{Look, Palette, Themes};
 use super::toast::Toasts;
+use super::warning_groups::WarningGroup;
 use crate::plan::{Preset, Presets};
 use crate::report::Spread;
 
@@ -68,10 +71,16 @@ pub struct Model {
     /// Time since the start; the shell updates it with every message.
     pub now: Duration,
     pub look: Look,
+    pub themes: Themes,
+    /// What the terminal said about its colours.
+    pub palette: Palette,
+    pub pointer: Pointer,
     /// The last one is on top and receives the keys.
     pub popups: Vec<Popup>,
     pub toasts: Toasts,
     pub presets: Vec<Preset>,
+    /// What was chosen last in the palette, the newest first.
+    pub recent: Vec<String>,
     pub setup: Setup,
     pub live: Live,
     pub results: Results,
@@ -82,6 +91,8 @@ pub struct Model {
     /// The number of the last export.
     pub exports: u64,
     pub leaving: Option<Leaving>,
+    /// The end of a long run rings.
+    pub rings: bool,
     /// Path and answer of the last run, for the farewell.
     pub last_session: Option<(PathBuf, String)>,
 }
@@ -105,11 +116,15 @@ impl Model {
             size: (80, 24),
             now: Duration::ZERO,
             look,
+            themes: Themes::built_in().clone(),
+            palette: Palette::default(),
+            pointer: Pointer::default(),
             popups: Vec::new(),
             toasts: Toasts::default(),
             presets,
+            recent: Vec::new(),
             setup,
-            live: Live::with_log_axis(look.begins_log(false)),
+            live: Live::with_log_axis(look.fixed_log()),
             results: Results::with_axes(turned, look.unit),
             sessions: Sessions::default(),
             compare: Compare::with_turned_axes(Metric::turned(&look)),
@@ -117,8 +132,21 @@ impl Model {
             host: HostScreen::default(),
             exports: 0,
             leaving: None,
+            rings: true,
             last_session: None,
         }
+    }
+
+    /// Takes what the terminal says about its colours.
+    pub fn use_palette(&mut self, palette: Palette) {
+        self.palette = palette;
+        let id = self.look.theme.id.clone();
+        self.use_theme(&id);
+    }
+
+    /// Shows the theme of this name.
+    pub fn use_theme(&mut self, id: &str) {
+        self.look.theme = self.themes.theme(id, &self.palette, self.look.colours);
     }
 
     /// Borrows the screens and the context of their updates separately.
@@ -146,9 +174,28 @@ impl Model {
         (screens, context)
     }
 
+    /// Returns what the palette is made of.
+    pub fn palette_sources(&self) -> Sources<'_> {
+        Sources {
+            screen: self.screen,
+            presets: &self.presets,
+            setup: &self.setup,
+            sessions: &self.sessions,
+            recent: &self.recent,
+        }
+    }
+
     /// Returns whether a run is in progress or about to start.
     pub fn running(&self) -> bool {
         self.live.is_running()
+    }
+
+    /// Returns the kinds of warnings of the run on Live, else of the session on Results.
+    pub fn warnings(&self) -> Vec<WarningGroup> {
+        match (self.screen, self.live.warnings()) {
+            (Screen::Live, Some(warnings)) => warnings,
+            _ => self.results.warnings().to_vec(),
+        }
     }
 
     /// Returns whether the picture changes without input: a clock is visible, or a message expires.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crossterm::event::MouseEvent;
 
@@ -15,6 +16,7 @@ use super::remember::Remembered;
 use super::replayed::{ReplayInput, Replayed, Speed};
 use super::session_view::{Preview, SessionView};
 use super::setup::{Inspection, Listing};
+use super::theme::Palette;
 use crate::engine::{Earlier, Proposed};
 use crate::host::Host;
 use crate::plan::{Plan, Preset, ProbeSet, Remote};
@@ -29,6 +31,8 @@ pub enum Msg {
     Paste(String),
     Mouse(MouseEvent),
     Resize(u16, u16),
+    /// What the terminal said about its colours.
+    Palette(Palette),
     /// Time passes: ten times a second while something changes by itself.
     Tick,
     /// SIGTERM or SIGHUP: leave with this code.
@@ -63,6 +67,8 @@ pub enum Msg {
     Listed(Listing),
     /// Facts about the file under the cursor.
     Seen(Inspection),
+    /// Which of the recent targets no longer exist.
+    Gone(Vec<PathBuf>),
     /// The plan of the settings with this number.
     Proposed {
         number: u64,
@@ -115,6 +121,33 @@ pub enum Msg {
     /// The plan that adds rounds to a session, to be run.
     Refined(Result<Box<Continuation>, String>),
     PresetSaved(Result<Box<Preset>, String>),
+    /// What became of a text for the clipboard.
+    Copied(Copied),
+    /// The time of day.
+    Clock(SystemTime),
+    /// How many times as fast a session is as the run before it; `None` without a difference.
+    Changed {
+        id: String,
+        before: String,
+        ratio: Option<f64>,
+    },
+    /// A session was deleted; `undoable`: it can be restored until the end of the program.
+    Deleted {
+        id: String,
+        undoable: bool,
+    },
+    /// Whether a deleted session is back.
+    Restored {
+        id: String,
+        result: Result<(), String>,
+    },
+    /// A session has another name now.
+    Renamed {
+        id: String,
+        name: String,
+        /// What to report.
+        text: String,
+    },
     /// Something was done: show it, and list the sessions again.
     Done {
         text: String,
@@ -125,16 +158,31 @@ pub enum Msg {
     Panicked(String),
 }
 
+/// What became of a text for the clipboard, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Copied {
+    /// A program says that it has it.
+    Known(String),
+    /// The terminal got it, and does not say what it did with it.
+    Sent(String),
+    /// The text that no program took: the terminal may.
+    Refused(String),
+}
+
 /// What the shell does for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     Quit(u8),
     Suspend,
     Redraw,
-    /// To the clipboard of the terminal (OSC 52).
+    /// To the clipboard: by a program that says whether it did, else by the terminal.
     Copy(String),
+    /// To the clipboard of the terminal (OSC 52).
+    SendToTerminal(String),
     /// The title of the terminal's window.
     Title(String),
+    /// Ring the terminal's bell, with a notification where it has them (OSC 9).
+    Ring(String),
     Start {
         plan: Arc<Plan>,
         name: Option<String>,
@@ -147,6 +195,8 @@ pub enum Effect {
     Host,
     List(PathBuf),
     Look(PathBuf),
+    /// Which of these targets no longer exist.
+    FindGone(Vec<PathBuf>),
     Propose(Box<Question>),
     Sessions,
     Preview(String),
@@ -185,7 +235,14 @@ pub enum Effect {
         id: String,
         name: String,
     },
+    /// Deletes a session in a way that [`Effect::Restore`] can undo.
     Delete(String),
+    Restore(String),
+    /// Compares a session with the run before it.
+    Change {
+        id: String,
+        before: String,
+    },
     SavePreset {
         id: String,
         question: Box<Question>,

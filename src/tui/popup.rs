@@ -1,13 +1,14 @@
 //! Windows over a screen: help, palette, a question, a line of text, the presets, the doctor,
-//! others on the bars of Lab.
+//! others on the bars of Lab, the themes.
+
+use std::sync::Arc;
 
 use tui_input::Input;
 
 use super::export::{Focus, Form};
-use super::keymap::{self, Action, Binding};
 use super::msg::Effect;
 use super::refine::RefineForm;
-use super::screen::Screen;
+use crate::plan::Plan;
 
 /// What a confirmed line of text is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub enum Purpose {
 pub enum Then {
     Quit,
     Do(Effect),
+    /// Run a plan although something was in its way.
+    Start(Arc<Plan>),
 }
 
 #[derive(Debug, Clone)]
@@ -75,6 +78,15 @@ pub enum Popup {
     Doctor {
         scroll: u16,
     },
+    /// The themes; the one under the cursor is shown, and `before` comes back if it is not kept.
+    Themes {
+        cursor: usize,
+        before: String,
+    },
+    /// The messages of the last line.
+    Messages {
+        scroll: u16,
+    },
 }
 
 impl Popup {
@@ -114,18 +126,4 @@ impl Popup {
             _ => None,
         }
     }
-}
-
-/// Returns the rows of the palette: every action of the screen whose help contains all words of the
-/// text.
-pub fn find_bindings(text: &str, screen: Screen) -> Vec<&'static Binding> {
-    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    fn hides(action: Action) -> bool {
-        action.moves() || matches!(action, Action::Palette | Action::Back)
-    }
-    let matches = |binding: &&Binding| {
-        let own = format!("{} {} {:?}", binding.help, binding.short, binding.action).to_lowercase();
-        !hides(binding.action) && words.iter().all(|word| own.contains(word.as_str()))
-    };
-    keymap::on(screen).filter(matches).collect()
 }

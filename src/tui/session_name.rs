@@ -1,9 +1,9 @@
-//! What a session is called, and when it was.
+//! What a session is called.
 
-use crate::session::{Listed, Session};
+use crate::session::{self, Listed, Session};
 
-/// Returns the label of a session without a name: its id without the time, which is shown beside
-/// it.
+/// Returns the label of a session without a name and without a target: its id without the time,
+/// which is shown beside it.
 fn slug(id: &str) -> &str {
     match id.as_bytes() {
         bytes
@@ -17,12 +17,27 @@ fn slug(id: &str) -> &str {
     }
 }
 
-/// Returns its name or the label that replaces it.
+/// Returns its name or the label that replaces it; both find it on the command line.
 pub fn of_listed(listed: &Listed) -> &str {
-    if listed.name.is_empty() { slug(&listed.id) } else { &listed.name }
+    [&listed.name, &listed.label]
+        .into_iter()
+        .find(|name| !name.is_empty())
+        .map_or_else(|| slug(&listed.id), String::as_str)
+}
+
+/// Returns a name for files made of a session: its name, or else its id, which no other has.
+pub fn file_of(name: &str, id: &str) -> String {
+    if name.is_empty() { id.into() } else { name.into() }
 }
 
 /// Returns the label as [`of_listed`] does, of a session that is loaded.
-pub fn of_session(session: &Session) -> &str {
-    if session.name.is_empty() { slug(&session.id) } else { &session.name }
+pub fn of_session(session: &Session) -> String {
+    if !session.name.is_empty() {
+        return session.name.clone();
+    }
+    let label = match session.reference {
+        Some(_) => String::new(),
+        None => session::label(&session.plan),
+    };
+    if label.is_empty() { slug(&session.id).into() } else { label }
 }

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use super::session_name;
 use crate::analysis;
-use crate::analysis::{Answer, Bounds, CellResult, FirstLook, LimitCause, ProbeResult};
+use crate::analysis::{Answer, Bounds, CellResult, FirstLook, Glance, LimitCause, ProbeResult};
 use crate::plan::{Plan, Skipped, TargetSpec};
+use crate::record::End;
 use crate::session::Session;
+use crate::text::clean_text;
 
 /// Sessions in one comparison; the curves of more are hard to distinguish.
 pub const MAX_COMPARED: usize = 8;
@@ -17,6 +19,8 @@ pub struct SessionView {
     pub results: Vec<CellResult>,
     pub probes: Vec<ProbeResult>,
     pub answer: Answer,
+    /// What the session comes down to.
+    pub glance: Glance,
     /// What limits each result, in their order; `None` where the figures do not show it.
     pub limits: Vec<Option<LimitCause>>,
     pub skipped: Vec<Skipped>,
@@ -34,7 +38,8 @@ impl SessionView {
         let skipped = analysis::list_skipped(&session);
         let limits = analysis::explain_limits(&results, |job| Bounds::of_job(&session, job)).limits;
         let first_look = analysis::first_look(&session, &results);
-        SessionView { first_look, session, results, probes, answer, limits, skipped, path }
+        let glance = analysis::glance(&session, &results, &probes, &answer);
+        SessionView { first_look, session, results, probes, answer, glance, limits, skipped, path }
     }
 
     /// Returns its name, else its id.
@@ -43,8 +48,20 @@ impl SessionView {
     }
 
     /// Returns its name or the label that replaces it.
-    pub fn display_name(&self) -> &str {
+    pub fn display_name(&self) -> String {
         session_name::of_session(&self.session)
+    }
+
+    /// Describes why there is no result, for a session that has none.
+    pub fn describe_nothing(&self) -> String {
+        let session = &self.session;
+        let why = session.errors.iter().flatten().next().or(session.notes.last());
+        let why = match (why, session.end) {
+            (Some(why), _) => clean_text(why),
+            (None, Some(End::Failed)) => "the run failed before its first trial".into(),
+            (None, _) => "the run ended before its first trial".into(),
+        };
+        format!("nothing was measured: {why}")
     }
 
     pub fn target(&self) -> String {

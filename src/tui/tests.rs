@@ -17,7 +17,7 @@ use super::remember::Remembered;
 use super::screen::Screen;
 use super::setup::{self, Entry, Kind, Setup};
 use super::testing::{self, Stage};
-use super::theme::{Colours, Glyphs, Look, THEMES};
+use super::theme::{Colours, Glyphs, Look, Palette, Themes};
 use super::{sessions, update, view};
 use crate::engine::{Proposed, infos};
 use crate::host::{Planned, examine};
@@ -25,7 +25,7 @@ use crate::plan::{Plan, Settings, TargetSpec};
 use crate::record::{End, Event, Grounds, LaneSample, Phase, ProbeTrial, Progress, Sample};
 
 /// Any key that means something somewhere, and some that mean nothing.
-const KEYS: &str = "! P < > 1 2 3 4 5 6 r x s f p d w e m c y t L v S a b B o n i u R D / . + - 0 : ? q h j k l g G \
+const KEYS: &str = "! M P < > { } 1 2 3 4 5 6 r x s f p d w e m c y t L v S a b B o n i u R D / . + - 0 : ? q h j k l g G \
     enter esc space tab shift-tab up down left right home end pgup pgdn ctrl-u ctrl-d ctrl-p ctrl-l ctrl-z backspace delete f1 f5 z ä 9";
 
 /// A message that cannot be cloned, made again each time.
@@ -45,6 +45,9 @@ fn mouse() -> impl Strategy<Value = Msg> {
         MouseEventKind::ScrollDown,
         MouseEventKind::ScrollUp,
         MouseEventKind::Moved,
+        MouseEventKind::Drag(MouseButton::Left),
+        MouseEventKind::Up(MouseButton::Left),
+        MouseEventKind::ScrollLeft,
     ];
     (prop::sample::select(kinds), 0..250u16, 0..80u16).prop_map(|(kind, column, row)| {
         Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
@@ -185,11 +188,11 @@ fn look() -> impl Strategy<Value = Look> {
         Colours::True,
     ]);
     let glyphs = prop::sample::select(vec![Glyphs::Unicode, Glyphs::Ascii]);
-    (0..THEMES.len(), colours, glyphs).prop_map(|(theme, colours, glyphs)| Look {
-        theme: &THEMES[theme],
-        colours,
-        glyphs,
-        ..Look::default()
+    let themes = Themes::built_in();
+    (0..themes.iter().len(), colours, glyphs).prop_map(|(theme, colours, glyphs)| {
+        let id = &themes.iter().nth(theme).unwrap().id;
+        let theme = themes.theme(id, &Palette::default(), colours);
+        Look { theme, colours, glyphs, ..Look::default() }
     })
 }
 
@@ -215,6 +218,44 @@ proptest! {
             view::draw(&stage.model, &mut buffer);
             // No effect is performed: whatever is asked for never comes, or comes unasked.
             stage.effects.clear();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_mouse_does_no_harm_anywhere_at_any_size(
+        events in prop::collection::vec((mouse(), prop::option::weighted(0.2, key())), 1..40),
+        sizes in prop::collection::vec((0..220u16, 0..70u16), 3),
+    ) {
+        for (_, mut stage) in stages() {
+            for (at, (event, key)) in events.iter().enumerate() {
+                let (columns, rows) = sizes[at % sizes.len()];
+                stage.tell(Msg::Resize(columns, rows));
+                if let Msg::Mouse(event) = event {
+                    stage.tell(Msg::Mouse(*event));
+                }
+                if let Some(Msg::Key(key)) = key {
+                    stage.tell(Msg::Key(*key));
+                }
+                stage.drawn(columns, rows);
+                stage.effects.clear();
+            }
+        }
+    }
+}
+
+#[test]
+fn megabytes_pasted_anywhere_leave_the_screen_usable() {
+    let paste = "ä日\u{202e}\n; rm -rf / \u{1b}[31m".repeat(100_000);
+    for (name, mut stage) in stages() {
+        for keys in ["", "/", ":", "?/", "e", "i", "w"] {
+            stage.keys(keys).tell(Msg::Paste(paste.clone()));
+            let picture = stage.picture(80, 24);
+            assert!(picture.contains("iotui"), "{name} {keys}: {picture}");
+            stage.keys("<esc><esc><esc>").effects.clear();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Short messages that go away by themselves.
+//! Short messages in the last line: one at a time, until the user goes on.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,50 +8,105 @@ use super::theme::Role;
 const TOAST_DURATION: Duration = Duration::from_secs(5);
 /// Longer where something went wrong: it has to be read.
 const FAILURE_DURATION: Duration = Duration::from_secs(12);
-const MAX_TOASTS: usize = 3;
+/// Who presses a key sooner has not read the message.
+const READING_TIME: Duration = Duration::from_millis(800);
+const MAX_WAITING: usize = 9;
+/// Messages that the list of all of them keeps.
+const MAX_KEPT: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toast {
     pub text: String,
     pub role: Role,
-    until: Duration,
+    lasts: Duration,
+}
+
+/// A message of the past, and when it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub text: String,
+    pub role: Role,
+    pub at: Duration,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Toasts(VecDeque<Toast>);
+pub struct Toasts {
+    /// The last one is shown: the answer to the last key is seen at once.
+    waiting: Vec<Toast>,
+    /// Since when it is shown.
+    since: Duration,
+    kept: VecDeque<Told>,
+}
 
 impl Toasts {
     pub fn good(&mut self, now: Duration, text: impl Into<String>) {
-        self.push(Toast { text: text.into(), role: Role::Good, until: now + TOAST_DURATION });
+        self.push(now, Toast { text: text.into(), role: Role::Good, lasts: TOAST_DURATION });
     }
 
     pub fn note(&mut self, now: Duration, text: impl Into<String>) {
-        self.push(Toast { text: text.into(), role: Role::Note, until: now + TOAST_DURATION });
+        self.push(now, Toast { text: text.into(), role: Role::Note, lasts: TOAST_DURATION });
     }
 
     pub fn fail(&mut self, now: Duration, text: impl Into<String>) {
-        self.push(Toast { text: text.into(), role: Role::Wrong, until: now + FAILURE_DURATION });
+        self.push(now, Toast { text: text.into(), role: Role::Wrong, lasts: FAILURE_DURATION });
     }
 
-    fn push(&mut self, toast: Toast) {
-        self.0.retain(|known| known.text != toast.text);
-        self.0.push_back(toast);
-        if self.0.len() > MAX_TOASTS {
-            self.0.pop_front();
+    fn push(&mut self, now: Duration, toast: Toast) {
+        self.waiting.retain(|known| known.text != toast.text);
+        if self.kept.back().is_none_or(|last| last.text != toast.text) {
+            self.kept.push_back(Told { text: toast.text.clone(), role: toast.role, at: now });
+        }
+        if self.kept.len() > MAX_KEPT {
+            self.kept.pop_front();
+        }
+        self.waiting.push(toast);
+        if self.waiting.len() > MAX_WAITING {
+            self.waiting.remove(0);
+        }
+        self.since = now;
+    }
+
+    /// Removes the message once its time is over.
+    pub fn pass(&mut self, now: Duration) {
+        if self.current().is_some_and(|toast| now.saturating_sub(self.since) >= toast.lasts) {
+            self.end(now);
         }
     }
 
-    /// Removes expired messages.
-    pub fn pass(&mut self, now: Duration) {
-        self.0.retain(|toast| toast.until > now);
+    /// Ends the message at a key or click, if it could be read.
+    pub fn go_on(&mut self, now: Duration) {
+        if now.saturating_sub(self.since) >= READING_TIME {
+            self.end(now);
+        }
+    }
+
+    fn end(&mut self, now: Duration) {
+        self.waiting.pop();
+        self.since = now;
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.waiting.is_empty()
     }
 
+    /// Returns the message that is shown and those behind it, this one last.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Toast> {
-        self.0.iter()
+        self.waiting.iter()
+    }
+
+    /// Returns the message that is shown.
+    pub fn current(&self) -> Option<&Toast> {
+        self.waiting.last()
+    }
+
+    /// Returns how many wait behind it.
+    pub fn behind(&self) -> usize {
+        self.waiting.len().saturating_sub(1)
+    }
+
+    /// Returns the last messages, the newest first.
+    pub fn kept(&self) -> impl DoubleEndedIterator<Item = &Told> {
+        self.kept.iter().rev()
     }
 }
 
@@ -59,18 +114,42 @@ impl Toasts {
 mod tests {
     use super::*;
 
+    fn shown(toasts: &Toasts) -> (&str, usize) {
+        (toasts.current().map_or("-", |toast| toast.text.as_str()), toasts.behind())
+    }
+
     #[test]
-    fn messages_go_away_and_are_not_told_twice() {
+    fn one_is_shown_at_a_time_and_none_twice() {
         let mut toasts = Toasts::default();
-        for n in 0..5 {
+        for n in 0..3 {
             toasts.good(Duration::ZERO, format!("{n}"));
             toasts.good(Duration::ZERO, format!("{n}"));
         }
-        assert_eq!(toasts.iter().map(|t| t.text.as_str()).collect::<Vec<_>>(), ["2", "3", "4"]);
-        toasts.fail(Duration::ZERO, "no");
+        assert_eq!(shown(&toasts), ("2", 2));
+        toasts.pass(Duration::from_secs(5));
+        assert_eq!(shown(&toasts), ("1", 1), "the next begins where this one ends");
+        toasts.pass(Duration::from_secs(9));
+        assert_eq!(shown(&toasts), ("1", 1));
+        toasts.pass(Duration::from_secs(10));
+        toasts.pass(Duration::from_secs(15));
+        assert!(toasts.is_empty());
+        let kept: Vec<&str> = toasts.kept().map(|told| told.text.as_str()).collect();
+        assert_eq!(kept, ["2", "1", "0"]);
+        for n in 0..500 {
+            toasts.fail(Duration::ZERO, format!("{n}"));
+        }
+        assert_eq!((toasts.behind(), toasts.kept().count()), (MAX_WAITING - 1, MAX_KEPT));
+    }
+
+    #[test]
+    fn a_message_ends_when_the_user_goes_on() {
+        let mut toasts = Toasts::default();
+        toasts.fail(Duration::ZERO, "not written: no space");
+        toasts.go_on(Duration::from_millis(100));
+        assert_eq!(shown(&toasts).0, "not written: no space", "that key was pressed before");
         toasts.pass(Duration::from_secs(6));
-        assert_eq!(toasts.iter().count(), 1);
-        toasts.pass(Duration::from_secs(60));
+        assert_eq!(shown(&toasts).0, "not written: no space", "a failure stays longer");
+        toasts.go_on(Duration::from_secs(7));
         assert!(toasts.is_empty());
     }
 }

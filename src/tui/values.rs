@@ -2,6 +2,7 @@
 
 use super::curves::Metric;
 use super::plot::{Axis, Scale};
+use crate::units::column::Unit;
 use crate::units::{Rates, column, ticks};
 
 /// How the values of a metric are written along an axis.
@@ -32,13 +33,27 @@ impl Values {
     }
 
     /// Returns whether each tick names its own unit: decades of times and call rates are round in
-    /// every unit.
-    fn has_unit_per_tick(&self) -> bool {
-        self.log && self.metric != Metric::Throughput
+    /// every unit, and so are powers of two of bytes.
+    pub fn has_unit_per_tick(&self) -> bool {
+        self.log && (self.metric != Metric::Throughput || self.metric.units(self.rates).len() > 1)
+    }
+
+    /// Returns whether the unit is a power of two, so that steps along a logarithmic axis are too.
+    fn is_binary(&self) -> bool {
+        self.metric == Metric::Throughput
+            && (self.metric.units(self.rates).len() > 1
+                || (self.factor >= 1024.0 && self.factor.log2().fract() == 0.0))
+    }
+
+    /// Returns the unit of all ticks; `None` if each names its own.
+    pub fn unit(&self) -> Option<Unit> {
+        (!self.has_unit_per_tick()).then_some((self.factor, self.unit))
     }
 
     pub fn tick(&self, y: f64) -> String {
-        if self.has_unit_per_tick() {
+        if self.has_unit_per_tick() && self.metric == Metric::Throughput {
+            brief(&self.metric.show(y, self.rates)).replace("/s", "")
+        } else if self.has_unit_per_tick() {
             brief(&self.metric.show(y, self.rates))
         } else {
             ticks::label(y / self.factor)
@@ -47,9 +62,14 @@ impl Values {
 
     /// Returns the axis; `tick` is [`Values::tick`] of this.
     pub fn axis<'a>(&self, tick: &'a dyn Fn(f64) -> String) -> Axis<'a> {
-        let scale = if self.log { Scale::Log10 } else { Scale::Linear };
+        let scale = match (self.log, self.is_binary()) {
+            (false, _) => Scale::Linear,
+            (true, true) => Scale::Log2,
+            (true, false) => Scale::Log10,
+        };
         if self.has_unit_per_tick() {
-            Axis::new(scale, tick)
+            let title = if self.metric == Metric::Throughput { "per s" } else { "" };
+            Axis::new(scale, tick).title(title)
         } else {
             Axis::new(scale, tick).round_in(self.factor).title(self.unit)
         }
@@ -87,7 +107,7 @@ mod tests {
         );
         assert_eq!(
             ticks(Metric::Throughput, true, "auto", &ends, &[0.5 * GIB, 2.0 * GIB]),
-            ["0.5", "2"]
+            ["512 MiB", "2 GiB"]
         );
         assert_eq!(ticks(Metric::Operations, false, "auto", &[112_000.0], &[50_000.0]), ["50"]);
         assert_eq!(ticks(Metric::Throughput, false, "MB/s", &ends, &[0.0, 5e9]), ["0", "5,000"]);
@@ -100,7 +120,24 @@ mod tests {
                 &[GIB / 1024.0, 9.0 * GIB],
                 &[GIB / 512.0, 2.0 * GIB]
             ),
-            ["2", "2,048"]
+            ["2 MiB", "2 GiB"]
+        );
+    }
+
+    #[test]
+    fn steps_are_those_of_the_unit() {
+        let scale = |metric, log, unit: &str| {
+            let values = Values::new(metric, log, unit.parse().unwrap(), [GIB, 9.0 * GIB]);
+            values.axis(&|_| String::new()).scale
+        };
+        assert_eq!(scale(Metric::Throughput, true, "auto"), Scale::Log2);
+        assert_eq!(scale(Metric::Throughput, true, "MiB/s"), Scale::Log2);
+        assert_eq!(scale(Metric::Throughput, true, "MB/s"), Scale::Log10);
+        assert_eq!(scale(Metric::Operations, true, "auto"), Scale::Log10);
+        assert_eq!(scale(Metric::Throughput, false, "auto"), Scale::Linear);
+        assert_eq!(
+            ticks(Metric::Throughput, true, "MiB/s", &[GIB], &[GIB / 4.0, GIB]),
+            ["256", "1,024"]
         );
     }
 

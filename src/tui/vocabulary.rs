@@ -22,7 +22,7 @@ pub const HIDDEN: Sign = Sign("·", ".");
 /// Of a point with a warning.
 pub const WARNED_POINT: Sign = Sign("!", "!");
 /// No findings, no warnings.
-pub const FINE: Sign = Sign("✓", "*");
+pub const FINE: Sign = Sign("√", "*");
 
 /// The words that screens use without explaining them.
 pub static WORDS: &[(&str, &str)] = &[

@@ -33,6 +33,7 @@ const LISTED: &[(&[&str], &str)] = &[
         "charts share the ids and styles of their page",
     ),
     (&["report/table/narrow.rs", "report/table/probes.rs"], "one table in two widths"),
+    (&["tui/update/palette.rs", "tui/update/popup.rs"], "the palette is one of the popups"),
 ];
 
 type Module = Vec<String>;

@@ -21,7 +21,7 @@ fn a_size_that_is_too_small_says_so_and_the_run_goes_on() {
     for size in [(80, 24), (200, 60)] {
         terminal.resize(size.0, size.1);
         terminal.shows("Throughput");
-        terminal.shows("running");
+        terminal.shows(" %");
     }
     terminal.press(CTRL_C);
     terminal.shows("saved");

@@ -13,31 +13,37 @@ mod ratio;
 mod series;
 mod targets;
 #[cfg(test)]
-mod testing;
+pub(super) mod testing;
 #[cfg(test)]
 mod tests;
 mod text;
 mod ways;
 mod writes;
 
+pub(super) use best::find_best;
 pub(super) use label::Labels;
+pub(super) use point::Point;
+pub(super) use ratio::times;
 
 pub use best::Best;
 pub use cold::ColdCost;
 pub use model::Answer;
 pub use series::Knee;
 
-use point::Point;
-
 use crate::analysis::{CellResult, Network, TrialWork};
 use crate::engine::{moves_data, only_loops};
 use crate::experiment::{CALLS, MEASURE};
-use crate::plan::{Axis, Op};
+use crate::plan::{Axis, Job, Op, Skipped};
 use crate::session::Session;
 use crate::units;
 
 /// Returns the answer that these results support.
 pub fn answer(results: &[CellResult]) -> Answer {
+    answer_beside(results, &[])
+}
+
+/// Returns the same, knowing which cells were not measured: a curve does not end where they begin.
+pub fn answer_beside(results: &[CellResult], skipped: &[Skipped]) -> Answer {
     let (reads, writes, calls) =
         (points_of(results, Op::Read), points_of(results, Op::Write), call_points(results));
     let mut bests =
@@ -50,9 +56,12 @@ pub fn answer(results: &[CellResult]) -> Answer {
         .copied()
         .collect();
     let axis = series::axis(&trusted);
+    let failed = results.iter().filter(|r| r.throughput.is_none() && r.error.is_some());
+    let missing: Vec<&Job> =
+        skipped.iter().map(|skipped| &skipped.cell).chain(failed.map(|r| &r.cell)).collect();
     // More reads in a mix are another load, not more of something that costs.
     let axis = axis.filter(|axis| *axis != Axis::Mix);
-    let knees = axis.map_or_else(Vec::new, |axis| series::knees(&trusted, axis));
+    let knees = axis.map_or_else(Vec::new, |axis| series::knees(&trusted, axis, &missing));
     let cold_cost = cold::cost(&trusted, &knees);
     let mut answer = Answer {
         text: String::new(),

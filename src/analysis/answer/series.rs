@@ -33,6 +33,12 @@ pub struct Knee {
     pub rising: bool,
     pub smallest: u64,
     pub largest: u64,
+    /// The smallest and largest values of the curve that were planned and not measured, where
+    /// they lie outside of those that were.
+    #[serde(skip)]
+    pub smaller_skipped: Option<u64>,
+    #[serde(skip)]
+    pub larger_skipped: Option<u64>,
     pub peak_at: u64,
     /// The highest median, bytes per second.
     pub peak: f64,
@@ -44,7 +50,7 @@ pub fn axis(points: &[Point]) -> Option<Axis> {
 }
 
 /// Finds the knee of every curve of two points or more, in the order of the plan.
-pub fn knees(points: &[Point], axis: Axis) -> Vec<Knee> {
+pub fn knees(points: &[Point], axis: Axis, missing: &[&Job]) -> Vec<Knee> {
     let mut sure = None;
     let mut curves: Vec<Vec<Point>> = Vec::new();
     let mut known: HashMap<Job, usize> = HashMap::new();
@@ -58,7 +64,20 @@ pub fn knees(points: &[Point], axis: Axis) -> Vec<Knee> {
     curves
         .iter_mut()
         .filter_map(|curve| knee(curve, axis, sure.get_or_insert_with(Knees::default)))
+        .map(|knee| add_missing(knee, missing))
         .collect()
+}
+
+/// Adds what of the curve was not measured.
+fn add_missing(knee: Knee, missing: &[&Job]) -> Knee {
+    let curve = knee.axis.without(&knee.cell);
+    let own = missing.iter().filter(|job| knee.axis.without(job) == curve);
+    let values: Vec<u64> = own.filter_map(|job| knee.axis.place(job)).collect();
+    Knee {
+        smaller_skipped: values.iter().copied().min().filter(|value| *value < knee.smallest),
+        larger_skipped: values.iter().copied().max().filter(|value| *value > knee.largest),
+        ..knee
+    }
 }
 
 fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
@@ -89,6 +108,8 @@ fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
         rising: value(peak) == value(&last) && !close(&&before) && !last.overlaps(&before),
         smallest: value(&first),
         largest: value(&last),
+        smaller_skipped: None,
+        larger_skipped: None,
         peak_at: value(peak),
         peak: peak.rate.median,
     })

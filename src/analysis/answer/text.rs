@@ -232,17 +232,20 @@ fn describe_knees(knees: &[Knee], labels: &Labels) -> Option<String> {
 
 /// Returns `uring and mmap still gain at 2 MiB, the largest tried`, one for each largest value.
 fn describe_rising(rising: &[&Knee], labels: &Labels) -> Vec<String> {
-    let of_same_largest = rising.chunk_by(|a, b| a.axis.show(a.largest) == b.axis.show(b.largest));
+    let end = |knee: &Knee| match knee.larger_skipped {
+        Some(larger) => {
+            let (largest, larger) = (knee.axis.show(knee.largest), knee.axis.show(larger));
+            format!("{largest}, the largest measured ({larger} was not)")
+        }
+        None => format!("{}, the largest tried", knee.axis.show(knee.largest)),
+    };
+    let of_same_largest = rising.chunk_by(|a, b| end(a) == end(b));
     of_same_largest
         .map(|knees| {
             let names: Vec<String> =
                 knees.iter().map(|knee| labels.curve(&knee.cell, knee.axis)).collect();
             let verb = if names.len() == 1 { "gains" } else { "gain" };
-            let largest = knees[0].axis.show(knees[0].largest);
-            format!(
-                "{} still {verb} at {largest}, the largest tried",
-                join_names(&names, names.len())
-            )
+            format!("{} still {verb} at {}", join_names(&names, names.len()), end(knees[0]))
         })
         .collect()
 }
@@ -257,7 +260,8 @@ fn describe_size(knee: &Knee) -> String {
         (Some(least), Some(most)) if least != most => format!("{} to {}", show(least), show(most)),
         (Some(_), None) => format!("about {}", show(knee.at)),
         _ if knee.at == knee.smallest => {
-            format!("no more than {}, the smallest tried", show(knee.at))
+            let word = if knee.smaller_skipped.is_some() { "measured" } else { "tried" };
+            format!("no more than {}, the smallest {word}", show(knee.at))
         }
         _ => match knee.confidence.filter(|sure| *sure < MIN_CERTAIN) {
             Some(sure) => format!("{} ({:.0} % sure)", show(knee.at), sure * 100.0),

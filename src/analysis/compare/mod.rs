@@ -5,6 +5,7 @@
 //! marked wrong is listed and not judged. A pure function of the sessions and of saved runs.
 
 mod beside;
+mod change;
 mod differences;
 mod drift;
 mod matching;
@@ -27,6 +28,7 @@ use crate::session::Session;
 use crate::text::clean_text;
 
 pub use beside::SideBySide;
+pub use change::change;
 pub use differences::{Difference, machine_differences};
 pub use drift::{Basis as DriftBasis, Drift, SavedRuns, is_same_machine, is_same_setup};
 pub use matching::LoneCell;

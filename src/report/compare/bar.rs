@@ -20,20 +20,37 @@ pub struct Scale {
 impl Scale {
     /// Creates the scale for these ratios, in lines of this many columns.
     pub fn for_ratios(ratios: &[Option<Ratio>], columns: usize) -> Scale {
-        let ends =
-            ratios.iter().flatten().flat_map(|of| [Some(of.ratio), of.low, of.high]).flatten();
+        let width = if columns >= WIDE_FROM { WIDE } else { WIDTH };
+        Scale::with_width(ratios.iter().copied(), width)
+    }
+
+    /// Creates the scale for these ratios, in bars of at most this many columns.
+    pub fn with_width(ratios: impl Iterator<Item = Option<Ratio>>, width: usize) -> Scale {
+        let ends = ratios.flatten().flat_map(|of| [Some(of.ratio), of.low, of.high]).flatten();
         let largest = ends.map(|end| end.ln().abs()).fold(0.0, f64::max);
+        let width = width.max(WIDTH);
         Scale {
             end: largest.exp().clamp(END_RANGE.0, END_RANGE.1),
-            width: if columns >= WIDE_FROM { WIDE } else { WIDTH },
+            width: width - usize::from(width.is_multiple_of(2)),
         }
     }
 
-    /// Returns the ends of the scale, for the column's head: `0.50 2.00`.
+    /// Returns the columns of a bar.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Returns the ends of the scale, for the column's head: `0.50 2.00`; with 1 in the middle
+    /// where there is room for it.
     pub fn title(&self) -> String {
         let (low, high) = (times(1.0 / self.end), times(self.end));
         let space = self.width.saturating_sub(low.len() + high.len()).max(1);
-        format!("{low}{}{high}", " ".repeat(space))
+        let mut title = format!("{low}{}{high}", " ".repeat(space));
+        let middle = self.width / 2;
+        if title.get(middle - 1..middle + 2).is_some_and(|around| around.trim().is_empty()) {
+            title.replace_range(middle..=middle, "1");
+        }
+        title
     }
 
     /// Returns the column of a ratio, and whether it is off the scale.

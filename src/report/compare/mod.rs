@@ -11,6 +11,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use bar::Scale as RatioScale;
 pub use columns::columns as comparison_columns;
 pub use format::ComparisonFormat;
 pub use gate::ruling_text;

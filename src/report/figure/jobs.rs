@@ -7,7 +7,7 @@ use super::facets::{self, Split, index_or_insert};
 use super::model::{Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about};
 use super::scale::{Across, Scale, Span, is_drawable};
 use crate::analysis;
-use crate::analysis::{Axis, Bounds, CellResult, EstimateLine, SummaryOf};
+use crate::analysis::{Axis, Bounds, CellResult, EstimateLine, Signs, SummaryOf};
 use crate::plan::{Cache, Job};
 use crate::record::Severity;
 use crate::report::Look;
@@ -102,20 +102,14 @@ impl Curves {
             .for_each(|cells| cells.sort_by_key(|of| axis.value_of(&results[*of].cell)));
         let split = facets::split(&jobs);
         let names = facets::names(&split.jobs);
-        let ways = facets::names(
-            &split
-                .jobs
-                .iter()
-                .map(|job| Job { cache: Cache::AsIs, ..job.clone() })
-                .collect::<Vec<_>>(),
-        );
-        let (mut looks, mut shown, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+        // Panels share a legend: a series is the same in each.
+        let signs = Signs::new(&split.jobs, axis);
+        let (mut shown, mut keys) = (Vec::new(), Vec::new());
         let key = (0..jobs.len()).map(|at| {
-            let look = index_or_insert(&mut looks, ways[at].clone());
             let own = index_or_insert(&mut shown, names[at].clone());
             if own == keys.len() {
                 let line = if jobs[at].cache == Cache::Cold { Line::Dashed } else { Line::Solid };
-                keys.push(Key { name: names[at].clone(), look, line });
+                keys.push(Key::of_sign(names[at].clone(), signs.of(&split.jobs[at]), line));
             }
             own
         });

@@ -16,7 +16,8 @@ use crate::analysis::{CellResult, ProbeResult};
 use crate::session::Session;
 
 pub use self::model::{
-    Bar, Bars, COLORS, Curve, Figure, Group, Key, Line, MARKS, Metric, NEUTRAL, Panel, Point, ROUND,
+    Bar, Bars, COLORS, Curve, DIAMOND, Figure, Fill, Group, Key, Line, MARKS, Mark, Metric,
+    NEUTRAL, Panel, Point, ROUND,
 };
 pub use self::scale::{Scale, Span};
 use super::Look;

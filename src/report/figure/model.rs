@@ -1,12 +1,14 @@
 //! Figures with their panels, curves, points and bars, independent of the output.
 
 use super::scale::{Across, Scale, Span};
-use crate::analysis::EstimateLine;
+use crate::analysis::{EstimateLine, Sign};
+use crate::backend::{HUES, Shape};
+use crate::plan::Cache;
 use crate::units::column::Unit;
 
-/// Distinguishable colours, with a contrast of at least 3:1 to both backgrounds.
-pub const COLORS: [&str; 8] =
-    ["#0b7fc4", "#d55e00", "#0a9270", "#c2569a", "#9a7400", "#7a6fe0", "#d0444f", "#5f7d8c"];
+/// The colours of the hues of backends, with a contrast of at least 3:1 to both backgrounds; none is
+/// that of a warning.
+pub const COLORS: [&str; HUES] = ["#0b86a8", "#c2509a", "#2a8f52", "#7a6fe0", "#7d8a1e", "#64808f"];
 
 /// The colour of expected or reported values, which were not measured.
 pub const NEUTRAL: &str = "#808890";
@@ -24,8 +26,9 @@ pub struct Group {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Key {
     pub name: String,
-    /// The index that determines its colour and mark.
-    pub look: usize,
+    /// Index of its colour.
+    pub hue: usize,
+    pub mark: Mark,
     pub line: Line,
 }
 
@@ -131,29 +134,98 @@ pub struct Bar {
     pub reported: Vec<(String, f64)>,
 }
 
+/// What the points of a series look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// Index into [`MARKS`].
+    pub shape: usize,
+    pub fill: Fill,
+}
+
+/// Whether a mark is filled: the page cache of a series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    /// Cold, and what has no cache.
+    Full,
+    /// Warm.
+    Hollow,
+    /// As the previous trial left it: hollow, and pale.
+    Pale,
+}
+
+impl Fill {
+    /// Returns the width of a mark's line.
+    pub fn line_width(self) -> f64 {
+        match self {
+            Fill::Full => 0.8,
+            Fill::Hollow => 1.8,
+            Fill::Pale => 1.0,
+        }
+    }
+}
+
 impl Key {
-    pub fn color(&self) -> &'static str {
-        if self.line == Line::Marks { NEUTRAL } else { COLORS[self.look % COLORS.len()] }
+    /// Returns the key of one of several things that are no backends, by its index.
+    pub fn ordinal(name: String, index: usize, line: Line) -> Key {
+        let fill = if line == Line::Marks { Fill::Hollow } else { Fill::Full };
+        Key { name, hue: index, mark: Mark { shape: index % MARKS.len(), fill }, line }
     }
 
-    /// Returns the index into [`MARKS`]: beyond the number of colours, the same colour gets another
-    /// mark.
-    pub fn mark(&self) -> usize {
-        (self.look + self.look / COLORS.len()) % MARKS.len()
+    /// Returns the key of a series of jobs: its colour and mark are those of its backend.
+    pub fn of_sign(name: String, sign: Sign, line: Line) -> Key {
+        let fill = match sign.cache {
+            Cache::Cold => Fill::Full,
+            Cache::Warm => Fill::Hollow,
+            Cache::AsIs => Fill::Pale,
+        };
+        let own = match sign.identity.shape {
+            Shape::Circle => 0,
+            Shape::Square => 1,
+            Shape::Up => 2,
+            Shape::Right => 3,
+            Shape::Left => 4,
+            Shape::Letter => 5 + usize::from(sign.identity.letter as u8 - b'A') % (MARKS.len() - 5),
+        };
+        let shape = if sign.extra == 0 { own } else { (own + 5 + sign.extra) % MARKS.len() };
+        Key { name, hue: sign.hue(), mark: Mark { shape, fill }, line }
+    }
+
+    pub fn color(&self) -> &'static str {
+        if self.line == Line::Marks { NEUTRAL } else { COLORS[self.hue % COLORS.len()] }
     }
 }
 
 /// Closed shapes around 0, so that each can be hollow: first a circle, then these corners.
-pub const MARKS: [&[(f64, f64)]; 8] = [
+pub const MARKS: [&[(f64, f64)]; 16] = [
     &[],
     &[(-3.6, -3.6), (3.6, -3.6), (3.6, 3.6), (-3.6, 3.6)],
-    &[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)],
     &[(0.0, -4.8), (4.8, 3.5), (-4.8, 3.5)],
-    &[(0.0, 4.8), (-4.8, -3.5), (4.8, -3.5)],
-    &[(-4.8, 0.0), (3.5, -4.8), (3.5, 4.8)],
     &[(4.8, 0.0), (-3.5, 4.8), (-3.5, -4.8)],
+    &[(-4.8, 0.0), (3.5, -4.8), (3.5, 4.8)],
+    &[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)],
+    &[(0.0, 4.8), (-4.8, -3.5), (4.8, -3.5)],
     &[(-4.6, 0.0), (-2.3, -4.0), (2.3, -4.0), (4.6, 0.0), (2.3, 4.0), (-2.3, 4.0)],
+    &[(0.0, -4.8), (4.6, -1.5), (2.8, 3.9), (-2.8, 3.9), (-4.6, -1.5)],
+    &[(-4.5, -4.5), (4.5, -4.5), (-4.5, 4.5), (4.5, 4.5)],
+    &[(-4.5, -4.5), (-4.5, 4.5), (4.5, -4.5), (4.5, 4.5)],
+    &[(-5.0, -2.0), (5.0, -2.0), (5.0, 2.0), (-5.0, 2.0)],
+    &[(-2.0, -5.0), (2.0, -5.0), (2.0, 5.0), (-2.0, 5.0)],
+    &[
+        (0.0, -5.5),
+        (1.4, -1.4),
+        (5.5, 0.0),
+        (1.4, 1.4),
+        (0.0, 5.5),
+        (-1.4, 1.4),
+        (-5.5, 0.0),
+        (-1.4, -1.4),
+    ],
+    &[(-3.0, -4.0), (3.0, -4.0), (5.0, 4.0), (-5.0, 4.0)],
+    &[(-5.0, -4.0), (5.0, -4.0), (3.0, 4.0), (-3.0, 4.0)],
 ];
+
+/// The mark of a value that a reference machine reported.
+pub const DIAMOND: usize = 5;
 
 /// The radius of the round mark.
 pub const ROUND: f64 = 4.0;

@@ -119,7 +119,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
         if index % MAX_CURVES == 0 || panels.is_empty() {
             panels.push(Panel { title: String::new(), curves: Vec::new(), expected: Vec::new() });
         }
-        keys.push(Key { name: curve.name.clone(), look: index % MAX_CURVES, line: Line::Solid });
+        keys.push(Key::ordinal(curve.name.clone(), index % MAX_CURVES, Line::Solid));
         let panel = panels.last_mut()?;
         panel.curves.push(Curve { key: keys.len() - 1, points });
     }
@@ -127,11 +127,12 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     // A curve needs a name only if there are others.
     let unnamed = keys.iter_mut().filter(|key| key.name.is_empty() && !reporters.is_empty());
     unnamed.for_each(|key| key.name = "this run".into());
-    keys.extend(reporters.iter().enumerate().map(|(at, name)| Key {
-        name: format!("reported: {name}"),
-        look: at + 1,
-        line: Line::Marks,
-    }));
+    keys.extend(
+        reporters
+            .iter()
+            .enumerate()
+            .map(|(at, name)| Key::ordinal(format!("reported: {name}"), at + 1, Line::Marks)),
+    );
     let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
     let spans: Vec<Span> = points()
         .flat_map(|point| [Some(point.span), point.expected.map(|(low, high)| (low, low, high))])

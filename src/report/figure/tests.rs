@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use super::model::about;
 use super::*;
 use crate::analysis;
@@ -270,4 +272,24 @@ fn on_a_logarithmic_axis_a_single_figure_is_a_dot_and_no_bar() {
         [Spread::Linear, Spread::Log].map(|scale| page(&Look { scale, ..Look::default() }));
     assert!(bars(&linear) > 0, "{linear}");
     assert_eq!(bars(&log), 0, "{log}");
+}
+
+/// The mark tells the backend, its fill the page cache.
+#[test]
+fn backends_have_the_same_look_whatever_else_is_drawn() {
+    use crate::analysis::Sign;
+    use crate::backend::{BACKENDS, identity};
+    use crate::plan::Cache;
+    let key = |id: &str, cache| {
+        let sign = Sign { identity: identity(id), cache, extra: 0 };
+        Key::of_sign(String::new(), sign, Line::Solid)
+    };
+    let looks: HashSet<(usize, usize)> = BACKENDS
+        .iter()
+        .map(|backend| key(backend.info().id, Cache::Cold))
+        .map(|key| (key.hue, key.mark.shape))
+        .collect();
+    assert_eq!(looks.len(), BACKENDS.len());
+    let fills = Cache::ALL.iter().map(|cache| key("read", *cache).mark.fill);
+    assert_eq!(fills.collect::<Vec<_>>(), [Fill::Full, Fill::Hollow, Fill::Pale]);
 }

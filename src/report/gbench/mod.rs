@@ -26,7 +26,7 @@ use crate::stats::Summary;
 pub const FORMAT: Format = Format {
     id: "gbench",
     about: "Google Benchmark JSON, for compare.py and benchmark trackers",
-    extension: "json",
+    extension: "gbench.json",
     binary: false,
     write,
 };

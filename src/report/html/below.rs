@@ -69,7 +69,7 @@ pub fn gaps(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         "<section aria-labelledby=\"gaps\">\n<h2 id=\"gaps\">Not measured</h2>\n<ul class=\"findings\">"
     )?;
     for (class, mark, all, list) in
-        [("wrong", "✖ failed", page.rows.len(), failed), ("note", "skipped", usize::MAX, skipped)]
+        [("wrong", "× failed", page.rows.len(), failed), ("note", "skipped", usize::MAX, skipped)]
     {
         for (reason, jobs) in list {
             let which = xml(&describe_cells(jobs.into_iter(), all));

@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use crate::report::figure::{Fill, MARKS, Mark, ROUND};
 use crate::report::text::xml;
 
 /// A vertical position in percent of the chart: on the chart's scale, and on the alternative one.
@@ -39,7 +40,8 @@ pub struct Dot {
     pub y: Position,
     /// The ends of its interval, if it has one.
     pub whisker: Option<(Position, Position)>,
-    pub hollow: bool,
+    /// It is struck through: wrong, or cut short.
+    pub struck: bool,
     /// The read-out, one fact per line.
     pub says: Vec<String>,
 }
@@ -50,8 +52,7 @@ pub struct Series<'a> {
     pub index: usize,
     pub name: &'a str,
     pub color: &'static str,
-    /// The index of its mark.
-    pub mark: usize,
+    pub mark: Mark,
     pub line: Style,
     /// Whether a line connects its dots.
     pub joined: bool,
@@ -80,21 +81,27 @@ pub struct Chart<'a> {
     pub wide: bool,
 }
 
-/// Closed shapes, so that each can be hollow.
-const MARKS: [&str; 8] = [
-    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
-    "M-3.6-3.6h7.2v7.2h-7.2z",
-    "M0-5l5 5l-5 5l-5-5z",
-    "M0-4.8l4.8 8.3h-9.6z",
-    "M0 4.8l-4.8-8.3h9.6z",
-    "M-4.8 0l8.3-4.8v9.6z",
-    "M4.8 0l-8.3-4.8v9.6z",
-    "M-4.6 0l2.3-4h4.6l2.3 4l-2.3 4h-4.6z",
-];
+/// Returns the outline of the mark with this shape.
+pub fn outline(shape: usize) -> String {
+    match MARKS[shape % MARKS.len()] {
+        [] => format!(
+            "M-{ROUND} 0a{ROUND} {ROUND} 0 1 0 {0} 0a{ROUND} {ROUND} 0 1 0-{0} 0z",
+            2.0 * ROUND
+        ),
+        corners => {
+            let corners: Vec<String> = corners.iter().map(|(x, y)| format!("{x} {y}")).collect();
+            format!("M{}z", corners.join("L"))
+        }
+    }
+}
 
-/// Returns the mark of the series with that index in the legend.
-pub fn mark(index: usize) -> &'static str {
-    MARKS[index % MARKS.len()]
+/// Returns the class of a mark's fill, behind another class.
+pub fn fill_class(fill: Fill) -> &'static str {
+    match fill {
+        Fill::Full => "",
+        Fill::Hollow => " hollow",
+        Fill::Pale => " hollow pale",
+    }
 }
 
 /// How the line of a series is drawn.
@@ -251,15 +258,16 @@ impl Series<'_> {
                     high.other_attribute("y2")
                 )?;
             }
-            let hollow = if dot.hollow { " hollow" } else { "" };
+            let fill = fill_class(self.mark.fill);
+            let strike = if dot.struck { "<path class=\"strike\" d=\"M-6 6L6-6\"/>" } else { "" };
             let says: Vec<String> = dot.says.iter().map(|line| xml(line)).collect();
             writeln!(
                 out,
-                "<svg class=\"dot{hollow}\" x=\"{x:.2}%\" y=\"{y:.2}%\"{} overflow=\"visible\">\
-                 <title>{}</title><path d=\"{}\"/></svg>",
+                "<svg class=\"dot{fill}\" x=\"{x:.2}%\" y=\"{y:.2}%\"{} overflow=\"visible\">\
+                 <title>{}</title><path d=\"{}\"/>{strike}</svg>",
                 dot.y.other_attribute("y"),
                 says.join("\n"),
-                mark(self.mark)
+                outline(self.mark.shape)
             )?;
         }
         writeln!(out, "</g>")

@@ -6,13 +6,16 @@
 
 use std::io::{self, Write};
 
-use super::chart::{Band, Chart, Dot, OtherScale, Position, Series, Style, Tick, mark};
+use super::chart::{
+    Band, Chart, Dot, OtherScale, Position, Series, Style, Tick, fill_class, outline,
+};
 use super::page::Page;
 use super::timeline;
 use crate::analysis::{EstimateLine, ProbeResult, SummaryOf};
 use crate::report::Spread;
 use crate::report::figure::{
-    Bars, Curve, Figure, Group, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span,
+    Bars, Curve, DIAMOND, Figure, Fill, Group, Key, Line, Mark, Metric, NEUTRAL, Panel, Point,
+    Scale, Span,
 };
 use crate::report::picture;
 use crate::report::table::origin;
@@ -84,12 +87,13 @@ fn write_legend(page: &Page, at: usize, out: &mut dyn Write) -> io::Result<()> {
     for (index, key) in group.keys.iter().enumerate() {
         writeln!(
             out,
-            "<li data-series=\"{}\"><svg class=\"swatch{}\" viewBox=\"-14 -7 28 14\" color=\"{}\" aria-hidden=\"true\">\
+            "<li data-series=\"{}\"><svg class=\"swatch{}{}\" viewBox=\"-14 -7 28 14\" color=\"{}\" aria-hidden=\"true\">\
              <line x1=\"-14\" x2=\"14\"/><path d=\"{}\"/></svg><span>{}</span></li>",
             first + index,
             style(key).class(),
+            fill_class(key.mark.fill),
             key.color(),
-            mark(key.mark()),
+            outline(key.mark.shape),
             xml(&key.name)
         )?;
     }
@@ -230,13 +234,13 @@ impl<'a> PanelChart<'a> {
                 x: self.across(*at),
                 y: up(*rate),
                 whisker: None,
-                hollow: false,
+                struck: false,
                 says: vec![line.name.clone(), show_rate(*rate), format!("from {}", line.reason)],
             });
             let index = self.first + self.group.keys.len() + at;
             Series {
                 index,
-                mark: 0,
+                mark: Mark { shape: 0, fill: Fill::Full },
                 name: &line.name,
                 color: NEUTRAL,
                 line: Style::Dotted,
@@ -258,7 +262,7 @@ impl<'a> PanelChart<'a> {
             } else {
                 self.describe_point(point)
             };
-            Dot { x: self.across(point.at), y: up(middle), whisker, hollow: point.wrong, says }
+            Dot { x: self.across(point.at), y: up(middle), whisker, struck: point.wrong, says }
         };
         let known: Vec<(f64, f64, f64)> = curve
             .points
@@ -275,7 +279,7 @@ impl<'a> PanelChart<'a> {
         });
         Series {
             index: self.first + curve.key,
-            mark: key.mark(),
+            mark: key.mark,
             name: &key.name,
             color: key.color(),
             line: style(key),
@@ -327,7 +331,7 @@ fn describe_probe(probe: &ProbeResult) -> Vec<String> {
             .iter()
             .map(|known| format!("{} reported by {}", unit.show(known.value), known.session)),
     );
-    lines.extend(probe.wrong().map(|warning| format!("✖ {}", warning.message)));
+    lines.extend(probe.wrong().map(|warning| format!("× {}", warning.message)));
     lines
 }
 
@@ -353,7 +357,7 @@ fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
             writeln!(
                 out,
                 "<svg class=\"value{wrong}\" x=\"{to:.2}%\" y=\"50%\" overflow=\"visible\"><path d=\"{}\"/></svg>",
-                mark(0)
+                outline(0)
             )?;
         } else {
             writeln!(
@@ -376,7 +380,7 @@ fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
                 "<svg class=\"reported\" x=\"{:.2}%\" y=\"50%\" overflow=\"visible\"><title>{}</title><path d=\"{}\"/></svg>",
                 at(*value),
                 xml(&title),
-                mark(2)
+                outline(DIAMOND)
             )?;
         }
         writeln!(out, "</svg><span>{}</span></dd>", xml(&row.show))?;
@@ -413,6 +417,6 @@ pub fn describe_cell(page: &Page, of: usize) -> Vec<String> {
     lines.extend((!from.is_empty()).then(|| format!("from {}", from.join(", "))));
     let trials = result.counted_trials().len();
     lines.push(units::show_trials(trials));
-    lines.extend(result.wrong().map(|warning| format!("✖ {}", warning.message)));
+    lines.extend(result.wrong().map(|warning| format!("× {}", warning.message)));
     lines
 }

@@ -6,7 +6,7 @@ use super::charts::style;
 use super::page::Page;
 use crate::analysis::CellResult;
 use crate::record::Trial;
-use crate::report::figure::{COLORS, Metric};
+use crate::report::figure::{COLORS, Fill, Mark, Metric};
 use crate::units::{self, show_count, show_nanos, show_rate};
 
 /// More trials than this are thinned out evenly.
@@ -40,7 +40,7 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
             x: across(at.seconds),
             y: Position { own: down(at.share), other: None },
             whisker: None,
-            hollow: at.trial.short,
+            struck: at.trial.short,
             says: describe_trial(at),
         });
         let dots: Vec<Dot> = dots.collect();
@@ -49,7 +49,8 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
         }
     }
     let thin = if every > 1 { format!("; 1 in {every} is drawn") } else { String::new() };
-    let short = if all.iter().any(|at| at.trial.short) { "; hollow: cut short" } else { "" };
+    let short =
+        if all.iter().any(|at| at.trial.short) { "; struck through: cut short" } else { "" };
     Some(Chart {
         id: "time".into(),
         title: "Trials over time".into(),
@@ -68,20 +69,23 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
     })
 }
 
+/// The mark of bars.
+const FIRST_MARK: Mark = Mark { shape: 0, fill: Fill::Full };
+
 /// Returns every series of jobs: its number, name, colour, line and mark.
-fn series_keys<'a>(page: &'a Page) -> Vec<(usize, &'a str, &'static str, Style, usize)> {
+fn series_keys<'a>(page: &'a Page) -> Vec<(usize, &'a str, &'static str, Style, Mark)> {
     let mut all = Vec::new();
     for (group, first) in page.groups.iter().zip(&page.first) {
         let own =
             group.keys.iter().enumerate().map(|(at, key)| {
-                (first + at, key.name.as_str(), key.color(), style(key), key.mark())
+                (first + at, key.name.as_str(), key.color(), style(key), key.mark)
             });
         all.extend(own);
         all.extend(
             group
                 .bars
                 .as_ref()
-                .map(|bars| (*first, bars.title.as_str(), COLORS[0], Style::Solid, 0)),
+                .map(|bars| (*first, bars.title.as_str(), COLORS[0], Style::Solid, FIRST_MARK)),
         );
     }
     all

@@ -58,11 +58,11 @@ fn write_fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
     else {
         return Ok(());
     };
-    let title = if best.throughput.is_some() {
-        format!("Fastest {}", best.cell.op)
-    } else {
-        "Fastest call".into()
-    };
+    // Too few trials are not ranked.
+    let rank = if best.provisional { "Highest" } else { "Fastest" };
+    let what = if best.throughput.is_some() { best.cell.op.to_string() } else { "call".into() };
+    let so_far = if best.provisional { " so far" } else { "" };
+    let title = format!("{rank} {what}{so_far}");
     let ties = match best.no_difference.len() {
         0 => String::new(),
         n => {
@@ -72,7 +72,7 @@ fn write_fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
         }
     };
     let (class, about) = match &best.wrong {
-        Some(why) => ("wrong", format!("{}; ✖ {why}", best.cell.label())),
+        Some(why) => ("wrong", format!("{}; × {why}", best.cell.label())),
         None => ("", format!("{}{ties}", best.cell.label())),
     };
     write_tile(out, class, &title, &figure, &about)
@@ -97,9 +97,9 @@ fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let skipped = page.skipped.len() + analysis::skipped_probes(page.session).len();
     let (all, sound) = (all.len(), all.len() - failed - wrong - misleading);
     let parts = [
-        (wrong, "✖", "wrong"),
+        (wrong, "×", "wrong"),
         (misleading, "▲", "misleading"),
-        (failed, "✖", "failed"),
+        (failed, "×", "failed"),
         (skipped, "–", "not measured"),
     ];
     let counts: Vec<String> = parts

@@ -3,7 +3,7 @@
 use super::font::width;
 use super::place::{SMALL, TEXT};
 use super::scene::{Anchor, Ink, Scene, Shape, Stroke};
-use crate::report::figure::{Bar, Bars, COLORS, NEUTRAL, ROUND};
+use crate::report::figure::{Bar, Bars, COLORS, DIAMOND, Fill, Mark, NEUTRAL, ROUND};
 
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 13.0;
@@ -117,12 +117,24 @@ impl<'a> Column<'a> {
 
     /// Draws the value, and those reported by others.
     fn draw_marks(&self, row: &Bar, middle: f64, scene: &mut Scene) {
-        let mut mark = |value: f64, ink: Ink, mark: usize, hollow: bool, says: String| {
-            scene.shapes.push(Shape::Mark { at: (self.x(value), middle), mark, ink, hollow, says });
+        let mut mark = |value: f64, ink: Ink, mark: Mark, wrong: bool, says: String| {
+            scene.shapes.push(Shape::Mark { at: (self.x(value), middle), mark, ink, wrong, says });
         };
-        mark(row.point.span.1, INK, 0, row.point.wrong, format!("{}: {}", row.label, row.show));
+        mark(
+            row.point.span.1,
+            INK,
+            Mark { shape: 0, fill: Fill::Full },
+            row.point.wrong,
+            format!("{}: {}", row.label, row.show),
+        );
         for (name, value) in &row.reported {
-            mark(*value, Ink::Color(NEUTRAL), 2, true, format!("{}, reported: {name}", row.label));
+            mark(
+                *value,
+                Ink::Color(NEUTRAL),
+                Mark { shape: DIAMOND, fill: Fill::Hollow },
+                false,
+                format!("{}, reported: {name}", row.label),
+            );
         }
     }
 }

@@ -180,9 +180,9 @@ fn draw_legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f6
         let says = String::new();
         scene.shapes.push(Shape::Mark {
             at: (x + 16.0, y),
-            mark: key.mark(),
+            mark: key.mark,
             ink,
-            hollow: key.line == Line::Marks,
+            wrong: false,
             says,
         });
         scene.text((x + 40.0, y + 4.5), &key.name, Ink::Text, TEXT, Anchor::Start);
@@ -288,7 +288,9 @@ pub fn notes(session: &Session, groups: &[Group]) -> String {
         )
     };
     let mut notes: Vec<String> = Vec::new();
-    notes.extend(dashed.then(|| "Dashed lines are cold.".into()));
+    notes.extend(
+        dashed.then(|| "Filled marks with dashed lines are cold, hollow ones warm.".into()),
+    );
     notes.extend(
         figures()
             .any(|figure| figure.means && !figure.again)
@@ -296,7 +298,7 @@ pub fn notes(session: &Session, groups: &[Group]) -> String {
     );
     notes.extend(
         (groups.iter().any(warned) || rows().any(|row| row.point.wrong))
-            .then(|| "Hollow marks have a warning that they are wrong.".into()),
+            .then(|| "Marks that are struck through have a warning that they are wrong.".into()),
     );
     notes.extend(
         rows().any(|row| row.point.expected.is_some()).then(|| "Grey: the expected range.".into()),

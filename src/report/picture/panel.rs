@@ -163,9 +163,9 @@ impl PanelDrawing<'_> {
             let says = describe_point(self.figure, &key.name, point);
             scene.shapes.push(super::scene::Shape::Mark {
                 at: (*x, *y),
-                mark: key.mark(),
+                mark: key.mark,
                 ink,
-                hollow: point.wrong,
+                wrong: point.wrong,
                 says,
             });
         }

@@ -1,6 +1,13 @@
 //! A picture as positioned shapes, independent of the output format: light on one background, dark
 //! on another.
 
+use crate::report::figure::Mark;
+
+/// What strikes a wrong mark through.
+pub const STRIKE: Ink = Ink::Color("#d0444f");
+/// From its lower left to its upper right.
+pub const STRIKE_REACH: f64 = 6.5;
+
 /// The paint of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
@@ -98,12 +105,12 @@ pub enum Shape {
         ink: Ink,
         opacity: f64,
     },
-    /// One of the marks of a figure, at a position; hollow ones are filled with the background.
+    /// One of the marks of a figure, at a position; struck through if it is wrong.
     Mark {
         at: (f64, f64),
-        mark: usize,
+        mark: Mark,
         ink: Ink,
-        hollow: bool,
+        wrong: bool,
         says: String,
     },
     Text {

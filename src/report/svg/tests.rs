@@ -62,7 +62,7 @@ fn hostile_names_stay_text() {
             .any(|node| node.text().is_some_and(|t| t.starts_with("</text><script>&\\u{1b}\":"))),
         "{text}"
     );
-    assert!(text.contains("Hollow marks"));
+    assert!(text.contains("struck through"));
 }
 
 /// Returns the contrast of two colours as defined by WCAG 2.

@@ -22,7 +22,7 @@ pub fn sign(severity: Severity, ascii: bool) -> (&'static str, Style) {
         (Severity::Note, _) => ("note: ", Style::Dim),
         (Severity::Misleading, false) => ("▲ ", Style::Yellow),
         (Severity::Misleading, true) => ("! ", Style::Yellow),
-        (Severity::Wrong, false) => ("✖ ", Style::Red),
+        (Severity::Wrong, false) => ("× ", Style::Red),
         (Severity::Wrong, true) => ("X ", Style::Red),
     }
 }

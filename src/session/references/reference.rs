@@ -27,6 +27,7 @@ impl Reference {
             id: self.id.into(),
             name: String::new(),
             target: self.about.clone(),
+            label: String::new(),
             created: self.session.created.clone(),
             seconds: None,
             cells,
@@ -36,6 +37,7 @@ impl Reference {
             verdict: self.session.worst().map(|worst| Some(worst).into()),
             state: State::Reference,
             best: best(&self.session),
+            curve: Vec::new(),
             lost_lines: Some(0),
             nanos: 0,
         }

@@ -142,10 +142,9 @@ impl Reading {
         }
         match line::parse(body) {
             Ok(Entry::Event(Event::Trial { trial, .. })) => {
-                if (trial.cell as usize) < session.plan.cells.len() {
-                    self.trials += 1;
-                    self.take_samples(body);
-                }
+                let is_known = (trial.cell as usize) < session.plan.cells.len();
+                self.trials += usize::from(is_known);
+                is_known.then(|| self.take_samples(body));
             }
             Ok(Entry::Event(event)) if self.is_shown(&event, session) => {
                 self.marks.others.push((self.trials, event));

@@ -303,7 +303,27 @@ fn a_path_of_any_bytes_is_kept() {
 #[test]
 fn discarded_is_gone() {
     let dir = tempfile::tempdir().unwrap();
-    let recorder = recorder(dir.path(), None);
+    let mut recorder = recorder(dir.path(), None);
+    assert!(recorder.is_empty());
     recorder.discard().unwrap();
+    recorder.finish(End::Failed);
+    recorder.retry();
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_finished_session_belongs_to_its_user() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let mut recorder = recorder(dir, None);
+    recorder.record(&testing::trial_event(0, 1, 1 << 20));
+    assert!(!recorder.is_empty());
+    let path = recorder.path().to_path_buf();
+    assert!(matches!(crate::session::rename(dir, &path, "n"), Err(SessionError::Busy(_))));
+    recorder.finish(End::Finished);
+    assert_eq!(crate::session::rename(dir, &path, "n").unwrap(), "n");
+    crate::session::delete(dir, &path).unwrap();
+    // The end of the program does not bring it back.
+    recorder.retry();
+    assert_eq!(fs::read_dir(dir).unwrap().count(), 0);
 }

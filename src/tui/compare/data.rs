@@ -1,16 +1,18 @@
 //! A loaded comparison: sessions, figures and table columns, built off the drawing thread.
 
+use std::collections::HashSet;
+use std::ops::Range;
+
 use crate::analysis::{Comparison, Pair, SavedRuns, Versus, compare_with};
 use crate::plan::Job;
 use crate::report::table::axes;
 use crate::report::table::grid::Column;
 use crate::report::{Look, comparison_columns};
 use crate::session::Session;
-use crate::tui::session_name;
 use crate::tui::session_view::SessionView;
 
-/// Columns from which a line has room for wide bars.
-pub const WIDE_COLUMNS: usize = 110;
+/// The width for which columns are formatted; the bars are drawn in what a screen leaves them.
+const COLUMNS: usize = 80;
 
 /// Sessions compared with the first of them.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub struct LoadedComparison {
     /// The sessions that could be loaded, in that order; their ids are in `ids`.
     pub views: Vec<SessionView>,
     pub ids: Vec<String>,
+    /// What they are called; sessions of one name have their time too.
+    names: Vec<String>,
     /// Name and error of each session that could not be loaded.
     pub failures: Vec<(String, String)>,
     /// `None` if no session could be loaded.
@@ -31,8 +35,8 @@ pub struct LoadedComparison {
 /// The cells of one session next to those of the baseline.
 #[derive(Debug)]
 pub struct Sheet {
-    /// With narrow bars and with wide bars; each column with its width.
-    columns: [Vec<(Column, usize)>; 2],
+    /// Each column with its width, that of the bars with the narrowest ones.
+    columns: Vec<(Column, usize)>,
     /// The rows as listed, with gaps between groups.
     pub rows: Vec<Row>,
     /// The parameters that all cells share: `op read, pattern seq`.
@@ -82,12 +86,13 @@ impl LoadedComparison {
             .flat_map(|comparison| &comparison.others)
             .map(|versus| Sheet::new(versus, look))
             .collect();
-        LoadedComparison { requested, views, ids, failures, comparison, sheets }
+        let names = distinct_names(&views);
+        LoadedComparison { requested, views, ids, names, failures, comparison, sheets }
     }
 
     /// Returns the name of a loaded session by its index.
     pub fn name(&self, at: usize) -> &str {
-        self.views.get(at).map_or("", |shown| session_name::of_session(&shown.session))
+        self.names.get(at).map_or("", String::as_str)
     }
 
     /// Returns the letter of a loaded session by its index.
@@ -109,21 +114,43 @@ impl LoadedComparison {
     }
 }
 
+/// Returns the names of sessions; to equal ones, the part of their time in which they differ is
+/// added, or else their ids.
+fn distinct_names(views: &[SessionView]) -> Vec<String> {
+    let names: Vec<String> = views.iter().map(SessionView::display_name).collect();
+    let name = |(at, view): (usize, &SessionView)| {
+        let name = &names[at];
+        let alike = || views.iter().zip(&names).filter(|(_, other)| *other == name);
+        if alike().count() == 1 {
+            return name.clone();
+        }
+        // The day, the minute, the second.
+        let differs = |part: &Range<usize>| {
+            let mut seen = HashSet::new();
+            alike().all(|(view, _)| {
+                view.session.created.get(part.clone()).is_some_and(|text| seen.insert(text))
+            })
+        };
+        let part = [5..10, 11..16, 11..19].into_iter().find(differs);
+        let time = part.and_then(|part| view.session.created.get(part));
+        format!("{name} {}", time.unwrap_or(&view.session.id))
+    };
+    views.iter().enumerate().map(name).collect()
+}
+
 impl Sheet {
     fn new(versus: &Versus, look: &Look) -> Sheet {
         let jobs: Vec<&Job> = versus.cells.iter().map(|pair| &pair.cell).collect();
         let (order, breaks) = axes::sort_order_of(&jobs);
         let pairs: Vec<&Pair> = order.iter().map(|at| &versus.cells[*at]).collect();
-        let columns = |width| {
-            // Without cells, the table has no titles either.
-            let look = Look { width, ..*look };
-            let columns = if pairs.is_empty() {
-                Vec::new()
-            } else {
-                comparison_columns(&pairs, &versus.side.letter, &look)
-            };
-            columns.into_iter().map(with_width).collect()
+        // Without cells, the table has no titles either.
+        let look = Look { width: COLUMNS, ..*look };
+        let columns = if pairs.is_empty() {
+            Vec::new()
+        } else {
+            comparison_columns(&pairs, &versus.side.letter, &look)
         };
+        let columns = columns.into_iter().map(with_width).collect();
         let cells = order.iter().enumerate().map(|(row, cell)| Row::Cell { row, cell: *cell });
         let rows = breaks
             .iter()
@@ -131,7 +158,7 @@ impl Sheet {
             .flat_map(|(apart, cell)| apart.then_some(Row::Gap).into_iter().chain([cell]))
             .collect();
         let common = axes::constants_of(&jobs, true);
-        Sheet { columns: [columns(WIDE_COLUMNS - 1), columns(WIDE_COLUMNS)], rows, common }
+        Sheet { columns, rows, common }
     }
 
     /// Returns the columns that fit `width`, each with its own width, and the gap between them.
@@ -139,8 +166,7 @@ impl Sheet {
         fn total(columns: &[&(Column, usize)], gap: usize) -> usize {
             columns.iter().map(|(_, width)| width + gap).sum::<usize>().saturating_sub(gap)
         }
-        let mut columns: Vec<&(Column, usize)> =
-            self.columns[usize::from(width >= WIDE_COLUMNS)].iter().collect();
+        let mut columns: Vec<&(Column, usize)> = self.columns.iter().collect();
         loop {
             if let Some(gap) = [2, 1].into_iter().find(|gap| total(&columns, *gap) <= width) {
                 return (columns, gap);

@@ -5,13 +5,14 @@
 //! | the loaded comparison, built off the drawing thread | [`data`] |
 //! | curves of several sessions | [`overlay`] |
 //! | what is shown | [`state`] |
-//! | keys and messages | [`update`] |
+//! | keys, mouse and messages | [`update`], [`mod@pointer`] |
 //! | positions of the parts | [`layout`] |
 //! | drawing | [`view`] |
 
 mod data;
 mod layout;
 mod overlay;
+mod pointer;
 mod state;
 mod update;
 mod view;
@@ -20,6 +21,7 @@ mod view;
 mod tests;
 
 pub use data::LoadedComparison;
+pub use pointer::{click, drag, is_over, wheel};
 pub use state::Compare;
-pub use update::{act, begin, handle_message, is_offered};
+pub use update::{act, begin, handle_message, is_offered, shows_chart};
 pub use view::draw;

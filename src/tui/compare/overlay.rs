@@ -3,6 +3,7 @@
 use crate::analysis::Axis;
 use crate::tui::curves::{self, Curve, Metric};
 use crate::tui::session_view::SessionView;
+use crate::tui::zoom::{self, Zoom};
 
 /// One curve of one session.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +23,10 @@ pub struct Overlay {
     pub cursor: usize,
     /// Index into [`Overlay::xs`] of the values in the legend; `None`: the peaks.
     pub at: Option<usize>,
+    /// First and last visible index into [`Overlay::xs`].
+    pub zoom: Zoom,
+    /// What was visible when the mouse began to drag.
+    pub held_zoom: Zoom,
 }
 
 impl Default for Overlay {
@@ -32,6 +37,8 @@ impl Default for Overlay {
             metric: Metric::default(),
             cursor: 0,
             at: None,
+            zoom: None,
+            held_zoom: None,
         }
     }
 }
@@ -51,7 +58,8 @@ impl Overlay {
         };
         let metric = [metric].iter().chain(Metric::ALL).copied().find(has).unwrap_or(metric);
         let each = |(session, shown): (usize, &SessionView)| {
-            curves::whole_names(&shown.session.plan.cells, &shown.results, axis, metric)
+            let cells = &shown.session.plan.cells;
+            curves::whole_names(cells, &shown.results, &shown.skipped, axis, metric)
                 .into_iter()
                 .map(move |curve| Line { session, curve })
                 .collect::<Vec<_>>()
@@ -70,7 +78,9 @@ impl Overlay {
         self.axis = axis;
         self.metric = metric;
         self.cursor = self.cursor.min(self.lines.len().saturating_sub(1));
-        self.at = self.at.filter(|at| *at < self.xs().len());
+        let places = self.xs().len();
+        self.at = self.at.filter(|at| *at < places);
+        self.zoom = self.zoom.filter(|(_, last)| *last < places);
     }
 
     /// Returns every x that has a measurement, ascending.
@@ -94,6 +104,32 @@ impl Overlay {
             (Some(at), false) => at.checked_sub(1),
             (None, _) => None,
         };
+        if let (Some(at), Some((first, last))) = (self.at, self.zoom)
+            && !(first..=last).contains(&at)
+        {
+            let by = at as isize - if at < first { first } else { last } as isize;
+            self.zoom = zoom::pan(self.zoom, count, by);
+        }
+    }
+
+    /// Shows this part of the axis; the read-out stays inside.
+    pub fn show_part(&mut self, zoom: Zoom) {
+        self.zoom = zoom;
+        if let (Some(at), Some((first, last))) = (&mut self.at, zoom) {
+            *at = (*at).clamp(first, last.max(first));
+        }
+    }
+
+    /// Returns the distance of two x values on the chart.
+    pub fn distance(&self, a: f64, b: f64) -> f64 {
+        if self.axis.is_log() { (a.log2() - b.log2()).abs() } else { (a - b).abs() }
+    }
+
+    /// Returns where an x value is along the whole axis, from 0 to 1.
+    pub fn share(&self, xs: &[f64], x: f64) -> f64 {
+        let (Some(first), Some(last)) = (xs.first(), xs.last()) else { return 0.0 };
+        let whole = self.distance(*first, *last);
+        if whole > 0.0 && whole.is_finite() { self.distance(*first, x) / whole } else { 0.0 }
     }
 
     /// Returns the value of a curve at `x`, or its peak if `None`.

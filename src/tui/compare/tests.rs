@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
 use super::{Compare, LoadedComparison};
 use crate::analysis::SavedRuns;
 use crate::report::Look;
@@ -122,6 +124,62 @@ fn each_of_several_is_held_against_the_baseline_and_any_can_become_it() {
 }
 
 #[test]
+fn sessions_of_one_name_are_told_apart_by_what_differs_in_their_time() {
+    let at = |created: &str| {
+        let session = changed(created, "", |_, _| {});
+        Session { created: created.into(), ..session }
+    };
+    let names = |times: [&str; 3]| {
+        let compared = compared(&times.map(at), false);
+        [0, 1, 2].map(|at| compared.name(at).to_string())
+    };
+    let label = "file · read,mmap";
+    assert_eq!(
+        names(["2026-11-20T09:30:11Z", "2026-11-21T09:30:11Z", "2026-11-22T09:30:11Z"]),
+        ["11-20", "11-21", "11-22"].map(|day| format!("{label} {day}"))
+    );
+    assert_eq!(
+        names(["2026-11-20T09:30:11Z", "2026-11-20T09:31:11Z", "2026-11-20T09:32:11Z"]),
+        ["09:30", "09:31", "09:32"].map(|time| format!("{label} {time}"))
+    );
+    assert_eq!(compared(&three(), false).name(1), "after");
+}
+
+#[test]
+fn too_few_trials_are_said_once_with_what_to_do() {
+    let [before, mut after, _] = three();
+    after.trials.retain(|trial| trial.round <= 2);
+    let picture = stage(&[before, after]).picture(120, 40);
+    assert!(!picture.contains("too few trials"), "{picture}");
+    assert!(picture.contains("fewer than 5 trials on one side"), "{picture}");
+    assert!(picture.contains("add trials to B: open it, then R refines it"), "{picture}");
+    assert!(!stage(&three()).picture(120, 40).contains("refines"));
+}
+
+#[test]
+fn bars_take_the_width_that_is_left_and_name_their_one() {
+    let stage = stage(&three());
+    let head =
+        |picture: &str| picture.lines().find(|line| line.contains(" 0.4")).unwrap().to_string();
+    let axis = |columns| {
+        let head = head(&stage.picture(columns, 40));
+        let from = head.find(" 0.4").unwrap() + 1;
+        head[from..].trim_end_matches(['│', ' ']).chars().count()
+    };
+    let (narrow, wide) = (axis(80), axis(120));
+    assert!(wide >= narrow + 20 && axis(200) == 61, "{narrow} {wide} {}", axis(200));
+    let picture = stage.picture(120, 40);
+    let head = picture.lines().position(|line| *line == head(&picture)).unwrap();
+    let lines: Vec<&str> = picture.lines().collect();
+    let column = |line: &str, sign: &str| {
+        line.rfind(sign).map(|at| line[..at].chars().count()).unwrap_or_default()
+    };
+    let one = column(lines[head], " 1 ") + 1;
+    let unity: Vec<char> = lines[head + 1].chars().collect();
+    assert!(['│', '─', '●'].contains(&unity[one]), "{picture}");
+}
+
+#[test]
 fn words_and_curves_are_a_key_away_and_back() {
     let mut stage = stage(&three());
     stage.keys("l< >");
@@ -164,6 +222,40 @@ fn words_and_curves_are_a_key_away_and_back() {
     stage.keys("o");
     assert!(stage.picture(120, 40).contains("What differs"));
     assert_eq!(stage.keys("<enter>").take(), [Effect::Open("c".into())]);
+}
+
+#[test]
+fn the_mouse_reads_zooms_and_pans_the_curves() {
+    let mut stage = stage(&three());
+    stage.tell(Msg::Resize(120, 40)).keys("v");
+    let mouse = |stage: &mut Stage, kind, column, row| {
+        let modifiers = KeyModifiers::NONE;
+        stage.tell(Msg::Mouse(MouseEvent { kind, column, row, modifiers })).picture(120, 40)
+    };
+    let mut seen = Vec::new();
+    for column in (0..70).step_by(3) {
+        for row in (2..36).step_by(2) {
+            let picture = mouse(&mut stage, MouseEventKind::Moved, column, row);
+            seen.extend(["A mmap warm  1 MiB  ", "B mmap warm  1 MiB  "].map(|said| {
+                let line = picture.lines().find(|line| line.contains(said));
+                line.is_some_and(|line| line.contains("iB/s") && line.contains(", cache 100 %"))
+            }));
+        }
+    }
+    assert!(seen.contains(&true), "{}", stage.picture(120, 40));
+    mouse(&mut stage, MouseEventKind::ScrollUp, 60, 10);
+    let zoomed = compare(&stage).overlay.zoom.unwrap();
+    stage.keys("{{{{");
+    assert_eq!(compare(&stage).overlay.zoom.unwrap().0, 0);
+    let left = MouseButton::Left;
+    mouse(&mut stage, MouseEventKind::Down(left), 60, 10);
+    mouse(&mut stage, MouseEventKind::Drag(left), 0, 12);
+    mouse(&mut stage, MouseEventKind::Up(left), 0, 12);
+    assert_eq!(compare(&stage).overlay.zoom, Some(zoomed));
+    stage.keys("0");
+    assert_eq!(compare(&stage).overlay.zoom, None);
+    stage.keys("++--");
+    assert_eq!(compare(&stage).overlay.zoom, None);
 }
 
 #[test]

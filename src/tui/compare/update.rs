@@ -12,6 +12,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::theme::Look;
+use crate::tui::zoom;
 
 /// Compares sessions with the first of them.
 pub fn begin(compare: &mut Compare, look: &Look, requested: Vec<String>) -> Vec<Effect> {
@@ -112,6 +113,18 @@ fn in_chart(compare: &mut Compare, action: Action) {
         Action::Top => overlay.cursor = 0,
         Action::Bottom => overlay.cursor = last,
         Action::Left | Action::Right => overlay.left_right(action == Action::Right),
+        Action::ZoomIn | Action::ZoomOut => {
+            let places = overlay.xs().len();
+            let place = overlay.at.unwrap_or(places / 2);
+            let part = zoom::zoom_at(overlay.zoom, places, place, action == Action::ZoomIn);
+            overlay.show_part(part);
+        }
+        Action::ZoomReset => overlay.zoom = None,
+        Action::PanLeft | Action::PanRight => {
+            let by = zoom::half(overlay.zoom);
+            let by = if action == Action::PanLeft { -by } else { by };
+            overlay.show_part(zoom::pan(overlay.zoom, overlay.xs().len(), by));
+        }
         Action::LogAxis => {
             let metric = overlay.metric;
             match compare.turned.iter().position(|own| *own == metric) {
@@ -161,12 +174,20 @@ fn comparison_text(got: &LoadedComparison, look: &report::Look) -> Option<String
     Some(report::comparison_text(comparison, look))
 }
 
+/// Returns whether the curves are shown in place of the cells.
+pub fn shows_chart(compare: &Compare) -> bool {
+    compare.view == View::Chart
+}
+
 /// Returns whether an action does something now.
 pub fn is_offered(compare: &Compare, action: Action) -> bool {
     let others = compare.got.as_ref().map_or(0, LoadedComparison::count_others);
     let chart = compare.view == View::Chart;
     match action {
-        Action::LogAxis => chart && others > 0,
+        Action::LogAxis | Action::ZoomIn => chart && others > 0,
+        Action::ZoomOut | Action::ZoomReset | Action::PanLeft | Action::PanRight => {
+            chart && compare.overlay.zoom.is_some()
+        }
         Action::Toggle => !chart && others > 0,
         Action::Table | Action::Baseline | Action::Copy | Action::Export | Action::Enter => {
             others > 0

@@ -10,7 +10,8 @@ fn stage() -> Stage {
     let mut stage = Stage::new();
     stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
     stage.take();
-    stage.keys("e");
+    // At a glance begins with the format of its own.
+    stage.keys("be");
     stage
 }
 
@@ -51,6 +52,19 @@ fn every_format_is_offered_and_the_name_has_its_extension() {
     }
     stage.keys("g<tab><ctrl-u>mine.dat<tab><tab>j");
     assert_eq!(form(&stage).path.value(), "mine.dat", "what was typed stays");
+}
+
+#[test]
+fn a_session_without_a_name_gives_its_files_its_id() {
+    let mut stage = Stage::new();
+    let mut shown = testing::shown();
+    shown.session.name.clear();
+    stage.tell(Msg::Opened(Ok(Box::new(shown)))).keys("be");
+    assert_eq!(form(&stage).path.value(), "20261121-093011-ubuntu-iso.txt");
+    let extensions: Vec<&str> = FORMATS.iter().map(|format| format.extension).collect();
+    for one in &extensions {
+        assert_eq!(extensions.iter().filter(|other| *other == one).count(), 1, "{one}");
+    }
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl MarkedSession {
         let values = analysis::probes(session).into_iter().filter_map(value).collect();
         MarkedSession {
             id: session.id.clone(),
-            name: session_name::of_session(session).into(),
+            name: session_name::of_session(session),
             about,
             values,
         }

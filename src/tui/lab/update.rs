@@ -142,8 +142,10 @@ fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
     let has_file = data.path.is_some();
     match action {
         Action::Export => {
-            let name = session_name::of_session(&session).to_string();
-            ctx.popups.push(Popup::Export(Box::new(Form::session(What::Shown(session), &name))));
+            let name = session_name::of_session(&session);
+            let file = session_name::file_of(&session.name, &session.id);
+            let form = Form::session(What::Shown(session), &name, &file);
+            ctx.popups.push(Popup::Export(Box::new(form)));
         }
         Action::Mark => {
             let is_saved = has_file || session.reference.is_some();

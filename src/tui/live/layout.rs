@@ -1,4 +1,5 @@
-//! Pane layout. Panes without room are dropped in the order threads, latency, curve, system calls.
+//! Pane layout. Panes without room are dropped in the order threads, latency, curve, system calls;
+//! one thread has no pane.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -28,18 +29,24 @@ impl Places {
         }
     }
 
-    /// Charts over time at the left with threads and latency below; curve and Now at the right.
+    /// The trials at the left, with latency and threads or system calls below; curve and Now at the
+    /// right.
     fn roomy(area: Rect, threads: u32, warning_rows: &dyn Fn(u16) -> usize) -> Places {
         let [left, right] = columns(area);
         let wanted =
             u16::try_from(threads).unwrap_or(u16::MAX).saturating_add(2).min(area.height / 3);
         let bottom = (area.height / 4).clamp(8, 15).max(wanted);
         let [above, below] = rows(left, [Constraint::Min(0), Constraint::Length(bottom)]);
-        let [throughput, calls] = rows(above, [Constraint::Fill(3), Constraint::Fill(2)]);
-        // One thread needs little room.
-        let share = if threads > 1 { 42 } else { 33 };
-        let [threads, latency] =
-            Layout::horizontal([Constraint::Percentage(share), Constraint::Min(0)]).areas(below);
+        let (throughput, calls, threads, latency) = if threads > 1 {
+            let [throughput, calls] = rows(above, [Constraint::Fill(3), Constraint::Fill(2)]);
+            let [threads, latency] =
+                Layout::horizontal([Constraint::Percentage(42), Constraint::Min(0)]).areas(below);
+            (throughput, calls, Some(threads), latency)
+        } else {
+            let [calls, latency] =
+                Layout::horizontal([Constraint::Percentage(50), Constraint::Min(0)]).areas(below);
+            (above, calls, None, latency)
+        };
         let warnings = match warning_rows(right.width.saturating_sub(2)) {
             0 => 0,
             rows => (rows as u16).min(area.height / 5) + 2,
@@ -56,7 +63,7 @@ impl Places {
             calls: Some(calls),
             curve: Some(curve),
             latency: Some(latency),
-            threads: Some(threads),
+            threads,
             warnings: (warnings > 0).then_some(found),
         }
     }
@@ -107,15 +114,20 @@ mod tests {
 
     #[test]
     fn panes_go_by_their_need() {
-        fn has(columns: u16, rows: u16) -> [bool; 5] {
-            let places = Places::new(Rect::new(0, 1, columns, rows - 2), 4, &|_| 3);
+        fn has_with(threads: u32, columns: u16, rows: u16) -> [bool; 5] {
+            let places = Places::new(Rect::new(0, 1, columns, rows - 2), threads, &|_| 3);
             [places.calls, places.curve, places.latency, places.threads, places.warnings]
                 .map(|pane| pane.is_some())
         }
+        let has = |columns, rows| has_with(2, columns, rows);
         assert_eq!(has(60, 16), [true, false, false, false, false]);
         assert_eq!(has(80, 24), [true, true, false, false, false]);
         assert_eq!(has(120, 40), [true; 5]);
         assert_eq!(has(200, 60), [true; 5]);
+        // The bar of one thread would always be full.
+        assert_eq!(has_with(1, 120, 40), [true, true, true, false, true]);
+        let strip = |threads| Places::new(Rect::new(0, 1, 120, 38), threads, &|_| 0).throughput;
+        assert!(strip(1).height > strip(2).height);
     }
 
     #[test]

@@ -4,15 +4,16 @@
 //! |---|---|
 //! | the run, its clock and pending requests | [`run`], [`step`] |
 //! | a replay: a run paced by the clock of the screen, and its keys | [`replay`], [`replay_keys`] |
-//! | the drawn run | [`run_view`], with [`series`], [`cell_progress`], [`run_warnings`] |
-//! | the time window, and axes that do not jump | [`window`] |
+//! | the drawn run | [`run_view`], with [`series`], [`phases`], [`counter`], [`run_warnings`] |
+//! | the trials as bars, how many of them, and their axis | [`strip`], [`window`] |
 //! | the state of the screen | [`state`] |
 //! | key and message handlers | [`update`] |
 //! | pane layout | [`layout`] |
 //! | drawing | [`view`] |
 
-mod cell_progress;
+mod counter;
 mod layout;
+mod phases;
 mod replay;
 mod replay_keys;
 mod run;
@@ -21,6 +22,7 @@ mod run_warnings;
 mod series;
 mod state;
 mod step;
+mod strip;
 mod update;
 mod view;
 mod window;
@@ -28,6 +30,7 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub use counter::Counter;
 pub use replay_keys::{begin_replay, click, end_replay};
 pub use state::Live;
 pub use update::{act, begin, end, handle_message, resume, stop, suspend, tick};

@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use super::run::Run;
-use super::window::Zoom;
 use crate::session::Timeline;
 use crate::tui::replayed::{ReplayInput, Replayed, Speed};
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
-use crate::units::Rates;
 
 /// States that are kept to go back to: going back repeats at most this part of a replay.
 const MAX_CHECKPOINTS: usize = 16;
@@ -64,10 +62,6 @@ impl Replay {
         &self.run
     }
 
-    pub fn run_mut(&mut self) -> &mut Run {
-        &mut self.run
-    }
-
     /// Returns the time of the run that is shown, and of its end.
     pub fn times(&self) -> (Duration, Duration) {
         (self.at, self.timeline.length())
@@ -84,9 +78,9 @@ impl Replay {
     }
 
     /// Returns the name of the session.
-    pub fn name(&self) -> &str {
+    pub fn name(&self) -> String {
         match self.of {
-            Replayed::Demo => "example",
+            Replayed::Demo => "example".into(),
             Replayed::Kept(_) => self.shown.display_name(),
         }
     }
@@ -139,8 +133,6 @@ impl Replay {
             self.go_back(to);
         }
         self.go_to(to);
-        // The axes may jump, as the time does.
-        self.run.view.axes = Default::default();
     }
 
     /// Restores the last state before `to`.
@@ -161,16 +153,11 @@ impl Replay {
             self.run.handle_event(time, event);
             self.next += 1;
             let is_new = self.checkpoints.last().is_none_or(|(last, _)| *last < self.next);
-            if self.next % stride == 0 && is_new {
+            if self.next.is_multiple_of(stride) && is_new {
                 self.checkpoints.push((self.next, self.run.clone()));
             }
         }
         self.run.show_at(self.at);
-    }
-
-    /// Fits the axes to what the window shows.
-    pub fn settle(&mut self, zoom: Zoom, rates: Rates) {
-        self.run.view.settle(zoom, rates);
     }
 }
 

@@ -35,13 +35,12 @@ pub fn end_replay(live: &mut Live) -> Option<Replay> {
 
 /// Follows the clock while the replay is seen.
 pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
-    let Live { replay: Some(replay), zoom, .. } = live else { return Vec::new() };
+    let Live { replay: Some(replay), .. } = live else { return Vec::new() };
     if ctx.screen != Screen::Live {
         replay.wait(ctx.now);
         return Vec::new();
     }
     replay.advance(ctx.now);
-    replay.settle(*zoom, ctx.look.unit);
     if replay.is_over() {
         ctx.request(Request::EndReplay { shows_results: true });
     }
@@ -50,7 +49,7 @@ pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
 
 /// Does an action of a replay; `None`: it has no other meaning in a replay.
 pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
-    let Live { replay: Some(replay), zoom, .. } = live else { return None };
+    let Live { replay: Some(replay), .. } = live else { return None };
     // The time until the key counts at the speed before it.
     replay.advance(ctx.now);
     match action {
@@ -67,7 +66,6 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Option<Vec<Eff
         Action::Skip | Action::Freeze => {}
         _ => return None,
     }
-    replay.settle(*zoom, ctx.look.unit);
     if replay.is_over() && action != Action::Back {
         ctx.request(Request::EndReplay { shows_results: true });
     }
@@ -76,11 +74,10 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Option<Vec<Eff
 
 /// Handles a click: on the bar of a replay it goes there.
 pub fn click(live: &mut Live, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
-    let Live { replay: Some(replay), zoom, .. } = live else { return Vec::new() };
+    let Live { replay: Some(replay), .. } = live else { return Vec::new() };
     let Some(share) = view::share_at(ctx.look, replay, body, at) else { return Vec::new() };
     replay.wait(ctx.now);
     replay.seek_share(share);
-    replay.settle(*zoom, ctx.look.unit);
     if replay.is_over() {
         ctx.request(Request::EndReplay { shows_results: true });
     }

@@ -14,6 +14,7 @@ use crate::plan::Plan;
 use crate::record::{Event, Latency, Phase, Progress, Severity, Trial};
 use crate::session::Session;
 use crate::tui::curves;
+use crate::tui::session_view::SessionView;
 
 /// The run time, without pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -64,6 +65,10 @@ pub struct Run {
     pub skipping: Option<Step>,
     /// A probe was measured since the last query.
     pub has_new_probes: bool,
+    /// When Results last took the session, and how many trials it had.
+    taken: Option<(Duration, usize)>,
+    /// Cells of probes that have a figure.
+    known_probes: BTreeSet<u32>,
     /// One per cell of the plan, so that colours and markers stay as they are.
     results: Vec<CellResult>,
     /// Per cell, the number of trials in its result.
@@ -74,8 +79,8 @@ pub struct Run {
     pending: Option<(Arc<Trial>, Option<Arc<Latency>>)>,
     /// When the picture was last updated.
     refreshed_at: Option<Duration>,
-    /// Percent and step in the window title.
-    pub shown_title: Option<(u32, Option<Step>)>,
+    /// The percentage in the title of the terminal.
+    pub shown_percent: Option<u32>,
 }
 
 impl Run {
@@ -97,13 +102,15 @@ impl Run {
             suspended: Suspension::No,
             skipping: None,
             has_new_probes: false,
+            taken: None,
+            known_probes: BTreeSet::new(),
             results: empty_results(plan),
             counted_trials: vec![0; plan.cells.len()],
             stale: BTreeSet::new(),
             pending: None,
             refreshed_at: None,
             view: RunView::new(Arc::clone(plan)),
-            shown_title: None,
+            shown_percent: None,
         }
     }
 
@@ -134,7 +141,13 @@ impl Run {
                 }
             }
             Event::Picked { pick } => self.view.warnings.add_note(Severity::Note, pick.why.clone()),
-            Event::Probe { .. } | Event::Findings { .. } => self.has_new_probes = true,
+            Event::Probe { trial } => {
+                self.has_new_probes = true;
+                if self.known_probes.insert(trial.cell) {
+                    self.view.known += 1;
+                }
+            }
+            Event::Findings { .. } => self.has_new_probes = true,
             Event::Note { text } => self.view.warnings.add_note(Severity::Note, text),
             _ => {}
         }
@@ -176,9 +189,30 @@ impl Run {
         self.view.finish_trial(trial);
         self.pending = Some((Arc::clone(trial), latency));
         if first {
-            self.view.measured += 1;
+            self.view.known += 1;
             self.show_last(true);
         }
+    }
+
+    /// Returns the session so far, if it has grown by so much since the last time that it is worth
+    /// the work: once a second at most, and by a twentieth.
+    pub fn take_growth(&mut self, now: Duration) -> Option<SessionView> {
+        let trials = self.session.trials.len();
+        if let Some((at, known)) = self.taken
+            && (now.saturating_sub(at) < GROWTH_INTERVAL || trials < known + 1 + known / 20)
+        {
+            return None;
+        }
+        if trials == 0 {
+            return None;
+        }
+        self.taken = Some((now, trials));
+        let mut view = SessionView::new(self.session.clone(), None);
+        let planned = view.session.plan.skipped.len();
+        for missing in view.skipped.iter_mut().skip(planned) {
+            missing.reason = "not measured yet".into();
+        }
+        Some(view)
     }
 
     fn show_last(&mut self, first: bool) {
@@ -225,15 +259,20 @@ impl Run {
             self.stale.remove(cell);
         }
         if !due.is_empty() {
+            // What is not measured yet is no gap: a curve grows between its points.
             self.view.curves = curves::curves(
                 &self.view.plan.cells,
                 &self.results,
+                &[],
                 self.view.axis,
                 self.view.metric(),
             );
         }
     }
 }
+
+/// The least time between two pictures of the results so far.
+const GROWTH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The picture is not updated more often than it is drawn.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(90);

@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::cell_progress::CellProgress;
+use super::counter::Counter;
+use super::phases::Phases;
 use super::run_warnings::RunWarnings;
 use super::series::{Measure, Series, per_second};
 use super::step::Step;
-use super::window::{Axes, Zoom};
+use super::window;
 use crate::analysis::{Axis, Bounds, Sign, Signs};
 use crate::engine;
 use crate::engine::moves_data;
@@ -16,7 +17,6 @@ use crate::record::{
     End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict,
 };
 use crate::tui::curves::{self, Curve, Expected, Metric};
-use crate::units::Rates;
 
 /// The last trial, with the figures that only a finished trial has.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +36,8 @@ pub struct LastTrial {
 /// The work of each lane in the last second of the current trial.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recent {
+    /// The cell of the trial.
+    pub cell: Option<u32>,
     samples: VecDeque<(u64, Vec<LaneSample>)>,
     /// The trial is running; otherwise these are the last values of the previous one.
     pub fresh: bool,
@@ -45,7 +47,8 @@ pub struct Recent {
 const RECENT_SAMPLES: usize = 10;
 
 impl Recent {
-    fn push(&mut self, sample: &Sample, lanes: Vec<LaneSample>) {
+    fn push(&mut self, cell: u32, sample: &Sample, lanes: Vec<LaneSample>) {
+        self.cell = Some(cell);
         if !self.fresh
             || self.samples.front().is_some_and(|(_, previous)| previous.len() != lanes.len())
         {
@@ -88,26 +91,29 @@ pub struct RunView {
     /// Seconds of the run, without pauses.
     pub now: f64,
     pub series: Series,
-    pub axes: Axes,
+    pub phases: Phases,
     pub axis: Axis,
     pub curves: Vec<Curve>,
     /// Estimates, available once the ceilings of the machine are known.
     pub expected: Vec<Expected>,
     /// Bytes per second that machine and disk reach at most, by name.
     pub ceilings: Vec<(&'static str, f64)>,
-    /// Cells that have a result.
-    pub measured: usize,
+    /// Cells that have a result, of jobs and of probes.
+    pub known: usize,
+    /// Finished trials of all cells.
+    pub trials: u64,
     pub progress: Option<Progress>,
     /// When it was reported.
     progress_at: f64,
-    pub cell_progress: CellProgress,
+    /// The largest completed share that was shown: a step that is repeated takes nothing back.
+    reached: f64,
     pub recent: Recent,
     pub last: Option<LastTrial>,
     pub warnings: RunWarnings,
     /// Samples that did not reach the screen.
     pub dropped: u64,
     /// Why the run ended, once it has.
-    pub outcome: Option<&'static str>,
+    pub outcome: Option<End>,
 }
 
 impl RunView {
@@ -119,15 +125,16 @@ impl RunView {
             target: crate::tui::session_view::describe_targets(&plan),
             now: 0.0,
             series: Series::default(),
-            axes: Axes::default(),
+            phases: Phases::default(),
             axis,
             curves: Vec::new(),
             expected: Vec::new(),
             ceilings: Vec::new(),
-            measured: 0,
+            known: 0,
+            trials: 0,
             progress: None,
             progress_at: 0.0,
-            cell_progress: CellProgress::new(&plan),
+            reached: 0.0,
             recent: Recent::default(),
             last: None,
             warnings: RunWarnings::default(),
@@ -186,19 +193,32 @@ impl RunView {
     }
 
     /// Returns the completed share (0 to 1) and the seconds left, extrapolated from the last
-    /// report.
+    /// report. The share never falls, whatever a report says.
     pub fn estimate_progress(&self) -> Option<(f64, f64)> {
         let progress = self.progress?;
         let estimated = progress.left as f64 / 1e9;
         let left = (estimated - (self.now - self.progress_at).max(0.0)).max(0.0);
         let rest = 1.0 - progress.share.clamp(0.0, 1.0);
         let share = if estimated > 0.0 { 1.0 - rest * left / estimated } else { progress.share };
-        Some((share.clamp(0.0, 1.0), left))
+        Some((share.max(self.reached).clamp(0.0, 1.0), left))
     }
 
-    /// Returns the completed share in whole percent.
-    pub fn percent(&self) -> Option<u32> {
-        self.estimate_progress().map(|(share, _)| (share * 100.0 + 1e-6) as u32)
+    /// Returns how far the run is.
+    pub fn counter(&self) -> Counter {
+        let estimate = self.estimate_progress();
+        let is_trial = self.outcome.is_none() && self.cell().is_some();
+        Counter {
+            trial: self.trials + u64::from(is_trial),
+            known: self.known,
+            cells: self.plan.cells.len() + self.plan.probes.len(),
+            share: estimate.map_or(0.0, |(share, _)| share),
+            left: estimate.map(|(_, left)| left).filter(|_| self.outcome.is_none()),
+        }
+    }
+
+    /// Returns whether the spread of the rates so far needs a logarithmic axis.
+    pub fn needs_log(&self) -> bool {
+        window::needs_log(self.series.extremes(self.measure()))
     }
 
     /// Returns the seconds the step has run without a sample.
@@ -207,31 +227,46 @@ impl RunView {
     }
 
     pub fn apply_progress(&mut self, progress: Progress) {
-        self.series.end_piece();
+        self.phases.begin(progress.phase, self.now, self.series.reached() as f64 / 1e9);
+        if progress.phase == Phase::Pause {
+            // It will be repeated in full.
+            self.series.discard_trial();
+        }
+        self.series.end_trial();
         if Some((progress.cell, progress.phase)) != self.progress.map(|p| (p.cell, p.phase)) {
             self.recent.fresh = false;
         }
-        self.cell_progress.update(&self.plan, &progress);
+        self.reached = self.estimate_progress().map_or(0.0, |(share, _)| share);
         self.progress = Some(progress);
         self.progress_at = self.now;
     }
 
     pub fn push_sample(&mut self, cell: u32, sample: &Sample, lanes: Vec<LaneSample>) {
-        self.series.push(self.now, sample, self.hue(cell));
-        self.recent.push(sample, lanes);
+        self.series.push(sample, cell);
+        self.recent.push(cell, sample, lanes);
     }
 
     /// Ends the current trial.
     pub fn finish_trial(&mut self, trial: &Trial) {
+        let Trial { nanos, bytes, ops, syscalls, .. } = *trial;
         if !self.series.is_open() {
             // Too short for a sample, or all samples were dropped.
-            let Trial { nanos, bytes, ops, syscalls, .. } = *trial;
             let sample =
                 Sample { at: nanos, nanos, bytes, ops, syscalls: syscalls.get().unwrap_or(0) };
-            self.series.push(self.now, &sample, self.hue(trial.cell));
+            self.series.push(&sample, trial.cell);
         }
-        self.series.end_piece();
+        self.series.end_trial();
+        self.phases.end_trial(self.now, nanos as f64 / 1e9);
+        self.trials += 1;
         self.recent.fresh = false;
+    }
+
+    /// Returns what the time went to, up to now.
+    pub fn spent(&self) -> Phases {
+        match self.outcome {
+            Some(_) => self.phases.clone(),
+            None => self.phases.until(self.now, self.series.reached() as f64 / 1e9),
+        }
     }
 
     /// Shows the last trial; `first`: it is the first of its cell, so its verdict is applied.
@@ -284,22 +319,31 @@ impl RunView {
             Some(End::Finished | End::Goal | End::Budget) => 1.0,
             _ => self.estimate_progress().map_or(0.0, |(share, _)| share),
         };
-        self.outcome = Some(match end {
-            Some(End::Finished) => "finished",
-            Some(End::Budget) => "finished: the time budget is used up",
-            Some(End::Goal) => "finished: every interval is narrow enough",
-            Some(End::Interrupted) => "stopped before the end",
-            Some(End::Failed) | None => "failed before the end",
-        });
+        self.phases = self.spent();
+        self.outcome = end.or(Some(End::Failed));
         if let Some(progress) = &mut self.progress {
             (progress.share, progress.left) = (share, 0);
         }
         self.recent.fresh = false;
     }
 
-    /// Fits the axes to the current time and window.
-    pub fn settle(&mut self, zoom: Zoom, rates: Rates) {
-        let measure = self.measure();
-        self.axes.settle(&self.series, measure, zoom, self.now, rates);
+    /// Returns in a word why the run ended, once it has.
+    pub fn describe_end_briefly(&self) -> Option<&'static str> {
+        Some(match self.outcome? {
+            End::Finished | End::Goal | End::Budget => "done",
+            End::Interrupted => "stopped",
+            End::Failed => "failed",
+        })
+    }
+
+    /// Returns why the run ended, once it has.
+    pub fn describe_end(&self) -> Option<&'static str> {
+        Some(match self.outcome? {
+            End::Finished => "done",
+            End::Budget => "done: the time budget is used up",
+            End::Goal => "done: every interval is narrow enough",
+            End::Interrupted => "stopped before the end",
+            End::Failed => "failed before the end",
+        })
     }
 }

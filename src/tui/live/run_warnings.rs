@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::analysis::brief_words;
 use crate::record::{Severity, Verdict};
 
 /// Warnings that more trials may clear: not worth showing during the run.
@@ -17,6 +18,8 @@ pub struct Finding {
     pub severity: Severity,
     /// The message for the first cell that has it.
     pub message: String,
+    /// The same in a few words.
+    pub words: String,
     pub cells: BTreeSet<u32>,
 }
 
@@ -49,6 +52,7 @@ impl RunWarnings {
                 Some(finding) => {
                     if finding.cells.is_empty() {
                         finding.message.clone_from(&warning.message);
+                        finding.words = brief_words(warning);
                     }
                     finding.severity = if finding.cells.is_empty() {
                         warning.severity
@@ -61,6 +65,7 @@ impl RunWarnings {
                     id: warning.id.to_string(),
                     severity: warning.severity,
                     message: warning.message.clone(),
+                    words: brief_words(warning),
                     cells: BTreeSet::from([cell]),
                 }),
             }
@@ -72,7 +77,9 @@ impl RunWarnings {
     /// Adds a failure or a note of the engine, unless it is already listed.
     pub fn add_note(&mut self, severity: Severity, message: String) {
         if self.0.len() < MAX_FINDINGS && !self.0.iter().any(|finding| finding.message == message) {
-            self.0.push(Finding { id: String::new(), severity, message, cells: BTreeSet::new() });
+            let words = message.clone();
+            let (id, cells) = (String::new(), BTreeSet::new());
+            self.0.push(Finding { id, severity, message, words, cells });
             self.sort();
         }
     }

@@ -1,38 +1,28 @@
-//! Work over the time of the run, in bounded memory, with gaps where nothing was measured.
+//! What was measured, trial after trial, in bounded memory.
 
 use crate::record::Sample;
-use crate::stats::merge_neighbours;
 use crate::tui::curves::Metric;
 
 /// Limit on kept slices.
 pub const MAX_SLICES: usize = 2400;
-/// Seconds at the end that keep full resolution: what a short window shows.
-const FINE_SECONDS: f64 = 60.0;
-/// Resolution of the time before that, in slices: more than the dots of any screen.
-const COARSE_SLICES: f64 = 600.0;
+/// The last trials, which keep their samples as long as there is room.
+const FINE_TRIALS: u32 = 64;
 
-/// The work done in one stretch of time.
+/// The work of a stretch of a trial, of a whole one, or of several.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slice {
-    /// Seconds of the run.
-    pub from: f64,
-    pub to: f64,
     /// Measured time within it.
     pub nanos: u64,
     pub bytes: u64,
     pub ops: u64,
     pub syscalls: u64,
-    /// The slowest and the fastest rate among the merged slices.
-    pub bytes_range: (f64, f64),
-    pub ops_range: (f64, f64),
-    pub syscalls_range: (f64, f64),
-    /// The uninterrupted piece of measuring it belongs to.
-    pub piece: u32,
-    /// The backend's colour; `None` where several were merged.
-    pub hue: Option<usize>,
+    /// The trial it belongs to, counted from 1; of several the last.
+    pub trial: u32,
+    /// The cell; `None` where trials of several were merged.
+    pub cell: Option<u32>,
 }
 
-/// The quantity that a chart over time shows.
+/// The quantity that a chart of the trials shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     Bytes,
@@ -51,33 +41,31 @@ impl Measure {
     }
 }
 
+/// In the order of [`Series::extremes`].
+const MEASURES: [Measure; 3] = [Measure::Bytes, Measure::Operations, Measure::SystemCalls];
+
 impl Slice {
-    /// Returns the rate per second of measured time, and its extremes.
-    pub fn rate(&self, measure: Measure) -> (f64, (f64, f64)) {
-        let (amount, range) = match measure {
-            Measure::Bytes => (self.bytes, self.bytes_range),
-            Measure::Operations => (self.ops, self.ops_range),
-            Measure::SystemCalls => (self.syscalls, self.syscalls_range),
-        };
-        (per_second(amount, self.nanos), range)
+    pub fn amount(&self, measure: Measure) -> u64 {
+        match measure {
+            Measure::Bytes => self.bytes,
+            Measure::Operations => self.ops,
+            Measure::SystemCalls => self.syscalls,
+        }
+    }
+
+    /// Returns the rate per second of measured time.
+    pub fn rate(&self, measure: Measure) -> f64 {
+        per_second(self.amount(measure), self.nanos)
     }
 
     fn merge_with(&self, next: &Slice) -> Slice {
-        fn wider(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
-            (a.0.min(b.0), a.1.max(b.1))
-        }
         Slice {
-            from: self.from,
-            to: next.to,
             nanos: self.nanos.saturating_add(next.nanos),
             bytes: self.bytes.saturating_add(next.bytes),
             ops: self.ops.saturating_add(next.ops),
             syscalls: self.syscalls.saturating_add(next.syscalls),
-            bytes_range: wider(self.bytes_range, next.bytes_range),
-            ops_range: wider(self.ops_range, next.ops_range),
-            syscalls_range: wider(self.syscalls_range, next.syscalls_range),
-            piece: next.piece,
-            hue: self.hue.filter(|hue| Some(*hue) == next.hue),
+            trial: next.trial,
+            cell: self.cell.filter(|cell| Some(*cell) == next.cell),
         }
     }
 }
@@ -87,100 +75,141 @@ pub fn per_second(amount: u64, nanos: u64) -> f64 {
     if nanos == 0 { 0.0 } else { amount as f64 * 1e9 / nanos as f64 }
 }
 
-/// The piece of measuring in progress.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct OpenPiece {
-    /// When it began, seconds of the run.
-    origin: f64,
-    /// How far samples reach, nanoseconds since then.
-    reached: u64,
+/// The lowest and the highest rate that was seen, for the ends of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Extremes {
+    /// Of whole trials, above 0; `None` before the first.
+    pub low: Option<f64>,
+    pub high: f64,
+}
+
+impl Extremes {
+    /// Adds the rate of a whole trial.
+    fn add(&mut self, rate: f64) {
+        if rate.is_finite() && rate > 0.0 {
+            self.low = Some(self.low.map_or(rate, |low| low.min(rate)));
+            self.high = self.high.max(rate);
+        }
+    }
+
+    /// Adds the rate of a sample: a moment without progress must not set the axis.
+    fn add_sample(&mut self, rate: f64) {
+        if rate.is_finite() {
+            self.high = self.high.max(rate);
+        }
+    }
+
+    /// Returns how many times the lowest the highest is.
+    pub fn ratio(&self) -> f64 {
+        self.low.map_or(1.0, |low| self.high / low)
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
     slices: Vec<Slice>,
-    pieces: u32,
-    open: Option<OpenPiece>,
+    trials: u32,
+    /// How far the samples of the current trial reach, nanoseconds from its start.
+    reached: Option<u64>,
+    /// Of the whole run: bytes, operations, system calls.
+    extremes: [Extremes; 3],
 }
 
 impl Series {
-    /// Ends the current piece: a gap until the next sample.
-    pub fn end_piece(&mut self) {
-        self.open = None;
-    }
-
-    /// Returns whether the current piece has samples.
-    pub fn is_open(&self) -> bool {
-        self.open.is_some()
-    }
-
-    /// Adds a sample that arrived at `now`, seconds of the run.
-    pub fn push(&mut self, now: f64, sample: &Sample, hue: usize) {
-        let begin = sample.at.saturating_sub(sample.nanos);
-        // A repeated trial starts over, and dropped samples leave a gap.
-        let continued = self.open.filter(|open| {
-            sample.at > open.reached && begin <= open.reached.saturating_add(1_000_000)
-        });
-        let origin = continued.map_or(now - sample.at as f64 / 1e9, |open| open.origin);
-        if continued.is_none() {
-            self.pieces = self.pieces.wrapping_add(1);
+    /// Ends the current trial.
+    pub fn end_trial(&mut self) {
+        if self.reached.take().is_none() {
+            return;
         }
-        self.open = Some(OpenPiece { origin, reached: sample.at });
-        let after = self.slices.last().map_or(0.0, |slice| slice.to);
-        let from = (origin + begin as f64 / 1e9).max(after);
-        let to = (origin + sample.at as f64 / 1e9).max(from);
-        let range =
-            |amount: u64| (per_second(amount, sample.nanos), per_second(amount, sample.nanos));
-        self.slices.push(Slice {
-            from,
-            to,
-            nanos: sample.nanos,
-            bytes: sample.bytes,
-            ops: sample.ops,
-            syscalls: sample.syscalls,
-            bytes_range: range(sample.bytes),
-            ops_range: range(sample.ops),
-            syscalls_range: range(sample.syscalls),
-            piece: self.pieces,
-            hue: Some(hue),
-        });
+        let trial = self.slices.iter().rev().take_while(|slice| slice.trial == self.trials);
+        let Some(whole) = trial.copied().reduce(|next, slice| slice.merge_with(&next)) else {
+            return;
+        };
+        for (measure, extremes) in MEASURES.iter().zip(&mut self.extremes) {
+            extremes.add(whole.rate(*measure));
+        }
+    }
+
+    /// Removes the current trial, which will be repeated in full.
+    pub fn discard_trial(&mut self) {
+        if self.reached.take().is_some() {
+            let trial = self.trials;
+            self.slices.retain(|slice| slice.trial != trial);
+            self.trials -= 1;
+        }
+    }
+
+    /// Returns whether the current trial has samples.
+    pub fn is_open(&self) -> bool {
+        self.reached.is_some()
+    }
+
+    /// Returns how far the samples of the current trial reach, in nanoseconds.
+    pub fn reached(&self) -> u64 {
+        self.reached.unwrap_or(0)
+    }
+
+    /// Adds a sample of a cell.
+    pub fn push(&mut self, sample: &Sample, cell: u32) {
+        // A repeated trial starts over.
+        if self.reached.is_none_or(|reached| sample.at <= reached) {
+            self.trials = self.trials.saturating_add(1);
+        }
+        self.reached = Some(sample.at);
+        let Sample { nanos, bytes, ops, syscalls, .. } = *sample;
+        let slice = Slice { nanos, bytes, ops, syscalls, trial: self.trials, cell: Some(cell) };
+        for (measure, extremes) in MEASURES.iter().zip(&mut self.extremes) {
+            extremes.add_sample(slice.rate(*measure));
+        }
+        self.slices.push(slice);
         if self.slices.len() > MAX_SLICES {
             self.thin();
         }
     }
 
-    /// Merges old slices: neighbours of one piece first, so that gaps stay visible.
+    /// Makes room: samples become whole trials, the oldest first; then neighbours are merged.
     fn thin(&mut self) {
-        let end = self.slices.last().map_or(0.0, |slice| slice.to);
-        let max_width = end / COARSE_SLICES;
-        let is_old = |a: &Slice, b: &Slice| b.to < end - FINE_SECONDS && b.to - a.from <= max_width;
-        self.merge(|a, b| a.piece == b.piece && is_old(a, b));
-        if self.slices.len() > MAX_SLICES / 4 * 3 {
-            self.merge(is_old);
-        }
-        // Many samples in little time: the limit holds at the cost of resolution.
-        if self.slices.len() > MAX_SLICES / 8 * 7 {
-            merge_neighbours(&mut self.slices, MAX_SLICES / 2, Slice::merge_with);
-        }
-    }
-
-    fn merge(&mut self, can_merge: impl Fn(&Slice, &Slice) -> bool) {
+        let fine = self.trials.saturating_sub(FINE_TRIALS);
         self.slices.dedup_by(|next, kept| {
-            let fits = can_merge(kept, next);
+            let fits = kept.trial == next.trial && next.trial < fine;
             if fits {
                 *kept = kept.merge_with(next);
             }
             fits
         });
+        // Long trials: half the samples of each are enough.
+        if self.slices.len() > MAX_SLICES / 4 * 3 {
+            self.merge_pairs(|a, b| a.trial == b.trial);
+        }
+        if self.slices.len() > MAX_SLICES / 4 * 3 {
+            self.merge_pairs(|_, b| b.trial < fine);
+        }
+        if self.slices.len() > MAX_SLICES / 8 * 7 {
+            self.merge_pairs(|_, _| true);
+        }
     }
 
-    /// Returns the slices that end after `from`.
-    pub fn slices_since(&self, from: f64) -> &[Slice] {
-        &self.slices[self.slices.partition_point(|slice| slice.to < from)..]
+    fn merge_pairs(&mut self, can_merge: impl Fn(&Slice, &Slice) -> bool) {
+        let mut is_merged = false;
+        self.slices.dedup_by(|next, kept| {
+            is_merged = !is_merged && can_merge(kept, next);
+            if is_merged {
+                *kept = kept.merge_with(next);
+            }
+            is_merged
+        });
     }
 
-    /// Returns the largest rate after `from`.
-    pub fn peak(&self, from: f64, measure: Measure) -> f64 {
-        self.slices_since(from).iter().map(|slice| slice.rate(measure).1.1).fold(0.0, f64::max)
+    pub fn slices(&self) -> &[Slice] {
+        &self.slices
+    }
+
+    /// Returns the number of trials, with the current one.
+    pub fn trials(&self) -> u32 {
+        self.trials
+    }
+
+    pub fn extremes(&self, measure: Measure) -> Extremes {
+        self.extremes[measure as usize]
     }
 }

@@ -10,8 +10,9 @@ use super::window::Zoom;
 use crate::plan::Plan;
 use crate::session::Session;
 use crate::tui::context::RunStatus;
+use crate::tui::session_view::SessionView;
 use crate::tui::theme::Look;
-use crate::units;
+use crate::tui::warning_groups::{self, WarningGroup};
 
 /// A frozen picture of a run that continues.
 #[derive(Debug)]
@@ -30,18 +31,33 @@ pub struct Live {
     /// Why the run is not completely saved.
     pub unsaved: Option<String>,
     pub zoom: Zoom,
-    /// The curve has a logarithmic axis.
-    pub log: bool,
+    /// The first warning that is shown.
+    pub scroll: usize,
+    /// Whether values have a logarithmic axis; `None`: what fits them.
+    pub log: Option<bool>,
 }
 
 impl Live {
-    /// Creates the state before the first run; `log`: the curve has a logarithmic axis.
-    pub fn with_log_axis(log: bool) -> Live {
+    /// Creates the state before the first run; `log`: whether values have a logarithmic axis.
+    pub fn with_log_axis(log: Option<bool>) -> Live {
         Live { log, ..Live::default() }
+    }
+
+    /// Returns whether the values of the picture have a logarithmic axis.
+    pub fn is_log(&self) -> bool {
+        self.log.unwrap_or_else(|| self.run_view().is_some_and(RunView::needs_log))
     }
 
     pub fn is_running(&self) -> bool {
         self.run.is_some()
+    }
+
+    /// Returns the kinds of warnings of the run so far; `None` without a run.
+    pub fn warnings(&self) -> Option<Vec<WarningGroup>> {
+        let verdicts = &self.run.as_ref()?.session.verdicts;
+        let judged = || verdicts.iter().flatten();
+        let cells = judged().map(|verdict| verdict.warnings.as_slice());
+        Some(warning_groups::group(cells, judged().count(), false))
     }
 
     /// Returns the picture to draw.
@@ -62,35 +78,38 @@ impl Live {
         Some(RunStatus {
             plan: Arc::clone(&run.view.plan),
             probe: self.probe_index(),
-            state: self.describe(look),
-            progress: self.progress(),
+            request: self.describe_request(look),
+            is_paused: run.pausing && !run.stopping,
+            counter: run.view.counter(),
         })
     }
 
-    /// Describes the state for the header: `idle`, `running 17 of 54`.
-    pub fn describe(&self, look: &Look) -> String {
+    /// Describes the state for the header in at most `room` columns: `idle`, `paused`, or how far
+    /// the run is.
+    pub fn describe(&self, look: &Look, room: usize) -> String {
+        let Some(run) = &self.run else {
+            return self.replay.as_ref().map_or_else(|| "idle".into(), Replay::describe);
+        };
+        self.describe_request(look)
+            .unwrap_or_else(|| run.view.counter().describe(look.glyph(" · ", " - "), room))
+    }
+
+    /// Describes what was asked of the run and keeps it from going on; `None` while it goes on.
+    fn describe_request(&self, look: &Look) -> Option<String> {
+        let run = self.run.as_ref()?;
         let more = look.glyph("…", "...");
-        match &self.run {
-            None => self.replay.as_ref().map_or_else(|| "idle".into(), Replay::describe),
-            Some(run) if run.stopping => format!("stopping{more}"),
-            Some(run) if run.pausing && run.is_paused() => "paused".into(),
-            Some(run) if run.pausing && run.suspended == Suspension::No => format!("pausing{more}"),
-            Some(run) if run.pausing => "paused".into(),
-            // A count of probes would mean little to a person.
-            Some(run) if run.view.cell().is_none() && self.probe_index().is_some() => {
-                describe_percent(run)
-            }
-            Some(run) => format!("running {}", run.view.cell_progress),
+        if run.stopping {
+            Some(format!("stopping{more}"))
+        } else if run.pausing && !run.is_paused() && run.suspended == Suspension::No {
+            Some(format!("pausing{more}"))
+        } else {
+            run.pausing.then(|| "paused".into())
         }
     }
 
-    /// Describes the state in a narrow header: `running 12 %`.
-    pub fn describe_briefly(&self, look: &Look) -> String {
-        let state = self.describe(look);
-        match &self.run {
-            Some(run) if state.starts_with("running") => describe_percent(run),
-            _ => state,
-        }
+    /// Returns whether other trials are shown than by default.
+    pub fn is_zoomed(&self) -> bool {
+        self.zoom != Zoom::default()
     }
 
     /// Returns the plan of the current run.
@@ -103,17 +122,20 @@ impl Live {
         self.run.as_ref()?.view.progress?.probe
     }
 
-    /// Returns the completed percent and the remaining time as text.
-    fn progress(&self) -> Option<(u32, String)> {
-        let view = &self.run.as_ref()?.view;
-        let (percent, (_, left)) = (view.percent()?, view.estimate_progress()?);
-        Some((percent, format!("{} left", units::show_wait(Duration::from_secs_f64(left)))))
-    }
-
     /// Returns the session so far if probes were measured since the last call.
     pub fn take_session_with_new_probes(&mut self) -> Option<&Session> {
         let run = self.run.as_mut()?;
         std::mem::take(&mut run.has_new_probes).then_some(&run.session)
+    }
+
+    /// Returns the session so far if it has grown since the last call.
+    pub fn take_growth(&mut self, now: Duration) -> Option<SessionView> {
+        self.run.as_mut()?.take_growth(now)
+    }
+
+    /// Returns for how long the run has gone on, without pauses.
+    pub fn run_seconds(&self) -> f64 {
+        self.run.as_ref().map_or(0.0, |run| run.view.now)
     }
 
     /// Returns why the last run is not completely saved.
@@ -136,8 +158,4 @@ impl Live {
         let run = self.run.as_ref().or(self.replay.as_ref().map(Replay::run));
         run.map(|run| run.view.target.clone()).unwrap_or_default()
     }
-}
-
-fn describe_percent(run: &Run) -> String {
-    format!("running {} %", run.view.percent().unwrap_or(0))
 }

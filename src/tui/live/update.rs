@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::replay::Replay;
 use super::replay_keys;
 use super::run::{Run, Suspension};
 use super::state::{Frozen, Live};
 use super::step::Step;
+use super::view;
 use super::window::Zoom;
 use crate::host::Host;
 use crate::plan::Plan;
@@ -15,6 +15,7 @@ use crate::record::Event;
 use crate::tui::context::{Context, Request};
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::Popup;
 use crate::tui::session_view::SessionView;
 
 /// Prepares for a run of `plan` on this machine.
@@ -25,6 +26,8 @@ pub fn begin(live: &mut Live, now: Duration, host: Host, plan: &Arc<Plan>) {
     live.frozen = None;
     live.session_id = String::new();
     live.unsaved = None;
+    live.scroll = 0;
+    live.zoom = Zoom::default();
 }
 
 /// Ends the run and returns its results. The last picture stays until the next run begins.
@@ -104,27 +107,18 @@ pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
     if live.replay.is_some() {
         return replay_keys::tick(live, ctx);
     }
-    let Live { run, zoom, .. } = live;
-    let Some(run) = run else { return Vec::new() };
+    let Some(run) = &mut live.run else { return Vec::new() };
     run.view.now = run.clock.seconds(ctx.now);
     run.refresh(ctx.now);
-    run.view.settle(*zoom, ctx.look.unit);
     update_title(run).into_iter().collect()
 }
 
-/// Returns the new window title if its percent or its step changed.
+/// Returns the new title of the terminal if its percentage changed.
 fn update_title(run: &mut Run) -> Option<Effect> {
-    let (percent, step) =
-        (run.view.percent()?, run.view.progress.as_ref().and_then(Step::from_progress));
-    if run.shown_title == Some((percent, step)) {
-        return None;
-    }
-    run.shown_title = Some((percent, step));
-    let label = step.and_then(|step| run.view.label(step));
-    Some(Effect::Title(match label {
-        Some(label) => format!("iotui {percent} %: {label}"),
-        None => format!("iotui {percent} %"),
-    }))
+    run.view.progress?;
+    let percent = run.view.counter().percent();
+    let before = run.shown_percent.replace(percent);
+    (before != Some(percent)).then(|| Effect::Title(format!("iotui {percent} %")))
 }
 
 pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
@@ -135,12 +129,15 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
         Action::Pause => return pause(live).into_iter().collect(),
         Action::Skip => return skip(live, ctx).into_iter().collect(),
         Action::Stop if live.is_running() => return stop(live),
+        Action::Warnings => ctx.popups.push(Popup::Warnings { cursor: 0 }),
         Action::Refine => ctx.request(Request::Refine),
         Action::Freeze => freeze(live),
-        Action::LogAxis => live.log = !live.log,
+        Action::LogAxis => live.log = Some(!live.is_log()),
         Action::ZoomIn => zoom(live, ctx, Zoom::closer),
         Action::ZoomOut => zoom(live, ctx, Zoom::wider),
-        Action::ZoomReset => zoom(live, ctx, |_| Zoom::ALL),
+        Action::ZoomReset => live.zoom = Zoom::default(),
+        Action::Up => live.scroll = live.scroll.saturating_sub(1),
+        Action::Down => live.scroll = (live.scroll + 1).min(last_warning(live)),
         _ => {}
     }
     Vec::new()
@@ -166,6 +163,8 @@ fn skip(live: &mut Live, ctx: &mut Context) -> Option<Effect> {
         return None;
     }
     run.skipping = Some(step);
+    let label = run.view.label(step).unwrap_or_default();
+    ctx.note(format!("{label}: left out of the rest of the run; results so far are kept"));
     Some(Effect::Skip)
 }
 
@@ -176,18 +175,21 @@ fn freeze(live: &mut Live) {
     };
 }
 
-fn zoom(live: &mut Live, ctx: &Context, change: impl Fn(Zoom) -> Zoom) {
-    live.zoom = change(live.zoom);
-    let pictures = live
-        .run
-        .iter_mut()
-        .chain(live.replay.iter_mut().map(Replay::run_mut))
-        .map(|run| &mut run.view)
-        .chain(live.frozen.iter_mut().map(|f| &mut f.0))
-        .chain(&mut live.last_view);
-    for view in pictures {
-        // A new window may jump.
-        view.axes = Default::default();
-        view.settle(live.zoom, ctx.look.unit);
+/// Changes how many trials are shown; says why where nothing changes.
+fn zoom(live: &mut Live, ctx: &mut Context, change: fn(Zoom, u32, u32) -> Zoom) {
+    let (shown, all) = view::count_trials(live, &ctx.view(), ctx.body());
+    let changed = change(live.zoom, shown, all);
+    if changed != live.zoom {
+        live.zoom = changed;
+    } else if all < 2 {
+        ctx.note("zoom shows fewer trials: there is none or one so far");
+    } else {
+        let shown = if shown > 1 { "all trials are" } else { "the last trial is" };
+        ctx.note(format!("{shown} shown already"));
     }
+}
+
+/// Returns the index of the last warning.
+fn last_warning(live: &Live) -> usize {
+    live.run_view().map_or(0, |view| view.warnings.len().saturating_sub(1))
 }

@@ -137,7 +137,7 @@ impl<'f> Curve<'f> {
         let columns = (self.frame.x.share(last.x) - self.frame.x.share(first.x)).abs()
             * f64::from(canvas.area.width);
         let count = series.points.iter().filter(has_interval).count();
-        let style = series.style.add_modifier(Modifier::DIM);
+        let style = series.style;
         if count as f64 * 2.0 <= columns.max(2.0) + 2.0 {
             series
                 .points

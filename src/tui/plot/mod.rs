@@ -15,6 +15,7 @@ mod histogram;
 mod overlay;
 mod range;
 mod render;
+mod strip;
 mod ticks;
 mod track;
 
@@ -22,6 +23,7 @@ pub use axis::{Axis, Scale, Step, round_end};
 pub use bars::{Bar, Bars, Part};
 pub use chart::{Chart, Draw, Point, Rule, Series};
 pub use histogram::Histogram;
+pub use strip::{Fill, Strip, StripBar, StripRule};
 pub use track::{Mark, Track, column};
 
 #[cfg(test)]

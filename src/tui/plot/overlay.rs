@@ -38,16 +38,24 @@ pub(super) fn draw_rules(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
-/// Draws the cursor, behind the curves; where it crosses one, that is bold.
+/// Returns whether a cell shows a piece of an interval, which would be a bar if it were reversed.
+fn is_interval(symbol: &str) -> bool {
+    matches!(symbol, "│" | "╵" | "╷" | ":")
+}
+
+/// Draws the cursor, behind the curves; where it crosses one, that is reversed. No series has its
+/// colour, and no interval its kind of line.
 pub(super) fn draw_cursor(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     let Some(column) = chart.cursor.and_then(|x| frame.column_of(x, canvas.ascii)) else { return };
-    let style = chart.look.style(Role::Focus);
-    let symbol = if canvas.ascii { '|' } else { '│' };
+    let style = chart.look.style(Role::Cursor);
+    let symbol = if canvas.ascii { '!' } else { '┊' };
     for row in canvas.area.top()..canvas.area.bottom() {
         if is_free(canvas, column, row) {
             fill(canvas, column, row, symbol, style);
-        } else if let Some(cell) = canvas.cell(column, row) {
-            cell.set_style(Style::new().add_modifier(ratatui::style::Modifier::BOLD));
+        } else if let Some(cell) = canvas.cell(column, row)
+            && !is_interval(cell.symbol())
+        {
+            cell.set_style(Style::new().add_modifier(ratatui::style::Modifier::REVERSED));
         }
     }
 }
@@ -104,23 +112,17 @@ fn draw_names(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
         if series.name.is_empty() || width > canvas.area.width {
             return;
         }
-        let last = canvas.area.right() - width;
-        // Behind the end of the curve, else above or below its last stretch.
+        // Behind the last point, else above or below it, so that it cannot be taken for the name
+        // of another one.
         let after = (column + 1, row);
+        let last = (canvas.area.right() - width).min(column + 1);
+        let first = column.saturating_sub(width).max(canvas.area.left());
         let near = [1i32, -1, 2, -2]
             .into_iter()
             .filter_map(|away| u16::try_from(i32::from(row) - away).ok())
-            .map(|row| (last, row));
-        let back = [1i32, -1, 2, -2, 3, -3]
-            .into_iter()
-            .filter_map(|away| u16::try_from(i32::from(row) - away).ok());
-        let back = back.flat_map(|row| {
-            (1..=8u16).filter_map(move |left| Some((last.checked_sub(left)?, row)))
-        });
-        let place = std::iter::once(after)
-            .chain(near)
-            .chain(back)
-            .find(|(at, row)| has_room(canvas, *at, *row, width));
+            .flat_map(|row| (first..=last).rev().map(move |at| (at, row)));
+        let place =
+            std::iter::once(after).chain(near).find(|(at, row)| has_room(canvas, *at, *row, width));
         if let Some((at, row)) = place {
             write(canvas, at, row, &text, series.style);
         }

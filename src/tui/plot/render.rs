@@ -1,7 +1,7 @@
 //! Draws the layers of a chart in order.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::canvas::Canvas;
 use super::chart::Chart;
@@ -33,6 +33,25 @@ impl Chart<'_> {
     /// Returns where the curves are, inside of the labels.
     pub fn plot_area(&self, area: Rect) -> Rect {
         Frame::new(self, area).map_or(Rect::ZERO, |frame| frame.plot)
+    }
+
+    /// Returns the cell of the screen of each point; None outside of the plot.
+    pub fn locate(
+        &self,
+        area: Rect,
+        points: impl Iterator<Item = (f64, f64)>,
+    ) -> Vec<Option<Position>> {
+        let Some(frame) = Frame::new(self, area) else { return points.map(|_| None).collect() };
+        let rows = f64::from(frame.plot.height * Canvas::dots_per_cell(self.is_ascii()).1) - 1.0;
+        let locate = |(x, y): (f64, f64)| {
+            let share = frame.y.share(y);
+            let inside = (-1e-9..=1.0 + 1e-9).contains(&share);
+            let dot = ((1.0 - share.clamp(0.0, 1.0)) * rows).round() as u16;
+            let row = dot / Canvas::dots_per_cell(self.is_ascii()).1;
+            let column = frame.column_of(x, self.is_ascii()).filter(|_| inside)?;
+            Some(Position::new(column, frame.plot.y + row))
+        };
+        points.map(locate).collect()
     }
 
     /// Returns the x under a column of the screen, for the mouse. None beside the plot.

@@ -159,7 +159,7 @@ mod tests {
     fn track() -> Track<'static> {
         let bar = Some((0.5, (0.45, 0.61)));
         let marks = vec![
-            Mark { at: 0.95, symbol: '◆', style: Style::new() },
+            Mark { at: 0.95, symbol: '■', style: Style::new() },
             Mark { at: f64::NAN, symbol: '!', style: Style::new() },
         ];
         Track { bar, expected: Some((0.7, 0.85)), marks, grid: &[0.25, 0.65], ..Track::default() }
@@ -170,13 +170,13 @@ mod tests {
         let look = Look::default();
         let picture =
             |look: &Look, track: &Track| show(20, 1, |area, buf| track.render(look, area, buf));
-        assert_eq!(picture(&look, &track()), "██████████▒▒ ┊├──┤ ◆");
+        assert_eq!(picture(&look, &track()), "██████████▒▒ ┊├──┤ ■");
         assert_eq!(
             picture(&ascii(), &Track { marks: Vec::new(), ..track() }),
             "##########== :[--]"
         );
         let inside = Track { expected: Some((0.1, 0.1)), ..track() };
-        assert_eq!(picture(&look, &inside), "██│███████▒▒ ┊     ◆");
+        assert_eq!(picture(&look, &inside), "██│███████▒▒ ┊     ■");
         // Marks for expected values, values beyond the scale, and those that are not numbers.
         assert_eq!(
             picture(&look, &Track { expected: Some((0.2, 7.0)), ..Track::default() }),
@@ -199,9 +199,9 @@ mod tests {
     fn a_sign_on_the_bar_is_cut_out_of_it() {
         let look = Look::default();
         let mut buf = Buffer::empty(Rect::new(0, 0, 20, 1));
-        let marks = vec![Mark { at: 0.1, symbol: '◆', style: look.series(1) }];
+        let marks = vec![Mark { at: 0.1, symbol: '■', style: look.series(1) }];
         Track { marks, style: look.series(0), ..track() }.render(&look, buf.area, &mut buf);
         let cell = &buf[(2, 0)];
-        assert_eq!((cell.symbol(), cell.modifier.contains(Modifier::REVERSED)), ("◆", true));
+        assert_eq!((cell.symbol(), cell.modifier.contains(Modifier::REVERSED)), ("■", true));
     }
 }

@@ -6,7 +6,7 @@ use super::column::{Column, Key, Look, text_column};
 use super::measured;
 use crate::analysis::{Axis, CellResult, brief_words};
 use crate::experiment::MEASURE;
-use crate::plan::Job;
+use crate::plan::{Job, Skipped};
 use crate::report::table::{axes, origin};
 use crate::tui::session_view::SessionView;
 use crate::units::Rates;
@@ -21,22 +21,52 @@ pub struct Sheet {
     pub order: Vec<usize>,
     pub breaks: Vec<bool>,
     pub results: usize,
+    /// The rows below the results: cells that were skipped for one reason.
+    pub skipped: Vec<SkippedRow>,
     /// Each row in lower case, for the filter.
     pub texts: Vec<String>,
+}
+
+/// Cells that were skipped for one reason.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SkippedRow {
+    pub reason: String,
+    pub cells: usize,
+}
+
+/// Groups skipped cells by their reason, in their order.
+fn group(skipped: &[Skipped]) -> Vec<(&str, Vec<&Job>)> {
+    let mut groups: Vec<(&str, Vec<&Job>)> = Vec::new();
+    for Skipped { cell, reason } in skipped {
+        match groups.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, cells)) => cells.push(cell),
+            None => groups.push((reason, vec![cell])),
+        }
+    }
+    groups
 }
 
 impl Sheet {
     pub fn new(shown: &SessionView, unit: Rates) -> Sheet {
         let (results, skipped) = (shown.results.as_slice(), shown.skipped.as_slice());
         let rows: Vec<&CellResult> = results.iter().collect();
-        let jobs: Vec<&Job> =
-            results.iter().map(|r| &r.cell).chain(skipped.iter().map(|s| &s.cell)).collect();
+        let groups = group(skipped);
+        let all = results.iter().map(|r| &r.cell).chain(skipped.iter().map(|s| &s.cell));
+        let firsts = groups.iter().filter_map(|(_, cells)| cells.first().copied());
+        let jobs: Vec<&Job> = results.iter().map(|r| &r.cell).chain(firsts).collect();
         let mut columns: Vec<Column> = Axis::columns()
             .into_iter()
-            .filter(|axis| axis.is_always_shown() || axis.differs(jobs.iter().copied()))
+            .filter(|axis| axis.is_always_shown() || axis.differs(all.clone()))
             .map(|axis| axis_column(axis, &jobs))
             .collect();
         let name_columns = columns.len();
+        // Several cells of one reason have no name in common.
+        let several = (results.len()..).zip(&groups).filter(|(_, (_, cells))| cells.len() > 1);
+        for (row, _) in several {
+            for column in &mut columns {
+                (column.texts[row], column.keys[row]) = (String::new(), Key::Number(f64::NAN));
+            }
+        }
         columns.extend(measured::result_columns(&rows, unit));
         columns.extend(measured::work_columns(&rows, shown.session.plan.experiment == MEASURE));
         columns.extend(measured::trial_columns(&rows, shown.session.plan.trials, unit));
@@ -50,9 +80,10 @@ impl Sheet {
             Some(result) => {
                 result.warnings.iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" ")
             }
-            None => skipped
-                .get(row - results.len())
-                .map_or(String::new(), |s| format!("skipped {}", s.reason)),
+            None => groups.get(row - results.len()).map_or(String::new(), |(reason, cells)| {
+                let labels: Vec<String> = cells.iter().map(|cell| cell.label()).collect();
+                format!("{} skipped {reason}", labels.join(" "))
+            }),
         };
         let text = |row: usize| {
             let words =
@@ -63,7 +94,17 @@ impl Sheet {
             words.chain([outcome(row).to_lowercase()]).collect::<Vec<_>>().join(" ")
         };
         let texts = (0..jobs.len()).map(text).collect();
-        Sheet { columns, name_columns, order, breaks, results: results.len(), texts }
+        let skipped = groups
+            .into_iter()
+            .map(|(reason, cells)| SkippedRow { reason: reason.into(), cells: cells.len() })
+            .collect();
+        Sheet { columns, name_columns, order, breaks, results: results.len(), skipped, texts }
+    }
+
+    /// Returns the number of cells of a row.
+    pub fn cells(&self, row: usize) -> usize {
+        let skipped = row.checked_sub(self.results).and_then(|row| self.skipped.get(row));
+        skipped.map_or(1, |skipped| skipped.cells)
     }
 
     /// Returns the columns that fit; the lowest ranks stay.

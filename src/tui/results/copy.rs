@@ -5,7 +5,7 @@ use super::data::Data;
 use super::state::Results;
 use crate::analysis::CellResult;
 use crate::report::table::origin;
-use crate::report::{Look, table};
+use crate::report::{Look, glance_text, table};
 use crate::text::time::to_minute;
 use crate::tui::curves::Metric;
 use crate::units::{self, Rates};
@@ -14,6 +14,10 @@ use crate::units::{self, Rates};
 /// no result.
 pub fn clipboard_text(results: &Results) -> String {
     let Some(data) = &results.data else { return String::new() };
+    if results.open.is_none() && results.glance {
+        let look = Look { unit: results.unit, ..Look::default() };
+        return glance_text(&data.view.glance, &look);
+    }
     if results.open.is_none() && results.table.on {
         return table_text(data, results.unit);
     }

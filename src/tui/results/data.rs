@@ -2,7 +2,6 @@
 
 use super::columns::Sheet;
 use super::measured;
-use super::warnings::{self, WarningGroup};
 use crate::analysis::{Axis, Bounds, CellResult, Sign, Signs, brief_words, is_refinable};
 use crate::record::{Latency, Severity, Warning};
 use crate::report::Look;
@@ -11,6 +10,7 @@ use crate::stats::reduce;
 use crate::tui::curves::{self, Curve, Expected, Metric};
 use crate::tui::plot::Point;
 use crate::tui::session_view::SessionView;
+use crate::tui::warning_groups::{self, WarningGroup};
 use crate::units::Rates;
 
 /// The points of a curve as drawn by the chart.
@@ -70,7 +70,11 @@ impl Data {
         let signs = Signs::new(&view.session.plan.cells, axis);
         let signs = view.results.iter().map(|result| signs.of(&result.cell)).collect();
         let common = curves::common(&view.results, axis);
-        let warnings = warnings::group(&view.results, is_refinable(&view.session));
+        let warnings = warning_groups::group(
+            view.results.iter().map(|result| result.warnings.as_slice()),
+            view.results.len(),
+            is_refinable(&view.session),
+        );
         let ceilings = Bounds::from_session(&view.session)
             .lines()
             .into_iter()
@@ -110,8 +114,9 @@ impl Data {
     /// Builds the curves of a metric.
     pub fn plot(&mut self, metric: Metric) {
         self.metric = metric;
-        self.curves =
-            curves::curves(&self.view.session.plan.cells, &self.view.results, self.axis, metric);
+        let view = &self.view;
+        let cells = &view.session.plan.cells;
+        self.curves = curves::curves(cells, &view.results, &view.skipped, self.axis, metric);
         let results = &self.view.results;
         let jobs = results.iter().map(|result| &result.cell);
         self.expected = curves::expected_line(
@@ -146,6 +151,22 @@ impl Data {
         self.curves.len() + if self.is_curve() { self.expected.len() } else { 0 }
     }
 
+    /// Returns the most rows of the legend that have a value at one x, so that moving the cursor
+    /// does not move the layout.
+    pub fn most_listed(&self) -> usize {
+        if !self.is_curve() {
+            return self.legend_rows();
+        }
+        let at = |x: &f64| {
+            let curves = self.curves.iter().filter(|curve| curve.points.iter().any(|p| p.x == *x));
+            let expected = self.expected.iter().filter(|of| of.points.iter().any(|p| p.x == *x));
+            curves.count() + expected.count()
+        };
+        let most = self.xs.iter().map(at).max().unwrap_or(0);
+        // The row of what has no point, or of the selected curve.
+        most + usize::from(most < self.legend_rows())
+    }
+
     /// Returns whether the cells lie along an axis; otherwise they are bars.
     pub fn is_curve(&self) -> bool {
         self.xs.len() > 1
@@ -154,6 +175,14 @@ impl Data {
     /// Returns the distance of two x values on the chart.
     pub fn distance(&self, a: f64, b: f64) -> f64 {
         if self.axis.is_log() { (a.log2() - b.log2()).abs() } else { (a - b).abs() }
+    }
+
+    /// Returns where a position is along the whole axis, from 0 to 1.
+    pub fn share(&self, place: usize) -> f64 {
+        let ends = (self.xs.first(), self.xs.get(place), self.xs.last());
+        let (Some(first), Some(x), Some(last)) = ends else { return 0.0 };
+        let whole = self.distance(*first, *last);
+        if whole > 0.0 && whole.is_finite() { self.distance(*first, *x) / whole } else { 0.0 }
     }
 
     /// Returns the curve index and x value of a result.
@@ -204,9 +233,9 @@ fn same_xor(results: &[CellResult]) -> Option<String> {
     rest.all(|other| other == first).then_some(first)
 }
 
-/// Returns whether every result has this kind of warning.
+/// Returns whether this kind of warning devalues every result: it is said once, above the answer.
 fn is_shared(groups: &[WarningGroup], id: &str) -> bool {
-    groups.iter().any(|group| group.example.id == id && group.is_everywhere())
+    groups.iter().any(|group| group.example.id == id && group.is_fault_everywhere())
 }
 
 fn curve_points(curve: &Curve, results: &[CellResult], groups: &[WarningGroup]) -> CurvePoints {

@@ -6,8 +6,8 @@
 //! | text for the clipboard | [`copy`] |
 //! | samples read when a cell is opened | [`trial_series`] |
 //! | cursor, filters, open cell | [`state`] |
-//! | key, mouse and message handlers | [`update`] |
-//! | warnings by kind, and what helps | [`warnings`] |
+//! | the tabs | [`tab`] |
+//! | key, mouse and message handlers | [`update`], [`mod@pointer`] |
 //! | layout | [`layout`] |
 //! | drawing | [`view`] |
 
@@ -17,20 +17,20 @@ mod copy;
 mod data;
 mod layout;
 mod measured;
+mod pointer;
 mod state;
+mod tab;
 mod trial_series;
 mod update;
 mod view;
-mod warnings;
 
 #[cfg(test)]
 mod tests;
 
+pub use pointer::{drag, is_over, wheel};
 pub use state::Results;
 pub use update::{
     act, ask_for_rounds, back, click, field, field_changed, handle_message, is_offered, rename,
     request_trial_series, show,
 };
 pub use view::draw;
-pub use view::warnings::draw_popup as draw_warnings;
-pub use warnings::{Remedy, WarningGroup};

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use tui_input::Input;
 
 use super::data::Data;
+use super::tab::Tab;
 use super::trial_series::TrialSeriesCache;
-use super::warnings::WarningGroup;
 use crate::analysis::is_refinable;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::tui::session_view::SessionView;
+use crate::tui::warning_groups::WarningGroup;
+use crate::tui::zoom::Zoom;
 use crate::units::Rates;
 
 /// The state of the chart.
@@ -24,7 +26,9 @@ pub struct ChartState {
     /// Names of hidden estimates.
     pub hidden_estimates: BTreeSet<String>,
     /// First and last visible position.
-    pub zoom: Option<(usize, usize)>,
+    pub zoom: Zoom,
+    /// What was visible when the mouse began to drag.
+    pub held_zoom: Zoom,
     /// Metrics whose axis is not the usual one.
     flipped_axes: Vec<Metric>,
     pub mean: bool,
@@ -56,10 +60,16 @@ pub struct Results {
     /// The unit of throughput.
     pub unit: Rates,
     pub data: Option<Data>,
+    /// At a glance is shown, in place of chart and table.
+    pub glance: bool,
     pub chart: ChartState,
     pub table: TableState,
     pub open: Option<OpenCell>,
     pub trial_series: TrialSeriesCache,
+    /// The displayed session is the one being recorded.
+    pub follows_run: bool,
+    /// What was plotted before that began.
+    metric: Metric,
 }
 
 impl Results {
@@ -67,14 +77,67 @@ impl Results {
     pub fn with_axes(flipped_axes: Vec<Metric>, unit: Rates) -> Results {
         Results {
             unit,
+            glance: true,
             chart: ChartState { flipped_axes, ..ChartState::default() },
             ..Results::default()
         }
     }
 
-    /// Shows a session; metric, mean and the choice of table or chart stay.
+    /// Shows what a run has measured so far; the cursors stay on their cells.
+    pub fn grow(&mut self, view: SessionView) {
+        let Some(old) = self.data.take_if(|_| self.follows_run) else {
+            self.show(view);
+            self.follows_run = true;
+            return;
+        };
+        let mut data = Data::new(view, old.metric, self.unit);
+        if data.axes.contains(&old.axis) {
+            while data.axis != old.axis {
+                data.use_next_axis();
+            }
+        }
+        let moved = |result: usize| {
+            let cell = &old.results().get(result)?.cell;
+            data.results().iter().position(|new| new.cell == *cell)
+        };
+        let curve = |index: usize| {
+            let before = old.curves.get(index)?;
+            data.curves.iter().position(|new| new.sign == before.sign)
+        };
+        let (series, x) = (curve(self.chart.series), old.xs.get(self.chart.x).copied());
+        let hidden = old.curves.iter().enumerate();
+        let hidden = hidden.filter(|(_, curve)| self.chart.hidden_curves.contains(&curve.index));
+        let hidden: BTreeSet<usize> =
+            hidden.filter_map(|(at, _)| Some(data.curves.get(curve(at)?)?.index)).collect();
+        self.chart.hidden_curves = hidden;
+        self.open =
+            self.open.and_then(|open| Some(OpenCell { result: moved(open.result)?, ..open }));
+        let row = self.table.rows.get(self.table.cursor).and_then(|row| moved(*row));
+        self.table.rows = data.sheet.rows(self.table.filter.value(), self.table.sort);
+        let row = row.and_then(|row| self.table.rows.iter().position(|other| *other == row));
+        self.table.cursor =
+            row.unwrap_or(self.table.cursor).min(self.table.rows.len().saturating_sub(1));
+        self.trial_series = TrialSeriesCache::default();
+        self.chart.series = series.unwrap_or(0);
+        self.chart.zoom = self.chart.zoom.filter(|(_, last)| *last < data.xs.len());
+        self.chart.x = self.chart.x.min(data.xs.len().saturating_sub(1));
+        self.data = Some(data);
+        if let Some(x) = x {
+            self.set_x(x);
+        }
+    }
+
+    /// Follows a run that begins: nothing of it is known yet.
+    pub fn follow_run(&mut self) {
+        self.follows_run = true;
+        self.metric = self.data.take().map_or(self.metric, |data| data.metric);
+        (self.open, self.trial_series) = (None, TrialSeriesCache::default());
+    }
+
+    /// Shows a session; metric, mean and the chosen tab stay.
     pub fn show(&mut self, view: SessionView) {
-        let metric = self.data.as_ref().map_or_else(Metric::default, |data| data.metric);
+        self.follows_run = false;
+        let metric = self.data.as_ref().map_or(self.metric, |data| data.metric);
         let data = Data::new(view, metric, self.unit);
         let flipped_axes = std::mem::take(&mut self.chart.flipped_axes);
         self.chart = ChartState { flipped_axes, mean: self.chart.mean, ..ChartState::default() };
@@ -94,6 +157,29 @@ impl Results {
         self.data = Some(data);
         if let Some(best) = best {
             self.go_to(best);
+        }
+    }
+
+    /// Returns what is shown of the session; `None` without one.
+    pub fn tab(&self) -> Option<Tab> {
+        let data = self.data.as_ref()?;
+        Some(match (self.glance, self.table.on) {
+            (true, _) => Tab::Glance,
+            (false, true) => Tab::Table,
+            (false, false) => Tab::Plot(data.metric),
+        })
+    }
+
+    /// Shows a tab; the cursor stays on its cell.
+    pub fn turn_to(&mut self, tab: Tab) {
+        let under = self.under_cursor();
+        self.table.typing = false;
+        (self.glance, self.table.on) = (tab == Tab::Glance, tab == Tab::Table);
+        if let Tab::Plot(metric) = tab {
+            self.plot(metric);
+        }
+        if let Some(result) = under {
+            self.go_to(result);
         }
     }
 
@@ -143,6 +229,14 @@ impl Results {
         self.view().is_some_and(|view| is_refinable(&view.session))
     }
 
+    /// Shows this part of the axis; the cursor stays inside.
+    pub fn show_part(&mut self, zoom: Zoom) {
+        self.chart.zoom = zoom;
+        if let Some((first, last)) = zoom {
+            self.chart.x = self.chart.x.clamp(first, last.max(first));
+        }
+    }
+
     /// Returns the x value under the cursor.
     pub fn x(&self) -> Option<f64> {
         self.data.as_ref()?.xs.get(self.chart.x).copied()
@@ -150,6 +244,24 @@ impl Results {
 
     pub fn curve(&self) -> Option<&Curve> {
         self.data.as_ref()?.curves.get(self.chart.series)
+    }
+
+    /// Returns the rows of the legend that are shown: those with a value at the cursor, hidden ones,
+    /// and the selected one.
+    pub fn listed(&self) -> Vec<usize> {
+        let Some(data) = &self.data else { return Vec::new() };
+        let (rows, x) = (0..data.legend_rows(), self.x().unwrap_or(f64::NAN));
+        let is_listed = |row: &usize| {
+            let has_value = match data.curves.get(*row) {
+                Some(curve) => self.is_hidden(curve) || curve.points.iter().any(|p| p.x == x),
+                None => self.expected_at(*row).is_some_and(|line| {
+                    self.chart.hidden_estimates.contains(&line.name)
+                        || line.points.iter().any(|p| p.x == x)
+                }),
+            };
+            has_value || *row == self.chart.series
+        };
+        if data.is_curve() { rows.filter(is_listed).collect() } else { rows.collect() }
     }
 
     pub fn is_hidden(&self, curve: &Curve) -> bool {

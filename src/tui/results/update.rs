@@ -6,8 +6,10 @@ use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
 use super::state::{OpenCell, Results};
-use super::view::{answer, cell, chart, frame, table};
-use super::{copy, layout};
+use super::tab::Tab;
+use super::view::{answer, cell, frame, table};
+use super::{copy, layout, pointer};
+use crate::report::CARD;
 use crate::session;
 use crate::tui::context::{Context, Request};
 use crate::tui::cursor::move_cursor;
@@ -19,9 +21,11 @@ use crate::tui::popup::{Popup, Purpose};
 use crate::tui::refine::RefineForm;
 use crate::tui::replayed::Replayed;
 use crate::tui::screen::Screen;
+use crate::tui::session_name;
 use crate::tui::session_view::SessionView;
 use crate::tui::theme::Look;
 use crate::tui::view::pane;
+use crate::tui::zoom;
 
 /// Shows a session.
 pub fn show(results: &mut Results, shown: SessionView) {
@@ -69,12 +73,20 @@ pub fn act(results: &mut Results, ctx: &mut Context, action: Action) -> Vec<Effe
         return effects;
     }
     if let Some(metric) = Metric::from_action(action) {
-        results.plot(metric);
+        if results.open.is_some() {
+            results.plot(metric);
+        } else {
+            results.turn_to(Tab::Plot(metric));
+        }
+        return Vec::new();
+    }
+    if results.open.is_none() && turn(results, action) {
         return Vec::new();
     }
     let log = results.is_log(Metric::Throughput);
     match results.open {
         Some(open) => act_in_cell(results, ctx, open, action),
+        None if results.glance => act_in_glance(results, action),
         None if results.table.on => act_in_table(results, ctx, action),
         None => act_in_chart(results, action),
     }
@@ -85,20 +97,40 @@ pub fn act(results: &mut Results, ctx: &mut Context, action: Action) -> Vec<Effe
     Vec::new()
 }
 
+/// Goes to another tab; false if the action is no such one.
+fn turn(results: &mut Results, action: Action) -> bool {
+    let (Some(data), Some(tab)) = (&results.data, results.tab()) else { return false };
+    let next = match action {
+        Action::Glance => Tab::Glance,
+        Action::NextPane => tab.next(data, false),
+        Action::PreviousPane => tab.next(data, true),
+        Action::Table if tab == Tab::Table => Tab::Plot(data.metric),
+        Action::Table | Action::Filter if tab != Tab::Table => Tab::Table,
+        _ => return false,
+    };
+    results.turn_to(next);
+    results.table.typing = action == Action::Filter;
+    true
+}
+
+/// Enter opens the best cell: the cursor of the chart is on it.
+fn act_in_glance(results: &mut Results, action: Action) {
+    if action == Action::Enter {
+        results.open();
+    }
+}
+
 /// Handles actions on the whole session.
 fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
     let view = results.view()?;
     match action {
+        Action::RunAgain if view.session.id == session::DEMO_ID => {
+            ctx.note("the file of the example is not here: 1 chooses what to measure");
+            Some(Vec::new())
+        }
         Action::RunAgain => Some(vec![Effect::Again(view.session.id.clone())]),
         Action::Replay => {
-            match &view.path {
-                Some(path) => ctx
-                    .request(Request::Replay(Replayed::Kept(path.to_string_lossy().into_owned()))),
-                None if view.session.id == session::DEMO_ID => {
-                    ctx.request(Request::Replay(Replayed::Demo))
-                }
-                None => ctx.fail("this session is not saved: it cannot be replayed"),
-            }
+            replay(view, ctx);
             Some(Vec::new())
         }
         Action::Refine => {
@@ -111,9 +143,16 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
         }
         Action::Copy => Some(vec![Effect::Copy(copy::clipboard_text(results))]),
         Action::Export => {
-            let form =
-                Form::session(What::Shown(Arc::new(view.session.clone())), view.display_name());
+            let file = session_name::file_of(&view.session.name, &view.session.id);
+            let what = What::Shown(Arc::new(view.session.clone()));
+            let form = Form::session(what, &view.display_name(), &file);
+            let is_card = results.glance && results.open.is_none();
+            let form = if is_card { form.with_format(CARD) } else { form };
             ctx.popups.push(Popup::Export(Box::new(form)));
+            Some(Vec::new())
+        }
+        Action::SaveAs if results.follows_run => {
+            ctx.note("it is being recorded: name it when its run has ended");
             Some(Vec::new())
         }
         Action::SaveAs if view.path.is_none() => {
@@ -139,6 +178,17 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
     }
 }
 
+fn replay(view: &SessionView, ctx: &mut Context) {
+    match &view.path {
+        Some(path) => {
+            let kept = Replayed::Kept(path.to_string_lossy().into_owned());
+            ctx.request(Request::Replay(kept));
+        }
+        None if view.session.id == session::DEMO_ID => ctx.request(Request::Replay(Replayed::Demo)),
+        None => ctx.fail("this session is not saved: it cannot be replayed"),
+    }
+}
+
 /// Offers the ways to add rounds to a session, or says why there are none.
 pub fn ask_for_rounds(view: &SessionView, ctx: &mut Context) {
     if ctx.is_running() {
@@ -158,24 +208,27 @@ pub fn is_offered(results: &Results, action: Action) -> bool {
         return !is_bound && !matches!(action, Action::Enter | Action::NextPane);
     };
     let (opened, table) = (results.open.is_some(), results.table.on);
+    let chart = !opened && !table && !results.glance;
     match action {
         Action::Enter | Action::Filter | Action::NextPane | Action::Table => !opened,
-        Action::Toggle => !opened && (!table || results.table.sort.is_some()),
+        Action::Glance => !opened && !results.glance,
+        Action::Toggle => chart || (!opened && table && results.table.sort.is_some()),
         Action::Sort => table && !opened,
-        Action::LogAxis | Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => {
-            !opened && !table && data.is_curve()
+        Action::LogAxis | Action::ZoomIn => chart && data.is_curve(),
+        Action::ZoomOut | Action::ZoomReset | Action::PanLeft | Action::PanRight => {
+            chart && results.chart.zoom.is_some()
         }
         Action::Refine => results.can_refine(),
         Action::Warnings => !data.warnings.is_empty(),
-        Action::Across => !opened && !table && data.axes.len() > 1,
-        Action::Mean => !opened && !table,
+        Action::Across => chart && data.axes.len() > 1,
+        Action::Mean => chart,
         _ => true,
     }
 }
 
 fn act_in_chart(results: &mut Results, action: Action) {
     let Some(data) = &results.data else { return };
-    let (places, rows) = (data.xs.len(), data.legend_rows());
+    let places = data.xs.len();
     match action {
         Action::Left | Action::Right | Action::Top | Action::Bottom if data.is_curve() => {
             results.chart.x = move_cursor(results.chart.x, places, action, 1);
@@ -189,19 +242,22 @@ fn act_in_chart(results: &mut Results, action: Action) {
         | Action::HalfDown
         | Action::Top
         | Action::Bottom => {
-            results.chart.series = move_cursor(results.chart.series, rows, action, 10);
+            let listed = results.listed();
+            let at = listed.iter().position(|row| *row == results.chart.series).unwrap_or(0);
+            let at = move_cursor(at, listed.len(), action, 10);
+            results.chart.series = listed.get(at).copied().unwrap_or(0);
         }
         Action::Toggle => results.toggle(results.chart.series),
         Action::Mean => results.chart.mean = !results.chart.mean,
         Action::LogAxis => results.flip_axis(),
         Action::Across => results.use_next_axis(),
         Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => zoom(results, places, action),
-        Action::Enter => results.open(),
-        Action::Table | Action::NextPane | Action::PreviousPane => toggle_table(results),
-        Action::Filter => {
-            toggle_table(results);
-            results.table.typing = true;
+        Action::PanLeft | Action::PanRight => {
+            let by = zoom::half(results.chart.zoom);
+            let by = if action == Action::PanLeft { -by } else { by };
+            results.show_part(zoom::pan(results.chart.zoom, places, by));
         }
+        Action::Enter => results.open(),
         _ => {}
     }
 }
@@ -221,16 +277,6 @@ fn zoom(results: &mut Results, places: usize, action: Action) {
     }
     let first = results.chart.x.saturating_sub(span / 2).min(last - span);
     results.chart.zoom = Some((first, first + span));
-}
-
-/// Switches between chart and table; the cursor stays on its cell.
-fn toggle_table(results: &mut Results) {
-    let under = results.under_cursor();
-    results.table.on = !results.table.on;
-    results.table.typing = false;
-    if let Some(result) = under {
-        results.go_to(result);
-    }
 }
 
 fn act_in_table(results: &mut Results, ctx: &mut Context, action: Action) {
@@ -270,7 +316,6 @@ fn act_in_table(results: &mut Results, ctx: &mut Context, action: Action) {
                 ctx.note(reason);
             }
         }
-        Action::Table | Action::NextPane | Action::PreviousPane => toggle_table(results),
         _ => {
             results.table.cursor =
                 move_cursor(results.table.cursor, results.table.rows.len(), action, page)
@@ -302,7 +347,9 @@ fn act_in_cell(results: &mut Results, ctx: &Context, open: OpenCell, action: Act
         | Action::Bottom => {
             move_cursor(open.scroll, usize::MAX, action, usize::from(body.height.saturating_sub(3)))
         }
-        Action::Table | Action::NextPane | Action::PreviousPane => return results.close(),
+        Action::Table | Action::Glance | Action::NextPane | Action::PreviousPane => {
+            return results.close();
+        }
         _ => return,
     };
     let max_scroll = cell::max_scroll(results, ctx.look, body);
@@ -316,7 +363,7 @@ impl Results {
     fn skip_reason(&self) -> Option<String> {
         let data = self.data.as_ref()?;
         let row = self.table.rows.get(self.table.cursor)?.checked_sub(data.sheet.results)?;
-        let skipped = data.view.skipped.get(row)?;
+        let skipped = data.sheet.skipped.get(row)?;
         Some(pane::fit(&format!("skipped: {}", skipped.reason), 200))
     }
 }
@@ -345,14 +392,15 @@ pub fn handle_message(results: &mut Results, _: &mut Context, msg: Msg) -> Vec<E
 
 /// Handles a click: the chart sets the cursor, legend and table select, a title sorts.
 pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
-    let metric = frame::tabs(body)
+    let tab = frame::tabs(body)
         .into_iter()
         .find(|(_, place, ..)| place.contains(at))
-        .map(|(metric, ..)| metric);
-    if let Some(metric) = metric {
-        results.plot(metric);
-    } else if results.open.is_some() {
-        // An opened cell has nothing to click.
+        .map(|(tab, ..)| tab);
+    if let Some(tab) = tab {
+        results.open = None;
+        results.turn_to(tab);
+    } else if results.open.is_some() || results.glance {
+        // Nothing there can be clicked.
     } else if results.table.on {
         click_table(results, body, at);
     } else {
@@ -362,30 +410,19 @@ pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position)
 }
 
 fn click_chart(results: &mut Results, look: &Look, body: Rect, at: Position) {
+    if pointer::press(results, look, body, at) {
+        return;
+    }
     let Some(data) = &results.data else { return };
     let lines = answer::wrap_answer(look, data, layout::text_width(body)).len();
-    let parts = layout::parts(body, data.legend_rows(), lines);
-    if parts.chart.contains(at) && data.is_curve() {
-        let area = Rect::new(
-            parts.chart.x + 1,
-            parts.chart.y,
-            parts.chart.width.saturating_sub(2),
-            parts.chart.height,
-        );
-        let x = chart::with_chart(look, results, data, area, |chart| chart.x_at(area, at.x));
-        if let Some(x) = x {
-            results.set_x(x);
-        }
-    } else if parts.legend.contains(at) {
-        let first = pane::first_row(
-            results.chart.series,
-            data.legend_rows(),
-            usize::from(parts.legend.height),
-        );
-        let series = first + usize::from(at.y - parts.legend.y);
-        if series >= data.legend_rows() {
+    let parts = layout::parts(body, data.most_listed(), lines);
+    if parts.legend.contains(at) {
+        let listed = results.listed();
+        let cursor = listed.iter().position(|row| *row == results.chart.series).unwrap_or(0);
+        let first = pane::first_row(cursor, listed.len(), usize::from(parts.legend.height));
+        let Some(series) = listed.get(first + usize::from(at.y - parts.legend.y)).copied() else {
             return;
-        }
+        };
         // A second click on the same row, or one on its marker, switches the curve.
         let again = results.chart.series == series || at.x <= parts.legend.x + 2;
         results.chart.series = series;

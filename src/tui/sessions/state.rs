@@ -1,13 +1,14 @@
 //! The list of sessions: filter, order, cursor and marks.
 
 use std::cmp::Reverse;
+use std::time::{Duration, SystemTime};
 
 use tui_input::Input;
 
+use super::changes::{Changes, runs_before};
 use crate::session::{Listed, State, Worst};
 use crate::tui::session_name;
 use crate::tui::session_view::Preview;
-use crate::tui::view::pane;
 
 /// The sort key of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,18 +42,6 @@ impl Sort {
         let at = Sort::ALL.iter().position(|sort| *sort == self).unwrap_or(0);
         Sort::ALL[(at + 1) % Sort::ALL.len()]
     }
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Sort::When => "when, UTC",
-            Sort::Name => "name",
-            Sort::Target => "target",
-            Sort::Cells => "cells",
-            Sort::Best => "best",
-            Sort::Verdict => "verdict",
-            Sort::State => "state",
-        }
-    }
 }
 
 /// A session with the text that the filter searches.
@@ -60,6 +49,8 @@ impl Sort {
 struct Row {
     listed: Listed,
     text: String,
+    /// The id of the run before it of the same kind.
+    before: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +72,12 @@ pub struct Sessions {
     pub asked: Option<String>,
     /// The session just imported: the cursor moves to it once it is listed.
     pub wanted: Option<String>,
+    /// How sessions compare with the runs before them.
+    pub changes: Changes,
+    /// The time, and when it was that since the start.
+    pub clock: Option<(SystemTime, Duration)>,
+    /// Id and name of the sessions that can be brought back, the one deleted last at the end.
+    pub deleted: Vec<(String, String)>,
     /// Whether the folder could be read; `None` until then.
     pub read: Option<Result<(), String>>,
 }
@@ -106,16 +103,6 @@ impl Sessions {
         self.shown.iter().skip(first).map(|at| &self.rows[*at].listed)
     }
 
-    /// Returns the columns of the longest name and of the longest target.
-    pub fn longest(&self) -> (usize, usize) {
-        self.from(0).take(1000).fold((0, 0), |(name, target), listed| {
-            (
-                name.max(pane::width(session_name::of_listed(listed))),
-                target.max(pane::width(&listed.target)),
-            )
-        })
-    }
-
     /// Returns the number of sessions that match the filter.
     pub fn matching(&self) -> usize {
         self.shown.len()
@@ -130,9 +117,41 @@ impl Sessions {
         self.rows.iter().map(|row| &row.listed).find(|listed| listed.id == id)
     }
 
-    /// Returns the index among the marks.
-    pub fn mark_of(&self, id: &str) -> Option<usize> {
-        self.marks.iter().position(|own| own == id)
+    /// Returns the marked sessions, the oldest first: that is A.
+    pub fn marked(&self) -> Vec<String> {
+        self.oldest_first(self.marks.clone())
+    }
+
+    /// Sorts ids by age; those that are not listed yet are the newest.
+    pub fn oldest_first(&self, mut ids: Vec<String>) -> Vec<String> {
+        if ids.len() > 1 {
+            ids.sort_by_cached_key(|id| {
+                let listed = self.get(id);
+                let age = listed.map(|listed| (listed.created.clone(), listed.nanos));
+                (age.is_none(), age, id.clone())
+            });
+        }
+        ids
+    }
+
+    /// Returns the current time, if it is known.
+    pub fn time(&self, now: Duration) -> Option<SystemTime> {
+        let (time, at) = self.clock?;
+        time.checked_add(now.saturating_sub(at))
+    }
+
+    /// Returns the ratio of a session to the run before it, where that is a difference.
+    pub fn change(&self, listed: &Listed) -> Option<f64> {
+        let row = self.rows.iter().find(|row| row.listed.id == listed.id)?;
+        self.changes.ratio(&listed.id, row.before.as_deref()?)
+    }
+
+    /// Chooses a visible session and the run before it to compare next.
+    pub fn ask_change(&mut self, first: usize, rows: usize) -> Option<(String, String)> {
+        let visible = self.shown.iter().skip(first).take(rows).map(|at| &self.rows[*at]);
+        let pairs =
+            visible.filter_map(|row| Some((row.listed.id.as_str(), row.before.as_deref()?)));
+        self.changes.ask(pairs)
     }
 
     /// Replaces the list; the cursor stays on its session, or on its row if that was deleted.
@@ -145,7 +164,9 @@ impl Sessions {
         if self.preview.as_ref().is_some_and(changed) {
             self.preview = None;
         }
-        self.rows = all.into_iter().map(Row::new).collect();
+        let before = runs_before(&all);
+        let rows = all.into_iter().zip(before);
+        self.rows = rows.map(|(listed, before)| Row::new(listed, before)).collect();
         let known: std::collections::HashSet<&str> =
             self.rows.iter().map(|row| row.listed.id.as_str()).collect();
         self.marks.retain(|id| known.contains(id.as_str()));
@@ -204,12 +225,11 @@ impl Sessions {
 }
 
 impl Row {
-    fn new(listed: Listed) -> Row {
+    fn new(listed: Listed, before: Option<String>) -> Row {
         let verdict = listed.verdict.map_or("", Worst::name);
-        let text = [listed.id.as_str(), &listed.name, &listed.target, listed.state.name(), verdict]
-            .join(" ")
-            .to_lowercase();
-        Row { listed, text }
+        let words = [&listed.id, &listed.name, &listed.label, &listed.target].map(String::as_str);
+        let text = [&words[..], &[listed.state.name(), verdict]].concat().join(" ");
+        Row { text: text.to_lowercase(), listed, before }
     }
 }
 

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::state::Sort;
 use crate::plan::{Cache, Settings};
-use crate::session::{Listed, Session, State, Worst, testing};
+use crate::session::{self, Listed, Session, State, Worst, testing};
 use crate::tui::keys::{Key, script};
 use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
@@ -30,6 +30,8 @@ fn listed(number: usize, name: &str, target: &str) -> Listed {
         failed: 0,
         lost_lines: None,
         nanos: 0,
+        label: format!("{} · read", target.rsplit('/').next().unwrap_or(target)),
+        curve: [vec![], vec![1, 5, 8], vec![400, 900, 1500, 2500]][number % 3].clone(),
         best: [None, Some(1.5e9), Some(2.5e9)][number % 3],
         verdict: [Some(Worst::Ok), Some(Worst::Wrong), None][number % 3],
         state: [State::Finished, State::Budget, State::Interrupted][number % 3],
@@ -48,7 +50,7 @@ pub fn four() -> Vec<Listed> {
     .into()
 }
 
-fn session(id: &str, backend: &str, blocks: &[u64]) -> Session {
+fn measured(id: &str, backend: &str, blocks: &[u64]) -> Session {
     let mut plan = testing::plan(0);
     plan.cells = blocks.iter().map(|block| testing::job(backend, *block, Cache::Warm)).collect();
     let mut session = Session::new(
@@ -70,7 +72,7 @@ fn session(id: &str, backend: &str, blocks: &[u64]) -> Session {
 
 /// The preview of a session.
 pub fn answer(id: &str) -> Msg {
-    let result = Ok(Box::new(SessionView::new(session(id, "read", &[4096, 65536]), None)));
+    let result = Ok(Box::new(SessionView::new(measured(id, "read", &[4096, 65536]), None)));
     Msg::Preview(Preview { id: id.into(), result })
 }
 
@@ -162,7 +164,7 @@ fn the_order_changes_column_by_column_and_the_cursor_stays_on_its_session() {
     play.keys("j");
     let here = play.here().to_string();
     for (sort, expected) in [
-        (Sort::Name, vec![0, 1, 3, 2]),
+        (Sort::Name, vec![0, 3, 2, 1]),
         (Sort::Target, vec![0, 1, 2, 3]),
         (Sort::Cells, vec![2, 1, 3, 0]),
         (Sort::Best, vec![2, 1, 3, 0]),
@@ -232,17 +234,21 @@ fn marks_and_what_is_compared() {
     assert_eq!(play.keys("m<space>j<space>"), [preview(ID[2])]);
     assert_eq!(play.0.sessions.marks, [ID[3], ID[2]]);
     play.tell(answer(ID[2]));
-    // The first that was marked is the baseline.
-    assert_eq!(play.keys("c"), compares(&[ID[3], ID[2]]));
+    // The oldest is the baseline, and that is shown.
+    let screen = play.screen(80, 24);
+    let row = |name: &str| screen.lines().find(|line| line.contains(name)).unwrap().to_string();
+    assert!(row("gamma").contains(" A ") && row("delta").contains(" B "), "{screen}");
+    assert_eq!(play.keys("c"), compares(&[ID[2], ID[3]]));
     assert_eq!(play.0.screen, Screen::Compare);
     assert_eq!(play.keys("q"), [Effect::Sessions]);
     assert_eq!((play.0.screen, play.0.leaving), (Screen::Sessions, None));
     assert_eq!(play.0.sessions.marks, [ID[3], ID[2]], "they stay marked");
     play.keys("<esc>");
     assert_eq!(play.0.sessions.marks, [""; 0]);
+    assert!(play.toast().contains("2 sessions unmarked"), "{}", play.toast());
     // One mark and the cursor are enough.
     play.keys("gmG");
-    assert_eq!(play.keys("c"), compares(&[ID[3], ID[0]]));
+    assert_eq!(play.keys("c"), compares(&[ID[0], ID[3]]));
 }
 
 #[test]
@@ -294,6 +300,34 @@ fn rename_checks_the_name_in_its_line() {
 }
 
 #[test]
+fn a_reference_stays_and_is_hidden_only_after_a_question() {
+    let mut all = four();
+    all[0] = session::reference("macbook-2017").unwrap().to_listed();
+    let mut play = Play::new(all);
+    for keys in ["D", "R"] {
+        play.0.toasts = Default::default();
+        assert_eq!(play.keys(keys), []);
+        assert!(play.0.popups.is_empty() && play.toast().contains("is a reference"));
+    }
+    let name = Effect::Rename { id: ID[2].into(), name: "macbook-2017".into() };
+    play.keys("jR<ctrl-u>");
+    assert_eq!(play.keys("macbook-2017<enter>"), []);
+    let screen = play.screen(80, 24);
+    assert!(screen.contains("Name it macbook-2017?") && screen.contains("hidden"), "{screen}");
+    assert_eq!(play.keys("y"), [name]);
+}
+
+#[test]
+fn list_and_preview_name_the_same_best() {
+    let mut play = Play::new(four());
+    play.keys("j");
+    play.tell(answer(ID[2]));
+    // The fastest of the file, not of one kind of cells.
+    let screen = play.screen(120, 40);
+    assert_eq!(screen.matches("2.33 GiB/s").count(), 2, "{screen}");
+}
+
+#[test]
 fn the_peak_has_a_column_where_there_is_room() {
     let play = Play::new(four());
     let rows = |columns, rows| play.screen(columns, rows);
@@ -303,7 +337,8 @@ fn the_peak_has_a_column_where_there_is_room() {
         rows(120, 40)
     );
     assert!(rows(80, 24).contains("1.40 GiB/s"), "{}", rows(80, 24));
-    assert!(!rows(60, 16).contains("GiB/s"), "{}", rows(60, 16));
+    assert!(rows(60, 16).contains("2.33 GiB/s"), "{}", rows(60, 16));
+    assert!(!rows(40, 16).contains("GiB/s"), "{}", rows(40, 16));
 }
 
 #[test]
@@ -314,9 +349,70 @@ fn delete_asks_first() {
         assert_eq!(play.keys(&format!("{key}<esc>")), []);
         assert!(play.0.popups.is_empty());
         assert_eq!(play.keys(key), []);
-        assert!(play.screen(80, 24).contains("Delete delta?"), "{}", play.screen(80, 24));
+        let screen = play.screen(80, 24);
+        assert!(screen.contains("Delete delta?") && screen.contains("u brings it back"));
         assert_eq!(play.keys("y"), [Effect::Delete(ID[3].into())]);
     }
+}
+
+#[test]
+fn what_was_deleted_comes_back_while_the_screen_lives() {
+    let mut play = Play::new(four());
+    assert_eq!(play.keys("u"), []);
+    assert!(play.toast().contains("no session was deleted"));
+    play.0.toasts = Default::default();
+    let deleted = |id: &str| Msg::Deleted { id: id.into(), undoable: true };
+    assert_eq!(play.tell(deleted(ID[3])), [Effect::Sessions]);
+    assert!(play.toast().contains("deleted delta: u brings it back"), "{}", play.toast());
+    play.tell(Msg::Sessions(Ok(four().split_off(1))));
+    play.tell(deleted(ID[0]));
+    play.tell(Msg::Deleted { id: ID[1].into(), undoable: false });
+    assert_eq!(play.keys("u"), [Effect::Restore(ID[0].into())], "the last one first");
+    play.tell(Msg::Restored { id: ID[0].into(), result: Err("it exists".into()) });
+    assert_eq!(play.keys("u"), [Effect::Restore(ID[3].into())]);
+    play.tell(Msg::Restored { id: ID[3].into(), result: Ok(()) });
+    play.tell(Msg::Sessions(Ok(four())));
+    assert_eq!(play.here(), ID[3]);
+    assert_eq!(play.keys("u"), []);
+}
+
+#[test]
+fn each_visible_session_is_compared_with_the_run_before_it() {
+    let mut all = four();
+    for (listed, target) in all.iter_mut().zip(["/x", "/y", "/x", "/x"]) {
+        (listed.target, listed.label) = (target.into(), "x · read".into());
+    }
+    let mut play = Play::new(all.clone());
+    let change = |id: &str, before: &str| Effect::Change { id: id.into(), before: before.into() };
+    assert_eq!(play.tell(answer(ID[3])), [change(ID[3], ID[1])], "after the preview");
+    let changed = |id: &str, before: &str, ratio| Msg::Changed {
+        id: id.into(),
+        before: before.into(),
+        ratio,
+    };
+    assert_eq!(play.tell(changed(ID[3], ID[1], Some(0.88))), [change(ID[1], ID[0])]);
+    assert_eq!(play.tell(changed(ID[1], ID[0], None)), []);
+    let screen = play.screen(120, 40);
+    assert_eq!(screen.matches("-12 %").count(), 2, "in the list and the preview: {screen}");
+    // They are known, until another run is the one before.
+    assert_eq!(play.tell(Msg::Sessions(Ok(all.clone()))), []);
+    all.remove(2);
+    assert_eq!(play.tell(Msg::Sessions(Ok(all))), [change(ID[3], ID[0])]);
+    assert!(!play.screen(80, 24).contains("-12 %"));
+}
+
+#[test]
+fn sessions_have_an_age_where_the_time_is_known() {
+    let mut play = Play::new(four());
+    assert!(play.screen(80, 24).contains("2026-11-21"));
+    let later = |hours: u64| {
+        let created = crate::session::testing::CREATED;
+        std::time::UNIX_EPOCH + created + Duration::from_secs(hours * 3600)
+    };
+    play.tell(Msg::Clock(later(2)));
+    assert_eq!(play.screen(80, 24).matches(" 2 h ago").count(), 4);
+    play.tell(Msg::Clock(later(24 * 400)));
+    assert!(play.screen(80, 24).contains("2026-11-21 "), "with its year");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use tui_input::Input;
 
 use super::layout;
 use super::state::{Sessions, cells};
-use crate::session::{NAME_LENGTH, State, check_name};
+use crate::session::{self, NAME_LENGTH, State, check_name};
 use crate::text::time::to_minute;
 use crate::tui::context::{Context, Request};
 use crate::tui::export::{Form, What};
@@ -17,10 +17,11 @@ use crate::tui::results::ask_for_rounds;
 use crate::tui::screen::Screen;
 use crate::tui::session_name;
 use crate::tui::session_view::{MAX_COMPARED, Preview};
+use crate::tui::view::pane;
 
 pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
-        Action::Back => leave(sessions),
+        Action::Back => leave(sessions, ctx),
         Action::Filter => sessions.typing = true,
         Action::Enter if sessions.typing => sessions.typing = false,
         Action::Sort => {
@@ -28,8 +29,9 @@ pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Ef
             sessions.again();
         }
         Action::Compare => return compare(sessions, ctx),
+        Action::Undo => return undo(sessions, ctx),
         Action::Import => {
-            let hint = "a session file (.jsonl), by its path";
+            let hint = "a path: a session, an export as jsonl, or the JSON of fio";
             ctx.popups.push(Popup::line("Import a session", hint, "", Purpose::Import));
         }
         _ if !move_cursor(sessions, ctx, action) => return on_current(sessions, ctx, action),
@@ -72,11 +74,15 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
             ctx.note("this file is not a readable session: it cannot be exported");
         }
         Action::Export => {
-            let form = Form::session(What::Kept(id), session_name::of_listed(listed));
+            let file = session_name::file_of(&listed.name, &id);
+            let form = Form::session(What::Kept(id), session_name::of_listed(listed), &file);
             ctx.popups.push(Popup::Export(Box::new(form)));
         }
         Action::Rename if listed.state == State::Unreadable => {
             ctx.note("this file is not a readable session: it cannot be renamed");
+        }
+        Action::Rename | Action::Delete if listed.state == State::Reference => {
+            ctx.note(format!("{id} is a reference: it is built in and never changes"));
         }
         Action::Rename => {
             let title = format!("New name for {}", session_name::of_listed(listed));
@@ -87,10 +93,11 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
             let what = match listed.state {
                 State::Unreadable => format!("{id}: unreadable file"),
                 _ => format!(
-                    "{}, {} UTC, {} cells. This cannot be undone.",
+                    "{}, {} UTC, {} cells. {} brings it back until you quit.",
                     listed.target,
                     to_minute(&listed.created),
-                    cells(listed)
+                    cells(listed),
+                    key_of(Action::Undo, Screen::Sessions)
                 ),
             };
             ctx.popups.push(Popup::question(
@@ -131,14 +138,14 @@ pub fn mark_shown(sessions: &mut Sessions, ctx: &mut Context, id: String, is_sav
     mark(sessions, ctx, id.clone());
     let go = key_of(Action::Go(Screen::Sessions), ctx.screen);
     let compare = key_of(Action::Compare, Screen::Sessions);
-    ctx.note(match (sessions.mark_of(&id), sessions.marks.len()) {
-        (None, _) => "unmarked".to_string(),
-        (Some(_), 1) => format!("marked: mark another one, then {go} {compare} compares them"),
-        (Some(_), count) => format!("{count} sessions are marked: {go} {compare} compares them"),
+    ctx.note(match (sessions.marks.contains(&id), sessions.marks.len()) {
+        (false, _) => "unmarked".to_string(),
+        (true, 1) => format!("marked: mark another one, then {go} {compare} compares them"),
+        (true, count) => format!("{count} sessions are marked: {go} {compare} compares them"),
     });
 }
 
-/// Compares the marked sessions with the first of them; one mark and the cursor are enough.
+/// Compares the marked sessions with the oldest of them; one mark and the cursor are enough.
 fn compare(sessions: &Sessions, ctx: &mut Context) -> Vec<Effect> {
     let mut ids = sessions.marks.clone();
     if let ([only], Some(here)) = (ids.as_slice(), sessions.current())
@@ -151,7 +158,7 @@ fn compare(sessions: &Sessions, ctx: &mut Context) -> Vec<Effect> {
         ctx.note(format!("mark two sessions or more first: {key} marks the one under the cursor"));
         return Vec::new();
     }
-    ctx.request(Request::Compare(ids));
+    ctx.request(Request::Compare(sessions.oldest_first(ids)));
     Vec::new()
 }
 
@@ -166,6 +173,9 @@ pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> V
         }
         Msg::Sessions(Err(why)) => sessions.read = Some(Err(why)),
         Msg::Preview(preview) => take_preview(sessions, preview),
+        Msg::Changed { id, before, ratio } => sessions.changes.take(id, before, ratio),
+        Msg::Deleted { id, undoable } => return note_deleted(sessions, ctx, id, undoable),
+        Msg::Restored { id, result } => return note_restored(sessions, ctx, id, result),
         Msg::Imported { id, text } => {
             sessions.wanted = Some(id);
             ctx.succeed(text);
@@ -174,6 +184,52 @@ pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> V
         _ => {}
     }
     ask(sessions, ctx)
+}
+
+/// Brings back the session that was deleted last.
+fn undo(sessions: &Sessions, ctx: &mut Context) -> Vec<Effect> {
+    match sessions.deleted.last() {
+        Some((id, _)) => vec![Effect::Restore(id.clone())],
+        None => {
+            ctx.note("no session was deleted since the start");
+            Vec::new()
+        }
+    }
+}
+
+fn note_deleted(
+    sessions: &mut Sessions,
+    ctx: &mut Context,
+    id: String,
+    undoable: bool,
+) -> Vec<Effect> {
+    let name = sessions.get(&id).map_or(id.as_str(), session_name::of_listed).to_string();
+    if undoable {
+        let key = key_of(Action::Undo, Screen::Sessions);
+        ctx.succeed(format!("deleted {name}: {key} brings it back"));
+        sessions.deleted.push((id, name));
+    } else {
+        ctx.succeed(format!("deleted {name}"));
+    }
+    vec![Effect::Sessions]
+}
+
+fn note_restored(
+    sessions: &mut Sessions,
+    ctx: &mut Context,
+    id: String,
+    result: Result<(), String>,
+) -> Vec<Effect> {
+    let at = sessions.deleted.iter().rposition(|(own, _)| *own == id);
+    let name = at.map_or(id.clone(), |at| sessions.deleted.remove(at).1);
+    match result {
+        Ok(()) => {
+            ctx.succeed(format!("{name} is back"));
+            sessions.wanted = Some(id);
+        }
+        Err(why) => ctx.fail(why),
+    }
+    vec![Effect::Sessions]
 }
 
 /// Takes a loaded session for the preview, if it is still needed.
@@ -189,18 +245,20 @@ fn take_preview(sessions: &mut Sessions, preview: Preview) {
 /// Requests the next session to load. Only one at a time: a fast cursor skips most.
 fn ask(sessions: &mut Sessions, ctx: &Context) -> Vec<Effect> {
     // Reading files would disturb a run.
-    let quiet = ctx.is_running();
-    let on_screen = ctx.screen == Screen::Sessions;
-    if sessions.asked.is_some() || !on_screen {
+    if sessions.asked.is_some() || ctx.is_running() || ctx.screen != Screen::Sessions {
         return Vec::new();
     }
     let known = sessions.preview.as_ref().map(|preview| preview.id.as_str());
-    let wanted = sessions
-        .current()
-        .map(|listed| listed.id.as_str())
-        .filter(|id| known != Some(id) && !quiet);
+    let wanted = sessions.current().map(|listed| listed.id.as_str()).filter(|id| known != Some(id));
     sessions.asked = wanted.map(String::from);
-    sessions.asked.clone().map(Effect::Preview).into_iter().collect()
+    if let Some(id) = sessions.asked.clone() {
+        return vec![Effect::Preview(id)];
+    }
+    // The preview is of more interest than what the list adds to it.
+    let rows = layout::rows(ctx.body(), sessions);
+    let first = pane::first_row(sessions.cursor, sessions.matching(), rows);
+    let pair = sessions.ask_change(first, rows);
+    pair.map(|(id, before)| Effect::Change { id, before }).into_iter().collect()
 }
 
 /// Handles the end of a run: lists the new session and loads previews again.
@@ -219,14 +277,18 @@ pub fn field_changed(sessions: &mut Sessions, ctx: &mut Context) -> Vec<Effect> 
     ask(sessions, ctx)
 }
 
-/// Handles Esc: clears the filter, else the marks.
-fn leave(sessions: &mut Sessions) {
+/// Handles Esc: clears the filter, else the marks, which is reported.
+fn leave(sessions: &mut Sessions, ctx: &mut Context) {
     if sessions.typing || !sessions.filter.value().is_empty() {
         sessions.typing = false;
         sessions.filter = Input::default();
         sessions.again();
     } else {
-        sessions.marks.clear();
+        match std::mem::take(&mut sessions.marks).len() {
+            0 => {}
+            1 => ctx.note("1 session unmarked"),
+            count => ctx.note(format!("{count} sessions unmarked")),
+        }
     }
 }
 
@@ -234,6 +296,20 @@ fn leave(sessions: &mut Sessions) {
 pub fn rename(id: &str, name: &str) -> Result<Vec<Effect>, String> {
     let name = check_name(name).map_err(|error| error.to_string())?;
     Ok(vec![Effect::Rename { id: id.into(), name }])
+}
+
+/// Asks before a session gets the name of a reference, which would hide it.
+pub fn ask_before_hiding(popups: &mut Vec<Popup>, effects: Vec<Effect>) -> Vec<Effect> {
+    let [Effect::Rename { name, .. }] = effects.as_slice() else { return effects };
+    if session::reference(name).is_none() {
+        return effects;
+    }
+    popups.push(Popup::question(
+        format!("Name it {name}?"),
+        "A reference has this name: it is hidden as long as a session of yours has it.",
+        Then::Do(effects[0].clone()),
+    ));
+    Vec::new()
 }
 
 /// Imports a session from a file.
@@ -270,6 +346,7 @@ pub fn is_offered(sessions: &Sessions, action: Action) -> bool {
         | Action::Copy
         | Action::Export => sessions.matching() > 0,
         Action::Filter | Action::Sort => sessions.count() > 0,
+        Action::Undo => !sessions.deleted.is_empty(),
         _ => true,
     }
 }

@@ -2,17 +2,24 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | choices, cursors, the plan | [`state`], [`browser`] |
+//! | choices, cursors, the plan | [`state`], [`browser`], [`planning`] |
+//! | what one start leaves to the next | [`remembered`] |
 //! | keys, clicks and messages | [`update`] |
 //! | settings as rows, their steps, block sizes as a band | [`rows`], [`step`], [`slider`] |
+//! | what is folded away | [`lists`] |
 //! | conflicts between choices, the command line | [`objection`], [`command_line`] |
+//! | the budget that a plan needs | [`budget`] |
 //! | positions of the panes | [`layout`] |
 //! | drawing | [`view`] |
 
 mod browser;
+mod budget;
 mod command_line;
 mod layout;
+mod lists;
 mod objection;
+mod planning;
+mod remembered;
 mod rows;
 mod slider;
 mod state;
@@ -25,9 +32,10 @@ pub(super) mod tests;
 
 pub use browser::{Browser, Entry, FileSystem, Inspection, Kind, Listing};
 pub use command_line::build_command;
-pub use state::{Pane, Planning, Setup};
+pub use planning::Planning;
+pub use state::{Pane, Setup};
 pub use update::{
-    act, answer, back, click, enter, examine, field, field_changed, handle_message, save_preset,
-    set_text, show_setting, take_preset,
+    FILE, act, answer, ask_for_value, back, click, drag, enter, examine, field, field_changed,
+    handle_message, release, save_preset, set_text, show_setting, take_preset, toggle_backend,
 };
 pub use view::draw;

@@ -11,6 +11,8 @@ const FIRST: &[&str] = &[
     "op", "pattern", "cache", "threads", "depth", "direct", "xor", "trials", "budget", "size",
     "count", "sync",
 ];
+/// How many of them are always shown.
+const COMMON: usize = 10;
 /// Settings that have a pane or screen of their own.
 const ELSEWHERE: &[&str] = &["backend", "block-size", "probe", "set"];
 
@@ -22,6 +24,24 @@ pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {
     rows.sort_by_key(rank);
     rows
 });
+
+/// A line of the pane.
+#[derive(Clone, Copy)]
+pub enum Line {
+    Setting(&'static Setting),
+    /// Shows or hides the settings that are rarely changed; the number that is hidden.
+    Fold(usize),
+}
+
+/// Returns the lines of the pane: the common settings, those that are `set`, and if `open` all.
+pub fn lines(open: bool, set: impl Fn(&str) -> bool) -> Vec<Line> {
+    let is_shown = |at: usize, row: &Setting| open || at < COMMON || set(row.name);
+    let rows = ROWS.iter().enumerate();
+    let shown = rows.filter(|(at, row)| is_shown(*at, row)).map(|(_, row)| Line::Setting(row));
+    let mut lines: Vec<Line> = shown.collect();
+    lines.push(Line::Fold(ROWS.len() - lines.len()));
+    lines
+}
 
 /// Columns of the titles, with the space around them.
 pub static TITLE_COLUMNS: LazyLock<usize> =
@@ -96,11 +116,8 @@ pub fn parts(
         Kind::OneOf(items) => {
             let now = text.unwrap_or_default();
             let part = |item: &'static str, is_current: bool| {
-                let text = if is_current {
-                    format!("‹{}›", display_value(item))
-                } else {
-                    format!(" {} ", display_value(item))
-                };
+                let mark = check[usize::from(!is_current)];
+                let text = format!("{mark}{} ", display_value(item));
                 Part { item: Some(item), text, on: is_current, why: why(item) }
             };
             let all: Vec<Part> = items.iter().map(|item| part(item, *item == now)).collect();
@@ -108,7 +125,10 @@ pub fn parts(
                 let text =
                     if now.is_empty() { default_text(setting, constraints, plan) } else { now };
                 return vec![Part {
-                    item: None, text: format!("‹{text}›"), on: true, why: None
+                    item: None,
+                    text: format!("{}{text} ", check[0]),
+                    on: true,
+                    why: None,
                 }];
             }
             let fits = all.iter().map(|part| part.text.chars().count()).sum::<usize>() <= room;
@@ -165,5 +185,21 @@ mod tests {
     fn every_setting_has_a_row_or_a_pane() {
         assert_eq!(ROWS.len() + ELSEWHERE.len(), Settings::ALL.len());
         assert!(FIRST.iter().zip(ROWS.iter()).all(|(name, row)| *name == row.name));
+    }
+
+    #[test]
+    fn rare_settings_are_folded_away_unless_they_are_set() {
+        let names = |open, set: &str| -> Vec<&'static str> {
+            let name = |line: &Line| match line {
+                Line::Setting(row) => row.name,
+                Line::Fold(_) => "fold",
+            };
+            lines(open, |name| name == set).iter().map(name).collect()
+        };
+        assert_eq!(names(false, "").len(), COMMON + 1);
+        assert_eq!(names(false, "seed")[COMMON..], ["seed", "fold"]);
+        assert_eq!(names(true, "").len(), ROWS.len() + 1);
+        let hidden = ROWS.len() - COMMON;
+        assert!(matches!(lines(false, |_| false).last(), Some(Line::Fold(n)) if *n == hidden));
     }
 }

@@ -26,6 +26,18 @@ impl End {
     }
 }
 
+/// What the pointer drags on the slider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drag {
+    End(End),
+    /// The whole range, from where it was taken.
+    Range {
+        from: u32,
+        band: Band,
+        moved: bool,
+    },
+}
+
 /// A range `low..high*factor`, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Band {
@@ -35,9 +47,11 @@ pub struct Band {
 }
 
 impl Band {
-    /// Reads the band from the text of a range, or covers its values if the text is not a band.
+    /// Reads the band from the text of a range, or covers its values if the text is not a band. The
+    /// ends are values that are measured.
     pub fn from_range(range: &Range) -> Band {
-        parse_band(&range.text).unwrap_or_else(|| {
+        let band = parse_band(&range.text).filter(|band| band.reaches_high());
+        band.unwrap_or_else(|| {
             let (low, high) = (range.values.iter().min(), range.values.iter().max());
             Band {
                 low: low.copied().unwrap_or(1).max(1),
@@ -47,14 +61,47 @@ impl Band {
         })
     }
 
-    /// Returns the band as a RANGE of the command line.
+    /// Returns the band as a RANGE of the command line, which includes both ends.
     pub fn to_text(self) -> String {
         let (low, high) = (short_bytes(self.low), short_bytes(self.high));
         match self.factor {
             _ if self.low == self.high => low,
+            _ if !self.reaches_high() => Range::list(&self.values()).text,
             2 => format!("{low}..{high}"),
             factor => format!("{low}..{high}*{factor}"),
         }
+    }
+
+    /// Returns the sizes that are measured: the factor apart, and both ends.
+    fn values(self) -> Vec<u64> {
+        let mut values = Vec::new();
+        let mut value = self.low.max(1);
+        while value < self.high {
+            values.push(value);
+            value = value.saturating_mul(self.factor.max(2));
+        }
+        values.push(self.high);
+        values
+    }
+
+    /// Returns whether the steps from the low end meet the high end.
+    fn reaches_high(self) -> bool {
+        let mut value = self.low.max(1);
+        while value < self.high {
+            value = value.saturating_mul(self.factor.max(2));
+        }
+        value == self.high
+    }
+
+    /// Moves both ends by powers of two, as far as the scale reaches; `None` if an end is none.
+    pub fn shift(self, powers: i32) -> Option<Band> {
+        if !self.low.is_power_of_two() || !self.high.is_power_of_two() || self.high > MAX_SIZE {
+            return None;
+        }
+        let (low, high) = (self.low.ilog2() as i32, self.high.ilog2() as i32);
+        let powers = powers.clamp(-low, (MAX_POWER as i32 - high).max(0));
+        let size = |power: i32| 1u64 << power;
+        Some(Band { low: size(low + powers), high: size(high + powers), ..self })
     }
 
     /// Moves an end to the next power of two; `None` if it cannot move.
@@ -123,13 +170,18 @@ fn parse_band(text: &str) -> Option<Band> {
         .filter(|band| band.low > 0)
 }
 
-/// Returns the power of two between neighbouring values if it is the same for all, else 2.
+/// Returns the power of two between neighbouring values if it is the same for all, else 2. The last
+/// may be nearer: an end is measured wherever it is.
 fn common_factor(values: &[u64]) -> u64 {
     let first = match values {
         [a, b, ..] if *a > 0 && b > a && b.is_multiple_of(*a) => b / a,
         _ => return 2,
     };
-    let even = values.windows(2).all(|pair| pair[0].checked_mul(first) == Some(pair[1]));
+    let last = values.len() - 2;
+    let even = values.windows(2).enumerate().all(|(at, pair)| match pair[0].checked_mul(first) {
+        Some(next) if at == last => pair[0] < pair[1] && pair[1] <= next,
+        next => next == Some(pair[1]),
+    });
     if even && first.is_power_of_two() && (2..=MAX_FACTOR).contains(&first) { first } else { 2 }
 }
 
@@ -148,11 +200,14 @@ mod tests {
         for (text, shown) in [
             ("4k", "4k"),
             ("1k..8m", "1k..8m"),
-            ("1k..8m*4", "1k..8m*4"),
+            ("1k..8m*4", "1k..4m*4"),
             ("4k,32k,256k,2m", "4k..2m*8"),
             ("512,4k,1m", "512..1m"),
-            ("1..9+2", "1..9"),
-            ("3k..8k", "3k..8k"),
+            ("1..9+2", "1,2,4,8,9"),
+            ("3k..8k", "3k..6k"),
+            // What `4k..1m*8` measures ends at 256k; a list keeps an end that is nearer.
+            ("4k..1m*8", "4k..256k*8"),
+            ("4k,32k,256k,1m", "4k,32k,256k,1m"),
         ] {
             assert_eq!(band(text).to_text(), shown, "{text}");
         }
@@ -163,13 +218,15 @@ mod tests {
         for (text, end, right, wanted) in [
             ("4k..1m", End::Low, false, Some("2k..1m")),
             ("4k..1m", End::High, true, Some("4k..2m")),
-            ("4k,32k,256k,2m", End::High, true, Some("4k..4m*8")),
+            ("4k,32k,256k,2m", End::High, true, Some("4k,32k,256k,2m,4m")),
             ("4k", End::High, true, Some("4k..8k")),
             ("4k", End::Low, true, None),
             ("1..128m", End::High, true, None),
             ("1..128m", End::Low, false, None),
-            ("3k..8k", End::Low, true, Some("4k..8k")),
-            ("3k..8k", End::Low, false, Some("2k..8k")),
+            ("4k,32k,256k,2m", End::High, false, Some("4k,32k,256k,1m")),
+            ("4k,32k,256k,2m", End::Low, true, Some("8k,64k,512k,2m")),
+            ("3k..6k", End::Low, true, Some("4k,6k")),
+            ("3k..6k", End::Low, false, Some("2k,4k,6k")),
             ("1m..1g", End::High, false, Some("1m..128m")),
         ] {
             assert_eq!(
@@ -182,6 +239,12 @@ mod tests {
         assert_eq!(band("4k..1m").spread(false), None);
         assert_eq!(band("4k..1m").set_end(End::High, 5).to_text(), "4k");
         assert_eq!(band("4k..1m").nearest_end(13.0), End::Low);
+        for (powers, wanted) in
+            [(1, "8k..2m"), (-3, "512..128k"), (99, "512k..128m"), (-99, "1..256")]
+        {
+            assert_eq!(band("4k..1m").shift(powers).unwrap().to_text(), wanted);
+        }
+        assert_eq!(band("3k..8k").shift(1), None);
     }
 
     proptest! {
@@ -189,7 +252,7 @@ mod tests {
         fn every_sequence_of_moves_yields_a_range_that_parses(
             low in 0u32..28,
             high in 0u32..28,
-            moves in proptest::collection::vec(0u8..6, 0..60),
+            moves in proptest::collection::vec(0u8..8, 0..60),
         ) {
             let mut band = Band { low: 1 << low.min(high), high: 1 << low.max(high), factor: 2 };
             for step in moves {
@@ -199,11 +262,16 @@ mod tests {
                     2 => band.move_end(End::High, false),
                     3 => band.move_end(End::High, true),
                     4 => band.spread(true),
+                    5 => band.shift(3),
+                    6 => band.shift(-2),
                     _ => band.spread(false),
                 };
                 band = next.unwrap_or(band);
                 let range = Range::parse(&band.to_text(), RangeOf::Bytes).unwrap();
                 prop_assert!(range.values.iter().all(|v| (1..=MAX_SIZE).contains(v)));
+                // What the slider shows is what is measured: both ends, always.
+                prop_assert_eq!(range.values.first(), Some(&band.low));
+                prop_assert_eq!(range.values.last(), Some(&band.high));
             }
         }
     }

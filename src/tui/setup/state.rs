@@ -1,21 +1,21 @@
 //! State of Setup: the choices, the cursors, and the plan made from the choices.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::browser::{Browser, Row};
 use super::command_line::build_command;
 use super::objection::Constraints;
-use super::slider::{Band, End};
-use crate::engine::{self, Proposed};
+use super::planning::Planning;
+use super::slider::{Band, Drag, End};
+use crate::engine;
 use crate::experiment::usual;
 use crate::host::TargetFacts;
-use crate::plan::{Info, Plan, Preset, Settings, TargetSpec};
+use crate::plan::{Info, Plan, Preset, Range, Settings, TargetSpec};
 use crate::record::Warning;
 use crate::text::show_path;
 use crate::tui::msg::Effect;
 use crate::tui::question::Question;
-use crate::tui::remember::Remembered;
 use crate::tui::theme::Look;
 use crate::units::show_bytes;
 
@@ -40,75 +40,14 @@ impl Pane {
     }
 }
 
-/// Largest number of plan requests in flight; the newest is sent when one is answered.
-const MAX_PENDING: usize = 2;
-/// Time after which the screen shows that it is planning.
-const LATE_AFTER: Duration = Duration::from_millis(250);
-
-/// The plan of the choices, and the requests for it.
-#[derive(Debug, Default)]
-pub struct Planning {
-    /// Number of the newest request.
-    pub number: u64,
-    answered: u64,
-    pending: Vec<u64>,
-    pub since: Duration,
-    pub proposed: Option<Result<Box<Proposed>, String>>,
-    pub findings: Option<Vec<Warning>>,
-    /// Expected result of the plan; empty if no estimate is possible.
-    pub expected: String,
-    /// What the budget buys; empty if nothing is known.
-    pub forecast: String,
-    pub unavailable: Vec<(&'static str, String)>,
-    /// Starts the run when the plan arrives: `r` was pressed before.
-    pub run_when_ready: bool,
-}
-
-impl Planning {
-    /// Returns whether the newest request has been answered.
-    pub fn is_settled(&self) -> bool {
-        self.answered == self.number && self.proposed.is_some()
-    }
-
-    /// Returns whether the answer has been pending for a visible time.
-    pub fn is_late(&self, now: Duration) -> bool {
-        !self.is_settled() && now.saturating_sub(self.since) >= LATE_AFTER
-    }
-
-    /// Returns the last plan, which may be of choices that have changed since.
-    pub fn last_proposal(&self) -> Option<&Proposed> {
-        self.proposed.as_ref()?.as_ref().ok().map(|proposed| &**proposed)
-    }
-
-    /// Takes an answer; returns whether it answers the newest request.
-    pub fn accept_answer(
-        &mut self,
-        number: u64,
-        result: Result<Box<Proposed>, String>,
-        findings: Vec<Warning>,
-    ) -> bool {
-        self.pending.retain(|sent| *sent != number);
-        if number != self.number {
-            return false;
-        }
-        if let Ok(proposed) = &result {
-            self.unavailable.clone_from(&proposed.unavailable);
-        }
-        self.answered = number;
-        self.proposed = Some(result);
-        self.findings = Some(findings);
-        true
-    }
-}
-
 /// The choices at the start, and those that were remembered. What the command line gave applies to
 /// this start only.
 #[derive(Debug)]
-struct Given {
-    preset: Preset,
-    settings: Settings,
-    remembered_preset: Option<String>,
-    remembered: Settings,
+pub struct Given {
+    pub preset: Preset,
+    pub settings: Settings,
+    pub remembered_preset: Option<String>,
+    pub remembered: Settings,
 }
 
 #[derive(Debug)]
@@ -122,18 +61,25 @@ pub struct Setup {
     pub preset: Preset,
     pub focus: Pane,
     pub browser: Browser,
-    /// Cursors: a backend, a row of the workload, an item of that row.
+    /// Cursors: a line of the backends and of the workload, an item of that line.
     pub backend: usize,
     pub row: usize,
     pub mark: usize,
     /// The end of the slider that the keys move.
     pub end: End,
+    /// The band that the slider was moved to, with its factor: a short list does not tell it.
+    pub moved: Option<Band>,
+    /// What the pointer drags.
+    pub drag: Option<Drag>,
     pub scroll: usize,
+    /// Whether the backends and settings that are rarely needed are shown.
+    pub all_backends: bool,
+    pub all_settings: bool,
     pub planning: Planning,
     /// Whether the target is known to exist.
     pub exists: bool,
     /// What the screen began with; `None` once a preset was taken, which replaces all of it.
-    given: Option<Given>,
+    pub given: Option<Given>,
     /// A question is answered by picking a file, which is measured at once.
     pub picks: bool,
     /// Whether changes have not been remembered yet.
@@ -162,7 +108,11 @@ impl Setup {
             row: 0,
             mark: 0,
             end: End::default(),
+            moved: None,
+            drag: None,
             scroll: 0,
+            all_backends: false,
+            all_settings: false,
             planning: Planning::default(),
             exists: false,
             given: None,
@@ -171,38 +121,6 @@ impl Setup {
             log_y: false,
             infos: engine::infos(),
         }
-    }
-
-    /// Applies what was remembered from the last session of the program; `here` is the folder to
-    /// show.
-    pub fn with_remembered(mut self, remembered: &Remembered, here: &Path, fresh: bool) -> Setup {
-        let parent = self
-            .file
-            .as_deref()
-            .and_then(Path::parent)
-            .map(|parent| here.join(parent).components().collect());
-        self.browser = Browser::new(parent.unwrap_or_else(|| here.into()));
-        self.browser.start = here.into();
-        self.browser.recent.clone_from(&remembered.recent);
-        self.browser.last_folder.clone_from(&remembered.folder);
-        self.browser.build_rows();
-        self.log_y = remembered.log_y;
-        if fresh {
-            self.settings = remembered.settings.clone();
-            if self.file.is_some() {
-                // A file on the command line is there to be read.
-                self.settings.unset("op");
-                self.settings.unset("sync");
-                self.settings.unset("mix");
-            }
-        }
-        self.given = Some(Given {
-            preset: self.preset.clone(),
-            settings: self.settings.clone(),
-            remembered_preset: remembered.preset.clone(),
-            remembered: remembered.settings.clone(),
-        });
-        self
     }
 
     /// Opens the list of files at a folder.
@@ -223,6 +141,9 @@ impl Setup {
         self.browser.loading = Some(self.browser.dir.clone());
         let mut effects = vec![Effect::List(self.browser.dir.clone())];
         effects.extend(self.request_plan());
+        if !self.browser.recent.is_empty() {
+            effects.push(Effect::FindGone(self.browser.recent.clone()));
+        }
         effects
     }
 
@@ -274,45 +195,6 @@ impl Setup {
         on.into_iter().chain(size).chain([name]).collect::<Vec<_>>().join(dot)
     }
 
-    /// Remembers the current choices for the next start.
-    pub fn remember(&self, presets: &[Preset], look: &Look) -> Effect {
-        let (preset, mut settings) = self.choices_to_remember(presets);
-        if settings.text("backend").is_some_and(|text| text.is_empty()) {
-            settings.unset("backend");
-        }
-        Effect::Remember(Box::new(Remembered {
-            preset,
-            settings,
-            recent: self.browser.recent.clone(),
-            theme: Some(look.theme.id.into()),
-            folder: Some(self.browser.dir.clone()),
-            log_y: self.log_y,
-        }))
-    }
-
-    /// Returns the preset and the settings to remember: those of before, with what was changed on
-    /// the screen.
-    fn choices_to_remember(&self, presets: &[Preset]) -> (Option<String>, Settings) {
-        if let Some(given) = self.given.as_ref().filter(|given| given.preset == self.preset) {
-            let mut settings = given.remembered.clone();
-            for setting in Settings::ALL {
-                let now = setting.text(&self.settings);
-                match &now {
-                    now if *now == setting.text(&given.settings) => {}
-                    Some(text) => drop(settings.set(setting.name, text)),
-                    None => settings.unset(setting.name),
-                }
-            }
-            return (given.remembered_preset.clone(), settings);
-        }
-        // A preset that is not listed cannot be found again, so its settings are remembered.
-        if presets.contains(&self.preset) {
-            (Some(self.preset.id.clone()), self.settings.clone())
-        } else {
-            (None, self.settings.clone().or(&self.preset.settings))
-        }
-    }
-
     /// Returns the row of the guided start that the preset answers.
     pub fn question_index(&self, presets: &[Preset]) -> usize {
         let asked = presets.iter().filter(|preset| !preset.question.is_empty());
@@ -322,11 +204,6 @@ impl Setup {
     /// Returns whether a setting differs from the preset's.
     pub fn is_changed(&self) -> bool {
         self.settings != Settings::default()
-    }
-
-    /// Forgets what the command line gave: the choices are those of the screen.
-    pub fn forget_given(&mut self) {
-        self.given = None;
     }
 
     /// Returns why the scratch file is not in the folder that the user is in, if so.
@@ -372,7 +249,7 @@ impl Setup {
         let planning = &mut self.planning;
         if planning.is_settled()
             || planning.pending.contains(&planning.number)
-            || planning.pending.len() >= MAX_PENDING
+            || planning.pending.len() >= Planning::MAX_PENDING
         {
             return None;
         }
@@ -499,6 +376,22 @@ impl Setup {
 
     /// Returns the block sizes as a band.
     pub fn band(&self, effective: &Settings) -> Option<Band> {
-        effective.block_size.as_ref().map(Band::from_range)
+        let range = self.shown_blocks(effective)?;
+        let moved = self.moved.filter(|band| band.to_text() == range.text);
+        Some(moved.unwrap_or_else(|| Band::from_range(&range)))
+    }
+
+    /// Returns the block sizes that are measured: those of all sweeps where the preset has some.
+    pub fn shown_blocks(&self, effective: &Settings) -> Option<Range> {
+        if self.sweep_values("block-size").is_none() {
+            return effective.block_size.clone();
+        }
+        let mut values: Vec<u64> = Vec::new();
+        for part in self.preset.parts() {
+            values.extend(part.block_size.iter().flat_map(|range| range.values.clone()));
+        }
+        values.sort_unstable();
+        values.dedup();
+        (!values.is_empty()).then(|| Range::list(&values))
     }
 }

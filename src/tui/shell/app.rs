@@ -4,6 +4,7 @@
 use std::io;
 use std::time::Duration;
 
+use crossterm::event::MouseEventKind;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -46,6 +47,10 @@ pub struct App<'a, B: Backend, H: EffectHandler> {
     drawn: Option<Instant>,
     /// Time of the next draw, if anything has changed.
     due: Option<Instant>,
+    /// Something other than the pointer has changed.
+    stale: bool,
+    /// The last motion of the mouse: those before it no longer matter.
+    motion: Option<Msg>,
     over: Option<u8>,
 }
 
@@ -54,7 +59,17 @@ where
     B::Error: Send + Sync + 'static,
 {
     pub fn new(terminal: &'a mut Terminal<B>, model: &'a mut Model, handler: &'a mut H) -> Self {
-        App { terminal, model, handler, start: Instant::now(), drawn: None, due: None, over: None }
+        App {
+            terminal,
+            model,
+            handler,
+            start: Instant::now(),
+            drawn: None,
+            due: None,
+            stale: false,
+            motion: None,
+            over: None,
+        }
     }
 
     /// Runs until the model quits and returns the exit code. `first` is performed before any key.
@@ -79,7 +94,12 @@ where
             tokio::select! {
                 biased;
                 said = input.recv(), if open => match said {
+                    Some(msg) if is_motion(&msg) => {
+                        self.motion = Some(msg);
+                        self.schedule();
+                    }
                     Some(msg) => {
+                        self.take_motion()?;
                         self.take(msg)?;
                         if self.over.is_none() {
                             self.draw()?;
@@ -91,15 +111,7 @@ where
                         self.take(Msg::Leave(129))?;
                     }
                 },
-                () = sleep_until(due), if self.due.is_some() => {
-                    for _ in 0..BATCH {
-                        match receiver.try_recv() {
-                            Ok(msg) if self.over.is_none() => self.take(msg)?,
-                            _ => break,
-                        }
-                    }
-                    self.draw()?;
-                }
+                () = sleep_until(due), if self.due.is_some() => self.draw_due(&mut receiver)?,
                 // While a frame is due, messages wait for it: a thousand trials a second cause no
                 // wake-ups.
                 Some(msg) = receiver.recv(), if self.due.is_none() => {
@@ -113,6 +125,23 @@ where
             }
         }
         Ok(self.over.unwrap_or(0))
+    }
+
+    /// Draws the frame that is due, with what has arrived until now.
+    fn draw_due(&mut self, receiver: &mut UnboundedReceiver<Msg>) -> io::Result<()> {
+        let moved = self.take_motion()?;
+        for _ in 0..BATCH {
+            match receiver.try_recv() {
+                Ok(msg) if self.over.is_none() => self.take(msg)?,
+                _ => break,
+            }
+            self.stale = true;
+        }
+        if moved || self.stale {
+            self.draw()?;
+        }
+        self.due = None;
+        Ok(())
     }
 
     fn take(&mut self, msg: Msg) -> io::Result<()> {
@@ -140,14 +169,28 @@ where
         Ok(())
     }
 
-    /// Schedules a draw, one frame after the last draw at the earliest.
+    /// Takes the last motion in; returns whether the picture depends on it.
+    fn take_motion(&mut self) -> io::Result<bool> {
+        let Some(motion) = self.motion.take() else { return Ok(false) };
+        let before = self.model.pointer;
+        self.take(motion)?;
+        Ok(before != self.model.pointer || before.held.is_some())
+    }
+
+    /// Notes a change, and schedules its draw.
     fn mark_changed(&mut self) {
+        self.stale = true;
+        self.schedule();
+    }
+
+    /// Schedules a draw, one frame after the last draw at the earliest.
+    fn schedule(&mut self) {
         let next = self.drawn.map_or(self.start, |drawn| drawn + FRAME);
         self.due.get_or_insert(next);
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        self.due = None;
+        (self.due, self.stale) = (None, false);
         self.handler.begin_draw();
         let model = &*self.model;
         let drawn = self.terminal.draw(|frame| view::draw(model, frame.buffer_mut())).map(|_| ());
@@ -155,6 +198,12 @@ where
         self.drawn = Some(Instant::now());
         drawn.map_err(io::Error::other)
     }
+}
+
+/// Returns whether only the last of several such messages counts.
+fn is_motion(msg: &Msg) -> bool {
+    let Msg::Mouse(event) = msg else { return false };
+    matches!(event.kind, MouseEventKind::Moved | MouseEventKind::Drag(_))
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! What this terminal can show, from the environment and the options.
 
-use crate::plan::{Unknown, nearest};
 use crate::report::{DisplayArgs, When, is_ascii_only};
-use crate::tui::theme::{Colours, Glyphs, Look, THEMES, Theme};
+use crate::tui::theme::{Colours, Glyphs, Look};
 
-/// Returns the look for these options in an environment.
+/// Returns the look for these options in an environment, with the default theme.
 pub fn look(
-    theme: &'static Theme,
     when: When,
     ascii: bool,
     shown: DisplayArgs,
@@ -23,7 +21,7 @@ pub fn look(
         _ => depth(&set),
     };
     let glyphs = if ascii || is_ascii_only(env) { Glyphs::Ascii } else { Glyphs::Unicode };
-    Look { theme, colours, glyphs, unit: shown.unit, scale: shown.scale }
+    Look { colours, glyphs, unit: shown.unit, scale: shown.scale, ..Look::default() }
 }
 
 fn depth(set: &dyn Fn(&str) -> Option<String>) -> Colours {
@@ -36,14 +34,6 @@ fn depth(set: &dyn Fn(&str) -> Option<String>) -> Colours {
     }
 }
 
-/// Returns the theme of that name.
-pub fn theme(name: &str) -> Result<&'static Theme, Unknown> {
-    THEMES
-        .iter()
-        .find(|theme| theme.id == name)
-        .ok_or_else(|| nearest("theme", name, THEMES.iter().map(|theme| theme.id)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,7 +42,7 @@ mod tests {
         let env = |name: &str| {
             vars.iter().find(|(own, _)| *own == name).map(|(_, value)| value.to_string())
         };
-        let look = look(&THEMES[0], when, ascii, DisplayArgs::default(), &env);
+        let look = look(when, ascii, DisplayArgs::default(), &env);
         (look.colours, look.glyphs)
     }
 
@@ -110,10 +100,5 @@ mod tests {
         ] {
             assert_eq!(resolve(when, ascii, &vars), wanted, "{when:?} {ascii} {vars:?}");
         }
-    }
-
-    #[test]
-    fn an_unknown_theme_names_the_nearest() {
-        assert!(theme("nihgt").unwrap_err().to_string().contains("night"));
     }
 }

@@ -3,19 +3,21 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::SystemTime;
 
 use crossterm::execute;
 use crossterm::terminal::SetTitle;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::{Done, EffectHandler};
+use super::bin::Bin;
 use super::run::Runs;
 use super::{clipboard, look_up, refinement, share, terminal};
 use crate::backend::fold;
 use crate::host::{Host, SharedHost, examine};
 use crate::record::Event;
 use crate::runner;
-use crate::tui::msg::{Effect, Msg};
+use crate::tui::msg::{Copied, Effect, Msg};
 use crate::units;
 
 /// Concurrent lookup threads; a mount that hangs may block some of them for ever.
@@ -29,6 +31,7 @@ pub struct Shell {
     looking: Arc<AtomicUsize>,
     /// The choices are kept for the next start.
     remembers: bool,
+    bin: Arc<Bin>,
 }
 
 impl Shell {
@@ -46,12 +49,15 @@ impl Shell {
             host,
             looking: Arc::default(),
             remembers,
+            bin: Arc::default(),
         }
     }
 
-    /// Closes the session file of a run that hangs; call it after the loop.
+    /// Closes the session file of a run that hangs, and removes what was deleted; call it after the
+    /// loop.
     pub fn finish(&mut self) {
         self.runs.finish();
+        self.bin.empty();
     }
 
     /// Runs a lookup without blocking the screen.
@@ -92,22 +98,55 @@ impl EffectHandler for Shell {
             Effect::Quit(code) => return Done::Quit(code),
             Effect::Redraw => return self.redraw(),
             Effect::Suspend => return self.suspend(),
-            Effect::Copy(text) => self.copy(&text),
+            Effect::Copy(text) => self.copy(text),
+            Effect::SendToTerminal(text) => self.send_to_terminal(&text),
             Effect::Title(title) => drop(execute!(io::stdout(), SetTitle(title))),
+            Effect::Ring(text) => terminal::ring(&text),
             Effect::Start { plan, name, earlier } => {
                 self.runs.start(plan, name.as_deref(), &earlier)
             }
             Effect::Stop => self.runs.stop(),
             Effect::Pause(on) => self.runs.pause(on),
             Effect::Skip => self.runs.skip(),
+            // A failure to save the last choice is not worth a message.
+            Effect::Remember(remembered) if self.remembers => drop(remembered.save()),
+            Effect::Remember(_) => {}
+            other => self.answer(other),
+        }
+        Done::Yes
+    }
+
+    fn on_message(&mut self, msg: &Msg) {
+        if matches!(msg, Msg::Event(Event::Sample { .. })) {
+            self.runs.note_sample();
+        }
+    }
+
+    fn begin_draw(&mut self) {
+        terminal::begin_draw();
+    }
+
+    fn end_draw(&mut self) {
+        terminal::end_draw();
+    }
+}
+
+impl Shell {
+    /// Performs an effect on a thread that answers with a message.
+    fn answer(&self, effect: Effect) {
+        match effect {
             Effect::Host => self.look_at_host(),
             Effect::List(dir) => self.look_up(move || Msg::Listed(look_up::list(dir))),
             Effect::Look(path) => self.look_up(move || Msg::Seen(look_up::facts(path))),
+            Effect::FindGone(paths) => self.look_up(move || Msg::Gone(look_up::find_gone(paths))),
             Effect::Propose(question) => {
                 let host = self.host.clone();
                 self.look_up(move || look_up::propose(&question, host.get()));
             }
-            Effect::Sessions => self.look_up(|| Msg::Sessions(look_up::sessions())),
+            Effect::Sessions => {
+                self.say(Msg::Clock(SystemTime::now()));
+                self.look_up(|| Msg::Sessions(look_up::sessions()));
+            }
             Effect::Preview(id) => self.look_up(move || Msg::Preview(look_up::preview(id))),
             Effect::Compare { ids, look } => {
                 self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, &look))))
@@ -143,33 +182,21 @@ impl EffectHandler for Shell {
                 self.look_up(move || Msg::Refined(refinement::plan(&request).map(Box::new)))
             }
             Effect::Rename { id, name } => self.look_up(move || look_up::rename(&id, &name)),
-            Effect::Delete(id) => self.look_up(move || look_up::delete(&id)),
+            Effect::Delete(id) => self.look_up_in_bin(move |bin| bin.delete(id)),
+            Effect::Restore(id) => self.look_up_in_bin(move |bin| bin.restore(id)),
+            Effect::Change { id, before } => self.look_up(move || look_up::change(id, before)),
             Effect::SavePreset { id, question } => {
                 self.look_up(move || Msg::PresetSaved(look_up::save_preset(&id, &question)))
             }
-            // A failure to save the last choice is not worth a message.
-            Effect::Remember(remembered) if self.remembers => drop(remembered.save()),
-            Effect::Remember(_) => {}
-        }
-        Done::Yes
-    }
-
-    fn on_message(&mut self, msg: &Msg) {
-        if matches!(msg, Msg::Event(Event::Sample { .. })) {
-            self.runs.note_sample();
+            _ => {}
         }
     }
 
-    fn begin_draw(&mut self) {
-        terminal::begin_draw();
+    fn look_up_in_bin(&self, work: impl FnOnce(&Bin) -> Msg + Send + 'static) {
+        let bin = Arc::clone(&self.bin);
+        self.look_up(move || work(&bin));
     }
 
-    fn end_draw(&mut self) {
-        terminal::end_draw();
-    }
-}
-
-impl Shell {
     fn redraw(&mut self) -> Done {
         if let Err(error) = self.guard.again() {
             self.say(Msg::Failed(format!("cannot use this terminal: {error}")));
@@ -197,18 +224,26 @@ impl Shell {
         });
     }
 
-    fn copy(&self, text: &str) {
+    fn copy(&self, text: String) {
+        let holders = clipboard::holders(&|name| std::env::var_os(name));
+        if holders.is_empty() {
+            return self.send_to_terminal(&text);
+        }
+        self.look_up(move || Msg::Copied(clipboard::copy(&holders, text)));
+    }
+
+    fn send_to_terminal(&self, text: &str) {
         let written = execute!(io::stdout(), clipboard::osc52(text));
         let size = units::show_bytes(text.len() as u64);
-        let said = match written {
-            // Terminals do not acknowledge it.
-            Ok(()) if text.len() > clipboard::MAX_TEXT_BYTES => Msg::Done {
-                text: format!("copied {size}: too large for some terminals; e writes it to a file"),
-                sessions: false,
-            },
-            Ok(()) => Msg::Done { text: "copied".into(), sessions: false },
+        self.say(match written {
+            // Terminals do not acknowledge it, and some ignore it.
+            Ok(()) if text.len() > clipboard::MAX_TEXT_BYTES => Msg::Copied(Copied::Sent(format!(
+                "sent {size} to the terminal: too large for some; e writes it to a file"
+            ))),
+            Ok(()) => Msg::Copied(Copied::Sent(
+                "sent to the terminal's clipboard: some terminals ignore it".into(),
+            )),
             Err(error) => Msg::Failed(format!("cannot copy: {error}")),
-        };
-        self.say(said);
+        });
     }
 }

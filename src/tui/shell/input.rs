@@ -6,6 +6,7 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event};
 use crossterm::terminal;
@@ -13,19 +14,29 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
+use super::answers::{Answers, Taken, is_bracket, is_escape};
 use crate::tui::keys::Key;
 use crate::tui::msg::Msg;
+use crate::tui::theme::Palette;
 
-/// Returns everything from the terminal as messages; no more come once it is gone.
+/// How long an escape may be the beginning of an answer.
+const LAST_ANSWER: Duration = Duration::from_secs(5);
+/// How long after an escape the rest of it comes.
+const PIECE: Duration = Duration::from_millis(15);
+
+/// Returns everything from the terminal as messages, and its first answer about its colours, if it
+/// was `asked`; no more come once it is gone.
 ///
 /// # Errors
 /// No thread, or no handler of the signal, can be had.
-pub fn input() -> io::Result<UnboundedReceiver<Msg>> {
+pub fn input(asked: bool) -> io::Result<(UnboundedReceiver<Msg>, oneshot::Receiver<Palette>)> {
     let (sender, receiver) = unbounded_channel();
+    let (first, answered) = oneshot::channel();
     let (resizes, hang_up) = (sender.downgrade(), sender.downgrade());
     let mut resized = signal(SignalKind::window_change())?;
-    thread::Builder::new().name("keys".into()).spawn(move || listen(&sender))?;
+    thread::Builder::new().name("keys".into()).spawn(move || listen(&sender, first, asked))?;
     thread::Builder::new().name("hang-up".into()).spawn(move || {
         until_gone();
         hang_up.upgrade().map(|sender| sender.send(Msg::Leave(129)))
@@ -38,14 +49,37 @@ pub fn input() -> io::Result<UnboundedReceiver<Msg>> {
             }
         }
     });
-    Ok(receiver)
+    Ok((receiver, answered))
 }
 
 /// Reads until the receiver is gone or the terminal ends. Without a time limit: crossterm may let
 /// one pass without returning what it has already read.
-fn listen(sender: &UnboundedSender<Msg>) {
-    while let Ok(event) = event::read() {
-        if message(event).is_some_and(|msg| sender.send(msg).is_err()) {
+fn listen(sender: &UnboundedSender<Msg>, first: oneshot::Sender<Palette>, asked: bool) {
+    let (mut answers, mut first) = (Answers::default(), Some(first));
+    let awaited_until = Instant::now() + LAST_ANSWER;
+    let mut held = None;
+    while let Some(event) = held.take().or_else(|| event::read().ok()) {
+        let now = Instant::now();
+        // Where an answer is torn behind its first byte, that is no key either.
+        let is_awaited = asked && first.is_some() && now < awaited_until;
+        if is_awaited && is_escape(&event) && event::poll(PIECE).unwrap_or(false) {
+            let Ok(next) = event::read() else { break };
+            if is_bracket(&next) {
+                answers.begin(now);
+                continue;
+            }
+            held = Some(next);
+        }
+        let msg = match answers.take(event, now) {
+            Taken::Event(event) => message(event),
+            Taken::Nothing => None,
+            // The first frame waits for it, unless it was too late for that.
+            Taken::Palette(palette) => match first.take().map(|first| first.send(palette)) {
+                Some(Ok(())) => None,
+                _ => Some(Msg::Palette(palette)),
+            },
+        };
+        if msg.is_some_and(|msg| sender.send(msg).is_err()) {
             break;
         }
     }

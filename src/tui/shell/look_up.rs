@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use nix::unistd::{AccessFlags, access};
 
 use crate::analysis;
-use crate::engine::locate::describe_unreadable;
-use crate::engine::{Proposal, infos, list_offers, propose as plan_for};
+use crate::engine::locate::{PlaceError, describe_unreadable};
+use crate::engine::{Proposal, ProposeError, infos, list_offers, propose as plan_for};
 use crate::host::{Host, Planned, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::runner;
@@ -24,6 +24,9 @@ use crate::tui::session_view::Preview;
 use crate::tui::session_view::SessionView;
 use crate::tui::setup::{Entry, FileSystem, Inspection, Kind, Listing};
 use crate::userdata;
+
+/// The largest session that is compared for the list, bytes.
+const MAX_CHANGE_BYTES: u64 = 16 << 20;
 
 /// Lists a folder: folders first, then by name.
 pub fn list(dir: PathBuf) -> Listing {
@@ -55,6 +58,14 @@ pub fn is_first_start() -> bool {
     let Ok(folder) = session::folder() else { return true };
     fs::read_dir(folder)
         .map_or(true, |mut all| !all.any(|one| one.is_ok_and(|one| is_session(&one.file_name()))))
+}
+
+/// Returns those of these files that do not exist.
+pub fn find_gone(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let is_gone = |path: &PathBuf| {
+        fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    };
+    paths.into_iter().filter(is_gone).collect()
 }
 
 /// Returns whether this user can create files in a folder.
@@ -140,15 +151,29 @@ pub fn load_other(id: &str) -> Result<MarkedSession, String> {
     })
 }
 
+/// Returns why there is no plan, with what can be done about it on this screen.
+fn describe_refusal(error: &ProposeError) -> String {
+    match error {
+        ProposeError::Place(PlaceError::Missing(path)) => {
+            format!(
+                "{}: no such file; choose another target, or set Operation to write to create it",
+                crate::text::show_path(path)
+            )
+        }
+        other => other.to_string(),
+    }
+}
+
 /// Plans the current selection and runs the doctor's checks on it.
 pub fn propose(question: &Question, host: &Host) -> Msg {
     match plan_for(&proposal(question)) {
         Ok(proposed) => {
-            let findings = examine(
+            let mut findings = examine(
                 host,
                 Some(&proposed.facts),
                 Some(Planned { plan: &proposed.plan, infos: &infos() }),
             );
+            findings.splice(0..0, runner::find_other_run(&proposed.plan));
             let link = proposed.facts.link().map(|link| link.bytes_per_second);
             let plan = &proposed.plan;
             let expected = analysis::describe_estimates(plan, runner::saved_ceilings(), link);
@@ -163,7 +188,7 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
         }
         Err(error) => Msg::Proposed {
             number: question.number,
-            result: Err(error.to_string()),
+            result: Err(describe_refusal(&error)),
             findings: examine(host, None, None),
             expected: String::new(),
             forecast: String::new(),
@@ -220,24 +245,29 @@ pub fn record(of: Replayed, speed: Speed) -> Result<ReplayInput, String> {
     Ok(ReplayInput { of, speed, shown: SessionView::new(session, path), timeline })
 }
 
-fn in_folder(
-    id: &str,
-    what: impl FnOnce(&Path, &Path) -> Result<String, session::SessionError>,
-) -> Msg {
-    let done = session::folder()
-        .and_then(|dir| session::find(&dir, id).and_then(|path| what(&dir, &path)));
+pub fn rename(id: &str, name: &str) -> Msg {
+    let done = session::folder().and_then(|dir| {
+        session::find(&dir, id).and_then(|path| session::rename(&dir, &path, name))
+    });
     match done {
-        Ok(text) => Msg::Done { text, sessions: true },
-        Err(error) => Msg::Failed(error.to_string()),
+        Ok(kept) => {
+            let why = if kept == name { String::new() } else { format!(": {name} is in use") };
+            Msg::Renamed { id: id.into(), text: format!("named {kept}{why}"), name: kept }
+        }
+        Err(error) => Msg::Failed(format!("not named: {error}")),
     }
 }
 
-pub fn rename(id: &str, name: &str) -> Msg {
-    in_folder(id, |dir, path| session::rename(dir, path, name).map(|kept| format!("named {kept}")))
-}
-
-pub fn delete(id: &str) -> Msg {
-    in_folder(id, |dir, path| session::delete(dir, path).map(|()| "deleted".into()))
+/// Compares a session with the run before it, unless one of them takes long to load.
+pub fn change(id: String, before: String) -> Msg {
+    let load = |id: &str| -> Option<Session> {
+        let dir = session::folder().ok()?;
+        let path = session::path_of(&dir, id);
+        let small = fs::metadata(&path).is_ok_and(|file| file.len() <= MAX_CHANGE_BYTES);
+        small.then(|| session::load(&path).ok()).flatten()
+    };
+    let ratio = load(&before).zip(load(&id)).and_then(|(a, b)| analysis::change(&a, &b));
+    Msg::Changed { id, before, ratio }
 }
 
 /// Saves the current settings, on top of their base preset, as a user preset.

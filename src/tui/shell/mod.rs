@@ -1,7 +1,9 @@
 //! The shell around the model: terminal, keys, signals, threads; all side effects are here.
 
+mod answers;
 pub mod app;
 mod appearance;
+mod bin;
 mod blocked;
 mod clipboard;
 mod effects;
@@ -11,20 +13,22 @@ mod refinement;
 mod run;
 mod share;
 mod terminal;
+mod themes;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Context;
-use clap::builder::PossibleValuesParser;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::timeout;
 
-pub use appearance::{look, theme};
+pub use appearance::look;
 
 use super::model::Model;
 use super::msg::{Effect, Msg};
@@ -33,7 +37,7 @@ use super::probe_plan;
 use super::remember::Remembered;
 use super::replayed::{Replayed, Speed};
 use super::setup::Setup;
-use super::theme::THEMES;
+use super::theme::{DEFAULT, questions};
 use super::update::{begin_replay, go};
 use crate::plan::{Op, Preset, Presets, Settings};
 use crate::report::{DisplayArgs, When, print_message};
@@ -45,8 +49,11 @@ pub struct Screen {
     /// Do not capture the mouse
     #[arg(long, help_heading = SCREEN)]
     pub no_mouse: bool,
-    /// Color theme
-    #[arg(long, help_heading = SCREEN, value_parser = theme_ids())]
+    /// Do not ring the terminal's bell at the end of a long run
+    #[arg(long, help_heading = SCREEN)]
+    pub no_bell: bool,
+    /// Color theme: terminal, night, paper, ember, contrast, or one of yours
+    #[arg(long, help_heading = SCREEN, value_name = "NAME", value_parser = themes::parse_id)]
     pub theme: Option<String>,
     /// Replay the run of a saved session, without measuring: its id, name, `last` or path
     #[arg(long, value_name = "SESSION", help_heading = SCREEN, conflicts_with = "demo")]
@@ -83,9 +90,8 @@ fn speeds() -> clap::builder::RangedI64ValueParser<u32> {
 
 const SCREEN: &str = "Full screen";
 
-fn theme_ids() -> PossibleValuesParser {
-    PossibleValuesParser::new(THEMES.iter().map(|theme| theme.id))
-}
+/// How long the first frame waits for the colours of the terminal; it is due within 50 ms.
+const FIRST_ANSWER: Duration = Duration::from_millis(20);
 
 /// The options from the command line.
 pub struct Asked {
@@ -138,12 +144,10 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
 fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let Asked { files, dir, preset, settings, color, ascii, shown, presets, .. } = asked;
     let mut remembered = if args.demo { Remembered::default() } else { Remembered::load() };
-    let chosen = args.theme.as_deref().map(theme).transpose()?;
-    let kept = remembered.theme.as_deref().and_then(|name| theme(name).ok());
     fn env(name: &str) -> Option<String> {
         std::env::var(name).ok()
     }
-    let look = look(chosen.or(kept).unwrap_or(&THEMES[0]), color, ascii, shown, &env);
+    let look = look(color, ascii, shown, &env);
     // Settings of the command line are used alone; without them those of the last run are restored.
     let fresh = preset.is_none() && settings == Settings::default();
     let base = match preset {
@@ -169,9 +173,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let (files, folder) = split_folder(files);
     // What a user knows how to ask for needs no questions.
-    let replays = args.demo || args.replay.is_some();
-    let guides =
-        fresh && !replays && files.is_empty() && probes.is_none() && look_up::is_first_start();
+    let guides = fresh && files.is_empty() && probes.is_none() && may_ask_first(args);
     let dir = dir.or_else(|| folder.clone().filter(|folder| look_up::is_writable(folder)));
     let mut files = files.into_iter();
     let mut setup = Setup::new(files.next(), dir, base, settings)
@@ -182,12 +184,14 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     }
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
     model.host.started = Some(std::time::SystemTime::now());
+    model.rings = !args.no_bell;
     if guides {
         model.popups.push(Popup::Start { cursor: 0 });
     }
     if let Some(why) = lost {
         model.toasts.fail(model.now, why);
     }
+    show_theme(&mut model, args.theme.as_deref().or(remembered.theme.as_deref()));
     let mut first = vec![Effect::Host];
     first.extend(model.setup.start());
     if let Some((preset, said)) = probes {
@@ -197,11 +201,25 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     Ok((model, first))
 }
 
+/// Returns whether nothing was measured yet, and nothing is replayed.
+fn may_ask_first(args: &Screen) -> bool {
+    !args.demo && args.replay.is_none() && look_up::is_first_start()
+}
+
 /// Splits off the folder to open, which is named in place of a file.
 fn split_folder(files: Vec<PathBuf>) -> (Vec<PathBuf>, Option<PathBuf>) {
     match files.as_slice() {
         [only] if only.is_dir() => (Vec::new(), files.into_iter().next()),
         _ => (files, None),
+    }
+}
+
+/// Shows the chosen theme, and what is wrong with files of themes.
+fn show_theme(model: &mut Model, chosen: Option<&str>) {
+    model.themes = themes::load();
+    model.use_theme(chosen.unwrap_or(DEFAULT));
+    for why in model.themes.broken.clone() {
+        model.toasts.fail(model.now, why);
     }
 }
 
@@ -249,7 +267,22 @@ async fn on_terminal(
     let guard = terminal::Guard::enter(!args.no_mouse).context("cannot use this terminal")?;
     signals(&sender)?;
     blocked::watch(Handle::current());
-    let input = input::input().context("cannot read from this terminal")?;
+    let asks = terminal::answers_colors(model.look.colours);
+    if asks {
+        let mut out = std::io::stdout();
+        out.write_all(questions().as_bytes()).and_then(|()| out.flush())?;
+    }
+    let (input, mut answered) = input::input(asks).context("cannot read from this terminal")?;
+    // Without a wait the first frame would change its colours at once; a later answer changes them
+    // then.
+    if asks && let Ok(Ok(palette)) = timeout(FIRST_ANSWER, &mut answered).await {
+        model.use_palette(palette);
+    }
+    // What came at the last moment.
+    answered.close();
+    if let Ok(palette) = answered.try_recv() {
+        model.use_palette(palette);
+    }
     // The guard shows the cursor again; ratatui's own drop would too, and panic where neither the
     // screen nor an error can be shown.
     let mut screen = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(std::io::stdout()))?);

@@ -142,7 +142,10 @@ impl Runs {
                 Report::Over(error) => {
                     let unsaved = recorder.as_ref().and_then(|r| {
                         let mut recorder = lock(r);
-                        recorder.finish(End::Failed);
+                        if let Some(why) = &error {
+                            recorder.record(&Event::Note { text: why.clone() });
+                        }
+                        finish(&mut recorder, End::Failed);
                         recorder.unsaved()
                     });
                     if let Some(recorder) = recorder.as_ref().filter(|r| lock(r).waits()) {
@@ -185,9 +188,19 @@ impl Runs {
         if let Some(recorder) = self.now.take().and_then(|now| now.recorder)
             && let Ok(mut recorder) = recorder.try_lock()
         {
-            recorder.finish(End::Interrupted);
+            finish(&mut recorder, End::Interrupted);
             recorder.retry();
         }
+    }
+}
+
+/// Finishes a session; removes one that shows nothing, as the screen reports it.
+fn finish(recorder: &mut Recorder, reason: End) {
+    if recorder.is_empty() {
+        // A file that cannot be removed is listed as a run without a result.
+        let _ = recorder.discard();
+    } else {
+        recorder.finish(reason);
     }
 }
 

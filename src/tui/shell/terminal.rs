@@ -14,6 +14,9 @@ use crossterm::terminal::{
 };
 use crossterm::{cursor, execute, queue};
 
+use crate::text::is_unsafe_char;
+use crate::tui::theme::Colours;
+
 /// The full screen is on: what the panic hook and `drop` look at.
 static ENTERED: AtomicBool = AtomicBool::new(false);
 
@@ -60,6 +63,13 @@ impl Drop for Guard {
     }
 }
 
+/// Returns whether to ask this terminal for its colours. The console of Linux takes the question for
+/// something else.
+pub fn answers_colors(colours: Colours) -> bool {
+    let is_console = std::env::var_os("TERM").is_some_and(|term| term == "linux");
+    colours != Colours::None && !is_console
+}
+
 /// Leaves the full screen, if it is on; errors have nowhere to go.
 pub fn off() {
     if !ENTERED.swap(false, Relaxed) {
@@ -94,6 +104,14 @@ pub fn hook(report: impl Fn(String) + Send + Sync + 'static) {
             before(info);
         }
     }));
+}
+
+/// Rings the bell, and notifies where the terminal knows how (OSC 9).
+pub fn ring(text: &str) {
+    let text: String = text.chars().filter(|c| !is_unsafe_char(*c)).take(200).collect();
+    let mut out = io::stdout();
+    let _ = write!(out, "\x1b]9;{text}\x1b\\\x07");
+    let _ = out.flush();
 }
 
 /// Draws between these show at once, where the terminal knows them.

@@ -7,32 +7,35 @@ use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Then};
 use crate::tui::screen::Screen;
-use crate::tui::theme::THEMES;
 
 /// Does an action.
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     match action {
         Action::Help => model.popups.push(Popup::help()),
-        Action::Palette => model.popups.push(Popup::palette()),
+        Action::Palette => {
+            model.popups.push(Popup::palette());
+            // Reading files would disturb a run.
+            let is_unread = model.sessions.count() == 0 && !model.running();
+            return if is_unread { vec![Effect::Sessions] } else { Vec::new() };
+        }
         Action::Doctor => model.popups.push(Popup::Doctor { scroll: 0 }),
+        Action::Messages => model.popups.push(Popup::Messages { scroll: 0 }),
         Action::Go(screen) => return go(model, screen),
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return run::suspend(model),
         Action::Interrupt => return run::interrupt(model),
         Action::Quit => return quit(model),
-        Action::Theme => return next_theme(model),
+        Action::Theme => choose_theme(model),
         _ => return screens::act(model, action),
     }
     Vec::new()
 }
 
-fn next_theme(model: &mut Model) -> Vec<Effect> {
-    let at = THEMES.iter().position(|theme| theme.id == model.look.theme.id).unwrap_or(0);
-    model.look.theme = &THEMES[(at + 1) % THEMES.len()];
-    model
-        .toasts
-        .note(model.now, format!("theme: {}, {}", model.look.theme.id, model.look.theme.about));
-    vec![model.setup.remember(&model.presets, &model.look)]
+/// Opens the list of themes.
+fn choose_theme(model: &mut Model) {
+    let before = model.look.theme.id.clone();
+    let cursor = model.themes.position(&before).unwrap_or(0);
+    model.popups.push(Popup::Themes { cursor, before });
 }
 
 /// Closes what is open on the screen; asks while a run is in progress.

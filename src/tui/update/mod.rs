@@ -5,6 +5,7 @@
 //! |---|---|
 //! | keys, clicks, popups and the form of an export | [`key`], [`mouse`], [`popup`], [`export`] |
 //! | the guided start | [`start`] |
+//! | what is chosen in the palette | [`palette`] |
 //! | actions, and the screen that gets them | [`act`](mod@act), [`screens`] |
 //! | what screens ask of the rest of the model | [`requests`] |
 //! | the way from screen to screen, the life of a run | [`navigate`], [`run`] |
@@ -14,6 +15,7 @@ mod export;
 mod key;
 mod mouse;
 mod navigate;
+mod palette;
 mod popup;
 pub mod requests;
 pub mod run;
@@ -25,9 +27,11 @@ pub use run::begin_replay;
 
 use std::time::Duration;
 
+use crossterm::event::MouseEventKind;
+
 use super::keymap::Action;
 use super::model::Model;
-use super::msg::{Effect, Msg};
+use super::msg::{Copied, Effect, Msg};
 use super::{lab, live, results};
 use act::act;
 use requests::with_screens;
@@ -36,9 +40,31 @@ use requests::with_screens;
 pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     model.now = now;
     model.toasts.pass(now);
+    if goes_on(&msg) {
+        model.toasts.go_on(now);
+    }
     let effects = handle_message(model, now, msg);
     let (screens, context) = model.split();
     effects.into_iter().chain(results::request_trial_series(screens.results, &context)).collect()
+}
+
+/// Returns whether the user does something: what was said has been read.
+fn goes_on(msg: &Msg) -> bool {
+    match msg {
+        Msg::Key(_) | Msg::Paste(_) => true,
+        Msg::Mouse(event) => !matches!(event.kind, MouseEventKind::Moved | MouseEventKind::Up(_)),
+        _ => false,
+    }
+}
+
+/// Lets time pass: running and replayed runs are shown as they are now.
+fn tick(model: &mut Model) -> Vec<Effect> {
+    if let Some(session) = model.live.take_session_with_new_probes() {
+        lab::grow(&mut model.lab, session);
+    }
+    navigate::show_growth(model);
+    let effects = with_screens(model, |screens, ctx| live::tick(screens.live, ctx));
+    effects.into_iter().chain(run::give_up(model)).collect()
 }
 
 fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
@@ -50,13 +76,7 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             model.size = (columns, rows);
             Vec::new()
         }
-        Msg::Tick => {
-            if let Some(session) = model.live.take_session_with_new_probes() {
-                lab::grow(&mut model.lab, session);
-            }
-            let effects = with_screens(model, |screens, ctx| live::tick(screens.live, ctx));
-            effects.into_iter().chain(run::give_up(model)).collect()
-        }
+        Msg::Tick => tick(model),
         Msg::Leave(code) => run::leave(model, code),
         Msg::Interrupt => act(model, Action::Interrupt),
         Msg::Suspend => act(model, Action::Suspend),
@@ -72,18 +92,17 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Again(Ok(plan)) => run::start(model, (*plan).into()),
         Msg::Replay(Ok(input)) => run::begin_replay(model, *input),
         Msg::Refined(Ok(continuation)) => run::continue_session(model, *continuation),
-        Msg::Opened(Err(why))
-        | Msg::Again(Err(why))
-        | Msg::Replay(Err(why))
-        | Msg::Refined(Err(why))
-        | Msg::Failed(why) => {
-            model.toasts.fail(now, why);
-            Vec::new()
-        }
-        Msg::Done { text, sessions } => {
-            model.toasts.good(now, text);
-            if sessions { vec![Effect::Sessions] } else { Vec::new() }
-        }
+        Msg::Opened(Err(_))
+        | Msg::Again(Err(_))
+        | Msg::Replay(Err(_))
+        | Msg::Refined(Err(_))
+        | Msg::Failed(_)
+        | Msg::Palette(_)
+        | Msg::Copied(_)
+        | Msg::Clock(_)
+        | Msg::Renamed { .. }
+        | Msg::Done { .. }
+        | Msg::Panicked(_) => report(model, now, msg),
         Msg::Begun { .. }
         | Msg::Event(_)
         | Msg::Dropped(_)
@@ -92,19 +111,65 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         | Msg::Proposed { .. }
         | Msg::Listed(_)
         | Msg::Seen(_)
+        | Msg::Gone(_)
         | Msg::PresetSaved(_)
         | Msg::Sessions(_)
         | Msg::Preview(_)
         | Msg::Imported { .. }
+        | Msg::Changed { .. }
+        | Msg::Deleted { .. }
+        | Msg::Restored { .. }
         | Msg::Compared(_)
         | Msg::Lab(_)
         | Msg::LabPlanned { .. }
         | Msg::MarkedOnLab(_)
         | Msg::Course { .. } => screens::handle_message(model, msg),
+    }
+}
+
+/// Handles messages that report what was done.
+fn report(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Opened(Err(why))
+        | Msg::Again(Err(why))
+        | Msg::Replay(Err(why))
+        | Msg::Refined(Err(why))
+        | Msg::Failed(why) => {
+            model.toasts.fail(now, why);
+            Vec::new()
+        }
+        Msg::Palette(palette) => {
+            model.use_palette(palette);
+            Vec::new()
+        }
+        Msg::Copied(Copied::Known(text)) => {
+            model.toasts.good(now, text);
+            Vec::new()
+        }
+        Msg::Copied(Copied::Sent(text)) => {
+            model.toasts.note(now, text);
+            Vec::new()
+        }
+        Msg::Copied(Copied::Refused(text)) => vec![Effect::SendToTerminal(text)],
+        Msg::Clock(time) => {
+            model.sessions.clock = Some((time, now));
+            Vec::new()
+        }
+        Msg::Renamed { id, name, text } => {
+            results::rename(&mut model.results, &id, &name);
+            lab::rename(&mut model.lab, &id, &name);
+            model.toasts.good(now, text);
+            vec![Effect::Sessions]
+        }
+        Msg::Done { text, sessions } => {
+            model.toasts.good(now, text);
+            if sessions { vec![Effect::Sessions] } else { Vec::new() }
+        }
         Msg::Panicked(text) => {
             model.toasts.fail(now, format!("this is a bug in iotui, please report it: {text}"));
             Vec::new()
         }
+        _ => Vec::new(),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The mouse: a click focuses, selects or presses; the wheel scrolls.
+//! The mouse: a click focuses, selects or presses, a double click opens, the wheel scrolls or zooms,
+//! a drag pans.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
@@ -15,19 +16,49 @@ use crate::tui::view::{self, footer};
 
 pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     let at = Position::new(event.column, event.row);
-    match event.kind {
-        MouseEventKind::ScrollUp => wheel(model, Action::Up),
-        MouseEventKind::ScrollDown => wheel(model, Action::Down),
-        MouseEventKind::Down(MouseButton::Left) => click(model, at),
+    let effects = match event.kind {
+        MouseEventKind::ScrollUp => wheel(model, at, Action::Up),
+        MouseEventKind::ScrollDown => wheel(model, at, Action::Down),
+        MouseEventKind::Down(MouseButton::Left) => {
+            let is_double = model.pointer.press(model.now, at);
+            let effects = click(model, at);
+            match is_double && is_over_chart(model, at) {
+                true => effects.into_iter().chain(act(model, Action::Enter)).collect(),
+                false => effects,
+            }
+        }
+        MouseEventKind::Drag(MouseButton::Left) => drag(model, at),
+        MouseEventKind::Up(_) => {
+            model.pointer.release();
+            screens::release(model)
+        }
         _ => Vec::new(),
+    };
+    // What was under the pointer may have moved away.
+    model.pointer.over = Some(at).filter(|at| is_over_chart(model, *at));
+    effects
+}
+
+fn is_over_chart(model: &mut Model, at: Position) -> bool {
+    let body = view::areas(model.size).body;
+    model.popups.is_empty() && body.contains(at) && screens::is_over_chart(model, body, at)
+}
+
+fn wheel(model: &mut Model, at: Position, action: Action) -> Vec<Effect> {
+    let name = if action == Action::Up { "up" } else { "down" };
+    let body = view::areas(model.size).body;
+    match Key::parse(name) {
+        Some(key) if !model.popups.is_empty() => key::press(model, key),
+        _ if screens::wheel(model, body, at, action == Action::Up) => Vec::new(),
+        _ => act(model, action),
     }
 }
 
-fn wheel(model: &mut Model, action: Action) -> Vec<Effect> {
-    let name = if action == Action::Up { "up" } else { "down" };
-    match Key::parse(name) {
-        Some(key) if !model.popups.is_empty() => key::press(model, key),
-        _ => act(model, action),
+fn drag(model: &mut Model, at: Position) -> Vec<Effect> {
+    let body = view::areas(model.size).body;
+    match model.pointer.held {
+        Some(from) if model.popups.is_empty() => screens::drag(model, body, from, at),
+        _ => Vec::new(),
     }
 }
 

@@ -25,7 +25,21 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
             effects
         }
         Screen::Lab => inspect_probes(model),
+        Screen::Results => {
+            show_growth(model);
+            Vec::new()
+        }
         _ => Vec::new(),
+    }
+}
+
+/// Shows on Results what the run has measured so far, while it is looked at.
+pub fn show_growth(model: &mut Model) {
+    if model.screen == Screen::Results
+        && model.results.follows_run
+        && let Some(view) = model.live.take_growth(model.now)
+    {
+        model.results.grow(view);
     }
 }
 

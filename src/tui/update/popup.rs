@@ -14,10 +14,10 @@ use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{self, Popup, Then};
 use crate::tui::probe_plan;
-use crate::tui::results::Remedy;
 use crate::tui::screen::Screen;
 use crate::tui::text_input::edit;
-use crate::tui::{lab, results, sessions, setup, view};
+use crate::tui::warning_groups::Remedy;
+use crate::tui::{lab, palette, sessions, setup, view};
 
 /// Returns where a key scrolls a text to, not further than `most`.
 fn scroll_by(scroll: u16, most: u16, action: Option<Action>) -> u16 {
@@ -47,10 +47,12 @@ fn move_cursor(cursor: usize, rows: usize, action: Option<Action>) -> usize {
 
 pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     let screen = model.screen;
-    let action = keymap::action(key, screen);
-    let (presets, most) = (model.presets.len(), view::popup::furthest(model));
-    let marks = lab::mark_entries(&model.lab).len();
-    let warnings = model.results.warnings().len();
+    // Enter chooses in every window, whatever it does on the screen below.
+    let action = match key.code {
+        KeyCode::Enter => Some(Action::Enter),
+        _ => keymap::action(key, screen),
+    };
+    let most = view::popup::furthest(model);
     let Some(top) = model.popups.last_mut() else { return Vec::new() };
     if let Popup::Start { cursor } = top {
         let cursor = *cursor;
@@ -62,8 +64,13 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
         return close(model);
     }
     match top {
-        Popup::Help { filter: Some(input), .. } if key.code != KeyCode::Enter => {
-            edit(input, key);
+        Popup::Help { words: false, .. } if key.code == KeyCode::Enter => return run_listed(model),
+        Popup::Help { filter: Some(input), scroll, .. }
+            if !matches!(key.code, KeyCode::Enter | KeyCode::Up | KeyCode::Down) =>
+        {
+            if edit(input, key) {
+                *scroll = 0;
+            }
         }
         Popup::Help { words, scroll, filter } => match action {
             Some(Action::Help) if *words => return close(model),
@@ -77,9 +84,11 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
             Some(Action::Doctor) => return close(model),
             _ => *scroll = scroll_by(*scroll, most, action),
         },
-        Popup::Palette { input, cursor } => {
-            return act_on_palette(edit_palette(input, cursor, key, screen), model);
-        }
+        Popup::Messages { scroll } => match action {
+            Some(Action::Messages) => return close(model),
+            _ => *scroll = scroll_by(*scroll, most, action),
+        },
+        Popup::Palette { .. } => return press_palette(model, key),
         Popup::Export(_) => return export::handle_key(model, key, action),
         Popup::Question { .. } => return answer(model, key),
         Popup::Line { .. } if key.code == KeyCode::Enter => return submit(model),
@@ -87,11 +96,27 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
             edit(input, key);
             *error = None;
         }
+        Popup::Presets { .. }
+        | Popup::Refine(_)
+        | Popup::Start { .. }
+        | Popup::Warnings { .. }
+        | Popup::Marks { .. }
+        | Popup::Themes { .. } => return press_in_list(model, action),
+    }
+    Vec::new()
+}
+
+/// Handles a key in a list that acts on its rows.
+fn press_in_list(model: &mut Model, action: Option<Action>) -> Vec<Effect> {
+    let (marks, presets) = (lab::mark_entries(&model.lab).len(), model.presets.len());
+    let (warnings, themes) = (model.warnings().len(), model.themes.iter().len());
+    let Some(top) = model.popups.last_mut() else { return Vec::new() };
+    match top {
         Popup::Presets { cursor } => match action {
             Some(Action::Enter | Action::Toggle) => {
                 let chosen = *cursor;
                 model.popups.pop();
-                return preset(model, chosen);
+                return choose_preset(model, chosen);
             }
             Some(Action::Preset) => return close(model),
             _ => *cursor = move_cursor(*cursor, presets, action),
@@ -118,12 +143,22 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
             Some(Action::Compare) => return close(model),
             _ => *cursor = move_cursor(*cursor, marks, action),
         },
+        Popup::Themes { cursor, .. } => {
+            match action {
+                Some(Action::Enter | Action::Toggle) => return keep_theme(model),
+                Some(Action::Theme) => *cursor = (*cursor + 1) % themes.max(1),
+                _ => *cursor = move_cursor(*cursor, themes, action),
+            }
+            let chosen = *cursor;
+            preview_theme(model, chosen);
+        }
+        _ => {}
     }
     Vec::new()
 }
 
 /// Returns the preset that was chosen: of probes on Lab, of files on Setup.
-fn preset(model: &mut Model, chosen: usize) -> Vec<Effect> {
+pub fn choose_preset(model: &mut Model, chosen: usize) -> Vec<Effect> {
     let Some(preset) = model.presets.get(chosen).cloned() else { return Vec::new() };
     if probe_plan::is_probe_preset(&preset) {
         model.lab.choose(preset, Settings::default());
@@ -149,7 +184,7 @@ fn refine(model: &mut Model) -> Vec<Effect> {
 
 /// Does what helps against a kind of warning: adds rounds, or shows the setting on Setup.
 fn help_against(model: &mut Model, chosen: usize) -> Vec<Effect> {
-    let Some(remedy) = model.results.warnings().get(chosen).and_then(|group| group.remedy()) else {
+    let Some(remedy) = model.warnings().get(chosen).and_then(|group| group.remedy()) else {
         return Vec::new();
     };
     model.popups.pop();
@@ -163,31 +198,62 @@ fn help_against(model: &mut Model, chosen: usize) -> Vec<Effect> {
     }
 }
 
-fn close(model: &mut Model) -> Vec<Effect> {
+/// Shows the theme under the cursor, without keeping it.
+fn preview_theme(model: &mut Model, at: usize) {
+    let id = model.themes.iter().nth(at).map(|file| file.id.clone());
+    if let Some(id) = id {
+        model.use_theme(&id);
+    }
+}
+
+fn keep_theme(model: &mut Model) -> Vec<Effect> {
     model.popups.pop();
+    vec![model.setup.remember(&model.presets, &model.look)]
+}
+
+fn close(model: &mut Model) -> Vec<Effect> {
+    if let Some(Popup::Themes { before, .. }) = model.popups.pop() {
+        model.use_theme(&before);
+    }
     Vec::new()
 }
 
-/// Edits the palette; the action that was chosen.
-fn edit_palette(input: &mut Input, cursor: &mut usize, key: Key, screen: Screen) -> Option<Action> {
-    let rows = popup::find_bindings(input.value(), screen);
+/// Edits the palette, or does what was chosen.
+fn press_palette(model: &mut Model, key: Key) -> Vec<Effect> {
+    let Some(Popup::Palette { input, cursor }) = model.popups.last() else { return Vec::new() };
+    let (mut input, mut cursor) = (input.clone(), *cursor);
+    let mut rows = palette::find(&model.palette_sources(), input.value());
+    let last = rows.len().saturating_sub(1);
     match key.code {
-        KeyCode::Enter => return rows.get(*cursor).map(|binding| binding.action),
-        KeyCode::Up => *cursor = move_cursor(*cursor, rows.len(), Some(Action::Up)),
-        KeyCode::Down => *cursor = move_cursor(*cursor, rows.len(), Some(Action::Down)),
+        KeyCode::Enter if cursor <= last && !rows.is_empty() => {
+            return super::palette::follow(model, rows.swap_remove(cursor));
+        }
+        KeyCode::Up => cursor = cursor.saturating_sub(1),
+        KeyCode::Down => cursor = (cursor + 1).min(last),
+        KeyCode::PageUp => cursor = cursor.saturating_sub(10),
+        KeyCode::PageDown => cursor = (cursor + 10).min(last),
         _ => {
-            if edit(input, key) {
-                *cursor = 0;
+            if edit(&mut input, key) {
+                cursor = 0;
             }
         }
     }
-    None
+    if let Some(top) = model.popups.last_mut() {
+        *top = Popup::Palette { input, cursor };
+    }
+    Vec::new()
 }
 
-fn act_on_palette(chosen: Option<Action>, model: &mut Model) -> Vec<Effect> {
-    let Some(action) = chosen else { return Vec::new() };
+/// Does what is under the cursor of the help.
+fn run_listed(model: &mut Model) -> Vec<Effect> {
+    let Some(Popup::Help { scroll, filter, .. }) = model.popups.last() else { return Vec::new() };
+    let (at, text) = (usize::from(*scroll), filter.as_ref().map_or("", Input::value));
+    let found = keymap::find_listed(model.screen, text);
+    let Some(binding) = found.get(at.min(found.len().saturating_sub(1))) else {
+        return Vec::new();
+    };
     model.popups.pop();
-    act(model, action)
+    act(model, binding.action)
 }
 
 /// Answers a question: `y` or Enter means yes; any key that does not belong to a list means no.
@@ -223,11 +289,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
     match done {
         Ok(effects) => {
             model.popups.pop();
-            if let popup::Purpose::Rename { id } = &purpose {
-                results::rename(&mut model.results, id, &text);
-                lab::rename(&mut model.lab, id, &text);
-            }
-            effects
+            sessions::ask_before_hiding(&mut model.popups, effects)
         }
         Err(why) => {
             if let Some(Popup::Line { error, .. }) = model.popups.last_mut() {
@@ -243,6 +305,7 @@ fn follow(model: &mut Model, then: Then) -> Vec<Effect> {
     match then {
         Then::Quit => run::leave(model, 0),
         Then::Do(effect) => vec![effect],
+        Then::Start(plan) => run::start(model, plan),
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::navigate::{go, inspect_probes};
 use crate::engine::Earlier;
 use crate::plan::Plan;
+use crate::record::End;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::model::{Leaving, Model};
 use crate::tui::msg::Effect;
@@ -16,6 +17,9 @@ use crate::tui::replayed::{ReplayInput, Replayed, Speed};
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
 use crate::tui::{lab, live, results, sessions};
+
+/// A run of so many seconds rings at its end.
+const LONG_RUN_SECONDS: f64 = 30.0;
 
 /// How long leaving waits for a run that hangs in a system call.
 const HANG_TIMEOUT: Duration = Duration::from_millis(1200);
@@ -64,6 +68,9 @@ fn start_after(
     let host = model.host.host.as_deref().cloned().unwrap_or_default();
     live::begin(&mut model.live, model.now, host, &plan);
     lab::begin(&mut model.lab, &plan);
+    if !plan.cells.is_empty() {
+        model.results.follow_run();
+    }
     let mut effects =
         go(model, if probe_plan::is_probe_plan(&plan) { Screen::Lab } else { Screen::Live });
     effects.push(model.setup.remember(&model.presets, &model.look));
@@ -83,7 +90,16 @@ pub fn fail(model: &mut Model, why: String) -> Vec<Effect> {
 
 /// Handles the end of a run: shows its results unless the user has left its screen.
 pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Vec<Effect> {
-    let shown = live::end(&mut model.live);
+    let seconds = model.live.run_seconds();
+    let mut shown = live::end(&mut model.live);
+    let is_empty = shown.as_ref().is_some_and(|shown| shown.session.is_empty());
+    // The shell has removed its file.
+    if let Some(empty) = shown.as_mut().filter(|_| is_empty) {
+        empty.path = None;
+        if error.is_none() {
+            model.toasts.note(model.now, "nothing was measured: no session is saved");
+        }
+    }
     // The question whether to stop the run is moot.
     model.popups.retain(|popup| !matches!(popup, Popup::Question { then: Then::Quit, .. }));
     if let Some(why) = &error {
@@ -98,9 +114,12 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
         }
     }
     let mut effects = vec![Effect::Title("iotui".into())];
+    effects.extend(ring(model, seconds, shown.as_ref()));
     if let Some(shown) = shown {
-        model.last_session = shown.path.clone().map(|path| (path, shown.answer.text.clone()));
-        if let Some((path, _)) = &model.last_session
+        if !is_empty {
+            model.last_session = shown.path.clone().map(|path| (path, shown.answer.text.clone()));
+        }
+        if let Some(path) = &shown.path
             && unsaved.is_none()
         {
             model.toasts.good(model.now, format!("saved {}", crate::text::show_path(path)));
@@ -165,6 +184,17 @@ pub fn end_replay(model: &mut Model, shows_results: bool) -> Vec<Effect> {
     let screen = show(model, shown);
     effects.extend(go(model, screen));
     effects
+}
+
+/// Rings at the end of a run that took long enough to turn to something else.
+fn ring(model: &Model, seconds: f64, shown: Option<&SessionView>) -> Option<Effect> {
+    let end = shown?.session.end;
+    // Who stops a run sits before it.
+    if !model.rings || seconds < LONG_RUN_SECONDS || end == Some(End::Interrupted) {
+        return None;
+    }
+    let how = if matches!(end, Some(End::Failed) | None) { "failed" } else { "done" };
+    Some(Effect::Ring(format!("iotui: {how}, {}", shown?.target())))
 }
 
 /// Shows a session on the screens concerned and returns the one to open.

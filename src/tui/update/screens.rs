@@ -60,8 +60,47 @@ pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
         Screen::Live => {
             with_screens(model, |screens, ctx| live::click(screens.live, ctx, body, at))
         }
-        Screen::Compare => Vec::new(),
+        Screen::Compare => {
+            compare::click(&mut model.compare, &model.look, body, at);
+            Vec::new()
+        }
     }
+}
+
+/// Returns whether this place is on the curves of the screen.
+pub fn is_over_chart(model: &Model, body: Rect, at: Position) -> bool {
+    match model.screen {
+        Screen::Results => results::is_over(&model.results, &model.look, body, at),
+        Screen::Compare => compare::is_over(&model.compare, body, at),
+        _ => false,
+    }
+}
+
+/// Zooms the chart under the pointer; false where there is none.
+pub fn wheel(model: &mut Model, body: Rect, at: Position, closer: bool) -> bool {
+    match model.screen {
+        Screen::Results => results::wheel(&mut model.results, &model.look, body, at, closer),
+        Screen::Compare => compare::wheel(&mut model.compare, &model.look, body, at, closer),
+        _ => false,
+    }
+}
+
+/// Handles a drag from where the button was pressed.
+pub fn drag(model: &mut Model, body: Rect, from: Position, at: Position) -> Vec<Effect> {
+    match model.screen {
+        Screen::Results => results::drag(&mut model.results, &model.look, body, from, at),
+        Screen::Compare => compare::drag(&mut model.compare, &model.look, body, from, at),
+        Screen::Setup => {
+            return with_screens(model, |screens, ctx| setup::drag(screens.setup, ctx, body, at));
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Lets go of what the pointer holds.
+pub fn release(model: &mut Model) -> Vec<Effect> {
+    with_screens(model, |screens, ctx| setup::release(screens.setup, ctx))
 }
 
 /// Returns the text field of the screen that has the focus.
@@ -108,7 +147,7 @@ pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
             host::show_plan(&mut model.host, model.now, setup.facts(), setup.findings());
             effects
         }
-        Msg::Listed(_) | Msg::Seen(_) | Msg::PresetSaved(_) => {
+        Msg::Listed(_) | Msg::Seen(_) | Msg::Gone(_) | Msg::PresetSaved(_) => {
             if let Msg::PresetSaved(Ok(preset)) = &msg {
                 model.presets.retain(|own| own.id != preset.id);
                 model.presets.push(Preset::clone(preset));
@@ -116,7 +155,12 @@ pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
             }
             with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg))
         }
-        Msg::Sessions(_) | Msg::Preview(_) | Msg::Imported { .. } => {
+        Msg::Sessions(_)
+        | Msg::Preview(_)
+        | Msg::Imported { .. }
+        | Msg::Changed { .. }
+        | Msg::Deleted { .. }
+        | Msg::Restored { .. } => {
             if let Msg::Sessions(Ok(listed)) = &msg {
                 lab::list_sessions(&mut model.lab, listed);
             }

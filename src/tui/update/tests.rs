@@ -6,6 +6,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::testing::{self, Stage};
+use crate::tui::theme::Role;
 
 /// A stage on which a run goes on.
 fn running() -> Stage {
@@ -98,6 +99,20 @@ fn signals_lead_out_with_their_code() {
 }
 
 #[test]
+fn a_run_without_a_result_is_not_saved() {
+    let mut stage = running();
+    stage.tell(Msg::Over { error: None, unsaved: None });
+    let toasts = |stage: &Stage| -> Vec<String> {
+        stage.model.toasts.iter().map(|toast| toast.text.clone()).collect()
+    };
+    assert_eq!(toasts(&stage), ["nothing was measured: no session is saved"]);
+    assert!(stage.model.farewell().lines.iter().all(|line| !line.contains("/s/x.jsonl")));
+    let mut stage = running();
+    stage.tell(Msg::Over { error: Some("no such file".into()), unsaved: None });
+    assert_eq!(toasts(&stage), ["no such file"]);
+}
+
+#[test]
 fn a_run_that_failed_at_once_goes_back_to_setup() {
     let mut stage = running();
     stage.tell(Msg::Over { error: Some("no space".into()), unsaved: None });
@@ -171,14 +186,38 @@ fn a_paste_is_text_or_nothing() {
 }
 
 #[test]
-fn themes_come_round_and_are_remembered() {
+fn a_theme_is_seen_before_it_is_kept_and_can_be_taken_back() {
     let mut stage = Stage::new();
-    let first = stage.model.look.theme.id;
-    for _ in 0..crate::tui::theme::THEMES.len() {
+    stage.model.look.colours = crate::tui::theme::Colours::True;
+    let id = |stage: &Stage| stage.model.look.theme.id.clone();
+    let first = id(&stage);
+    stage.keys("tj");
+    assert_ne!(id(&stage), first);
+    stage.keys("<esc>");
+    assert_eq!((id(&stage), stage.take()), (first.clone(), Vec::new()));
+    stage.keys("tj<enter>");
+    let kept = id(&stage);
+    assert!(kept != first && stage.model.popups.is_empty());
+    assert!(matches!(stage.take().as_slice(), [Effect::Remember(_)]));
+    stage.keys("t");
+    let count = stage.model.themes.iter().len();
+    for _ in 0..count {
         stage.keys("t");
     }
-    assert_eq!(stage.model.look.theme.id, first);
-    assert!(stage.take().iter().all(|e| matches!(e, Effect::Remember(_))));
+    stage.keys("<enter>");
+    assert_eq!(id(&stage), kept, "they come round");
+}
+
+#[test]
+fn what_the_terminal_says_of_its_colours_changes_the_theme() {
+    let mut stage = Stage::new();
+    stage.model.look.colours = crate::tui::theme::Colours::True;
+    let dark = stage.model.look.theme;
+    let mut palette = crate::tui::theme::Palette::default();
+    assert!(palette.take_answer("11;rgb:ff/ff/ff"));
+    stage.tell(Msg::Palette(palette));
+    assert_ne!(stage.model.look.theme, dark);
+    assert_eq!(stage.model.look.theme.id, dark.id);
 }
 
 #[test]
@@ -187,7 +226,7 @@ fn a_popup_scrolled_to_its_end_scrolls_back_at_once() {
     stage.tell(Msg::Resize(80, 24));
     stage.keys("?G");
     let end = stage.picture(80, 24);
-    stage.keys("k");
+    stage.keys("<ctrl-u>");
     assert_ne!(stage.picture(80, 24), end);
 }
 
@@ -212,4 +251,55 @@ fn the_answer_after_quitting_is_broken_between_words() {
         farewell.wrap(20),
         ["Fastest: mmap at 1", "MiB, warm, 24 GiB/s.", &format!("saved   {path}")]
     );
+}
+
+#[test]
+fn the_help_does_what_is_under_its_cursor() {
+    let mut stage = Stage::new();
+    stage.keys("?/go to host<enter>");
+    assert!(stage.model.popups.is_empty());
+    assert_eq!(stage.model.screen, Screen::Host);
+    // Two rows down in what was found, which has more.
+    stage.keys("?/go to<down><down><enter>");
+    assert_ne!(stage.model.screen, Screen::Host);
+    stage.keys("?/zzz<enter>");
+    assert_eq!(stage.model.popups.len(), 1, "nothing is found, nothing is done");
+}
+
+#[test]
+fn the_palette_goes_where_an_action_applies_or_says_what_is_missing() {
+    let mut stage = Stage::new();
+    stage.keys(":export<enter>");
+    assert_eq!(stage.model.screen, Screen::Results);
+    let said = stage.model.toasts.current().unwrap().text.clone();
+    assert!(said.contains("open a session first"), "{said}");
+    stage.tell(Msg::Opened(Ok(Box::new(testing::shown())))).keys("1:export<enter>");
+    assert_eq!(stage.model.screen, Screen::Results);
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Export(_))));
+    stage.keys("<esc>:threads 4<enter>");
+    assert_eq!(stage.model.screen, Screen::Setup);
+    assert_eq!(stage.model.setup.settings.text("threads").as_deref(), Some("4"));
+    stage.keys("6:preset peak<enter>");
+    assert_eq!((stage.model.setup.preset.id.as_str(), stage.model.screen), ("peak", Screen::Setup));
+    let before = stage.model.setup.settings.text("backend");
+    stage.keys("6:uring<enter>");
+    assert_ne!(stage.model.setup.settings.text("backend"), before);
+    assert_eq!(stage.model.screen, Screen::Setup);
+    // What was chosen last is on top.
+    stage.keys("6:");
+    let top = stage.picture(80, 24).lines().take(6).collect::<Vec<_>>().join("\n");
+    assert!(top.contains("uring"), "{top}");
+}
+
+#[test]
+fn what_a_popup_covers_is_dim() {
+    let mut stage = Stage::new();
+    stage.keys(":");
+    let buffer = stage.drawn(120, 40);
+    let dim = stage.model.look.style(Role::Dim);
+    let plain = ratatui::style::Color::Reset;
+    for (x, y) in [(0, 38), (0, 1), (118, 1)] {
+        let cell = &buffer[(x, y)];
+        assert_eq!((cell.fg, cell.modifier), (dim.fg.unwrap_or(plain), dim.add_modifier));
+    }
 }

@@ -11,12 +11,18 @@ use crate::tui::theme::{Look, Role};
 /// Columns of the longest id of a format.
 const IDS: usize = 10;
 
+/// Returns the columns in which every description is whole, if the screen has them.
+fn columns(form: &Form) -> u16 {
+    let longest = form.choices.iter().map(|choice| pane::width(choice.about)).max().unwrap_or(0);
+    u16::try_from(longest + IDS + 8).unwrap_or(u16::MAX).clamp(76, 130)
+}
+
 pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
     let rows = form.choices.len() as u16 + 8;
     let inner = window::draw_window(
         look,
         format!("Export {}", form.name).trim_end(),
-        window::middle(body, 76, rows),
+        window::middle(body, columns(form), rows),
         buf,
     );
     let [list, below] = Layout::vertical([
@@ -35,7 +41,7 @@ pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
     let field =
         Rect::new(below.x + 8, below.y + 1, below.width.saturating_sub(10), 1).intersection(below);
     pane::field(look, &form.path, form.focus == Focus::Path, field, buf);
-    let sign = if form.anonymous { look.glyph("[✓]", "[x]") } else { "[ ]" };
+    let sign = if form.anonymous { look.glyph("[√]", "[x]") } else { "[ ]" };
     let text = "anonymous: without host name, user, folders and file names";
     let style = if form.focus == Focus::Anonymous {
         look.style(Role::Selected)
@@ -52,9 +58,14 @@ pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
         below,
         buf,
     );
+    // What the list had to cut.
+    let about = form.choices.get(form.cursor).map_or("", |choice| choice.about);
     let (said, role) = match &form.error {
         Some(why) => (why.as_str(), Role::Wrong),
         None if form.writing => ("writing ...", Role::Dim),
+        None if form.focus == Focus::Format && pane::width(about) > about_room(below) => {
+            (about, Role::Text)
+        }
         None => ("A relative path starts in the folder where iotui was started.", Role::Dim),
     };
     for (row, part) in pane::wrap(said, room).into_iter().take(2).enumerate() {
@@ -62,22 +73,24 @@ pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
     }
 }
 
+/// Returns the columns of a description.
+fn about_room(list: Rect) -> usize {
+    usize::from(list.width).saturating_sub(IDS + 5)
+}
+
 fn formats(look: &Look, form: &Form, list: Rect, buf: &mut Buffer) {
     let first = pane::first_row(form.cursor, form.choices.len(), usize::from(list.height));
     for (row, choice) in form.choices.iter().skip(first).take(usize::from(list.height)).enumerate()
     {
         let here = first + row == form.cursor;
-        let mark = if here { look.glyph("▸", ">") } else { " " };
+        let mark = if here { look.glyph("►", ">") } else { " " };
         let parts = vec![
             Span::styled(format!(" {mark} "), look.style(Role::Focus)),
             Span::styled(
                 format!("{:<IDS$} ", choice.id),
                 look.style(if here { Role::Number } else { Role::Text }),
             ),
-            Span::styled(
-                pane::fit(choice.about, usize::from(list.width).saturating_sub(IDS + 5)),
-                look.style(Role::Dim),
-            ),
+            Span::styled(pane::fit_words(choice.about, about_room(list)), look.style(Role::Dim)),
         ];
         pane::line(Line::from(parts), row as u16, list, buf);
         if here && form.focus == Focus::Format {

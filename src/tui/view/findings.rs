@@ -4,15 +4,16 @@ use ratatui::text::{Line, Span};
 
 use super::pane;
 use crate::record::{Severity, Warning};
+use crate::tui::spoken::speak;
 use crate::tui::theme::{Look, Role};
 use crate::tui::vocabulary::FINE;
 
 /// Returns the role of a severity, and its sign.
 pub fn severity(look: &Look, severity: Severity) -> (Role, &'static str) {
     match severity {
-        Severity::Note => (Role::Note, look.glyph("ℹ", "i")),
+        Severity::Note => (Role::Note, look.glyph("i", "i")),
         Severity::Misleading => (Role::Misleading, look.glyph("▲", "!")),
-        Severity::Wrong => (Role::Wrong, look.glyph("✖", "X")),
+        Severity::Wrong => (Role::Wrong, look.glyph("×", "X")),
     }
 }
 
@@ -33,7 +34,8 @@ pub fn describe(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'
                 Span::styled(part, look.style(Role::Text)),
             ]));
         }
-        for (text, role) in [(&finding.evidence, Role::Dim), (&finding.remedy, Role::Key)] {
+        let remedy = speak(&finding.remedy);
+        for (text, role) in [(&finding.evidence, Role::Dim), (&remedy, Role::Key)] {
             if !text.is_empty() {
                 let own = pane::wrap(text, columns.saturating_sub(3));
                 lines.extend(

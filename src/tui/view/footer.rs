@@ -1,18 +1,20 @@
-//! The last line: the keys that matter here, from the keymap.
+//! The last line: a message, else the keys that matter here, from the keymap.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::pane;
 use crate::tui::context::RunStatus;
-use crate::tui::keymap::{self, Action};
+use crate::tui::keymap::{self, Action, key_of};
 use crate::tui::keys::Key;
 use crate::tui::model::Model;
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::theme::Role;
+use crate::tui::toast::Toast;
 use crate::tui::{compare, lab, results, sessions};
 
 /// Returns column, key and meaning of each item. Help and quit keep their place at the right; the
@@ -47,7 +49,8 @@ fn of_screen(model: &Model) -> (Items, Items) {
     let run = model.live.status(&model.look);
     let (always, offered): (Vec<_>, Vec<_>) = keymap::on(model.screen)
         .filter(|binding| {
-            !binding.short.is_empty() && is_offered(model, run.as_ref(), binding.action)
+            !short(model, run.as_ref(), binding).is_empty()
+                && is_offered(model, run.as_ref(), binding.action)
         })
         .partition(|binding| matches!(binding.action, Action::Help | Action::Quit));
     let shown = |bindings: Vec<&'static keymap::Binding>| {
@@ -61,6 +64,7 @@ fn of_screen(model: &Model) -> (Items, Items) {
 
 /// Returns what a key does now, where that is not always the same.
 fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &'static str {
+    let is_paused = run.is_some_and(|run| run.is_paused);
     match (model.screen, binding.action) {
         (Screen::Live, Action::Stop) if model.live.replay.is_some() => "results",
         (Screen::Live, Action::Pause)
@@ -68,7 +72,13 @@ fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &
         {
             "play"
         }
-        (Screen::Lab, Action::Toggle) if run.is_some_and(RunStatus::measures_probes) => "pause",
+        (Screen::Lab, Action::Toggle) if run.is_some_and(RunStatus::measures_probes) => {
+            if is_paused { "resume" } else { "pause" }
+        }
+        (_, Action::Pause) if is_paused => "resume",
+        (Screen::Live, Action::ZoomReset) if model.live.is_zoomed() => "reset zoom",
+        (Screen::Results, Action::Table) if model.results.table.on => "chart",
+        (Screen::Compare, Action::Table) if compare::shows_chart(&model.compare) => "cells",
         _ => binding.short,
     }
 }
@@ -79,7 +89,7 @@ fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
             &[("esc", "close"), ("tab", "keys"), ("/", "find"), ("down", "scroll")]
         }
         Popup::Help { .. } => {
-            &[("esc", "close"), ("?", "signs and words"), ("/", "find"), ("down", "scroll")]
+            &[("enter", "do it"), ("esc", "close"), ("?", "signs and words"), ("/", "find")]
         }
         Popup::Palette { .. } => &[("enter", "run"), ("down", "next"), ("esc", "close")],
         Popup::Question { .. } => &[("y", "yes"), ("n", "no")],
@@ -102,7 +112,8 @@ fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
             ("q", "quit"),
         ],
         Popup::Marks { .. } => &[("space", "mark or unmark"), ("down", "next"), ("esc", "close")],
-        Popup::Doctor { .. } => &[("esc", "close"), ("down", "scroll")],
+        Popup::Doctor { .. } | Popup::Messages { .. } => &[("esc", "close"), ("down", "scroll")],
+        Popup::Themes { .. } => &[("enter", "keep"), ("down", "next"), ("esc", "take back")],
     }
 }
 
@@ -113,11 +124,22 @@ pub fn key_at(model: &Model, area: Rect, at: Position) -> Option<Key> {
         (*column..end).contains(&at.x)
     };
     let items = items(model, area);
-    items.iter().find(hit).and_then(|(_, key, _)| Key::parse(key))
+    // A message covers the others.
+    let is_shown = |item: &&(u16, String, String)| {
+        model.toasts.is_empty() || (is_always(&item.1) && model.popups.is_empty())
+    };
+    items.iter().filter(is_shown).find(hit).and_then(|(_, key, _)| Key::parse(key))
 }
 
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    for (column, key, text) in items(model, area) {
+    let mut keys = items(model, area);
+    if let Some(toast) = model.toasts.current() {
+        // Help and quit stay; there are none over a popup.
+        keys.retain(|(_, key, _)| is_always(key) && model.popups.is_empty());
+        let end = keys.iter().map(|(column, ..)| *column).min().unwrap_or(area.right());
+        draw_message(model, toast, Rect { width: end.saturating_sub(area.x), ..area }, buf);
+    }
+    for (column, key, text) in keys {
         let parts = vec![
             Span::styled(key, model.look.style(Role::Key)),
             Span::raw(" "),
@@ -126,6 +148,46 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         Line::from(parts)
             .render(Rect::new(column, area.y, area.right().saturating_sub(column), 1), buf);
     }
+}
+
+fn is_always(key: &str) -> bool {
+    let key = Key::parse(key).and_then(|key| keymap::action(key, Screen::Setup));
+    matches!(key, Some(Action::Help | Action::Quit))
+}
+
+/// Draws the message, and how many wait behind it; where it is cut, the key that shows all of it.
+fn draw_message(model: &Model, toast: &Toast, area: Rect, buf: &mut Buffer) {
+    let look = &model.look;
+    let sign = match toast.role {
+        Role::Good => look.glyph("√", "+"),
+        Role::Wrong => look.glyph("▲", "!"),
+        _ => look.glyph("•", "*"),
+    };
+    let room = usize::from(area.width.saturating_sub(5));
+    let behind = model.toasts.behind();
+    let key = key_of(Action::Messages, model.screen);
+    let is_cut = pane::width(&toast.text) > room;
+    let more = match (behind, is_cut && model.popups.is_empty()) {
+        (0, false) => String::new(),
+        (0, true) => format!("{key} all of it"),
+        (behind, _) => format!("{behind} more: {key}"),
+    };
+    let left = room.saturating_sub(if more.is_empty() { 0 } else { pane::width(&more) + 2 });
+    let text = pane::fit_middle(&toast.text, left);
+    let used = pane::width(&text);
+    let style = look.style(toast.role);
+    let parts = vec![
+        Span::styled(format!(" {sign} "), style),
+        Span::styled(text, style.add_modifier(Modifier::BOLD)),
+        Span::raw(" ".repeat((left - used.min(left)) + 2)),
+        Span::styled(more, look.style(Role::Dim)),
+    ];
+    Line::from(parts).render(area, buf);
+}
+
+/// Returns whether an action does something on the screen that is shown.
+pub fn is_offered_now(model: &Model, action: Action) -> bool {
+    is_offered(model, model.live.status(&model.look).as_ref(), action)
 }
 
 /// Returns whether an action does something now: what does nothing is not in the footer.
@@ -144,6 +206,7 @@ fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
         (Screen::Live, Action::Slower | Action::Faster) => model.live.replay.is_some(),
         (Screen::Live, Action::Refine) => !model.running() && model.results.can_refine(),
         (Screen::Live, Action::Enter) => false,
+        (Screen::Live, Action::ZoomReset) => model.live.is_zoomed(),
         _ => true,
     }
 }

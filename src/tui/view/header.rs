@@ -16,11 +16,16 @@ fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {
     let mut at = area.x;
     // A narrow screen needs the room for the state.
     let gap = if area.width < 100 { 1 } else { 2 };
+    let name = |screen: Screen| match screen {
+        Screen::Results if area.width < 70 => "Res",
+        Screen::Sessions if area.width < 70 => "Sess",
+        _ => screen.title(),
+    };
     let mut tabs = Vec::new();
     let names = Screen::ALL
         .iter()
         .enumerate()
-        .map(|(n, screen)| (Some(*screen), format!("{} {}", n + 1, screen.title())));
+        .map(|(n, screen)| (Some(*screen), format!("{} {}", n + 1, name(*screen))));
     for (screen, text) in std::iter::once((None, " iotui ".to_string())).chain(names) {
         let width = pane::width(&text) as u16;
         tabs.push((screen, text, Rect::new(at, area.y, width, area.height.min(1))));
@@ -65,7 +70,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     }
     // A column is left free at the right.
     let room = usize::from(area.right().saturating_sub(end + 3));
-    if room < 6 {
+    if room < 4 {
         return;
     }
     let unsaved = model.live.unsaved().is_some();
@@ -82,6 +87,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     };
     let target = match model.screen {
         _ if model.running() || is_replay => model.live.target(),
+        Screen::Results if model.results.view().is_some() => describe_shown(model),
         // Most probes need no file: one is shown only if it was named.
         Screen::Lab if model.setup.file.is_none() => String::new(),
         _ => model.setup.describe_target(look),
@@ -97,14 +103,29 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     Line::from(parts).right_aligned().render(Rect::new(end + 2, area.y, room as u16, 1), buf);
 }
 
+/// Returns what the shown session was measured on; the last parts are kept where there is little
+/// room.
+fn describe_shown(model: &Model) -> String {
+    let Some(view) = model.results.view() else { return String::new() };
+    let mut place = view.glance.conditions.place();
+    place.reverse();
+    if place.is_empty() {
+        return view.display_name().to_string();
+    }
+    place.join(model.look.glyph(" · ", " - "))
+}
+
 /// Returns the state of the run, and that it is not saved: as long as there is room for.
 fn describe_state(model: &Model, room: usize) -> String {
+    const UNSAVED: &str = ", not saved";
     let live = &model.live;
-    let is_unsaved = live.unsaved().is_some();
-    let brief = live.describe_briefly(&model.look);
-    [live.describe(&model.look), brief.clone()]
-        .into_iter()
-        .map(|state| if is_unsaved { format!("{state}, not saved") } else { state })
-        .find(|state| pane::width(state) <= room)
-        .unwrap_or_else(|| if is_unsaved { "not saved".into() } else { brief })
+    if live.unsaved().is_none() {
+        return live.describe(&model.look, room);
+    }
+    let state = live.describe(&model.look, room.saturating_sub(UNSAVED.len()));
+    if pane::width(&state) + UNSAVED.len() <= room {
+        format!("{state}{UNSAVED}")
+    } else {
+        "not saved".into()
+    }
 }

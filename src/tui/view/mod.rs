@@ -6,10 +6,14 @@ pub mod findings;
 pub mod footer;
 pub mod header;
 mod marks;
+mod messages;
+mod palette;
 pub mod pane;
 pub mod popup;
 mod refine;
 pub mod start;
+mod themes;
+mod warnings;
 pub mod window;
 mod words;
 
@@ -18,7 +22,7 @@ pub use areas::{Areas, SMALLEST, areas};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use ratatui::widgets::{Clear, Widget};
+use ratatui::widgets::Widget;
 
 use super::context::ViewContext;
 use super::model::Model;
@@ -30,6 +34,7 @@ use crate::text::is_unsafe_char;
 /// Draws everything.
 pub fn draw(model: &Model, buf: &mut Buffer) {
     draw_all(model, buf);
+    model.look.paint(buf);
     unsteered(buf);
     if model.look.glyphs == Glyphs::Ascii {
         plain(buf);
@@ -77,6 +82,8 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
         look: &model.look,
         run: run.as_ref(),
         is_covered: !model.popups.is_empty(),
+        told: model.toasts.current().map(|toast| toast.text.as_str()),
+        pointer: model.pointer.over.filter(|_| model.popups.is_empty()),
     };
     match model.screen {
         Screen::Setup => setup::draw(&model.setup, &ctx, areas.body, buf),
@@ -88,9 +95,9 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
         Screen::Compare => compare::draw(&model.compare, &ctx, areas.body, buf),
     }
     for popup in &model.popups {
+        pane::dim(&model.look, areas.body, buf);
         popup::draw(model, popup, areas.body, buf);
     }
-    toasts(model, areas.body, buf);
     footer::draw(model, areas.footer, buf);
 }
 
@@ -107,32 +114,4 @@ fn too_small(model: &Model, (columns, rows): (u16, u16), buf: &mut Buffer) {
     Line::styled(text, model.look.style(Role::Misleading))
         .centered()
         .render(line.intersection(buf.area), buf);
-}
-
-/// Draws messages at the lower right, over the screen, the newest at the bottom; a long one on a
-/// few lines, as both its ends matter.
-fn toasts(model: &Model, body: Rect, buf: &mut Buffer) {
-    const MAX_PARTS: usize = 3;
-    let room = usize::from(body.width.saturating_sub(6));
-    let mut bottom = body.bottom();
-    for toast in model.toasts.iter().rev() {
-        let style = model.look.style(toast.role).add_modifier(ratatui::style::Modifier::REVERSED);
-        let parts = if pane::width(&toast.text) <= room {
-            vec![toast.text.clone()]
-        } else {
-            pane::wrap(&toast.text, room)
-        };
-        let parts: Vec<String> =
-            parts.iter().take(MAX_PARTS).map(|part| pane::fit_front(part, room)).collect();
-        let columns = parts.iter().map(|part| pane::width(part)).max().unwrap_or(0);
-        for part in parts.iter().rev() {
-            bottom = bottom.saturating_sub(1);
-            let width = columns as u16 + 2;
-            let area = Rect::new(body.right().saturating_sub(width + 1), bottom, width, 1)
-                .intersection(body);
-            Clear.render(area, buf);
-            Line::styled(format!(" {part}{} ", " ".repeat(columns - pane::width(part))), style)
-                .render(area, buf);
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Widget};
 use tui_input::Input;
@@ -113,7 +113,24 @@ pub fn line(text: impl Into<Line<'static>>, row: u16, area: Rect, buf: &mut Buff
 /// Paints the background of a row: the cursor of a focused pane.
 pub fn select(style: Style, row: u16, area: Rect, buf: &mut Buffer) {
     if row < area.height {
+        // Reversed hues would be a patchwork.
+        let is_patchy = style.fg.is_none() && style.add_modifier.contains(Modifier::REVERSED);
+        let style = if is_patchy { style.fg(Color::Reset) } else { style };
+        let style = if is_patchy { style.remove_modifier(Modifier::DIM) } else { style };
         buf.set_style(Rect::new(area.x, area.y + row, area.width, 1), style);
+    }
+}
+
+/// Takes the colours from what a popup covers: the popup is what counts now.
+pub fn dim(look: &Look, area: Rect, buf: &mut Buffer) {
+    let style = look.style(Role::Dim);
+    for position in area.intersection(buf.area).positions() {
+        if let Some(cell) = buf.cell_mut(position) {
+            let ground = cell.bg;
+            cell.modifier = Modifier::empty();
+            cell.set_style(style);
+            cell.bg = ground;
+        }
     }
 }
 
@@ -188,6 +205,15 @@ pub fn fit_last_parts(text: &str, dot: &str, most: usize) -> String {
     fit_front(shown, most)
 }
 
+/// Returns the text, cut in its middle: both ends of a message matter.
+pub fn fit_middle(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_string();
+    }
+    let head = fit(text, most.div_ceil(2));
+    format!("{head}{}", text::cut_front(text, most - width(&head), ""))
+}
+
 /// Returns the text, cut at its front: a path keeps the name of its file.
 pub fn fit_front(text: &str, most: usize) -> String {
     text::cut_front(text, most, "…")
@@ -226,6 +252,8 @@ mod tests {
         assert_eq!(fit_front("short", 10), "short");
         assert_eq!(fit("x", 0), "");
         assert_eq!(fit("日本語", 4), "日…");
+        assert_eq!(fit_middle("not written: no space", 11), "not w…space");
+        assert_eq!([0, 1, 2, 3].map(|most| width(&fit_middle("abcdef", most))), [0, 1, 2, 3]);
         assert_eq!(fit_front("日本語", 5), "…本語");
     }
 

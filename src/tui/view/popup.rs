@@ -5,12 +5,14 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use tui_input::Input;
 
-use super::{areas, export, findings, marks, pane, refine, start, window, words};
+use super::{
+    areas, export, findings, marks, messages, palette, pane, refine, start, themes, warnings,
+    window, words,
+};
 use crate::tui::keymap::{self, Binding};
 use crate::tui::model::Model;
-use crate::tui::popup::{Popup, find_bindings};
-use crate::tui::results;
-use crate::tui::theme::Role;
+use crate::tui::popup::Popup;
+use crate::tui::theme::{Look, Role};
 
 pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
@@ -18,28 +20,8 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
         Popup::Help { words, scroll, filter } => {
             help(model, *words, *scroll, filter.as_ref(), body, buf)
         }
-        Popup::Palette { input, cursor } => palette(model, input, *cursor, body, buf),
-        Popup::Question { text, detail, .. } => {
-            let lines = [
-                (text.as_str(), Role::Title),
-                (detail.as_str(), Role::Dim),
-                ("", Role::Dim),
-                ("y yes    n no", Role::Key),
-            ];
-            let columns =
-                lines.iter().map(|(text, _)| pane::width(text) as u16).max().unwrap_or(0) + 4;
-            let inner =
-                window::draw_window(look, "", window::middle(body, columns.max(30), 6), buf);
-            for (row, (text, role)) in lines.iter().enumerate() {
-                let shown = pane::fit(text, usize::from(inner.width.saturating_sub(2)));
-                pane::line(
-                    Line::styled(format!(" {shown}"), look.style(*role)),
-                    row as u16,
-                    inner,
-                    buf,
-                );
-            }
-        }
+        Popup::Palette { input, cursor } => palette::draw(model, input, *cursor, body, buf),
+        Popup::Question { text, detail, .. } => question(look, text, detail, body, buf),
         Popup::Line { title, hint, input, error, .. } => {
             let inner = window::draw_window(look, title, window::middle(body, 64, 5), buf);
             pane::field(
@@ -65,12 +47,23 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
         Popup::Export(form) => export::draw(look, form, body, buf),
         Popup::Presets { cursor } => presets(model, *cursor, body, buf),
         Popup::Refine(form) => refine::draw(model, form, body, buf),
-        Popup::Warnings { cursor } => {
-            results::draw_warnings(&model.results, look, *cursor, body, buf)
-        }
+        Popup::Warnings { cursor } => warnings::draw(look, &model.warnings(), *cursor, body, buf),
         Popup::Start { cursor } => start::draw(model, *cursor, body, buf),
         Popup::Marks { cursor } => marks::draw(model, *cursor, body, buf),
         Popup::Doctor { scroll } => doctor(model, *scroll, body, buf),
+        Popup::Themes { cursor, .. } => themes::draw(model, *cursor, body, buf),
+        Popup::Messages { scroll } => messages::draw(model, *scroll, body, buf),
+    }
+}
+
+fn question(look: &Look, text: &str, detail: &str, body: Rect, buf: &mut Buffer) {
+    let lines =
+        [(text, Role::Title), (detail, Role::Dim), ("", Role::Dim), ("y yes    n no", Role::Key)];
+    let columns = lines.iter().map(|(text, _)| pane::width(text) as u16).max().unwrap_or(0) + 4;
+    let inner = window::draw_window(look, "", window::middle(body, columns.max(30), 6), buf);
+    for (row, (text, role)) in lines.iter().enumerate() {
+        let shown = pane::fit(text, usize::from(inner.width.saturating_sub(2)));
+        pane::line(Line::styled(format!(" {shown}"), look.style(*role)), row as u16, inner, buf);
     }
 }
 
@@ -108,58 +101,31 @@ fn help(
     } else {
         key_lines(model, &wanted)
     };
-    let first = usize::from(scroll).min(rows.len().saturating_sub(usize::from(list.height)));
+    let height = usize::from(list.height);
+    // Words scroll; keys have a cursor, and Enter does what is under it.
+    let cursor = (!words).then(|| usize::from(scroll).min(rows.len().saturating_sub(1)));
+    let first = match cursor {
+        Some(cursor) => pane::first_row(cursor, rows.len(), height),
+        None => usize::from(scroll).min(rows.len().saturating_sub(height)),
+    };
     pane::scrollbar(look, first, rows.len(), list, buf);
-    for (row, line) in rows.into_iter().skip(first).take(usize::from(list.height)).enumerate() {
+    for (row, line) in rows.into_iter().skip(first).take(height).enumerate() {
         pane::line(line, row as u16, list, buf);
+        if cursor == Some(first + row) {
+            pane::select(look.style(Role::Selected), row as u16, list, buf);
+        }
     }
 }
 
 /// Returns the keys of the screen whose help contains `wanted`.
 fn key_lines(model: &Model, wanted: &str) -> Vec<Line<'static>> {
-    let matches = |b: &&Binding| {
-        wanted.is_empty() || b.help.to_lowercase().contains(wanted) || b.keys.contains(&wanted)
-    };
     let line = |binding: &Binding| {
         Line::from(vec![
             Span::styled(format!(" {:<16}", binding.keys.join(" ")), model.look.style(Role::Key)),
             Span::styled(binding.help, model.look.style(Role::Text)),
         ])
     };
-    keymap::listed_bindings(model.screen).filter(matches).map(line).collect()
-}
-
-fn palette(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Buffer) {
-    let look = &model.look;
-    let inner =
-        window::draw_window(look, "What do you want to do?", window::middle(body, 70, 16), buf);
-    pane::field(
-        look,
-        input,
-        true,
-        Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height.min(1)),
-        buf,
-    );
-    let list = Rect::new(inner.x, inner.y + 1, inner.width, inner.height.saturating_sub(1));
-    let rows = find_bindings(input.value(), model.screen);
-    let first = pane::first_row(cursor, rows.len(), usize::from(list.height));
-    for (row, binding) in rows.iter().skip(first).take(usize::from(list.height)).enumerate() {
-        let parts = vec![
-            Span::styled(
-                format!(" {:<10}", binding.keys.first().copied().unwrap_or("")),
-                look.style(Role::Key),
-            ),
-            Span::styled(binding.help, look.style(Role::Text)),
-        ];
-        pane::line(Line::from(parts), row as u16, list, buf);
-        if first + row == cursor {
-            pane::select(look.style(Role::Selected), row as u16, list, buf);
-        }
-    }
-    if rows.is_empty() {
-        pane::line(Line::styled(" no action has this name", look.style(Role::Dim)), 0, list, buf);
-    }
-    pane::scrollbar(look, first, rows.len(), list, buf);
+    keymap::find_listed(model.screen, wanted).into_iter().map(line).collect()
 }
 
 fn presets(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
@@ -241,9 +207,13 @@ pub fn furthest(model: &Model) -> u16 {
             let width = window::middle(body, 80, body.height).width.saturating_sub(2);
             words::lines(&model.look, "", usize::from(width)).len() + usize::from(filter.is_some())
         }
+        // Its cursor goes to the last row.
         Some(Popup::Help { filter, .. }) => {
-            keymap::listed_bindings(model.screen).count() + usize::from(filter.is_some())
+            let text = filter.as_ref().map_or("", Input::value);
+            let rows = keymap::find_listed(model.screen, text).len();
+            return u16::try_from(rows).unwrap_or(u16::MAX).saturating_sub(1);
         }
+        Some(Popup::Messages { .. }) => messages::count_lines(model, body),
         Some(Popup::Doctor { .. }) => {
             let columns =
                 usize::from(window::middle(body, 100, body.height).width.saturating_sub(4));

@@ -73,7 +73,7 @@ fn row_line(model: &Model, entry: &Entry, names: usize, here: bool, width: usize
     let look = &model.look;
     let question = pane::fit(entry.question(), width.saturating_sub(4));
     let gap = " ".repeat(names.saturating_sub(pane::width(&question)) + 3);
-    let mark = if here { look.glyph(" ▸ ", " > ") } else { "   " };
+    let mark = if here { look.glyph(" ► ", " > ") } else { "   " };
     let mut spans = vec![
         Span::styled(mark, look.style(Role::Focus)),
         Span::styled(question, look.style(if here { Role::Selected } else { Role::Text })),
@@ -111,7 +111,7 @@ fn draw_description(model: &Model, entry: &Entry, area: Rect, buf: &mut Buffer) 
             ]));
         }
     };
-    push(look.glyph("✓", "*"), &entry.describe(&model.setup), Role::Good, Role::Text);
+    push(look.glyph("√", "*"), &entry.describe(&model.setup), Role::Good, Role::Text);
     let measures = entry.needs() != Needs::Nothing;
     if let (Needs::Scratch, Some(why)) = (entry.needs(), model.setup.scratch_elsewhere()) {
         push(look.glyph("▲", "!"), &why, Role::Misleading, Role::Text);

@@ -4,7 +4,7 @@ use ratatui::text::{Line, Span};
 
 use super::{findings, pane};
 use crate::analysis::Sign;
-use crate::backend::identity;
+use crate::backend::{BACKENDS, identity};
 use crate::plan::Cache;
 use crate::record::Severity;
 use crate::tui::theme::{Look, Role};
@@ -36,7 +36,8 @@ pub static SIGNS: &[Meaning] = &[
     },
     Meaning {
         sign: |look| {
-            let marker = |cache| look.marker(Sign { identity: identity("read"), cache, extra: 0 });
+            let identity = identity(BACKENDS[0].info().id);
+            let marker = |cache| look.marker(Sign { identity, cache, extra: 0 });
             [marker(Cache::Cold), marker(Cache::Warm)].map(String::from).join(" ")
         },
         about: "markers of a backend: the first is cold, the second warm",

@@ -55,7 +55,7 @@ const TABLE: &[(&str, Identity)] = &[
     ("tokio", row(0, Shape::Letter, 'T', ('τ', '~'))),
     ("map-unmap", row(3, Shape::Letter, 'Z', ('ζ', '"'))),
     ("null", row(5, Shape::Letter, 'N', ('η', ';'))),
-    ("getpid", row(4, Shape::Letter, 'I', ('Γ', '!'))),
+    ("getpid", row(4, Shape::Letter, 'I', ('Γ', '*'))),
     ("dd", row(5, Shape::Letter, 'D', ('δ', '`'))),
     ("fio", row(3, Shape::Letter, 'F', ('φ', ','))),
 ];
@@ -109,8 +109,8 @@ mod tests {
             assert!(all.iter().all(|c| !c.is_ascii_alphanumeric()));
         }
         assert!(TABLE.iter().all(|(_, own)| own.hue < HUES && own.third.1.is_ascii()));
-        // What frames, ticks, lines and bars of plain characters are made of.
-        let drawn = ['+', '-', '|', '.', ':', '\'', '/', '\\', '=', '#', '*', '_', 'x', 'X'];
+        // What frames, ticks, lines, bars and the cursor of plain characters are made of.
+        let drawn = ['+', '-', '|', '.', ':', '\'', '/', '\\', '=', '#', '!', '_', 'x', 'X'];
         for (id, own) in TABLE {
             assert!(!drawn.contains(&own.letter) && !drawn.contains(&own.third.1), "{id}");
         }

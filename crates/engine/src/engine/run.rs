@@ -136,9 +136,8 @@ fn run_jobs(
     });
     sink.event(Event::Plan { plan: Arc::clone(plan) });
     sink.event(Event::Grounds { grounds: Arc::clone(&grounds) });
-    let levels =
-        levels.or_else(|| levels::measure_own(plan, open_target, pace.deadline(), control));
-    if let Some(levels) = levels {
+    let own = || levels::measure_own(plan, open_target, pace.deadline(), control);
+    if let Some(levels) = levels.or_else(own) {
         sink.event(Event::Levels { levels });
     }
     let mut run = Run {

@@ -152,11 +152,9 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let pick = picks(request)?;
     let (cells, skipped) = cells(request)?;
     let cells = in_variants(cells, request, pick)?;
-    fn cold(job: &Job) -> bool {
-        job.cache == Cache::Cold
-    }
-    let drops = cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)).any(cold)
-        || measures_levels(request);
+    let span_may_shrink = !pick && may_shrink(request, &cells);
+    let mut all = cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell));
+    let drops = all.any(|job| job.cache == Cache::Cold) || measures_levels(request);
     if request.resolved.user.cold.is_some_and(|level| level != Cold::Data) && !drops {
         return Err(PlanError::ColdOfNone);
     }
@@ -174,7 +172,6 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
     let fits = sweep::trial_time(cells.len(), budget, sweep::starts(&cells), rounds);
     let (trial_time, fitted) = trial_time(user, whole, fits);
-    let span_may_shrink = !pick && may_shrink(request, &cells);
     let plan = Plan {
         experiment: presets
             .first()
@@ -189,13 +186,13 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         until: goal.is_some(),
         trial_time,
         fitted,
-        span_may_shrink,
         budget,
         seed: whole.seed.unwrap_or(request.seed),
         probes,
         skipped,
         skipped_probes,
         pick,
+        span_may_shrink,
         once_uncached: pick && user.trials.is_none() && user.until.is_none(),
         ceilings: false,
         rated: whole.rated,

@@ -79,6 +79,27 @@ pub fn to_minute(created: &str) -> String {
     }
 }
 
+/// Formats how long ago a time written by [`utc`] was: `2 h ago`; after a month, or if it is in the
+/// future, its day.
+pub fn age(created: &str, now: SystemTime) -> String {
+    let ago = parse_utc(created).and_then(|then| now.duration_since(then).ok());
+    match ago.map(|ago| ago.as_secs()) {
+        Some(0..60) => "just now".into(),
+        Some(seconds @ 60..3600) => format!("{} min ago", seconds / 60),
+        Some(seconds @ 3600..86_400) => format!("{} h ago", seconds / 3600),
+        Some(seconds @ 86_400..2_592_000) => format!("{} d ago", seconds / 86_400),
+        _ => to_day(created).into(),
+    }
+}
+
+/// Shortens a time written by [`utc`] to `2026-11-21`; returns other text unchanged.
+pub fn to_day(created: &str) -> &str {
+    match (created.get(..10), created.get(10..11)) {
+        (Some(day), Some("T")) => day,
+        _ => created,
+    }
+}
+
 /// Formats a time as `20261121-093011` for the id of a session; ids sort like times.
 pub fn stamp(time: SystemTime) -> String {
     let Parts { year, month, day, hour, minute, second } = parts(time);
@@ -176,6 +197,26 @@ mod tests {
             Some(UNIX_EPOCH + Duration::from_millis(250))
         );
         assert_eq!(utc(UNIX_EPOCH - Duration::from_millis(1)), "1969-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn an_age_is_a_number_or_a_day() {
+        let created = "2026-11-21T09:30:11Z";
+        let then = 1_795_253_411;
+        for (later, expected) in [
+            (0, "just now"),
+            (59, "just now"),
+            (60, "1 min ago"),
+            (3599, "59 min ago"),
+            (7200, "2 h ago"),
+            (DAY, "1 d ago"),
+            (29 * DAY, "29 d ago"),
+            (30 * DAY, "2026-11-21"),
+            (-5, "2026-11-21"),
+        ] {
+            assert_eq!(age(created, at(then + later)), expected, "{later}");
+        }
+        assert_eq!((age("", at(0)), age("yesterday", at(0))), ("".into(), "yesterday".into()));
     }
 
     #[test]

@@ -4,36 +4,56 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::analysis::{Outcome, Pair, Versus};
+use crate::report::RatioScale;
 use crate::report::table::grid::Column;
 use crate::tui::compare::data::{Row, Sheet};
-use crate::tui::theme::{Look, Role};
+use crate::tui::theme::{Glyphs, Look, Role};
 use crate::tui::view::pane;
 
 /// The columns that fit a width.
 pub struct Table<'a> {
-    columns: Vec<&'a (Column, usize)>,
+    columns: Vec<(&'a Column, usize)>,
     gap: usize,
+    scale: RatioScale,
 }
+
+/// The widest bar: a wider one shows no more.
+const MAX_BAR: usize = 61;
 
 /// The rank of the column that holds the interval bar.
 const BAR_RANK: u8 = 2;
 
 impl<'a> Table<'a> {
-    pub fn fit(sheet: &'a Sheet, width: usize) -> Table<'a> {
+    /// Chooses the columns; the bars get what they leave.
+    pub fn fit(sheet: &'a Sheet, versus: &Versus, width: usize) -> Table<'a> {
         let (columns, gap) = sheet.fit(width);
-        Table { columns, gap }
+        let total: usize = columns.iter().map(|(_, width)| width + gap).sum();
+        let mut columns: Vec<(&Column, usize)> =
+            columns.into_iter().map(|(column, width)| (column, *width)).collect();
+        let bar = columns.iter_mut().find(|(column, _)| column.rank == BAR_RANK);
+        let narrow = bar.as_ref().map_or(0, |(_, width)| *width);
+        let room = (narrow + (width + gap).saturating_sub(total)).min(MAX_BAR);
+        let scale = RatioScale::with_width(versus.cells.iter().map(|pair| pair.ratio), room);
+        if let Some((_, width)) = bar {
+            *width = scale.width();
+        }
+        Table { columns, gap, scale }
     }
 
     /// Draws the titles and units.
     pub fn head(&self, look: &Look) -> [Line<'static>; 2] {
-        let line = |text: fn(&Column) -> &str, role: Role| {
+        let title = self.scale.title();
+        let unit = |column: &'a Column| {
+            if column.rank == BAR_RANK { title.clone() } else { column.unit.clone() }
+        };
+        let line = |text: &dyn Fn(&'a Column) -> String, role: Role| {
             let parts = self
                 .columns
                 .iter()
-                .map(|(column, width)| self.cell(column, *width, text(column), look.style(role)));
+                .map(|(column, width)| self.cell(column, *width, &text(column), look.style(role)));
             Line::from_iter(std::iter::once(Span::raw(" ")).chain(parts))
         };
-        [line(|column| &column.title, Role::Text), line(|column| &column.unit, Role::Dim)]
+        [line(&|column| column.title.clone(), Role::Text), line(&unit, Role::Dim)]
     }
 
     fn cell(&self, column: &Column, width: usize, text: &str, style: Style) -> Span<'static> {
@@ -58,7 +78,8 @@ impl<'a> Table<'a> {
                 .map(|(_, text)| text.as_str())
                 .collect();
             if column.rank == BAR_RANK {
-                parts.extend(interval_bar(look, &text, *width, outcome));
+                let bar = self.scale.bar(pair.ratio.as_ref(), look.glyphs == Glyphs::Ascii);
+                parts.extend(interval_bar(look, &bar, *width, outcome));
                 parts.push(Span::raw(" ".repeat(self.gap)));
                 continue;
             }
@@ -69,7 +90,10 @@ impl<'a> Table<'a> {
             } else {
                 look.style(Role::Text)
             };
-            parts.push(self.cell(column, *width, &text, style));
+            // Said once, below the summary.
+            let is_repeated = at + 1 == self.columns.len() && pair.outcome == Outcome::TooFew;
+            let text = if is_repeated { "" } else { &text };
+            parts.push(self.cell(column, *width, text, style));
         }
         Line::from(parts)
     }

@@ -1,7 +1,7 @@
 //! Drawing of Compare: the sessions, their differences, the summary, the cells.
 
 mod cells;
-mod overlay;
+pub mod overlay;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use cells::{HEADER_ROWS, Table, paragraph};
 use super::data::{LoadedComparison, Sheet};
 use super::layout::{area_below, inner_area};
 use super::state::{Compare, View};
-use crate::analysis::{Difference, Side, Versus};
+use crate::analysis::{Difference, Outcome, Pair, Side, Versus};
 use crate::text::time::to_minute;
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
@@ -25,7 +25,8 @@ pub fn draw(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) 
     match (&compare.got, compare.view) {
         (None, _) => waiting(look, compare, body, buf),
         (Some(got), View::Chart) if got.count_others() > 0 => {
-            overlay::draw(look, got, &compare.overlay, compare.log(), body, buf)
+            overlay::draw(look, got, &compare.overlay, compare.log(), body, buf);
+            overlay::draw_read_out(compare, ctx, body, buf);
         }
         (Some(got), view) => page(look, compare, got, view, body, buf),
     }
@@ -83,10 +84,11 @@ fn parts(
             *last = pane::fit(&format!("{last} ..."), width.saturating_sub(2));
         }
     }
-    let sum: Vec<Line> = sum
+    let mut sum: Vec<Line> = sum
         .into_iter()
         .map(|text| Line::styled(format!(" {text}"), look.style(Role::Title)))
         .collect();
+    sum.extend(offer_trials(look, versus, width));
     // A line above each part.
     let above = heads.len() + 1 + differences.len().max(1) + 1 + sum.len() + 1;
     Parts {
@@ -95,6 +97,21 @@ fn parts(
         sum,
         list: area_below(inner, above as u16 + HEADER_ROWS),
     }
+}
+
+/// Returns how to get a verdict on cells that have too few trials for one.
+fn offer_trials(look: &Look, versus: &Versus, width: usize) -> Option<Line<'static>> {
+    let is_few = |pair: &&Pair| pair.outcome == Outcome::TooFew;
+    let few: Vec<&Pair> = versus.cells.iter().filter(is_few).collect();
+    let short = |count: fn(&Pair) -> usize| few.iter().any(|pair| count(pair) < MIN_TRIALS);
+    let sides = match (short(|pair| pair.base_trials), short(|pair| pair.other_trials)) {
+        (true, true) => format!("A and {}", versus.side.letter),
+        (true, false) => "A".into(),
+        (false, true) => versus.side.letter.clone(),
+        (false, false) => return None,
+    };
+    let text = format!(" For a verdict, add trials to {sides}: open it, then R refines it.");
+    Some(Line::styled(pane::fit(&text, width), look.style(Role::Dim)))
 }
 
 /// Returns the last scroll position and the rows of the list.
@@ -162,7 +179,7 @@ fn table(
     buf: &mut Buffer,
 ) {
     let width = usize::from(inner.width);
-    let table = Table::fit(sheet, width.saturating_sub(2));
+    let table = Table::fit(sheet, versus, width.saturating_sub(2));
     if !sheet.rows.is_empty() {
         put(&table.head(look), at, inner, buf);
     }
@@ -306,6 +323,9 @@ fn difference(look: &Look, one: &Difference, all: &[Difference], width: usize) -
         Span::styled(shorten(&one.other, room.saturating_sub(left)), look.style(Role::Number)),
     ])
 }
+
+/// Trials of a cell from which its median has an interval.
+const MIN_TRIALS: usize = 5;
 
 /// Columns of `settings`, the longest topic of a difference.
 const TOPIC_COLUMNS: usize = 8;

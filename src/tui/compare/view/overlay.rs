@@ -1,18 +1,23 @@
 //! Draws the curves of all sessions in one chart, with a legend of their values.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::tui::compare::data::LoadedComparison;
-use crate::tui::compare::layout::beside_legend;
+use crate::tui::compare::layout::{beside_legend, inner_area};
 use crate::tui::compare::overlay::Overlay;
+use crate::tui::compare::state::Compare;
+use crate::tui::context::ViewContext;
 use crate::tui::curve_chart::{self, Axes, Drawn};
+use crate::tui::curves::CurvePoint;
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::plot::Draw;
+use crate::tui::plot::{Chart, Draw};
+use crate::tui::read_out;
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
+use crate::tui::zoom;
 
 pub fn draw(
     look: &Look,
@@ -22,7 +27,7 @@ pub fn draw(
     body: Rect,
     buf: &mut Buffer,
 ) {
-    let [plot, legend] = beside_legend(body, legend_rows(overlay).len());
+    let [plot, legend] = plot_and_legend(overlay, body);
     let x = overlay.at.and_then(|at| overlay.xs().get(at).copied());
     let title = format!("{} by {}", overlay.metric.title(), overlay.axis.title());
     let logarithmic = if log { "log, " } else { "" };
@@ -34,6 +39,44 @@ pub fn draw(
         plot,
         buf,
     );
+    if overlay.lines.is_empty() {
+        pane::line(
+            Line::styled(" no measurements in these sessions", look.style(Role::Dim)),
+            0,
+            inner,
+            buf,
+        );
+    } else {
+        let (area, bar) = areas(overlay, body);
+        draw_zoom_bar(look, overlay, bar, buf);
+        with_chart(look, overlay, log, |chart| chart.render(area, buf));
+    }
+    self::legend(look, compared, overlay, x, legend, buf);
+}
+
+fn plot_and_legend(overlay: &Overlay, body: Rect) -> [Rect; 2] {
+    beside_legend(body, legend_rows(overlay).len())
+}
+
+/// Returns the areas of the curves and of the bar below them that shows which part is shown.
+pub fn areas(overlay: &Overlay, body: Rect) -> (Rect, Rect) {
+    let inner = inner_area(plot_and_legend(overlay, body)[0]);
+    let bar = u16::from(overlay.zoom.is_some() && inner.height >= 9);
+    let chart = Rect { height: inner.height - bar, ..inner };
+    (chart, Rect::new(inner.x, chart.bottom(), inner.width, bar))
+}
+
+/// Builds the chart and passes it to `then`, for drawing and for the mouse.
+pub fn with_chart<R>(
+    look: &Look,
+    overlay: &Overlay,
+    log: bool,
+    then: impl FnOnce(&Chart) -> R,
+) -> R {
+    let xs = overlay.xs();
+    let between = overlay.zoom.and_then(|(from, to)| Some((*xs.get(from)?, *xs.get(to)?)));
+    let axes = Axes { along: overlay.axis, metric: overlay.metric, log, between };
+    let x = overlay.at.and_then(|at| xs.get(at).copied());
     let drawn: Vec<Drawn> = overlay
         .lines
         .iter()
@@ -46,24 +89,57 @@ pub fn draw(
             emphasis: at == overlay.cursor,
         })
         .collect();
-    if drawn.is_empty() {
-        pane::line(
-            Line::styled(" no measurements in these sessions", look.style(Role::Dim)),
-            0,
-            inner,
-            buf,
-        );
-    } else {
-        curve_chart::draw(
-            look,
-            Axes { along: overlay.axis, metric: overlay.metric, log },
-            &drawn,
-            x,
-            inner,
-            buf,
-        );
+    curve_chart::with_chart(look, axes, &drawn, x, then)
+}
+
+fn draw_zoom_bar(look: &Look, overlay: &Overlay, row: Rect, buf: &mut Buffer) {
+    let xs = overlay.xs();
+    let part = overlay.zoom.and_then(|(from, to)| Some((*xs.get(from)?, *xs.get(to)?)));
+    let (Some((from, to)), Some(first), Some(last)) = (part, xs.first(), xs.last()) else { return };
+    let name = |x: &f64| overlay.axis.show(*x as u64);
+    let shares = (overlay.share(&xs, from), overlay.share(&xs, to));
+    zoom::draw_bar(look, shares, (&name(first), &name(last)), row, buf);
+}
+
+/// Returns the points of all curves, each with its line, where they are, and the plot.
+pub fn locate_points(
+    look: &Look,
+    overlay: &Overlay,
+    log: bool,
+    area: Rect,
+) -> (Vec<(usize, CurvePoint)>, Vec<Option<Position>>, Rect) {
+    let points: Vec<(usize, CurvePoint)> = overlay
+        .lines
+        .iter()
+        .enumerate()
+        .flat_map(|(at, line)| line.curve.points.iter().map(move |point| (at, *point)))
+        .collect();
+    with_chart(look, overlay, log, |chart| {
+        let places = chart.locate(area, points.iter().map(|(_, point)| (point.x, point.y)));
+        let plot = chart.plot_area(area);
+        (points, places, plot)
+    })
+}
+
+/// Draws what the point under the pointer says.
+pub fn draw_read_out(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
+    let (Some(at), Some(got)) = (ctx.pointer, &compare.got) else { return };
+    let overlay = &compare.overlay;
+    let (area, _) = areas(overlay, body);
+    if !area.contains(at) || overlay.lines.is_empty() {
+        return;
     }
-    self::legend(look, compared, overlay, x, legend, buf);
+    let (points, places, plot) = locate_points(ctx.look, overlay, compare.log(), area);
+    let Some(near) = read_out::nearest(at, &places) else { return };
+    let (Some((line, point)), Some(Some(place))) = (points.get(near), places.get(near)) else {
+        return;
+    };
+    let Some(line) = overlay.lines.get(*line) else { return };
+    let name = format!("{} {}", got.letter(line.session), line.curve.name);
+    let x = overlay.axis.show(point.x as u64);
+    let result = got.views.get(line.session).and_then(|view| view.results.get(point.result));
+    let text = read_out::describe(ctx.look, (&name, &x), overlay.metric, point, result);
+    read_out::draw(ctx.look, &text, *place, plot, buf);
 }
 
 /// Returns how the lines of a session are drawn: colour and marker tell the series.

@@ -158,9 +158,10 @@ fn a_run_is_shown_and_steered_as_it_progresses() {
     assert_eq!(stage.model.lab.data.results.len(), 1);
     let picture = stage.picture(120, 40);
     assert!(
-        picture.contains("▸ syscall, call getpid")
+        picture.contains("► syscall, call getpid")
             && picture.contains("26 %  9 s left")
-            && picture.contains("running 26 %"),
+            && picture.contains("1 of 42 cells known · 9 s left")
+            && picture.contains("─ 1 of 42 ╮"),
         "{picture}"
     );
     stage.take();
@@ -325,6 +326,9 @@ fn the_shown_session_is_exported_named_and_marked() {
     assert!(matches!(stage.model.popups.last(), Some(Popup::Export(form)) if form.name == "mine"));
     stage.keys("<esc>wx<enter>");
     assert!(stage.take().contains(&Effect::Rename { id: session().id, name: "minex".into() }));
+    assert!(stage.model.lab.data.title.starts_with("mine, "), "only what was stored is shown");
+    let text = "named minex".to_string();
+    stage.tell(Msg::Renamed { id: session().id, name: "minex".into(), text });
     assert!(stage.model.lab.data.title.starts_with("minex, "), "{}", stage.model.lab.data.title);
     stage.keys("m");
     assert_eq!(stage.model.sessions.marks, [session().id]);

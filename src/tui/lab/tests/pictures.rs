@@ -74,7 +74,7 @@ fn find(stage: &Stage, text: &str) -> (u16, u16) {
 fn clicks_select_switch_and_open() {
     let mut stage = opened();
     stage.tell(Msg::Resize(120, 40));
-    let (column, row) = find(&stage, "✓ fork");
+    let (column, row) = find(&stage, "√ fork");
     click(&mut stage, column + 3, row);
     assert_eq!(
         (stage.model.lab.probe(), stage.model.lab.choice.is_on("fork")),

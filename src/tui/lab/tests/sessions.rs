@@ -77,6 +77,8 @@ fn sessions_are_marked_where_they_have_the_cell() {
         failed: 0,
         verdict: None,
         best: None,
+        label: String::new(),
+        curve: Vec::new(),
         lost_lines: None,
         nanos: 0,
         state: State::Finished,
@@ -109,11 +111,8 @@ fn sessions_are_marked_where_they_have_the_cell() {
     let syscall = session().plan.probes[3].clone();
     let value = stage.model.lab.marked[0].value(&syscall, Unit::Nanos).unwrap();
     assert!((value / 93.0 / 40.0 - 1.0).abs() < 0.1, "{value}");
-    assert_eq!(
-        stage.model.lab.marked[0].value(&syscall, Unit::Bytes),
-        None,
-        "another unit is another thing"
-    );
+    // Another unit is another thing.
+    assert_eq!(stage.model.lab.marked[0].value(&syscall, Unit::Bytes), None);
     stage.keys("<esc><esc>");
     assert!(stage.model.popups.is_empty());
     stage.tell(Msg::MarkedOnLab(Err("it is gone".into())));

@@ -173,7 +173,7 @@ impl Text<'_> {
         if let (false, Some(why)) = (cell_is_refused, lab.unavailable_reason(id)) {
             self.gap();
             self.item(
-                self.look.glyph("✖", "X"),
+                self.look.glyph("×", "X"),
                 &format!("unavailable here: {why}"),
                 Role::Misleading,
             );
@@ -188,10 +188,10 @@ impl Text<'_> {
         }
         let result = lab.result(slot);
         if let Some(error) = result.and_then(|result| result.error.as_ref()) {
-            self.item(self.look.glyph("✖", "X"), error, Role::Wrong);
+            self.item(self.look.glyph("×", "X"), error, Role::Wrong);
         }
         if let Some(why) = lab.refusal(slot) {
-            self.item(self.look.glyph("✖", "X"), &format!("unavailable: {why}"), Role::Misleading);
+            self.item(self.look.glyph("×", "X"), &format!("unavailable: {why}"), Role::Misleading);
         }
         if let Some(result) = result {
             self.value(lab, result);

@@ -102,13 +102,11 @@ pub fn hit(lab: &Lab, ctx: &ViewContext, area: Rect, at: Position) -> Option<Hit
 pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let look = ctx.look;
     let title = if lab.data.title.is_empty() { "What it costs" } else { &lab.data.title };
-    let measured = lab
-        .sheet
-        .slots
-        .iter()
-        .filter(|slot| lab.result(slot).is_some_and(|result| result.value.is_some()))
-        .count();
-    let right = format!("{measured} of {}", lab.sheet.slots.len());
+    let right = match ctx.run.filter(|run| run.measures_probes()) {
+        // The count that the header shows.
+        Some(run) => format!("{} of {}", run.counter.known, run.counter.cells),
+        None => format!("{} of {}", count_measured(lab), lab.sheet.slots.len()),
+    };
     let title = pane::fit(title, usize::from(area.width).saturating_sub(pane::width(&right) + 8));
     pane::frame(look, &title, &right, lab.pane == Pane::Bars, area, buf);
     let layout = BarLayout::new(lab, ctx.measures_probes(), area);
@@ -139,6 +137,11 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     if let Some(area) = layout.legend {
         legend::draw(look, lab, area, buf);
     }
+}
+
+fn count_measured(lab: &Lab) -> usize {
+    let slots = lab.sheet.slots.iter();
+    slots.filter(|slot| lab.result(slot).is_some_and(|result| result.value.is_some())).count()
 }
 
 fn draw_empty(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
@@ -221,7 +224,7 @@ fn draw_cell(
         Role::Text
     };
     let indent = match (runs, is_single) {
-        (true, _) => look.glyph("▸", ">"),
+        (true, _) => look.glyph("►", ">"),
         (false, true) => "",
         (false, false) => " ",
     };

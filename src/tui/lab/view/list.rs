@@ -92,8 +92,8 @@ fn item_line(
             let missing = lab.unavailable_reason(id).is_some() || lab.info(id).is_none();
             let on = lab.choice.is_on(id);
             let (mark, role) = match (missing, on) {
-                (true, true) => (look.glyph("✓", "x"), Role::Off),
-                (false, true) => (look.glyph("✓", "x"), Role::Good),
+                (true, true) => (look.glyph("√", "x"), Role::Off),
+                (false, true) => (look.glyph("√", "x"), Role::Good),
                 (_, false) => (look.glyph("·", "."), Role::Dim),
             };
             let name = if missing {
@@ -103,13 +103,13 @@ fn item_line(
             } else {
                 Role::Dim
             };
-            let runs = if running == Some(id) { look.glyph("▸", ">") } else { " " };
+            let runs = if running == Some(id) { look.glyph("►", ">") } else { " " };
             let failed = lab
                 .data
                 .results
                 .iter()
                 .any(|result| result.cell.probe == *id && result.error.is_some());
-            let sign = if failed { look.glyph(" ✖", " X") } else { "" };
+            let sign = if failed { look.glyph(" ×", " X") } else { "" };
             let room = width.saturating_sub(usize::from(BOX) + 1 + sign.len().min(2));
             Line::from(vec![
                 Span::styled(format!("{runs} "), look.style(Role::Good)),

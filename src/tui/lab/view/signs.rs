@@ -8,7 +8,7 @@ use crate::tui::theme::{Look, Role};
 /// Returns the sign and colour of a marked session by its index.
 pub fn sign(look: &Look, at: usize) -> (char, Style) {
     // Starts with a diamond, which no bar has; the markers repeat after eight.
-    const ORDER: [usize; 8] = [3, 1, 2, 0, 7, 5, 6, 4];
+    const ORDER: [usize; 8] = [7, 1, 2, 0, 3, 5, 6, 4];
     (look.ordinal(ORDER[at % ORDER.len()]), look.series(at + 1))
 }
 

@@ -126,7 +126,7 @@ impl Bench {
     }
 
     fn state(&self) -> String {
-        self.model.live.describe(&self.model.look)
+        self.model.live.describe(&self.model.look, usize::MAX)
     }
 
     fn run(&self) -> &super::run::Run {
@@ -134,7 +134,7 @@ impl Bench {
     }
 
     fn slices(&self) -> Vec<series::Slice> {
-        self.run().view.series.slices_since(f64::NEG_INFINITY).to_vec()
+        self.run().view.series.slices().to_vec()
     }
 
     fn screen(&self, columns: u16, rows: u16) -> String {

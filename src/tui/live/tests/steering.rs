@@ -3,21 +3,54 @@
 use super::*;
 
 #[test]
-fn the_state_tells_how_far_the_run_is() {
+fn one_count_tells_how_far_the_run_is() {
     let mut bench = Bench::idle();
     assert_eq!(bench.state(), "idle");
     bench = Bench::new(plan(Some(2)));
-    assert_eq!(bench.state(), "running 0 of 12");
+    assert_eq!(bench.state(), "0 of 6 cells known");
     bench.phase(Phase::Fill, None, 0, 0.0);
-    assert_eq!(bench.state(), "running 0 of 12");
-    let order = crate::engine::order(&crate::plan::Plan { seed: 7, ..plan(None) }, 2);
-    bench.phase(Phase::Trial, Some(order[3] as u32), 2, 0.7);
-    assert_eq!(bench.state(), "running 10 of 12");
-    bench = Bench::new(plan(None));
-    bench.phase(Phase::Trial, Some(order[3] as u32), 2, 0.7);
-    assert_eq!(bench.state(), "running round 2, 4 of 6");
+    assert_eq!(bench.state(), "0 of 6 cells known · 10 s left");
+    bench.trial(0, 1, 2);
+    bench.trial(1, 1, 2);
+    bench.phase(Phase::Trial, Some(3), 2, 0.72);
+    assert_eq!(bench.state(), "trial 3 · 2 of 6 cells known · 10 s left");
+    // Header, pane and bar say the same.
+    let screen = bench.screen(140, 40);
+    let first = screen.lines().next().unwrap();
+    assert!(first.contains("trial 3 · 2 of 6 cells known · 10 s left"), "{first}");
+    assert_eq!(screen.matches("trial 3 · 2 of 6 cells known").count(), 2, "{screen}");
+    assert_eq!(screen.matches("cells").count(), 2, "{screen}");
+    assert!(screen.contains(" 72 %  10 s left"), "{screen}");
+    let narrow = bench.screen(60, 16);
+    assert!(narrow.lines().next().unwrap().ends_with("72 % "), "{narrow}");
     bench.key("x");
     assert_eq!(bench.state(), "stopping…");
+    assert!(bench.screen(60, 16).lines().next().unwrap().contains("stopping…"));
+}
+
+#[test]
+fn progress_never_runs_backwards() {
+    let mut bench = Bench::new(plan(Some(2)));
+    bench.phase(Phase::Trial, Some(0), 1, 0.72);
+    let percent = |bench: &Bench| bench.run().view.counter().percent();
+    assert_eq!(percent(&bench), 72);
+    bench.wait(1000);
+    bench.say(Msg::Tick);
+    let before = percent(&bench);
+    assert!(before > 72);
+    // The pause takes back what the cut trial took.
+    bench.key("space");
+    bench.phase(Phase::Pause, Some(0), 1, 0.66);
+    assert_eq!(percent(&bench), before);
+    bench.wait(60_000);
+    bench.say(Msg::Tick);
+    assert_eq!(percent(&bench), before);
+    assert!(bench.screen(120, 40).contains(&format!(" {before} %")));
+    bench.key("space");
+    bench.phase(Phase::Trial, Some(0), 1, 0.66);
+    assert_eq!(percent(&bench), before);
+    bench.phase(Phase::Trial, Some(0), 1, 0.9);
+    assert_eq!(percent(&bench), 90);
 }
 
 #[test]
@@ -37,11 +70,10 @@ fn a_pause_is_no_time_and_says_when_it_is_there() {
     assert_eq!(bench.key("space"), [Effect::Pause(false)]);
     bench.wait(10);
     bench.phase(Phase::Trial, Some(0), 1, 0.1);
-    assert!(bench.state().starts_with("running"));
+    assert!(bench.state().starts_with("trial 1"));
     bench.sample(0, 1, 1, 1 << 20);
     assert!((bench.run().view.now - before - 0.1).abs() < 1e-6);
-    let pieces: Vec<u32> = bench.slices().iter().map(|s| s.piece).collect();
-    assert_eq!(pieces, [1, 2], "the trial that was cut is not the one that is repeated");
+    assert_eq!(bench.slices().len(), 1, "the trial that was cut is repeated in full");
 }
 
 #[test]
@@ -59,7 +91,7 @@ fn a_suspension_ends_its_pause_when_the_engine_has_taken_it() {
         bench.wait(3_600_000);
         // What the trial says that spans the suspension is no measurement.
         bench.sample(0, 1, 36_000, 1);
-        assert_eq!(bench.slices().len(), 1);
+        assert_eq!(bench.slices().len(), usize::from(!before));
         let effects = bench.say(Msg::Resumed);
         assert_eq!(effects.contains(&Effect::Pause(false)), before);
         assert_eq!(bench.say(Msg::Resumed), [Effect::Redraw], "told twice: by the signal too");
@@ -72,7 +104,7 @@ fn a_suspension_ends_its_pause_when_the_engine_has_taken_it() {
         assert_eq!(bench.run().clock, at);
         bench.phase(Phase::Trial, Some(0), 1, 0.1);
         bench.sample(0, 1, 1, 1);
-        assert_eq!(bench.slices().len(), 2);
+        assert_eq!(bench.slices().len(), 1);
         assert!(bench.run().view.now < 1.0);
     }
 }
@@ -103,22 +135,52 @@ fn skip_is_taken_once_per_cell() {
 }
 
 #[test]
-fn the_title_changes_with_the_percent_and_the_cell_only() {
+fn the_title_shows_the_share_done() {
     let mut bench = Bench::new(plan(Some(1)));
-    assert_eq!(
-        titles(&bench.phase(Phase::Trial, Some(0), 1, 0.42)),
-        ["iotui 42 %: read 4 KiB warm"]
-    );
+    assert_eq!(titles(&bench.phase(Phase::Trial, Some(0), 1, 0.42)), ["iotui 42 %"]);
     assert_eq!(titles(&bench.phase(Phase::Trial, Some(0), 1, 0.424)), [""; 0]);
-    assert_eq!(
-        titles(&bench.phase(Phase::Trial, Some(3), 1, 0.425)),
-        ["iotui 42 %: pread 4 KiB warm"]
-    );
+    // A terminal is not written to with each of a thousand trials a second.
+    assert_eq!(titles(&bench.phase(Phase::Trial, Some(3), 1, 0.425)), [""; 0]);
     // Time alone brings it on: 10 s are left.
     bench.wait(5000);
-    assert_eq!(titles(&bench.say(Msg::Tick)), ["iotui 71 %: pread 4 KiB warm"]);
+    assert_eq!(titles(&bench.say(Msg::Tick)), ["iotui 71 %"]);
     assert_eq!(titles(&bench.say(Msg::Tick)), [""; 0]);
     assert_eq!(titles(&bench.say(Msg::Over { error: None, unsaved: None })), ["iotui"]);
+}
+
+#[test]
+fn keys_say_what_they_do() {
+    let mut bench = Bench::new(plan(Some(1)));
+    let told = |bench: &Bench, text: &str| {
+        assert!(bench.model.toasts.iter().any(|toast| toast.text.contains(text)), "{text}");
+    };
+    let footer = |bench: &Bench| bench.screen(140, 40).lines().last().unwrap().to_string();
+    bench.key("+");
+    told(&bench, "zoom shows fewer trials: there is none or one so far");
+    bench.trial(0, 1, 1);
+    bench.trial(1, 1, 1);
+    bench.phase(Phase::Trial, Some(2), 1, 0.1);
+    bench.say(Msg::Tick);
+    bench.key("s");
+    told(&bench, "read 1 MiB warm: left out of the rest of the run; results so far are kept");
+    // Both messages have had their time.
+    for _ in 0..2 {
+        bench.now += Duration::from_secs(60);
+        bench.say(Msg::Tick);
+    }
+    let shown = footer(&bench);
+    assert!(shown.contains("space pause") && !shown.contains("reset zoom"), "{shown}");
+    bench.key("+");
+    assert!(footer(&bench).contains("0 reset zoom"), "{}", footer(&bench));
+    assert!(bench.screen(140, 40).contains("the last of 2 trials"));
+    bench.key("0");
+    assert!(!footer(&bench).contains("reset zoom"));
+    bench.key("-");
+    told(&bench, "all trials are shown already");
+    bench.now += Duration::from_secs(60);
+    bench.key("space");
+    bench.say(Msg::Tick);
+    assert!(footer(&bench).contains("space resume"), "{}", footer(&bench));
 }
 
 #[test]
@@ -136,12 +198,16 @@ fn a_run_that_is_not_saved_says_so_until_it_is() {
     for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
         let screen = bench.screen(columns, rows);
         assert!(screen.contains("NOT SAVED: 3 lines not yet"), "{screen}");
-        // All of it, there or in the toast.
+        // All of it, there or among the messages.
         let is_frame = |c: char| "│╭╮╰╯─".contains(c);
-        let words: Vec<&str> =
-            screen.split_whitespace().map(|w| w.trim_matches(is_frame)).collect();
-        let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-        assert!(text.contains(why), "{screen}");
+        let text = |screen: &str| {
+            let words = screen.split_whitespace().map(|word| word.trim_matches(is_frame));
+            words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        };
+        bench.model.popups.push(crate::tui::popup::Popup::Messages { scroll: 0 });
+        let messages = bench.screen(columns, rows);
+        bench.model.popups.clear();
+        assert!(text(&screen).contains(why) || text(&messages).contains(why), "{messages}");
         // A narrow screen has no room for the state.
         assert!(columns < 80 || screen.lines().next().unwrap().contains("not saved"), "{screen}");
     }
@@ -188,4 +254,58 @@ fn a_run_without_a_file_says_why_all_along() {
     bench.handle(Event::End { reason: End::Finished, seconds: None });
     bench.say(Msg::Over { error: None, unsaved: None });
     assert!(bench.screen(120, 40).lines().next().unwrap().contains("not saved"));
+}
+
+#[test]
+fn results_grow_under_their_key_while_a_run_goes_on() {
+    let mut bench = Bench::new(plan(Some(3)));
+    bench.phase(Phase::Calibrate, Some(0), 1, 0.0);
+    bench.key("3");
+    assert!(bench.model.results.data.is_none());
+    bench.trial(0, 1, 3);
+    bench.trial(1, 1, 3);
+    bench.say(Msg::Tick);
+    let known = |bench: &Bench| bench.model.results.view().map(|view| view.results.len());
+    assert_eq!(known(&bench), Some(2));
+    bench.key("v");
+    let screen = bench.screen(120, 40);
+    assert!(screen.contains("not measured yet"), "{screen}");
+    let under = |bench: &Bench| bench.model.results.under_cursor();
+    bench.model.results.go_to(1);
+    // What is looked at stays; and it is not made anew with each of a thousand trials.
+    bench.trial(2, 1, 3);
+    bench.say(Msg::Tick);
+    assert_eq!((known(&bench), under(&bench)), (Some(2), Some(1)));
+    bench.wait(1000);
+    bench.say(Msg::Tick);
+    assert_eq!((known(&bench), under(&bench)), (Some(3), Some(1)));
+    bench.key("w");
+    assert!(bench.model.popups.is_empty());
+    assert!(bench.model.toasts.iter().any(|toast| toast.text.contains("it is being recorded")));
+    bench.handle(Event::End { reason: End::Finished, seconds: None });
+    bench.say(Msg::Over { error: None, unsaved: None });
+    assert!(!bench.model.results.follows_run);
+    assert_eq!(known(&bench), Some(3));
+}
+
+#[test]
+fn the_end_of_a_long_run_rings() {
+    let ends = |seconds: u64, reason: End, rings: bool| {
+        let mut bench = Bench::new(plan(Some(3)));
+        bench.model.rings = rings;
+        bench.trial(0, 1, 3);
+        bench.wait(seconds * 1000);
+        bench.say(Msg::Tick);
+        bench.handle(Event::End { reason, seconds: None });
+        let effects = bench.say(Msg::Over { error: None, unsaved: None });
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::Ring(text) => Some(text),
+            _ => None,
+        })
+    };
+    assert_eq!(ends(60, End::Finished, true).as_deref(), Some("iotui: done, scratch file"));
+    assert_eq!(ends(60, End::Failed, true).as_deref(), Some("iotui: failed, scratch file"));
+    assert_eq!(ends(60, End::Budget, false), None);
+    assert_eq!(ends(60, End::Interrupted, true), None);
+    assert_eq!(ends(5, End::Finished, true), None);
 }

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
 
 use super::scene::Scene;
 use super::text::{frame, span};
@@ -9,23 +10,21 @@ use crate::tui::curves::Curve;
 use crate::tui::plot::{Axis, Bar, Bars, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::theme::Role;
 use crate::tui::values::Values;
+use crate::tui::view::pane;
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let view = scene.view;
     let title = &format!("By {}", view.axis.title());
-    let (measured, all) = (view.measured, view.plan.cells.len());
-    let right = vec![
-        span(scene.look, Role::Number, measured.to_string()),
-        span(
-            scene.look,
-            Role::Dim,
-            format!(" of {all} {}", if all == 1 { "cell" } else { "cells" }),
-        ),
-    ];
-    let inner = frame(scene.look, title, right, area, buf);
+    let inner = frame(scene.look, title, Vec::new(), area, buf);
     let values = || view.plan.cells.iter().map(|job| view.axis.value_of(job) as f64);
     let (low, high) =
         values().fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
+    let is_known = !view.curves.is_empty() || !view.expected.is_empty();
+    if !is_known {
+        // An axis would be made up.
+        let text = Line::from(span(scene.look, Role::Dim, "results appear here")).centered();
+        return pane::line(text, inner.height / 2, inner, buf);
+    }
     if low < high { chart(scene, (low, high), inner, buf) } else { bars(scene, inner, buf) }
 }
 
@@ -47,7 +46,9 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
         label,
         style: scene.look.style(Role::Rule),
     };
-    let rules: Vec<Rule> = view.ceilings.iter().map(rule).collect();
+    // Estimates end at the ceilings: a line for each would take the place of the data.
+    let ceilings = view.ceilings.iter().filter(|_| view.expected.is_empty());
+    let rules: Vec<Rule> = ceilings.map(rule).collect();
     let metric = view.metric();
     let place = |value: f64| view.axis.short(value);
     let values = Values::new(

@@ -6,9 +6,11 @@ use ratatui::style::Modifier;
 
 use super::scene::Scene;
 use super::text::{frame, span};
+use crate::plan::Job;
 use crate::tui::live::series::Measure;
 use crate::tui::plot::{Bar, Bars};
 use crate::tui::theme::Role;
+use crate::tui::view::pane;
 
 /// Columns that the bar of a thread needs.
 const MIN_BAR_COLUMNS: u16 = 24;
@@ -21,12 +23,11 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     } else {
         |lane| lane.ops
     });
-    let right = if rates.is_empty() {
-        Vec::new()
-    } else {
-        vec![span(look, Role::Number, rates.len().to_string())]
-    };
-    let inner = frame(look, "Threads", right, area, buf);
+    let cell = view.recent.cell.or(view.cell()).unwrap_or(0);
+    // Whose threads they are: the latencies beside them may be another cell's.
+    let label = view.job(cell).map(Job::label).filter(|_| !rates.is_empty()).unwrap_or_default();
+    let label = pane::fit(&label, usize::from(area.width).saturating_sub(17));
+    let inner = frame(look, "Threads", vec![span(look, Role::Dim, label)], area, buf);
     let height = usize::from(inner.height).max(1);
     let most = usize::from((inner.width / MIN_BAR_COLUMNS).max(1));
     let columns = rates.len().div_ceil(height).clamp(1, most);
@@ -34,7 +35,6 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     // The last row summarises the threads that do not fit.
     let shown = if rates.len() > room { room - 1 } else { rates.len() };
     let top = rates.iter().copied().fold(0.0, f64::max);
-    let cell = view.cell().or(view.last.as_ref().map(|last| last.cell)).unwrap_or(0);
     let style =
         if view.recent.fresh { look.series(view.hue(cell)) } else { look.style(Role::Border) };
     let show = |rate: f64| measure.metric().show(rate, look.unit);

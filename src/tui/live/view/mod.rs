@@ -4,9 +4,9 @@ mod curve;
 mod lanes;
 mod latency;
 mod now;
-mod over_time;
 mod replay;
 mod scene;
+mod strip;
 mod text;
 mod warnings;
 
@@ -17,6 +17,7 @@ use ratatui::text::{Line, Span};
 pub use replay::share_at;
 
 use super::layout::Places;
+use super::run_view::RunView;
 use super::series::Measure;
 use super::state::Live;
 use crate::tui::context::ViewContext;
@@ -41,29 +42,45 @@ pub fn draw(live: &Live, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     if probe_plan::is_probe_plan(&view.plan) {
         return draw_probe_hint(look, live.run.is_some(), area, buf);
     }
-    let scene = Scene {
+    let scene = new_scene(live, view, look);
+    let places = places(&scene, live.replay.is_some(), area);
+    strip::draw(&scene, view.measure(), true, places.throughput, buf);
+    now::draw(&scene, places, buf);
+    places.calls.inspect(|area| strip::draw(&scene, Measure::SystemCalls, false, *area, buf));
+    places.curve.inspect(|area| curve::draw(&scene, *area, buf));
+    places.latency.inspect(|area| latency::draw(&scene, *area, buf));
+    places.threads.inspect(|area| lanes::draw(&scene, *area, buf));
+    places.warnings.inspect(|area| warnings::draw(&scene, *area, buf));
+}
+
+fn new_scene<'a>(live: &'a Live, view: &'a RunView, look: &'a Look) -> Scene<'a> {
+    Scene {
         look,
         view,
         run: live.run.as_ref(),
         frozen: live.frozen.is_some(),
         unsaved: live.unsaved.as_deref(),
         zoom: live.zoom,
-        log: live.log,
-    };
+        scroll: live.scroll,
+        log: live.is_log(),
+    }
+}
+
+fn places(scene: &Scene, is_replay: bool, area: Rect) -> Places {
+    let (look, view) = (scene.look, scene.view);
+    let threads = view.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
     // The part of each thread is not kept.
-    let threads = match live.replay {
-        Some(_) => 1,
-        None => view.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1),
-    };
-    let places =
-        Places::new(area, threads, &|columns| warnings::count_rows(look, &view.warnings, columns));
-    over_time::draw(&scene, view.measure(), places.throughput, buf);
-    now::draw(&scene, places, buf);
-    places.calls.inspect(|area| over_time::draw(&scene, Measure::SystemCalls, *area, buf));
-    places.curve.inspect(|area| curve::draw(&scene, *area, buf));
-    places.latency.inspect(|area| latency::draw(&scene, *area, buf));
-    places.threads.inspect(|area| lanes::draw(&scene, *area, buf));
-    places.warnings.inspect(|area| warnings::draw(&scene, *area, buf));
+    let threads = if is_replay { 1 } else { threads };
+    Places::new(area, threads, &|columns| warnings::count_rows(look, &view.warnings, columns))
+}
+
+/// Returns how many trials are shown, and how many there are.
+pub fn count_trials(live: &Live, ctx: &ViewContext, area: Rect) -> (u32, u32) {
+    let Some(view) = live.run_view() else { return (0, 0) };
+    let scene = new_scene(live, view, ctx.look);
+    let area = if live.replay.is_some() { replay::split(area).0 } else { area };
+    let places = places(&scene, live.replay.is_some(), area);
+    (strip::count_trials(&scene, places.throughput), view.series.trials())
 }
 
 /// Points to the Lab screen: probes have no curves over time.

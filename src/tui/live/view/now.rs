@@ -9,7 +9,6 @@ use ratatui::text::{Line, Span};
 use super::scene::Scene;
 use super::text::{figure, frame, span, stacked_bar};
 use super::{latency, warnings};
-use crate::analysis::Sign;
 use crate::plan::Job;
 use crate::record::{Phase, Severity, Source};
 use crate::tui::live::layout::Places;
@@ -28,13 +27,8 @@ const FIGURE_COLUMNS: u16 = 24;
 const MAX_ROW_COLUMNS: u16 = 2 * FIGURE_COLUMNS + NAME_COLUMNS + 1;
 
 pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
-    let state = if scene.frozen {
-        "frozen"
-    } else if scene.view.outcome.is_some() {
-        "ended"
-    } else {
-        ""
-    };
+    let ended = scene.view.describe_end_briefly().unwrap_or_default();
+    let state = if scene.frozen { "frozen" } else { ended };
     let inner =
         frame(scene.look, "Now", vec![span(scene.look, Role::Misleading, state)], places.now, buf);
     let mut rows = Rows { scene, area: inner, row: 0 };
@@ -88,13 +82,13 @@ impl Rows<'_> {
         };
         let round = view.progress.map_or(0, |progress| progress.round);
         let which = match view.plan.trials {
-            Some(all) => format!("trial {round} of {all}"),
+            Some(all) => format!("round {round} of {all}"),
             None => format!("round {round}"),
         };
         let room = usize::from(self.area.width).saturating_sub(which.len() + 1);
         let label = pane::fit(&job.label(), room.saturating_sub(2));
-        let sign = view.sign(cell).unwrap_or_else(|| Sign::of(job));
-        let marker = Span::styled(format!("{} ", look.marker(sign)), look.series(sign.hue()));
+        let (style, _, mark) = self.scene.sign(cell);
+        let marker = Span::styled(format!("{mark} "), style);
         let gap = " ".repeat((room + 1).saturating_sub(pane::width(&label) + 2));
         self.put(
             vec![
@@ -113,7 +107,9 @@ impl Rows<'_> {
         let more = look.glyph("…", "...");
         let run = self.scene.run.filter(|_| !self.scene.frozen);
         let (role, text) = match run {
-            _ if view.outcome.is_some() => (Role::Dim, view.outcome.unwrap_or_default().into()),
+            _ if view.outcome.is_some() => {
+                (Role::Dim, view.describe_end().unwrap_or_default().into())
+            }
             Some(run) if run.stopping => {
                 (Role::Misleading, format!("stopping{more} results so far are kept"))
             }
@@ -129,7 +125,20 @@ impl Rows<'_> {
             Some(run) if run.skipping.is_some() => (Role::Misleading, format!("skipping{more}")),
             _ => (Role::Dim, self.describe_phase()),
         };
-        self.put(vec![span(look, role, pane::fit(&text, usize::from(self.area.width)))], buf);
+        let room = usize::from(self.area.width);
+        let counter = view.counter();
+        let dot = look.glyph(" · ", " - ");
+        let whole = [counter.describe_trial(), Some(counter.describe_cells())];
+        let whole = whole.into_iter().flatten().collect::<Vec<_>>().join(dot);
+        let forms = [whole, counter.describe_cells()];
+        let count = forms
+            .into_iter()
+            .find(|count| pane::width(count) + pane::width(&text) + 2 <= room)
+            .unwrap_or_default();
+        let left = room.saturating_sub(pane::width(&count) + if count.is_empty() { 0 } else { 2 });
+        let text = pane::fit(&text, left);
+        let gap = " ".repeat(room.saturating_sub(pane::width(&text) + pane::width(&count)));
+        self.put(vec![span(look, role, text), Span::raw(gap), span(look, Role::Dim, count)], buf);
     }
 
     fn describe_phase(&self) -> String {
@@ -152,16 +161,14 @@ impl Rows<'_> {
 
     fn draw_progress(&mut self, buf: &mut Buffer) {
         let (look, view) = (self.scene.look, self.scene.view);
-        let (Some((share, left)), Some(percent)) = (view.estimate_progress(), view.percent())
-        else {
+        if view.progress.is_none() {
             return self.put(Vec::new(), buf);
-        };
-        let left = format!("{} left", units::show_wait(Duration::from_secs_f64(left)));
-        let left = if view.outcome.is_some() {
+        }
+        let counter = view.counter();
+        let (share, percent) = (counter.share, counter.percent());
+        let left = counter.describe_left().unwrap_or_else(|| {
             format!("ran {}", units::show_wait(Duration::from_secs_f64(view.now)))
-        } else {
-            left
-        };
+        });
         let width = self.area.width.saturating_sub(8 + pane::width(&left) as u16);
         let mut parts = pane::progress_bar(look, share, width, look.style(Role::Focus));
         parts.push(span(look, Role::Number, format!(" {percent:>3}")));

@@ -1,9 +1,13 @@
 //! The input of the panes of Live.
 
+use ratatui::style::Style;
+
+use crate::plan::Cache;
 use crate::tui::live::run::Run;
 use crate::tui::live::run_view::RunView;
 use crate::tui::live::window::Zoom;
-use crate::tui::theme::Look;
+use crate::tui::plot::Fill;
+use crate::tui::theme::{Look, Role};
 
 /// The input of the panes.
 #[derive(Clone, Copy)]
@@ -16,5 +20,23 @@ pub struct Scene<'a> {
     /// Why the run is not saved.
     pub unsaved: Option<&'a str>,
     pub zoom: Zoom,
+    /// The first warning that is shown.
+    pub scroll: usize,
     pub log: bool,
+}
+
+impl Scene<'_> {
+    /// Returns what the trials of a cell are drawn with: colour, fill and mark.
+    pub fn sign(&self, cell: u32) -> (Style, Fill, char) {
+        let look = self.look;
+        let Some(sign) = self.view.sign(cell) else {
+            return (look.style(Role::Text), Fill::Solid, ' ');
+        };
+        let fill = match sign.cache {
+            Cache::Cold => Fill::Solid,
+            Cache::Warm => Fill::Hatched,
+            Cache::AsIs => Fill::Dotted,
+        };
+        (look.series(sign.hue()), fill, look.marker(sign))
+    }
 }

@@ -7,7 +7,9 @@ use ratatui::text::{Line, Span};
 use super::scene::Scene;
 use super::text::{frame, span};
 use crate::record::Severity;
+use crate::tui::keymap::{Action, key_of};
 use crate::tui::live::run_warnings::{Finding, RunWarnings};
+use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
@@ -61,7 +63,10 @@ pub fn count_rows(look: &Look, found: &RunWarnings, columns: u16) -> usize {
 pub fn summarize(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
     let cells = finding.cells.len();
     let count = if cells > 1 { format!("  {cells} cells") } else { String::new() };
-    let text = pane::fit(&finding.message, room.saturating_sub(2 + count.len()));
+    let room = room.saturating_sub(2 + count.len());
+    // A whole short text says more than the beginning of a long one.
+    let whole = pane::width(&finding.message) <= room;
+    let text = pane::fit(if whole { &finding.message } else { &finding.words }, room);
     Line::from(vec![
         severity_sign(look, finding.severity),
         span(look, Role::Text, text),
@@ -73,8 +78,9 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let (look, found) = (scene.look, &scene.view.warnings);
     let inner =
         frame(look, "Warnings", vec![span(look, Role::Number, found.len().to_string())], area, buf);
-    let (mut left, mut row) = (found.len(), 0);
-    for finding in found.iter() {
+    let skipped = scene.scroll.min(found.len().saturating_sub(1));
+    let (mut left, mut row) = (found.len() - skipped, 0);
+    for finding in found.iter().skip(skipped) {
         // Each later warning keeps a row while there are rows; the last row counts the rest.
         let free = usize::from(inner.height) - row;
         if free == 0 || (free == 1 && left > 1) {
@@ -93,7 +99,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         left -= 1;
     }
     if left > 0 {
-        let text = format!("{left} more, listed in Results");
+        let text = format!("{left} more: {}", key_of(Action::Down, Screen::Live));
         pane::line(Line::from(span(look, Role::Dim, text)), row as u16, inner, buf);
     }
 }

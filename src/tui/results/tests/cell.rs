@@ -140,7 +140,7 @@ fn an_opened_cell_tells_everything() {
         "5000 operations timed",
         "not-cold: what was seen",
         "3 of 5 trials",
-        "use more --trials",
+        "use more Trials",
         "user",
         "page faults",
     ] {

@@ -1,5 +1,6 @@
 mod cell;
 mod experiments;
+mod glance;
 mod mouse;
 mod pictures;
 mod table;
@@ -24,6 +25,8 @@ fn stage_of(shown: SessionView) -> Stage {
     stage.tell(Msg::Resize(100, 30)).tell(Msg::Opened(Ok(Box::new(shown))));
     stage.take();
     assert_eq!(stage.model.screen, Screen::Results);
+    // Most tests are about the charts.
+    stage.model.results.glance = false;
     stage
 }
 
@@ -210,7 +213,7 @@ fn zoom_follows_the_cursor() {
 #[test]
 fn chart_and_table_stand_on_the_same_cell() {
     let mut stage = stage();
-    stage.keys("kh<tab>");
+    stage.keys("khv");
     assert_eq!(row(&stage), "mmap 256 KiB cold");
     stage.keys("jv");
     assert_eq!(cell_under_cursor(&stage), "mmap cold 1m");
@@ -223,7 +226,7 @@ fn points_carry_the_sign_of_their_worst_warning() {
     // The chart ends above the legend, whose title names the place.
     let chart: String =
         picture.lines().skip(2).take_while(|line| !line.contains("At 1 MiB")).collect();
-    assert_eq!((chart.matches('!').count(), chart.matches('✖').count()), (1, 1), "{picture}");
+    assert_eq!((chart.matches('!').count(), chart.matches('×').count()), (1, 1), "{picture}");
     let mut stage = stage;
     stage.keys("g");
     let data = results(&stage).data.as_ref().unwrap();
@@ -304,8 +307,13 @@ fn the_session_is_named_run_again_and_marked() {
         stage.model.popups.last(),
         Some(Popup::Line { purpose: Purpose::Rename { .. }, .. })
     ));
-    assert_eq!(stage.keys("-2<enter>").take(), [Effect::Rename { id, name: "first-2".into() }]);
-    assert_eq!(results(&stage).view().unwrap().name(), "first-2");
+    let rename = Effect::Rename { id: id.clone(), name: "first-2".into() };
+    assert_eq!(stage.keys("-2<enter>").take(), [rename]);
+    stage.tell(Msg::Failed("the disk is full".into()));
+    assert_eq!(results(&stage).view().unwrap().name(), "first", "only what was stored is shown");
+    stage.tell(Msg::Renamed { id, name: "first-3".into(), text: "named first-3".into() });
+    assert_eq!(results(&stage).view().unwrap().name(), "first-3");
+    assert_eq!(stage.take(), [Effect::Sessions]);
     let mut nowhere = stage_of(SessionView { path: None, ..testing::shown() });
     nowhere.keys("wm");
     assert!(nowhere.model.popups.is_empty() && nowhere.model.sessions.marks.is_empty());

@@ -33,11 +33,11 @@ fn the_table_sorts_by_any_column_and_keeps_its_row() {
 #[test]
 fn the_filter_takes_words_in_any_order() {
     for (text, count) in [
-        ("", 26),
+        ("", 25),
         ("mmap", 12),
         ("cold mm", 6),
-        ("uring", 2),
-        ("eperm", 2),
+        ("uring", 1),
+        ("eperm", 1),
         ("failed", 1),
         ("holes", 1),
         ("64 kib", 4),
@@ -54,7 +54,7 @@ fn the_filter_takes_words_in_any_order() {
     stage.keys("/qq");
     assert_eq!(results(&stage).table.filter.value(), "qq", "letters are no commands here");
     stage.keys("<esc>");
-    assert_eq!(results(&stage).table.rows.len(), 26);
+    assert_eq!(results(&stage).table.rows.len(), 25);
     stage.keys("/cold<enter>q");
     assert_eq!(results(&stage).table.filter.value(), "", "q closes the filter first");
     assert_eq!(stage.take(), []);

@@ -6,7 +6,7 @@ use super::{results, stage_of};
 use crate::analysis::Aim;
 use crate::engine::Earlier;
 use crate::plan::Settings;
-use crate::record::{Severity, Warning};
+use crate::record::{Event, Severity, Verdict, Warning};
 use crate::session::Session;
 use crate::tui::export::What;
 use crate::tui::msg::{Effect, Msg};
@@ -183,6 +183,30 @@ fn a_kind_of_warning_has_its_paragraph_and_its_remedy_as_a_key() {
     assert_eq!((stage.model.screen, stage.model.setup.focus), (Screen::Setup, Pane::Workload));
     stage.keys("3!G<enter>");
     assert!(matches!(stage.model.popups.last(), Some(Popup::Refine(_))));
+}
+
+#[test]
+fn live_and_sessions_refine_and_list_warnings_too() {
+    let mut stage = stage();
+    stage.keys("2R");
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Refine(_))), "after the run");
+    stage.take();
+    stage.keys("<enter>");
+    assert!(matches!(stage.take().last(), Some(Effect::Refine(_))), "enter works on Live too");
+    stage.keys("4+");
+    assert!(stage.model.popups.is_empty(), "nothing is loaded to be refined");
+    // During a run: what it has so far.
+    testing::begin(&mut stage.model);
+    stage.keys("2!");
+    assert!(stage.picture(100, 30).contains("no warnings"));
+    let found = warning("not-cold", "12 MiB of the file stayed cached", "measure with --direct");
+    let verdict = Verdict { warnings: vec![found], ..Verdict::default() };
+    stage.tell(Msg::Event(Event::Verdict { cell: 0, verdict: verdict.into() }));
+    let picture = stage.picture(100, 30);
+    assert!(picture.contains("not cold: 12 MiB stayed cached"), "{picture}");
+    assert!(picture.contains("measure with Direct I/O"), "{picture}");
+    stage.keys("<enter>");
+    assert_eq!(stage.model.screen, Screen::Setup);
 }
 
 #[test]

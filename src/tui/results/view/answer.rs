@@ -54,7 +54,7 @@ const BAR: u16 = 14;
 
 /// Builds the line of a measurement that needs more trials: how far it is, and the key that adds
 /// them.
-fn progress_line(look: &Look, data: &Data, width: usize) -> Option<Line<'static>> {
+pub fn progress_line(look: &Look, data: &Data, width: usize) -> Option<Line<'static>> {
     let first_look = data.view.first_look?;
     let said = describe_first_look(&first_look);
     let ways = refinements(&data.view.session, &data.view.results);

@@ -1,18 +1,20 @@
 //! The chart: a curve per backend and cache state; where nothing varies along an axis, bars.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::bars;
 use crate::plan::Cache;
-use crate::tui::curves::{Curve, Metric};
+use crate::tui::curves::{Curve, CurvePoint, Metric};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::results::data::{CurvePoints, Data};
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;
+use crate::tui::zoom;
+use crate::units::column::Unit;
 
 /// Limit on drawn curves: beyond it only those around the selected one are drawn.
 const MAX_CURVES: usize = 40;
@@ -84,7 +86,7 @@ fn chart_parts<'a>(look: &Look, results: &Results, data: &'a Data) -> ChartParts
 }
 
 fn wrong_sign(look: &Look) -> char {
-    look.glyph("✖", "X").chars().next().unwrap_or('X')
+    look.glyph("×", "X").chars().next().unwrap_or('X')
 }
 
 /// Returns the signs of misleading and wrong points, each a row above its point, or below at the
@@ -105,6 +107,35 @@ fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [
     [of(|drawn| &drawn.misleading), of(|drawn| &drawn.wrong)]
 }
 
+/// Returns the first and last visible x.
+fn visible_ends(results: &Results, data: &Data) -> (f64, f64) {
+    let last = data.xs.len().saturating_sub(1);
+    let (from, to) = results.chart.zoom.unwrap_or((0, last));
+    (data.xs.get(from).copied().unwrap_or(1.0), data.xs.get(to).copied().unwrap_or(2.0))
+}
+
+/// Returns how the values of the visible points are written.
+fn values_of(
+    look: &Look,
+    results: &Results,
+    data: &Data,
+    series: &[Series],
+    ends: (f64, f64),
+) -> Values {
+    let log = results.is_log(data.metric);
+    let inside = series.iter().flat_map(|s| s.points).filter(|p| (ends.0..=ends.1).contains(&p.x));
+    Values::new(data.metric, log, look.unit, inside.map(|p| p.y))
+}
+
+/// Returns the unit along the axis of values; `None` where each tick names its own, and for bars.
+pub fn unit(look: &Look, results: &Results, data: &Data) -> Option<Unit> {
+    if !data.is_curve() {
+        return None;
+    }
+    let ChartParts { series, .. } = chart_parts(look, results, data);
+    values_of(look, results, data, &series, visible_ends(results, data)).unit()
+}
+
 /// Builds the chart of an area and passes it to `then`, for drawing and for the mouse.
 pub fn with_chart<R>(
     look: &Look,
@@ -114,14 +145,10 @@ pub fn with_chart<R>(
     then: impl FnOnce(&Chart) -> R,
 ) -> R {
     let ChartParts { series, rules } = chart_parts(look, results, data);
-    let last = data.xs.len().saturating_sub(1);
-    let (from, to) = results.chart.zoom.unwrap_or((0, last));
-    let ends = (data.xs.get(from).copied().unwrap_or(1.0), data.xs.get(to).copied().unwrap_or(2.0));
+    let ends = visible_ends(results, data);
     let name = |x: f64| data.axis.tick(x);
     let x = Axis::new(Scale::along(data.axis), &name).between(ends.0, ends.1);
-    let log = results.is_log(data.metric);
-    let inside = series.iter().flat_map(|s| s.points).filter(|p| (ends.0..=ends.1).contains(&p.x));
-    let values = Values::new(data.metric, log, look.unit, inside.map(|p| p.y));
+    let values = values_of(look, results, data, &series, ends);
     let tick = |y: f64| values.tick(y);
     let y = values.axis(&tick);
     let chart =
@@ -146,15 +173,60 @@ pub fn with_chart<R>(
     then(&Chart { y: chart.y.between(low, high), series: &all, ..chart })
 }
 
+/// Returns the areas of the curves and of the bar below them that shows which part is shown.
+pub fn areas(results: &Results, area: Rect) -> (Rect, Rect) {
+    let inner = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
+    let bar = u16::from(results.chart.zoom.is_some() && inner.height >= 9);
+    let chart = Rect { height: inner.height - bar, ..inner };
+    (chart, Rect::new(inner.x, chart.bottom(), inner.width, bar))
+}
+
+fn draw_zoom_bar(look: &Look, results: &Results, data: &Data, row: Rect, buf: &mut Buffer) {
+    let (Some((from, to)), Some(first), Some(last)) =
+        (results.chart.zoom, data.xs.first(), data.xs.last())
+    else {
+        return;
+    };
+    let name = |x: &f64| data.axis.show(*x as u64);
+    let shares = (data.share(from), data.share(to));
+    zoom::draw_bar(look, shares, (&name(first), &name(last)), row, buf);
+}
+
+/// Returns the points of the visible curves, each with its curve, and where they are.
+pub fn locate_points(
+    look: &Look,
+    results: &Results,
+    data: &Data,
+    area: Rect,
+) -> (Vec<(usize, CurvePoint)>, Vec<Option<Position>>, Rect) {
+    let points: Vec<(usize, CurvePoint)> = visible(results, data)
+        .iter()
+        .flat_map(|(at, curve, _)| curve.points.iter().map(|point| (*at, *point)))
+        .collect();
+    with_chart(look, results, data, area, |chart| {
+        let places = chart.locate(area, points.iter().map(|(_, point)| (point.x, point.y)));
+        let plot = chart.plot_area(area);
+        (points, places, plot)
+    })
+}
+
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let area = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
+    let (area, bar) = areas(results, area);
+    let nothing = data.view.describe_nothing();
     let text = if data.curves.is_empty() && data.results().is_empty() {
-        "nothing was measured"
+        let lines = pane::wrap(&nothing, area.width.into());
+        let above = area.height.saturating_sub(lines.len() as u16) / 2;
+        for (row, line) in (above..).zip(lines) {
+            let line = Line::styled(line, look.style(Role::Dim)).centered();
+            pane::line(line, row, area, buf);
+        }
+        return;
     } else if data.curves.is_empty() {
         "no cell has a value for this metric"
     } else if data.curves.iter().all(|curve| results.is_hidden(curve)) {
         "all curves are hidden: space shows the selected one"
     } else if data.is_curve() {
+        draw_zoom_bar(look, results, data, bar, buf);
         return with_chart(look, results, data, area, |chart| chart.render(area, buf));
     } else {
         return bars::draw(look, results, data, area, buf);

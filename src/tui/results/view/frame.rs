@@ -6,40 +6,37 @@ use ratatui::style::{Color, Modifier};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::tui::curves::Metric;
-use crate::tui::keymap::{Action, key_of};
+use crate::tui::keymap::key_of;
 use crate::tui::results::data::Data;
+use crate::tui::results::state::Results;
+use crate::tui::results::tab::Tab;
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Colours, Look, Role};
 use crate::tui::view::pane;
 
-/// Returns the metrics in the first line of the frame, each with its place, key and name.
-pub fn tabs(area: Rect) -> Vec<(Metric, Rect, &'static str, &'static str)> {
-    const NAMES: &[(Metric, Action, &str, &str)] = &[
-        (Metric::Throughput, Action::Throughput, "Throughput", "bytes/s"),
-        (Metric::Operations, Action::Operations, "Operations", "ops/s"),
-        (Metric::SystemCalls, Action::SystemCalls, "System calls", "calls/s"),
-        (Metric::Latency, Action::Latency, "Latency", "latency"),
-        (Metric::Cpu, Action::Cpu, "CPU per byte", "CPU"),
-    ];
-    let wide = area.width >= 100;
+/// Returns the tabs in the first line of the frame, each with its place, key and name.
+pub fn tabs(area: Rect) -> Vec<(Tab, Rect, &'static str, &'static str)> {
+    // Where there is little room, the names are shorter.
+    let size = [130, 78].iter().position(|from| area.width >= *from).unwrap_or(2);
+    let gap = if size == 2 { 1 } else { 2 };
     let mut at = area.x + 2;
-    let tabs = NAMES.iter().map(|(metric, action, long, short)| {
-        let (key, name) = (key_of(*action, Screen::Results), if wide { long } else { short });
+    let tabs = Tab::ALL.into_iter().map(|(tab, action, names)| {
+        let (key, name) = (key_of(action, Screen::Results), names[size]);
         let width = (key.len() + 1 + name.len()) as u16;
         let place = Rect::new(at, area.y, width, 1).intersection(area);
-        at += width + 2;
-        (*metric, place, key, *name)
+        at += width + gap;
+        (tab, place, key, name)
     });
     tabs.collect()
 }
 
-/// Draws the frame with the metrics at the left and the session at the right.
-pub fn frame(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) -> Rect {
+/// Draws the frame with the tabs at the left and the session at the right.
+pub fn frame(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) -> Rect {
     let inner = pane::frame(look, "", "", false, area, buf);
     let mut end = area.x;
-    for (metric, place, key, name) in tabs(area) {
-        let on = metric == data.metric;
+    let shown = results.tab();
+    for (tab, place, key, name) in tabs(area) {
+        let on = Some(tab) == shown;
         let style = if on {
             look.style(Role::Focus).add_modifier(Modifier::UNDERLINED)
         } else {

@@ -6,8 +6,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::cell;
 use super::frame::select;
+use super::{cell, chart};
 use crate::analysis::CellResult;
 use crate::record::Severity;
 use crate::report::table::origin;
@@ -45,27 +45,37 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
         parts.legend.height,
     );
     let height = usize::from(area.height);
-    let first = pane::first_row(results.chart.series, data.legend_rows(), height);
-    let shown: Vec<&Curve> = data.curves.iter().skip(first).take(height).collect();
-    let readout = Readout::new(results, data, &shown);
+    let listed = results.listed();
+    let cursor = listed.iter().position(|row| *row == results.chart.series).unwrap_or(0);
+    let first = pane::first_row(cursor, listed.len(), height);
+    let visible: Vec<usize> = listed.iter().skip(first).take(height).copied().collect();
+    let shown: Vec<&Curve> = visible.iter().filter_map(|row| data.curves.get(*row)).collect();
+    let readout = Readout::new(look, results, data, &shown);
     let mut rows: Vec<Row> =
         shown.iter().map(|curve| readout.row(look, results, data, curve)).collect();
-    let expected = (first + rows.len()..(first + height).min(data.legend_rows()))
-        .filter_map(|row| results.expected_at(row));
+    let expected = visible.iter().filter_map(|row| results.expected_at(*row));
     rows.extend(expected.map(|line| readout.expected_row(look, results, line)).collect::<Vec<_>>());
     let columns = readout.columns(&rows, usize::from(area.width));
     let taken = pane::width(&title) as u16 + 5;
     draw_titles(look, &columns, taken, parts.legend_title, area.x, buf);
     for (row, cells) in rows.iter().enumerate() {
         draw_row(&columns, cells, Rect::new(area.x, area.y + row as u16, area.width, 1), buf);
-        if first + row == results.chart.series {
+        if visible.get(row) == Some(&results.chart.series) {
             select(look, Rect { y: area.y + row as u16, height: 1, ..parts.legend }, buf);
         }
+    }
+    let others = data.curves.iter().filter(|curve| point_at(curve, readout.x).is_none()).count();
+    if data.is_curve() && others > 0 && rows.len() < height {
+        let text = match others {
+            1 => "1 curve has no point here".to_string(),
+            _ => format!("{others} curves have no point here"),
+        };
+        pane::line(Line::styled(text, look.style(Role::Dim)), rows.len() as u16, area, buf);
     }
     pane::scrollbar(
         look,
         first,
-        data.legend_rows(),
+        listed.len(),
         Rect { width: parts.legend.width.saturating_sub(1), ..parts.legend },
         buf,
     );
@@ -100,11 +110,18 @@ const GAP: u16 = 2;
 
 /// A name is not cut below this for the sake of the verdict.
 const MIN_NAME: usize = 14;
+/// Narrower, ratios would leave no room for the verdict.
+const MIN_RANKED: usize = 64;
+/// How the name of an estimate begins, which its marker tells too.
+const ESTIMATED: &str = "estimate: ";
 
 fn draw_row(columns: &[Column], cells: &Row, area: Rect, buf: &mut Buffer) {
     let mut at = area.x;
     for (column, (text, style)) in columns.iter().zip(cells) {
-        let text = pane::fit(text, column.width.min(area.right().saturating_sub(at).into()));
+        let room = column.width.min(area.right().saturating_sub(at).into());
+        let fits = pane::width(text) <= room;
+        let text = if fits { text } else { text.strip_prefix(ESTIMATED).unwrap_or(text) };
+        let text = pane::fit(text, room);
         let indent = if column.right { column.width.saturating_sub(pane::width(&text)) } else { 0 };
         let place = Rect::new(
             at + indent as u16,
@@ -129,7 +146,7 @@ struct Readout {
 }
 
 impl Readout {
-    fn new(results: &Results, data: &Data, shown: &[&Curve]) -> Readout {
+    fn new(look: &Look, results: &Results, data: &Data, shown: &[&Curve]) -> Readout {
         let x = results.x().unwrap_or(f64::NAN);
         let at = |curve: &Curve| point_at(curve, x).map(|point| point.y);
         let on = data.curves.iter().filter(|curve| !results.is_hidden(curve));
@@ -142,8 +159,9 @@ impl Readout {
         };
         let best = on.filter_map(ranked).reduce(|a, b| if (a > b) == more { a } else { b });
         let all: Vec<Option<f64>> = shown.iter().map(|curve| at(curve)).collect();
-        let (factor, unit) =
-            column::unit(all.iter().flatten().copied(), data.metric.units(results.unit));
+        // That of the axis, so that one can be found on the other.
+        let own = || column::unit(all.iter().flatten().copied(), data.metric.units(results.unit));
+        let (factor, unit) = chart::unit(look, results, data).unwrap_or_else(own);
         let texts = column::align(&all, factor);
         let values = shown.iter().map(|curve| curve.index).zip(texts).collect();
         Readout { x, factor, unit, best, values }
@@ -246,8 +264,10 @@ impl Readout {
             .into_iter()
             .enumerate()
             .map(|(at, (title, right))| match widest(at) {
-                // Nothing to rank.
-                0 if title == "of best" => Column { title: "", width: 0, right },
+                // Nothing to rank, or no room for it.
+                own if title == "of best" && (own == 0 || width < MIN_RANKED) => {
+                    Column { title: "", width: 0, right }
+                }
                 width => Column { title, width: width.max(pane::width(title)), right },
             })
             .collect();
@@ -262,9 +282,9 @@ impl Readout {
             .sum();
         // The name gives way first, as far as it can still be told; then the verdict is cut.
         let free = width.saturating_sub(others + usize::from(GAP));
-        columns[1].width = columns[1]
-            .width
-            .min(free.saturating_sub(columns[last].width).max(MIN_NAME.min(columns[1].width)));
+        let least = (width / 5).clamp(MIN_NAME, 28).min(columns[1].width);
+        columns[1].width =
+            columns[1].width.min(free.saturating_sub(columns[last].width).max(least));
         columns[last].width = columns[last].width.min(free.saturating_sub(columns[1].width));
         columns
     }

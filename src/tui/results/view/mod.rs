@@ -5,6 +5,8 @@ mod bars;
 pub mod cell;
 pub mod chart;
 pub mod frame;
+mod glance;
+pub mod hover;
 mod legend;
 pub mod table;
 pub mod warnings;
@@ -18,6 +20,7 @@ use frame::{draw_footer, frame};
 use super::data::Data;
 use super::layout;
 use super::state::Results;
+use super::tab::Tab;
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::screen::Screen;
@@ -35,8 +38,14 @@ pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) 
             buf,
         ),
         (Some(data), Some(open)) => cell::draw(look, results, data, open, area, buf),
-        (Some(data), None) if results.table.on => table::draw(look, results, data, area, buf),
-        (Some(data), None) => draw_curves(look, results, data, area, buf),
+        (Some(data), None) => match results.tab() {
+            Some(Tab::Glance) => glance::draw(look, results, data, area, buf),
+            Some(Tab::Table) => table::draw(look, results, data, area, buf),
+            _ => {
+                draw_curves(look, results, data, area, buf);
+                hover::draw(results, ctx, area, buf);
+            }
+        },
     }
     if look.glyphs == Glyphs::Ascii {
         replace_non_ascii(area, buf);
@@ -77,8 +86,8 @@ fn draw_message(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
 
 fn draw_curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let answer = answer::wrap_answer(look, data, layout::text_width(area));
-    let parts = layout::parts(area, data.legend_rows(), answer.len());
-    frame(look, data, area, buf);
+    let parts = layout::parts(area, data.most_listed(), answer.len());
+    frame(look, results, data, area, buf);
     chart::draw(look, results, data, parts.chart, buf);
     if parts.beside {
         draw_vertical_line(look, &parts, area, buf);

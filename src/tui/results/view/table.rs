@@ -120,7 +120,7 @@ pub fn find_hit(results: &Results, data: &Data, body: Rect, at: Position) -> Opt
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let inner = frame::frame(look, data, area, buf);
+    let inner = frame::frame(look, results, data, area, buf);
     let (places, (list, under)) = (column_places(data, area), split(data, area));
     for (index, left) in &places {
         let column = &data.sheet.columns[*index];
@@ -139,12 +139,12 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     }
     if rows.is_empty() {
         let text = if data.sheet.order.is_empty() {
-            "nothing was measured"
+            data.view.describe_nothing()
         } else {
-            "no cell matches the filter"
+            "no cell matches the filter".into()
         };
         pane::line(
-            Line::styled(text, look.style(Role::Dim)).centered(),
+            Line::styled(pane::fit(&text, list.width.into()), look.style(Role::Dim)).centered(),
             list.height / 2,
             list,
             buf,
@@ -187,6 +187,19 @@ fn draw_title(
     }
 }
 
+/// Returns why a row has no figures.
+fn outcome(data: &Data, row: usize) -> Option<(String, Role)> {
+    if let Some(result) = data.results().get(row) {
+        return result.error.as_ref().map(|error| (format!("failed: {error}"), Role::Wrong));
+    }
+    let skipped = data.sheet.skipped.get(row - data.sheet.results)?;
+    let count = match skipped.cells {
+        1 => String::new(),
+        cells => format!("{cells} cells "),
+    };
+    Some((format!("{count}skipped: {}", skipped.reason), Role::Dim))
+}
+
 fn draw_row(
     look: &Look,
     data: &Data,
@@ -197,22 +210,16 @@ fn draw_row(
 ) {
     let sheet = &data.sheet;
     let result = data.results().get(row);
-    let outcome = match result {
-        Some(result) => {
-            result.error.as_ref().map(|error| (format!("failed: {error}"), Role::Wrong))
-        }
-        None => {
-            let skipped = data.view.skipped.get(row - sheet.results);
-            skipped.map(|skipped| (format!("skipped: {}", skipped.reason), Role::Dim))
-        }
-    };
+    let outcome = outcome(data, row);
+    let unnamed = sheet.cells(row) > 1;
     let put = |text: &str, style: Style, left: u16, buf: &mut Buffer| {
         let place =
             Rect::new(left, area.y, area.right().saturating_sub(left), 1).intersection(area);
         Span::styled(text, style).render(place, buf);
     };
     for (index, left) in places {
-        if let (true, Some((text, role))) = (*index >= sheet.name_columns, &outcome) {
+        let is_outcome = unnamed || *index >= sheet.name_columns;
+        if let (true, Some((text, role))) = (is_outcome, &outcome) {
             let room = usize::from(area.right().saturating_sub(left + 1));
             put(&pane::fit(text, room), look.style(*role), *left, buf);
             return;
@@ -246,7 +253,8 @@ fn draw_row(
 
 /// Draws the number of rows, and the filter.
 fn draw_counts(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let (all, shown) = (data.sheet.order.len(), results.table.rows.len());
+    let count = |rows: &[usize]| rows.iter().map(|row| data.sheet.cells(*row)).sum::<usize>();
+    let (all, shown) = (count(&data.sheet.order), count(&results.table.rows));
     let failed = data.results().iter().filter(|result| result.error.is_some()).count();
     let skipped = data.view.skipped.len();
     let mut parts = vec![if shown == all {

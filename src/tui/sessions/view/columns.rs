@@ -1,84 +1,123 @@
 //! The columns of the list and how they shrink on a narrow screen.
 
+use std::time::SystemTime;
+
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::spark;
+use crate::analysis::times;
 use crate::record::Severity;
 use crate::session::{Listed, State, Worst};
-use crate::text::time::to_minute;
+use crate::text::time;
 use crate::tui::session_name;
 use crate::tui::sessions::state::{Sessions, Sort, cells};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
-/// Columns for mark and border of a row.
+/// Columns for the letter of a marked session.
 const MARK_COLUMNS: usize = 3;
 const GAP: usize = 2;
+/// `12 min ago`, `2026-11-21`.
+const AGE: usize = 10;
+/// `17/54`.
+const CELLS: usize = 6;
 /// `12.3 GiB/s`.
 const BEST: usize = 10;
+/// `-12 %`.
+const CHANGE: usize = 6;
+/// A name that is worth as much as any other column.
+const NAME: usize = 20;
+const MAX_NAME: usize = 36;
+const MIN_TARGET: usize = 14;
+
+/// What the rows show besides the sessions themselves.
+pub struct Shown<'a> {
+    pub look: &'a Look,
+    pub sessions: &'a Sessions,
+    /// The marked sessions, in the order of their letters.
+    pub marked: Vec<String>,
+    pub now: Option<SystemTime>,
+}
 
 /// Widths; 0: not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Columns {
     pub name: usize,
     pub target: usize,
-    pub when: usize,
+    pub age: usize,
     pub cells: usize,
+    pub curve: usize,
     pub best: usize,
+    pub change: usize,
     pub verdict: usize,
     pub state: usize,
 }
 
 impl Columns {
-    /// Returns those that a list of this width has room for, where the longest name and target are
-    /// so long: words become signs first, then columns go.
-    pub fn fit(width: usize, (longest, targets): (usize, usize)) -> Columns {
-        let (longest, targets) = (longest.max(8), targets.max(10));
-        let cells = if width >= 50 { 6 } else { 0 };
-        let rest = |words: &(usize, usize, usize, usize)| {
-            let fixed = [words.0, words.1, words.2, words.3, cells]
-                .iter()
-                .filter(|width| **width > 0)
-                .map(|width| width + GAP)
-                .sum::<usize>();
-            width.saturating_sub(MARK_COLUMNS + fixed + 1)
+    /// Returns those that a list of this width has room for: by the width alone, so that the names
+    /// do not change them.
+    pub fn fit(width: usize) -> Columns {
+        let none = Columns {
+            name: 0,
+            target: 0,
+            age: AGE,
+            cells: 0,
+            curve: 0,
+            best: 0,
+            change: 0,
+            verdict: 1,
+            state: 0,
         };
-        // The widest words that leave the names complete, and the part of the targets that
-        // distinguishes them.
-        // The preview shows the best too.
-        let words = [(16, 12, 11, BEST), (11, 12, 11, BEST), (11, 1, 11, BEST), (11, 1, 11, 0)];
-        let enough = longest.min(24) + GAP + targets.min(18);
-        let least = (11, 1, 0, if width >= 70 { BEST } else { 0 });
-        let (when, verdict, state, best) =
-            words.into_iter().find(|words| rest(words) >= enough).unwrap_or(least);
-        let rest = rest(&(when, verdict, state, best));
-        if rest < 20 {
-            return Columns { name: rest, target: 0, when, cells, best, verdict, state };
-        }
-        let name = longest.min((rest / 2).max(rest.saturating_sub(GAP + targets)));
-        Columns { name, target: targets.min(rest - name - GAP), when, cells, best, verdict, state }
+        let best = Columns { best: BEST, ..none };
+        let change = Columns { change: CHANGE, ..best };
+        let curve = Columns { curve: 8, ..change };
+        let cells = Columns { cells: CELLS, ..curve };
+        let state = Columns { curve: spark::MAX, state: 11, ..cells };
+        let verdict = Columns { verdict: 12, ..state };
+        let rest = |columns: &Columns| width.saturating_sub(MARK_COLUMNS + columns.fixed());
+        let fits = [verdict, state, cells, curve, change, best, none]
+            .into_iter()
+            .find(|columns| rest(columns) >= NAME)
+            .unwrap_or(Columns { age: 0, ..none });
+        let rest = rest(&fits).saturating_sub(GAP);
+        let target = rest.saturating_sub(MAX_NAME.min(rest) + GAP);
+        let target = if target >= MIN_TARGET { target } else { 0 };
+        let name = if target > 0 { MAX_NAME } else { rest };
+        Columns { name, target, ..fits }
+    }
+
+    /// Returns the columns besides names and targets, with their gaps.
+    fn fixed(&self) -> usize {
+        [self.age, self.cells, self.curve, self.best, self.change, self.verdict, self.state]
+            .iter()
+            .filter(|width| **width > 0)
+            .map(|width| width + GAP)
+            .sum()
     }
 
     /// Draws the titles, with an arrow at the sort key.
     pub fn head(&self, look: &Look, sorted: Sort) -> Line<'static> {
-        let arrow = look.glyph("▾", "v");
+        let arrow = look.glyph("▼", "v");
         let mut parts = vec![Span::raw(" ".repeat(MARK_COLUMNS))];
-        for (sort, width, right) in [
-            (Sort::Name, self.name, false),
-            (Sort::Target, self.target, false),
-            (Sort::When, self.when, false),
-            (Sort::Cells, self.cells, true),
-            (Sort::Best, self.best, true),
-            (Sort::Verdict, self.verdict, false),
-            (Sort::State, self.state, false),
+        for (sort, title, width, right) in [
+            (Some(Sort::Name), "name", self.name, false),
+            (Some(Sort::Target), "target", self.target, false),
+            (Some(Sort::When), "age", self.age, false),
+            (Some(Sort::Cells), "cells", self.cells, true),
+            (None, "curve", self.curve, false),
+            (Some(Sort::Best), "best", self.best, true),
+            (None, "change", self.change, true),
+            (Some(Sort::Verdict), "verdict", self.verdict, false),
+            (Some(Sort::State), "state", self.state, false),
         ] {
-            let own = sort == sorted;
+            let own = sort == Some(sorted);
             let title = match (width, own) {
                 (0, _) => continue,
                 (1, true) => arrow.to_string(),
                 (1, false) => String::new(),
-                (_, true) => format!("{}{arrow}", sort.title()),
-                (_, false) => sort.title().to_string(),
+                (_, true) => format!("{title}{arrow}"),
+                (_, false) => title.to_string(),
             };
             let style = look.style(if own { Role::Focus } else { Role::Dim });
             parts.push(cell(&pane::fit(&title, width), width, right, style));
@@ -87,31 +126,44 @@ impl Columns {
     }
 
     /// Returns a session.
-    pub fn row(&self, look: &Look, listed: &Listed, sessions: &Sessions) -> Line<'static> {
+    pub fn row(&self, shown: &Shown, listed: &Listed) -> Line<'static> {
+        let look = shown.look;
         let unreadable = listed.state == State::Unreadable;
-        let mark = match sessions.mark_of(&listed.id) {
-            Some(at) => Span::styled(format!(" {} ", look.ordinal(at)), look.series(at)),
-            None => Span::raw("   "),
+        let mark = match shown.marked.iter().position(|id| *id == listed.id) {
+            Some(at) => Span::styled(format!(" {} ", letter(at)), look.series(at)),
+            None => Span::raw(" ".repeat(MARK_COLUMNS)),
         };
-        let name_style =
-            look.style(if unreadable || listed.name.is_empty() { Role::Dim } else { Role::Title });
-        let name = pane::fit(session_name::of_listed(listed), self.name);
+        let named = !unreadable && !listed.name.is_empty();
+        let name_style = look.style(if named { Role::Title } else { Role::Text });
+        let name = pane::fit(&name(listed), self.name);
         let mut parts = vec![mark, cell(&name, self.name, false, name_style)];
         if self.target > 0 {
-            parts.push(self.target_cell(look, listed));
+            parts.push(target(look, listed, self.target));
         }
-        parts.push(cell(
-            &short_when(&listed.created, self.when),
-            self.when,
-            false,
-            look.style(Role::Dim),
-        ));
+        if self.age > 0 {
+            let age = pane::fit(&age(listed, shown.now), self.age);
+            parts.push(cell(&age, self.age, false, look.style(Role::Dim)));
+        }
         if self.cells > 0 {
             parts.push(cell(&cells(listed), self.cells, true, look.style(Role::Number)));
+        }
+        if self.curve > 0 {
+            let curve = spark::draw(look, &listed.curve, self.curve);
+            parts.push(cell(&curve, self.curve, false, look.style(Role::Text)));
         }
         if self.best > 0 {
             parts.extend(best(look, listed, self.best));
         }
+        if self.change > 0 {
+            let (text, role) = change(shown.sessions.change(listed));
+            parts.push(cell(&text, self.change, true, look.style(role)));
+        }
+        parts.extend(self.end(look, listed));
+        Line::from(parts)
+    }
+
+    /// Returns verdict and state.
+    fn end(&self, look: &Look, listed: &Listed) -> Vec<Span<'static>> {
         let (badge, role) = match (self.state, listed.state) {
             // Without its own column, the state shows here if it is not a good one.
             (0, State::Interrupted) => (look.glyph("…", "~").into(), Role::Misleading),
@@ -120,34 +172,59 @@ impl Columns {
             }
             _ => verdict(look, listed.verdict, self.verdict > 1),
         };
-        parts.push(cell(&badge, self.verdict, false, look.style(role)));
+        let mut parts = vec![cell(&badge, self.verdict, false, look.style(role))];
         if self.state > 0 {
-            parts.push(cell(
-                listed.state.name(),
-                self.state,
-                false,
-                look.style(state(listed.state)),
-            ));
+            let role = look.style(state(listed.state));
+            parts.push(cell(listed.state.name(), self.state, false, role));
         }
-        Line::from(parts)
+        parts
     }
+}
 
-    /// Returns the target of a session; that it cannot be read where it cannot.
-    fn target_cell(&self, look: &Look, listed: &Listed) -> Span<'static> {
-        let unreadable = if self.target < 14 { "unreadable" } else { "cannot be read" };
-        let (shown, role) = if listed.state == State::Unreadable {
-            (unreadable, Role::Wrong)
-        } else {
-            (listed.target.as_str(), Role::Text)
-        };
-        // A path keeps the name of its file, anything else its start.
-        let shown = if shown.contains('/') {
-            pane::fit_front(shown, self.target)
-        } else {
-            pane::fit(shown, self.target)
-        };
-        cell(&shown, self.target, false, look.style(role))
+/// Returns the letter of a marked session by its index.
+pub fn letter(at: usize) -> char {
+    u8::try_from(at).map_or('?', |at| char::from(b'A'.saturating_add(at)))
+}
+
+/// Returns the name of a session; of a file that is none, that it cannot be read.
+pub fn name(listed: &Listed) -> String {
+    if listed.state == State::Unreadable {
+        return format!("unreadable: {}", listed.id);
     }
+    session_name::of_listed(listed).into()
+}
+
+/// Returns how old a session is; without a clock its day.
+fn age(listed: &Listed, now: Option<SystemTime>) -> String {
+    now.map_or_else(
+        || time::to_day(&listed.created).to_string(),
+        |now| time::age(&listed.created, now),
+    )
+}
+
+/// Describes a ratio to the run before: `-12 %`, `2.40x`; empty without a difference.
+pub fn change(ratio: Option<f64>) -> (String, Role) {
+    let Some(ratio) = ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0) else {
+        return (String::new(), Role::Dim);
+    };
+    let role = if ratio > 1.0 { Role::Good } else { Role::Misleading };
+    let text = if (0.5..2.0).contains(&ratio) {
+        format!("{:+.0} %", (ratio - 1.0) * 100.0)
+    } else {
+        format!("{}x", times(ratio))
+    };
+    (text, role)
+}
+
+/// Returns the target of a session. A path keeps the name of its file, anything else its start.
+fn target(look: &Look, listed: &Listed, width: usize) -> Span<'static> {
+    let target = listed.target.as_str();
+    let shown = if target.contains('/') {
+        pane::fit_front(target, width)
+    } else {
+        pane::fit(target, width)
+    };
+    cell(&shown, width, false, look.style(Role::Dim))
 }
 
 /// Draws the peak with its unit dimmed.
@@ -164,13 +241,6 @@ fn best(look: &Look, listed: &Listed, width: usize) -> [Span<'static>; 2] {
     ]
 }
 
-/// Formats a time; the year is dropped first.
-fn short_when(created: &str, width: usize) -> String {
-    let all = to_minute(created);
-    let short = if width < 16 { all.get(5..).unwrap_or(&all) } else { &all };
-    pane::fit(short, width)
-}
-
 fn cell(text: &str, width: usize, right: bool, style: Style) -> Span<'static> {
     let pad = " ".repeat(width.saturating_sub(pane::width(text)));
     let gap = " ".repeat(GAP);
@@ -184,7 +254,7 @@ fn cell(text: &str, width: usize, right: bool, style: Style) -> Span<'static> {
 pub fn verdict(look: &Look, worst: Option<Worst>, word: bool) -> (String, Role) {
     let (role, sign) = match worst {
         None => return (if word { "-".into() } else { String::new() }, Role::Dim),
-        Some(Worst::Ok) => (Role::Good, look.glyph("✓", "*")),
+        Some(Worst::Ok) => (Role::Good, look.glyph("√", "*")),
         Some(Worst::Note) => findings::severity(look, Severity::Note),
         Some(Worst::Misleading) => findings::severity(look, Severity::Misleading),
         Some(Worst::Wrong) => findings::severity(look, Severity::Wrong),
@@ -200,5 +270,35 @@ pub fn state(state: State) -> Role {
         State::Finished | State::Budget | State::Goal | State::Reference => Role::Dim,
         State::Interrupted => Role::Misleading,
         State::Failed | State::Unreadable => Role::Wrong,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_fill_the_width_and_do_not_depend_on_names() {
+        for width in 0..200 {
+            let columns = Columns::fit(width);
+            let target = if columns.target > 0 { columns.target + GAP } else { 0 };
+            let all = MARK_COLUMNS + columns.name + GAP + target + columns.fixed();
+            assert!(all <= width.max(MARK_COLUMNS + 1 + 2 * GAP), "{width}: {columns:?}");
+            assert!(width < 40 || columns.name >= NAME - GAP, "{width}: {columns:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_is_a_share_or_a_factor() {
+        for (ratio, expected) in [
+            (None, ""),
+            (Some(0.88), "-12 %"),
+            (Some(1.31), "+31 %"),
+            (Some(2.4), "2.40x"),
+            (Some(0.25), "0.25x"),
+            (Some(f64::NAN), ""),
+        ] {
+            assert_eq!(change(ratio).0, expected);
+        }
     }
 }

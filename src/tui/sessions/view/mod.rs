@@ -2,12 +2,13 @@
 
 mod columns;
 mod preview;
+mod spark;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use columns::Columns;
+use columns::{Columns, Shown};
 
 use super::layout::{areas, filters, rows_area};
 use super::state::Sessions;
@@ -22,7 +23,7 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, body: Rect, buf: &mut Buffer
         return draw_empty(sessions, ctx.look, body, buf);
     }
     let (list, shown) = areas(body);
-    self::list(ctx.look, sessions, list, buf);
+    self::list(ctx, sessions, list, buf);
     if let Some(area) = shown {
         preview::draw(sessions, ctx, area, buf);
     }
@@ -40,7 +41,8 @@ fn title(sessions: &Sessions) -> String {
     }
 }
 
-fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
+fn list(ctx: &ViewContext, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
     let inner = pane::frame(look, "Sessions", &title(sessions), true, area, buf);
     let mut row = 0;
     if filters(sessions) {
@@ -50,12 +52,13 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
         pane::field(look, &sessions.filter, sessions.typing, field, buf);
         row = 1;
     }
-    let columns = Columns::fit(usize::from(inner.width), sessions.longest());
+    let columns = Columns::fit(usize::from(inner.width));
     pane::line(columns.head(look, sessions.sort), row, inner, buf);
     let rows = rows_area(inner, sessions);
     let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(rows.height));
+    let shown = Shown { look, sessions, marked: sessions.marked(), now: sessions.time(ctx.now) };
     for (row, listed) in sessions.from(first).take(usize::from(rows.height)).enumerate() {
-        let line = columns.row(look, listed, sessions);
+        let line = columns.row(&shown, listed);
         if first + row == sessions.cursor {
             pane::line(pane::lit(look, line), row as u16, rows, buf);
             pane::select(look.style(Role::Selected), row as u16, rows, buf);

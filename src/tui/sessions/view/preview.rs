@@ -11,7 +11,6 @@ use crate::text::time::to_minute;
 use crate::tui::context::ViewContext;
 use crate::tui::curve_chart::{self, Axes, Drawn};
 use crate::tui::curves::{self, Curve, Metric};
-use crate::tui::session_name;
 use crate::tui::session_view::SessionView;
 use crate::tui::sessions::state::{Sessions, cells};
 use crate::tui::theme::{Look, Role};
@@ -34,11 +33,14 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer
         .map(|preview| &preview.result);
     let best = loaded
         .and_then(|result| result.as_ref().ok())
-        .map_or(String::new(), |shown| best(look, shown));
-    let inner = pane::frame(look, session_name::of_listed(listed), &best, false, area, buf);
+        .map_or(String::new(), |shown| best(look, listed, shown));
+    let inner = pane::frame(look, &columns::name(listed), &best, false, area, buf);
     let inner = Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height);
     match loaded {
-        Some(Ok(shown)) => draw_preview(look, listed, shown, inner, buf),
+        Some(Ok(shown)) => {
+            let change = sessions.change(listed);
+            draw_preview(look, (listed, change), shown, inner, buf);
+        }
         Some(Err(why)) => draw_message(look, why, Role::Wrong, inner, buf),
         None if sessions.asked.as_ref() == Some(&listed.id) => {
             draw_message(look, "loading ...", Role::Dim, inner, buf)
@@ -60,25 +62,29 @@ fn draw_message(look: &Look, text: &str, role: Role, area: Rect, buf: &mut Buffe
     }
 }
 
-/// Returns the highest median.
-fn best(look: &Look, shown: &SessionView) -> String {
-    let Some(best) = &shown.answer.best else { return String::new() };
-    match (&best.throughput, &best.operations) {
-        (Some(rate), _) => {
-            format!("best {}", Metric::Throughput.show(rate.summary.median, look.unit))
-        }
-        (None, Some(rate)) => {
-            format!("best {}", Metric::Operations.show(rate.summary.median, look.unit))
-        }
-        (None, None) => String::new(),
-    }
+/// Returns the highest median, the same as in the list; of calls that move no bytes, which the list
+/// does not have, that of operations.
+fn best(look: &Look, listed: &Listed, shown: &SessionView) -> String {
+    let answered = shown.answer.best.as_ref();
+    let best = match (listed.best, answered.and_then(|best| best.operations.as_ref())) {
+        (Some(rate), _) => Metric::Throughput.show(rate, look.unit),
+        (None, Some(rate)) => Metric::Operations.show(rate.summary.median, look.unit),
+        (None, None) => return String::new(),
+    };
+    format!("best {best}")
 }
 
-fn draw_preview(look: &Look, listed: &Listed, shown: &SessionView, area: Rect, buf: &mut Buffer) {
+fn draw_preview(
+    look: &Look,
+    (listed, change): (&Listed, Option<f64>),
+    shown: &SessionView,
+    area: Rect,
+    buf: &mut Buffer,
+) {
     let width = usize::from(area.width);
     let axis = curves::axis(shown.results.iter().map(|result| &result.cell));
     let (metric, curves) = build_curves(shown, axis);
-    let (facts, legend) = (facts(look, listed, shown, width), legend(look, &curves, width));
+    let (facts, legend) = (facts(look, listed, change, shown, width), legend(look, &curves, width));
     let answer = pane::wrap(&shown.answer.text, width);
     // The words get at most a third, so that the chart is not crowded out.
     let answer_rows = answer.len().min((area.height / 3).max(2).into()) as u16;
@@ -98,7 +104,14 @@ fn draw_preview(look: &Look, listed: &Listed, shown: &SessionView, area: Rect, b
     if drawn.is_empty() {
         draw_lines(probes(look, shown, width), plot, buf);
     } else {
-        curve_chart::draw(look, Axes { along: axis, metric, log: false }, &drawn, None, plot, buf);
+        curve_chart::draw(
+            look,
+            Axes { along: axis, metric, log: false, between: None },
+            &drawn,
+            None,
+            plot,
+            buf,
+        );
     }
     draw_lines(legend, below, buf);
     let cut = answer.len() > usize::from(answer_rows);
@@ -138,7 +151,8 @@ fn probes(look: &Look, shown: &SessionView, width: usize) -> Vec<Line<'static>> 
 
 /// Builds curves of throughput, or of calls if no bytes are moved.
 fn build_curves(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>) {
-    let curves = |metric| curves::curves(&shown.session.plan.cells, &shown.results, axis, metric);
+    let cells = &shown.session.plan.cells;
+    let curves = |metric| curves::curves(cells, &shown.results, &shown.skipped, axis, metric);
     let throughput = curves(Metric::Throughput);
     if throughput.is_empty() {
         return (Metric::Operations, curves(Metric::Operations));
@@ -148,12 +162,21 @@ fn build_curves(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>) {
 
 /// Returns the lines of a session: the target; then when, how long, how much, how good, as many to
 /// a line as fit.
-fn facts(look: &Look, listed: &Listed, shown: &SessionView, width: usize) -> Vec<Line<'static>> {
+fn facts(
+    look: &Look,
+    listed: &Listed,
+    change: Option<f64>,
+    shown: &SessionView,
+    width: usize,
+) -> Vec<Line<'static>> {
     let (dim, number) = (look.style(Role::Dim), look.style(Role::Number));
     let counted = |figure: String, unit: &str| {
         vec![Span::styled(figure, number), Span::styled(format!(" {unit}"), dim)]
     };
-    let mut parts = vec![vec![Span::styled(format!("{} UTC", to_minute(&listed.created)), dim)]];
+    let mut parts = Vec::new();
+    if !listed.created.is_empty() {
+        parts.push(vec![Span::styled(format!("{} UTC", to_minute(&listed.created)), dim)]);
+    }
     parts.extend(listed.seconds.map(|seconds| counted(units::three_digits(seconds), "s")));
     parts.push(counted(cells(listed), "cells"));
     if listed.verdict.is_some() {
@@ -161,6 +184,12 @@ fn facts(look: &Look, listed: &Listed, shown: &SessionView, width: usize) -> Vec
         parts.push(vec![Span::styled(badge, look.style(role))]);
     }
     parts.push(vec![Span::styled(listed.state.name(), look.style(columns::state(listed.state)))]);
+    if let (figure, role) = columns::change(change)
+        && !figure.is_empty()
+    {
+        let text = Span::styled(" against the run before", dim);
+        parts.push(vec![Span::styled(figure, look.style(role)), text]);
+    }
     if let Some(lost) = listed.lost_lines.filter(|lost| *lost > 0) {
         parts.push(vec![Span::styled(format!("{lost} lines damaged"), look.style(Role::Wrong))]);
     }

@@ -1,6 +1,8 @@
 //! Setup as a user meets it: keys in, effects and choices out.
 
 mod pictures;
+mod ready;
+mod slider;
 
 use std::path::{Path, PathBuf};
 
@@ -138,13 +140,15 @@ fn keys_become_a_command_line() {
         (".jjj<enter>", "iotui --batch /data/.secret"),
         ("jj<space>", "iotui --batch --dir /data/sub"),
         // Backends.
-        ("<tab>jj<space>", "iotui --batch -b read,pread,mmap,uring"),
-        ("<tab>j<space>jjj<enter>", "iotui --batch -b uring"),
+        ("<tab>j<space>", "iotui --batch -b read,pread,mmap,uring"),
+        ("<tab>j<space><space>", "iotui --batch"),
+        ("<tab><space>jjj<enter>", "iotui --batch -b uring"),
+        ("<tab>G<space>jjjjjj", "iotui --batch"),
         ("<tab>i<ctrl-u>stdio+buf=64k,null<enter>", "iotui --batch -b stdio+buf=64k,null"),
         // Workload.
         ("<tab><tab>l", "iotui --batch --op write"),
         ("<tab><tab><space><space>", "iotui --batch --op seek"),
-        ("<tab><tab><space><space><space>", "iotui --batch --op read"),
+        ("<tab><tab><space><space><space>", "iotui --batch"),
         ("<tab><tab>jl", "iotui --batch --pattern random"),
         ("<tab><tab>ji<ctrl-u>stride:4<enter>", "iotui --batch --pattern stride:4"),
         ("<tab><tab>jj<space>", "iotui --batch -c warm"),
@@ -157,12 +161,14 @@ fn keys_become_a_command_line() {
         ("<tab><tab>jjjjjjjlll", "iotui --batch --trials 3"),
         ("<tab><tab>jjjjjjjlh", "iotui --batch"),
         ("<tab><tab>jjjjjjjjh", "iotui --batch --budget 30s"),
-        ("<tab><tab>Gkkl", "iotui --batch --seed 0"),
-        ("<tab><tab>Gkki7<enter>", "iotui --batch --seed 7"),
-        ("<tab><tab>Gkll", "iotui --batch --ceilings always"),
-        ("<tab><tab>Gi3500MB/s<enter>", "iotui --batch --rated 3500000000/s"),
+        ("<tab><tab>G<space>Gkkkl", "iotui --batch --seed 0"),
+        ("<tab><tab>G<space>Gkkki7<enter>", "iotui --batch --seed 7"),
+        ("<tab><tab>G<space>Gkkll", "iotui --batch --ceilings always"),
+        ("<tab><tab>G<space>Gki3500MB/s<enter>", "iotui --batch --rated 3500000000/s"),
         // Block sizes.
-        ("<tab><tab><tab>l", "iotui --batch -s '4k..4m*8'"),
+        ("<tab><tab><tab>l", "iotui --batch -s 4k,32k,256k,2m,4m"),
+        ("<tab><tab><tab>h", "iotui --batch -s 4k,32k,256k,1m"),
+        ("<tab><tab><tab>hl", "iotui --batch"),
         ("<tab><tab><tab>jj", "iotui --batch -s 4k..2m"),
         ("<tab><tab><tab><space>hjj", "iotui --batch -s 2k..2m"),
         ("<tab><tab><tab>i<ctrl-u>512,4k,1m<enter>", "iotui --batch -s 512,4k,1m"),
@@ -206,11 +212,11 @@ fn a_refused_choice_shows_why_and_changes_nothing() {
     for (script, reason, unwanted) in [
         ("jjj<enter><tab><tab>l", "writes only to files it creates", "write"),
         ("jjjjj<enter>", "is not a regular file", "pipe"),
-        ("<tab>jjjjjj<space><space>", "unavailable: EPERM", "uring"),
-        ("<tab>jjjjjj<space><tab>jjjjl", "one operation at a time", "-q"),
-        ("<tab><tab>jjjjjl<tab><tab><tab><tab>jjj<space>", "does not support direct I/O", "stdio"),
+        ("<tab>jjjj<space><space>", "unavailable: EPERM", "uring"),
+        ("<tab>jjjj<space><tab>jjjjl", "one operation at a time", "-q"),
+        ("<tab><tab>jjjjjl<tab><tab><tab><tab>jj<space>", "does not support direct I/O", "stdio"),
         ("<tab><tab>jj<space>jjjl", "deselect warm first", "--direct"),
-        ("<tab><tab>jjjjjjjjjjjl", "Sync applies only to writes", "--sync"),
+        ("<tab><tab>G<space>jl", "Sync applies only to writes", "--sync"),
     ] {
         let mut model = model(None);
         answer_plan(&mut model);
@@ -230,10 +236,10 @@ fn writes_end_with_their_sync() {
     answer_plan(&mut model);
     keys(&mut model, "<tab><tab>l");
     answer_plan(&mut model);
-    keys(&mut model, "jjjjjjjjjjjl");
+    keys(&mut model, "G<space>jl");
     assert_eq!(command_of(&model), "iotui --batch --op write --sync end");
     keys(&mut model, "gh");
-    assert_eq!(command_of(&model), "iotui --batch --op read");
+    assert_eq!(command_of(&model), "iotui --batch");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn settings_of_sweeps_are_shown_per_sweep() {
         "{seen}"
     );
     assert!(
-        seen.contains("per sweep: 1m / 128k / 4k")
+        seen.contains("4 KiB to 1 MiB, 3 sizes, by sweep")
             && seen.contains("8 sweeps: -s 1m --op read -q 8;"),
         "{seen}"
     );

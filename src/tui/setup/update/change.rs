@@ -1,15 +1,17 @@
 //! Changes to the settings: a checkbox, a step, typed text. Each requests a new plan.
 
 use super::pick;
+use crate::experiment::usual;
 use crate::plan::{Backends, Choice, Op, PRESETS, Preset, Presets, Setting, Settings, Sync};
 use crate::tui::context::Context;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Purpose};
-use crate::tui::setup::objection;
-use crate::tui::setup::rows::{self, Kind, ROWS};
+use crate::tui::setup::lists::BackendLine;
+use crate::tui::setup::rows::{self, Kind};
 use crate::tui::setup::slider::Band;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::setup::step::{Step, step};
+use crate::tui::setup::{budget, objection};
 use crate::units::short_time;
 
 /// The name under which a target path is typed.
@@ -55,7 +57,37 @@ fn set(
         "mix" | "writes" => settings.op = Some(Op::Write),
         _ => {}
     }
+    drop_redundant(setup, name);
     Ok(setup.replan(ctx.now))
+}
+
+/// Unsets what applies without being set, so that the choices equal the preset again.
+fn drop_redundant(setup: &mut Setup, name: &str) {
+    if setup.preset.sweeps.iter().any(|sweep| sweep.text(name).is_some()) {
+        return;
+    }
+    let mut without = setup.settings.clone();
+    without.unset(name);
+    let without = usual(&without.or(&setup.preset.settings), &setup.infos);
+    let blocks = |settings: &Settings| settings.block_size.clone().map(|range| range.values);
+    let is_same = match name {
+        "block-size" => blocks(&without) == blocks(&setup.settings),
+        _ => without.text(name) == setup.settings.text(name),
+    };
+    if is_same {
+        setup.settings.unset(name);
+    }
+}
+
+/// Sets the budget that the plan needs, or opens it as text.
+pub fn set_better_budget(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    match setup.plan().and_then(budget::find_better) {
+        Some(time) => set(setup, ctx, "budget", &short_time(time)).unwrap_or_default(),
+        None => {
+            ask_for_value(setup, ctx, "budget");
+            Vec::new()
+        }
+    }
 }
 
 fn unset(setup: &mut Setup, ctx: &mut Context, name: &str) -> Vec<Effect> {
@@ -75,6 +107,18 @@ fn choose(setup: &mut Setup, ctx: &mut Context, name: &str, text: &str) -> Vec<E
     }
 }
 
+/// Selects or deselects the backend of a line, or folds the list.
+pub fn press_backend(setup: &mut Setup, ctx: &mut Context, line: usize) -> Vec<Effect> {
+    match setup.backend_lines().get(line) {
+        Some(BackendLine::Backend(at)) => toggle_backend(setup, ctx, *at),
+        Some(BackendLine::Fold(_)) => {
+            setup.all_backends = !setup.all_backends;
+            Vec::new()
+        }
+        None => Vec::new(),
+    }
+}
+
 /// Selects or deselects a backend.
 pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Effect> {
     let Some(info) = setup.infos.get(at).copied() else { return Vec::new() };
@@ -91,6 +135,7 @@ pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Ef
         list.sort_by_key(|choice| setup.infos.iter().position(|info| info.id == choice.id));
     }
     setup.settings.backend = Some(Backends::These(list));
+    drop_redundant(setup, "backend");
     setup.replan(ctx.now)
 }
 
@@ -263,9 +308,15 @@ pub fn edit(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
         }
         Pane::Backends => "backend",
         Pane::Blocks => "block-size",
-        Pane::Workload => ROWS.get(setup.row).map_or("op", |row| row.name),
+        Pane::Workload => setup.current_setting().map_or("op", |row| row.name),
         Pane::Plan => return Vec::new(),
     };
+    ask_for_value(setup, ctx, name);
+    Vec::new()
+}
+
+/// Opens the line in which the value of a setting is typed.
+pub fn ask_for_value(setup: &Setup, ctx: &mut Context, name: &str) {
     if let Some(setting) = Settings::ALL.iter().find(|s| s.name == name) {
         let now = setup.effective_settings().text(name).unwrap_or_default();
         let form = setting.kind.placeholder().unwrap_or_else(|| "yes|no".into());
@@ -277,7 +328,6 @@ pub fn edit(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             Purpose::Setting(setting.name),
         ));
     }
-    Vec::new()
 }
 
 /// Sets a typed value; empty text restores the preset's.
@@ -340,7 +390,10 @@ pub fn change_band(
 ) -> Vec<Effect> {
     let effective = setup.effective_settings();
     match setup.band(&effective).and_then(change) {
-        Some(band) => set(setup, ctx, "block-size", &band.to_text()).unwrap_or_default(),
+        Some(band) => {
+            setup.moved = Some(band);
+            set(setup, ctx, "block-size", &band.to_text()).unwrap_or_default()
+        }
         None => Vec::new(),
     }
 }

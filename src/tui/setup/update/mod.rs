@@ -5,19 +5,19 @@ mod mouse;
 mod pick;
 mod run;
 
-pub use change::{answer, save_preset, set_text, take_preset};
-pub use mouse::click;
+pub use change::{FILE, answer, ask_for_value, save_preset, set_text, take_preset, toggle_backend};
+pub use mouse::{click, drag, release};
 
 use tui_input::Input;
 
-use run::{copy, run};
+use run::{copy, run, run_ready};
 
 use crate::plan::TargetSpec;
+use crate::runner::OTHER_RUN;
 use crate::tui::context::Context;
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
-use crate::tui::setup::rows::ROWS;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::setup::{slider, view};
 
@@ -42,6 +42,7 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
             setup.browser.hidden = !setup.browser.hidden;
             setup.browser.build_rows();
         }
+        Action::Budget => return change::set_better_budget(setup, ctx),
         Action::Edit => return change::edit(setup, ctx),
         Action::Back if !back(setup) && setup.picks => {
             setup.picks = false;
@@ -55,7 +56,8 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
 
 /// Puts the cursor on a setting, by its name: on its row, or in the pane that has it.
 pub fn show_setting(setup: &mut Setup, name: &str) {
-    match ROWS.iter().position(|row| row.name == name) {
+    setup.all_settings |= setup.find_line(name).is_none();
+    match setup.find_line(name) {
         Some(row) => {
             setup.focus_on(Pane::Workload);
             (setup.row, setup.mark) = (row, 0);
@@ -108,25 +110,30 @@ fn move_cursor(cursor: usize, rows: usize, page: usize, action: Action) -> Optio
 }
 
 fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
-    let at = setup.backend;
-    if let Some(next) = move_cursor(at, setup.infos.len(), 8, action) {
+    let lines = setup.backend_lines();
+    let at = setup.backend.min(lines.len() - 1);
+    if let Some(next) = move_cursor(at, lines.len(), 8, action) {
         setup.backend = next;
         return Vec::new();
     }
     match action {
-        Action::Toggle | Action::Enter => change::toggle_backend(setup, ctx, at),
+        Action::Toggle | Action::Enter => change::press_backend(setup, ctx, at),
         _ => Vec::new(),
     }
 }
 
 fn act_on_workload(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
-    let at = setup.row;
-    if let Some(next) = move_cursor(at, ROWS.len(), 8, action) {
+    let lines = setup.workload_lines();
+    let at = setup.row.min(lines.len() - 1);
+    if let Some(next) = move_cursor(at, lines.len(), 8, action) {
         setup.row = next;
         setup.mark = 0;
         return Vec::new();
     }
-    let Some(row) = ROWS.get(at) else { return Vec::new() };
+    let Some(row) = setup.current_setting() else {
+        setup.all_settings ^= matches!(action, Action::Toggle | Action::Enter);
+        return Vec::new();
+    };
     match action {
         Action::Left => change::step_row(setup, ctx, row, false),
         Action::Right => change::step_row(setup, ctx, row, true),
@@ -198,6 +205,13 @@ pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Eff
             }
             pick::inspect_cursor(setup)
         }
+        Msg::Gone(paths) => {
+            let before = setup.browser.recent.len();
+            setup.browser.recent.retain(|path| !paths.contains(path));
+            setup.browser.build_rows();
+            let changed = before != setup.browser.recent.len();
+            changed.then(|| setup.remember(ctx.presets, ctx.look)).into_iter().collect()
+        }
         Msg::Seen(inspection) => {
             setup.browser.accept_inspection(inspection);
             pick::inspect_cursor(setup)
@@ -218,15 +232,20 @@ pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Eff
 
 /// Takes over the plan of the newest choices.
 fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
-    if let Some(spec) = setup.plan().map(|plan| &plan.target) {
-        setup.exists = matches!(spec, TargetSpec::File { .. });
-    }
+    setup.exists = matches!(setup.plan().map(|plan| &plan.target), Some(TargetSpec::File { .. }));
+    setup.planning.other_run = setup
+        .findings()
+        .and_then(|all| all.iter().find(|finding| finding.id == OTHER_RUN))
+        .map(|finding| finding.message.clone());
     let mut effects = Vec::new();
+    if matches!(setup.planning.proposed, Some(Err(_))) && !setup.browser.recent.is_empty() {
+        effects.push(Effect::FindGone(setup.browser.recent.clone()));
+    }
     if std::mem::take(&mut setup.dirty) {
         effects.push(setup.remember(ctx.presets, ctx.look));
     }
     if std::mem::take(&mut setup.planning.run_when_ready) {
-        effects.extend(run(setup, ctx));
+        effects.extend(run_ready(setup, ctx));
     }
     effects
 }

@@ -1,21 +1,44 @@
 //! Runs the plan, or copies its command line.
 
+use std::sync::Arc;
+
 use crate::tui::context::{Context, Request};
 use crate::tui::msg::Effect;
+use crate::tui::popup::{Popup, Then};
 use crate::tui::setup::state::Setup;
 
 pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
-    if !setup.planning.is_settled() {
-        setup.planning.run_when_ready = true;
+    if ctx.is_running() {
+        ctx.request(Request::RefuseRun);
         return Vec::new();
     }
+    setup.planning.run_when_ready = true;
+    if setup.planning.is_settled() {
+        setup.planning.since = ctx.now;
+        // The plan may be old: the file may be gone, or another iotui may measure by now.
+        return setup.request_plan().into_iter().collect();
+    }
+    Vec::new()
+}
+
+/// Runs the plan that has just been made, unless another iotui measures on the same disk and the
+/// user does not want both.
+pub fn run_ready(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     match &setup.planning.proposed {
         Some(Ok(proposed)) => {
-            let plan = proposed.plan.clone();
-            if let (Some(path), false) = (setup.absolute_path(), ctx.is_running()) {
+            let plan = Arc::new(proposed.plan.clone());
+            let path = setup.absolute_path();
+            if let Some(path) = path {
                 setup.browser.add_recent(&path);
             }
-            ctx.request(Request::Start(plan.into()));
+            match setup.planning.other_run.clone() {
+                None => ctx.request(Request::Start(plan)),
+                Some(other) => ctx.popups.push(Popup::question(
+                    other,
+                    "Both runs would disturb each other. Start anyway?",
+                    Then::Start(plan),
+                )),
+            }
             Vec::new()
         }
         Some(Err(why)) => {

@@ -7,18 +7,19 @@ use ratatui::text::{Line, Span};
 use super::scene::Scene;
 use crate::plan::{Backends, Info};
 use crate::tui::setup::layout::Hit;
+use crate::tui::setup::lists::BackendLine;
 use crate::tui::setup::objection;
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 
 fn first_visible(scene: &Scene, height: u16) -> usize {
-    pane::first_row(scene.setup.backend, scene.setup.infos.len(), usize::from(height))
+    pane::first_row(scene.setup.backend, scene.setup.backend_lines().len(), usize::from(height))
 }
 
 pub fn hit(scene: &Scene, inner: Rect, row: usize) -> Option<Hit> {
     let at = first_visible(scene, inner.height) + row;
-    (at < scene.setup.infos.len()).then_some(Hit::Backend(at))
+    (at < scene.setup.backend_lines().len()).then_some(Hit::Backend(at))
 }
 
 /// Returns the name of a selected backend with its options; `None` if it is not selected.
@@ -57,25 +58,37 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         buf,
     );
     let first = first_visible(scene, inner.height);
-    let names = infos
+    let lines = scene.setup.backend_lines();
+    let backend = |line: &BackendLine| match line {
+        BackendLine::Backend(at) => Some(infos[*at]),
+        BackendLine::Fold(_) => None,
+    };
+    let names = lines
         .iter()
+        .filter_map(backend)
         .map(|info| pane::width(&selected_name(scene, info).unwrap_or_else(|| info.id.into())))
         .max()
         .unwrap_or(0);
     let names = names.min(usize::from(inner.width).saturating_sub(4));
-    for (line, (at, info)) in
-        infos.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
+    for (line, (at, row)) in
+        lines.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
     {
-        let text = row_line(scene, info, names, usize::from(inner.width));
+        let text = match row {
+            BackendLine::Backend(at) => {
+                row_line(scene, infos[*at], names, usize::from(inner.width))
+            }
+            BackendLine::Fold(hidden) => scene.fold_line(*hidden, "backends"),
+        };
         if at == scene.setup.backend && scene.focused(Pane::Backends) {
             scene.bar(text, line as u16, inner, buf);
         } else {
             pane::line(text, line as u16, inner, buf);
         }
     }
-    pane::scrollbar(scene.look, first, infos.len(), inner, buf);
-    let below = infos.len() as u16 + 1;
-    if let Some(info) = infos.get(scene.setup.backend).filter(|_| inner.height > below + 2) {
+    pane::scrollbar(scene.look, first, lines.len(), inner, buf);
+    let below = lines.len() as u16 + 1;
+    let current = lines.get(scene.setup.backend).and_then(backend);
+    if let Some(info) = current.filter(|_| inner.height > below + 2) {
         let rest = Rect { y: inner.y + below, height: inner.height - below, ..inner };
         draw_about(scene, info, rest, buf);
     }

@@ -9,7 +9,7 @@ use crate::tui::setup::slider::{End, MAX_POWER, position};
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
-use crate::units::short_bytes;
+use crate::units::{short_bytes, show_bytes};
 
 /// Returns the first column and the width of the rail.
 fn rail(inner: Rect) -> (u16, u16) {
@@ -29,24 +29,34 @@ pub fn power_at(inner: Rect, at: u16) -> u32 {
 }
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
-    let sweep_values = scene.setup.sweep_values("block-size");
-    let (text, count) = match &scene.effective.block_size {
-        Some(range) => (range.text.clone(), range.values.len()),
-        None => (String::new(), 0),
-    };
-    let right = match sweep_values {
-        Some(values) => format!("per sweep: {values}"),
-        None => {
-            format!("{text}{}{count} {}", scene.dot(), if count == 1 { "size" } else { "sizes" })
-        }
-    };
+    let by_sweep = scene.setup.sweep_values("block-size").is_some();
+    let mut right = describe(&blocks(scene));
+    if by_sweep {
+        right += ", by sweep";
+    }
     let inner = scene.frame(Pane::Blocks, "Block size", &right, area, buf);
     if inner.height == 0 || inner.width < 20 {
         return;
     }
     draw_rail(scene, inner, buf);
-    if inner.height > 1 {
-        draw_scale(scene, inner, buf);
+    // In a low pane the names of the sizes take the place of the border.
+    draw_scale(scene, inner, buf);
+}
+
+/// Returns the block sizes that are measured.
+fn blocks(scene: &Scene) -> Vec<u64> {
+    scene.setup.shown_blocks(scene.effective).map(|range| range.values).unwrap_or_default()
+}
+
+/// Describes block sizes in words: `4 KiB to 2 MiB, 4 sizes`.
+fn describe(values: &[u64]) -> String {
+    let (least, most) = (values.iter().min(), values.iter().max());
+    match (least, most) {
+        (Some(least), Some(most)) if least < most => {
+            format!("{} to {}, {} sizes", show_bytes(*least), show_bytes(*most), values.len())
+        }
+        (Some(only), _) => show_bytes(*only),
+        _ => String::new(),
     }
 }
 
@@ -63,24 +73,22 @@ fn draw_rail(scene: &Scene, inner: Rect, buf: &mut Buffer) {
     let (low, high) = (column(inner, position(band.low)), column(inner, position(band.high)));
     let focused = scene.focused(Pane::Blocks);
     let role = if focused { Role::Focus } else { Role::Text };
-    for at in low..=high {
+    let by_sweep = scene.setup.sweep_values("block-size").is_some();
+    for at in (low..=high).filter(|_| !by_sweep) {
         put(buf, at, y, thick, scene.style(role));
     }
-    for (at, mark) in [(low, scene.look.glyph("┣", "[")), (high, scene.look.glyph("┫", "]"))] {
-        put(buf, at, y, mark, scene.style(role));
-    }
-    for value in scene.effective.block_size.iter().flat_map(|range| &range.values) {
-        let bad = objection::check_block(*value, &scene.constraints).is_some();
+    for value in blocks(scene) {
+        let bad = objection::check_block(value, &scene.constraints).is_some();
         let (mark, role) = if bad {
             (scene.look.glyph("○", "."), Role::Off)
         } else {
             (scene.look.glyph("●", "o"), Role::Number)
         };
-        put(buf, column(inner, position(*value)), y, mark, scene.style(role));
+        put(buf, column(inner, position(value)), y, mark, scene.style(role));
     }
     if focused {
         let at = if scene.setup.end == End::Low { low } else { high };
-        put(buf, at, y, scene.look.glyph("◆", "#"), scene.style(Role::Selected));
+        put(buf, at, y, scene.look.glyph("■", "#"), scene.style(Role::Selected));
     }
 }
 
@@ -109,5 +117,21 @@ fn draw_scale(scene: &Scene, inner: Rect, buf: &mut Buffer) {
         let within = band.is_some_and(|band| (band.low..=band.high).contains(&(1 << power)));
         put(buf, at, inner.y + 1, &text, scene.style(if within { Role::Text } else { Role::Dim }));
         free = at + width + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_described_in_words() {
+        for (values, wanted) in [
+            (&[4096, 32768, 262_144, 2 << 20][..], "4 KiB to 2 MiB, 4 sizes"),
+            (&[4096], "4 KiB"),
+            (&[], ""),
+        ] {
+            assert_eq!(describe(values), wanted);
+        }
     }
 }

@@ -6,8 +6,9 @@ use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use super::target;
+use crate::tui::setup::lists::BackendLine;
 use crate::tui::setup::objection;
-use crate::tui::setup::rows::{self, Kind, ROWS};
+use crate::tui::setup::rows::{self, Kind};
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
@@ -23,12 +24,14 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         Pane::Blocks => blocks_hint(scene),
         Pane::Plan => (
             None,
-            "enter run · y copy the command · w save as preset · d all findings and remedies"
+            "enter run · y copy the command · b budget · w save as preset · d findings, remedies"
                 .into(),
         ),
     };
     let room = usize::from(area.width.saturating_sub(4));
     let text = text.replace(" · ", scene.dot());
+    // The last line says it already.
+    let why = why.filter(|why| scene.ctx.told != Some(why.as_str()));
     let line = match why {
         Some(why) => {
             let sign = scene.look.glyph("▲", "!");
@@ -74,17 +77,24 @@ fn target_hint(scene: &Scene) -> Hint {
 }
 
 fn backend_hint(scene: &Scene) -> Hint {
-    match scene.setup.infos.get(scene.setup.backend) {
+    let lines = scene.setup.backend_lines();
+    let info = lines.get(scene.setup.backend).and_then(|line| match line {
+        BackendLine::Backend(at) => scene.setup.infos.get(*at),
+        BackendLine::Fold(_) => None,
+    });
+    match info {
         Some(info) => (
             objection::check_backend(info, &scene.constraints),
             format!("{}: {}", info.title, info.about),
         ),
-        None => (None, String::new()),
+        None => (None, "enter shows or hides the backends that are rarely needed".into()),
     }
 }
 
 fn row_hint(scene: &Scene) -> Hint {
-    let Some(row) = ROWS.get(scene.setup.row) else { return (None, String::new()) };
+    let Some(row) = scene.setup.current_setting() else {
+        return (None, "enter shows or hides the settings that are rarely changed".into());
+    };
     let why = match rows::kind(row) {
         Kind::SomeOf(items) => items
             .get(scene.setup.mark)
@@ -106,7 +116,7 @@ fn row_hint(scene: &Scene) -> Hint {
 fn blocks_hint(scene: &Scene) -> Hint {
     let values = scene.effective.block_size.iter().flat_map(|range| &range.values);
     let why = values.rev().find_map(|value| objection::check_block(*value, &scene.constraints));
-    let keys =
-        "left/right move the marked end · space other end · up/down fewer or more sizes · i type";
+    let keys = "left/right move the marked end · space other end · up/down fewer or more sizes · \
+         drag an end, or the range · i type";
     (why, keys.into())
 }

@@ -11,6 +11,7 @@ mod workload;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+pub use blocks::power_at;
 use scene::Scene;
 
 use super::layout::{Hit, Places, places};

@@ -1,6 +1,7 @@
 //! The plan pane: what a run will do, before anything runs.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -11,8 +12,9 @@ use super::scene::Scene;
 use crate::engine::{Proposed, predict_missed};
 use crate::experiment::estimate;
 use crate::plan::{Job, Op, Plan, TargetSpec};
-use crate::record::Warning;
+use crate::record::{Severity, Warning};
 use crate::text::{Replacement, safe, show_path};
+use crate::tui::setup::budget;
 use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
@@ -65,11 +67,14 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let planning = &scene.setup.planning;
     let late = planning.is_late(scene.ctx.now);
     let right = match &planning.proposed {
-        _ if late => "planning...".to_string(),
-        Some(Ok(_)) => format!("{} r run", scene.look.glyph("▶", ">")),
-        _ => String::new(),
+        _ if late => "planning...",
+        Some(Ok(_)) => RUN,
+        _ => "",
     };
-    let inner = scene.frame(Pane::Plan, "Plan", &right, area, buf);
+    let inner = scene.frame(Pane::Plan, "Plan", right, area, buf);
+    if right == RUN {
+        draw_run_key(scene, area, buf);
+    }
     let (above, below) = split(scene, inner);
     let lines = plan_lines(scene, usize::from(above.width));
     let count = lines.len();
@@ -92,6 +97,17 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     copy_key(scene, below, buf);
 }
 
+/// What the title of a plan says that can be run.
+const RUN: &str = "r run";
+
+/// Draws the key that runs the plan in the colours of a button.
+fn draw_run_key(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let width = RUN.len() as u16 + 2;
+    if let Some(x) = area.right().checked_sub(width + 1).filter(|x| *x > area.x + 8) {
+        buf.set_style(Rect::new(x, area.y, width, 1), scene.style(Role::Selected));
+    }
+}
+
 /// Draws `y copy` at the end of the command if it fits.
 fn copy_key(scene: &Scene, below: Rect, buf: &mut Buffer) {
     let Some(last) = below.height.checked_sub(1) else { return };
@@ -110,7 +126,7 @@ fn plan_lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
     match &scene.setup.planning.proposed {
         None => vec![Line::styled(" planning...", scene.style(Role::Dim))],
         Some(Err(why)) => {
-            wrap_with_sign(scene, scene.look.glyph("✖", "X"), Role::Wrong, why, Role::Text, room)
+            wrap_with_sign(scene, scene.look.glyph("×", "X"), Role::Wrong, why, Role::Text, room)
         }
         Some(Ok(proposed)) => {
             let mut lines = vec![summary_line(scene, &proposed.plan)];
@@ -146,35 +162,58 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
             Role::Dim,
         );
     }
-    if let Some(missed) = predict_missed(&proposed.plan) {
-        push(note, Role::Note, &missed.text(), Role::Text);
-    }
     let planning = &scene.setup.planning;
-    if !planning.forecast.is_empty() {
-        push(" ", Role::Dim, &format!("the budget buys {}", planning.forecast), Role::Text);
+    match budget::find_better(&proposed.plan) {
+        Some(time) => {
+            let text = describe_short_budget(&proposed.plan, &planning.forecast, time);
+            push(scene.look.glyph("▲", "!"), Role::Misleading, &text, Role::Text);
+        }
+        None if !planning.forecast.is_empty() => {
+            push(" ", Role::Dim, &format!("the budget buys {}", planning.forecast), Role::Text);
+        }
+        None => {}
     }
     if !planning.expected.is_empty() {
         push(scene.look.glyph("┈", ":"), Role::Dim, &planning.expected, Role::Dim);
     }
 }
 
-/// Adds the findings of the doctor with their remedies, most severe first.
-fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
-    let arrow = scene.look.glyph("→", ">");
-    for finding in sort_by_severity(scene.setup.findings().unwrap_or_default()) {
-        let (role, sign) = findings::severity(scene.look, finding.severity);
-        lines.extend(wrap_with_sign(scene, sign, role, &finding.message, Role::Text, room));
-        if !finding.remedy.is_empty() {
-            lines.extend(wrap_with_sign(
-                scene,
-                "",
-                role,
-                &format!("{arrow} {}", finding.remedy),
-                Role::Dim,
-                room,
-            ));
+/// Describes what a budget that is too short leaves out, and the key that sets a better one.
+fn describe_short_budget(plan: &Plan, forecast: &str, better: Duration) -> String {
+    let budget = show_wait(plan.budget);
+    let set = format!("b sets {}", show_wait(better));
+    match predict_missed(plan) {
+        Some(missed) => {
+            let (left, total) = (missed.cells.len(), missed.total);
+            format!("{budget} leaves {left} of {total} cells without a result: {set}")
         }
+        None => format!(
+            "{budget} buys {}, too few to be sure: {set}",
+            forecast.split(';').next().unwrap_or_default()
+        ),
     }
+}
+
+/// Adds the findings of the doctor that can spoil results, and counts the others.
+fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
+    let all = scene.setup.findings().unwrap_or_default();
+    let mut notes = 0;
+    for finding in sort_by_severity(all) {
+        if finding.severity == Severity::Note {
+            notes += 1;
+            continue;
+        }
+        let (role, sign) = findings::severity(scene.look, finding.severity);
+        let text = pane::fit_words(&finding.message, room);
+        lines.extend(wrap_with_sign(scene, sign, role, &text, Role::Text, room));
+    }
+    let text = match (all.len(), notes) {
+        (0, _) => return,
+        (_, 0) => "d shows the remedies".into(),
+        (_, 1) => "d shows 1 note, and remedies".to_string(),
+        _ => format!("d shows {notes} notes, and remedies"),
+    };
+    lines.extend(wrap_with_sign(scene, "", Role::Dim, &text, Role::Dim, room));
 }
 
 /// Wraps a text behind a sign.
@@ -215,6 +254,10 @@ fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
         spans.push(Span::styled(text.to_string(), scene.style(Role::Dim)));
     };
     push(cells.to_string(), if cells == 1 { " cell" } else { " cells" });
+    if let Some(product) = describe_product(plan, scene.look.glyph(" × ", " x ")) {
+        push(String::new(), " = ");
+        push(product, "");
+    }
     match plan.trials {
         Some(n) => push(
             format!(" {} {n}", scene.look.glyph("×", "x")),
@@ -225,7 +268,7 @@ fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
                 (_, true) => " trials of the fastest",
             },
         ),
-        None => push(String::new(), ", in rounds until precise"),
+        None => push(String::new(), &format!("{}repeated until precise", scene.dot())),
     }
     let dot = scene.dot();
     let time = estimate(plan);
@@ -233,6 +276,28 @@ fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
     push(show_wait(time), dot);
     push(show_bytes(memory), " of memory");
     Line::from(spans)
+}
+
+/// Describes of what a plan has every combination: `3 backends × 4 block sizes`; `None` if it does
+/// not.
+fn describe_product(plan: &Plan, times: &str) -> Option<String> {
+    let count = |of: &dyn Fn(&Job) -> String| {
+        plan.cells.iter().map(of).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    let axes = [
+        (count(&|job| job.backend.to_string()), "backends"),
+        (count(&|job| job.block.to_string()), "block sizes"),
+        (count(&|job| job.cache.to_string()), "cache states"),
+        (count(&|job| job.threads.to_string()), "thread counts"),
+        (count(&|job| job.depth.to_string()), "queue depths"),
+    ];
+    let varied: Vec<(usize, &str)> = axes.into_iter().filter(|(count, _)| *count > 1).collect();
+    let product: usize = varied.iter().map(|(count, _)| count).product();
+    (varied.len() > 1 && product == plan.cells.len()).then(|| {
+        let parts: Vec<String> =
+            varied.iter().map(|(count, name)| format!("{count} {name}")).collect();
+        parts.join(times)
+    })
 }
 
 /// Describes what is read and written, and the space that leaves.

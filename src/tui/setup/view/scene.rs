@@ -36,11 +36,20 @@ impl<'a> Scene<'a> {
 
     /// Returns the signs for selected and not selected.
     pub fn checks(&self) -> [&'static str; 2] {
-        [self.look.glyph("✓", "x"), self.look.glyph("·", ".")]
+        [self.look.glyph("√", "*"), self.look.glyph("·", " ")]
     }
 
     pub fn dot(&self) -> &'static str {
         self.look.glyph(" · ", " - ")
+    }
+
+    /// Returns the line that shows or hides what is rarely needed.
+    pub fn fold_line(&self, hidden: usize, what: &str) -> Line<'static> {
+        let (sign, text) = match hidden {
+            0 => (self.look.glyph("▼", "v"), format!("fewer {what}")),
+            _ => (self.look.glyph("►", ">"), format!("{hidden} more {what}")),
+        };
+        Line::styled(format!(" {sign} {text}"), self.style(Role::Dim))
     }
 
     /// Draws the row under the cursor in one colour, so that it reads as a bar.

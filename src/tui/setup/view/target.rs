@@ -1,12 +1,14 @@
 //! The target pane: a file browser, and facts about the file under the cursor.
 
+use std::path::PathBuf;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use crate::host::TargetFacts;
-use crate::plan::target_name;
+use crate::plan::{TargetSpec, target_name};
 use crate::text::{Replacement, safe, show_path};
 use crate::tui::setup::browser::{Kind, Row};
 use crate::tui::setup::layout::Hit;
@@ -72,8 +74,10 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     }
     let list = parts.list;
     let first = first_visible(scene, list);
-    for (line, at) in (first..browser.rows.len()).take(usize::from(list.height)).enumerate() {
-        let text = row_line(scene, browser.rows[at], usize::from(list.width));
+    let visible = first..browser.rows.len().min(first + usize::from(list.height));
+    let columns = Columns::fit(scene, &browser.rows[visible.clone()], usize::from(list.width));
+    for (line, at) in visible.enumerate() {
+        let text = row_line(scene, browser.rows[at], &columns);
         if at == browser.cursor && scene.focused(Pane::Target) {
             scene.bar(text, line as u16, list, buf);
         } else {
@@ -105,34 +109,54 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     draw_facts(scene, parts.facts, buf);
 }
 
+/// Widths of the columns; the names get what the others leave.
+struct Columns {
+    name: usize,
+    size: usize,
+    note: usize,
+}
+
+impl Columns {
+    /// Columns below which there is no note.
+    const MIN_NOTED: usize = 34;
+
+    fn fit(scene: &Scene, rows: &[Row], width: usize) -> Columns {
+        let widths = rows.iter().map(|row| {
+            let (_, size, note, _) = describe_row(scene, *row);
+            (pane::width(&size), pane::width(&note))
+        });
+        let (size, note) =
+            widths.fold((0, 0), |(size, note), row| (size.max(row.0), note.max(row.1)));
+        let note = if width < Columns::MIN_NOTED { 0 } else { note };
+        let gaps = 3 + 1 + if note > 0 { 3 } else { 1 };
+        Columns { name: width.saturating_sub(size + note + gaps), size, note }
+    }
+}
+
 /// Returns the line of a row: mark, name, size and note.
-fn row_line(scene: &Scene, row: Row, width: usize) -> Line<'static> {
+fn row_line(scene: &Scene, row: Row, columns: &Columns) -> Line<'static> {
     let setup = scene.setup;
     let (name, size, note, mut role) = describe_row(scene, row);
     let target = setup.target_index(row);
     let mark = match target {
         Some(index) if !setup.others.is_empty() => target_name(index),
-        Some(_) => scene.look.glyph("▸", ">").into(),
+        Some(_) => scene.look.glyph("►", ">").into(),
         None => " ".into(),
     };
-    let has_note = width >= 38;
-    let room = width.saturating_sub(3 + 9 + if has_note { 12 } else { 1 });
     if target.is_some() {
         role = Role::Number;
     }
-    let name = if matches!(row, Row::Last) {
-        pane::fit_front(&name, room)
-    } else {
-        pane::fit(&name, room)
-    };
-    let gap = " ".repeat(room - pane::width(&name).min(room));
+    // The end of a name tells more than its front: names in one folder often begin alike.
+    let name = pane::fit_front(&name, columns.name);
+    let gap = " ".repeat(columns.name.saturating_sub(pane::width(&name)) + 1);
     let mut spans = vec![
         Span::styled(format!(" {mark} "), scene.style(Role::Focus)),
         Span::styled(name + &gap, scene.style(role)),
     ];
-    spans.extend(quantity_spans(scene, &format!("{size:>9}"), role == Role::Off));
-    if has_note {
-        spans.push(Span::styled(format!("  {note:<10}"), scene.style(Role::Dim)));
+    let size = format!("{size:>width$}", width = columns.size);
+    spans.extend(quantity_spans(scene, &size, role == Role::Off));
+    if columns.note > 0 {
+        spans.push(Span::styled(format!("  {note}"), scene.style(Role::Dim)));
     }
     Line::from(spans)
 }
@@ -223,6 +247,10 @@ fn short_note(facts: &TargetFacts) -> String {
 pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
     let browser = &scene.setup.browser;
     let Some(row) = browser.row() else { return Vec::new() };
+    if browser.objection().is_some() {
+        // What cannot be measured has no facts that matter; the reason is told instead.
+        return Vec::new();
+    }
     let facts = browser
         .path(row)
         .and_then(|path| browser.facts.get(path))
@@ -249,19 +277,31 @@ pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
             }
             shown.extend(facts.space.map(|space| ("free", show_bytes(space.available))));
         }
-        None => {
-            if matches!(row, Row::Scratch) {
-                shown.push(("contents", "random data, removed after the run".into()));
-            }
-            if !browser.file_system.fs.is_empty() {
-                shown.push(("on", browser.file_system.fs.clone()));
-            }
-            shown.extend(
-                browser.file_system.space.map(|space| ("free", show_bytes(space.available))),
-            );
-        }
+        None if matches!(row, Row::Scratch) => describe_scratch(scene, &mut shown),
+        // Of a folder or file that was not inspected nothing is known: it may be a mount.
+        None => {}
     }
     shown
+}
+
+/// Adds what is known of the scratch file: by its plan, or else by the folder.
+fn describe_scratch(scene: &Scene, shown: &mut Vec<(&'static str, String)>) {
+    let setup = scene.setup;
+    shown.push(("contents", "random data, removed after the run".into()));
+    let planned = setup.facts().filter(|_| setup.file.is_none());
+    if let (Some(TargetSpec::Scratch { dir, .. }), true) =
+        (setup.plan().map(|plan| &plan.target), planned.is_some())
+    {
+        let path: PathBuf = setup.browser.start.join(dir).components().collect();
+        shown.push(("in", show_path(&path)));
+    }
+    let listed = &setup.browser.file_system;
+    let fs = planned.map_or(&listed.fs, |facts| &facts.fs);
+    if !fs.is_empty() {
+        shown.push(("on", fs.clone()));
+    }
+    let space = planned.map_or(listed.space, |facts| facts.space);
+    shown.extend(space.map(|space| ("free", show_bytes(space.available))));
 }
 
 /// Draws the facts below the list, if there is room.
@@ -271,9 +311,18 @@ fn draw_facts(scene: &Scene, area: Rect, buf: &mut Buffer) {
     }
     let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
     pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);
+    let room = usize::from(area.width).saturating_sub(13);
+    if let Some(why) = scene.setup.browser.objection() {
+        for (row, part) in
+            pane::wrap(&why, usize::from(area.width).saturating_sub(4)).into_iter().enumerate()
+        {
+            let line = Line::styled(format!("  {part}"), scene.style(Role::Misleading));
+            pane::line(line, row as u16 + 1, area, buf);
+        }
+    }
     for (row, (name, value)) in facts_at_cursor(scene).into_iter().enumerate() {
-        let room = usize::from(area.width).saturating_sub(13);
-        let value = pane::fit(&value, room);
+        let value =
+            if name == "in" { pane::fit_front(&value, room) } else { pane::fit(&value, room) };
         let parts = vec![
             Span::styled(format!("  {name:<10} "), scene.style(Role::Dim)),
             Span::styled(value, scene.style(Role::Text)),

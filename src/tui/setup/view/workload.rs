@@ -2,19 +2,18 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use crate::plan::Setting;
 use crate::tui::setup::layout::Hit;
-use crate::tui::setup::rows::{self, Kind, Part, ROWS, TITLE_COLUMNS};
+use crate::tui::setup::rows::{self, Kind, Part, TITLE_COLUMNS};
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 
 fn first_visible(scene: &Scene, height: u16) -> usize {
-    pane::first_row(scene.setup.row, ROWS.len(), usize::from(height))
+    pane::first_row(scene.setup.row, scene.setup.workload_lines().len(), usize::from(height))
 }
 
 fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
@@ -37,7 +36,10 @@ fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
 
 pub fn hit(scene: &Scene, inner: Rect, row: usize, column: usize) -> Option<Hit> {
     let at = first_visible(scene, inner.height) + row;
-    let setting = ROWS.get(at)?;
+    let setting = match scene.setup.workload_lines().get(at)? {
+        rows::Line::Setting(setting) => *setting,
+        rows::Line::Fold(_) => return Some(Hit::Setting(at, None)),
+    };
     let mut left = *TITLE_COLUMNS;
     for part in parts(scene, setting, usize::from(inner.width)) {
         let end = left + pane::width(&part.text);
@@ -60,14 +62,22 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         buf,
     );
     let first = first_visible(scene, inner.height);
+    let lines = setup.workload_lines();
     for (line, (at, row)) in
-        ROWS.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
+        lines.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
     {
         let here = at == setup.row && scene.focused(Pane::Workload);
-        pane::line(row_line(scene, row, here, usize::from(inner.width)), line as u16, inner, buf);
+        let text = match row {
+            rows::Line::Setting(row) => row_line(scene, row, here, usize::from(inner.width)),
+            rows::Line::Fold(hidden) => scene.fold_line(*hidden, "settings"),
+        };
+        match row {
+            rows::Line::Fold(_) if here => scene.bar(text, line as u16, inner, buf),
+            _ => pane::line(text, line as u16, inner, buf),
+        }
     }
-    pane::scrollbar(scene.look, first, ROWS.len(), inner, buf);
-    let below = ROWS.len() as u16 + 1;
+    pane::scrollbar(scene.look, first, lines.len(), inner, buf);
+    let below = lines.len() as u16 + 1;
     if inner.height > below + 2 {
         draw_about(scene, Rect { y: inner.y + below, height: inner.height - below, ..inner }, buf);
     }
@@ -79,11 +89,18 @@ fn draw_about(scene: &Scene, area: Rect, buf: &mut Buffer) {
     pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);
     let preset = &scene.setup.preset;
     let columns = usize::from(area.width.saturating_sub(3));
-    let mut lines: Vec<(String, Role)> =
+    let mut lines: Vec<(String, Role)> = Vec::new();
+    // The words of the row under the cursor are explained before they are needed.
+    if let Some(row) = scene.setup.current_setting().filter(|_| scene.focused(Pane::Workload)) {
+        let text = format!("{}: {}", row.title, row.help());
+        lines.extend(pane::wrap(&text, columns).into_iter().map(|part| (part, Role::Text)));
+        lines.push((String::new(), Role::Dim));
+    }
+    lines.extend(
         pane::wrap(&format!("preset {}: {}", preset.id, preset.about), columns)
             .into_iter()
-            .map(|part| (part, Role::Text))
-            .collect();
+            .map(|part| (part, Role::Text)),
+    );
     lines.extend(pane::paragraphs(&preset.doc, columns).into_iter().map(|part| (part, Role::Dim)));
     for (row, (text, role)) in lines.into_iter().enumerate() {
         pane::line(Line::styled(format!("  {text}"), scene.style(role)), row as u16 + 1, area, buf);
@@ -120,10 +137,7 @@ fn part_spans(
         (None, true) => Role::Text,
         (None, false) => Role::Dim,
     };
-    let text = match scene.look.glyph("‹", "<") {
-        "<" => part.text.replace('‹', "<").replace('›', ">"),
-        _ => part.text.clone(),
-    };
+    let text = part.text.clone();
     let style = if marked { scene.style(Role::Selected) } else { scene.style(role) };
     if arrows && text.starts_with(' ') {
         let key = scene.style(Role::Focus);
@@ -134,21 +148,5 @@ fn part_spans(
             Span::styled(right, key),
         ];
     }
-    if part.on && text.len() > 2 && part.item.is_some() && !marked {
-        frame_item(scene, &text, style)
-    } else {
-        vec![Span::styled(text, style)]
-    }
-}
-
-/// Returns the chosen item with its brackets in the accent colour.
-fn frame_item(scene: &Scene, text: &str, style: Style) -> Vec<Span<'static>> {
-    let mut letters = text.chars();
-    let (first, last) = (letters.next().unwrap_or(' '), letters.next_back().unwrap_or(' '));
-    let key = scene.style(Role::Focus);
-    vec![
-        Span::styled(first.to_string(), key),
-        Span::styled(letters.collect::<String>(), style),
-        Span::styled(last.to_string(), key),
-    ]
+    vec![Span::styled(text, style)]
 }

@@ -91,6 +91,35 @@ fn nothing_is_drawn_when_nothing_changes() {
 }
 
 #[test]
+fn a_storm_of_motions_is_drawn_ten_times_a_second_and_only_over_a_chart() {
+    use crossterm::event::{KeyModifiers, MouseEvent, MouseEventKind};
+    let storm = |rows: std::ops::Range<u16>| {
+        let mut stage = Stage::new();
+        stage.tell(Msg::Opened(Ok(Box::new(testing::shown())))).keys("b");
+        let (_, notes, _) = run(&mut stage, async |keys, _tell| {
+            for at in 0..10_000u16 {
+                let (column, row) = (5 + at % 80, rows.start + at % rows.len() as u16);
+                let event = MouseEvent {
+                    kind: MouseEventKind::Moved,
+                    column,
+                    row,
+                    modifiers: KeyModifiers::NONE,
+                };
+                keys.send(Msg::Mouse(event)).unwrap();
+                if at % 10 == 0 {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            }
+            press(&keys, "q");
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        });
+        notes.draws
+    };
+    assert!((5..=14).contains(&storm(3..10)), "a second of it over the chart");
+    assert_eq!(storm(29..30), 1, "nothing depends on the pointer below it");
+}
+
+#[test]
 fn samples_are_counted_back_and_a_run_is_seen() {
     let mut stage = Stage::new();
     crate::tui::update::run::start(&mut stage.model, std::sync::Arc::new(testing::plan()));

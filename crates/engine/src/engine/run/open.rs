@@ -30,14 +30,11 @@ pub(super) fn open(
         "the file was being opened and inspected"
     });
     sink.event(Event::Progress(pace.progress(Phase::Fill, None, 0)));
-    let mut last_event = Instant::now();
-    let mut last_piece = Instant::now();
-    let mut filled = 0;
-    let mut slowest = Duration::ZERO;
+    let (mut last_event, mut last_piece) = (Instant::now(), Instant::now());
+    let (mut filled, mut slowest) = (0, Duration::ZERO);
     let pace = RefCell::new(pace);
     let stop = || control.stopping() || pace.borrow().is_over();
-    let enough = span::most_filling(plan);
-    let begin = Instant::now();
+    let (enough, begin) = (span::most_filling(plan), Instant::now());
     let targets = Targets::open(plan, &stop, &mut |bytes| {
         filled = bytes;
         slowest = slowest.max(last_piece.elapsed());
@@ -50,10 +47,7 @@ pub(super) fn open(
             sink.event(Event::Progress(pace.borrow().progress(Phase::Fill, None, 0)));
         }
         last_piece = Instant::now();
-        match enough.is_some_and(|most| begin.elapsed() > most) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        if begin.elapsed() > enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let mut targets = match targets {
         Err(EngineError::Stopped) if !control.stopping() => {

@@ -27,10 +27,11 @@ const PROBED: u64 = 64 << 20;
 const MAX_PROBING: Duration = Duration::from_millis(500);
 const PIECE: usize = 2 << 20;
 
-/// Returns how long a scratch file may be filled; `None` where its size was requested.
-pub(super) fn most_filling(plan: &Plan) -> Option<Duration> {
+/// Returns how long a scratch file may be filled; for ever where its size was requested.
+pub(super) fn most_filling(plan: &Plan) -> Duration {
     let ours = plan.targets().all(|target| matches!(target, TargetSpec::Scratch { .. }));
-    (plan.span_may_shrink && ours).then(|| plan.budget.mul_f64(FILLING_SHARE))
+    let fits = plan.span_may_shrink && ours;
+    if fits { plan.budget.mul_f64(FILLING_SHARE) } else { Duration::MAX }
 }
 
 /// What is measured, and how long it takes to read.
@@ -43,10 +44,11 @@ pub(super) struct Span {
 /// Chooses the span: a smaller one than that of `plan`, with a note, where the disk is too slow or a
 /// scratch file was not filled completely.
 pub(super) fn choose(plan: &Arc<Plan>, targets: &Targets, sink: &mut dyn Sink) -> Span {
-    let unchanged = Span { plan: Arc::clone(plan), reading: Duration::ZERO };
     if !plan.span_may_shrink {
-        return unchanged;
+        return Span { plan: Arc::clone(plan), reading: Duration::ZERO };
     }
+    let mut chosen = Plan::clone(plan);
+    chosen.span_may_shrink = false;
     let span = plan.cells.iter().map(|cell| cell.span).max().unwrap_or(0);
     let size = targets.iter().map(|target| target.facts.size).min().unwrap_or(span);
     let speed = targets.iter().filter_map(read_speed).reduce(f64::min);
@@ -56,19 +58,17 @@ pub(super) fn choose(plan: &Arc<Plan>, targets: &Targets, sink: &mut dyn Sink) -
     let seconds = speed.map_or(0.0, |speed| fits as f64 / speed * f64::from(count));
     let reading = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     if fits >= span {
-        return Span { reading, ..unchanged };
+        return Span { plan: Arc::new(chosen), reading };
     }
-    let mut smaller = Plan::clone(plan);
-    smaller.span_may_shrink = false;
-    smaller.cells.iter_mut().for_each(|cell| cell.span = cell.span.min(fits));
+    chosen.cells.iter_mut().for_each(|cell| cell.span = cell.span.min(fits));
     let filled = targets.iter().map(|target| target.facts.size).max().unwrap_or(size);
-    for target in std::iter::once(&mut smaller.target).chain(&mut smaller.others) {
+    for target in std::iter::once(&mut chosen.target).chain(&mut chosen.others) {
         if let TargetSpec::Scratch { size, .. } = target {
             *size = (*size).min(filled);
         }
     }
     sink.event(Event::Note { text: describe(span, fits, speed) });
-    Span { plan: Arc::new(smaller), reading }
+    Span { plan: Arc::new(chosen), reading }
 }
 
 /// Returns the largest power of two that a disk of `speed` bytes per second reads in its share of

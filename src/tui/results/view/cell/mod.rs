@@ -18,6 +18,7 @@ use super::frame;
 use crate::tui::results::data::Data;
 use crate::tui::results::layout;
 use crate::tui::results::state::{OpenCell, Results};
+use crate::tui::results::trial_series::TrialSeries;
 use crate::tui::theme::Look;
 use crate::tui::view::pane;
 
@@ -26,6 +27,16 @@ const TWO_COLUMNS_WIDTH: u16 = 112;
 
 /// Limit on trials above the chart over time.
 const MAX_TRIALS_ABOVE: usize = 20;
+
+/// Returns all sections in one column.
+fn stack_all<'a>(s: Scene<'a>, over_time: Option<&'a TrialSeries>, area: Rect) -> Stack<'a> {
+    let parts = brief_parts(s).into_iter().chain([
+        trials::sections(s, 7),
+        facts::processor(s),
+        trial_series::sections(s, over_time, 7),
+    ]);
+    Stack::new(area, parts)
+}
 
 fn stacks<'a>(
     look: &'a Look,
@@ -45,22 +56,16 @@ fn stacks<'a>(
     let scene = |area: Rect| Scene { look, data, index, result, width: usize::from(area.width) };
     if inner.width < TWO_COLUMNS_WIDTH {
         let area = column(0, inner.width);
-        let s = scene(area);
-        let parts = brief_parts(s).into_iter().chain([
-            trials::sections(s, 7),
-            facts::processor(s),
-            trial_series::sections(s, over_time, 7),
-        ]);
-        return vec![Stack::new(area, parts)];
+        return vec![stack_all(scene(area), over_time, area)];
     }
     let half = inner.width / 2;
     let (left, right) = (column(0, half), column(half, inner.width - half));
     let (l, r) = (scene(left), scene(right));
     let tall = if body.height >= 50 { 14 } else { 9 };
-    // Below the trials, unless these are so many that it would be far down.
-    let few = result.trials.len() <= MAX_TRIALS_ABOVE;
-    // With one trial, there is no chart of trials.
-    let single = result.trials.len() < 2;
+    // Below the trials, unless these are so many that it would be far down; with one trial, there is
+    // no chart of trials.
+    let count = result.trials.len();
+    let (few, single) = (count <= MAX_TRIALS_ABOVE, count < 2);
     let processor = |s, here| if here { facts::processor(s) } else { Vec::new() };
     let course =
         |s, here| if here { trial_series::sections(s, over_time, tall) } else { Vec::new() };

@@ -58,6 +58,16 @@ pub static TRUST: &[Example] = &[
         "short-trial",
         Misleading,
         cold,
+        |c| {
+            c.spread.half_width = Some(0.1);
+            c.each(|t| t.nanos = 4_000_000)
+        },
+        |c| c.each(|t| t.nanos = 4_000_000),
+    ),
+    example(
+        "short-trial",
+        Note,
+        cold,
         |c| c.each(|t| t.nanos = 4_000_000),
         |c| c.trial(0).nanos = 4_000_000,
     ),

@@ -106,8 +106,10 @@ fn check_short_trial(evidence: &CellEvidence) -> Option<Warning> {
     if median >= MIN_TRIAL_NANOS as f64 {
         return None;
     }
+    // Trials that agree were not interrupted.
+    let agree = evidence.spread.half_width.is_some_and(|half| half <= MAX_HALF_WIDTH);
     SHORT_TRIAL.warn(
-        Severity::Misleading,
+        if agree { Severity::Note } else { Severity::Misleading },
         format!(
             "a trial took {}, so one interruption by the scheduler dominates it",
             show_nanos(median)

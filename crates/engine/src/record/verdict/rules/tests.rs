@@ -2,8 +2,8 @@ use super::RULES;
 use super::examples::{CACHE, Example, TARGET, WORK};
 use super::examples_ceiling::CEILING;
 use super::examples_trust::TRUST;
-use crate::record::LinkCeiling;
 use crate::record::verdict::testing::*;
+use crate::record::{LinkCeiling, Severity};
 
 fn examples() -> impl Iterator<Item = &'static Example> {
     [CACHE, TARGET, WORK, TRUST, CEILING].into_iter().flatten()
@@ -124,6 +124,21 @@ fn remedies_name_existing_options_only() {
             }
         }
     }
+}
+
+#[test]
+fn what_others_do_to_a_single_trial_is_a_note_without_a_count() {
+    let mut case = cold();
+    case.trials.truncate(1);
+    case.spread.half_width = None;
+    case.each(|t| t.evidence.disk_read_bytes = Some(SPAN + SPAN / 10));
+    let found = case.warnings().into_iter().find(|w| w.id == "disturbed").unwrap();
+    assert_eq!(found.severity, Severity::Note);
+    assert!(found.message.ends_with("on the same disk"), "{}", found.message);
+    // As much again as the trial read moves any figure.
+    case.each(|t| t.evidence.disk_read_bytes = Some(2 * SPAN));
+    let found = case.warnings().into_iter().find(|w| w.id == "disturbed").unwrap();
+    assert_eq!(found.severity, Severity::Misleading);
 }
 
 #[test]

@@ -1,16 +1,17 @@
 //! The warnings of a session by kind: which cells have them, what they say, and what helps.
 
-use crate::analysis::{CellResult, brief_words, kind_words};
+use super::spoken;
+use crate::analysis::{brief_words, kind_words};
 use crate::record::{Severity, Warning};
-use crate::tui::spoken;
 
 /// A kind of warning with the cells that have it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WarningGroup {
     /// The most severe one.
     pub example: Warning,
-    /// Results that have it, of all.
+    /// Cells that have it, those of them whose figure it devalues, and all.
     pub count: usize,
+    pub faults: usize,
     pub all: usize,
     /// What they have in common, in a few words.
     pub words: String,
@@ -28,15 +29,20 @@ pub enum Remedy {
 }
 
 impl WarningGroup {
-    /// Returns whether every result has it.
+    /// Returns whether every cell has it.
     pub fn is_everywhere(&self) -> bool {
         self.count == self.all && self.all > 1
     }
 
+    /// Returns whether it devalues the figure of every cell.
+    pub fn is_fault_everywhere(&self) -> bool {
+        self.faults == self.all && self.all > 1
+    }
+
     /// Returns `all: the host took CPU time`, `3: others used the disk`.
     pub fn summary(&self) -> String {
-        match self.count {
-            _ if self.is_everywhere() => format!("all: {}", self.words),
+        match self.faults {
+            _ if self.is_fault_everywhere() => format!("all: {}", self.words),
             1 => self.words.clone(),
             count => format!("{count}: {}", self.words),
         }
@@ -51,15 +57,21 @@ impl WarningGroup {
     }
 }
 
-/// Returns the kinds of warnings of these results, the most severe and frequent first. That a cell
-/// is unfinished comes last: it is no fault.
-pub fn group(results: &[CellResult], refinable: bool) -> Vec<WarningGroup> {
+/// Returns the kinds of warnings of cells, the most severe and frequent first, of so many. That a
+/// cell is unfinished comes last: it is no fault.
+pub fn group<'a>(
+    cells: impl Iterator<Item = &'a [Warning]>,
+    all: usize,
+    refinable: bool,
+) -> Vec<WarningGroup> {
     let mut groups: Vec<WarningGroup> = Vec::new();
-    for warning in results.iter().flat_map(|result| &result.warnings) {
+    for warning in cells.flatten() {
         let words = brief_words(warning);
+        let fault = usize::from(warning.severity > Severity::Note);
         match groups.iter_mut().find(|group| group.example.id == warning.id) {
             Some(group) => {
                 group.count += 1;
+                group.faults += fault;
                 if group.words != words {
                     group.words = kind_words(&warning.id).into();
                 }
@@ -70,15 +82,17 @@ pub fn group(results: &[CellResult], refinable: bool) -> Vec<WarningGroup> {
             None => groups.push(WarningGroup {
                 example: warning.clone(),
                 count: 1,
-                all: results.len(),
+                faults: fault,
+                all,
                 words,
                 refinable,
             }),
         }
     }
-    fn rank(group: &WarningGroup) -> (bool, Severity, usize) {
-        (group.example.id != "few", group.example.severity, group.count)
+    fn rank(group: &WarningGroup) -> (bool, Severity, usize, usize) {
+        let WarningGroup { example, faults, count, .. } = group;
+        (example.id != "few", example.severity, *faults, *count)
     }
-    groups.sort_by(|a, b| rank(b).cmp(&rank(a)));
+    groups.sort_by_key(|group| std::cmp::Reverse(rank(group)));
     groups
 }

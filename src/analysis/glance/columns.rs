@@ -1,0 +1,272 @@
+//! The largest figures: a column per kind of access, a row per backend, the best cell of each.
+
+use super::model::GlanceFigure;
+use crate::analysis::CellResult;
+use crate::analysis::answer::{Point, find_best};
+use crate::engine::moves_data;
+use crate::plan::{Axis, Cache, Job, Op, Sync};
+use crate::session::Session;
+
+/// Bytes count as one source's where at least this share of them came from it.
+const MAIN: f64 = 0.9;
+
+/// One kind of access, such as reads from the device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GlanceColumn {
+    pub access: Access,
+    /// `from the device`, `from memory`, `cold`; empty if nothing is known.
+    pub place: String,
+    pub cache: Cache,
+    /// Bytes per second; else operations per second.
+    pub bytes: bool,
+    /// A bar for each row of the glance; `None` if it was not measured.
+    pub bars: Vec<Option<GlanceBar>>,
+    /// The row with the highest figure.
+    pub best: usize,
+}
+
+/// A row: a backend, with what else distinguishes it from the others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GlanceRow {
+    /// `read`, `uring queue depth 32`, `read on B`.
+    pub name: String,
+    /// The id of the backend with its options: its colour and marker.
+    pub backend: String,
+}
+
+/// The best cell of a row and column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GlanceBar {
+    /// An index into the results.
+    pub result: usize,
+    pub figure: GlanceFigure,
+    /// What the name of the row leaves out: `256 KiB`, `4 KiB, random, 4 threads`.
+    pub at: String,
+    /// A warning says that it is wrong.
+    pub wrong: bool,
+    /// Its interval overlaps that of the best row.
+    pub no_difference: bool,
+}
+
+/// The kinds of access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Read(Cache),
+    ToDevice,
+    ToMemory,
+    Mix,
+    Calls,
+}
+
+impl Access {
+    fn of(job: &Job) -> Access {
+        match job.op {
+            _ if job.mix.is_some() => Access::Mix,
+            _ if !moves_data(job) => Access::Calls,
+            Op::Write if job.direct || job.sync != Sync::None => Access::ToDevice,
+            Op::Write => Access::ToMemory,
+            _ => Access::Read(job.cache),
+        }
+    }
+
+    pub fn is_read(self) -> bool {
+        matches!(self, Access::Read(_))
+    }
+
+    pub fn is_write(self) -> bool {
+        matches!(self, Access::ToDevice | Access::ToMemory)
+    }
+
+    /// Returns what was done: `read`, `written`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Access::Read(_) => Op::Read.name(),
+            Access::ToDevice | Access::ToMemory => "written",
+            Access::Mix => "reads and writes",
+            Access::Calls => "calls",
+        }
+    }
+}
+
+impl GlanceColumn {
+    pub fn best_bar(&self) -> Option<&GlanceBar> {
+        self.bars.get(self.best)?.as_ref()
+    }
+
+    /// Returns the title: `read from the device`.
+    pub fn title(&self) -> String {
+        format!("{} {}", self.access.name(), self.place).trim_end().into()
+    }
+
+    /// Returns whether it has the results of a job.
+    pub(super) fn holds(&self, job: &Job) -> bool {
+        self.access == Access::of(job)
+    }
+}
+
+/// Cells of one row and column, with their indexes among the results.
+type Cells<'a> = Vec<(usize, Point<'a>)>;
+
+/// Returns the columns and the rows that they share.
+pub fn columns(session: &Session, results: &[CellResult]) -> (Vec<GlanceColumn>, Vec<GlanceRow>) {
+    let names = Names::new(results);
+    let mut rows: Vec<(Job, GlanceRow)> = Vec::new();
+    let mut groups: Vec<(Access, Vec<Cells>)> = Vec::new();
+    for (index, result) in results.iter().enumerate() {
+        let access = Access::of(&result.cell);
+        let point =
+            if access == Access::Calls { Point::calls(result) } else { Point::bytes(result) };
+        let Some(point) = point else { continue };
+        let key = names.key(&result.cell);
+        let row = rows.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+            let (name, backend) = (names.name(&result.cell), result.cell.backend.to_string());
+            rows.push((key, GlanceRow { name, backend }));
+            rows.len() - 1
+        });
+        let at = groups.iter().position(|(known, _)| *known == access).unwrap_or_else(|| {
+            groups.push((access, Vec::new()));
+            groups.len() - 1
+        });
+        let cells = &mut groups[at].1;
+        cells.resize(cells.len().max(row + 1), Vec::new());
+        cells[row].push((index, point));
+    }
+    let column =
+        |(access, cells): (Access, Vec<Cells>)| column(session, &names, access, cells, rows.len());
+    let mut columns: Vec<GlanceColumn> = groups.into_iter().filter_map(column).collect();
+    columns.sort_by_key(order);
+    distinguish(&mut columns);
+    (columns, rows.into_iter().map(|(_, row)| row).collect())
+}
+
+/// Returns the place of a column: reads from the device, then from memory, other reads, writes.
+fn order(column: &GlanceColumn) -> usize {
+    match (column.access, column.place.as_str()) {
+        (Access::Read(_), "from the device") => 0,
+        (Access::Read(_), "from memory") => 1,
+        (Access::Read(Cache::Cold), _) => 0,
+        (Access::Read(Cache::Warm), _) => 1,
+        (Access::Read(Cache::AsIs), _) => 2,
+        (Access::ToDevice, _) => 3,
+        (Access::ToMemory, _) => 4,
+        (Access::Mix | Access::Calls, _) => 5,
+    }
+}
+
+/// Names the state of the cache where two columns have one title, as with direct I/O.
+fn distinguish(columns: &mut [GlanceColumn]) {
+    let titles: Vec<String> = columns.iter().map(GlanceColumn::title).collect();
+    for (at, column) in columns.iter_mut().enumerate() {
+        let twice = titles.iter().enumerate().any(|(own, title)| own != at && *title == titles[at]);
+        if twice && column.access.is_read() {
+            column.place = format!("{}, {}", column.place, column.cache);
+        }
+    }
+}
+
+fn column(
+    session: &Session,
+    names: &Names,
+    access: Access,
+    cells: Vec<Cells>,
+    rows: usize,
+) -> Option<GlanceColumn> {
+    let mut bars: Vec<Option<(GlanceBar, Point)>> =
+        cells.iter().map(|cells| bar(session, names, cells)).collect();
+    bars.resize_with(rows, || None);
+    let rank = |(bar, point): &(GlanceBar, Point)| (!bar.wrong, point.rate.median);
+    let best = (0..bars.len())
+        .filter_map(|row| Some((row, rank(bars[row].as_ref()?))))
+        .reduce(|a, b| if b.1 > a.1 { b } else { a })?
+        .0;
+    let top = bars[best].as_ref()?.1;
+    for (bar, point) in bars.iter_mut().flatten() {
+        bar.no_difference = top.overlaps(point);
+    }
+    let cache = top.result.cell.cache;
+    let place = describe_place(access, top.result);
+    let bars = bars.into_iter().map(|bar| bar.map(|(bar, _)| bar)).collect();
+    Some(GlanceColumn { access, place, cache, bytes: access != Access::Calls, bars, best })
+}
+
+/// Returns from or to where, as far as the best cell shows it.
+fn describe_place(access: Access, best: &CellResult) -> String {
+    let place = match (access, best.source) {
+        (Access::Read(_), Some(source)) if source.device >= MAIN => "from the device",
+        (Access::Read(_), Some(source)) if source.page_cache >= MAIN => "from memory",
+        (Access::Read(Cache::AsIs), _) => "",
+        (Access::Read(cache), _) => return cache.to_string(),
+        (Access::ToDevice, _) => "to the device",
+        (Access::ToMemory, _) => "to memory",
+        (Access::Mix | Access::Calls, _) => "",
+    };
+    place.into()
+}
+
+/// Returns the bar of the best of these cells.
+fn bar<'a>(
+    session: &Session,
+    names: &Names,
+    cells: &[(usize, Point<'a>)],
+) -> Option<(GlanceBar, Point<'a>)> {
+    let points: Vec<Point> = cells.iter().map(|(_, point)| *point).collect();
+    let best = find_best(&points)?;
+    let (index, point) = cells.iter().find(|(_, point)| point.result.cell == best.cell)?;
+    let figure = GlanceFigure {
+        summary: *point.rate,
+        trials: best.trials,
+        reported: session.reference.is_some(),
+    };
+    let bar = GlanceBar {
+        result: *index,
+        figure,
+        at: names.rest(&best.cell),
+        wrong: best.wrong.is_some(),
+        no_difference: false,
+    };
+    Some((bar, *point))
+}
+
+/// What names rows, and what is left for their bars.
+struct Names {
+    /// The axes of a name behind the backend.
+    own: Vec<Axis>,
+}
+
+/// Axes that tell columns apart, or cells of one row.
+const OTHERS: [Axis; 7] =
+    [Axis::Backend, Axis::Block, Axis::Cache, Axis::Op, Axis::Mix, Axis::Sync, Axis::Count];
+
+impl Names {
+    fn new(results: &[CellResult]) -> Names {
+        let jobs = || results.iter().map(|result| &result.cell);
+        let along = Axis::best(jobs());
+        let own = Axis::ALL
+            .into_iter()
+            .filter(|axis| !OTHERS.contains(axis) && Some(*axis) != along && axis.differs(jobs()));
+        Names { own: own.collect() }
+    }
+
+    /// Returns the job with nothing but what distinguishes rows.
+    fn key(&self, job: &Job) -> Job {
+        let others =
+            Axis::ALL.into_iter().filter(|axis| *axis != Axis::Backend && !self.own.contains(axis));
+        others.fold(job.clone(), |job, axis| axis.without(&job))
+    }
+
+    fn name(&self, job: &Job) -> String {
+        let phrases = self.own.iter().filter_map(|axis| axis.phrase_among(job, true));
+        std::iter::once(job.backend.to_string()).chain(phrases).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns what a name leaves out: block size, pattern, threads.
+    fn rest(&self, job: &Job) -> String {
+        let block = moves_data(job).then_some(Axis::Block).into_iter();
+        let others = Axis::ALL.into_iter().filter(|axis| {
+            ![Axis::Backend, Axis::Block, Axis::Cache, Axis::Op].contains(axis)
+                && !self.own.contains(axis)
+        });
+        let axes = block.chain(others);
+        axes.filter_map(|axis| axis.phrase_among(job, false)).collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,215 @@
+//! The answer in short sentences: which backend is the fastest, what a cold cache costs, which
+//! block size is enough.
+
+use super::columns::{GlanceBar, GlanceColumn, GlanceRow};
+use super::workloads::{Workload, WorkloadFigure};
+use crate::analysis::CellResult;
+use crate::analysis::answer::{Answer, Knee, times};
+use crate::analysis::compare::{TOLERANCE, describe_variants};
+use crate::experiment::{CALLS, MEASURE};
+use crate::plan::Axis;
+use crate::session::Session;
+use crate::stats::Ratio;
+use crate::units;
+
+/// Rows that are named; more are counted.
+const MAX_NAMED: usize = 3;
+/// Columns that are described: those that every screen shows.
+const COLUMNS: usize = 2;
+
+/// What the sentences are about.
+pub struct Shown<'a> {
+    pub columns: &'a [GlanceColumn],
+    pub rows: &'a [GlanceRow],
+    pub workloads: &'a [Workload],
+}
+
+/// Returns the sentences, the most important first; the whole answer where it has another question.
+pub fn facts(
+    session: &Session,
+    results: &[CellResult],
+    &Shown { columns, rows, workloads }: &Shown,
+    answer: &Answer,
+) -> Vec<String> {
+    if !answer.picked.is_empty() {
+        return answer.picked.iter().map(|picked| picked.text.clone()).collect();
+    }
+    if matches!(session.plan.experiment.as_str(), MEASURE | CALLS) {
+        return vec![answer.text.clone()];
+    }
+    let mut facts: Vec<String> = describe_variants(session).into_iter().collect();
+    if workloads.is_empty() {
+        let shown = || columns.iter().take(COLUMNS);
+        facts.extend(shown().filter_map(|column| describe_best(column, rows)));
+        facts.extend(describe_cold(answer));
+        facts.extend(
+            shown().rev().filter_map(|column| describe_size(results, column, rows, &answer.knees)),
+        );
+    } else {
+        facts.extend(describe_extremes(workloads));
+        facts.extend(describe_leaders(workloads));
+    }
+    if facts.is_empty() && !answer.text.is_empty() {
+        facts.push(answer.text.clone());
+    }
+    facts
+}
+
+/// Returns `from memory`, or what else tells a column from the others.
+fn place(column: &GlanceColumn) -> String {
+    if column.place.is_empty() { column.access.name().into() } else { column.place.clone() }
+}
+
+/// Returns `mmap is fastest from memory: 1.3x as fast as uring`.
+fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
+    let place = place(column);
+    let top = column.best_bar()?;
+    let name = |row: usize| rows.get(row).map_or("", |row| row.name.as_str());
+    let mut others: Vec<(usize, &GlanceBar)> = column
+        .bars
+        .iter()
+        .enumerate()
+        .filter(|(row, _)| *row != column.best)
+        .filter_map(|(row, bar)| Some((row, bar.as_ref().filter(|bar| !bar.wrong)?)))
+        .collect();
+    others.sort_by(|a, b| b.1.figure.summary.median.total_cmp(&a.1.figure.summary.median));
+    let ratio = |bar: &GlanceBar| Ratio::from_summaries(&top.figure.summary, &bar.figure.summary);
+    let (second, next) = others.first()?;
+    if others.iter().any(|(_, bar)| ratio(bar).and_then(|ratio| ratio.verdict()).is_none()) {
+        return Some(format!("{place}: {} is ahead so far, not yet certain", name(column.best)));
+    }
+    let equal: Vec<&(usize, &GlanceBar)> = others
+        .iter()
+        .filter(|(_, bar)| {
+            ratio(bar).is_none_or(|ratio| {
+                ratio.is_alike(TOLERANCE) || ratio.verdict() == Some(std::cmp::Ordering::Equal)
+            })
+        })
+        .collect();
+    if equal.is_empty() {
+        let by = times(ratio(next)?.ratio);
+        let (best, second) = (name(column.best), name(*second));
+        return Some(format!("{place}: {best} is fastest, {by} as fast as {second}"));
+    }
+    let alike = equal.iter().all(|(_, bar)| ratio(bar).is_some_and(|r| r.is_alike(TOLERANCE)));
+    let names: Vec<&str> =
+        std::iter::once(name(column.best)).chain(equal.iter().map(|(row, _)| name(*row))).collect();
+    let names = join_names(&names);
+    Some(match alike {
+        true => format!("{place}: no difference between {names}"),
+        false => format!("{place}: these trials cannot distinguish {names}"),
+    })
+}
+
+/// Returns `read and mmap`, `read, mmap and 4 more`.
+fn join_names(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).into(),
+        [head @ .., last] if names.len() <= MAX_NAMED => format!("{} and {last}", head.join(", ")),
+        _ => {
+            let named = &names[..MAX_NAMED - 1];
+            format!("{} and {} more", named.join(", "), names.len() - named.len())
+        }
+    }
+}
+
+/// Returns `warm is 9.5x as fast as cold`.
+fn describe_cold(answer: &Answer) -> Option<String> {
+    let cost = answer.cold_cost.as_ref()?;
+    let (fast, slow, ratio) = match cost.ratio < 1.0 {
+        true => ("cold", "warm", 1.0 / cost.ratio),
+        false => ("warm", "cold", cost.ratio),
+    };
+    Some(match (cost.low, cost.high) {
+        (Some(low), Some(high)) if low <= 1.0 && high >= 1.0 => {
+            let ratio = Ratio { ratio: cost.ratio, low: cost.low, high: cost.high };
+            match ratio.is_alike(TOLERANCE) {
+                true => "no difference between cold and warm".into(),
+                false => "these trials cannot distinguish cold from warm".into(),
+            }
+        }
+        (Some(_), Some(_)) => format!("{fast} is {} as fast as {slow}", times(ratio)),
+        _ => format!("{fast} was {} as fast as {slow} in these few trials", times(ratio)),
+    })
+}
+
+/// Returns `from memory: 64 KiB is enough for mmap, larger blocks gain less than 5 %`, for the curve
+/// of the best cell.
+fn describe_size(
+    results: &[CellResult],
+    column: &GlanceColumn,
+    rows: &[GlanceRow],
+    knees: &[Knee],
+) -> Option<String> {
+    let best = &results.get(column.best_bar()?.result)?.cell;
+    let is_own = |knee: &&Knee| knee.axis.without(&knee.cell) == knee.axis.without(best);
+    let knee = knees.iter().find(is_own).filter(|knee| knee.smallest != knee.largest)?;
+    let (place, show) = (place(column), |value: u64| knee.axis.show(value));
+    let name = rows.get(column.best).map_or("", |row| row.name.as_str());
+    let more = if knee.axis == Axis::Block { "larger blocks gain" } else { "more gains" };
+    if knee.rising {
+        let word = if knee.larger_skipped.is_some() { "measured" } else { "tried" };
+        Some(format!("{place}: {name} still gains at {}, the largest {word}", show(knee.largest)))
+    } else {
+        let at = show(knee.at);
+        let sized = || format!("{place}: {at} is enough for {name}, {more} less than 5 %");
+        knee.holds.then(sized)
+    }
+}
+
+/// Returns `one at a time, a read takes 80 µs and a write 280 µs; 62 k reads/s at most`.
+fn describe_extremes(workloads: &[Workload]) -> Option<String> {
+    let random = || workloads.iter().filter(|row| row.random);
+    let single = random().find(|row| row.load == "Q1T1");
+    let time = |figure: Option<&WorkloadFigure>| figure?.p50.map(units::show_nanos);
+    let read = single.and_then(|row| time(row.read.as_ref()));
+    let write = single.and_then(|row| time(row.write.as_ref()));
+    let alone = match (read, write) {
+        (Some(read), Some(write)) => Some(format!("a read takes {read} and a write {write}")),
+        (Some(read), None) => Some(format!("a read takes {read}")),
+        (None, Some(write)) => Some(format!("a write takes {write}")),
+        (None, None) => None,
+    };
+    let most = |of: fn(&Workload) -> Option<&WorkloadFigure>, word: &str| {
+        let rates = random().filter_map(|row| of(row)?.operations);
+        let most = rates.reduce(f64::max)?;
+        Some(format!("{} random {word}/s", units::show_count(most)))
+    };
+    let most: Vec<String> =
+        [most(|row| row.read.as_ref(), "reads"), most(|row| row.write.as_ref(), "writes")]
+            .into_iter()
+            .flatten()
+            .collect();
+    let most = (!most.is_empty()).then(|| format!("at most {}", most.join(" and ")));
+    let alone = alone.map(|said| format!("one at a time, {said}"));
+    let said: Vec<String> = alone.into_iter().chain(most).collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// Returns how many rows each backend leads, if there are several backends.
+fn describe_leaders(workloads: &[Workload]) -> Option<String> {
+    let figures: Vec<&WorkloadFigure> = workloads.iter().flat_map(Workload::figures).collect();
+    let mut backends: Vec<(&str, usize)> = Vec::new();
+    for figure in figures.iter().filter(|figure| figure.leads == Some(true)) {
+        match backends.iter_mut().find(|(id, _)| *id == figure.backend) {
+            Some((_, count)) => *count += 1,
+            None => backends.push((&figure.backend, 1)),
+        }
+    }
+    let all = figures.len();
+    let open = figures.iter().filter(|figure| figure.leads == Some(false)).count();
+    let few = figures.iter().filter(|figure| figure.leads.is_none()).count();
+    if all == 0 || few == all {
+        return None;
+    }
+    let mut said: Vec<String> =
+        backends.iter().map(|(id, count)| format!("{id} is faster in {count} of {all}")).collect();
+    if open > 0 {
+        said.push(match open == all {
+            true => "these trials show no difference between the backends".into(),
+            false => format!("no difference shown in {open}"),
+        });
+    }
+    Some(said.join(", "))
+}

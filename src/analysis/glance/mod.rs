@@ -1,0 +1,88 @@
+//! A session at a glance: the few figures that it comes down to, where the bytes came from, and
+//! whether the figures can be trusted. The screen, the copied text and the card show this.
+
+mod columns;
+mod conditions;
+mod facts;
+mod model;
+mod origin;
+#[cfg(test)]
+mod tests;
+mod trust;
+mod workloads;
+
+pub use columns::{Access, GlanceBar, GlanceColumn, GlanceRow};
+pub use conditions::Conditions;
+pub use model::{GlanceFigure, Grade, Statement};
+pub use workloads::{Workload, WorkloadFigure};
+
+use crate::analysis::{Answer, CellResult, ProbeResult};
+use crate::session::Session;
+
+/// What a session comes down to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Glance {
+    pub conditions: Conditions,
+    /// The largest figures, those of the device first; empty if only probes were measured.
+    pub columns: Vec<GlanceColumn>,
+    /// The rows that the bars of all columns share, in the order of the plan.
+    pub rows: Vec<GlanceRow>,
+    /// The rows that storage benchmarks print, if that is what was measured: then they are shown
+    /// in place of the columns.
+    pub workloads: Vec<Workload>,
+    /// Label, figure and interval of each probe, if no cell of a file was measured.
+    pub probes: Vec<(String, String, String)>,
+    /// The answer in short sentences, the most important first.
+    pub facts: Vec<String>,
+    pub origin: Statement,
+    pub trust: Statement,
+}
+
+/// Returns what a session comes down to. `results`, `probes` and `answer` are those of the session.
+pub fn glance(
+    session: &Session,
+    results: &[CellResult],
+    probes: &[ProbeResult],
+    answer: &Answer,
+) -> Glance {
+    let (columns, rows) = columns::columns(session, results);
+    let workloads = workloads::workloads(session, results);
+    let bars = || columns.iter().flat_map(|column| column.bars.iter().flatten());
+    let indexes: Vec<usize> = match workloads.is_empty() {
+        true => bars().map(|bar| bar.result).collect(),
+        false => workloads.iter().flat_map(Workload::results).collect(),
+    };
+    let shown: Vec<&CellResult> =
+        indexes.into_iter().filter_map(|index| results.get(index)).collect();
+    let facts = match results.is_empty() && !answer.text.is_empty() {
+        true => vec![answer.text.clone()],
+        false => facts::facts(
+            session,
+            results,
+            &facts::Shown { columns: &columns, rows: &rows, workloads: &workloads },
+            answer,
+        ),
+    };
+    Glance {
+        conditions: Conditions::of(session),
+        facts,
+        origin: origin::origin(session, results, &columns),
+        trust: trust::trust(session, &shown, probes),
+        probes: if results.is_empty() { describe_probes(probes) } else { Vec::new() },
+        columns,
+        rows,
+        workloads,
+    }
+}
+
+/// Returns label, figure and interval of each measured probe.
+fn describe_probes(probes: &[ProbeResult]) -> Vec<(String, String, String)> {
+    let describe = |probe: &ProbeResult| {
+        let summary = probe.value?.summary;
+        let trials = probe.counted_trials().len();
+        let figure = GlanceFigure { summary, trials, reported: false };
+        let shown = probe.unit?.show(summary.median);
+        Some((probe.cell.label(), shown, figure.describe_interval()))
+    };
+    probes.iter().filter_map(describe).collect()
+}

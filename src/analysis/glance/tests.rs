@@ -1,0 +1,188 @@
+use super::*;
+use crate::analysis::answer::testing::{at, cell};
+use crate::analysis::{answer_with, list_skipped, results};
+use crate::plan::{Cache, Job, Op, Pattern, Sync};
+use crate::session::testing::{self as sessions, job};
+
+/// The glance of results that no session has.
+fn of(cells: &[CellResult]) -> Glance {
+    let mut session = sessions::session(0);
+    session.plan.cells = cells.iter().map(|result| result.cell.clone()).collect();
+    glance(&session, cells, &[], &crate::analysis::answer(cells))
+}
+
+fn titles(glance: &Glance) -> Vec<String> {
+    glance.columns.iter().map(GlanceColumn::title).collect()
+}
+
+#[test]
+fn cold_and_warm_reads_are_two_columns_with_a_bar_for_each_backend() {
+    let mut cells = Vec::new();
+    for (backend, cold, warm) in [("read", 1.0, 8.0), ("mmap", 1.5, 12.0)] {
+        for (block, factor) in [(4096, 0.5), (65536, 1.0), (1 << 20, 1.001)] {
+            cells.push(at(backend, block, Cache::Warm, warm * factor));
+            cells.push(at(backend, block, Cache::Cold, cold * factor));
+        }
+    }
+    let glance = of(&cells);
+    assert_eq!(titles(&glance), ["read from the device", "read from memory"]);
+    let names: Vec<&str> = glance.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["read", "mmap"]);
+    let memory = &glance.columns[1];
+    let best = memory.best_bar().unwrap();
+    assert_eq!((memory.best, best.at.as_str()), (1, "1 MiB"));
+    assert_eq!(best.figure.describe_interval(), "±<1 %");
+    assert_eq!(
+        glance.facts,
+        [
+            "from the device: mmap is fastest, 1.5x as fast as read",
+            "from memory: mmap is fastest, 1.5x as fast as read",
+            "warm is 8.0x as fast as cold",
+            "from memory: 64 KiB is enough for mmap, larger blocks gain less than 5 %",
+            "from the device: 64 KiB is enough for mmap, larger blocks gain less than 5 %",
+        ]
+    );
+    let text = "every byte accounted for: device 100 %, page cache 100 %";
+    assert_eq!(glance.origin, Statement { grade: Grade::Good, text: text.into() });
+    assert_eq!(glance.trust.text, "7 trials of each, every interval within ±1 %");
+    assert_eq!(glance.trust.grade, Grade::Good);
+}
+
+#[test]
+fn the_proof_is_claimed_only_if_it_holds() {
+    let mut cells = [at("read", 4096, Cache::Cold, 1.0), at("read", 4096, Cache::Warm, 8.0)];
+    let source = cells[0].source.as_mut().unwrap();
+    (source.device, source.page_cache) = (0.6, 0.4);
+    let origin = of(&cells).origin;
+    let text = "every byte accounted for: cold: device 60 %, page cache 40 %, page cache 100 %";
+    assert_eq!((origin.grade, origin.text.as_str()), (Grade::Misleading, text));
+    let source = cells[0].source.as_mut().unwrap();
+    (source.page_cache, source.unknown) = (0.0, 0.4);
+    let origin = of(&cells).origin;
+    assert!(origin.text.starts_with("the bytes: cold: device 60 %, unknown 40 %"), "{origin:?}");
+    cells[0].source = None;
+    assert_eq!(of(&cells).origin.text, "every byte accounted for: page cache 100 %");
+    cells[1].source = None;
+    assert_eq!(of(&cells).origin.text, "where the bytes came from is not known");
+}
+
+#[test]
+fn few_trials_rank_nothing() {
+    let cells: Vec<CellResult> = [("read", 8.0), ("mmap", 12.0)]
+        .map(|(backend, gib)| cell(job(backend, 4096, Cache::Warm), gib, 0.01, 2))
+        .into();
+    let glance = of(&cells);
+    assert_eq!(glance.facts, ["from memory: mmap is ahead so far, not yet certain"]);
+    assert_eq!(glance.trust.text, "first look: 2 trials of each, 5 give an interval");
+    assert_eq!(glance.trust.grade, Grade::Unfinished);
+    assert_eq!(glance.columns[0].best_bar().unwrap().figure.describe_interval(), "2 trials");
+}
+
+#[test]
+fn backends_that_do_not_differ_are_said_to_be_equal() {
+    let even: Vec<CellResult> =
+        ["read", "pread", "mmap", "uring"].map(|id| at(id, 4096, Cache::Warm, 8.0)).into();
+    assert_eq!(of(&even).facts, ["from memory: no difference between read, pread and 2 more"]);
+    assert!(of(&even).columns[0].bars.iter().flatten().all(|bar| bar.no_difference));
+    let wide: Vec<CellResult> = [("read", 8.0), ("mmap", 9.0)]
+        .map(|(id, gib)| cell(job(id, 4096, Cache::Warm), gib, 0.3, 7))
+        .into();
+    assert_eq!(of(&wide).facts, ["from memory: these trials cannot distinguish mmap and read"]);
+    assert_eq!(of(&wide).trust.grade, Grade::Unfinished);
+}
+
+#[test]
+fn what_is_wrong_is_neither_the_best_nor_trusted() {
+    let mut cells = [at("read", 4096, Cache::Warm, 8.0), at("mmap", 4096, Cache::Warm, 80.0)];
+    cells[1].warnings = vec![crate::record::Warning {
+        id: "holes".into(),
+        severity: crate::record::Severity::Wrong,
+        message: "the file has holes.".into(),
+        evidence: String::new(),
+        remedy: String::new(),
+    }];
+    let glance = of(&cells);
+    assert_eq!(glance.columns[0].best, 0);
+    assert_eq!(glance.trust.grade, Grade::Wrong);
+    assert!(glance.trust.text.contains("; 1 of 2 figures is wrong: "), "{:?}", glance.trust);
+}
+
+#[test]
+fn writes_calls_and_other_axes_have_what_fits() {
+    let write = |sync| Job { op: Op::Write, sync, ..job("write", 4096, Cache::AsIs) };
+    let cells = [
+        cell(write(Sync::None), 5.0, 0.005, 7),
+        cell(Job { direct: true, ..write(Sync::None) }, 1.0, 0.005, 7),
+        at("read", 4096, Cache::Warm, 8.0),
+    ];
+    let titles = titles(&of(&cells));
+    assert_eq!(titles, ["read from memory", "written to the device", "written to memory"]);
+    let threads = |count| Job { threads: count, ..job("read", 4096, Cache::Warm) };
+    let cells = [1, 2, 4].map(|count| cell(threads(count), 4.0 * f64::from(count), 0.005, 7));
+    let glance = of(&cells);
+    assert_eq!(glance.rows.len(), 1, "threads are the axis of the curve");
+    assert_eq!(glance.columns[0].best_bar().unwrap().at, "4 KiB, 4 threads");
+    let on = |target| Job { target: Some(target), ..job("read", 4096, Cache::Warm) };
+    let cells = [0, 1].map(|target| cell(on(target), 4.0, 0.005, 7));
+    let names: Vec<String> = of(&cells).rows.into_iter().map(|row| row.name).collect();
+    assert_eq!(names, ["read on A", "read on B"]);
+}
+
+/// The eight rows of two backends.
+fn rows() -> Vec<CellResult> {
+    let mut cells = Vec::new();
+    for op in [Op::Read, Op::Write] {
+        for (pattern, block, depth, threads, gib) in [
+            (Pattern::Seq, 1 << 20, 8, 1, 2.0),
+            (Pattern::Seq, 128 << 10, 32, 1, 1.8),
+            (Pattern::Random, 4096, 32, 16, 0.3),
+            (Pattern::Random, 4096, 1, 1, 0.02),
+        ] {
+            for (backend, factor) in [("uring", 1.0), ("aio", 0.8)] {
+                let plain = job(backend, block, Cache::AsIs);
+                let own = Job { op, pattern, depth, threads, direct: true, ..plain };
+                cells.push(cell(own, gib * factor, 0.005, 7));
+            }
+        }
+    }
+    cells
+}
+
+#[test]
+fn the_rows_of_storage_benchmarks_stand_beside_each_other() {
+    let glance = of(&rows());
+    let names: Vec<String> =
+        glance.workloads.iter().map(|row| format!("{} {}", row.name, row.load)).collect();
+    assert_eq!(names, ["SEQ1M Q8T1", "SEQ128K Q32T1", "RND4K Q32T16", "RND4K Q1T1"]);
+    assert!(glance.workloads.iter().all(|row| row.read.is_some() && row.write.is_some()));
+    assert!(glance.workloads.iter().flat_map(Workload::figures).all(|f| f.backend == "uring"));
+    let facts =
+        ["at most 78.6 k random reads/s and 78.6 k random writes/s", "uring is faster in 8 of 8"];
+    assert_eq!(glance.facts, facts);
+    let mut other = rows();
+    other.push(at("read", 4096, Cache::Warm, 8.0));
+    assert!(of(&other).workloads.is_empty(), "something else was measured too");
+    let reads: Vec<CellResult> = rows().into_iter().filter(|r| r.cell.op == Op::Read).collect();
+    assert!(of(&reads).workloads.iter().all(|row| row.write.is_none()));
+}
+
+#[test]
+fn a_curve_does_not_end_where_its_cells_were_skipped() {
+    let mut session = sessions::session(0);
+    session.plan.cells =
+        [4096u64, 65536, 1 << 20, 8 << 20].map(|block| job("read", block, Cache::Warm)).into();
+    session.verdicts = vec![None; 4];
+    session.errors = vec![None; 4];
+    let (blocks, rates) = ([4096u64, 65536, 1 << 20], [1u64 << 29, 1 << 30, 3 << 30]);
+    for (index, _) in blocks.iter().enumerate() {
+        for round in 1..=7 {
+            let bytes = rates[index] + u64::from(round) * 1000;
+            session.trials.push(sessions::trial(index as u32, round, bytes).into());
+        }
+    }
+    session.end = Some(crate::record::End::Budget);
+    assert_eq!(list_skipped(&session).len(), 1);
+    let results = results(&session);
+    let text = answer_with(&session, &results, &[]).text;
+    assert!(text.contains("still gains at 1 MiB, the largest measured (8 MiB was not)"), "{text}");
+}

@@ -1,0 +1,113 @@
+//! Whether the shown figures can be trusted.
+
+use super::model::{Grade, Statement};
+use crate::analysis::{CellResult, ProbeResult, brief_words};
+use crate::record::{Severity, Warning};
+use crate::session::Session;
+use crate::stats::Summary;
+use crate::units::{show_share, show_trials};
+
+/// Trials from which a median has an interval.
+const ENOUGH: usize = 5;
+/// Wider intervals need more trials.
+const NARROW: f64 = 0.1;
+/// Warnings that are about the number of trials or the width of the interval.
+const CHANCE: [&str; 3] = ["few", "wide", "cut"];
+
+/// One shown figure.
+struct Shown<'a> {
+    trials: usize,
+    summary: Option<Summary>,
+    warnings: &'a [Warning],
+}
+
+/// Returns `9 trials of each, every interval within ±4 %`, or why the figures are less certain.
+pub fn trust(session: &Session, results: &[&CellResult], probes: &[ProbeResult]) -> Statement {
+    if session.reference.is_some() {
+        let text = "figures of a published report, without intervals".into();
+        return Statement { grade: Grade::Unfinished, text };
+    }
+    let of_results = results.iter().map(|result| Shown {
+        trials: result.counted_trials().len(),
+        summary: result.throughput.or(result.operations).map(|of| of.summary),
+        warnings: &result.warnings,
+    });
+    let of_probes = probes.iter().filter(|probe| probe.value.is_some()).map(|probe| Shown {
+        trials: probe.counted_trials().len(),
+        summary: probe.value.map(|of| of.summary),
+        warnings: &probe.warnings,
+    });
+    let mut shown: Vec<Shown> = of_results.collect();
+    if shown.is_empty() {
+        shown = of_probes.collect();
+    }
+    let (sure, counts) = describe_counts(&shown);
+    match describe_warnings(&shown) {
+        Some((grade, said)) => Statement { grade, text: format!("{counts}; {said}") },
+        None if counts.is_empty() => Statement { grade: Grade::Good, text: counts },
+        None => {
+            Statement { grade: if sure { Grade::Good } else { Grade::Unfinished }, text: counts }
+        }
+    }
+}
+
+/// Describes the trials and intervals; whether they suffice.
+fn describe_counts(shown: &[Shown]) -> (bool, String) {
+    let (Some(least), Some(most)) = (
+        shown.iter().map(|figure| figure.trials).min(),
+        shown.iter().map(|figure| figure.trials).max(),
+    ) else {
+        return (true, String::new());
+    };
+    let trials = match (least, most) {
+        (one, other) if one == other && shown.len() == 1 => show_trials(one),
+        (one, other) if one == other => format!("{} of each", show_trials(one)),
+        (one, other) => format!("{one} to {other} trials of each"),
+    };
+    let widest = shown
+        .iter()
+        .map(|figure| figure.summary.and_then(|summary| summary.half_width()))
+        .collect::<Option<Vec<f64>>>()
+        .map(|all| all.into_iter().fold(0.0, f64::max));
+    match widest {
+        None => (false, format!("first look: {trials}, {ENOUGH} give an interval")),
+        Some(width) if width <= NARROW => {
+            let within = if width < 0.01 {
+                "1 %".into()
+            } else {
+                show_share((width * 100.0).ceil() / 100.0)
+            };
+            (true, format!("{trials}, every interval within ±{within}"))
+        }
+        Some(width) => (
+            false,
+            format!("{trials}, intervals up to ±{}", show_share((width * 100.0).ceil() / 100.0)),
+        ),
+    }
+}
+
+/// Describes the gravest warning among the figures, and how many have one of its severity.
+fn describe_warnings(shown: &[Shown]) -> Option<(Grade, String)> {
+    let graver = |figure: &&Shown, severity: Severity| {
+        figure.warnings.iter().any(|w| w.severity == severity && !CHANCE.contains(&w.id.as_ref()))
+    };
+    for (severity, grade, name) in [
+        (Severity::Wrong, Grade::Wrong, "wrong"),
+        (Severity::Misleading, Grade::Misleading, "easily misread"),
+    ] {
+        let with: Vec<&Shown> = shown.iter().filter(|figure| graver(figure, severity)).collect();
+        let first = with.first().and_then(|figure| {
+            let own = |w: &&Warning| w.severity == severity && !CHANCE.contains(&w.id.as_ref());
+            figure.warnings.iter().find(own)
+        });
+        if let Some(warning) = first {
+            let count = match (with.len(), shown.len()) {
+                (1, 1) => "the figure is".into(),
+                (1, all) => format!("1 of {all} figures is"),
+                (some, all) => format!("{some} of {all} figures are"),
+            };
+            return Some((grade, format!("{count} {name}: {}", brief_words(warning))));
+        }
+    }
+    None
+}

@@ -1,0 +1,140 @@
+//! The rows that storage benchmarks print: `SEQ1M Q8T1`, `RND4K Q1T1`, each read and written.
+
+use super::model::GlanceFigure;
+use crate::analysis::CellResult;
+use crate::plan::{Job, Op, Pattern};
+use crate::session::Session;
+use crate::stats::Ratio;
+use crate::units::short_bytes;
+
+/// A row: one pattern with its block size, queue depth and threads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workload {
+    /// `SEQ1M`.
+    pub name: String,
+    /// `Q8T1`.
+    pub load: String,
+    /// Operations per second and latencies matter.
+    pub random: bool,
+    /// `None` if not measured.
+    pub read: Option<WorkloadFigure>,
+    pub write: Option<WorkloadFigure>,
+}
+
+/// The fastest backend of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadFigure {
+    /// An index into the results.
+    pub result: usize,
+    pub backend: String,
+    /// Bytes per second.
+    pub figure: GlanceFigure,
+    pub operations: Option<f64>,
+    /// The median latency of an operation, nanoseconds.
+    pub p50: Option<f64>,
+    pub wrong: bool,
+    /// Whether the backend is faster than every other one: false where intervals overlap, `None`
+    /// without intervals, or without others.
+    pub leads: Option<bool>,
+}
+
+/// Block size, queue depth and threads of each known row.
+const KNOWN: [(Pattern, u64, u32, u32); 6] = [
+    (Pattern::Seq, 1 << 20, 8, 1),
+    (Pattern::Seq, 1 << 20, 1, 1),
+    (Pattern::Seq, 128 << 10, 32, 1),
+    (Pattern::Random, 4 << 10, 32, 16),
+    (Pattern::Random, 4 << 10, 32, 1),
+    (Pattern::Random, 4 << 10, 1, 1),
+];
+
+type Load = (Pattern, u64, u32, u32);
+
+fn load(job: &Job) -> Load {
+    (job.pattern, job.block, job.depth, job.threads)
+}
+
+impl Workload {
+    pub fn figures(&self) -> impl Iterator<Item = &WorkloadFigure> {
+        self.read.iter().chain(&self.write)
+    }
+
+    pub(super) fn results(&self) -> impl Iterator<Item = usize> {
+        self.figures().map(|figure| figure.result)
+    }
+}
+
+/// Returns the rows of a session that measured at least two known ones and nothing else, in the
+/// order of its plan; else none.
+pub fn workloads(session: &Session, results: &[CellResult]) -> Vec<Workload> {
+    let cells = &session.plan.cells;
+    let mut loads: Vec<Load> = Vec::new();
+    for job in cells {
+        if !loads.contains(&load(job)) {
+            loads.push(load(job));
+        }
+    }
+    let known = |job: &Job| {
+        KNOWN.contains(&load(job))
+            && matches!(job.op, Op::Read | Op::Write)
+            && (job.mix.is_none(), job.target, &job.variant) == (true, None, &None)
+            && job.cache == cells[0].cache
+    };
+    if loads.len() < 2 || !cells.iter().all(known) || results.is_empty() {
+        return Vec::new();
+    }
+    let row = |load: Load| {
+        let (pattern, block, depth, threads) = load;
+        let random = pattern == Pattern::Random;
+        Workload {
+            name: format!(
+                "{}{}",
+                if random { "RND" } else { "SEQ" },
+                short_bytes(block).to_uppercase()
+            ),
+            load: format!("Q{depth}T{threads}"),
+            random,
+            read: fastest(session, results, load, Op::Read),
+            write: fastest(session, results, load, Op::Write),
+        }
+    };
+    loads.into_iter().map(row).collect()
+}
+
+fn fastest(
+    session: &Session,
+    results: &[CellResult],
+    wanted: Load,
+    op: Op,
+) -> Option<WorkloadFigure> {
+    let mut all: Vec<(usize, &CellResult, f64)> = results
+        .iter()
+        .enumerate()
+        .filter(|(_, result)| load(&result.cell) == wanted && result.cell.op == op)
+        .filter_map(|(at, result)| Some((at, result, result.throughput?.summary.median)))
+        .collect();
+    all.sort_by(|a, b| {
+        (a.1.wrong().is_some().cmp(&b.1.wrong().is_some())).then(b.2.total_cmp(&a.2))
+    });
+    let ((result, top, _), others) = all.split_first()?;
+    let summary = top.throughput?.summary;
+    let verdicts = others.iter().map(|(_, other, _)| {
+        let ratio = Ratio::from_summaries(&summary, &other.throughput?.summary)?;
+        Some(ratio.verdict()? == std::cmp::Ordering::Greater)
+    });
+    // Unknown if one is unknown; then whether all are greater.
+    let leads = verdicts.collect::<Option<Vec<bool>>>().map(|all| all.iter().all(|on| *on));
+    Some(WorkloadFigure {
+        result: *result,
+        backend: top.cell.backend.to_string(),
+        figure: GlanceFigure {
+            summary,
+            trials: top.counted_trials().len(),
+            reported: session.reference.is_some(),
+        },
+        operations: top.operations.map(|of| of.summary.median),
+        p50: top.latency.and_then(|latency| latency.p50),
+        wrong: top.wrong().is_some(),
+        leads: leads.filter(|_| !others.is_empty()),
+    })
+}

@@ -1,0 +1,109 @@
+//! A session at a glance as one small picture, for a forum post: what was measured on, the figures
+//! with their intervals, the answer, and why it can be trusted. Folders and the names of machines
+//! are never in it.
+
+mod columns;
+mod page;
+#[cfg(test)]
+mod tests;
+mod text;
+mod workloads;
+
+use std::io::{self, Write};
+
+pub use self::text::glance_text;
+
+use self::page::Page;
+use super::picture::scene::{Ink, Scene};
+use super::{Format, Look, anonymize, svg};
+use crate::analysis::{self, Glance, Grade, Statement};
+use crate::plan::TargetSpec;
+use crate::session::Session;
+
+pub const FORMAT: Format = Format {
+    id: "card",
+    about: "the session at a glance as a small SVG picture, for a forum post",
+    extension: "card.svg",
+    binary: false,
+    write,
+};
+
+/// The colours of grades, legible on both backgrounds.
+const GOOD: Ink = Ink::Color("#0a9270");
+const MISLEADING: Ink = Ink::Color("#b07a00");
+const WRONG: Ink = Ink::Color("#d0444f");
+
+fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    svg::write_scene(&scene(&glance_of(session), look), out)
+}
+
+/// Returns the glance of a session without private names; those of its file and its variants
+/// remain.
+fn glance_of(session: &Session) -> Glance {
+    let mut private = anonymize(session);
+    if let (
+        TargetSpec::File { path: hidden, .. } | TargetSpec::New { path: hidden, .. },
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. },
+    ) = (&mut private.plan.target, &session.plan.target)
+        && let Some(name) = path.file_name()
+    {
+        *hidden = name.into();
+    }
+    // Without their names the figures of variants say nothing.
+    private.plan.variants.clone_from(&session.plan.variants);
+    for (cell, own) in private.plan.cells.iter_mut().zip(&session.plan.cells) {
+        cell.variant.clone_from(&own.variant);
+    }
+    let (results, probes) = (analysis::results(&private), analysis::probes(&private));
+    let answer = analysis::answer_with(&private, &results, &probes);
+    analysis::glance(&private, &results, &probes, &answer)
+}
+
+/// Lays out the card from the top down.
+fn scene(glance: &Glance, look: &Look) -> Scene {
+    let mut page = Page::new(&glance.conditions);
+    if !glance.workloads.is_empty() {
+        workloads::draw(&mut page, &glance.workloads, look.unit);
+    } else if !glance.columns.is_empty() {
+        columns::draw(&mut page, glance, look.unit);
+    } else {
+        draw_probes(&mut page, &glance.probes);
+    }
+    page.rule();
+    for fact in &glance.facts {
+        page.paragraph(fact, Ink::Text, None);
+    }
+    page.skip(4.0);
+    for said in [&glance.origin, &glance.trust] {
+        draw_statement(&mut page, said);
+    }
+    page.finish()
+}
+
+/// Probes that a card has room for.
+const MAX_PROBES: usize = 24;
+
+fn draw_probes(page: &mut Page, probes: &[(String, String, String)]) {
+    if probes.is_empty() {
+        page.paragraph("Nothing was measured.", Ink::Soft, None);
+    }
+    for (label, figure, interval) in probes.iter().take(MAX_PROBES) {
+        page.row(label, figure, interval);
+    }
+    if let Some(more) = probes.len().checked_sub(MAX_PROBES).filter(|more| *more > 0) {
+        page.paragraph(&format!("and {more} more"), Ink::Soft, None);
+    }
+}
+
+fn draw_statement(page: &mut Page, said: &Statement) {
+    if said.text.is_empty() {
+        return;
+    }
+    let mark = match said.grade {
+        Grade::Good => GOOD,
+        Grade::Unfinished => Ink::Soft,
+        Grade::Misleading => MISLEADING,
+        Grade::Wrong => WRONG,
+    };
+    page.paragraph(&said.text, Ink::Text, Some(mark));
+}

@@ -1,0 +1,130 @@
+//! The page of a card: a head, then rows from the top down.
+
+use crate::analysis::Conditions;
+use crate::report::figure::{Fill, Mark};
+use crate::report::picture::font::{width, wrap};
+use crate::report::picture::scene::{Anchor, Ink, Scene, Shape, Stroke};
+use crate::report::text::clean;
+
+pub const WIDTH: f64 = 840.0;
+pub const MARGIN: f64 = 32.0;
+pub const CONTENT: f64 = WIDTH - 2.0 * MARGIN;
+pub const TEXT: f64 = 14.0;
+pub const SMALL: f64 = 12.0;
+const TITLE: f64 = 20.0;
+/// Where the font is not installed, another one is used, whose letters are wider.
+pub const MARGIN_OF_FONTS: f64 = 1.2;
+
+pub struct Page {
+    pub scene: Scene,
+    /// Where the next row begins.
+    pub y: f64,
+}
+
+impl Page {
+    /// Begins a page with what was measured on.
+    pub fn new(conditions: &Conditions) -> Page {
+        let place = conditions.place();
+        let (title, rest) = place.split_first().map_or(("iotui", &[][..]), |(a, b)| (*a, b));
+        let about = format!("{} at a glance", place.join(", "));
+        let scene =
+            Scene { width: WIDTH, height: 0.0, title: clean(title), about, shapes: Vec::new() };
+        let mut page = Page { scene, y: MARGIN + 16.0 };
+        let title = cut(&clean(title), TITLE, true, CONTENT * 0.5);
+        page.scene.bold((MARGIN, page.y), &title, TITLE);
+        let beside = MARGIN + width(&title, TITLE, true) * MARGIN_OF_FONTS + 10.0;
+        let room = WIDTH - MARGIN - beside;
+        page.text((beside, page.y), &cut(&rest.join(" · "), TEXT, false, room), Ink::Soft, TEXT);
+        page.y += 22.0;
+        for line in wrap(&clean(&conditions.machine().join(" · ")), SMALL, CONTENT).iter().take(2)
+        {
+            page.text((MARGIN, page.y), line, Ink::Soft, SMALL);
+            page.y += SMALL + 5.0;
+        }
+        page.rule();
+        page
+    }
+
+    /// Draws a large figure, faint if more trials are needed; returns where text beside it begins.
+    pub fn digits(&mut self, at: (f64, f64), text: &str, size: f64, certain: bool) -> f64 {
+        let ink = if certain { Ink::Text } else { Ink::Soft };
+        let (anchor, bold, text) = (Anchor::Start, true, text.to_string());
+        let end = at.0 + width(&text, size, true) * MARGIN_OF_FONTS;
+        self.scene.shapes.push(Shape::Text { at, text, ink, size, bold, anchor });
+        end
+    }
+
+    pub fn skip(&mut self, by: f64) {
+        self.y += by;
+    }
+
+    pub fn text(&mut self, at: (f64, f64), text: &str, ink: Ink, size: f64) {
+        self.scene.text(at, text, ink, size, Anchor::Start);
+    }
+
+    pub fn text_end(&mut self, at: (f64, f64), text: &str, ink: Ink, size: f64) {
+        self.scene.text(at, text, ink, size, Anchor::End);
+    }
+
+    /// Draws a line across the page.
+    pub fn rule(&mut self) {
+        let ends = vec![(MARGIN, self.y), (WIDTH - MARGIN, self.y)];
+        self.scene.line(ends, Stroke::new(Ink::Grid, 1.0));
+        self.y += 20.0;
+    }
+
+    /// Draws wrapped text, behind a mark if there is one.
+    pub fn paragraph(&mut self, text: &str, ink: Ink, mark: Option<Ink>) {
+        let indent = if mark.is_some() { 18.0 } else { 0.0 };
+        if let Some(ink) = mark {
+            let at = (MARGIN + 5.0, self.y - 4.0);
+            self.scene.shapes.push(Shape::Mark {
+                at,
+                mark: Mark { shape: 0, fill: Fill::Full },
+                ink,
+                wrong: false,
+                says: String::new(),
+            });
+        }
+        for line in wrap(&clean(text), TEXT, CONTENT - indent) {
+            self.text((MARGIN + indent, self.y), &line, ink, TEXT);
+            self.y += TEXT + 6.0;
+        }
+        self.y += 2.0;
+    }
+
+    /// Draws a label with its figure and interval.
+    pub fn row(&mut self, label: &str, figure: &str, interval: &str) {
+        let label = cut(&clean(label), TEXT, false, CONTENT * 0.6);
+        self.text((MARGIN, self.y), &label, Ink::Text, TEXT);
+        let end = MARGIN + CONTENT * 0.8;
+        self.text_end((end, self.y), figure, Ink::Text, TEXT);
+        self.text((end + 12.0, self.y), interval, Ink::Soft, SMALL);
+        self.y += TEXT + 7.0;
+    }
+
+    /// Draws a bar from its left end on, `share` of `room` long.
+    pub fn bar(&mut self, (left, middle): (f64, f64), room: f64, share: f64, ink: Ink) {
+        const HALF: f64 = 6.0;
+        let right = left + (room * share.clamp(0.0, 1.0)).max(1.5);
+        let (top, bottom) = (middle - HALF, middle + HALF);
+        let back = vec![(left, top), (left + room, top), (left + room, bottom), (left, bottom)];
+        self.scene.area(back, Ink::Grid, 0.6);
+        self.scene.area(vec![(left, top), (right, top), (right, bottom), (left, bottom)], ink, 0.9);
+    }
+
+    pub fn finish(mut self) -> Scene {
+        self.scene.height = (self.y + MARGIN - 14.0).ceil();
+        self.scene
+    }
+}
+
+/// Returns the text, cut to this width.
+pub fn cut(text: &str, size: f64, bold: bool, most: f64) -> String {
+    let mut text = text.to_string();
+    if width(&text, size, bold) <= most + 0.5 {
+        return text;
+    }
+    while width(&text, size, bold) + width("…", size, bold) > most && text.pop().is_some() {}
+    format!("{}…", text.trim_end())
+}

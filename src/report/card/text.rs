@@ -1,0 +1,127 @@
+//! A session at a glance as text, to be pasted where letters have one width.
+
+use crate::analysis::{Glance, GlanceColumn, Workload, WorkloadFigure};
+use crate::report::Look;
+use crate::report::text::{ascii, clean, pad_right, width, wrap};
+use crate::units::column::{self, PER_SECOND, Unit};
+use crate::units::{Rates, show_count, show_nanos};
+
+/// Columns of the longest bar.
+const BAR: usize = 20;
+
+/// Returns what a session comes down to, in lines of the look's width.
+pub fn glance_text(glance: &Glance, look: &Look) -> String {
+    let mut lines = Vec::new();
+    let head = [glance.conditions.place().join(", "), glance.conditions.machine().join(", ")];
+    lines.extend(
+        head.iter().filter(|line| !line.is_empty()).flat_map(|line| wrap(line, look.width)),
+    );
+    lines.push(String::new());
+    if !glance.workloads.is_empty() {
+        lines.extend(workload_lines(&glance.workloads, look.unit));
+    } else if !glance.columns.is_empty() {
+        lines.extend(column_lines(glance, look.unit));
+    } else {
+        lines.extend(probe_lines(&glance.probes));
+    }
+    lines.push(String::new());
+    let below = glance.facts.iter().chain([&glance.origin.text, &glance.trust.text]);
+    for said in below.filter(|text| !text.is_empty()) {
+        let parts = wrap(said, look.width.saturating_sub(2));
+        lines.extend(parts.iter().enumerate().map(|(at, part)| match at {
+            0 => format!("- {part}"),
+            _ => format!("  {part}"),
+        }));
+    }
+    let text: String = lines.iter().map(|line| clean(line.trim_end()) + "\n").collect();
+    if look.ascii { text.lines().map(|line| ascii(line) + "\n").collect() } else { text }
+}
+
+fn unit(column: &GlanceColumn, rates: Rates) -> Unit {
+    let units = if column.bytes { rates.units() } else { PER_SECOND };
+    let top = column.bars.iter().flatten().map(|bar| bar.figure.summary.median).fold(0.0, f64::max);
+    column::unit_for(top, units)
+}
+
+fn bar(value: f64, max: f64) -> String {
+    let share = if max > 0.0 { (value / max).clamp(0.0, 1.0) } else { 0.0 };
+    "█".repeat(((share * BAR as f64).round() as usize).max(1))
+}
+
+/// Returns a line for each column, then the bars of each.
+fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
+    let titles = glance.columns.iter().map(|column| width(&column.title())).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for column in &glance.columns {
+        let (Some(best), (factor, unit)) = (column.best_bar(), unit(column, rates)) else {
+            continue;
+        };
+        let figure = format!("{} {unit}", column::figure(best.figure.summary.median / factor));
+        let name = glance.rows.get(column.best).map_or("", |row| row.name.as_str());
+        let at = [name, best.at.as_str()].into_iter().filter(|part| !part.is_empty());
+        let at = at.collect::<Vec<_>>().join(", ");
+        let interval = best.figure.describe_interval();
+        lines.push(format!(
+            "{}  {figure:>11} {interval:<8}  {at}",
+            pad_right(&column.title(), titles)
+        ));
+    }
+    let names = glance.rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
+    for column in glance.columns.iter().filter(|_| glance.rows.len() > 1) {
+        let (factor, unit) = unit(column, rates);
+        let medians: Vec<Option<f64>> = column
+            .bars
+            .iter()
+            .map(|bar| bar.as_ref().map(|bar| bar.figure.summary.median))
+            .collect();
+        let max = medians.iter().flatten().copied().fold(0.0, f64::max);
+        lines.push(String::new());
+        lines.push(format!("{}, {unit}", column.title()));
+        let texts = column::align(&medians, factor);
+        let rows = glance.rows.iter().zip(medians).zip(texts).zip(&column.bars);
+        lines.extend(rows.filter_map(|(((row, median), text), own)| {
+            let interval = own.as_ref()?.figure.describe_interval();
+            let bar = pad_right(&bar(median?, max), BAR);
+            Some(format!("{}  {text}  {bar}  {interval}", pad_right(&row.name, names)))
+        }));
+    }
+    lines
+}
+
+/// Returns the rows with both figures beside each other.
+fn workload_lines(workloads: &[Workload], rates: Rates) -> Vec<String> {
+    let (factor, unit) = match rates.units() {
+        [one] => *one,
+        _ => (1_048_576.0, "MiB/s"),
+    };
+    let mut lines = vec![format!("{:<15}{:<32}write, {unit}", "", format!("read, {unit}"))];
+    let describe = |row: &Workload, figure: Option<&WorkloadFigure>| {
+        let Some(figure) = figure else { return "-".to_string() };
+        let mut parts = vec![column::figure(figure.figure.summary.median / factor)];
+        parts.push(figure.figure.describe_interval());
+        if row.random {
+            parts.extend(figure.operations.map(|rate| format!("{} IOPS", show_count(rate))));
+            let single = figure.p50.filter(|_| row.load == "Q1T1");
+            parts.extend(single.map(show_nanos));
+        }
+        parts.join("  ")
+    };
+    lines.extend(workloads.iter().map(|row| {
+        let (read, write) = (describe(row, row.read.as_ref()), describe(row, row.write.as_ref()));
+        format!("{:<8}{:<7}{}{write}", row.name, row.load, pad_right(&read, 32))
+    }));
+    lines
+}
+
+fn probe_lines(probes: &[(String, String, String)]) -> Vec<String> {
+    let labels = probes.iter().map(|(label, ..)| width(label)).max().unwrap_or(0);
+    let figures = probes.iter().map(|(_, figure, _)| width(figure)).max().unwrap_or(0);
+    let line = |(label, figure, interval): &(String, String, String)| {
+        let indent = " ".repeat(figures.saturating_sub(width(figure)));
+        format!("{}  {indent}{figure}  {interval}", pad_right(label, labels))
+    };
+    if probes.is_empty() {
+        return vec!["nothing was measured".into()];
+    }
+    probes.iter().map(line).collect()
+}

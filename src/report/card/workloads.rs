@@ -1,0 +1,73 @@
+//! The rows that storage benchmarks print, on a card.
+
+use super::page::{CONTENT, MARGIN, MARGIN_OF_FONTS, Page, SMALL, TEXT};
+use crate::analysis::{Workload, WorkloadFigure};
+use crate::plan::Op;
+use crate::report::figure::COLORS;
+use crate::report::picture::font::width;
+use crate::report::picture::scene::Ink;
+use crate::units::column::{self, Unit};
+use crate::units::{Rates, show_count, show_nanos};
+
+const NAMES: f64 = 116.0;
+const DIGITS: f64 = 30.0;
+const ROW: f64 = 66.0;
+const GAP: f64 = 30.0;
+const MEBI: Unit = (1_048_576.0, "MiB/s");
+
+/// Returns the unit of all figures: the requested one, else MiB/s.
+fn unit(rates: Rates) -> Unit {
+    match rates.units() {
+        [one] => *one,
+        _ => MEBI,
+    }
+}
+
+pub fn draw(page: &mut Page, workloads: &[Workload], rates: Rates) {
+    let (factor, unit) = unit(rates);
+    let each = (CONTENT - NAMES - GAP) / 2.0;
+    let top = page.y;
+    for (at, title) in [Op::Read.name(), Op::Write.name()].into_iter().enumerate() {
+        let left = MARGIN + NAMES + at as f64 * (each + GAP);
+        page.scene.bold((left, top), title, TEXT);
+        let beside = left + width(title, TEXT, true) * MARGIN_OF_FONTS + 5.0;
+        page.text((beside, top), unit, Ink::Soft, TEXT);
+        let of = |row: &Workload| if at == 0 { row.read.clone() } else { row.write.clone() };
+        let all: Vec<Option<WorkloadFigure>> = workloads.iter().map(of).collect();
+        let max =
+            all.iter().flatten().map(|figure| figure.figure.summary.median).fold(0.0, f64::max);
+        let ink = Ink::Color(COLORS[at]);
+        for (row, (workload, figure)) in workloads.iter().zip(&all).enumerate() {
+            let y = top + 38.0 + row as f64 * ROW;
+            match figure {
+                Some(figure) => {
+                    let number = column::figure(figure.figure.summary.median / factor);
+                    let certain = figure.figure.is_certain() || figure.figure.reported;
+                    let side = page.digits((left, y), &number, DIGITS, certain) + 8.0;
+                    let (first, second) = details(workload, figure);
+                    page.text((side, y - 14.0), &first, Ink::Text, SMALL);
+                    page.text((side, y), &second, Ink::Soft, SMALL);
+                    let share = if max > 0.0 { figure.figure.summary.median / max } else { 0.0 };
+                    page.bar((left, y + 13.0), each, share, ink);
+                }
+                None => page.text((left, y), "not measured", Ink::Soft, TEXT),
+            }
+        }
+    }
+    for (row, workload) in workloads.iter().enumerate() {
+        let y = top + 38.0 + row as f64 * ROW;
+        page.scene.bold((MARGIN, y - 6.0), &workload.name, TEXT + 2.0);
+        page.text((MARGIN, y + 12.0), &workload.load, Ink::Soft, TEXT);
+    }
+    page.y = top + 38.0 + workloads.len() as f64 * ROW - 22.0;
+}
+
+/// Returns what stands beside a figure: operations and latency, then the interval and the backend.
+fn details(workload: &Workload, figure: &WorkloadFigure) -> (String, String) {
+    let operations = figure.operations.map(|rate| format!("{} IOPS", show_count(rate)));
+    let p50 = figure.p50.map(|nanos| format!("p50 {}", show_nanos(nanos)));
+    let first = [operations, p50].into_iter().flatten().filter(|_| workload.random);
+    let wrong = if figure.wrong { ", wrong" } else { "" };
+    let second = format!("{} {}{wrong}", figure.figure.describe_interval(), figure.backend);
+    (first.collect::<Vec<_>>().join(", "), second)
+}

@@ -1,0 +1,128 @@
+//! A session in the lines of the export `jsonl`, and back: what the export of trials and results
+//! lacks to be a session again.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::line::{self, Header, Line};
+use super::publish::Unfinished;
+use super::write::{finite, finite_findings};
+use super::{Session, SessionError, head, header_line, reader};
+use crate::record::End;
+
+/// The key of an exported trial that has the number of its cell.
+pub const INDEX: &str = "index";
+
+/// Returns a session as lines, without its trials; none for a reference, which every iotui has.
+///
+/// # Errors
+/// A path is not UTF-8.
+pub fn portable_lines(session: &Session) -> Result<Vec<Value>, serde_json::Error> {
+    if session.reference.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut lines = Vec::new();
+    let Session { id, name, created, host, plan, .. } = session;
+    push(&mut lines, &Header::new(id, name, created, 0, host, plan))?;
+    if let Some(grounds) = &session.grounds {
+        push(&mut lines, &Line::Grounds { grounds })?;
+    }
+    let by_cell = session.trials_by_cell();
+    for (cell, (verdict, error)) in session.verdicts.iter().zip(&session.errors).enumerate() {
+        if verdict.is_some() || error.is_some() {
+            let trials = by_cell.get(cell).map_or(0, |trials| trials.len() as u64);
+            let verdict = verdict.as_ref().map(finite);
+            let (verdict, error) = (verdict.as_deref(), error.as_deref());
+            push(&mut lines, &Line::Verdict { cell, trials, verdict, error })?;
+        }
+    }
+    for (cell, findings) in session.probe_findings.iter().enumerate() {
+        push(&mut lines, &Line::Findings { cell, findings: &finite_findings(findings) })?;
+    }
+    if !session.levels.is_empty() {
+        push(&mut lines, &Line::Levels { levels: &session.levels })?;
+    }
+    for pick in &session.picks {
+        push(&mut lines, &Line::Pick { pick })?;
+    }
+    for text in &session.notes {
+        push(&mut lines, &Line::Note { text })?;
+    }
+    Ok(lines)
+}
+
+fn push(lines: &mut Vec<Value>, line: &impl Serialize) -> Result<(), serde_json::Error> {
+    lines.push(serde_json::to_value(line)?);
+    Ok(())
+}
+
+/// Writes the session that an export contains into an unfinished file in `dir`, which is removed
+/// when it is dropped. `None` if the file is no export of a session.
+///
+/// # Errors
+/// The file cannot be read, or the copy cannot be written.
+pub(super) fn unpack(dir: &Path, from: &Path) -> Result<Option<Unfinished>, SessionError> {
+    let Some(header) = header(from)? else { return Ok(None) };
+    let failed = |e| SessionError::io("copy", from, e);
+    super::store::make_folder(dir)?;
+    let mut made =
+        Unfinished::beside(dir, None).map_err(|e| SessionError::io("create a file in", dir, e))?;
+    let mut to = BufWriter::new(&mut made.file);
+    to.write_all(header.as_bytes()).map_err(failed)?;
+    let mut lines = reader::read_lines(from)?;
+    while let Some(bytes) = reader::next_line(&mut lines, from)? {
+        let line = line::json(bytes).ok().and_then(native);
+        if let Some(line) = line {
+            let bytes = line::bytes(&line).map_err(|e| SessionError::Json(e.to_string()))?;
+            to.write_all(&bytes).map_err(failed)?;
+        }
+    }
+    to.flush().map_err(failed)?;
+    drop(to);
+    Ok(Some(made))
+}
+
+/// Returns the first line of the session that an export contains.
+fn header(from: &Path) -> Result<Option<String>, SessionError> {
+    let mut lines = reader::read_lines(from)?;
+    while let Some(bytes) = reader::next_line(&mut lines, from)? {
+        let line: Result<Map<String, Value>, _> = line::json(bytes);
+        let Ok(line) = line else { return Ok(None) };
+        if line.get("kind").is_some_and(|kind| kind == "session") {
+            let session = head::read(bytes, from)?;
+            return header_line::restore(&session, None, &session.name).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the line of a session that a line of an export stands for.
+fn native(mut line: Map<String, Value>) -> Option<Value> {
+    let kind = line.get("kind")?.as_str()?.to_string();
+    match kind.as_str() {
+        "trial" => {
+            let cell = line.remove(INDEX)?;
+            let is_probe = line.get("cell").is_some_and(|cell| cell.get("probe").is_some());
+            line.insert("cell".into(), cell);
+            if is_probe {
+                line.insert("kind".into(), "probe".into());
+            } else {
+                line.insert("samples".into(), Value::Array(Vec::new()));
+            }
+        }
+        "end" => {
+            let reason = line.remove("reason").unwrap_or_default();
+            let known = serde_json::from_value::<End>(reason.clone()).is_ok();
+            let seconds = line.remove("seconds").filter(Value::is_number);
+            line.retain(|key, _| key == "kind");
+            line.insert("reason".into(), if known { reason } else { "interrupted".into() });
+            line.extend(seconds.map(|seconds| ("seconds".to_string(), seconds)));
+        }
+        "session" | "result" | "skipped" => return None,
+        _ => {}
+    }
+    Some(Value::Object(line))
+}

@@ -1,0 +1,206 @@
+//! The trials as bars side by side: as wide as all of them fit, and without room between where
+//! nothing was measured.
+
+use super::series::{Measure, Slice, per_second};
+use super::window::Zoom;
+
+/// A bar: a trial, or several where there are more trials than columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialBar {
+    /// The cell; `None`: several.
+    pub cell: Option<u32>,
+    /// Its first column, and the rate in each.
+    pub start: u16,
+    pub rates: Vec<f64>,
+    /// The last trial in it, counted from 1.
+    pub trial: u32,
+}
+
+/// Columns of a trial of the usual length and of the gap behind it, the widest first.
+const WIDTHS: [(usize, usize); 8] =
+    [(16, 1), (12, 1), (8, 1), (6, 1), (4, 1), (3, 1), (2, 1), (1, 1)];
+/// Columns of a trial that has one sample: its bar has no detail.
+const PLAIN_COLUMNS: usize = 6;
+
+/// Lays out the trials of `slices` that `zoom` shows in `width` columns.
+pub fn lay_out(slices: &[Slice], zoom: Zoom, measure: Measure, width: u16) -> Vec<TrialBar> {
+    let mut trials: Vec<&[Slice]> = slices.chunk_by(|a, b| a.trial == b.trial).collect();
+    let room = usize::from(width);
+    let most = match zoom {
+        Zoom::Whole => usize::MAX,
+        _ => room.min(zoom.most() as usize),
+    };
+    trials.drain(..trials.len().saturating_sub(most));
+    if trials.is_empty() || room == 0 {
+        return Vec::new();
+    }
+    let usual = median_nanos(&trials);
+    let columns = |trial: &[Slice], wide: usize| {
+        // Trials of about one length have one width.
+        let share = nanos(trial) as f64 / usual.max(1) as f64;
+        let share = if share < 1.5 { 1.0 } else { share };
+        let detail = (2 * trial.len()).max(PLAIN_COLUMNS);
+        ((share * wide as f64).round() as usize).min(detail).clamp(1, room)
+    };
+    // A single long trial may take it all.
+    let alone = (trials.len() == 1).then_some((room, 0));
+    let fits = |(wide, gap): &(usize, usize)| {
+        let bars: usize = trials.iter().map(|trial| columns(trial, *wide) + gap).sum();
+        bars <= room + gap
+    };
+    let fit = alone.into_iter().chain(WIDTHS).find(fits);
+    if fit.is_none() && trials.len() > room {
+        return lay_out_groups(&trials, measure, room);
+    }
+    let mut start = 0;
+    let place = |trial: &&[Slice]| {
+        let (wide, gap) = fit.map_or((1, 0), |(wide, gap)| (columns(trial, wide), gap));
+        let bar = new_bar(trial, start as u16, rates(trial, measure, wide));
+        start += wide + gap;
+        bar
+    };
+    trials.iter().map(place).collect()
+}
+
+fn new_bar(slices: &[Slice], start: u16, rates: Vec<f64>) -> TrialBar {
+    let cell = slices.first().and_then(|first| first.cell);
+    TrialBar {
+        cell: cell.filter(|cell| slices.iter().all(|slice| slice.cell == Some(*cell))),
+        start,
+        rates,
+        trial: slices.last().map_or(0, |slice| slice.trial),
+    }
+}
+
+/// Lays out several trials per column. Which ones share a column depends on their number alone, so
+/// that columns stay as they are while trials are added.
+fn lay_out_groups(trials: &[&[Slice]], measure: Measure, room: usize) -> Vec<TrialBar> {
+    let mut each = 2;
+    let group = |trial: &&[Slice], each: u32| trial.last().map_or(0, |slice| slice.trial) / each;
+    let count = |each: u32| trials.chunk_by(|a, b| group(a, each) == group(b, each)).count();
+    while count(each) > room && each < 1 << 30 {
+        each *= 2;
+    }
+    trials
+        .chunk_by(|a, b| group(a, each) == group(b, each))
+        .take(room)
+        .enumerate()
+        .map(|(at, some)| {
+            let slices = some.concat();
+            let rates = rates(&slices, measure, 1);
+            new_bar(&slices, at as u16, rates)
+        })
+        .collect()
+}
+
+fn nanos(trial: &[Slice]) -> u64 {
+    trial.iter().map(|slice| slice.nanos).fold(0, u64::saturating_add)
+}
+
+fn median_nanos(trials: &[&[Slice]]) -> u64 {
+    let mut all: Vec<u64> = trials.iter().map(|trial| nanos(trial)).collect();
+    let middle = all.len() / 2;
+    *all.select_nth_unstable(middle).1
+}
+
+/// Returns the rate in each of `columns` equal parts of the time of these slices.
+fn rates(slices: &[Slice], measure: Measure, columns: usize) -> Vec<f64> {
+    let part = nanos(slices) as f64 / columns as f64;
+    if columns <= 1 || part <= 0.0 {
+        let amount = slices.iter().map(|slice| slice.amount(measure)).fold(0, u64::saturating_add);
+        return vec![per_second(amount, nanos(slices)); columns];
+    }
+    let mut amounts = vec![0.0; columns];
+    let mut from = 0.0;
+    for slice in slices {
+        let to = from + slice.nanos as f64;
+        let (first, last) = ((from / part) as usize, ((to / part).ceil() as usize).min(columns));
+        for (column, amount) in amounts.iter_mut().enumerate().take(last).skip(first) {
+            let low = (column as f64 * part).max(from);
+            let high = ((column + 1) as f64 * part).min(to);
+            *amount += (high - low).max(0.0) * slice.rate(measure);
+        }
+        from = to;
+    }
+    amounts.into_iter().map(|amount| amount / part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sample of 100 ms.
+    fn slice(trial: u32, bytes: u64) -> Slice {
+        let cell = Some(trial % 3);
+        Slice { nanos: 100_000_000, bytes, ops: 1, syscalls: 1, trial, cell }
+    }
+
+    fn trials(count: u32, samples: usize) -> Vec<Slice> {
+        (1..=count).flat_map(|trial| vec![slice(trial, 10); samples]).collect()
+    }
+
+    fn places(slices: &[Slice], width: u16) -> Vec<(u16, usize)> {
+        lay_out(slices, Zoom::Fitting, Measure::Bytes, width)
+            .iter()
+            .map(|bar| (bar.start, bar.rates.len()))
+            .collect()
+    }
+
+    #[test]
+    fn bars_are_as_wide_as_all_of_them_fit() {
+        assert_eq!(places(&trials(1, 3), 60), [(0, 6)]);
+        assert_eq!(places(&trials(2, 3), 60), [(0, 6), (7, 6)]);
+        let widths = |count, width| places(&trials(count, 3), width)[0].1;
+        assert_eq!([8, 9, 12, 15, 20, 30].map(|count| widths(count, 60)), [6, 4, 4, 3, 2, 1]);
+        let last = |count| *places(&trials(count, 3), 60).last().unwrap();
+        // Without gaps where there is no room for them.
+        assert_eq!([30, 60].map(last), [(58, 1), (59, 1)]);
+        // A long trial shows its samples.
+        assert_eq!(places(&trials(1, 600), 60), [(0, 60)]);
+        assert_eq!(places(&[], 60), []);
+        assert_eq!(places(&trials(3, 1), 0), []);
+    }
+
+    #[test]
+    fn of_more_trials_than_columns_the_last_are_shown() {
+        let of = |slices: &[Slice], zoom| lay_out(slices, zoom, Measure::Bytes, 60);
+        let last: Vec<u32> =
+            of(&trials(100, 1), Zoom::Fitting).iter().map(|bar| bar.trial).collect();
+        assert_eq!((last.len(), last[0], last[59]), (60, 41, 100));
+        let few = of(&trials(100, 1), Zoom::Last(4));
+        assert_eq!(few.iter().map(|bar| bar.trial).collect::<Vec<_>>(), [97, 98, 99, 100]);
+    }
+
+    #[test]
+    fn the_whole_run_has_several_trials_in_a_column_which_keep_their_places() {
+        let of = |count| lay_out(&trials(count, 1), Zoom::Whole, Measure::Bytes, 60);
+        let bars = of(100);
+        assert_eq!(bars.len(), 51);
+        assert_eq!((bars[3].trial, bars[3].cell, bars[3].start), (7, None, 3));
+        assert!(bars.iter().all(|bar| (bar.rates[0] - 100.0).abs() < 1e-9));
+        assert_eq!(of(101)[..50], bars[..50]);
+        assert_eq!(of(2000).len(), 32);
+        assert_eq!(of(60).len(), 60);
+    }
+
+    #[test]
+    fn trials_of_about_one_length_are_equally_wide() {
+        let mut slices = trials(4, 3);
+        slices.remove(0);
+        slices.extend(vec![slice(5, 10); 6]);
+        assert_eq!(places(&slices, 60), [(0, 6), (7, 6), (14, 6), (21, 6), (28, 12)]);
+    }
+
+    #[test]
+    fn the_columns_of_a_bar_are_its_samples() {
+        let samples = [slice(1, 10), slice(1, 20), slice(1, 40)];
+        let rates = |columns| super::rates(&samples, Measure::Bytes, columns);
+        let round = |rates: Vec<f64>| rates.iter().map(|rate| rate.round()).collect::<Vec<_>>();
+        assert_eq!(round(rates(3)), [100.0, 200.0, 400.0]);
+        assert_eq!(round(rates(6)), [100.0, 100.0, 200.0, 200.0, 400.0, 400.0]);
+        assert_eq!(round(rates(1)), [233.0]);
+        assert_eq!(round(rates(2)), [133.0, 333.0]);
+        let none = [Slice { nanos: 0, ..slice(1, 5) }];
+        assert_eq!(super::rates(&none, Measure::Bytes, 2), [0.0, 0.0]);
+    }
+}

@@ -1,0 +1,232 @@
+//! Throughput and system calls, trial by trial, and what the time of the run went to.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Margin, Rect};
+use ratatui::text::{Line, Span};
+
+use super::scene::Scene;
+use super::text::{figure, frame, span};
+use crate::plan::Job;
+use crate::record::LaneSample;
+use crate::tui::live::phases::{Phases, Spent};
+use crate::tui::live::series::{Extremes, Measure};
+use crate::tui::live::strip::{TrialBar, lay_out};
+use crate::tui::live::window::{Zoom, describe, log_ends};
+use crate::tui::plot::{Axis, Scale, Strip, StripBar, StripRule, round_end};
+use crate::tui::theme::{Glyphs, Look, Role};
+use crate::tui::values::Values;
+use crate::tui::view::pane;
+
+impl Measure {
+    fn title(self) -> &'static str {
+        match self {
+            Measure::Bytes => "Throughput",
+            Measure::Operations => "Operations",
+            Measure::SystemCalls => "System calls",
+        }
+    }
+
+    fn lane_value(self) -> fn(&LaneSample) -> u64 {
+        match self {
+            Measure::Bytes => |lane| lane.bytes,
+            Measure::Operations => |lane| lane.ops,
+            Measure::SystemCalls => |lane| lane.syscalls,
+        }
+    }
+}
+
+/// Draws the trials as bars; `is_main`: with what the time went to below them.
+pub fn draw(scene: &Scene, measure: Measure, is_main: bool, area: Rect, buf: &mut Buffer) {
+    let (look, view) = (scene.look, scene.view);
+    let (inner, ribbon) = parts(is_main, area);
+    let (bars, all) = (lay_out_in(scene, measure, inner), view.series.trials());
+    let shown = describe(count_shown(&bars, scene, all), all);
+    let room = usize::from(area.width.saturating_sub(8));
+    let long = format!("{}, {shown}", measure.title());
+    let title = match !shown.is_empty() && pane::width(&long) + 16 <= room {
+        true => long,
+        false => measure.title().to_string(),
+    };
+    let right = title_parts(scene, measure, room.saturating_sub(pane::width(&title)));
+    frame(look, &title, right, area, buf);
+    if let Some(row) = ribbon {
+        draw_ribbon(look, &view.spent(), row, buf);
+    }
+    if all == 0 {
+        return draw_waiting(scene, inner, buf);
+    }
+    let rules: Vec<StripRule> = match measure {
+        Measure::Bytes => {
+            view.ceilings.iter().map(|(label, at)| StripRule { at: *at, label }).collect()
+        }
+        _ => Vec::new(),
+    };
+    let bars: Vec<StripBar> = bars.iter().map(|bar| strip_bar(scene, bar)).collect();
+    with_strip(scene, measure, |strip| {
+        Strip { rules: &rules, ..*strip }.render(&bars, inner, buf);
+    });
+}
+
+/// Returns where the bars are, and what the time went to.
+fn parts(is_main: bool, area: Rect) -> (Rect, Option<Rect>) {
+    let inner = area.inner(Margin::new(1, 1));
+    if !is_main || inner.height < 6 {
+        return (inner, None);
+    }
+    let bars = Rect { height: inner.height - 1, ..inner };
+    (bars, Some(Rect { y: bars.bottom(), height: 1, ..inner }))
+}
+
+fn lay_out_in(scene: &Scene, measure: Measure, inner: Rect) -> Vec<TrialBar> {
+    let columns = with_strip(scene, measure, |strip| strip.columns(inner));
+    lay_out(scene.view.series.slices(), scene.zoom, measure, columns)
+}
+
+/// Returns how many of all trials the bars show.
+fn count_shown(bars: &[TrialBar], scene: &Scene, all: u32) -> u32 {
+    if scene.zoom == Zoom::Whole { all } else { bars.len() as u32 }
+}
+
+/// Returns how many trials are shown in the main pane.
+pub fn count_trials(scene: &Scene, area: Rect) -> u32 {
+    let (inner, _) = parts(true, area);
+    let bars = lay_out_in(scene, scene.view.measure(), inner);
+    count_shown(&bars, scene, scene.view.series.trials())
+}
+
+/// Calls `then` with the strip of a measure.
+fn with_strip<R>(scene: &Scene, measure: Measure, then: impl FnOnce(&Strip) -> R) -> R {
+    let extremes = scene.view.series.extremes(measure);
+    let values = values(scene, measure, extremes);
+    let tick = |value: f64| values.tick(value);
+    then(&Strip::new(scene.look, value_axis(&values, extremes, &tick)))
+}
+
+/// Says what is waited for, where nothing was measured yet: an axis would be made up.
+fn draw_waiting(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let text = match scene.view.outcome {
+        None => "a bar for each trial appears here",
+        Some(_) => "no trial was finished",
+    };
+    let line = Line::from(span(scene.look, Role::Dim, text)).centered();
+    pane::line(line, area.height / 2, area, buf);
+}
+
+fn values(scene: &Scene, measure: Measure, extremes: Extremes) -> Values {
+    let all = [extremes.low.unwrap_or(0.0), extremes.high];
+    Values::new(measure.metric(), scene.log, scene.look.unit, all)
+}
+
+/// Returns an axis for the rates of the whole run, so that it only ever grows.
+fn value_axis<'a>(
+    values: &Values,
+    extremes: Extremes,
+    tick: &'a dyn Fn(f64) -> String,
+) -> Axis<'a> {
+    let axis = values.axis(tick);
+    let (low, high) = match axis.scale {
+        Scale::Linear => (0.0, round_end(extremes.high.max(f64::MIN_POSITIVE), axis.unit)),
+        Scale::Log2 => log_ends(extremes, 2.0, axis.unit),
+        Scale::Log10 => log_ends(extremes, 10.0, axis.unit),
+    };
+    // Ticks that name their unit need no other: the figures above have it in full.
+    let axis = if values.has_unit_per_tick() { axis.title("") } else { axis };
+    axis.between(low, high)
+}
+
+fn strip_bar<'a>(scene: &Scene, bar: &'a TrialBar) -> StripBar<'a> {
+    let (style, fill, mark) = match bar.cell {
+        Some(cell) => scene.sign(cell),
+        None => (scene.look.style(Role::Text), Default::default(), ' '),
+    };
+    StripBar { start: bar.start, values: &bar.rates, style, fill, mark }
+}
+
+/// Returns the rate of the running trial and its cell, or those of the last one, dim.
+fn title_parts(scene: &Scene, measure: Measure, room: usize) -> Vec<Span<'static>> {
+    let (look, view) = (scene.look, scene.view);
+    let is_main = measure != Measure::SystemCalls;
+    let state = if scene.frozen { Some("frozen") } else { view.describe_end_briefly() };
+    let mut parts = Vec::new();
+    if let Some(state) = state.filter(|_| is_main) {
+        parts.push(span(look, Role::Misleading, state));
+    }
+    let now = view.recent.rate(measure.lane_value()).filter(|_| view.recent.fresh);
+    let last = view.last.as_ref().filter(|_| is_main);
+    let shown = match (now, last) {
+        (Some(rate), _) => Some((rate, view.recent.cell, "now ")),
+        (None, Some(last)) => Some((last.rate, Some(last.cell), "last ")),
+        (None, None) => None,
+    };
+    let Some((rate, cell, word)) = shown else { return parts };
+    if !parts.is_empty() {
+        parts.push(span(look, Role::Dim, look.glyph(" · ", " - ")));
+    }
+    parts.push(span(look, Role::Dim, word));
+    parts.extend(figure(look, &measure.metric().show(rate, look.unit), view.recent.fresh));
+    let label = cell.and_then(|cell| view.job(cell)).map(Job::label).filter(|_| is_main);
+    if let (Some(label), Some(cell)) = (label, cell) {
+        let used = Line::from(parts.clone()).width() + 2;
+        if used + pane::width(&label) <= room {
+            parts.push(Span::styled(format!("  {label}"), look.series(view.hue(cell))));
+        }
+    }
+    parts
+}
+
+/// Draws what each part of the run's time was spent on, with the shares of all of it.
+fn draw_ribbon(look: &Look, spent: &Phases, area: Rect, buf: &mut Buffer) {
+    const NAME: &str = "time ";
+    const MIN_RIBBON: usize = 6;
+    let shares = spent.shares();
+    let mut legend: Vec<Span> = Vec::new();
+    let room = usize::from(area.width).saturating_sub(NAME.len() + MIN_RIBBON + 2);
+    // Measuring comes first: the rest is what it cost to get there.
+    let measuring = shares.iter().filter(|(spent, _)| *spent == Spent::Measuring);
+    let others = shares.iter().filter(|(spent, _)| *spent != Spent::Measuring);
+    for (at, (spent, share)) in measuring.chain(others).enumerate() {
+        let gap = if at == 0 { "" } else { "  " };
+        let (sign, style) = ribbon_sign(look, *spent);
+        let parts = [
+            Span::raw(gap),
+            Span::styled(sign.to_string(), style),
+            span(look, Role::Dim, format!(" {} ", spent.name())),
+            span(look, Role::Number, format!("{:.0}", share * 100.0)),
+            span(look, Role::Dim, " %"),
+        ];
+        let width: usize = legend.iter().chain(&parts).map(Span::width).sum();
+        if width > room {
+            break;
+        }
+        legend.extend(parts);
+    }
+    let legend_width: usize = legend.iter().map(Span::width).sum();
+    let columns = usize::from(area.width).saturating_sub(NAME.len() + legend_width + 2);
+    let mut line = vec![span(look, Role::Dim, NAME)];
+    line.extend(spent.ribbon(columns).into_iter().map(|spent| match spent {
+        Some(spent) => {
+            let (sign, style) = ribbon_sign(look, spent);
+            Span::styled(sign.to_string(), style)
+        }
+        None => Span::raw(" "),
+    }));
+    line.push(Span::raw("  "));
+    line.extend(legend);
+    pane::line(Line::from(line), 0, area, buf);
+}
+
+/// Returns what a stretch of time is drawn with: measuring stands out, the rest is pale.
+fn ribbon_sign(look: &Look, spent: Spent) -> (char, ratatui::style::Style) {
+    let (unicode, ascii) = match spent {
+        Spent::Measuring => ('█', '#'),
+        Spent::Preparing => ('░', '.'),
+        Spent::Calibrating => ('▒', '='),
+        Spent::Filling => ('▄', 'f'),
+        Spent::Ceilings => ('▀', 'c'),
+        Spent::Switching => ('▐', 's'),
+        Spent::Discarded => ('▌', 'x'),
+    };
+    let role = if spent == Spent::Measuring { Role::Text } else { Role::Dim };
+    let sign = if look.glyphs == Glyphs::Unicode { unicode } else { ascii };
+    (sign, look.style(role))
+}

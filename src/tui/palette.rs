@@ -1,0 +1,330 @@
+//! What the palette finds: actions of all screens, presets, backends, settings, sessions, files.
+
+use std::path::PathBuf;
+
+use super::keymap::{self, Action, Binding};
+use super::screen::Screen;
+use super::session_name;
+use super::sessions::Sessions;
+use super::setup::Setup;
+use crate::plan::{Preset, Setting, Settings, ValueKind};
+use crate::text::{clean_text, show_path};
+
+/// Sessions and files that are searched: the newest, and the first of a folder.
+const MAX_SEARCHED: usize = 500;
+/// Chosen entries that are remembered.
+pub const MAX_RECENT: usize = 9;
+
+/// What the palette is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    pub screen: Screen,
+    pub presets: &'a [Preset],
+    pub setup: &'a Setup,
+    pub sessions: &'a Sessions,
+    /// Ids of the entries that were chosen last, the newest first.
+    pub recent: &'a [String],
+}
+
+/// What choosing an entry does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Goal {
+    Act(Action),
+    /// An action of another screen.
+    ActOn(Screen, Action),
+    /// Index into the presets.
+    Preset(usize),
+    /// Index into the backends of Setup.
+    Backend(usize),
+    /// Sets a setting to this text.
+    Set(&'static str, String),
+    /// Asks for the value of a setting.
+    Ask(&'static str),
+    /// Opens this session.
+    Session(String),
+    /// Makes this file the target.
+    File(PathBuf),
+}
+
+/// A row of the palette.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub title: String,
+    /// More about it, dim.
+    pub about: String,
+    /// The key that does it on this screen; may be empty.
+    pub key: &'static str,
+    /// Where it applies, or what kind of thing it is.
+    pub place: &'static str,
+    pub goal: Goal,
+}
+
+impl Entry {
+    /// Returns by what it is remembered.
+    pub fn id(&self) -> String {
+        format!("{:?}", self.goal)
+    }
+}
+
+/// Returns the entries that match all words of the text, the best first; without a text all, those
+/// that were chosen last first.
+pub fn find(sources: &Sources, text: &str) -> Vec<Entry> {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut found: Vec<(i32, Entry)> = Vec::new();
+    for entry in all(sources) {
+        let Some(rated) = rate(&entry, &words) else { continue };
+        let recent = sources.recent.iter().position(|id| *id == entry.id());
+        let recent = match (recent, words.is_empty()) {
+            (None, _) => 0,
+            (Some(at), true) => 1000 - at as i32,
+            (Some(at), false) => 30 - at as i32,
+        };
+        let here = i32::from(matches!(entry.goal, Goal::Act(_))) * 10;
+        found.push((rated + recent + here, entry));
+    }
+    // Stable: what is equal stays in the order of the table.
+    found.sort_by_key(|(rated, _)| -rated);
+    valued(&words).into_iter().chain(found.into_iter().map(|(_, entry)| entry)).collect()
+}
+
+/// Rates an entry: the sum over the words; `None` where one is not found.
+fn rate(entry: &Entry, words: &[&str]) -> Option<i32> {
+    let (title, about) = (entry.title.to_lowercase(), entry.about.to_lowercase());
+    let mut sum = 0;
+    for word in words {
+        let both = [rate_word(word, &title).map(|r| r * 2), rate_word(word, &about)];
+        let place = rate_word(word, &entry.place.to_lowercase()).map(|r| r / 2);
+        sum += both.into_iter().chain([place]).flatten().max()?;
+    }
+    // Of two titles with the word, the shorter one is meant.
+    Some(sum - (title.len() as i32 / 8).min(10) * i32::from(!words.is_empty()))
+}
+
+/// Rates how well a word is found: a whole word, the start of one, anywhere, its letters in order.
+fn rate_word(word: &str, text: &str) -> Option<i32> {
+    let parts = || text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    if parts().any(|part| part == word) {
+        Some(100)
+    } else if parts().any(|part| part.starts_with(word)) {
+        Some(80)
+    } else if text.contains(word) {
+        Some(50)
+    } else if word.len() > 2 && parts().any(|part| has_letters(word, part)) {
+        Some(15)
+    } else {
+        None
+    }
+}
+
+/// Returns whether the word begins with the first letter of `part` and has its letters in order.
+fn has_letters(word: &str, part: &str) -> bool {
+    let mut letters = part.chars();
+    word.chars().next() == part.chars().next() && word.chars().all(|c| letters.any(|own| own == c))
+}
+
+fn all<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
+    actions(sources)
+        .chain(presets(sources))
+        .chain(backends(sources))
+        .chain(settings())
+        .chain(sessions(sources))
+        .chain(files(sources))
+}
+
+fn actions<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
+    let here = sources.screen;
+    let own = keymap::on(here).filter(|b| !is_hidden(b.action)).map(|binding| Entry {
+        key: binding.keys.first().copied().unwrap_or(""),
+        place: "",
+        ..entry_of(binding, Goal::Act(binding.action))
+    });
+    let elsewhere = keymap::KEYMAP
+        .iter()
+        .filter(move |binding| !binding.is_on(here) && !is_hidden(binding.action))
+        .filter(|binding| !is_local(binding.action))
+        .filter_map(|binding| {
+            let screens = Screen::ALL.iter().chain([&Screen::Compare]);
+            let screen = *screens.into_iter().find(|screen| binding.is_on(**screen))?;
+            let goal = Goal::ActOn(screen, binding.action);
+            Some(Entry { key: "", place: screen.title(), ..entry_of(binding, goal) })
+        });
+    own.chain(elsewhere)
+}
+
+fn entry_of(binding: &Binding, goal: Goal) -> Entry {
+    let (title, about) = match binding.short {
+        "" => (binding.help, ""),
+        short => (short, binding.help),
+    };
+    Entry { title: title.into(), about: about.into(), key: "", place: "", goal }
+}
+
+fn is_hidden(action: Action) -> bool {
+    action.moves() || matches!(action, Action::Palette | Action::Back)
+}
+
+/// Returns whether an action depends on a cursor that another screen does not show.
+fn is_local(action: Action) -> bool {
+    use Action::{Edit, Enter, Filter, NextPane, PanLeft, PanRight, PreviousPane, Toggle};
+    matches!(action, Toggle | Enter | NextPane | PreviousPane | Filter | Edit | PanLeft | PanRight)
+}
+
+fn presets<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
+    sources.presets.iter().enumerate().map(|(at, preset)| Entry {
+        title: clean_text(&preset.id),
+        about: clean_text(&preset.about),
+        key: "",
+        place: "preset",
+        goal: Goal::Preset(at),
+    })
+}
+
+fn backends<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
+    sources.setup.infos.iter().enumerate().map(|(at, info)| Entry {
+        title: info.id.into(),
+        about: format!("select or deselect {}: {}", info.title, info.about),
+        key: "",
+        place: "backend",
+        goal: Goal::Backend(at),
+    })
+}
+
+/// Returns the settings that Setup has.
+fn of_setup() -> impl Iterator<Item = &'static Setting> {
+    Settings::ALL.iter().filter(|setting| !["probe", "set"].contains(&setting.name))
+}
+
+fn settings() -> impl Iterator<Item = Entry> {
+    of_setup().map(|setting| Entry {
+        title: setting.name.into(),
+        about: setting.about.into(),
+        key: "",
+        place: "setting",
+        goal: Goal::Ask(setting.name),
+    })
+}
+
+/// Returns the settings that the words name with a value: `budget 2m`, `block size 4k,64k`.
+fn valued(words: &[&str]) -> Vec<Entry> {
+    let mut found = Vec::new();
+    for setting in of_setup() {
+        let name: Vec<&str> = setting.name.split('-').collect();
+        let (said, value) = match words.first() {
+            // `block-size 4k` as well as `block size 4k`.
+            Some(first) if *first == setting.name => (1, &words[1..]),
+            _ if words.len() > name.len() => (name.len(), &words[name.len()..]),
+            _ => continue,
+        };
+        let is_named = said == 1 && words[0] == setting.name
+            || name.iter().zip(words).all(|(own, word)| own == word || is_start(word, own));
+        if !is_named || value.is_empty() {
+            continue;
+        }
+        let value = match (setting.kind, value.join(" ").as_str()) {
+            (ValueKind::Switch, "yes" | "on") => "true".into(),
+            (ValueKind::Switch, "no" | "off") => "false".into(),
+            (_, value) => value.to_string(),
+        };
+        if Settings::default().set(setting.name, &value).is_ok() {
+            found.push(Entry {
+                title: format!("{} {value}", setting.name),
+                about: setting.about.into(),
+                key: "",
+                place: "set",
+                goal: Goal::Set(setting.name, value),
+            });
+        }
+    }
+    found
+}
+
+fn is_start(word: &str, name: &str) -> bool {
+    word.len() >= 3 && name.starts_with(word)
+}
+
+fn sessions<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
+    sources.sessions.from(0).take(MAX_SEARCHED).map(|listed| Entry {
+        title: clean_text(session_name::of_listed(listed)),
+        about: format!("open the session of {} ({})", listed.created, clean_text(&listed.target)),
+        key: "",
+        place: "session",
+        goal: Goal::Session(listed.id.clone()),
+    })
+}
+
+fn files<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
+    let browser = &sources.setup.browser;
+    let rows = browser.rows.iter().take(MAX_SEARCHED);
+    rows.filter(|row| browser.folder(**row).is_none()).filter_map(|row| {
+        let path = browser.path(*row)?;
+        Some(Entry {
+            title: clean_text(&path.file_name()?.to_string_lossy()),
+            about: format!("measure {}", show_path(path)),
+            key: "",
+            place: "file",
+            goal: Goal::File(path.to_path_buf()),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::testing::Stage;
+
+    fn found(stage: &Stage, text: &str) -> Vec<Goal> {
+        find(&stage.model.palette_sources(), text).into_iter().map(|entry| entry.goal).collect()
+    }
+
+    #[test]
+    fn it_finds_everything_from_everywhere_the_best_first() {
+        let mut stage = Stage::new();
+        stage.tell(crate::tui::msg::Msg::Sessions(Ok(crate::tui::sessions::tests::four())));
+        let peak = stage.model.presets.iter().position(|preset| preset.id == "peak").unwrap();
+        let uring = stage.model.setup.infos.iter().position(|info| info.id == "uring").unwrap();
+        for (text, wanted) in [
+            ("export", Goal::ActOn(Screen::Results, Action::Export)),
+            ("compare", Goal::ActOn(Screen::Sessions, Action::Compare)),
+            ("rename", Goal::ActOn(Screen::Sessions, Action::Rename)),
+            ("run", Goal::Act(Action::Run)),
+            ("help", Goal::Act(Action::Help)),
+            ("preset peak", Goal::Preset(peak)),
+            ("uring", Goal::Backend(uring)),
+            ("budget", Goal::Act(Action::Budget)),
+            ("budget 2m", Goal::Set("budget", "2m".into())),
+            ("bud 2m", Goal::Set("budget", "2m".into())),
+            ("threads 4", Goal::Set("threads", "4".into())),
+            ("block size 4k,64k", Goal::Set("block-size", "4k,64k".into())),
+            ("block-size 4k", Goal::Set("block-size", "4k".into())),
+            ("direct on", Goal::Set("direct", "true".into())),
+            ("delta", Goal::Session("20261121-093003-data".into())),
+            ("delta session", Goal::Session("20261121-093003-data".into())),
+        ] {
+            assert_eq!(found(&stage, text).first(), Some(&wanted), "{text}");
+        }
+        assert!(found(&stage, "budget soon").is_empty());
+        assert!(found(&stage, "zzz").is_empty());
+        // Letters in order find a word too, after what has the word itself.
+        assert!(found(&stage, "exprt").contains(&Goal::ActOn(Screen::Results, Action::Export)));
+    }
+
+    #[test]
+    fn what_was_chosen_last_comes_first() {
+        let mut stage = Stage::new();
+        let second = find(&stage.model.palette_sources(), "").swap_remove(1);
+        stage.model.recent.insert(0, second.id());
+        assert_eq!(find(&stage.model.palette_sources(), "")[0], second);
+    }
+
+    #[test]
+    fn every_entry_is_its_own_and_says_what_it_is() {
+        for screen in Screen::ALL {
+            let mut stage = Stage::new();
+            stage.model.screen = *screen;
+            let all = find(&stage.model.palette_sources(), "");
+            assert!(all.iter().all(|entry| !entry.title.is_empty()));
+            assert!(all.iter().all(|entry| !entry.key.is_empty() || !entry.place.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What a point of a chart says of itself: one line beside the pointer.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+use ratatui::text::Line;
+use ratatui::widgets::{Clear, Widget};
+
+use super::curves::{CurvePoint, Metric};
+use super::theme::{Look, Role};
+use super::view::pane;
+use crate::analysis::CellResult;
+use crate::report::table::origin;
+use crate::units;
+
+/// How far from the pointer a point may be, in columns.
+const REACH: i32 = 12;
+
+/// Returns the index of the nearest point: a row is as high as two columns are wide.
+pub fn nearest(at: Position, points: &[Option<Position>]) -> Option<usize> {
+    nearest_within(at, points, REACH)
+}
+
+/// Returns the same, no further than `reach` columns.
+pub fn nearest_within(at: Position, points: &[Option<Position>], reach: i32) -> Option<usize> {
+    let away = |point: &Position| {
+        let (columns, rows) =
+            (i32::from(point.x) - i32::from(at.x), 2 * (i32::from(point.y) - i32::from(at.y)));
+        columns * columns + rows * rows
+    };
+    points
+        .iter()
+        .enumerate()
+        .filter_map(|(index, point)| Some((index, away(point.as_ref()?))))
+        .filter(|(_, away)| *away <= reach * reach)
+        .min_by_key(|(_, away)| *away)
+        .map(|(index, _)| index)
+}
+
+/// Describes a point: `read warm  64 KiB  6.20 GiB/s ±23 %, cache 99 %`.
+pub fn describe(
+    look: &Look,
+    (name, place): (&str, &str),
+    metric: Metric,
+    point: &CurvePoint,
+    result: Option<&CellResult>,
+) -> String {
+    let mut text = format!("{name}  {place}  {}", metric.show(point.y, look.unit));
+    match metric {
+        _ if point.high.is_nan() => {}
+        Metric::Latency => text += &format!(", p99 {}", units::show_nanos(point.high)),
+        _ if point.y > 0.0 => {
+            let half = 100.0 * (point.high - point.y).max(point.y - point.low) / point.y;
+            let half = if half >= 9.95 { format!("{half:.0}") } else { format!("{half:.1}") };
+            text += &format!(" ±{half} %");
+        }
+        _ => {}
+    }
+    let source = result.and_then(|result| result.source.as_ref());
+    let largest = source.and_then(|source| origin::source_shares(source).into_iter().next());
+    if let Some((word, share)) = largest {
+        text += &format!(", {word} {}", origin::percent(share));
+    }
+    text
+}
+
+/// Draws the line above its point, or below at the top of the chart, and lights the point.
+pub fn draw(look: &Look, text: &str, at: Position, plot: Rect, buf: &mut Buffer) {
+    let plot = plot.intersection(buf.area);
+    if !plot.contains(at) || plot.width < 4 {
+        return;
+    }
+    if let Some(cell) = buf.cell_mut(at) {
+        cell.modifier |= Modifier::REVERSED | Modifier::BOLD;
+    }
+    let text = format!(" {} ", pane::fit(text, usize::from(plot.width - 2)));
+    let width = pane::width(&text) as u16;
+    let y = if at.y > plot.y { at.y - 1 } else { at.y + 1 };
+    let last = plot.right().saturating_sub(width).max(plot.x);
+    let x = at.x.saturating_sub(width / 2).clamp(plot.x, last);
+    let place = Rect::new(x, y, width, 1).intersection(plot);
+    Clear.render(place, buf);
+    Line::styled(text, look.style(Role::Selected)).render(place, buf);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_point_is_that_of_the_eye() {
+        let points = [Some((10, 10)), None, Some((16, 10)), Some((10, 13))]
+            .map(|at| at.map(|(x, y)| Position::new(x, y)));
+        let at = |x, y| nearest(Position::new(x, y), &points);
+        assert_eq!([at(10, 10), at(14, 10), at(10, 12)], [Some(0), Some(2), Some(3)]);
+        assert_eq!([at(40, 10), at(10, 30)], [None, None]);
+    }
+
+    #[test]
+    fn the_line_stays_inside() {
+        let plot = Rect::new(5, 2, 30, 6);
+        for (x, y) in [(5, 2), (34, 2), (5, 7), (34, 7), (20, 4), (0, 0), (99, 99)] {
+            let mut buf = Buffer::empty(Rect::new(0, 0, 40, 10));
+            draw(&Look::default(), "read warm  64 KiB", Position::new(x, y), plot, &mut buf);
+            let drawn: String = buf.content.iter().map(|cell| cell.symbol()).collect();
+            assert_eq!(
+                drawn.contains("read warm  64 KiB"),
+                plot.contains((x, y).into()),
+                "{x} {y}"
+            );
+        }
+        draw(&Look::default(), "x", Position::new(0, 0), plot, &mut Buffer::empty(Rect::ZERO));
+    }
+}

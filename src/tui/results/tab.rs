@@ -1,0 +1,42 @@
+//! The tabs of Results: at a glance, a chart per metric, the table.
+
+use super::data::Data;
+use crate::tui::curves::Metric;
+use crate::tui::keymap::Action;
+
+/// What is shown of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    Glance,
+    Plot(Metric),
+    Table,
+}
+
+impl Tab {
+    /// Every tab in its order, with its action and its name at three widths.
+    pub const ALL: [(Tab, Action, [&'static str; 3]); 7] = [
+        (Tab::Glance, Action::Glance, ["At a glance", "at a glance", "glance"]),
+        (Tab::Plot(Metric::Throughput), Action::Throughput, ["Throughput", "bytes/s", "bytes"]),
+        (Tab::Plot(Metric::Operations), Action::Operations, ["Operations", "ops/s", "ops"]),
+        (Tab::Plot(Metric::SystemCalls), Action::SystemCalls, ["System calls", "calls/s", "calls"]),
+        (Tab::Plot(Metric::Latency), Action::Latency, ["Latency", "latency", "latency"]),
+        (Tab::Plot(Metric::Cpu), Action::Cpu, ["CPU per byte", "CPU", "CPU"]),
+        (Tab::Table, Action::Table, ["Table", "table", "table"]),
+    ];
+
+    /// Returns the tab after this one or before it; metrics without a value are passed over.
+    pub fn next(self, data: &Data, back: bool) -> Tab {
+        let has = |tab: &Tab| match tab {
+            Tab::Plot(metric) => data.results().iter().any(|of| metric.value_of(of).is_some()),
+            Tab::Glance | Tab::Table => true,
+        };
+        let tabs: Vec<Tab> = Tab::ALL
+            .into_iter()
+            .map(|(tab, ..)| tab)
+            .filter(|tab| *tab == self || has(tab))
+            .collect();
+        let at = tabs.iter().position(|tab| *tab == self).unwrap_or(0);
+        let step = if back { tabs.len() - 1 } else { 1 };
+        tabs.get((at + step) % tabs.len()).copied().unwrap_or(self)
+    }
+}

@@ -1,0 +1,87 @@
+//! The sentences below the figures: the answer, where the bytes came from, the trials.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::analysis::{Glance, Grade, Statement};
+use crate::record::Severity;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{findings, pane};
+use crate::tui::vocabulary::FINE;
+
+/// Sentences are not wider than can be read.
+const MAX_WIDTH: u16 = 110;
+
+/// Returns the sentences of the answer, wrapped.
+pub fn facts(look: &Look, glance: &Glance, width: u16) -> Vec<Line<'static>> {
+    let width = usize::from(width.min(MAX_WIDTH));
+    let style = look.style(Role::Text);
+    let sign = look.glyph("· ", "- ");
+    let wrap = |fact: &String| {
+        let parts = pane::wrap(fact, width.saturating_sub(2));
+        let line = |(row, part): (usize, String)| {
+            let head = if row == 0 { sign } else { "  " };
+            Line::from(vec![Span::styled(head, look.style(Role::Dim)), Span::styled(part, style)])
+        };
+        parts.into_iter().enumerate().map(line).collect::<Vec<_>>()
+    };
+    glance.facts.iter().flat_map(wrap).collect()
+}
+
+/// Returns where the bytes came from, and what shows that the figures can be trusted; one line each
+/// where there is little room.
+///
+/// `progress`: how far the measurement is, and the key that continues it, in place of an unfinished
+/// count of trials.
+pub fn statements(
+    look: &Look,
+    glance: &Glance,
+    progress: Option<Line<'static>>,
+    body: Rect,
+) -> Vec<Line<'static>> {
+    let most = if body.height < 18 { 1 } else { 2 };
+    let (origin, trust) = (&glance.origin, &glance.trust);
+    let is_said = |said: &&Statement| !said.text.is_empty();
+    let counted = progress.is_some() && trust.grade == Grade::Unfinished;
+    let shown = [Some(origin), (!counted).then_some(trust)].into_iter().flatten().filter(is_said);
+    let width = usize::from(body.width.min(MAX_WIDTH));
+    let mut lines: Vec<Line> = shown.flat_map(|said| statement(look, said, width, most)).collect();
+    lines.extend(progress);
+    lines
+}
+
+fn statement(look: &Look, said: &Statement, width: usize, most: usize) -> Vec<Line<'static>> {
+    let (role, sign) = match said.grade {
+        Grade::Good => (Role::Good, FINE.on(look)),
+        Grade::Unfinished => (Role::Dim, look.glyph("≈", "~")),
+        Grade::Misleading => findings::severity(look, Severity::Misleading),
+        Grade::Wrong => findings::severity(look, Severity::Wrong),
+    };
+    let text = if said.grade == Grade::Unfinished { Role::Dim } else { Role::Text };
+    let mut parts = pane::wrap(&said.text, width.saturating_sub(2));
+    if parts.len() > most {
+        parts.truncate(most);
+        if let Some(last) = parts.last_mut() {
+            *last = pane::fit_more(last, width.saturating_sub(2));
+        }
+    }
+    let line = |(row, part): (usize, String)| {
+        let head = if row == 0 { format!("{sign} ") } else { "  ".into() };
+        Line::from(vec![Span::styled(head, look.style(role)), Span::styled(part, look.style(text))])
+    };
+    parts.into_iter().enumerate().map(line).collect()
+}
+
+/// Draws the lines that fit; a mark shows that more follow.
+pub fn draw(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
+    let (all, room) = (lines.len(), usize::from(area.height));
+    for (row, line) in lines.into_iter().take(room).enumerate() {
+        let cut = row + 1 == room && all > room;
+        pane::line(line, row as u16, area, buf);
+        if cut && let Some(cell) = buf.cell_mut((area.right().saturating_sub(1), area.bottom() - 1))
+        {
+            cell.set_symbol("…");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The columns: large digits, and below them a bar for each backend.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::digits;
+use crate::analysis::{Glance, GlanceBar, GlanceColumn};
+use crate::record::Severity;
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::plot::{Bar, Bars};
+use crate::tui::results::data::Data;
+use crate::tui::screen::Screen;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{findings, pane};
+use crate::units::column::{self, PER_SECOND, Unit};
+
+/// Columns of a column at least: digits, unit and interval.
+const MIN_WIDTH: u16 = 24;
+/// From this width on digits may be twice as large, and bars have their intervals.
+const WIDE: u16 = 46;
+const MAX_NAME: usize = 24;
+/// Columns of a figure beside its bar.
+const FIGURE: u16 = 5;
+/// Columns of the marker before it, and of the word behind the bar.
+const MARKER: u16 = 2;
+const MARK: u16 = 4;
+/// Rows above the bars beside the digits: title, caption, and a gap where there is room.
+const TITLE: u16 = 1;
+const CAPTION: u16 = 1;
+
+/// Returns how many columns fit, their left edge behind the names, and their width.
+fn places(glance: &Glance, width: u16) -> (u16, u16, usize) {
+    let names = glance.rows.iter().map(|row| pane::width(&row.name)).max().unwrap_or(0);
+    let names = (names.min(MAX_NAME) as u16 + 2).min(width / 3);
+    let fit = ((width - names) / MIN_WIDTH).clamp(1, 4);
+    let count = glance.columns.len().clamp(1, usize::from(fit));
+    (names, (width - names) / count as u16, count)
+}
+
+/// Returns the rows that are needed, and that are used at most.
+///
+/// A chart below needs the room between bars.
+pub fn heights(look: &Look, glance: &Glance, body: Rect, chart: bool) -> (u16, u16) {
+    let rows = glance.rows.len().clamp(1, 1000) as u16;
+    let (_, width, count) = places(glance, body.width);
+    let also = u16::from(glance.columns.len() > count);
+    let digits = if body.height >= 11 { digits::ROWS } else { 1 };
+    let least = TITLE + digits + CAPTION + rows.min(if body.height >= 18 { 5 } else { 3 });
+    let large = if is_large(look, width, body.height) { 2 * digits::ROWS } else { digits };
+    let spacious = if chart { 44 } else { 30 };
+    let step = if body.height >= spacious && rows <= 6 { 2 } else { 1 };
+    (least, TITLE + large + CAPTION + 2 + rows * step + also * 2)
+}
+
+fn is_large(look: &Look, width: u16, height: u16) -> bool {
+    width >= WIDE && height >= 30 && look.glyph("a", "b") == "a"
+}
+
+/// How the area is used.
+struct Layout {
+    /// 0: plain digits.
+    scale: u16,
+    gap: u16,
+    /// Rows from one bar to the next.
+    step: u16,
+    /// Rows of the glance that are shown.
+    rows: Vec<usize>,
+    /// Rows that are not.
+    more: usize,
+    /// Below the bars: the columns without room.
+    also: bool,
+}
+
+fn layout(look: &Look, glance: &Glance, width: u16, count: usize, area: Rect) -> Layout {
+    let all = glance.rows.len().max(1) as u16;
+    let rest = |digits: u16| area.height.saturating_sub(TITLE + CAPTION + digits);
+    let also = glance.columns.len() > count && rest(digits::ROWS) > all;
+    let need = |step: u16| all * step - (step - 1) + 1 + 2 * u16::from(also);
+    let scale = match () {
+        () if is_large(look, width, 30) && rest(2 * digits::ROWS) >= need(1) => 2,
+        () if rest(digits::ROWS) >= all.min(2) => 1,
+        () => 0,
+    };
+    let digits = (scale * digits::ROWS).max(1);
+    let step = if all > 1 && rest(digits) >= need(2) { 2 } else { 1 };
+    let gap = u16::from(rest(digits) > all * step - (step - 1) + 2 * u16::from(also));
+    let room = rest(digits).saturating_sub(gap + 2 * u16::from(also)).div_ceil(step);
+    let hidden = all > room;
+    let shown = if hidden { room.saturating_sub(1) } else { room };
+    let rows = top_rows(glance, usize::from(shown));
+    let more = glance.rows.len() - rows.len();
+    Layout { scale, gap, step, more, rows, also }
+}
+
+/// Returns the rows with the highest figures of any column, in the order of the plan.
+fn top_rows(glance: &Glance, most: usize) -> Vec<usize> {
+    let median = |column: &GlanceColumn, row: usize| {
+        column.bars.get(row).and_then(Option::as_ref).map_or(0.0, |bar| bar.figure.summary.median)
+    };
+    let share = |row: usize| {
+        let of = |column: &GlanceColumn| {
+            let best = column.best_bar().map_or(0.0, |bar| bar.figure.summary.median);
+            if best > 0.0 { median(column, row) / best } else { 0.0 }
+        };
+        glance.columns.iter().map(of).fold(0.0, f64::max)
+    };
+    let mut rows: Vec<usize> = (0..glance.rows.len()).collect();
+    rows.sort_by(|a, b| share(*b).total_cmp(&share(*a)));
+    rows.truncate(most);
+    rows.sort_unstable();
+    rows
+}
+
+pub fn draw(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
+    let glance = &data.view.glance;
+    if area.is_empty() {
+        return;
+    }
+    let (names, width, count) = places(glance, area.width);
+    let layout = layout(look, glance, width, count, area);
+    let digits = (layout.scale * digits::ROWS).max(1);
+    let first = area.y + TITLE + digits + CAPTION + layout.gap;
+    let rows: Vec<(usize, u16)> = layout
+        .rows
+        .iter()
+        .enumerate()
+        .map(|(at, row)| (*row, first + at as u16 * layout.step))
+        .collect();
+    if glance.rows.len() > 1 || count > 1 {
+        draw_names(look, data, &rows, Rect { width: names, ..area }, buf);
+    }
+    for (at, column) in glance.columns.iter().take(count).enumerate() {
+        let left = area.x + names + at as u16 * width;
+        let place = Rect { x: left, width: width.saturating_sub(2), ..area };
+        draw_head(look, data, column, layout.scale, place, buf);
+        draw_bars(look, data, column, &rows, place, buf);
+    }
+    let below = rows.last().map_or(first, |(_, y)| y + 1).saturating_sub(area.y);
+    if layout.more > 0 {
+        let key = key_of(Action::Table, Screen::Results);
+        let text = format!("and {} more: {key} lists them", layout.more);
+        pane::line(Line::styled(text, look.style(Role::Dim)), below, area, buf);
+    }
+    if layout.also {
+        let text = format!("also: {}", describe_others(look, data, count));
+        let text = pane::fit(&text, usize::from(area.width));
+        let row = below + 1 + u16::from(layout.more > 0);
+        pane::line(Line::styled(text, look.style(Role::Dim)), row, area, buf);
+    }
+}
+
+/// Returns the figures of the columns without room.
+fn describe_others(look: &Look, data: &Data, count: usize) -> String {
+    let glance = &data.view.glance;
+    let describe = |column: &GlanceColumn| {
+        let bar = column.best_bar()?;
+        let (factor, unit) = unit(look, column);
+        let figure = column::figure(bar.figure.summary.median / factor);
+        Some(format!("{} {figure} {unit} {}", column.title(), bar.figure.describe_interval()))
+    };
+    glance.columns.iter().skip(count).filter_map(describe).collect::<Vec<_>>().join(", ")
+}
+
+/// Draws the names of the rows with their markers.
+fn draw_names(look: &Look, data: &Data, rows: &[(usize, u16)], area: Rect, buf: &mut Buffer) {
+    let glance = &data.view.glance;
+    for (row, y) in rows {
+        let Some(name) = glance.rows.get(*row).map(|row| &row.name) else { continue };
+        let place = Rect { y: *y, height: 1, ..area }.intersection(area);
+        let text = pane::fit(name, usize::from(area.width.saturating_sub(2)));
+        let style = hue(look, data, *row);
+        Line::styled(text, style).render(place, buf);
+    }
+}
+
+/// Returns the hue of the backend of a row.
+fn hue(look: &Look, data: &Data, row: usize) -> Style {
+    let bars = data.view.glance.columns.iter().filter_map(|column| column.bars.get(row)?.as_ref());
+    let sign = bars.map(|bar| bar.result).next().and_then(|result| data.signs.get(result));
+    sign.map_or(look.style(Role::Text), |sign| look.series(sign.hue()))
+}
+
+/// Returns the unit of a column.
+fn unit(look: &Look, column: &GlanceColumn) -> Unit {
+    let units = if column.bytes { look.unit.units() } else { PER_SECOND };
+    let top = column.bars.iter().flatten().map(|bar| bar.figure.summary.median).fold(0.0, f64::max);
+    column::unit_for(top, units)
+}
+
+/// Draws title, digits with unit and interval, and what they are of.
+fn draw_head(
+    look: &Look,
+    data: &Data,
+    column: &GlanceColumn,
+    scale: u16,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let Some(bar) = column.best_bar() else { return };
+    let (factor, unit) = unit(look, column);
+    let number = column::figure(bar.figure.summary.median / factor);
+    let title = Line::from(vec![
+        Span::styled(format!("{} ", column.access.name()), look.style(Role::Dim)),
+        Span::styled(column.place.clone(), look.style(Role::Title)),
+    ]);
+    pane::line(title, 0, area, buf);
+    let certain = bar.figure.is_certain() || bar.figure.reported;
+    let style = match (bar.wrong, certain) {
+        (true, _) => look.style(Role::Wrong),
+        (false, true) => look.style(Role::Number),
+        (false, false) => look.style(Role::Text),
+    };
+    let interval = bar.figure.describe_interval();
+    let place = Rect { y: area.y + TITLE, height: area.height - TITLE.min(area.height), ..area };
+    if scale == 0 {
+        let line = Line::from(vec![
+            Span::styled(format!("{number} {unit}"), style),
+            Span::styled(format!(" {interval}"), look.style(Role::Dim)),
+        ]);
+        pane::line(line, 0, place, buf);
+    } else {
+        let rows = scale * digits::ROWS;
+        digits::draw(
+            look,
+            &number,
+            scale,
+            style,
+            Rect { height: rows.min(place.height), ..place },
+            buf,
+        );
+        let side = Rect {
+            x: place.x + digits::width(look, &number, scale) + 2,
+            width: place.width.saturating_sub(digits::width(look, &number, scale) + 2),
+            ..place
+        };
+        let about = if certain { "" } else { "about" };
+        pane::line(Line::styled(about.to_string(), look.style(Role::Dim)), rows - 3, side, buf);
+        pane::line(Line::styled(unit, look.style(Role::Text)), rows - 2, side, buf);
+        pane::line(Line::styled(interval, look.style(Role::Dim)), rows - 1, side, buf);
+    }
+    let name = data.view.glance.rows.get(column.best).map_or("", |row| row.name.as_str());
+    let caption = [name, bar.at.as_str()].into_iter().filter(|part| !part.is_empty());
+    let caption = caption.collect::<Vec<_>>().join(", ");
+    let caption = pane::fit_words(&caption, usize::from(area.width));
+    let row = TITLE + (scale * digits::ROWS).max(1);
+    pane::line(Line::styled(caption, look.style(Role::Text)), row, area, buf);
+}
+
+/// Draws figure, bar and mark of each row.
+fn draw_bars(
+    look: &Look,
+    data: &Data,
+    column: &GlanceColumn,
+    rows: &[(usize, u16)],
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let bar_of = |row: usize| column.bars.get(row).and_then(Option::as_ref);
+    let values: Vec<Option<f64>> =
+        rows.iter().map(|(row, _)| Some(bar_of(*row)?.figure.summary.median)).collect();
+    let (factor, _) = unit(look, column);
+    let texts = column::align(&values, factor);
+    // One width for all columns, so that their bars have one length.
+    let figures = FIGURE.max(texts.iter().map(|text| pane::width(text)).max().unwrap_or(0) as u16);
+    let max = values.iter().flatten().copied().fold(0.0, f64::max);
+    let marks = rows.iter().map(|(row, _)| mark(look, column, *row)).collect::<Vec<_>>();
+    let wide = area.width + 2 >= WIDE;
+    let widest = marks.iter().map(|(text, _)| pane::width(text) as u16).max().unwrap_or(0);
+    let mark_width = if rows.len() > 1 { widest.max(MARK) } else { widest };
+    let side = if wide { mark_width + 9 } else { mark_width };
+    for (((row, y), text), (mark, style)) in rows.iter().zip(&texts).zip(marks) {
+        let place = Rect { y: *y, height: 1, ..area }.intersection(area);
+        let Some(bar) = bar_of(*row) else {
+            let text = format!("  {text}");
+            pane::line(Line::styled(text, look.style(Role::Dim)), 0, place, buf);
+            continue;
+        };
+        let best = *row == column.best;
+        let role = if best { Role::Number } else { Role::Text };
+        let colour = hue(look, data, *row);
+        let marker = data.signs.get(bar.result).map_or(' ', |sign| look.marker(*sign));
+        let line = Line::from(vec![
+            Span::styled(format!("{marker} "), colour),
+            Span::styled(text.clone(), look.style(role)),
+        ]);
+        pane::line(line, 0, place, buf);
+        let left = place.x + MARKER + figures + 1;
+        let room = place.right().saturating_sub(left + side + 1);
+        let value = bar.figure.summary.median;
+        let bars = [Bar::new("", value, colour, "")];
+        Bars::new(look, &bars).max(max).render(Rect { x: left, width: room, ..place }, buf);
+        let beside = Rect { x: left + room + 1, width: side, ..place }.intersection(place);
+        let mut spans = vec![Span::styled(format!("{mark:<0$}", usize::from(mark_width)), style)];
+        if wide {
+            let interval = format!(" {}", bar.figure.describe_interval());
+            spans.push(Span::styled(interval, look.style(Role::Dim)));
+        }
+        Line::from(spans).render(beside, buf);
+    }
+}
+
+/// Returns what is to be said of a row: the best, or one that does not differ from it.
+fn mark(look: &Look, column: &GlanceColumn, row: usize) -> (String, Style) {
+    let bars = || column.bars.iter().flatten();
+    let Some(bar) = column.bars.get(row).and_then(Option::as_ref) else {
+        return (String::new(), Style::new());
+    };
+    let equal = |bar: &GlanceBar| bar.no_difference;
+    if bar.wrong {
+        let (role, sign) = findings::severity(look, Severity::Wrong);
+        return (format!("{sign} wrong"), look.style(role));
+    }
+    if bars().count() < 2 || !bars().all(|bar| bar.figure.is_certain()) {
+        return (String::new(), Style::new());
+    }
+    match (row == column.best, bars().filter(|bar| equal(bar)).count()) {
+        (true, 1) => ("best".into(), look.style(Role::Good)),
+        (_, 2..) if equal(bar) => ("even".into(), look.style(Role::Dim)),
+        _ => (String::new(), Style::new()),
+    }
+}

@@ -1,0 +1,47 @@
+//! Probes at a glance: their figures as a list.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::analysis::Glance;
+use crate::tui::results::data::Data;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
+
+/// Returns the rows that are needed, and that are used at most.
+pub fn heights(glance: &Glance) -> (u16, u16) {
+    let rows = glance.probes.len().clamp(1, 1000) as u16;
+    (rows.min(3), rows)
+}
+
+pub fn draw(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
+    let probes = &data.view.glance.probes;
+    if probes.is_empty() {
+        let text = "nothing was measured";
+        return pane::line(Line::styled(text, look.style(Role::Dim)), 0, area, buf);
+    }
+    let widest = |text: fn(&(String, String, String)) -> &String| {
+        probes.iter().map(|probe| pane::width(text(probe))).max().unwrap_or(0)
+    };
+    let figures = widest(|(_, figure, _)| figure);
+    let labels = widest(|(label, ..)| label).min(usize::from(area.width) * 2 / 3);
+    let height = usize::from(area.height);
+    let more = probes.len().saturating_sub(height);
+    let shown = if more > 0 { height.saturating_sub(1) } else { height };
+    for (row, (label, figure, interval)) in probes.iter().take(shown).enumerate() {
+        let label = pane::fit(label, labels);
+        let indent = labels.saturating_sub(pane::width(&label)) + 2;
+        let figure = format!("{}{figure:>figures$}", " ".repeat(indent));
+        let line = Line::from(vec![
+            Span::styled(label, look.style(Role::Text)),
+            Span::styled(figure, look.style(Role::Number)),
+            Span::styled(format!("  {interval}"), look.style(Role::Dim)),
+        ]);
+        pane::line(line, row as u16, area, buf);
+    }
+    if more > 0 && shown > 0 {
+        let text = format!("and {} more: the Lab shows them", more + 1);
+        pane::line(Line::styled(text, look.style(Role::Dim)), shown as u16, area, buf);
+    }
+}

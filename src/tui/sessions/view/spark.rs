@@ -1,0 +1,42 @@
+//! A curve as one line of bars.
+
+use crate::tui::theme::{Glyphs, Look};
+
+/// The most values of a curve.
+pub const MAX: usize = 12;
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const ASCII: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
+
+/// Draws values from 0 to the largest; of more than there is room for, both ends and those evenly
+/// between.
+pub fn draw(look: &Look, values: &[u64], width: usize) -> String {
+    let bars = if look.glyphs == Glyphs::Ascii { ASCII } else { BARS };
+    let highest = values.iter().copied().max().unwrap_or(0);
+    let shown = values.len().min(width).min(MAX);
+    if shown < 2 || highest == 0 {
+        return String::new();
+    }
+    let bar = |value: u64| {
+        let height = (value as f64 / highest as f64 * 8.0).ceil() as usize;
+        bars[height.clamp(1, 8) - 1]
+    };
+    (0..shown).map(|at| bar(values[at * (values.len() - 1) / (shown - 1)])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_is_full_and_both_ends_stay() {
+        let look = Look::default();
+        assert_eq!(draw(&look, &[1, 4, 8], 8), "▁▄█");
+        assert_eq!(draw(&look, &[8, 1, 1, 1, 1, 4], 3), "█▁▄");
+        for (values, width) in [(vec![], 8), (vec![5], 8), (vec![0, 0], 8), (vec![1, 2], 0)] {
+            assert_eq!(draw(&look, &values, width), "");
+        }
+        let ascii = Look { glyphs: Glyphs::Ascii, ..Look::default() };
+        assert_eq!(draw(&ascii, &[1, 4, 8], 8), "_-#");
+        assert_eq!(draw(&look, &[u64::MAX, 1], 8), "█▁");
+    }
+}

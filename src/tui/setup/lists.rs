@@ -1,0 +1,65 @@
+//! The lines of the backends and of the workload: what is common, what is set, and a fold.
+
+use super::rows;
+use super::state::Setup;
+use crate::plan::{Info, Setting};
+
+/// A line of the backends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackendLine {
+    /// The index of a backend.
+    Backend(usize),
+    /// Shows or hides those that are rarely needed; the number that is hidden.
+    Fold(usize),
+}
+
+impl Setup {
+    /// Returns the lines of the workload.
+    pub fn workload_lines(&self) -> Vec<rows::Line> {
+        let parts = self.preset.parts();
+        rows::lines(self.all_settings, |name| {
+            self.settings.text(name).is_some() || parts.iter().any(|part| part.text(name).is_some())
+        })
+    }
+
+    /// Returns the line of a setting, if it is shown.
+    pub fn find_line(&self, name: &str) -> Option<usize> {
+        let is_it =
+            |line: &rows::Line| matches!(line, rows::Line::Setting(row) if row.name == name);
+        self.workload_lines().iter().position(is_it)
+    }
+
+    /// Returns the setting under the cursor; `None` on the line that folds.
+    pub fn current_setting(&self) -> Option<&'static Setting> {
+        match self.workload_lines().get(self.row) {
+            Some(rows::Line::Setting(row)) => Some(row),
+            _ => None,
+        }
+    }
+
+    /// Returns the lines of the backends: the common ones, those that are `selected`, and if they
+    /// are unfolded all; the last line folds.
+    pub fn backend_lines(&self) -> Vec<BackendLine> {
+        let selected = self.selected_ids();
+        let is_shown = |info: &Info| {
+            self.all_backends || info.common || selected.iter().any(|id| id == info.id)
+        };
+        let rows = self.infos.iter().enumerate().filter(|(_, info)| is_shown(info));
+        // The common ones come first.
+        let mut lines: Vec<BackendLine> = rows.map(|(at, _)| BackendLine::Backend(at)).collect();
+        lines.sort_by_key(|line| match line {
+            BackendLine::Backend(at) => !self.infos[*at].common,
+            BackendLine::Fold(_) => true,
+        });
+        lines.push(BackendLine::Fold(self.infos.len() - lines.len()));
+        lines
+    }
+
+    /// Returns the ids of the backends of the plan, in any sweep.
+    fn selected_ids(&self) -> Vec<String> {
+        let effective = self.effective_settings();
+        let sweeps = self.preset.sweeps.iter().filter_map(|sweep| sweep.backend.as_ref());
+        let backends = effective.backend.iter().chain(sweeps);
+        backends.flat_map(|list| list.choices(&self.infos)).map(|choice| choice.id).collect()
+    }
+}

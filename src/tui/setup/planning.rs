@@ -1,0 +1,70 @@
+//! The plan of the choices on Setup, and the requests for it.
+
+use std::time::Duration;
+
+use crate::engine::Proposed;
+use crate::record::Warning;
+
+/// Time after which the screen shows that it is planning.
+const LATE_AFTER: Duration = Duration::from_millis(250);
+
+/// The plan of the choices, and the requests for it.
+#[derive(Debug, Default)]
+pub struct Planning {
+    /// Number of the newest request.
+    pub number: u64,
+    pub answered: u64,
+    pub pending: Vec<u64>,
+    pub since: Duration,
+    pub proposed: Option<Result<Box<Proposed>, String>>,
+    pub findings: Option<Vec<Warning>>,
+    /// Expected result of the plan; empty if no estimate is possible.
+    pub expected: String,
+    /// What the budget buys; empty if nothing is known.
+    pub forecast: String,
+    pub unavailable: Vec<(&'static str, String)>,
+    /// What is known of another iotui that measures on the same disk now.
+    pub other_run: Option<String>,
+    /// Starts the run when the plan arrives: `r` was pressed before.
+    pub run_when_ready: bool,
+}
+
+impl Planning {
+    /// Largest number of plan requests in flight; the newest is sent when one is answered.
+    pub const MAX_PENDING: usize = 2;
+
+    /// Returns whether the newest request has been answered.
+    pub fn is_settled(&self) -> bool {
+        self.answered == self.number && self.proposed.is_some()
+    }
+
+    /// Returns whether the answer has been pending for a visible time.
+    pub fn is_late(&self, now: Duration) -> bool {
+        !self.is_settled() && now.saturating_sub(self.since) >= LATE_AFTER
+    }
+
+    /// Returns the last plan, which may be of choices that have changed since.
+    pub fn last_proposal(&self) -> Option<&Proposed> {
+        self.proposed.as_ref()?.as_ref().ok().map(|proposed| &**proposed)
+    }
+
+    /// Takes an answer; returns whether it answers the newest request.
+    pub fn accept_answer(
+        &mut self,
+        number: u64,
+        result: Result<Box<Proposed>, String>,
+        findings: Vec<Warning>,
+    ) -> bool {
+        self.pending.retain(|sent| *sent != number);
+        if number != self.number {
+            return false;
+        }
+        if let Ok(proposed) = &result {
+            self.unavailable.clone_from(&proposed.unavailable);
+        }
+        self.answered = number;
+        self.proposed = Some(result);
+        self.findings = Some(findings);
+        true
+    }
+}

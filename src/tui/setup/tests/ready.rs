@@ -1,0 +1,154 @@
+//! What is noticed before a run: a file that is gone, another run, a budget that cannot work.
+
+use std::time::Duration;
+
+use super::*;
+use crate::plan::TrialTime;
+use crate::record::{Severity, Warning};
+use crate::runner::OTHER_RUN;
+
+/// Answers the newest question.
+fn tell(
+    model: &mut Model,
+    result: Result<Proposed, String>,
+    findings: Vec<Warning>,
+) -> Vec<Effect> {
+    let number = model.setup.planning.number;
+    let (result, forecast) = (result.map(Box::new), "about 1 trial of each; more".to_string());
+    send(model, Msg::Proposed { number, result, findings, expected: String::new(), forecast })
+}
+
+fn starts(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| matches!(effect, Effect::Start { .. }))
+}
+
+fn warning(id: &'static str, severity: Severity, message: &str) -> Warning {
+    Warning {
+        id: id.into(),
+        severity,
+        message: message.into(),
+        evidence: "seen".into(),
+        remedy: "wait".into(),
+    }
+}
+
+#[test]
+fn a_file_that_is_gone_is_told_before_anything_runs() {
+    let mut model = model(Some("a.bin"));
+    answer_plan(&mut model);
+    model.setup.browser.recent = vec!["/data/a.bin".into(), "/data/x".into()];
+    let effects = keys(&mut model, "r");
+    assert!(matches!(&effects[..], [Effect::Propose(_)]), "the plan is made again: {effects:?}");
+    let why = "/data/a.bin: no such file; choose another target";
+    let effects = tell(&mut model, Err(why.into()), Vec::new());
+    assert!(!starts(&effects) && model.screen == Screen::Setup, "{effects:?}");
+    assert!(picture(&model, 120, 40).contains(why));
+    assert!(!model.setup.exists, "a new file may be written there");
+    // It is forgotten, too.
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::FindGone(_))), "{effects:?}");
+    send(&mut model, Msg::Gone(vec!["/data/a.bin".into()]));
+    assert_eq!(model.setup.browser.recent, [PathBuf::from("/data/x")]);
+    assert!(!starts(&tell(&mut model, Err(why.into()), Vec::new())), "r was pressed once");
+}
+
+#[test]
+fn another_run_on_the_disk_is_asked_about() {
+    let mut model = model(Some("a.bin"));
+    answer_plan(&mut model);
+    let other = || {
+        let message = "another iotui (process 17) measures on this disk now";
+        vec![warning(OTHER_RUN, Severity::Misleading, message)]
+    };
+    keys(&mut model, "r");
+    let plan = proposed(&model.setup);
+    let effects = tell(&mut model, Ok(plan), other());
+    assert!(!starts(&effects), "{effects:?}");
+    let text = picture(&model, 120, 40);
+    assert!(text.contains("process 17") && text.contains("Start anyway?"), "{text}");
+    keys(&mut model, "n");
+    assert!(model.popups.is_empty() && model.screen == Screen::Setup);
+    keys(&mut model, "r");
+    let plan = proposed(&model.setup);
+    tell(&mut model, Ok(plan), other());
+    assert!(starts(&keys(&mut model, "y")) && model.screen == Screen::Live);
+}
+
+#[test]
+fn a_budget_that_cannot_work_is_told_with_the_key_that_sets_one() {
+    let mut model = model(Some("a.bin"));
+    let proposed = proposed(&model.setup);
+    let plan = Plan {
+        cells: crate::tui::testing::plan().cells,
+        budget: Duration::from_secs(2),
+        trial_time: TrialTime::from_duration(Duration::from_millis(300)),
+        ..proposed.plan
+    };
+    tell(&mut model, Ok(Proposed { plan, ..proposed }), Vec::new());
+    let text = picture(&model, 120, 40);
+    assert!(text.contains(": b sets ") && text.contains('▲'), "{text}");
+    assert!(text.contains("24 cells = 2 backends × 6 block sizes × 2 cache states"), "{text}");
+    keys(&mut model, "b");
+    assert!(command_of(&model).contains("--budget "), "{}", command_of(&model));
+    // Without a need, it is typed.
+    answer_plan(&mut model);
+    keys(&mut model, "b");
+    assert!(matches!(model.popups.last(), Some(Popup::Line { .. })));
+}
+
+#[test]
+fn the_plan_shows_what_can_spoil_a_run_and_leaves_the_rest_to_the_doctor() {
+    let mut model = model(Some("a.bin"));
+    let plan = proposed(&model.setup);
+    let findings = vec![
+        warning("busy", Severity::Misleading, "other programs compete for the CPUs"),
+        warning("smt", Severity::Note, "two threads share each core"),
+    ];
+    tell(&mut model, Ok(plan), findings);
+    let text = picture(&model, 120, 40);
+    assert!(text.contains("other programs compete for the CPUs"), "{text}");
+    assert!(!text.contains("two threads share each core"), "{text}");
+    assert!(text.contains("d shows 1 note, and remedies"), "{text}");
+}
+
+#[test]
+fn rare_backends_and_settings_are_folded_away() {
+    let mut model = model(None);
+    answer_plan(&mut model);
+    let text = picture(&model, 120, 40);
+    assert!(text.contains("more backends") && !text.contains("sendfile"), "{text}");
+    assert!(text.contains("more settings") && !text.contains("Cold drops"), "{text}");
+    keys(&mut model, "<tab>G<space><tab>G<space>");
+    let text = picture(&model, 120, 40);
+    assert!(text.contains("sendfile") && text.contains("Cold drops"), "{text}");
+    // What is chosen is shown.
+    keys(&mut model, "<shift-tab>G<space>i<ctrl-u>sendfile<enter>");
+    assert!(picture(&model, 120, 40).contains("sendfile"));
+}
+
+#[test]
+fn what_cannot_be_measured_shows_why_and_no_facts() {
+    let mut model = model(None);
+    answer_plan(&mut model);
+    keys(&mut model, "G");
+    let text = picture(&model, 120, 40);
+    assert!(text.contains("pipe is not a regular file"), "{text}");
+    assert!(!text.contains("  on  "), "{text}");
+    // Names that begin alike keep their ends.
+    let mut files = listing("/data");
+    let long = |end: &str| Entry {
+        path: format!("/data/photos-of-the-last-summer-2024-tar.{end}").into(),
+        name: format!("photos-of-the-last-summer-2024-tar.{end}"),
+        kind: Kind::File,
+        size: 4096,
+        readable: true,
+    };
+    files.result = Ok(["csv", "html", "json"].map(long).into());
+    model.setup.browser.loading = Some("/data".into());
+    send(&mut model, Msg::Listed(files));
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let text = picture(&model, columns, rows);
+        for name in ["tar.csv", "tar.html", "tar.json"] {
+            assert!(text.contains(name), "{columns}x{rows} {name}\n{text}");
+        }
+    }
+}

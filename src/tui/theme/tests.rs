@@ -1,0 +1,350 @@
+use std::collections::HashSet;
+
+use super::color::{MARK_CONTRAST, Rgb, TEXT_CONTRAST, contrast, faint, indexed};
+use super::*;
+use crate::backend::{BACKENDS, identity};
+
+/// Foreground, background and the sixteen colours of terminals, as published.
+const PALETTES: [(&str, u32, u32, [u32; 16]); 10] = [
+    (
+        "xterm",
+        0xe5e5e5,
+        0x000000,
+        [
+            0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
+            0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
+        ],
+    ),
+    (
+        "GNOME, Tango dark",
+        0xd3d7cf,
+        0x2e3436,
+        [
+            0x2e3436, 0xcc0000, 0x4e9a06, 0xc4a000, 0x3465a4, 0x75507b, 0x06989a, 0xd3d7cf,
+            0x555753, 0xef2929, 0x8ae234, 0xfce94f, 0x729fcf, 0xad7fa8, 0x34e2e2, 0xeeeeec,
+        ],
+    ),
+    ("Solarized dark", 0x839496, 0x002b36, SOLARIZED),
+    ("Solarized light", 0x657b83, 0xfdf6e3, SOLARIZED),
+    (
+        "VS Code dark",
+        0xcccccc,
+        0x1e1e1e,
+        [
+            0x000000, 0xcd3131, 0x0dbc79, 0xe5e510, 0x2472c8, 0xbc3fbc, 0x11a8cd, 0xe5e5e5,
+            0x666666, 0xf14c4c, 0x23d18b, 0xf5f543, 0x3b8eea, 0xd670d6, 0x29b8db, 0xe5e5e5,
+        ],
+    ),
+    (
+        "Windows Campbell",
+        0xcccccc,
+        0x0c0c0c,
+        [
+            0x0c0c0c, 0xc50f1f, 0x13a10e, 0xc19c00, 0x0037da, 0x881798, 0x3a96dd, 0xcccccc,
+            0x767676, 0xe74856, 0x16c60c, 0xf9f1a5, 0x3b78ff, 0xb4009e, 0x61d6d6, 0xf2f2f2,
+        ],
+    ),
+    (
+        "macOS Basic",
+        0x000000,
+        0xffffff,
+        [
+            0x000000, 0x990000, 0x00a600, 0x999900, 0x0000b2, 0xb200b2, 0x00a6b2, 0xbfbfbf,
+            0x666666, 0xe50000, 0x00d900, 0xe5e500, 0x0000ff, 0xe500e5, 0x00e5e5, 0xe5e5e5,
+        ],
+    ),
+    (
+        "Linux console",
+        0xaaaaaa,
+        0x000000,
+        [
+            0x000000, 0xaa0000, 0x00aa00, 0xaa5500, 0x0000aa, 0xaa00aa, 0x00aaaa, 0xaaaaaa,
+            0x555555, 0xff5555, 0x55ff55, 0xffff55, 0x5555ff, 0xff55ff, 0x55ffff, 0xffffff,
+        ],
+    ),
+    (
+        "Nord",
+        0xd8dee9,
+        0x2e3440,
+        [
+            0x3b4252, 0xbf616a, 0xa3be8c, 0xebcb8b, 0x81a1c1, 0xb48ead, 0x88c0d0, 0xe5e9f0,
+            0x4c566a, 0xbf616a, 0xa3be8c, 0xebcb8b, 0x81a1c1, 0xb48ead, 0x8fbcbb, 0xeceff4,
+        ],
+    ),
+    (
+        "Dracula",
+        0xf8f8f2,
+        0x282a36,
+        [
+            0x21222c, 0xff5555, 0x50fa7b, 0xf1fa8c, 0xbd93f9, 0xff79c6, 0x8be9fd, 0xf8f8f2,
+            0x6272a4, 0xff6e6e, 0x69ff94, 0xffffa5, 0xd6acff, 0xff92df, 0xa4ffff, 0xffffff,
+        ],
+    ),
+];
+
+const SOLARIZED: [u32; 16] = [
+    0x073642, 0xdc322f, 0x859900, 0xb58900, 0x268bd2, 0xd33682, 0x2aa198, 0xeee8d5, 0x002b36,
+    0xcb4b16, 0x586e75, 0x657b83, 0x839496, 0x6c71c4, 0x93a1a1, 0xfdf6e3,
+];
+
+const TEXTS: [Role; 11] = [
+    Role::Text,
+    Role::Number,
+    Role::Title,
+    Role::Dim,
+    Role::Off,
+    Role::Focus,
+    Role::Key,
+    Role::Good,
+    Role::Note,
+    Role::Misleading,
+    Role::Wrong,
+];
+const MARKS: [Role; 7] = [
+    Role::Border,
+    Role::Rule,
+    Role::Cursor,
+    Role::Device,
+    Role::PageCache,
+    Role::Hole,
+    Role::Unknown,
+];
+
+fn rgb(hex: u32) -> Rgb {
+    ((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
+}
+
+fn palettes() -> impl Iterator<Item = (&'static str, Palette)> {
+    PALETTES.iter().map(|(name, foreground, background, ansi)| {
+        let palette = Palette {
+            foreground: Some(rgb(*foreground)),
+            background: Some(rgb(*background)),
+            ansi: ansi.map(|color| Some(rgb(color))),
+        };
+        (*name, palette)
+    })
+}
+
+/// Returns what the eye sees of a colour.
+fn seen(color: Color, palette: &Palette) -> Rgb {
+    match color {
+        Color::Rgb(r, g, b) => (r, g, b),
+        Color::Indexed(index) => indexed(index),
+        Color::Reset => palette.foreground.unwrap(),
+        _ => palette.ansi[color::ansi_index(color).unwrap()].unwrap(),
+    }
+}
+
+/// Returns each style that is too weak on the background it stands on.
+fn weak(look: &Look, palette: &Palette) -> Vec<String> {
+    let background =
+        look.theme.background.map_or_else(|| palette.background.unwrap(), |c| seen(c, palette));
+    let selected = look.style(Role::Selected);
+    let mut weak = Vec::new();
+    let mut check = |what: String, style: Style, on: Rgb, least: f64| {
+        let mut color = seen(style.fg.unwrap_or(Color::Reset), palette);
+        if style.add_modifier.contains(Modifier::DIM) {
+            color = faint(color, on);
+        }
+        let own = contrast(color, on);
+        if own < least {
+            weak.push(format!("{what} {:?}: {own:.2}", style.fg));
+        }
+    };
+    for role in TEXTS {
+        check(format!("{role:?}"), look.style(role), background, TEXT_CONTRAST);
+    }
+    for role in MARKS {
+        check(format!("{role:?}"), look.style(role), background, MARK_CONTRAST);
+    }
+    for hue in 0..HUES {
+        check(format!("series {hue}"), look.series(hue), background, MARK_CONTRAST);
+    }
+    // A selected row is in one colour, on its background or reversed.
+    if let Some(color) = selected.bg {
+        let on = seen(color, palette);
+        check("selected".into(), selected, on, TEXT_CONTRAST);
+        check("dim, selected".into(), look.style(Role::Dim), on, TEXT_CONTRAST);
+        for hue in 0..HUES {
+            check(format!("series {hue}, selected"), look.series(hue), on, MARK_CONTRAST);
+        }
+    }
+    weak
+}
+
+fn look(id: &str, palette: &Palette, colours: Colours) -> Look {
+    Look { theme: Themes::built_in().theme(id, palette, colours), colours, ..Look::default() }
+}
+
+#[test]
+fn every_shipped_theme_can_be_read() {
+    let mut weak_ones = Vec::new();
+    for file in Themes::built_in().iter().filter(|file| file.id != DEFAULT) {
+        for colours in [Colours::TwoFiftySix, Colours::True] {
+            let look = look(&file.id, &Palette::default(), colours);
+            assert!(look.theme.background.is_some(), "{} paints its background", file.id);
+            let weak = weak(&look, &Palette::default()).into_iter();
+            weak_ones.extend(weak.map(|weak| format!("{} {colours:?}: {weak}", file.id)));
+        }
+    }
+    assert!(weak_ones.is_empty(), "{weak_ones:#?}");
+    assert_eq!(Themes::built_in().iter().len(), 5);
+}
+
+#[test]
+fn the_terminals_own_colours_can_be_read_on_every_palette() {
+    let mut weak_ones = Vec::new();
+    for (name, palette) in palettes() {
+        for colours in [Colours::Sixteen, Colours::TwoFiftySix, Colours::True] {
+            let weak = weak(&look(DEFAULT, &palette, colours), &palette).into_iter();
+            weak_ones.extend(weak.map(|weak| format!("{name} {colours:?}: {weak}")));
+        }
+    }
+    assert!(weak_ones.is_empty(), "{weak_ones:#?}");
+}
+
+/// A terminal that does not answer still shows all lines and marks, and text is at least as strong
+/// as the user has it in everything.
+#[test]
+fn lines_and_marks_can_be_seen_on_a_terminal_that_says_nothing() {
+    for (name, palette) in palettes() {
+        let look = look(DEFAULT, &Palette::default(), Colours::TwoFiftySix);
+        let background = palette.background.unwrap();
+        let usual = contrast(palette.foreground.unwrap(), background);
+        let least = |style: Style| {
+            let mut color = seen(style.fg.unwrap(), &palette);
+            if style.add_modifier.contains(Modifier::DIM) {
+                color = faint(color, background);
+            }
+            contrast(color, background)
+        };
+        for role in MARKS.into_iter().chain(TEXTS).filter(|role| *role != Role::Rule) {
+            let enough = MARK_CONTRAST.min(usual / 2.0);
+            assert!(
+                least(look.style(role)) >= enough,
+                "{name} {role:?} {}",
+                least(look.style(role))
+            );
+        }
+        assert!((0..HUES).all(|hue| least(look.series(hue)) >= MARK_CONTRAST - 0.05), "{name}");
+        for role in [Role::Text, Role::Number, Role::Title] {
+            assert!(least(look.style(role)) >= usual - 1e-9, "{name} {role:?}");
+        }
+    }
+}
+
+/// Returns every theme as terminals show it.
+fn all_looks() -> Vec<(String, Look, Palette)> {
+    let mut all = Vec::new();
+    for colours in [Colours::TwoFiftySix, Colours::True] {
+        for file in Themes::built_in().iter().filter(|file| file.id != DEFAULT) {
+            let palette = Palette::default();
+            all.push((
+                format!("{} {colours:?}", file.id),
+                look(&file.id, &palette, colours),
+                palette,
+            ));
+        }
+        for (name, palette) in palettes() {
+            all.push((format!("{name} {colours:?}"), look(DEFAULT, &palette, colours), palette));
+        }
+    }
+    all
+}
+
+#[test]
+fn warnings_the_accent_and_series_are_three_families() {
+    for (name, look, palette) in all_looks() {
+        let of = |style: Style| seen(style.fg.unwrap(), &palette);
+        let warnings = [Role::Misleading, Role::Wrong].map(|role| of(look.style(role)));
+        let accent = of(look.style(Role::Focus));
+        let series: Vec<Rgb> = (0..HUES).map(|hue| of(look.series(hue))).collect();
+        assert!(!warnings.contains(&accent), "{name}");
+        for color in &series {
+            assert!(*color != accent && !warnings.contains(color), "{name}: {color:?}");
+        }
+        let different: HashSet<&Rgb> = series.iter().collect();
+        assert_eq!(different.len(), HUES, "{name}: series differ");
+        assert_ne!(warnings[0], warnings[1], "{name}");
+    }
+}
+
+#[test]
+fn hints_are_never_stronger_than_text() {
+    for (name, look, palette) in all_looks() {
+        let background = look
+            .theme
+            .background
+            .map_or_else(|| palette.background.unwrap(), |c| seen(c, &palette));
+        let of = |role| contrast(seen(look.style(role).fg.unwrap(), &palette), background);
+        assert!(of(Role::Dim) <= of(Role::Text) + 1e-9, "{name}");
+    }
+}
+
+#[test]
+fn a_theme_needs_more_than_16_colours_and_its_choice_stays() {
+    let look = look("night", &Palette::default(), Colours::Sixteen);
+    assert_eq!(look.theme.id, "night");
+    assert!(look.theme.background.is_none());
+    for hue in 0..HUES {
+        assert!(!matches!(look.series(hue).fg, Some(Color::Rgb(..) | Color::Indexed(_))));
+    }
+}
+
+#[test]
+fn painting_covers_what_has_no_colour() {
+    let look = look("paper", &Palette::default(), Colours::True);
+    let mut buf = Buffer::empty(ratatui::layout::Rect::new(0, 0, 2, 1));
+    buf[(1, 0)].set_style(Style::new().fg(Color::Red).bg(Color::Blue));
+    look.paint(&mut buf);
+    assert_eq!(buf[(0, 0)].bg, Color::Rgb(0xfa, 0xf8, 0xf2));
+    assert_eq!(buf[(0, 0)].fg, Color::Rgb(0x1c, 0x1c, 0x1c));
+    assert_eq!((buf[(1, 0)].fg, buf[(1, 0)].bg), (Color::Red, Color::Blue));
+}
+
+#[test]
+fn without_colours_nothing_has_one_and_keys_are_bold() {
+    let look = Look { colours: Colours::None, ..Look::default() };
+    for role in TEXTS.into_iter().chain(MARKS).chain([Role::Selected]) {
+        let style = look.style(role);
+        assert_eq!((style.fg, style.bg), (None, None), "{role:?}");
+    }
+    assert!(look.style(Role::Selected).add_modifier.contains(Modifier::REVERSED));
+    assert!(look.style(Role::Key).add_modifier.contains(Modifier::BOLD));
+    assert!(look.style(Role::Dim).add_modifier.is_empty());
+}
+
+#[test]
+fn sources_have_one_colour_each() {
+    let words = ["device", "cache", "hole", "unknown"];
+    for (name, look, _) in all_looks() {
+        let colors: HashSet<Option<Color>> =
+            words.iter().map(|word| look.style(Role::of_source(word)).fg).collect();
+        assert_eq!(colors.len(), words.len(), "{name}");
+    }
+}
+
+#[test]
+fn backends_differ_by_marker_in_every_state_of_the_cache() {
+    let all = |look: &Look| -> Vec<char> {
+        let signs = BACKENDS.iter().map(|backend| identity(backend.info().id));
+        signs
+            .flat_map(|identity| {
+                Cache::ALL.iter().map(move |cache| Sign { identity, cache: *cache, extra: 0 })
+            })
+            .map(|sign| look.marker(sign))
+            .collect()
+    };
+    for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
+        let markers = all(&Look { glyphs, ..Look::default() });
+        let different: HashSet<char> = markers.iter().copied().collect();
+        assert_eq!(different.len(), markers.len(), "{glyphs:?}");
+    }
+}
+
+#[test]
+fn things_in_a_row_differ_by_marker() {
+    let look = Look::default();
+    let markers: HashSet<char> = (0..8).map(|i| look.ordinal(i)).collect();
+    assert_eq!(markers.len(), 8);
+}

@@ -1,0 +1,93 @@
+//! Does what was chosen in the palette, on whichever screen it applies.
+
+use super::act::act;
+use super::navigate::go;
+use super::popup::choose_preset;
+use super::requests::{try_with_screens, with_screens};
+use crate::tui::keymap::{self, Action};
+use crate::tui::model::Model;
+use crate::tui::msg::Effect;
+use crate::tui::palette::{Entry, Goal, MAX_RECENT};
+use crate::tui::screen::Screen;
+use crate::tui::setup;
+use crate::tui::view::footer;
+
+pub fn follow(model: &mut Model, entry: Entry) -> Vec<Effect> {
+    model.popups.pop();
+    let id = entry.id();
+    model.recent.retain(|known| *known != id);
+    model.recent.insert(0, id);
+    model.recent.truncate(MAX_RECENT);
+    match entry.goal {
+        Goal::Act(action) => act(model, action),
+        Goal::ActOn(screen, action) => act_on(model, screen, action),
+        Goal::Preset(at) => {
+            let effects = choose_preset(model, at);
+            if matches!(model.screen, Screen::Lab | Screen::Setup) {
+                return effects;
+            }
+            effects.into_iter().chain(go(model, Screen::Setup)).collect()
+        }
+        Goal::Backend(at) => {
+            on_setup(model, |screens, ctx| setup::toggle_backend(screens.setup, ctx, at))
+        }
+        Goal::Ask(name) => on_setup(model, |screens, ctx| {
+            setup::ask_for_value(screens.setup, ctx, name);
+            Vec::new()
+        }),
+        Goal::Set(name, value) => set(model, name, &value),
+        Goal::File(path) => set(model, setup::FILE, &path.to_string_lossy()),
+        Goal::Session(id) => vec![Effect::Open(id)],
+    }
+}
+
+fn on_setup(
+    model: &mut Model,
+    update: impl FnOnce(crate::tui::model::Screens, &mut crate::tui::context::Context) -> Vec<Effect>,
+) -> Vec<Effect> {
+    let effects = go(model, Screen::Setup);
+    effects.into_iter().chain(with_screens(model, update)).collect()
+}
+
+fn set(model: &mut Model, name: &'static str, value: &str) -> Vec<Effect> {
+    let mut effects = go(model, Screen::Setup);
+    let done =
+        try_with_screens(model, |screens, ctx| setup::set_text(screens.setup, ctx, name, value));
+    match done {
+        Ok(done) => {
+            let what = if name == setup::FILE { "target" } else { name };
+            model.toasts.good(model.now, format!("{what}: {value}"));
+            effects.extend(done);
+        }
+        Err(why) => model.toasts.fail(model.now, why),
+    }
+    effects
+}
+
+/// Goes to a screen and does the action there, or says why it does nothing now.
+fn act_on(model: &mut Model, screen: Screen, action: Action) -> Vec<Effect> {
+    let is_reachable = screen != Screen::Compare || model.compare.got.is_some();
+    let mut effects = go(model, if is_reachable { screen } else { Screen::Sessions });
+    if is_reachable && footer::is_offered_now(model, action) {
+        effects.extend(act(model, action));
+        return effects;
+    }
+    let help = keymap::on(screen).find(|binding| binding.action == action);
+    let help = help.map_or("", |binding| binding.help);
+    let needs = match screen {
+        Screen::Live => "a run must be in progress",
+        Screen::Results => "the session shown has nothing for it",
+        Screen::Compare => "mark two sessions and compare them first",
+        Screen::Sessions => "mark a session first",
+        _ => "nothing is selected for it",
+    };
+    let needs = match screen {
+        Screen::Results if model.results.view().is_none() => {
+            "run something or open a session first"
+        }
+        Screen::Sessions if model.sessions.count() == 0 => "there are no sessions yet",
+        _ => needs,
+    };
+    model.toasts.note(model.now, format!("{help}: {needs}"));
+    effects
+}

@@ -1,0 +1,86 @@
+//! Draws the kinds of warnings over a screen, with the paragraph of one.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::{findings, pane, window};
+use crate::tui::spoken::speak;
+use crate::tui::theme::{Look, Role};
+use crate::tui::vocabulary::{APPROXIMATE, FINE};
+use crate::tui::warning_groups::{Remedy, WarningGroup};
+use crate::units;
+
+/// Draws the kinds of warnings as a list, and the paragraph of the one under the cursor.
+pub fn draw(look: &Look, groups: &[WarningGroup], cursor: usize, body: Rect, buf: &mut Buffer) {
+    let columns = body.width.saturating_sub(4).min(96);
+    let width = usize::from(columns.saturating_sub(4));
+    let lines = groups.get(cursor).map_or_else(Vec::new, |group| paragraph(look, group, width));
+    let rows = (groups.len().max(1) + lines.len()) as u16 + 3;
+    let inner = window::draw_window(look, "Warnings", window::middle(body, columns, rows), buf);
+    if groups.is_empty() {
+        let none = format!(" {} no warnings", FINE.on(look));
+        pane::line(Line::styled(none, look.style(Role::Good)), 0, inner, buf);
+        return;
+    }
+    let below = (lines.len() as u16 + 1).min(inner.height.saturating_sub(1));
+    let list = Rect { height: inner.height - below, ..inner };
+    let first = pane::first_row(cursor, groups.len(), usize::from(list.height));
+    for (at, group) in groups.iter().enumerate().skip(first).take(usize::from(list.height)) {
+        let row = (at - first) as u16;
+        pane::line(summary_line(look, group, usize::from(list.width)), row, list, buf);
+        if at == cursor {
+            pane::select(look.style(Role::Selected), row, list, buf);
+        }
+    }
+    pane::scrollbar(look, first, groups.len(), list, buf);
+    let text = Rect { y: list.bottom() + 1, height: below.saturating_sub(1), ..inner };
+    for (row, line) in lines.into_iter().enumerate() {
+        pane::line(line, row as u16, text, buf);
+    }
+}
+
+fn summary_line(look: &Look, group: &WarningGroup, width: usize) -> Line<'static> {
+    let (role, sign) = match group.example.id.as_ref() {
+        "few" => (Role::Dim, APPROXIMATE.on(look)),
+        _ => findings::severity(look, group.example.severity),
+    };
+    let count = match group.count {
+        _ if group.is_everywhere() => "all cells".to_string(),
+        count => units::counted(count, "cell"),
+    };
+    Line::from(vec![
+        Span::styled(format!(" {sign} "), look.style(role)),
+        Span::styled(format!("{count:<10}"), look.style(Role::Dim)),
+        Span::styled(pane::fit(&group.words, width.saturating_sub(14)), look.style(Role::Text)),
+    ])
+}
+
+/// Builds the finding, its evidence, and the remedy with the key that does it.
+fn paragraph(look: &Look, group: &WarningGroup, width: usize) -> Vec<Line<'static>> {
+    let warning = &group.example;
+    let mut lines = Vec::new();
+    let texts = [
+        (warning.message.clone(), Role::Text),
+        (warning.evidence.clone(), Role::Dim),
+        (speak(&warning.remedy), Role::Text),
+    ];
+    for (text, role) in texts.into_iter().filter(|(text, _)| !text.is_empty()) {
+        let parts = pane::wrap(&text, width);
+        lines.extend(
+            parts.into_iter().map(|part| Line::styled(format!(" {part}"), look.style(role))),
+        );
+    }
+    let action = match group.remedy() {
+        Some(Remedy::Refine) => "adds rounds to this session".to_string(),
+        Some(Remedy::Setting(name)) => {
+            format!("shows {} on Setup", speak(&format!("--{name}")))
+        }
+        None => return lines,
+    };
+    lines.push(Line::from(vec![
+        Span::styled(" enter ", look.style(Role::Key)),
+        Span::styled(pane::fit(&action, width.saturating_sub(7)), look.style(Role::Text)),
+    ]));
+    lines
+}

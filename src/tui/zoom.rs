@@ -1,0 +1,167 @@
+//! The part of an axis that is shown: zooming around a place, panning, and the bar that says which
+//! part it is.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::theme::{Look, Role};
+use super::view::pane;
+
+/// First and last place that is shown; `None`: all.
+pub type Zoom = Option<(usize, usize)>;
+
+/// Halves or doubles the shown part; `place` stays where it is on the screen.
+pub fn zoom_at(zoom: Zoom, places: usize, place: usize, closer: bool) -> Zoom {
+    let last = places.saturating_sub(1);
+    let (from, to) = zoom.unwrap_or((0, last));
+    let span = to.saturating_sub(from).max(1);
+    let wanted = if closer { (span / 2).max(2) } else { span * 2 };
+    if wanted >= last {
+        return None;
+    }
+    let before = (place.clamp(from, from + span) - from) * wanted / span;
+    let first = place.saturating_sub(before).min(last - wanted);
+    Some((first, first + wanted))
+}
+
+/// Moves the shown part.
+pub fn pan(zoom: Zoom, places: usize, by: isize) -> Zoom {
+    let (from, to) = zoom?;
+    let (last, span) = (places.saturating_sub(1), to.saturating_sub(from));
+    let first = from.saturating_add_signed(by).min(last.saturating_sub(span));
+    Some((first, first + span))
+}
+
+/// Returns the places by which a key moves the shown part: half of it.
+pub fn half(zoom: Zoom) -> isize {
+    zoom.map_or(0, |(from, to)| (to.saturating_sub(from) / 2).max(1) as isize)
+}
+
+/// Returns the part moved so that `place` is its middle.
+pub fn centre(zoom: Zoom, places: usize, place: usize) -> Zoom {
+    let (from, to) = zoom?;
+    pan(zoom, places, place as isize - from.midpoint(to) as isize)
+}
+
+/// Returns the part moved against a drag over this many of the chart's columns.
+pub fn drag(zoom: Zoom, places: usize, columns: i32, width: u16) -> Zoom {
+    let (from, to) = zoom?;
+    let moved = f64::from(columns) / f64::from(width.max(1)) * (to.saturating_sub(from)) as f64;
+    pan(zoom, places, -(moved.round() as isize))
+}
+
+/// Where on the bar each place is, as a share of the axis.
+pub type Share<'a> = &'a dyn Fn(usize) -> f64;
+
+/// Columns of a name at an end of the bar.
+const NAME: u16 = 9;
+
+/// Returns the columns of the bar itself.
+pub fn bar_area(row: Rect) -> Rect {
+    let names = if row.width >= 40 { NAME + 1 } else { 1 };
+    Rect::new(row.x + names, row.y, row.width.saturating_sub(2 * names), row.height.min(1))
+}
+
+/// Draws the whole axis as a thin line between the names of its ends, the shown part thick.
+pub fn draw_bar(
+    look: &Look,
+    (from, to): (f64, f64),
+    (first, last): (&str, &str),
+    row: Rect,
+    buf: &mut Buffer,
+) {
+    let bar = bar_area(row);
+    if bar.is_empty() {
+        return;
+    }
+    let wide = f64::from(bar.width - 1);
+    let column = |share: f64| (share.clamp(0.0, 1.0) * wide).round() as usize;
+    let (from, to) = (column(from), column(to).max(column(from)));
+    let rest = usize::from(bar.width).saturating_sub(to + 1);
+    let (thin, thick) = (look.glyph("─", "-"), look.glyph("━", "="));
+    let (border, part) = (look.style(Role::Border), look.style(Role::Key));
+    Line::from(vec![
+        Span::styled(thin.repeat(from), border),
+        Span::styled(thick.repeat(to + 1 - from), part),
+        Span::styled(thin.repeat(rest), border),
+    ])
+    .render(bar, buf);
+    let most = usize::from(bar.x - row.x).saturating_sub(1);
+    if most > 1 {
+        let dim = look.style(Role::Dim);
+        let before = Rect::new(row.x, row.y, bar.x - row.x - 1, 1);
+        Line::styled(pane::fit(first, most), dim).right_aligned().render(before, buf);
+        let after = Rect::new(bar.right() + 1, row.y, bar.x - row.x - 1, 1).intersection(row);
+        Line::styled(pane::fit(last, most), dim).render(after, buf);
+    }
+}
+
+/// Returns the place of which a column of the bar is nearest.
+pub fn place_on_bar(share: Share, places: usize, row: Rect, column: u16) -> usize {
+    let bar = bar_area(row);
+    let wide = f64::from(bar.width.saturating_sub(1).max(1));
+    let wanted = f64::from(column.saturating_sub(bar.x)) / wide;
+    let away = |place: &usize| (share(*place) - wanted).abs();
+    (0..places).min_by(|a, b| away(a).total_cmp(&away(b))).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zooming_keeps_the_place_under_the_pointer() {
+        assert_eq!(zoom_at(None, 17, 0, true), Some((0, 8)));
+        assert_eq!(zoom_at(None, 17, 16, true), Some((8, 16)));
+        assert_eq!(zoom_at(None, 17, 8, true), Some((4, 12)));
+        assert_eq!(zoom_at(Some((4, 12)), 17, 12, true), Some((8, 12)));
+        assert_eq!(zoom_at(Some((8, 10)), 17, 9, true), Some((8, 10)), "three places at least");
+        assert_eq!(zoom_at(Some((8, 12)), 17, 12, false), Some((4, 12)));
+        assert_eq!(zoom_at(Some((4, 12)), 17, 12, false), None);
+        assert_eq!(zoom_at(None, 3, 1, true), None, "nothing to zoom");
+    }
+
+    #[test]
+    fn the_part_stays_inside_however_it_is_moved() {
+        for places in 0..20 {
+            for place in 0..25 {
+                for zoom in [None, Some((0, 3)), Some((2, 9))] {
+                    let all = [
+                        zoom_at(zoom, places, place, true),
+                        zoom_at(zoom, places, place, false),
+                        pan(zoom, places, -3),
+                        pan(zoom, places, isize::MAX),
+                        centre(zoom, places, place),
+                        drag(zoom, places, -500, 7),
+                        drag(zoom, places, 500, 0),
+                    ];
+                    for (from, to) in all.into_iter().flatten() {
+                        assert!(from <= to, "{places} {place} {zoom:?}");
+                        assert!(to < places.max(10), "{places} {place} {zoom:?} {from} {to}");
+                    }
+                }
+            }
+        }
+        assert_eq!(pan(Some((2, 6)), 20, 3), Some((5, 9)));
+        assert_eq!(drag(Some((2, 6)), 20, -25, 50), Some((4, 8)));
+        assert_eq!(centre(Some((2, 6)), 20, 10), Some((8, 12)));
+    }
+
+    #[test]
+    fn the_bar_shows_the_part() {
+        let row = Rect::new(0, 0, 60, 1);
+        let mut buf = Buffer::empty(row);
+        draw_bar(&Look::default(), (0.5, 1.0), ("4 KiB", "8 MiB"), row, &mut buf);
+        let text: String = (0..60).map(|x| buf[(x, 0)].symbol()).collect();
+        assert_eq!(text, format!("    4 KiB {}{} 8 MiB    ", "─".repeat(20), "━".repeat(20)));
+        let share = |place: usize| place as f64 / 4.0;
+        assert_eq!([0, 10, 30, 49, 200].map(|x| place_on_bar(&share, 5, row, x)), [0, 0, 2, 4, 4]);
+        for width in 0..60 {
+            let row = Rect::new(0, 0, width, 1);
+            draw_bar(&Look::default(), (0.9, 0.1), ("a", "b"), row, &mut Buffer::empty(row));
+            place_on_bar(&share, 0, row, 3);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The session that ships with iotui, and that of the picture of Lab: made from a run, the file that
+//! IOTUI_EXAMPLE names. It is trimmed and loses its private names.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+/// The name that the target gets.
+const TARGET: &str = "photos.tar";
+
+/// Removes what has no value.
+fn without_nulls(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|_, value| !value.is_null());
+            map.values_mut().for_each(without_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_nulls),
+        _ => {}
+    }
+}
+
+fn trim_header(line: &mut Map<String, Value>) {
+    for (key, value) in [("id", "demo"), ("name", "example"), ("target", TARGET)] {
+        line.insert(key.into(), value.into());
+    }
+    line.remove("nanos");
+    if let Some(path) = line["plan"].pointer_mut("/target/path") {
+        *path = TARGET.into();
+    }
+    let Value::Object(host) = &mut line["host"] else { panic!("no host") };
+    host.retain(|key, _| !matches!(key.as_str(), "boot_id" | "container" | "network"));
+    host.insert("name".into(), "".into());
+    let kernel = host["kernel"].as_str().unwrap_or_default();
+    let kernel = kernel.split('-').next().unwrap_or_default().to_string();
+    host.insert("kernel".into(), kernel.into());
+    line.get_mut("host").into_iter().for_each(without_nulls);
+}
+
+/// Returns the lines of a session of one file without seals, private names, values that are
+/// unknown, and verdicts and findings that later ones replace.
+fn trim(session: &str) -> String {
+    let mut lines: Vec<Value> = Vec::new();
+    let mut last: BTreeMap<u64, Value> = BTreeMap::new();
+    for line in session.lines() {
+        let Ok(Value::Object(mut line)) = serde_json::from_str(line) else { panic!("no JSON") };
+        line.remove("crc");
+        line.remove("line");
+        match line["kind"].as_str().unwrap_or_default() {
+            "copy" => continue,
+            "verdict" | "findings" => {
+                last.insert(line["cell"].as_u64().expect("a cell"), line.into());
+                continue;
+            }
+            "session" => trim_header(&mut line),
+            "trial" => line.get_mut("evidence").into_iter().for_each(without_nulls),
+            "end" => lines.extend(std::mem::take(&mut last).into_values()),
+            _ => {}
+        }
+        lines.push(line.into());
+    }
+    lines.into_iter().map(write).collect()
+}
+
+/// Writes a line as iotui does: what tells its kind comes first.
+fn write(line: Value) -> String {
+    let Value::Object(mut rest) = line else { panic!("no line") };
+    let mut first: Vec<String> = Vec::new();
+    for key in ["iotui", "kind", "id", "name", "created", "cell"] {
+        first.extend(rest.remove(key).map(|value| format!("\"{key}\":{value}")));
+    }
+    let rest = Value::from(rest).to_string();
+    format!("{{{},{}\n", first.join(","), &rest[1..])
+}
+
+/// Replaces the example if a session is named.
+#[test]
+fn the_example_is_made_from_a_run() {
+    let Some(path) = std::env::var_os("IOTUI_EXAMPLE") else { return };
+    let session = fs::read_to_string(path).expect("a session");
+    let file = match session.contains("\"kind\":\"probe\"") {
+        true => "tests/pictures/lab.jsonl",
+        false => "assets/demo.jsonl",
+    };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    fs::write(file, trim(&session)).expect("write the example");
+}

@@ -1,0 +1,66 @@
+//! Replays in a real terminal: nothing is measured or written, and what cannot be replayed is said.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::pty::Terminal;
+use crate::common::{Home, names};
+
+const SIZE: (u16, u16) = (100, 30);
+
+fn example() -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo.jsonl");
+    fs::read(path).expect("the example")
+}
+
+#[test]
+fn the_demo_plays_and_writes_no_file() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, "--demo --speed 1", SIZE, &[]);
+    terminal.shows("replay 1x");
+    // A theme is not kept either.
+    terminal.press(">t\r");
+    terminal.shows("replay 2x");
+    terminal.press(" ");
+    terminal.shows("replay paused");
+    terminal.press("G");
+    terminal.until("the results", |screen| !screen.contents().contains("replay paused"));
+    terminal.press("\x03");
+    assert_eq!(terminal.end().0, 0);
+    for folder in [home.home(), home.path(""), home.path("../data")] {
+        assert!(names(&folder).is_empty(), "{:?}", names(&folder));
+    }
+}
+
+#[test]
+fn a_torn_session_plays_as_far_as_it_goes_and_says_so() {
+    let (home, session) = (Home::new(), example());
+    fs::write(home.path("torn.jsonl"), &session[..session.len() / 2]).unwrap();
+    let mut terminal = Terminal::start(&home, "--replay torn.jsonl --speed 5", SIZE, &[]);
+    terminal.shows("replay 5x");
+    terminal.press("G");
+    terminal.shows("the run was killed");
+    terminal.press("\x03");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(home.names(), ["torn.jsonl"]);
+}
+
+#[test]
+fn what_cannot_be_replayed_is_refused_before_the_screen() {
+    let home = Home::new();
+    fs::write(home.path("no.jsonl"), "{}\n").unwrap();
+    for (line, why) in [
+        ("--replay xeon-os", "cannot be replayed"),
+        ("--replay nothing", "no session 'nothing'"),
+        ("--replay no.jsonl", "is not an iotui session"),
+        ("--demo --speed 0", "--speed"),
+        ("--demo --speed 101", "--speed"),
+        ("--speed 5", "--replay"),
+        ("--demo --replay last", "--demo"),
+        ("--demo big.iso", "takes no file"),
+        ("--replay last -s 4k", "takes no file"),
+    ] {
+        let (code, text) = Terminal::start(&home, line, SIZE, &[]).end();
+        assert!(code == 2 && text.contains(why), "{line}: {code} {text}");
+    }
+}
