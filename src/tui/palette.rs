@@ -60,7 +60,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns by what it is remembered.
+    /// Returns the key it is remembered by.
     pub fn id(&self) -> String {
         format!("{:?}", self.goal)
     }

@@ -1,4 +1,4 @@
-//! The mouse pointer: what it is over, where a drag began, and double clicks.
+//! The mouse pointer: its place over a chart, the start of a drag, and double clicks.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Short messages in the last line: one at a time, until the user goes on.
+//! Short messages in the last line: one at a time, until the next key or click.
 
 use std::collections::VecDeque;
 use std::time::Duration;

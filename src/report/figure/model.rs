@@ -165,7 +165,7 @@ impl Fill {
 }
 
 impl Key {
-    /// Returns the key of one of several things that are no backends, by its index.
+    /// Returns the key of an entry that is not a backend, by its index.
     pub fn ordinal(name: String, index: usize, line: Line) -> Key {
         let fill = if line == Line::Marks { Fill::Hollow } else { Fill::Full };
         Key { name, hue: index, mark: Mark { shape: index % MARKS.len(), fill }, line }

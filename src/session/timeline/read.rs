@@ -184,7 +184,7 @@ impl Reading {
         }
     }
 
-    /// Notes where the failure of a cell is told first.
+    /// Notes which line reports the failure of a cell first.
     fn take_failure(&mut self, cell: usize, body: &[u8], session: &Session) {
         let number = cell as u32;
         let is_new = !self.marks.failed.iter().any(|(_, known)| *known == number);

@@ -67,7 +67,7 @@ pub struct Phases {
     parts: Vec<Seconds>,
     part_seconds: f64,
     total: Seconds,
-    /// What goes on, and since when, in seconds of the run.
+    /// The current phase, and when it began, in seconds of the run.
     now: Spent,
     since: f64,
 }
@@ -96,7 +96,7 @@ impl Phases {
         self.spend(now, measured, Spent::Measuring);
     }
 
-    /// Adds the time up to `now`: the last `seconds` of it as `last`, the rest as what goes on.
+    /// Adds the time up to `now`: its last `seconds` to `last`, the rest to the current phase.
     fn spend(&mut self, now: f64, seconds: f64, last: Spent) {
         let now = now.max(self.since);
         let from = (now - seconds.max(0.0)).max(self.since);
@@ -134,7 +134,7 @@ impl Phases {
         }
     }
 
-    /// Returns a copy that includes what goes on at `now`, of which `sampled` seconds are of a
+    /// Returns a copy that includes the current phase up to `now`, of which `sampled` seconds are of a
     /// trial.
     pub fn until(&self, now: f64, sampled: f64) -> Phases {
         let mut all = self.clone();

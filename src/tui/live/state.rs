@@ -67,7 +67,7 @@ impl Live {
         frozen.or(run.map(|run| &run.view)).or(self.last_view.as_ref())
     }
 
-    /// Returns whether a replay goes on by itself.
+    /// Returns whether a replay is playing.
     pub fn is_playing(&self) -> bool {
         self.replay.as_ref().is_some_and(|replay| !replay.is_paused)
     }
@@ -94,7 +94,7 @@ impl Live {
             .unwrap_or_else(|| run.view.counter().describe(look.glyph(" · ", " - "), room))
     }
 
-    /// Describes what was asked of the run and keeps it from going on; `None` while it goes on.
+    /// Describes the request that interrupts the run, as a pause; `None` while it continues.
     fn describe_request(&self, look: &Look) -> Option<String> {
         let run = self.run.as_ref()?;
         let more = look.glyph("…", "...");
@@ -133,7 +133,7 @@ impl Live {
         self.run.as_mut()?.take_growth(now)
     }
 
-    /// Returns for how long the run has gone on, without pauses.
+    /// Returns how long the run has taken so far, without pauses.
     pub fn run_seconds(&self) -> f64 {
         self.run.as_ref().map_or(0.0, |run| run.view.now)
     }

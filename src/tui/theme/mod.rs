@@ -226,7 +226,7 @@ impl Look {
         }
     }
 
-    /// Returns the marker of one of several things that are no backends, by its index.
+    /// Returns the marker of an entry that is not a backend, by its index.
     pub fn ordinal(&self, index: usize) -> char {
         const UNICODE: [char; 8] = ['●', '▲', '■', '►', '○', '∆', '□', '◊'];
         const ASCII: [char; 8] = ['o', '^', '#', '*', '%', '@', '&', '~'];

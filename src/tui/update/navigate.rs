@@ -33,7 +33,7 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
     }
 }
 
-/// Shows on Results what the run has measured so far, while it is looked at.
+/// Shows on Results what the run has measured so far, while Results is the current screen.
 pub fn show_growth(model: &mut Model) {
     if model.screen == Screen::Results
         && model.results.follows_run

@@ -30,7 +30,7 @@ pub fn press(model: &mut Model, cursor: usize, key: Key, action: Option<Action>)
             return answer(model, cursor);
         }
         Some(Action::Help) => {
-            // The words come first: keys are told by the footer.
+            // The words come first: the footer shows the keys.
             model.popups.push(Popup::Help { words: true, scroll: 0, filter: None });
             return Vec::new();
         }

@@ -272,7 +272,7 @@ fn results_grow_under_their_key_while_a_run_goes_on() {
     assert!(screen.contains("not measured yet"), "{screen}");
     let under = |bench: &Bench| bench.model.results.under_cursor();
     bench.model.results.go_to(1);
-    // What is looked at stays; and it is not made anew with each of a thousand trials.
+    // The selected cell stays selected, and Results is not rebuilt after every trial.
     bench.trial(2, 1, 3);
     bench.say(Msg::Tick);
     assert_eq!((known(&bench), under(&bench)), (Some(2), Some(1)));

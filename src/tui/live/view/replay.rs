@@ -1,4 +1,4 @@
-//! The last row of Live during a replay: what it is, how fast, and where.
+//! The last row of Live during a replay: its name, speed and position.
 
 use std::time::Duration;
 

@@ -248,7 +248,7 @@ pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
     let browser = &scene.setup.browser;
     let Some(row) = browser.row() else { return Vec::new() };
     if browser.objection().is_some() {
-        // What cannot be measured has no facts that matter; the reason is told instead.
+        // The facts of a target that cannot be measured do not matter: the reason is shown instead.
         return Vec::new();
     }
     let facts = browser
