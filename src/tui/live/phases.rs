@@ -134,7 +134,7 @@ impl Phases {
         }
     }
 
-    /// Returns a copy that includes the current phase up to `now`, of which `sampled` seconds are of a
+    /// Returns a copy with the current phase up to `now`, of which `sampled` seconds are of a
     /// trial.
     pub fn until(&self, now: f64, sampled: f64) -> Phases {
         let mut all = self.clone();
