@@ -1,12 +1,11 @@
 //! Opens or creates the targets of a run.
 
 use std::cell::RefCell;
-use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use crate::engine::error::EngineError;
 use crate::engine::progress::Pace;
-use crate::engine::run::span;
+use crate::engine::run::span::FillLimit;
 use crate::engine::targets::Targets;
 use crate::engine::{Control, Sink};
 use crate::plan::{Cache, Plan, TargetSpec};
@@ -34,7 +33,7 @@ pub(super) fn open(
     let (mut filled, mut slowest) = (0, Duration::ZERO);
     let pace = RefCell::new(pace);
     let stop = || control.stopping() || pace.borrow().is_over();
-    let (enough, begin) = (span::most_filling(plan), Instant::now());
+    let (limit, begin) = (FillLimit::new(plan), Instant::now());
     let targets = Targets::open(plan, &stop, &mut |bytes| {
         filled = bytes;
         slowest = slowest.max(last_piece.elapsed());
@@ -47,7 +46,7 @@ pub(super) fn open(
             sink.event(Event::Progress(pace.borrow().progress(Phase::Fill, None, 0)));
         }
         last_piece = Instant::now();
-        if begin.elapsed() > enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        limit.check(begin.elapsed(), bytes)
     });
     let mut targets = match targets {
         Err(EngineError::Stopped) if !control.stopping() => {

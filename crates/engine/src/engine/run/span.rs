@@ -1,6 +1,7 @@
 //! Fits the span to the disk: where warming a whole file would take the budget, cells use less of
 //! it.
 
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,16 +23,47 @@ const READING_SHARE: f64 = 0.03;
 const FILLING_SHARE: f64 = 0.06;
 /// Less would fit into large CPU caches.
 const MIN_SPAN: u64 = WINDOW;
+/// A span has room for this many of the largest blocks.
+const MIN_BLOCKS: u64 = 8;
 /// What is read to find out how fast the disk is, for at most the time below.
 const PROBED: u64 = 64 << 20;
 const MAX_PROBING: Duration = Duration::from_millis(500);
 const PIECE: usize = 2 << 20;
 
-/// Returns how long a scratch file may be filled; for ever where its size was requested.
-pub(super) fn most_filling(plan: &Plan) -> Duration {
-    let ours = plan.targets().all(|target| matches!(target, TargetSpec::Scratch { .. }));
-    let fits = plan.span_may_shrink && ours;
-    if fits { plan.budget.mul_f64(FILLING_SHARE) } else { Duration::MAX }
+/// When the filling of scratch files ends before they have their size.
+pub(super) struct FillLimit {
+    /// The time for one file.
+    most: Duration,
+    /// What each has in any case, bytes.
+    least: u64,
+    /// The size of each.
+    size: u64,
+}
+
+impl FillLimit {
+    /// Returns the limit for a plan; there is none where the size was requested.
+    pub fn new(plan: &Plan) -> FillLimit {
+        let ours = plan.targets().all(|target| matches!(target, TargetSpec::Scratch { .. }));
+        let most = plan.budget.mul_f64(FILLING_SHARE) / plan.targets().count() as u32;
+        FillLimit {
+            most: if plan.span_may_shrink && ours { most } else { Duration::MAX },
+            least: largest_block(plan).saturating_mul(MIN_BLOCKS),
+            size: plan.target.size().max(1),
+        }
+    }
+
+    /// Breaks once the current file has enough, `elapsed` after the first was begun and after `bytes`
+    /// were written to all.
+    pub fn check(&self, elapsed: Duration, bytes: u64) -> ControlFlow<()> {
+        let file = bytes.saturating_sub(1) / self.size;
+        let time = self.most.saturating_mul(u32::try_from(file + 1).unwrap_or(u32::MAX));
+        let is_enough = elapsed > time && bytes - file * self.size >= self.least;
+        if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+fn largest_block(plan: &Plan) -> u64 {
+    plan.cells.iter().map(|cell| cell.block).max().unwrap_or(0)
 }
 
 /// What is measured, and how long it takes to read.
@@ -54,7 +86,7 @@ pub(super) fn choose(plan: &Arc<Plan>, targets: &Targets, sink: &mut dyn Sink) -
     let speed = targets.iter().filter_map(read_speed).reduce(f64::min);
     // Each target is filled and warmed.
     let count = targets.iter().count() as u32;
-    let fits = choose_span(span.min(size), speed, plan.budget / count);
+    let fits = choose_span(span.min(size), largest_block(plan), speed, plan.budget / count);
     let seconds = speed.map_or(0.0, |speed| fits as f64 / speed * f64::from(count));
     let reading = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     if fits >= span {
@@ -72,15 +104,17 @@ pub(super) fn choose(plan: &Arc<Plan>, targets: &Targets, sink: &mut dyn Sink) -
 }
 
 /// Returns the largest power of two that a disk of `speed` bytes per second reads in its share of
-/// `budget`, at least 64 MiB; `span` if that is smaller, or the speed is unknown.
-fn choose_span(span: u64, speed: Option<f64>, budget: Duration) -> u64 {
+/// `budget`, at least 64 MiB and room for blocks of `block`; `span` if that is smaller, or the speed
+/// is unknown.
+fn choose_span(span: u64, block: u64, speed: Option<f64>, budget: Duration) -> u64 {
     let Some(speed) = speed else { return span };
     let most = (speed * budget.as_secs_f64() * READING_SHARE) as u64;
     let fits = most.checked_ilog2().map_or(MIN_SPAN, |log| (1 << log).max(MIN_SPAN));
+    let fits = fits.max(block.saturating_mul(MIN_BLOCKS));
     if most >= span { span } else { span.min(fits) }
 }
 
-/// Reads the begin of the target cold; returns its speed in bytes per second, if the file could be
+/// Reads the start of the target cold; returns its speed in bytes per second, if the file could be
 /// dropped from the page cache.
 fn read_speed(target: &OpenTarget) -> Option<f64> {
     let len = target.facts.size.min(PROBED);
@@ -113,6 +147,31 @@ fn describe(span: u64, fits: u64, speed: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::testing;
+    use crate::plan::Job;
+
+    #[test]
+    fn each_scratch_file_has_its_time_and_room_for_blocks() {
+        let scratch =
+            |dir: &str| TargetSpec::Scratch { dir: dir.into(), size: 512 << 20, keep: false };
+        let cells = vec![Job { block: 16 << 20, ..testing::job() }];
+        let plan = Plan {
+            others: vec![scratch("/b")],
+            cells,
+            span_may_shrink: true,
+            ..Plan::plain("sweep", scratch("/a"))
+        };
+        let limit = FillLimit::new(&plan);
+        let reached = |seconds: f64, mib: u64| {
+            limit.check(Duration::from_secs_f64(seconds), mib << 20).is_break()
+        };
+        assert!(!reached(1.4, 256) && reached(1.6, 256), "half of 6 % of 50 s");
+        assert!(!reached(1.6, 64), "eight blocks are 128 MiB");
+        assert!(!reached(2.9, 512 + 256) && reached(3.1, 512 + 256), "the second file");
+        assert!(!reached(3.1, 512 + 64));
+        let limit = FillLimit::new(&Plan { span_may_shrink: false, ..plan });
+        assert!(limit.check(Duration::from_secs(9999), 512 << 20).is_continue());
+    }
 
     #[test]
     fn slower_disks_get_smaller_spans() {
@@ -127,11 +186,17 @@ mod tests {
             (0.0, 64),
             (f64::MAX, 512),
         ] {
-            assert_eq!(choose_span(512 << 20, Some(speed), budget), span << 20, "{speed}");
+            assert_eq!(choose_span(512 << 20, 4096, Some(speed), budget), span << 20, "{speed}");
         }
-        assert_eq!(choose_span(512 << 20, None, budget), 512 << 20);
-        assert_eq!(choose_span(5 << 20, Some(1e6), budget), 5 << 20, "never larger");
-        assert_eq!(choose_span(4 << 30, Some(1e9), budget), 1 << 30);
-        assert_eq!(choose_span(1 << 30, Some(100e6), budget * 60), 1 << 30, "a longer budget");
+        assert_eq!(choose_span(512 << 20, 4096, None, budget), 512 << 20);
+        assert_eq!(choose_span(5 << 20, 4096, Some(1e6), budget), 5 << 20, "never larger");
+        assert_eq!(choose_span(4 << 30, 4096, Some(1e9), budget), 1 << 30);
+        assert_eq!(
+            choose_span(1 << 30, 4096, Some(100e6), budget * 60),
+            1 << 30,
+            "a longer budget"
+        );
+        let large = |block: u64| choose_span(512 << 20, block << 20, Some(1e6), budget) >> 20;
+        assert_eq!((large(8), large(16), large(128)), (64, 128, 512), "room for large blocks");
     }
 }
