@@ -1,17 +1,11 @@
 //! What files of the user's say: their presets.
 
-use std::fs;
-use std::io::Read;
 use std::path::Path;
 
 use crate::plan::{Names, Preset, Presets};
-use crate::sys::fd::open_regular;
 use crate::text::clean_text;
-use crate::userdata;
+use crate::userdata::{self, TomlFile, read_toml_files};
 use crate::{engine, experiment};
-
-/// A preset is some lines; more is another file that lost its way.
-const MAX_LEN: u64 = 64 << 10;
 
 /// Returns every preset: those of iotui, and the `*.toml` files in
 /// `$XDG_CONFIG_HOME/iotui/presets`.
@@ -24,43 +18,24 @@ pub fn presets() -> Presets {
 }
 
 fn read(dir: &Path, presets: &mut Presets) {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
-        Err(error) => {
-            return presets.add(&clean_text(&dir.to_string_lossy()), Err(error.to_string()));
-        }
-    };
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    for path in paths {
-        let Some(stem) = path.file_stem().filter(|_| path.extension().is_some_and(|e| e == "toml"))
-        else {
-            continue;
-        };
-        let id = clean_text(&stem.to_string_lossy());
-        // A hidden file is another program's, or half written.
-        if !id.starts_with('.') {
-            let told = |why| format!("{}: {why}", clean_text(&path.to_string_lossy()));
-            presets.add(&id, preset(&id, &path).map_err(told));
-        }
+    match read_toml_files(dir) {
+        Ok(files) => files.into_iter().for_each(|file| add(presets, &file)),
+        Err(error) => presets.add(&clean_text(&dir.to_string_lossy()), Err(error.to_string())),
     }
 }
 
-/// Reads one; everything in it may end on a terminal.
-fn preset(id: &str, path: &Path) -> Result<Preset, String> {
-    fn io(error: std::io::Error) -> String {
-        error.to_string()
-    }
-    let mut text = String::new();
-    open_regular(path).map_err(io)?.take(MAX_LEN + 1).read_to_string(&mut text).map_err(io)?;
-    if text.len() as u64 > MAX_LEN {
-        return Err(format!("it is larger than {MAX_LEN} bytes"));
-    }
+fn add(presets: &mut Presets, file: &TomlFile) {
+    let preset = file.text.as_deref().map_err(String::clone);
+    let preset = preset.and_then(|text| preset_of(&file.id, text));
+    presets.add(&file.id, preset.map_err(|why| file.explain(&why)));
+}
+
+/// Parses one; everything in it may end on a terminal.
+fn preset_of(id: &str, text: &str) -> Result<Preset, String> {
     let experiments: Vec<&str> =
         experiment::EXPERIMENTS.iter().map(|experiment| experiment.id()).collect();
     let names = Names { experiments: &experiments, infos: &engine::infos() };
-    let preset = Preset::parse_knowing(id, &text, Some(names))
+    let preset = Preset::parse_knowing(id, text, Some(names))
         .map_err(|error| clean_text(&error.reason()))?;
     // A paragraph keeps its lines.
     let doc = preset.doc.lines().map(clean_text).collect::<Vec<_>>().join("\n");
@@ -76,7 +51,9 @@ fn preset(id: &str, path: &Path) -> Result<Preset, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::userdata::MAX_TOML_LEN as MAX_LEN;
     use std::ffi::OsStr;
+    use std::fs;
     use std::os::unix::ffi::OsStrExt;
 
     #[test]

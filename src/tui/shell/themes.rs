@@ -1,17 +1,11 @@
 //! The user's themes: `$XDG_CONFIG_HOME/iotui/themes/*.toml`.
 
-use std::fs;
-use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use crate::plan::nearest;
-use crate::sys::fd::open_regular;
 use crate::text::clean_text;
 use crate::tui::theme::{ThemeFile, Themes};
-use crate::userdata::Home;
-
-/// A theme is some lines; more is another file that lost its way.
-const MAX_LEN: u64 = 64 << 10;
+use crate::userdata::{Home, TomlFile, read_toml_files};
 
 /// Returns every theme: those of iotui and the user's.
 pub fn load() -> Themes {
@@ -39,46 +33,28 @@ pub fn parse_id(id: &str) -> Result<String, String> {
 }
 
 fn read(folder: &Path, themes: &mut Themes) {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return,
+    match read_toml_files(folder) {
+        Ok(files) => files.into_iter().for_each(|file| add(themes, &file)),
         Err(error) => {
             let shown = clean_text(&folder.to_string_lossy());
-            return themes.add("", Err(format!("{shown}: {error}")));
-        }
-    };
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    for path in paths {
-        let Some(stem) = path.file_stem().filter(|_| path.extension().is_some_and(|e| e == "toml"))
-        else {
-            continue;
-        };
-        let id = clean_text(&stem.to_string_lossy());
-        // A hidden file is another program's, or half written.
-        if !id.starts_with('.') {
-            let told = |why: String| clean_text(&format!("{}: {why}", path.to_string_lossy()));
-            themes.add(&id, theme(&id, &path).map_err(told));
+            themes.add("", Err(format!("{shown}: {error}")));
         }
     }
 }
 
-fn theme(id: &str, path: &Path) -> Result<ThemeFile, String> {
-    fn io(error: std::io::Error) -> String {
-        error.to_string()
-    }
-    let mut text = String::new();
-    open_regular(path).map_err(io)?.take(MAX_LEN + 1).read_to_string(&mut text).map_err(io)?;
-    if text.len() as u64 > MAX_LEN {
-        return Err(format!("it is larger than {MAX_LEN} bytes"));
-    }
-    let mut file = ThemeFile::parse(id, &text)?;
-    file.about = clean_text(&file.about);
-    Ok(file)
+fn add(themes: &mut Themes, file: &TomlFile) {
+    let theme = file.text.as_deref().map_err(String::clone);
+    let theme = theme.and_then(|text| ThemeFile::parse(&file.id, text)).map(|mut theme| {
+        theme.about = clean_text(&theme.about);
+        theme
+    });
+    themes.add(&file.id, theme.map_err(|why| clean_text(&file.explain(&why))));
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
