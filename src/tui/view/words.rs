@@ -4,7 +4,7 @@ use ratatui::text::{Line, Span};
 
 use super::{findings, pane};
 use crate::analysis::Sign;
-use crate::backend::{BACKENDS, identity};
+use crate::backend::{BACKENDS, Identity, Shape, identity};
 use crate::plan::Cache;
 use crate::record::Severity;
 use crate::tui::theme::{Look, Role};
@@ -14,6 +14,12 @@ use crate::tui::vocabulary::{APPROXIMATE, ESTIMATE, FINE, HIDDEN, WARNED_POINT, 
 pub struct Meaning {
     pub sign: fn(&Look) -> String,
     pub about: &'static str,
+}
+
+/// Returns the look of a backend that has a shape, not only a letter.
+fn shaped() -> Identity {
+    let all = BACKENDS.iter().map(|backend| identity(backend.info().id));
+    all.clone().find(|one| one.shape != Shape::Letter).unwrap_or_else(|| identity(""))
 }
 
 /// The signs, in the order of the page.
@@ -36,8 +42,7 @@ pub static SIGNS: &[Meaning] = &[
     },
     Meaning {
         sign: |look| {
-            let identity = identity(BACKENDS[0].info().id);
-            let marker = |cache| look.marker(Sign { identity, cache, extra: 0 });
+            let marker = |cache| look.marker(Sign { identity: shaped(), cache, extra: 0 });
             [marker(Cache::Cold), marker(Cache::Warm)].map(String::from).join(" ")
         },
         about: "markers of a backend: the first is cold, the second warm",
