@@ -105,8 +105,10 @@ fn what_cannot_be_done_with_a_session_is_said() {
     terminal.press("ielsewhere.jsonl\r");
     terminal.shows("imported as ");
     terminal.until("it is listed", |screen| {
-        screen.contents().lines().any(|line| line.contains("only ") && line.contains(" ago"))
-            || screen.contents().contains("just now")
+        let is_listed = |line: &str| {
+            line.contains("only ") && (line.contains(" ago") || line.contains("just now"))
+        };
+        screen.contents().lines().any(is_listed)
     });
     fs::remove_dir_all(home.sessions_dir()).unwrap();
     fs::write(home.sessions_dir(), "").unwrap();

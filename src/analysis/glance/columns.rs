@@ -3,9 +3,12 @@
 use super::model::GlanceFigure;
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Point, find_best};
+use crate::backend::identity;
 use crate::engine::moves_data;
 use crate::plan::{Axis, Cache, Job, Op, Sync};
 use crate::session::Session;
+use crate::units::Rates;
+use crate::units::column::{self, PER_SECOND, Unit};
 
 /// Bytes count as one source's where at least this share of them came from it.
 const MAIN: f64 = 0.9;
@@ -30,8 +33,8 @@ pub struct GlanceColumn {
 pub struct GlanceRow {
     /// `read`, `uring queue depth 32`, `read on B`.
     pub name: String,
-    /// The id of the backend with its options: its colour and marker.
-    pub backend: String,
+    /// The hue of the backend in every chart.
+    pub hue: usize,
 }
 
 /// The best cell of a row and column.
@@ -42,9 +45,7 @@ pub struct GlanceBar {
     pub figure: GlanceFigure,
     /// What the name of the row leaves out: `256 KiB`, `4 KiB, random, 4 threads`.
     pub at: String,
-    /// A warning says that it is wrong.
-    pub wrong: bool,
-    /// Its interval overlaps that of the best row.
+    /// It is not wrong, and its interval overlaps that of the best row.
     pub no_difference: bool,
 }
 
@@ -93,6 +94,16 @@ impl GlanceColumn {
         self.bars.get(self.best)?.as_ref()
     }
 
+    /// Returns the highest median of its bars.
+    pub fn highest(&self) -> f64 {
+        self.bars.iter().flatten().map(|bar| bar.figure.summary.median).fold(0.0, f64::max)
+    }
+
+    /// Returns the unit of its figures.
+    pub fn unit(&self, rates: Rates) -> Unit {
+        column::unit_for(self.highest(), if self.bytes { rates.units() } else { PER_SECOND })
+    }
+
     /// Returns the title: `read from the device`.
     pub fn title(&self) -> String {
         format!("{} {}", self.access.name(), self.place).trim_end().into()
@@ -119,8 +130,8 @@ pub fn columns(session: &Session, results: &[CellResult]) -> (Vec<GlanceColumn>,
         let Some(point) = point else { continue };
         let key = names.key(&result.cell);
         let row = rows.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-            let (name, backend) = (names.name(&result.cell), result.cell.backend.to_string());
-            rows.push((key, GlanceRow { name, backend }));
+            let hue = identity(&result.cell.backend.id).hue;
+            rows.push((key, GlanceRow { name: names.name(&result.cell), hue }));
             rows.len() - 1
         });
         let at = groups.iter().position(|(known, _)| *known == access).unwrap_or_else(|| {
@@ -174,14 +185,15 @@ fn column(
     let mut bars: Vec<Option<(GlanceBar, Point)>> =
         cells.iter().map(|cells| bar(session, names, cells)).collect();
     bars.resize_with(rows, || None);
-    let rank = |(bar, point): &(GlanceBar, Point)| (!bar.wrong, point.rate.median);
-    let best = (0..bars.len())
-        .filter_map(|row| Some((row, rank(bars[row].as_ref()?))))
-        .reduce(|a, b| if b.1 > a.1 { b } else { a })?
-        .0;
+    let points: Vec<Point> = bars.iter().flatten().map(|(_, point)| *point).collect();
+    let best = find_best(&points)?.cell;
+    let is_best = |bar: &Option<(GlanceBar, Point)>| {
+        bar.as_ref().is_some_and(|(_, point)| point.result.cell == best)
+    };
+    let best = bars.iter().position(is_best)?;
     let top = bars[best].as_ref()?.1;
     for (bar, point) in bars.iter_mut().flatten() {
-        bar.no_difference = top.overlaps(point);
+        bar.no_difference = !bar.figure.wrong && top.overlaps(point);
     }
     let cache = top.result.cell.cache;
     let place = describe_place(access, top.result);
@@ -212,16 +224,10 @@ fn bar<'a>(
     let points: Vec<Point> = cells.iter().map(|(_, point)| *point).collect();
     let best = find_best(&points)?;
     let (index, point) = cells.iter().find(|(_, point)| point.result.cell == best.cell)?;
-    let figure = GlanceFigure {
-        summary: *point.rate,
-        trials: best.trials,
-        reported: session.reference.is_some(),
-    };
     let bar = GlanceBar {
         result: *index,
-        figure,
+        figure: GlanceFigure::of(session, point.result, *point.rate),
         at: names.rest(&best.cell),
-        wrong: best.wrong.is_some(),
         no_difference: false,
     };
     Some((bar, *point))

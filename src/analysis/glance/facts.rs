@@ -70,7 +70,7 @@ fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
         .iter()
         .enumerate()
         .filter(|(row, _)| *row != column.best)
-        .filter_map(|(row, bar)| Some((row, bar.as_ref().filter(|bar| !bar.wrong)?)))
+        .filter_map(|(row, bar)| Some((row, bar.as_ref().filter(|bar| !bar.figure.wrong)?)))
         .collect();
     others.sort_by(|a, b| b.1.figure.summary.median.total_cmp(&a.1.figure.summary.median));
     let ratio = |bar: &GlanceBar| Ratio::from_summaries(&top.figure.summary, &bar.figure.summary);
@@ -158,21 +158,28 @@ fn describe_size(
     }
 }
 
+/// One of the two figures of a row.
+type Column = fn(&Workload) -> Option<&WorkloadFigure>;
+
+/// Returns a figure unless it is wrong.
+fn trusted(figure: Option<&WorkloadFigure>) -> Option<&WorkloadFigure> {
+    figure.filter(|figure| !figure.figure.wrong)
+}
+
 /// Returns `one at a time, a read takes 80 µs and a write 280 µs; 62 k reads/s at most`.
 fn describe_extremes(workloads: &[Workload]) -> Option<String> {
     let random = || workloads.iter().filter(|row| row.random);
     let single = random().find(|row| row.load == "Q1T1");
-    let time = |figure: Option<&WorkloadFigure>| figure?.p50.map(units::show_nanos);
-    let read = single.and_then(|row| time(row.read.as_ref()));
-    let write = single.and_then(|row| time(row.write.as_ref()));
+    let time = |of: Column| trusted(of(single?))?.p50.map(units::show_nanos);
+    let (read, write) = (time(|row| row.read.as_ref()), time(|row| row.write.as_ref()));
     let alone = match (read, write) {
         (Some(read), Some(write)) => Some(format!("a read takes {read} and a write {write}")),
         (Some(read), None) => Some(format!("a read takes {read}")),
         (None, Some(write)) => Some(format!("a write takes {write}")),
         (None, None) => None,
     };
-    let most = |of: fn(&Workload) -> Option<&WorkloadFigure>, word: &str| {
-        let rates = random().filter_map(|row| of(row)?.operations);
+    let most = |of: Column, word: &str| {
+        let rates = random().filter_map(|row| trusted(of(row))?.operations);
         let most = rates.reduce(f64::max)?;
         Some(format!("{} random {word}/s", units::show_count(most)))
     };
@@ -189,7 +196,8 @@ fn describe_extremes(workloads: &[Workload]) -> Option<String> {
 
 /// Returns how many rows each backend leads, if there are several backends.
 fn describe_leaders(workloads: &[Workload]) -> Option<String> {
-    let figures: Vec<&WorkloadFigure> = workloads.iter().flat_map(Workload::figures).collect();
+    let figures = workloads.iter().flat_map(Workload::figures);
+    let figures: Vec<&WorkloadFigure> = figures.filter(|figure| !figure.figure.wrong).collect();
     let mut backends: Vec<(&str, usize)> = Vec::new();
     for figure in figures.iter().filter(|figure| figure.leads == Some(true)) {
         match backends.iter_mut().find(|(id, _)| *id == figure.backend) {

@@ -17,6 +17,7 @@ pub use model::{GlanceFigure, Grade, Statement};
 pub use workloads::{Workload, WorkloadFigure};
 
 use crate::analysis::{Answer, CellResult, ProbeResult};
+use crate::record::Severity;
 use crate::session::Session;
 
 /// What a session comes down to.
@@ -80,9 +81,10 @@ fn describe_probes(probes: &[ProbeResult]) -> Vec<(String, String, String)> {
     let describe = |probe: &ProbeResult| {
         let summary = probe.value?.summary;
         let trials = probe.counted_trials().len();
-        let figure = GlanceFigure { summary, trials, reported: false };
+        let wrong = probe.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
+        let figure = GlanceFigure { summary, trials, reported: false, wrong };
         let shown = probe.unit?.show(summary.median);
-        Some((probe.cell.label(), shown, figure.describe_interval()))
+        Some((probe.cell.label(), shown, figure.describe_certainty()))
     };
     probes.iter().filter_map(describe).collect()
 }

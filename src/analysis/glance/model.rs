@@ -1,5 +1,7 @@
 //! Figures and sentences of a glance.
 
+use crate::analysis::CellResult;
+use crate::session::Session;
 use crate::stats::Summary;
 use crate::units;
 
@@ -28,9 +30,21 @@ pub struct GlanceFigure {
     pub trials: usize,
     /// Reported by others: not measured by iotui.
     pub reported: bool,
+    /// A warning says that it is wrong.
+    pub wrong: bool,
 }
 
 impl GlanceFigure {
+    /// Returns the figure of a result by one of its summaries.
+    pub(super) fn of(session: &Session, result: &CellResult, summary: Summary) -> GlanceFigure {
+        GlanceFigure {
+            summary,
+            trials: result.counted_trials().len(),
+            reported: session.reference.is_some(),
+            wrong: result.wrong().is_some(),
+        }
+    }
+
     /// Returns whether it has an interval.
     pub fn is_certain(&self) -> bool {
         self.summary.half_width().is_some()
@@ -44,5 +58,10 @@ impl GlanceFigure {
             None if self.reported => "reported".into(),
             None => units::show_trials(self.trials),
         }
+    }
+
+    /// Returns the interval, or that the figure is wrong.
+    pub fn describe_certainty(&self) -> String {
+        if self.wrong { "wrong".into() } else { self.describe_interval() }
     }
 }

@@ -1,9 +1,9 @@
 //! Where the bytes of the figures came from, and whether all of them are accounted for.
 
-use super::columns::GlanceColumn;
+use super::columns::{Access, GlanceColumn};
 use super::model::{Grade, Statement};
 use crate::analysis::CellResult;
-use crate::plan::Cache;
+use crate::plan::{Cache, Job, Op};
 use crate::record::Source;
 use crate::session::Session;
 use crate::units::show_share;
@@ -11,119 +11,122 @@ use crate::units::show_share;
 /// A smaller share of another source is not worth a warning.
 const NEGLIGIBLE: f64 = 0.01;
 
+/// The bytes of a column by where they came from.
+struct Account<'a> {
+    column: &'a GlanceColumn,
+    /// Shares of all its bytes; `unknown` has those of results whose source is not known.
+    of: Source,
+    /// The share that came from another place than was asked for.
+    other: f64,
+}
+
 /// Returns `every byte accounted for: device 100 %, page cache 100 %`, or what is known instead.
 pub fn origin(session: &Session, results: &[CellResult], columns: &[GlanceColumn]) -> Statement {
-    let nothing = Statement { grade: Grade::Good, text: String::new() };
     if session.reference.is_some() {
         let text = "as reported: where the bytes came from is not known".into();
         return Statement { grade: Grade::Unfinished, text };
     }
-    let sources: Vec<(&GlanceColumn, Option<Source>)> = columns
-        .iter()
-        .filter(|column| column.bytes)
-        .map(|column| (column, source_of(column, results)))
-        .collect();
-    // What was written into memory came from the program: no counter shows where it is.
-    let counted: Vec<(&GlanceColumn, Source)> = sources
-        .iter()
-        .filter(|(column, source)| {
-            column.access.is_read() || source.is_some_and(|source| source.unknown == 0.0)
-        })
-        .filter_map(|(column, source)| Some((*column, (*source)?)))
-        .collect();
-    if sources.is_empty() {
-        return nothing;
+    let all: Vec<Account> =
+        columns.iter().filter_map(|column| Account::new(column, results)).collect();
+    if all.is_empty() {
+        return Statement { grade: Grade::Good, text: String::new() };
     }
-    if counted.is_empty() {
-        let written = sources.iter().all(|(column, _)| column.access.is_write());
+    if all.iter().all(|account| account.of.unknown >= 1.0) {
+        let written = all.iter().all(|account| account.column.access.is_write());
         let text = match written {
             true => "written through the page cache: no counter shows what reached the device",
             false => "where the bytes came from is not known",
         };
         return Statement { grade: Grade::Unfinished, text: text.into() };
     }
-    let complete = counted.iter().all(|(_, source)| source.unknown == 0.0);
-    let parts: Vec<String> = counted.iter().map(|(column, of)| describe(column, of)).collect();
-    let text = match complete {
-        true => format!("every byte accounted for: {}", join(parts)),
-        false => format!("the bytes: {}", join(parts)),
-    };
-    let pure = counted.iter().all(|(column, of)| is_as_asked(column, of));
-    let grade = match (complete, pure) {
+    let complete = all.iter().all(|account| account.of.unknown == 0.0);
+    let head = if complete { "every byte accounted for" } else { "not every byte accounted for" };
+    let grade = match (complete, all.iter().all(|account| account.other < NEGLIGIBLE)) {
         (_, false) => Grade::Misleading,
         (false, true) => Grade::Unfinished,
         (true, true) => Grade::Good,
     };
-    Statement { grade, text }
+    Statement { grade, text: format!("{head}: {}", describe(&all)) }
 }
 
-/// Joins parts; what two columns share is said once.
-fn join(parts: Vec<String>) -> String {
+impl<'a> Account<'a> {
+    /// Sums the bytes of all results of a column; `None` if none were moved.
+    fn new(column: &'a GlanceColumn, results: &[CellResult]) -> Option<Account<'a>> {
+        let mut sum = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 };
+        let (mut all, mut other) = (0.0, 0.0);
+        for result in results.iter().filter(|result| column.bytes && column.holds(&result.cell)) {
+            let bytes: f64 = result.trials.iter().map(|trial| trial.bytes as f64).sum();
+            all += bytes;
+            let Some(of) = result.source else {
+                sum.unknown += bytes;
+                continue;
+            };
+            sum.device += of.device * bytes;
+            sum.page_cache += of.page_cache * bytes;
+            sum.hole += of.hole * bytes;
+            sum.unknown += of.unknown * bytes;
+            other += other_than_asked(&result.cell, &of) * bytes;
+        }
+        let share = |bytes: f64| bytes / all;
+        (all > 0.0).then(|| Account {
+            column,
+            of: Source {
+                device: share(sum.device),
+                page_cache: share(sum.page_cache),
+                hole: share(sum.hole),
+                unknown: share(sum.unknown),
+            },
+            other: share(other),
+        })
+    }
+
+    /// Returns the sources with their shares, the largest first.
+    fn parts(&self) -> Vec<String> {
+        let Source { device, page_cache, hole, unknown } = self.of;
+        let all =
+            [("device", device), ("page cache", page_cache), ("hole", hole), ("unknown", unknown)];
+        let mut parts: Vec<(&str, f64)> =
+            all.into_iter().filter(|(_, share)| *share > 0.0).collect();
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let main = parts.first().copied();
+        // What is below a tenth of a percent is in the figure of the largest: `>99.9 %`.
+        parts.retain(|part| Some(*part) == main || part.1 >= 0.001);
+        parts.iter().map(|(name, share)| format!("{name} {}", show_share(*share))).collect()
+    }
+}
+
+/// Returns the share of the bytes that came from another place than the job asked for: cold and
+/// direct ones come from the device, warm ones from the page cache. Unknown ones are no other.
+fn other_than_asked(job: &Job, of: &Source) -> f64 {
+    match job.cache {
+        _ if job.op == Op::Write || job.mix.is_some() => of.hole,
+        _ if job.direct => of.page_cache + of.hole,
+        Cache::Cold => of.page_cache + of.hole,
+        Cache::Warm => of.device + of.hole,
+        Cache::AsIs => of.hole,
+    }
+}
+
+/// Returns `device 100 %, page cache 100 %`; with the names of the columns where one of them has
+/// several sources, or another one than was asked for: `cold: device 92 %, page cache 8 %; warm:
+/// page cache 100 %`.
+fn describe(all: &[Account]) -> String {
+    let is_plain = all.iter().all(|account| {
+        account.parts().len() == 1 && account.of.unknown == 0.0 && account.other < NEGLIGIBLE
+    });
     let mut said: Vec<String> = Vec::new();
-    for part in parts {
+    for account in all {
+        let (parts, access) = (account.parts().join(", "), account.column.access);
+        let part = match (is_plain, access) {
+            (true, _) if access.is_write() => format!("{} to the {parts}", access.name()),
+            (true, Access::Read(_)) => parts,
+            (false, Access::Read(cache)) => format!("{cache}: {parts}"),
+            _ => format!("{}: {parts}", account.column.title()),
+        };
+        // Two columns may share it.
         if !said.contains(&part) {
             said.push(part);
         }
     }
-    said.join(", ")
-}
-
-/// Returns whether cold bytes came from the device and warm ones from the page cache.
-fn is_as_asked(column: &GlanceColumn, of: &Source) -> bool {
-    let other = match column.cache {
-        _ if !column.access.is_read() => of.hole + of.unknown,
-        Cache::Cold => 1.0 - of.device,
-        // Direct I/O goes to the device, whatever is in the page cache.
-        Cache::Warm => 1.0 - of.page_cache.max(of.device),
-        Cache::AsIs => of.hole + of.unknown,
-    };
-    other < NEGLIGIBLE
-}
-
-/// Returns the sources of all results of a column, weighted by their bytes; `None` if none is
-/// known.
-fn source_of(column: &GlanceColumn, results: &[CellResult]) -> Option<Source> {
-    let own = results.iter().filter(|result| column.holds(&result.cell));
-    let mut sum = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 };
-    let mut all = 0.0;
-    for result in own {
-        let bytes: f64 = result.trials.iter().map(|trial| trial.bytes as f64).sum();
-        let Some(of) = result.source.filter(|_| bytes > 0.0) else { continue };
-        all += bytes;
-        sum.device += of.device * bytes;
-        sum.page_cache += of.page_cache * bytes;
-        sum.hole += of.hole * bytes;
-        sum.unknown += of.unknown * bytes;
-    }
-    let share = |bytes: f64| bytes / all;
-    (all > 0.0).then(|| Source {
-        device: share(sum.device),
-        page_cache: share(sum.page_cache),
-        hole: share(sum.hole),
-        unknown: share(sum.unknown),
-    })
-}
-
-/// Returns `device 100 %`, or `cold: device 92 %, page cache 8 %`.
-fn describe(column: &GlanceColumn, of: &Source) -> String {
-    let all = [
-        ("device", of.device),
-        ("page cache", of.page_cache),
-        ("hole", of.hole),
-        ("unknown", of.unknown),
-    ];
-    let mut parts: Vec<(&str, f64)> = all.into_iter().filter(|(_, share)| *share > 0.0).collect();
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let main = parts.first().copied();
-    // What is below a tenth of a percent is in the figure of the largest: `>99.9 %`.
-    parts.retain(|part| Some(*part) == main || part.1 >= 0.001);
-    let said: Vec<String> =
-        parts.iter().map(|(name, share)| format!("{name} {}", show_share(*share))).collect();
-    let (all, name) = (said.join(", "), column.access.name());
-    match (said.len(), column.access.is_read()) {
-        (0 | 1, true) => all,
-        (0 | 1, false) if column.access.is_write() => format!("{name} to the {all}"),
-        (_, true) => format!("{}: {all}", column.cache),
-        (_, false) => format!("{name}: {all}"),
-    }
+    said.join(if is_plain { ", " } else { "; " })
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::analysis::answer::testing::{at, cell};
 use crate::analysis::{answer_with, list_skipped, results};
 use crate::plan::{Cache, Job, Op, Pattern, Sync};
+use crate::record::Source;
 use crate::session::testing::{self as sessions, job};
 
 /// The glance of results that no session has.
@@ -51,19 +52,55 @@ fn cold_and_warm_reads_are_two_columns_with_a_bar_for_each_backend() {
 #[test]
 fn the_proof_is_claimed_only_if_it_holds() {
     let mut cells = [at("read", 4096, Cache::Cold, 1.0), at("read", 4096, Cache::Warm, 8.0)];
+    let said = |cells: &[CellResult]| {
+        let origin = of(cells).origin;
+        (origin.grade, origin.text)
+    };
     let source = cells[0].source.as_mut().unwrap();
     (source.device, source.page_cache) = (0.6, 0.4);
-    let origin = of(&cells).origin;
-    let text = "every byte accounted for: cold: device 60 %, page cache 40 %, page cache 100 %";
-    assert_eq!((origin.grade, origin.text.as_str()), (Grade::Misleading, text));
+    let text =
+        "every byte accounted for: cold: device 60 %, page cache 40 %; warm: page cache 100 %";
+    assert_eq!(said(&cells), (Grade::Misleading, text.into()));
     let source = cells[0].source.as_mut().unwrap();
     (source.page_cache, source.unknown) = (0.0, 0.4);
-    let origin = of(&cells).origin;
-    assert!(origin.text.starts_with("the bytes: cold: device 60 %, unknown 40 %"), "{origin:?}");
+    let text =
+        "not every byte accounted for: cold: device 60 %, unknown 40 %; warm: page cache 100 %";
+    assert_eq!(said(&cells), (Grade::Unfinished, text.into()));
     cells[0].source = None;
-    assert_eq!(of(&cells).origin.text, "every byte accounted for: page cache 100 %");
+    let text = "not every byte accounted for: cold: unknown 100 %; warm: page cache 100 %";
+    assert_eq!(said(&cells), (Grade::Unfinished, text.into()));
     cells[1].source = None;
-    assert_eq!(of(&cells).origin.text, "where the bytes came from is not known");
+    let text = "where the bytes came from is not known";
+    assert_eq!(said(&cells), (Grade::Unfinished, text.into()));
+}
+
+#[test]
+fn a_result_without_a_source_is_not_accounted_for_by_the_others() {
+    let mut cells = [at("read", 4096, Cache::Warm, 4.0), at("mmap", 4096, Cache::Warm, 4.0)];
+    cells[1].source = None;
+    let text = "not every byte accounted for: warm: page cache 50 %, unknown 50 %";
+    assert_eq!(of(&cells).origin.text, text);
+    let mut written = cell(Job { op: Op::Write, ..job("write", 4096, Cache::AsIs) }, 4.0, 0.005, 7);
+    written.source = Some(Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 });
+    let origin = of(&[at("read", 4096, Cache::Warm, 4.0), written]).origin;
+    let text = "not every byte accounted for: warm: page cache 100 %; written to memory: unknown \
+                100 %";
+    assert_eq!((origin.grade, origin.text.as_str()), (Grade::Unfinished, text));
+}
+
+#[test]
+fn warm_reads_come_from_memory_and_direct_ones_from_the_device() {
+    for (direct, device, grade) in [
+        (false, 0.0, Grade::Good),
+        (false, 1.0, Grade::Misleading),
+        (true, 1.0, Grade::Good),
+        (true, 0.0, Grade::Misleading),
+    ] {
+        let mut one = at("read", 4096, Cache::Warm, 1.0);
+        one.cell.direct = direct;
+        one.source = Some(Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0 });
+        assert_eq!(of(&[one]).origin.grade, grade, "direct: {direct}, device: {device}");
+    }
 }
 
 #[test]
@@ -91,16 +128,42 @@ fn backends_that_do_not_differ_are_said_to_be_equal() {
     assert_eq!(of(&wide).trust.grade, Grade::Unfinished);
 }
 
-#[test]
-fn what_is_wrong_is_neither_the_best_nor_trusted() {
-    let mut cells = [at("read", 4096, Cache::Warm, 8.0), at("mmap", 4096, Cache::Warm, 80.0)];
-    cells[1].warnings = vec![crate::record::Warning {
+fn wrong() -> crate::record::Warning {
+    crate::record::Warning {
         id: "holes".into(),
         severity: crate::record::Severity::Wrong,
         message: "the file has holes.".into(),
         evidence: String::new(),
         remedy: String::new(),
+    }
+}
+
+#[test]
+fn a_wrong_row_is_not_even_with_the_best() {
+    let mut cells: Vec<CellResult> =
+        ["read", "mmap"].map(|id| at(id, 4096, Cache::Warm, 8.0)).into();
+    cells[1].warnings = vec![wrong()];
+    let even: Vec<bool> =
+        of(&cells).columns[0].bars.iter().flatten().map(|bar| bar.no_difference).collect();
+    assert_eq!(even, [true, false]);
+}
+
+#[test]
+fn a_row_with_too_few_trials_does_not_lead_a_column() {
+    let mut first = cell(job("mmap", 4096, Cache::Warm), 12.0, 0.01, 1);
+    first.warnings = vec![crate::record::Warning {
+        id: "few".into(),
+        severity: crate::record::Severity::Misleading,
+        ..wrong()
     }];
+    let glance = of(&[first, at("read", 4096, Cache::Warm, 8.0)]);
+    assert_eq!(glance.rows[glance.columns[0].best].name, "read");
+}
+
+#[test]
+fn what_is_wrong_is_neither_the_best_nor_trusted() {
+    let mut cells = [at("read", 4096, Cache::Warm, 8.0), at("mmap", 4096, Cache::Warm, 80.0)];
+    cells[1].warnings = vec![wrong()];
     let glance = of(&cells);
     assert_eq!(glance.columns[0].best, 0);
     assert_eq!(glance.trust.grade, Grade::Wrong);
@@ -159,6 +222,19 @@ fn the_rows_of_storage_benchmarks_stand_beside_each_other() {
     let facts =
         ["at most 78.6 k random reads/s and 78.6 k random writes/s", "uring is faster in 8 of 8"];
     assert_eq!(glance.facts, facts);
+    let mut faulty = rows();
+    for result in faulty
+        .iter_mut()
+        .filter(|result| result.cell.backend.id == "uring" || result.cell.op == Op::Write)
+    {
+        result.warnings = vec![wrong()];
+    }
+    let glance = of(&faulty);
+    let random = &glance.workloads[2];
+    assert_eq!(random.read.as_ref().map(|read| read.backend.as_str()), Some("aio"));
+    assert_eq!(random.read.as_ref().and_then(|read| read.leads), None, "nothing else is right");
+    assert!(random.write.as_ref().is_some_and(|write| write.figure.wrong));
+    assert_eq!(glance.facts, ["at most 62.9 k random reads/s"], "wrong figures are in no sentence");
     let mut other = rows();
     other.push(at("read", 4096, Cache::Warm, 8.0));
     assert!(of(&other).workloads.is_empty(), "something else was measured too");

@@ -2,10 +2,12 @@
 
 use super::model::GlanceFigure;
 use crate::analysis::CellResult;
+use crate::analysis::answer::{Point, find_best};
 use crate::plan::{Job, Op, Pattern};
 use crate::session::Session;
 use crate::stats::Ratio;
-use crate::units::short_bytes;
+use crate::units::column::Unit;
+use crate::units::{Rates, short_bytes};
 
 /// A row: one pattern with its block size, queue depth and threads.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,9 +34,8 @@ pub struct WorkloadFigure {
     pub operations: Option<f64>,
     /// The median latency of an operation, nanoseconds.
     pub p50: Option<f64>,
-    pub wrong: bool,
-    /// Whether the backend is faster than every other one: false where intervals overlap, `None`
-    /// without intervals, or without others.
+    /// Whether the backend is faster than every other one that is not wrong: false where intervals
+    /// overlap, `None` without intervals, or without others.
     pub leads: Option<bool>,
 }
 
@@ -55,6 +56,15 @@ fn load(job: &Job) -> Load {
 }
 
 impl Workload {
+    /// Returns the unit of the figures of all rows: the requested one, else MiB/s, as storage
+    /// benchmarks print them.
+    pub fn unit(rates: Rates) -> Unit {
+        match rates.units() {
+            [one] => *one,
+            _ => (1_048_576.0, "MiB/s"),
+        }
+    }
+
     pub fn figures(&self) -> impl Iterator<Item = &WorkloadFigure> {
         self.read.iter().chain(&self.write)
     }
@@ -107,34 +117,31 @@ fn fastest(
     wanted: Load,
     op: Op,
 ) -> Option<WorkloadFigure> {
-    let mut all: Vec<(usize, &CellResult, f64)> = results
+    let all: Vec<(usize, Point)> = results
         .iter()
         .enumerate()
         .filter(|(_, result)| load(&result.cell) == wanted && result.cell.op == op)
-        .filter_map(|(at, result)| Some((at, result, result.throughput?.summary.median)))
+        .filter_map(|(at, result)| Some((at, Point::bytes(result)?)))
         .collect();
-    all.sort_by(|a, b| {
-        (a.1.wrong().is_some().cmp(&b.1.wrong().is_some())).then(b.2.total_cmp(&a.2))
-    });
-    let ((result, top, _), others) = all.split_first()?;
-    let summary = top.throughput?.summary;
-    let verdicts = others.iter().map(|(_, other, _)| {
-        let ratio = Ratio::from_summaries(&summary, &other.throughput?.summary)?;
+    let points: Vec<Point> = all.iter().map(|(_, point)| *point).collect();
+    let best = find_best(&points)?;
+    let (result, top) = all.iter().find(|(_, point)| point.result.cell == best.cell)?;
+    let others: Vec<&Point> = points
+        .iter()
+        .filter(|point| point.result.cell != best.cell && point.result.wrong().is_none())
+        .collect();
+    let verdicts = others.iter().map(|other| {
+        let ratio = Ratio::from_summaries(top.rate, other.rate)?;
         Some(ratio.verdict()? == std::cmp::Ordering::Greater)
     });
     // Unknown if one is unknown; then whether all are greater.
     let leads = verdicts.collect::<Option<Vec<bool>>>().map(|all| all.iter().all(|on| *on));
     Some(WorkloadFigure {
         result: *result,
-        backend: top.cell.backend.to_string(),
-        figure: GlanceFigure {
-            summary,
-            trials: top.counted_trials().len(),
-            reported: session.reference.is_some(),
-        },
-        operations: top.operations.map(|of| of.summary.median),
-        p50: top.latency.and_then(|latency| latency.p50),
-        wrong: top.wrong().is_some(),
+        backend: best.cell.backend.to_string(),
+        figure: GlanceFigure::of(session, top.result, *top.rate),
+        operations: best.operations.map(|of| of.summary.median),
+        p50: top.result.latency.and_then(|latency| latency.p50),
         leads: leads.filter(|_| !others.is_empty()),
     })
 }

@@ -1,5 +1,6 @@
 //! The largest figures of a card, and a bar for each backend.
 
+use super::WRONG;
 use super::page::{CONTENT, MARGIN, Page, SMALL, TEXT, cut};
 use crate::analysis::{Glance, GlanceColumn};
 use crate::report::figure::COLORS;
@@ -7,7 +8,7 @@ use crate::report::picture::font::width;
 use crate::report::picture::scene::Ink;
 use crate::report::text::clean;
 use crate::units::Rates;
-use crate::units::column::{self, PER_SECOND, Unit};
+use crate::units::column::{self, Unit};
 
 const DIGITS: f64 = 46.0;
 const ROW: f64 = 22.0;
@@ -15,13 +16,6 @@ const ROW: f64 = 22.0;
 const MAX_COLUMNS: usize = 3;
 const MAX_ROWS: usize = 12;
 const GAP: f64 = 28.0;
-
-/// Returns the unit of a column.
-fn unit(column: &GlanceColumn, rates: Rates) -> Unit {
-    let units = if column.bytes { rates.units() } else { PER_SECOND };
-    let top = column.bars.iter().flatten().map(|bar| bar.figure.summary.median).fold(0.0, f64::max);
-    column::unit_for(top, units)
-}
 
 pub fn draw(page: &mut Page, glance: &Glance, rates: Rates) {
     let names = glance.rows.iter().map(|row| width(&row.name, TEXT, false)).fold(0.0, f64::max);
@@ -31,17 +25,17 @@ pub fn draw(page: &mut Page, glance: &Glance, rates: Rates) {
     let top = page.y;
     for (at, column) in glance.columns.iter().take(count).enumerate() {
         let left = MARGIN + names + at as f64 * (each + GAP);
-        draw_head(page, glance, column, unit(column, rates), (left, top, each));
+        draw_head(page, glance, column, column.unit(rates), (left, top, each));
     }
     page.y = top + 20.0 + DIGITS + 34.0;
     let shown = glance.rows.len().min(MAX_ROWS);
     for (row, own) in glance.rows.iter().enumerate().take(shown) {
         let name = cut(&clean(&own.name), TEXT, false, names - 14.0);
         page.text((MARGIN, page.y), &name, Ink::Text, TEXT);
-        let ink = Ink::Color(color(glance, row));
+        let ink = Ink::Color(COLORS[own.hue % COLORS.len()]);
         for (at, column) in glance.columns.iter().take(count).enumerate() {
             let left = MARGIN + names + at as f64 * (each + GAP);
-            draw_bar(page, column, row, unit(column, rates), (left, each), ink);
+            draw_bar(page, column, row, column.unit(rates), (left, each), ink);
         }
         page.y += ROW;
     }
@@ -61,9 +55,9 @@ fn draw_others(page: &mut Page, glance: &Glance, count: usize, rates: Rates) {
         .iter()
         .skip(count)
         .filter_map(|column| {
-            let (bar, (factor, unit)) = (column.best_bar()?, unit(column, rates));
+            let (bar, (factor, unit)) = (column.best_bar()?, column.unit(rates));
             let figure = column::figure(bar.figure.summary.median / factor);
-            let interval = bar.figure.describe_interval();
+            let interval = bar.figure.describe_certainty();
             Some(format!("{} {figure} {unit} {interval}", column.title()))
         })
         .collect();
@@ -71,19 +65,6 @@ fn draw_others(page: &mut Page, glance: &Glance, count: usize, rates: Rates) {
         page.skip(4.0);
         page.paragraph(&format!("Also: {}", others.join(", ")), Ink::Soft, None);
     }
-}
-
-/// Returns the colour of a backend: one for all rows that have it.
-fn color(glance: &Glance, row: usize) -> &'static str {
-    let backend = &glance.rows[row].backend;
-    let mut known: Vec<&String> = Vec::new();
-    for own in &glance.rows {
-        if !known.contains(&&own.backend) {
-            known.push(&own.backend);
-        }
-    }
-    let at = known.iter().position(|own| *own == backend).unwrap_or(0);
-    COLORS[at % COLORS.len()]
 }
 
 fn draw_head(
@@ -96,11 +77,12 @@ fn draw_head(
     let Some(bar) = column.best_bar() else { return };
     page.text((left, top), &cut(&column.title(), TEXT, false, wide), Ink::Soft, TEXT);
     let number = column::figure(bar.figure.summary.median / factor);
-    let certain = bar.figure.is_certain() || bar.figure.reported;
+    let certain = !bar.figure.wrong && (bar.figure.is_certain() || bar.figure.reported);
     let base = top + 14.0 + DIGITS;
     let side = page.digits((left, base), &number, DIGITS, certain) + 6.0;
     page.text((side, base - 18.0), unit, Ink::Text, TEXT + 2.0);
-    page.text((side, base), &bar.figure.describe_interval(), Ink::Soft, TEXT);
+    let ink = if bar.figure.wrong { WRONG } else { Ink::Soft };
+    page.text((side, base), &bar.figure.describe_certainty(), ink, TEXT);
     let name = glance.rows.get(column.best).map_or("", |row| row.name.as_str());
     let caption = [name, bar.at.as_str()].into_iter().filter(|part| !part.is_empty());
     let caption = clean(&caption.collect::<Vec<_>>().join(", "));
@@ -119,13 +101,12 @@ fn draw_bar(
     let Some(bar) = column.bars.get(row).and_then(Option::as_ref) else {
         return page.text_end((left + figures - 8.0, page.y), "-", Ink::Soft, TEXT);
     };
-    let top = column.bars.iter().flatten().map(|bar| bar.figure.summary.median).fold(0.0, f64::max);
-    let median = bar.figure.summary.median;
+    let (median, top) = (bar.figure.summary.median, column.highest());
     let text = column::figure(median / factor);
     page.text_end((left + figures - 8.0, page.y), &text, Ink::Text, TEXT);
     let share = if top > 0.0 { median / top } else { 0.0 };
     let room = (wide - figures - 54.0).max(20.0);
     page.bar((left + figures, page.y - 4.5), room, share, ink);
-    let interval = if bar.wrong { "wrong".into() } else { bar.figure.describe_interval() };
+    let interval = bar.figure.describe_certainty();
     page.text((left + figures + room + 8.0, page.y), &interval, Ink::Soft, SMALL);
 }

@@ -84,9 +84,6 @@ fn scene(glance: &Glance, look: &Look) -> Scene {
 const MAX_PROBES: usize = 24;
 
 fn draw_probes(page: &mut Page, probes: &[(String, String, String)]) {
-    if probes.is_empty() {
-        page.paragraph("Nothing was measured.", Ink::Soft, None);
-    }
     for (label, figure, interval) in probes.iter().take(MAX_PROBES) {
         page.row(label, figure, interval);
     }

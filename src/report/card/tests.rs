@@ -37,12 +37,46 @@ fn a_card_needs_nothing_from_elsewhere() {
     }
 }
 
+fn of(session: &Session, change: impl Fn(&mut analysis::CellResult)) -> Glance {
+    let (mut results, probes) = (analysis::results(session), analysis::probes(session));
+    results.iter_mut().for_each(change);
+    let answer = analysis::answer_with(session, &results, &probes);
+    analysis::glance(session, &results, &probes, &answer)
+}
+
+#[test]
+fn a_wrong_figure_is_called_wrong_in_text_and_card() {
+    let glance = of(&sample::quick(), |result| {
+        result.warnings = vec![crate::record::Warning {
+            id: "holes".into(),
+            severity: crate::record::Severity::Wrong,
+            message: "the file has holes".into(),
+            evidence: String::new(),
+            remedy: String::new(),
+        }];
+    });
+    let text = glance_text(&glance, &Look::default());
+    let bars = glance.columns.iter().flat_map(|column| column.bars.iter().flatten()).count();
+    // The heads, the bars, and the sentence about trust.
+    assert!(text.matches("wrong").count() > glance.columns.len() + bars, "{text}");
+    let mut card = Vec::new();
+    svg::write_scene(&scene(&glance, &Look::default()), &mut card).unwrap();
+    let card = String::from_utf8(card).unwrap();
+    assert_eq!(card.matches(">wrong</text>").count(), glance.columns.len() + bars, "{card}");
+}
+
+#[test]
+fn bars_have_the_hue_of_their_backend() {
+    let glance = of(&sample::quick(), |_| {});
+    let hues: Vec<usize> = glance.rows.iter().map(|row| row.hue).collect();
+    let own = |name: &str| crate::backend::identity(name.split(' ').next().unwrap()).hue;
+    let expected: Vec<usize> = glance.rows.iter().map(|row| own(&row.name)).collect();
+    assert_eq!(hues, expected);
+}
+
 #[test]
 fn the_text_has_the_figures_of_the_card() {
-    let session = sample::quick();
-    let (results, probes) = (analysis::results(&session), analysis::probes(&session));
-    let answer = analysis::answer_with(&session, &results, &probes);
-    let glance = analysis::glance(&session, &results, &probes, &answer);
+    let glance = of(&sample::quick(), |_| {});
     let text = glance_text(&glance, &Look::default());
     insta::assert_snapshot!("glance_text", text);
     let ascii = glance_text(&glance, &Look { ascii: true, ..Look::default() });

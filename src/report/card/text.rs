@@ -1,9 +1,9 @@
 //! A session at a glance as text, to be pasted where letters have one width.
 
-use crate::analysis::{Glance, GlanceColumn, Workload, WorkloadFigure};
+use crate::analysis::{Glance, Workload, WorkloadFigure};
 use crate::report::Look;
 use crate::report::text::{ascii, clean, pad_right, width, wrap};
-use crate::units::column::{self, PER_SECOND, Unit};
+use crate::units::column;
 use crate::units::{Rates, show_count, show_nanos};
 
 /// Columns of the longest bar.
@@ -37,12 +37,6 @@ pub fn glance_text(glance: &Glance, look: &Look) -> String {
     if look.ascii { text.lines().map(|line| ascii(line) + "\n").collect() } else { text }
 }
 
-fn unit(column: &GlanceColumn, rates: Rates) -> Unit {
-    let units = if column.bytes { rates.units() } else { PER_SECOND };
-    let top = column.bars.iter().flatten().map(|bar| bar.figure.summary.median).fold(0.0, f64::max);
-    column::unit_for(top, units)
-}
-
 fn bar(value: f64, max: f64) -> String {
     let share = if max > 0.0 { (value / max).clamp(0.0, 1.0) } else { 0.0 };
     "█".repeat(((share * BAR as f64).round() as usize).max(1))
@@ -53,14 +47,14 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
     let titles = glance.columns.iter().map(|column| width(&column.title())).max().unwrap_or(0);
     let mut lines = Vec::new();
     for column in &glance.columns {
-        let (Some(best), (factor, unit)) = (column.best_bar(), unit(column, rates)) else {
+        let (Some(best), (factor, unit)) = (column.best_bar(), column.unit(rates)) else {
             continue;
         };
         let figure = format!("{} {unit}", column::figure(best.figure.summary.median / factor));
         let name = glance.rows.get(column.best).map_or("", |row| row.name.as_str());
         let at = [name, best.at.as_str()].into_iter().filter(|part| !part.is_empty());
         let at = at.collect::<Vec<_>>().join(", ");
-        let interval = best.figure.describe_interval();
+        let interval = best.figure.describe_certainty();
         lines.push(format!(
             "{}  {figure:>11} {interval:<8}  {at}",
             pad_right(&column.title(), titles)
@@ -68,20 +62,19 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
     }
     let names = glance.rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
     for column in glance.columns.iter().filter(|_| glance.rows.len() > 1) {
-        let (factor, unit) = unit(column, rates);
+        let (factor, unit) = column.unit(rates);
         let medians: Vec<Option<f64>> = column
             .bars
             .iter()
             .map(|bar| bar.as_ref().map(|bar| bar.figure.summary.median))
             .collect();
-        let max = medians.iter().flatten().copied().fold(0.0, f64::max);
         lines.push(String::new());
         lines.push(format!("{}, {unit}", column.title()));
         let texts = column::align(&medians, factor);
         let rows = glance.rows.iter().zip(medians).zip(texts).zip(&column.bars);
         lines.extend(rows.filter_map(|(((row, median), text), own)| {
-            let interval = own.as_ref()?.figure.describe_interval();
-            let bar = pad_right(&bar(median?, max), BAR);
+            let interval = own.as_ref()?.figure.describe_certainty();
+            let bar = pad_right(&bar(median?, column.highest()), BAR);
             Some(format!("{}  {text}  {bar}  {interval}", pad_right(&row.name, names)))
         }));
     }
@@ -90,15 +83,12 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
 
 /// Returns the rows with both figures beside each other.
 fn workload_lines(workloads: &[Workload], rates: Rates) -> Vec<String> {
-    let (factor, unit) = match rates.units() {
-        [one] => *one,
-        _ => (1_048_576.0, "MiB/s"),
-    };
+    let (factor, unit) = Workload::unit(rates);
     let mut lines = vec![format!("{:<15}{:<32}write, {unit}", "", format!("read, {unit}"))];
     let describe = |row: &Workload, figure: Option<&WorkloadFigure>| {
         let Some(figure) = figure else { return "-".to_string() };
         let mut parts = vec![column::figure(figure.figure.summary.median / factor)];
-        parts.push(figure.figure.describe_interval());
+        parts.push(figure.figure.describe_certainty());
         if row.random {
             parts.extend(figure.operations.map(|rate| format!("{} IOPS", show_count(rate))));
             let single = figure.p50.filter(|_| row.load == "Q1T1");
@@ -120,8 +110,5 @@ fn probe_lines(probes: &[(String, String, String)]) -> Vec<String> {
         let indent = " ".repeat(figures.saturating_sub(width(figure)));
         format!("{}  {indent}{figure}  {interval}", pad_right(label, labels))
     };
-    if probes.is_empty() {
-        return vec!["nothing was measured".into()];
-    }
     probes.iter().map(line).collect()
 }

@@ -6,25 +6,16 @@ use crate::plan::Op;
 use crate::report::figure::COLORS;
 use crate::report::picture::font::width;
 use crate::report::picture::scene::Ink;
-use crate::units::column::{self, Unit};
+use crate::units::column;
 use crate::units::{Rates, show_count, show_nanos};
 
 const NAMES: f64 = 116.0;
 const DIGITS: f64 = 30.0;
 const ROW: f64 = 66.0;
 const GAP: f64 = 30.0;
-const MEBI: Unit = (1_048_576.0, "MiB/s");
-
-/// Returns the unit of all figures: the requested one, else MiB/s.
-fn unit(rates: Rates) -> Unit {
-    match rates.units() {
-        [one] => *one,
-        _ => MEBI,
-    }
-}
 
 pub fn draw(page: &mut Page, workloads: &[Workload], rates: Rates) {
-    let (factor, unit) = unit(rates);
+    let (factor, unit) = Workload::unit(rates);
     let each = (CONTENT - NAMES - GAP) / 2.0;
     let top = page.y;
     for (at, title) in [Op::Read.name(), Op::Write.name()].into_iter().enumerate() {
@@ -67,7 +58,6 @@ fn details(workload: &Workload, figure: &WorkloadFigure) -> (String, String) {
     let operations = figure.operations.map(|rate| format!("{} IOPS", show_count(rate)));
     let p50 = figure.p50.map(|nanos| format!("p50 {}", show_nanos(nanos)));
     let first = [operations, p50].into_iter().flatten().filter(|_| workload.random);
-    let wrong = if figure.wrong { ", wrong" } else { "" };
-    let second = format!("{} {}{wrong}", figure.figure.describe_interval(), figure.backend);
+    let second = format!("{} {}", figure.figure.describe_certainty(), figure.backend);
     (first.collect::<Vec<_>>().join(", "), second)
 }

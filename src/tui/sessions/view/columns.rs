@@ -207,9 +207,13 @@ pub fn change(ratio: Option<f64>) -> (String, Role) {
     let Some(ratio) = ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0) else {
         return (String::new(), Role::Dim);
     };
+    let percent = (ratio * 100.0).round() as i64 - 100;
+    if percent == 0 {
+        return ("0 %".into(), Role::Dim);
+    }
     let role = if ratio > 1.0 { Role::Good } else { Role::Misleading };
     let text = if (0.5..2.0).contains(&ratio) {
-        format!("{:+.0} %", (ratio - 1.0) * 100.0)
+        format!("{percent:+} %")
     } else {
         format!("{}x", times(ratio))
     };
@@ -296,6 +300,8 @@ mod tests {
             (Some(1.31), "+31 %"),
             (Some(2.4), "2.40x"),
             (Some(0.25), "0.25x"),
+            (Some(0.998), "0 %"),
+            (Some(1.002), "0 %"),
             (Some(f64::NAN), ""),
         ] {
             assert_eq!(change(ratio).0, expected);

@@ -15,7 +15,7 @@ use crate::tui::results::data::Data;
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
-use crate::units::column::{self, PER_SECOND, Unit};
+use crate::units::column;
 
 /// Columns of a column at least: digits, unit and interval.
 const MIN_WIDTH: u16 = 24;
@@ -157,9 +157,9 @@ fn describe_others(look: &Look, data: &Data, count: usize) -> String {
     let glance = &data.view.glance;
     let describe = |column: &GlanceColumn| {
         let bar = column.best_bar()?;
-        let (factor, unit) = unit(look, column);
+        let (factor, unit) = column.unit(look.unit);
         let figure = column::figure(bar.figure.summary.median / factor);
-        Some(format!("{} {figure} {unit} {}", column.title(), bar.figure.describe_interval()))
+        Some(format!("{} {figure} {unit} {}", column.title(), bar.figure.describe_certainty()))
     };
     glance.columns.iter().skip(count).filter_map(describe).collect::<Vec<_>>().join(", ")
 }
@@ -183,13 +183,6 @@ fn hue(look: &Look, data: &Data, row: usize) -> Style {
     sign.map_or(look.style(Role::Text), |sign| look.series(sign.hue()))
 }
 
-/// Returns the unit of a column.
-fn unit(look: &Look, column: &GlanceColumn) -> Unit {
-    let units = if column.bytes { look.unit.units() } else { PER_SECOND };
-    let top = column.bars.iter().flatten().map(|bar| bar.figure.summary.median).fold(0.0, f64::max);
-    column::unit_for(top, units)
-}
-
 /// Draws title, digits with unit and interval, and what they are of.
 fn draw_head(
     look: &Look,
@@ -200,7 +193,7 @@ fn draw_head(
     buf: &mut Buffer,
 ) {
     let Some(bar) = column.best_bar() else { return };
-    let (factor, unit) = unit(look, column);
+    let (factor, unit) = column.unit(look.unit);
     let number = column::figure(bar.figure.summary.median / factor);
     let title = Line::from(vec![
         Span::styled(format!("{} ", column.access.name()), look.style(Role::Dim)),
@@ -208,12 +201,12 @@ fn draw_head(
     ]);
     pane::line(title, 0, area, buf);
     let certain = bar.figure.is_certain() || bar.figure.reported;
-    let style = match (bar.wrong, certain) {
+    let style = match (bar.figure.wrong, certain) {
         (true, _) => look.style(Role::Wrong),
         (false, true) => look.style(Role::Number),
         (false, false) => look.style(Role::Text),
     };
-    let interval = bar.figure.describe_interval();
+    let interval = bar.figure.describe_certainty();
     let place = Rect { y: area.y + TITLE, height: area.height - TITLE.min(area.height), ..area };
     if scale == 0 {
         let line = Line::from(vec![
@@ -261,7 +254,7 @@ fn draw_bars(
     let bar_of = |row: usize| column.bars.get(row).and_then(Option::as_ref);
     let values: Vec<Option<f64>> =
         rows.iter().map(|(row, _)| Some(bar_of(*row)?.figure.summary.median)).collect();
-    let (factor, _) = unit(look, column);
+    let (factor, _) = column.unit(look.unit);
     let texts = column::align(&values, factor);
     // One width for all columns, so that their bars have one length.
     let figures = FIGURE.max(texts.iter().map(|text| pane::width(text)).max().unwrap_or(0) as u16);
@@ -309,7 +302,7 @@ fn mark(look: &Look, column: &GlanceColumn, row: usize) -> (String, Style) {
         return (String::new(), Style::new());
     };
     let equal = |bar: &GlanceBar| bar.no_difference;
-    if bar.wrong {
+    if bar.figure.wrong {
         let (role, sign) = findings::severity(look, Severity::Wrong);
         return (format!("{sign} wrong"), look.style(role));
     }

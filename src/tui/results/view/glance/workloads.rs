@@ -11,8 +11,8 @@ use crate::tui::plot::{Bar, Bars};
 use crate::tui::results::data::Data;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
-use crate::units::column::{self, Unit};
-use crate::units::{Rates, show_count, show_nanos};
+use crate::units::column;
+use crate::units::{show_count, show_nanos};
 
 /// Columns of a name: `SEQ128K Q32T1`.
 const NAME: u16 = 15;
@@ -20,17 +20,6 @@ const NAME: u16 = 15;
 const STEPS: [u16; 4] = [6, 5, 2, 1];
 /// Columns that digits with their details need.
 const MIN_DIGITS: u16 = 38;
-/// Mebibytes, so that all rows have one unit.
-const MEBI: Unit = (1_048_576.0, "MiB/s");
-
-/// Returns the unit of all figures: the requested one, else MiB/s.
-pub fn unit(rates: Rates) -> Unit {
-    match rates.units() {
-        [one] => *one,
-        _ => MEBI,
-    }
-}
-
 /// Returns the rows that are needed, and that are used at most.
 pub fn heights(glance: &Glance) -> (u16, u16) {
     let rows = glance.workloads.len().clamp(1, 12) as u16;
@@ -54,7 +43,7 @@ pub fn draw(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
     for (at, action) in [Op::Read.name(), Op::Write.name()].into_iter().enumerate() {
         let left = area.x + NAME + at as u16 * width;
         let place = Rect { x: left, width: width.saturating_sub(2), ..area };
-        let (factor, unit) = unit(look.unit);
+        let (factor, unit) = Workload::unit(look.unit);
         let title = Line::from(vec![
             Span::styled(action, look.style(Role::Title)),
             Span::styled(format!(" {unit}"), look.style(Role::Dim)),
@@ -115,7 +104,7 @@ impl Column<'_> {
             return pane::line(text, 0, area, buf);
         };
         let number = column::figure(figure.figure.summary.median / self.factor);
-        let role = if figure.wrong { Role::Wrong } else { Role::Number };
+        let role = if figure.figure.wrong { Role::Wrong } else { Role::Number };
         if self.step >= 5 {
             digits::draw(look, &number, 1, look.style(role), area, buf);
             let wide = digits::width(look, &number, 1) + 2;
@@ -157,7 +146,7 @@ impl Column<'_> {
             .map(|nanos| format!("p50 {}", show_nanos(nanos)));
         let single = workload.load == "Q1T1";
         let (first, second) = if single { (p50, operations) } else { (operations, p50) };
-        let (interval, backend) = (figure.figure.describe_interval(), figure.backend.clone());
+        let (interval, backend) = (figure.figure.describe_certainty(), figure.backend.clone());
         // Beside digits there are three rows.
         let rest = match (self.step >= 5, second.is_some()) {
             (true, true) => vec![second, Some(format!("{interval} {backend}"))],
