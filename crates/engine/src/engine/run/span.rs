@@ -86,20 +86,22 @@ pub(super) fn choose(plan: &Arc<Plan>, targets: &Targets, sink: &mut dyn Sink) -
     let speed = targets.iter().filter_map(read_speed).reduce(f64::min);
     // Each target is filled and warmed.
     let count = targets.iter().count() as u32;
-    let fits = choose_span(span.min(size), largest_block(plan), speed, plan.budget / count);
+    let filled = span.min(size);
+    let fits = choose_span(filled, largest_block(plan), speed, plan.budget / count);
     let seconds = speed.map_or(0.0, |speed| fits as f64 / speed * f64::from(count));
     let reading = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     if fits >= span {
         return Span { plan: Arc::new(chosen), reading };
     }
     chosen.cells.iter_mut().for_each(|cell| cell.span = cell.span.min(fits));
-    let filled = targets.iter().map(|target| target.facts.size).max().unwrap_or(size);
+    let most = targets.iter().map(|target| target.facts.size).max().unwrap_or(size);
     for target in std::iter::once(&mut chosen.target).chain(&mut chosen.others) {
         if let TargetSpec::Scratch { size, .. } = target {
-            *size = (*size).min(filled);
+            *size = (*size).min(most);
         }
     }
-    sink.event(Event::Note { text: describe(span, fits, speed) });
+    // What was filled may all be read in time: then it was the writing that was slow.
+    sink.event(Event::Note { text: describe(span, fits, speed.filter(|_| fits < filled)) });
     Span { plan: Arc::new(chosen), reading }
 }
 
@@ -131,8 +133,9 @@ fn read_speed(target: &OpenTarget) -> Option<f64> {
     Some(at as f64 / begin.elapsed().as_secs_f64().max(1e-9))
 }
 
-fn describe(span: u64, fits: u64, speed: Option<f64>) -> String {
-    let why = speed.map_or_else(
+/// Describes the smaller span by the speed of reading, `None` if writing was too slow.
+fn describe(span: u64, fits: u64, read_speed: Option<f64>) -> String {
+    let why = read_speed.map_or_else(
         || "the disk writes slowly".into(),
         |speed| format!("the disk reads {}/s", show_bytes(speed as u64)),
     );
@@ -171,6 +174,25 @@ mod tests {
         assert!(!reached(3.1, 512 + 64));
         let limit = FillLimit::new(&Plan { span_may_shrink: false, ..plan });
         assert!(limit.check(Duration::from_secs(9999), 512 << 20).is_continue());
+    }
+
+    #[test]
+    fn slow_writing_is_not_called_slow_reading() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(MIN_SPAN).unwrap();
+        let target = TargetSpec::File { path: file.path().into(), size: MIN_SPAN };
+        let plan = Plan {
+            cells: vec![Job { span: 2 * MIN_SPAN, ..testing::job() }],
+            budget: Duration::from_secs(100_000),
+            span_may_shrink: true,
+            ..Plan::plain("sweep", target)
+        };
+        let targets = Targets::open(&plan, &|| false, &mut |_| ControlFlow::Continue(())).unwrap();
+        let mut said = Vec::new();
+        choose(&Arc::new(plan), &targets, &mut |event| said.push(event));
+        let [Event::Note { text }] = &said[..] else { panic!("{said:?}") };
+        let expected = "the disk writes slowly: cells use 64 MiB instead of 128 MiB";
+        assert!(text.starts_with(expected), "{text}");
     }
 
     #[test]
