@@ -13,7 +13,7 @@ use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event, MachineEvidence};
 use crate::runner::ceilings;
-use crate::runner::other_runs::announce;
+use crate::runner::other_runs::Announcement;
 use crate::session::{NewSession, Recorder, SessionError, folder};
 use crate::text::slug;
 
@@ -52,9 +52,10 @@ pub fn create_recorder(
     make(&folder()?, &NewSession { name, slug: &slug, host, plan, created: SystemTime::now() })
 }
 
-/// Starts the engine on its own thread, to continue what `earlier` holds; `recorder` saves each
-/// event, then `report` is called. If a system call keeps the engine from ending with the budget,
-/// another thread ends the run with the results so far.
+/// Starts the engine on its own thread, to continue what `earlier` holds, and keeps the run
+/// announced until it ends; `recorder` saves each event, then `report` is called. If a system call
+/// keeps the engine from ending with the budget, another thread ends the run with the results so
+/// far.
 ///
 /// `host` is called once the target is open, before anything is measured: until then the facts
 /// about the machine may still be collected.
@@ -66,6 +67,7 @@ pub fn create_recorder(
 /// The thread cannot be started.
 pub fn start(
     plan: Arc<Plan>,
+    announcement: Announcement,
     earlier: Earlier,
     host: impl FnOnce() -> Host + Send + 'static,
     control: Arc<Control>,
@@ -86,7 +88,6 @@ pub fn start(
             watching.end_hung(why);
         }
     });
-    let announcement = announce(&plan);
     let started = Builder::new().name("engine".into()).spawn({
         let control = Arc::clone(&control);
         move || {
@@ -179,6 +180,7 @@ impl Relay {
 mod tests {
     use super::*;
     use crate::plan::Cache;
+    use crate::runner::announce;
     use crate::session::{load, testing};
     use std::sync::mpsc::channel;
 
@@ -220,7 +222,8 @@ mod tests {
         };
         let recorder = Some(Arc::new(Mutex::new(recorder)));
         let thread = start(
-            plan,
+            Arc::clone(&plan),
+            announce(&plan),
             Earlier::default(),
             Host::default,
             Arc::new(Control::new(&NEVER)),
@@ -256,7 +259,8 @@ mod tests {
                 Report::Over(why) => to.send(why).unwrap(),
             };
             start(
-                Arc::new(plan),
+                Arc::new(plan.clone()),
+                announce(&plan),
                 Earlier::default(),
                 Host::default,
                 Arc::new(Control::new(&NEVER)),

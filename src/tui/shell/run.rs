@@ -70,8 +70,10 @@ impl Runs {
         }
         let recorder = recorder.map(|r| Arc::new(Mutex::new(r)));
         let control = Arc::new(Control::new(signals::stop_flag()));
+        let announcement = runner::announce(&plan);
         let started = runner::start(
             plan,
+            announcement,
             earlier.clone(),
             {
                 let shared = shared.clone();

@@ -1,6 +1,7 @@
 //! The block devices under a file, from the one that is mounted down to the disks, as sysfs
 //! describes them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -92,17 +93,40 @@ fn descend(sys: &Path, dir: &Path, depth: usize, found: &mut Vec<BlockDevice>) {
     {
         return;
     }
-    let below = below(sys, dir, &device);
     found.push(device);
-    below.iter().for_each(|dir| descend(sys, dir, depth + 1, found));
+    below(sys, dir).iter().for_each(|dir| descend(sys, dir, depth + 1, found));
+}
+
+/// Returns the disks (major, minor) that the data of a device is on: the lowest devices of its
+/// stack; the device itself if sysfs does not describe it.
+pub fn disks(device: (u64, u64)) -> BTreeSet<(u64, u64)> {
+    disks_in(Path::new("/sys"), device)
+}
+
+fn disks_in(sys: &Path, (major, minor): (u64, u64)) -> BTreeSet<(u64, u64)> {
+    let (mut disks, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let mut waiting: Vec<PathBuf> =
+        fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).into_iter().collect();
+    while let Some(dir) = waiting.pop() {
+        if seen.len() == MAX_DEVICES || !seen.insert(dir.clone()) {
+            continue;
+        }
+        match below(sys, &dir) {
+            below if below.is_empty() => {
+                disks.extend(line(dir.join("dev")).and_then(|text| numbers(&text)));
+            }
+            below => waiting.extend(below),
+        }
+    }
+    if disks.is_empty() { BTreeSet::from([(major, minor)]) } else { disks }
 }
 
 /// Returns the sysfs folders of the devices directly below.
-fn below(sys: &Path, dir: &Path, device: &BlockDevice) -> Vec<PathBuf> {
-    if device.kind == Kind::Partition {
+fn below(sys: &Path, dir: &Path) -> Vec<PathBuf> {
+    if dir.join("partition").exists() {
         return dir.parent().map(PathBuf::from).into_iter().collect();
     }
-    if let Some(file) = &device.backing_file {
+    if let Some(file) = line(dir.join("loop/backing_file")) {
         let holder = fs::metadata(file).ok().and_then(|meta| disk::device_of_meta(&meta));
         return holder
             .and_then(|(major, minor)| {

@@ -115,20 +115,6 @@ pub(super) fn device_of_meta(meta: &std::fs::Metadata) -> Option<(u64, u64)> {
     (major != 0 && exists_in_sysfs()).then_some((major, minor))
 }
 
-/// Returns the disk that a partition is on; any other device is its own.
-pub fn whole_disk((major, minor): (u64, u64)) -> (u64, u64) {
-    let device = format!("/sys/dev/block/{major}:{minor}");
-    if !Path::new(&device).join("partition").exists() {
-        return (major, minor);
-    }
-    let parent = std::fs::canonicalize(&device).ok().and_then(|path| {
-        let text = std::fs::read_to_string(path.parent()?.join("dev")).ok()?;
-        let (major, minor) = text.trim().split_once(':')?;
-        Some((major.parse().ok()?, minor.parse().ok()?))
-    });
-    parent.unwrap_or((major, minor))
-}
-
 fn device_of_mount(file: &File) -> Option<(u64, u64)> {
     let source = mounts::mount_of(file).ok()?.source?;
     let meta = Path::new(&source).is_absolute().then(|| std::fs::metadata(&source).ok())??;

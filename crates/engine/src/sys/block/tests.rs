@@ -91,6 +91,10 @@ fn encrypted_partition_of_an_nvme_disk_in_a_narrow_slot() {
     );
     let link = disk.link.as_ref().unwrap();
     assert_eq!((link.transport, link.text.as_str()), (Transport::Pcie, "PCIe 3.0 x2"));
+    for device in [(252, 0), (259, 2), (259, 0)] {
+        assert_eq!(disks_in(&sys.root(), device), BTreeSet::from([(259, 0)]));
+    }
+    assert_eq!(disks_in(&sys.root(), (0, 40)), BTreeSet::from([(0, 40)]), "no block device");
 }
 
 #[test]
@@ -118,6 +122,7 @@ fn raid_of_two_disks_lists_each_once() {
     let stack = stack_in(&sys.root(), 9, 0);
     assert_eq!(stack.iter().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["md0", "sda", "sdb"]);
     assert_eq!(stack[0].detail.as_deref(), Some("raid1"));
+    assert_eq!(disks_in(&sys.root(), (9, 0)), BTreeSet::from([(8, 0), (8, 16)]));
     let link = stack[1].link.as_ref().unwrap();
     assert_eq!((link.text.as_str(), link.bytes_per_second), ("SATA 6.0 Gbps", Some(600_000_000)));
     assert_eq!(stack[2].model.as_deref(), Some("Disk"));
