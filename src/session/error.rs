@@ -32,7 +32,7 @@ pub enum SessionError {
     )]
     Reference(&'static str),
     #[error(
-        "'{0}' is a built-in reference: a report has figures and no course, so it cannot be replayed"
+        "'{0}' is a built-in reference: a report has figures but not when they were measured, so it cannot be replayed"
     )]
     ReferenceReplay(&'static str),
     #[error("session '{id}' cannot be replayed: {why}")]

@@ -367,8 +367,13 @@ fn tell_stale(session: &mut Session, judged: &[u64]) {
     let stale = |cell: &usize| session.verdicts[*cell].is_some() && judged[*cell] < trials[*cell];
     let count = (0..trials.len()).filter(stale).count();
     if session.end.is_none() && count > 0 {
+        // The run may have been killed, or go on.
+        let (verdicts, verb, its) = match count {
+            1 => ("1 verdict".into(), "does", "its cell"),
+            _ => (format!("{count} verdicts"), "do", "their cells"),
+        };
         session.notes.push(format!(
-            "the run was killed: {count} verdicts do not include the last trials of their cells"
+            "the file ends within the run: {verdicts} {verb} not include the last trials of {its}"
         ));
     }
 }

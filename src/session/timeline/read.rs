@@ -1,17 +1,19 @@
 //! Reads what a session in memory does not hold: the samples, and the place of each line.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{BufRead, Cursor, Seek};
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::{Marks, Timeline, place};
 use crate::record::{Event, Sample};
 use crate::session::line::{self, Entry};
 use crate::session::reader::{self, Lines};
 use crate::session::seal::{self, Seal};
-use crate::session::{Session, SessionError, head, load};
+use crate::session::{Session, SessionError, head, load, publish};
 use crate::stats::merge_neighbours;
 
 /// Samples that are kept; those of a trial are merged where there are more.
@@ -20,15 +22,21 @@ const MAX_SAMPLES: usize = 200_000;
 /// The id of the session that ships with iotui.
 pub const DEMO_ID: &str = "demo";
 
-/// It: a run of this program, without private names.
+/// Its lines, recorded by this program and without private names.
 const DEMO: &[u8] = include_bytes!("../../../assets/demo.jsonl");
 
 /// Returns the session in `path` and the events of its run.
 ///
 /// # Errors
-/// As [`load`](load::load); nothing in it can be replayed.
+/// As [`load`](load::load); nothing in it can be replayed, or its run goes on.
 pub fn timeline(path: &Path) -> Result<(Session, Timeline), SessionError> {
-    of_lines(&mut reader::read_lines(path)?, path)
+    // Before it is read: a run that ends meanwhile may be read without its end.
+    let running = publish::is_locked(&reader::open(path)?.0);
+    let (session, timeline) = of_lines(&mut reader::read_lines(path)?, path)?;
+    if running && session.end.is_none() {
+        return Err(SessionError::Busy(session.id));
+    }
+    Ok((session, timeline))
 }
 
 /// Returns the session that ships with iotui. Touches no disk.
@@ -110,18 +118,16 @@ struct Reading {
     body: Vec<u8>,
 }
 
+/// What of any line is needed here; the rest is skipped unread.
 #[derive(Deserialize)]
-struct TrialLine {
-    cell: u32,
-    round: u32,
-    #[serde(default)]
-    samples: Vec<Sample>,
-}
-
-#[derive(Deserialize)]
-struct KindLine {
-    kind: String,
+struct PlacedLine<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
     cell: Option<u32>,
+    #[serde(default)]
+    round: u32,
+    #[serde(borrow)]
+    samples: Option<&'a RawValue>,
 }
 
 impl Reading {
@@ -140,47 +146,32 @@ impl Reading {
         if let Some(cell) = line::cell_of_verdict(body) {
             return self.take_failure(cell, body, session);
         }
-        match line::parse(body) {
-            Ok(Entry::Event(Event::Trial { trial, .. })) => {
-                let is_known = (trial.cell as usize) < session.plan.cells.len();
-                self.trials += usize::from(is_known);
-                is_known.then(|| self.take_samples(body));
+        let Ok(PlacedLine { kind, cell, round, samples }) = line::json(body) else { return };
+        let cell = cell.filter(|cell| (*cell as usize) < session.plan.cells.len());
+        match (kind.as_ref(), cell) {
+            ("trial", Some(cell)) => {
+                self.trials += 1;
+                self.take_samples((cell, round), samples);
             }
-            Ok(Entry::Event(event)) if self.is_shown(&event, session) => {
-                self.marks.others.push((self.trials, event));
-            }
-            Ok(Entry::Other) => {
-                let line: Option<KindLine> = line::json(body).ok();
-                if let Some(KindLine { kind, cell: Some(cell) }) = line
-                    && kind == "calibrated"
-                    && (cell as usize) < session.plan.cells.len()
+            ("calibrated", Some(cell)) => self.marks.calibrated.push((self.trials, cell)),
+            ("note" | "pick", _) => {
+                if let Ok(Entry::Event(event)) = line::parse(body)
+                    && is_shown(&event, session)
                 {
-                    self.marks.calibrated.push((self.trials, cell));
+                    self.marks.others.push((self.trials, event));
                 }
             }
             _ => {}
         }
     }
 
-    /// Returns whether an event comes as it was read: others are taken from the session, which has
-    /// checked and cleaned them.
-    fn is_shown(&self, event: &Event, session: &Session) -> bool {
-        match event {
-            Event::Note { text } => session.notes.contains(text),
-            Event::Picked { pick } => session.picks.contains(pick),
-            _ => false,
-        }
-    }
-
-    fn take_samples(&mut self, body: &[u8]) {
-        if self.per_trial == 0 {
-            return;
-        }
-        let Ok(TrialLine { cell, round, mut samples }) = line::json(body) else { return };
+    fn take_samples(&mut self, trial: (u32, u32), samples: Option<&RawValue>) {
+        let Some(samples) = samples.filter(|_| self.per_trial > 0) else { return };
+        let Ok(mut samples) = line::json::<Vec<Sample>>(samples.get().as_bytes()) else { return };
         samples.truncate(Sample::MAX_PER_TRIAL);
         merge_neighbours(&mut samples, self.per_trial, Sample::merge);
         if !samples.is_empty() {
-            self.samples.insert((cell, round), samples);
+            self.samples.insert(trial, samples);
         }
     }
 
@@ -195,5 +186,15 @@ impl Reading {
         {
             self.marks.failed.push((self.trials, number));
         }
+    }
+}
+
+/// Returns whether an event comes as it was read: others are taken from the session, which has
+/// checked and cleaned them.
+fn is_shown(event: &Event, session: &Session) -> bool {
+    match event {
+        Event::Note { text } => session.notes.contains(text),
+        Event::Picked { pick } => session.picks.contains(pick),
+        _ => false,
     }
 }
