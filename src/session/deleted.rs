@@ -69,16 +69,7 @@ impl Deleted {
     /// # Errors
     /// A session with its id was created meanwhile, or the kernel refuses; it stays deleted then.
     pub fn restore(&self, dir: &Path) -> Result<(), SessionError> {
-        let path = naming::path_of(dir, &self.id);
-        give_back(dir, &self.hidden, &path)?;
-        unlock(&self.file);
-        let own = list::header(&path).map(|listed| listed.name).unwrap_or_default();
-        let taken = |other: &list::Listed| other.name == own && other.id != self.id;
-        if !own.is_empty() && list::headers(dir)?.iter().any(taken) {
-            // It is back, whether it gets a number or not.
-            let _ = edit::rename(dir, &path, &own);
-        }
-        Ok(())
+        give_back(dir, &self.hidden, &self.id, &self.file).map(drop)
     }
 
     /// Removes the file for good.
@@ -90,12 +81,25 @@ impl Deleted {
     }
 }
 
-fn give_back(dir: &Path, hidden: &Path, path: &Path) -> Result<(), SessionError> {
-    let _lock = FolderLock::in_folder(dir, LOCK_TIMEOUT);
-    if path.symlink_metadata().is_ok() {
-        return Err(SessionError::io("restore", path, ErrorKind::AlreadyExists.into()));
+/// Gives a hidden session its place back and releases its lock; returns its path. Its name gets a
+/// number if another session has it by now.
+fn give_back(dir: &Path, hidden: &Path, id: &str, locked: &File) -> Result<PathBuf, SessionError> {
+    let path = naming::path_of(dir, id);
+    {
+        let _lock = FolderLock::in_folder(dir, LOCK_TIMEOUT);
+        if path.symlink_metadata().is_ok() {
+            return Err(SessionError::io("restore", &path, ErrorKind::AlreadyExists.into()));
+        }
+        fs::rename(hidden, &path).map_err(|e| SessionError::io("restore", &path, e))?;
     }
-    fs::rename(hidden, path).map_err(|e| SessionError::io("restore", path, e))
+    unlock(locked);
+    let own = list::header(&path).map(|listed| listed.name).unwrap_or_default();
+    let taken = |other: &Listed| other.name == own && other.id != list::id_of(&path);
+    if !own.is_empty() && list::headers(dir).is_ok_and(|all| all.iter().any(taken)) {
+        // It is back, whether it gets a number or not.
+        let _ = edit::rename(dir, &path, &own);
+    }
+    Ok(path)
 }
 
 /// Returns the sessions in `dir` as [`list::list`] does, with those that a killed process had
@@ -104,18 +108,12 @@ fn give_back(dir: &Path, hidden: &Path, path: &Path) -> Result<(), SessionError>
 /// # Errors
 /// The folder cannot be read.
 pub fn list_all(dir: &Path) -> Result<Vec<Listed>, SessionError> {
-    // All names first: a session that is brought back must not appear twice.
-    let entries: Vec<_> = fs::read_dir(dir).into_iter().flatten().flatten().collect();
-    for path in entries.into_iter().map(|entry| entry.path()) {
-        if path.extension().is_some_and(|e| e == SUFFIX) && list::id_of(&path).starts_with('.') {
-            bring_back(dir, &path);
-        }
-    }
-    list::list(dir)
+    list::list(dir, &|hidden| bring_back(dir, hidden))
 }
 
 /// Brings back a session that a killed process had deleted; returns its path. `None` if the file is
-/// no deleted session, or the process lives.
+/// no deleted session, the process lives, or another session has its id by now: it stays hidden
+/// then, until that one is gone.
 fn bring_back(dir: &Path, hidden: &Path) -> Option<PathBuf> {
     let name = hidden.file_stem()?.to_str()?.strip_prefix(HIDDEN)?;
     let (id, _) = name.rsplit_once(NUMBER)?;
@@ -123,10 +121,7 @@ fn bring_back(dir: &Path, hidden: &Path) -> Option<PathBuf> {
     if !try_lock(&file) {
         return None;
     }
-    let path = naming::path_of(dir, id);
-    let back = give_back(dir, hidden, &path).ok().map(|()| path);
-    unlock(&file);
-    back
+    give_back(dir, hidden, id, &file).inspect_err(|_| unlock(&file)).ok()
 }
 
 #[cfg(test)]
@@ -186,6 +181,25 @@ mod tests {
         fs::write(dir.join(".deleted-.jsonl"), "x").unwrap();
         fs::write(dir.join(".deleted-x.jsonl"), "x").unwrap();
         assert_eq!(listed(dir).len(), 1);
+    }
+
+    #[test]
+    fn what_a_crash_brings_back_takes_neither_a_name_nor_an_id() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let id = testing::recorded(dir, Some("mine"), "a");
+        drop(put_aside(dir, &find(dir, &id).unwrap()).unwrap().unwrap());
+        // One of its id and name is there by now: the other one waits.
+        assert_eq!(testing::recorded(dir, Some("mine"), "a"), id);
+        let own = (id.clone(), "mine".to_string());
+        assert_eq!(listed(dir), [own.clone()]);
+        let other = testing::recorded(dir, Some("mine-2"), "b");
+        delete(dir, &find(dir, &id).unwrap()).unwrap();
+        edit::rename(dir, &find(dir, &other).unwrap(), "mine").unwrap();
+        // The list shows it as it is in the file by now.
+        let mut names = listed(dir);
+        names.sort();
+        assert_eq!(names, [(id, "mine-2".into()), (other, "mine".into())]);
     }
 
     #[test]

@@ -265,13 +265,13 @@ mod tests {
                         });
                         let why = done.err().map(|error| error.to_string()).unwrap_or_default();
                         assert!(!why.contains('\n'), "{why}");
-                        let all = list::list(dir).unwrap();
+                        let all = crate::session::list(dir).unwrap();
                         assert!(all.iter().all(|one| one.state == list::State::Finished));
                     }
                 });
             }
         });
-        assert!(list::list(dir).unwrap().len() <= ids.len());
+        assert!(crate::session::list(dir).unwrap().len() <= ids.len());
     }
 
     #[test]

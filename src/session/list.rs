@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufReader, ErrorKind};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -107,34 +107,41 @@ pub struct Listed {
 }
 
 /// Returns the sessions in `dir`, the newest first; none if the folder does not exist. Unreadable
-/// files are listed as such.
+/// files are listed as such. `restore` may give a hidden file its place back, and returns it then.
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn list(dir: &Path) -> Result<Vec<Listed>, SessionError> {
-    each(dir, true)
+pub fn list(
+    dir: &Path,
+    restore: &dyn Fn(&Path) -> Option<PathBuf>,
+) -> Result<Vec<Listed>, SessionError> {
+    each(dir, true, restore)
 }
 
 /// Lists like [`list`], without what is at the end of the files.
 pub fn headers(dir: &Path) -> Result<Vec<Listed>, SessionError> {
-    each(dir, false)
+    each(dir, false, &|_| None)
 }
 
-fn each(dir: &Path, ends: bool) -> Result<Vec<Listed>, SessionError> {
+fn each(
+    dir: &Path,
+    ends: bool,
+    restore: &dyn Fn(&Path) -> Option<PathBuf>,
+) -> Result<Vec<Listed>, SessionError> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(SessionError::io("read the folder", dir, error)),
     };
+    // All names first: a session that is brought back must not appear twice.
+    let paths = entries.flatten().map(|entry| entry.path());
+    let paths: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|e| e == SUFFIX)).collect();
     let mut sessions = Vec::new();
-    for path in entries.flatten().map(|entry| entry.path()) {
-        if path.extension().is_none_or(|e| e != SUFFIX) {
-            continue;
-        }
+    for path in paths {
         // Hidden: being written, or deleted and not yet gone.
-        if id_of(&path).starts_with('.') {
-            continue;
-        }
+        let hidden = id_of(&path).starts_with('.');
+        let Some(path) = (if hidden { restore(&path) } else { Some(path) }) else { continue };
         let listed = describe(&path, ends);
         // Another process may have deleted or renamed it since the folder was read.
         if listed.state != State::Unreadable || path.symlink_metadata().is_ok() {
@@ -288,6 +295,7 @@ fn tail(file: &File, length: u64) -> Option<EndLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::list;
     use crate::session::{NewSession, Recorder, testing};
     use std::fs;
     use std::time::UNIX_EPOCH;

@@ -214,11 +214,12 @@ mod tests {
         for (text, id) in [("last~2", &ids[0]), ("last~1", &ids[1]), ("last", &ids[2])] {
             assert_eq!(find(dir, text).unwrap(), path_of(dir, id), "{text}");
         }
-        let listed: Vec<String> = list::list(dir).unwrap().into_iter().map(|one| one.id).collect();
+        let listed: Vec<String> =
+            crate::session::list(dir).unwrap().into_iter().map(|one| one.id).collect();
         assert_eq!(listed, ids.into_iter().rev().collect::<Vec<_>>());
         // Renaming does not affect the order.
         crate::session::rename(dir, &path_of(dir, &listed[2]), "first").unwrap();
-        assert_eq!(list::list(dir).unwrap()[2].name, "first");
+        assert_eq!(crate::session::list(dir).unwrap()[2].name, "first");
     }
 
     #[test]
@@ -226,7 +227,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let id = testing::recorded(dir, None, "a");
-        let label = list::list(dir).unwrap()[0].label.clone();
+        let label = crate::session::list(dir).unwrap()[0].label.clone();
         assert_eq!(label, "file · read");
         for text in [label.as_str(), "file - read", "file-read", "File read", "file"] {
             assert_eq!(find(dir, text).unwrap(), path_of(dir, &id), "{text}");
