@@ -166,7 +166,12 @@ impl EffectHandler for Real {
         match effect {
             Effect::Quit(code) => return Done::Quit(code),
             Effect::Propose(question) => {
-                drop(self.sender.send(crate::tui::shell::look_up::propose(&question, &self.host)))
+                let mut msg = crate::tui::shell::look_up::propose(&question, &self.host);
+                // Whoever else measures here meanwhile: the run is not to wait for an answer.
+                if let Msg::Proposed { findings, .. } = &mut msg {
+                    findings.retain(|finding| finding.id != crate::runner::OTHER_RUN);
+                }
+                drop(self.sender.send(msg))
             }
             Effect::Start { plan, name, earlier } => {
                 self.runs.start(plan, name.as_deref(), &earlier)
