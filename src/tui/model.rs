@@ -15,6 +15,7 @@ use super::pointer::Pointer;
 use super::popup::Popup;
 use super::results::Results;
 use super::screen::Screen;
+use super::session_view::SessionView;
 use super::sessions::Sessions;
 use super::setup::Setup;
 use super::start::sort_by_question;
@@ -188,6 +189,14 @@ impl Model {
     /// Returns whether a run is in progress or about to start.
     pub fn running(&self) -> bool {
         self.live.is_running()
+    }
+
+    /// Returns whether Live shows the last run and rounds can be added to it.
+    pub fn can_refine_last_run(&self) -> bool {
+        let is_last = |view: &SessionView| view.session.id == self.live.session_id;
+        self.live.replay.is_none()
+            && self.results.can_refine()
+            && self.results.view().is_some_and(is_last)
     }
 
     /// Returns the kinds of warnings of the run on Live, else of the session on Results.

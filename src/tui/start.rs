@@ -1,11 +1,9 @@
 //! The guided start: what a user may want to know. Each question is one of a preset, and the last
 //! shows an example.
 
-use std::path::PathBuf;
-
 use super::probe_plan::is_probe_preset;
 use super::setup::Setup;
-use crate::plan::{Plan, Preset, TargetSpec};
+use crate::plan::{Plan, Preset};
 use crate::text::show_path;
 use crate::units::{show_bytes, show_wait};
 
@@ -108,17 +106,17 @@ impl Entry<'_> {
 
 fn describe_scratch(setup: &Setup) -> String {
     let gone = "gone afterwards";
-    match setup.plan().map(|plan| &plan.target) {
-        Some(target @ TargetSpec::Scratch { dir, .. }) => {
-            let path: PathBuf = setup.browser.start.join(dir).components().collect();
+    match (setup.plan(), setup.scratch_folder()) {
+        (Some(plan), Some(folder)) => {
+            let size = plan.target.size();
             let left = setup.facts().and_then(|facts| facts.space).map(|space| {
-                let left = space.available.saturating_sub(target.size());
+                let left = space.available.saturating_sub(size);
                 format!("; leaves {} free", show_bytes(left))
             });
             format!(
                 "writes {} to a file without a name in {}, {gone}{}",
-                show_bytes(target.size()),
-                show_path(&path),
+                show_bytes(size),
+                show_path(&folder),
                 left.unwrap_or_default()
             )
         }

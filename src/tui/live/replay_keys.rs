@@ -62,8 +62,8 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Option<Vec<Eff
         Action::Bottom => replay.seek_share(1.0),
         Action::Stop => ctx.request(Request::EndReplay { shows_results: true }),
         Action::Back => ctx.request(Request::EndReplay { shows_results: false }),
-        // They steer a run.
-        Action::Skip | Action::Freeze => {}
+        // They are for a run, or for the last one.
+        Action::Skip | Action::Freeze | Action::Refine => {}
         _ => return None,
     }
     if replay.is_over() && action != Action::Back {

@@ -52,9 +52,9 @@ impl Live {
         self.run.is_some()
     }
 
-    /// Returns the kinds of warnings of the run so far; `None` without a run.
+    /// Returns the kinds of warnings so far of the run, or of the replay; `None` without either.
     pub fn warnings(&self) -> Option<Vec<WarningGroup>> {
-        let verdicts = &self.run.as_ref()?.session.verdicts;
+        let verdicts = &self.shown_run()?.session.verdicts;
         let judged = || verdicts.iter().flatten();
         let cells = judged().map(|verdict| verdict.warnings.as_slice());
         Some(warning_groups::group(cells, judged().count(), false))
@@ -63,8 +63,12 @@ impl Live {
     /// Returns the picture to draw.
     pub fn run_view(&self) -> Option<&RunView> {
         let frozen = self.frozen.as_ref().map(|frozen| &frozen.0);
-        let run = self.run.as_ref().or(self.replay.as_ref().map(Replay::run));
-        frozen.or(run.map(|run| &run.view)).or(self.last_view.as_ref())
+        frozen.or(self.shown_run().map(|run| &run.view)).or(self.last_view.as_ref())
+    }
+
+    /// Returns the run that is shown: in progress, or replayed.
+    fn shown_run(&self) -> Option<&Run> {
+        self.run.as_ref().or(self.replay.as_ref().map(Replay::run))
     }
 
     /// Returns whether a replay is playing.
@@ -138,6 +142,11 @@ impl Live {
         self.run.as_ref().map_or(0.0, |run| run.view.now)
     }
 
+    /// Returns why the run that is shown is not completely saved; a replay is of a kept one.
+    pub fn shown_unsaved(&self) -> Option<&str> {
+        if self.replay.is_some() { None } else { self.unsaved() }
+    }
+
     /// Returns why the last run is not completely saved.
     pub fn unsaved(&self) -> Option<&str> {
         self.unsaved.as_deref()
@@ -155,7 +164,6 @@ impl Live {
 
     /// Returns the target of the run.
     pub fn target(&self) -> String {
-        let run = self.run.as_ref().or(self.replay.as_ref().map(Replay::run));
-        run.map(|run| run.view.target.clone()).unwrap_or_default()
+        self.shown_run().map(|run| run.view.target.clone()).unwrap_or_default()
     }
 }

@@ -206,13 +206,19 @@ impl Setup {
         self.settings != Settings::default()
     }
 
+    /// Returns the folder of the scratch file, if the plan has one.
+    pub fn scratch_folder(&self) -> Option<PathBuf> {
+        match &self.plan()?.target {
+            TargetSpec::Scratch { dir, .. } => {
+                Some(self.browser.start.join(dir).components().collect())
+            }
+            _ => None,
+        }
+    }
+
     /// Returns why the scratch file is not in the folder that the user is in, if so.
     pub fn scratch_elsewhere(&self) -> Option<String> {
-        let Some(TargetSpec::Scratch { dir, .. }) = self.plan().map(|plan| &plan.target) else {
-            return None;
-        };
-        let start = &self.browser.start;
-        let path: PathBuf = start.join(dir).components().collect();
+        let (start, path) = (&self.browser.start, self.scratch_folder()?);
         let moved = self.file.is_none() && self.dir.is_none() && path != *start;
         moved.then(|| {
             format!(

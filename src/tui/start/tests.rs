@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::host::TargetFacts;
-use crate::plan::{Presets, Settings};
+use crate::plan::{Presets, Settings, TargetSpec};
 use crate::record::{Severity, Warning};
 use crate::sys::mounts::Space;
 use crate::tui::model::Model;
@@ -90,7 +90,11 @@ fn a_question_about_the_disk_is_answered_with_one_key() {
     let mut stage = stage();
     stage.keys("<enter>");
     let effects = stage.take();
-    assert!(effects.iter().any(|e| matches!(e, Effect::Propose(q) if q.preset.id == "peak")));
+    let planned: Vec<_> = effects
+        .iter()
+        .filter_map(|e| if let Effect::Propose(q) = e { Some(&*q.preset.id) } else { None })
+        .collect();
+    assert_eq!(planned, ["peak"]);
     answer(&mut stage);
     let effects = stage.take();
     assert!(effects.iter().any(|e| matches!(e, Effect::Start { .. })), "{effects:?}");
@@ -115,6 +119,33 @@ fn a_question_about_a_file_lists_files_and_runs_the_one_that_is_picked() {
     let effects = stage.take();
     assert!(effects.iter().any(|e| matches!(e, Effect::Start { .. })), "{effects:?}");
     assert_eq!(stage.model.setup.file, Some(PathBuf::from("/data/a.bin")));
+}
+
+#[test]
+fn while_a_file_is_picked_keys_act_only_on_what_is_shown() {
+    let mut stage = stage();
+    stage.keys("j<enter>");
+    answer(&mut stage);
+    stage.take();
+    for key in ["r", "0", "y", "b", "m", "w"] {
+        stage.keys(key);
+        assert!(stage.model.setup.picks && stage.model.popups.is_empty(), "{key}");
+        assert!(stage.take().is_empty(), "{key}");
+    }
+    let footer = stage.picture(200, 30);
+    let footer = footer.lines().last().unwrap();
+    assert!(footer.contains("filter") && !footer.contains("run"), "{footer}");
+    // A typed path is picked, too.
+    stage.keys("i<ctrl-u>/data/b.iso<enter>");
+    answer(&mut stage);
+    assert!(!stage.model.setup.picks);
+    let effects = stage.take();
+    assert!(effects.iter().any(|e| matches!(e, Effect::Start { .. })), "{effects:?}");
+    assert_eq!(stage.model.setup.file, Some(PathBuf::from("/data/b.iso")));
+    // Another preset answers another question.
+    let mut stage = self::stage();
+    stage.keys("j<enter>p<enter>");
+    assert!(!stage.model.setup.picks && stage.picture(120, 40).contains("Backends"));
 }
 
 #[test]
@@ -151,6 +182,25 @@ fn other_keys_lead_to_all_settings_to_help_or_out() {
     assert!(stage.model.popups.is_empty() && stage.model.screen == Screen::Sessions);
     let mut stage = self::stage();
     assert!(matches!(&stage.keys("q").take()[..], [Effect::Quit(0)]));
+}
+
+#[test]
+fn what_is_chosen_from_the_palette_or_the_help_ends_the_questions() {
+    for (keys, screen) in [
+        (":host<enter>", Screen::Host),
+        (":preset raw<enter>", Screen::Setup),
+        (":reset<enter>", Screen::Setup),
+        ("?<tab>/sessions<enter>", Screen::Sessions),
+    ] {
+        let mut stage = stage();
+        stage.keys(keys);
+        assert_eq!(stage.model.screen, screen, "{keys}");
+        assert!(stage.model.popups.is_empty(), "{keys}: {:?}", stage.model.popups);
+    }
+    // What does nothing to the screen leaves them.
+    let mut stage = stage();
+    stage.keys("?<esc>:<esc>");
+    assert!(is_asking(&stage));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Actions: what is the same on all screens here, the rest by the screen.
 
-use super::navigate::go;
+use super::navigate::{go, leave_start};
 use super::{run, screens};
 use crate::tui::keymap::Action;
 use crate::tui::model::Model;
@@ -26,7 +26,10 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::Interrupt => return run::interrupt(model),
         Action::Quit => return quit(model),
         Action::Theme => choose_theme(model),
-        _ => return screens::act(model, action),
+        _ => {
+            leave_start(model);
+            return screens::act(model, action);
+        }
     }
     Vec::new()
 }

@@ -76,10 +76,7 @@ fn click(model: &mut Model, at: Position) -> Vec<Effect> {
     }
     if areas.header.contains(at) {
         return match view::header::screen_at(model, areas.header, at) {
-            Some(screen) => {
-                model.popups.clear();
-                go(model, screen)
-            }
+            Some(screen) => go(model, screen),
             None => Vec::new(),
         };
     }

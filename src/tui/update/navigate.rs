@@ -2,12 +2,14 @@
 
 use crate::tui::model::Model;
 use crate::tui::msg::Effect;
+use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::{host, lab, setup};
 
 /// Shows a screen, and asks for what it needs.
 pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
     model.screen = screen;
+    leave_start(model);
     match screen {
         Screen::Setup => {
             // After a replay that the program began with, the machine is not known yet.
@@ -31,6 +33,11 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Closes the guided start: whoever goes somewhere or chooses something needs no questions.
+pub fn leave_start(model: &mut Model) {
+    model.popups.retain(|popup| !matches!(popup, Popup::Start { .. }));
 }
 
 /// Shows on Results what the run has measured so far, while Results is the current screen.

@@ -4,7 +4,7 @@ use crossterm::event::KeyCode;
 use tui_input::Input;
 
 use super::act::act;
-use super::navigate::go;
+use super::navigate::{go, leave_start};
 use super::requests::{try_with_screens, with_screens};
 use super::{export, run, start};
 use crate::plan::Settings;
@@ -160,6 +160,7 @@ fn press_in_list(model: &mut Model, action: Option<Action>) -> Vec<Effect> {
 /// Returns the preset that was chosen: of probes on Lab, of files on Setup.
 pub fn choose_preset(model: &mut Model, chosen: usize) -> Vec<Effect> {
     let Some(preset) = model.presets.get(chosen).cloned() else { return Vec::new() };
+    leave_start(model);
     if probe_plan::is_probe_preset(&preset) {
         model.lab.choose(preset, Settings::default());
         return go(model, Screen::Lab);

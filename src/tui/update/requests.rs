@@ -57,6 +57,8 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
         Request::Steer(action) => {
             with_screens(model, |screens, ctx| live::act(screens.live, ctx, action))
         }
+        // Results may show another session than the last run.
+        Request::Refine if !model.running() && !model.can_refine_last_run() => Vec::new(),
         Request::Refine => {
             with_screens(model, |screens, ctx| results::act(screens.results, ctx, Action::Refine))
         }

@@ -35,12 +35,9 @@ pub fn press(model: &mut Model, cursor: usize, key: Key, action: Option<Action>)
             return Vec::new();
         }
         Some(Action::Back) => return show_all_settings(model),
-        Some(Action::Go(screen)) => {
-            model.popups.pop();
-            return go(model, screen);
-        }
         Some(
-            action @ (Action::Quit
+            action @ (Action::Go(_)
+            | Action::Quit
             | Action::Doctor
             | Action::Palette
             | Action::Theme

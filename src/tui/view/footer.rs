@@ -15,7 +15,7 @@ use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::theme::Role;
 use crate::tui::toast::Toast;
-use crate::tui::{compare, lab, results, sessions};
+use crate::tui::{compare, lab, results, sessions, setup};
 
 /// Returns column, key and meaning of each item. Help and quit keep their place at the right; the
 /// others are shown as far as they fit.
@@ -196,15 +196,15 @@ fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
         (Screen::Sessions, _) => sessions::is_offered(&model.sessions, action),
         (Screen::Results, _) => results::is_offered(&model.results, action),
         (Screen::Compare, _) => compare::is_offered(&model.compare, action),
-        (Screen::Setup, Action::Reset) => model.setup.is_changed(),
+        (Screen::Setup, _) => setup::is_offered(&model.setup, action),
         (Screen::Lab, _) => lab::is_offered(&model.lab, run, action),
-        (_, Action::NextPane) => matches!(model.screen, Screen::Setup | Screen::Host),
+        (_, Action::NextPane) => model.screen == Screen::Host,
         (Screen::Live, Action::Pause | Action::Stop) => {
             model.running() || model.live.replay.is_some()
         }
         (Screen::Live, Action::Skip | Action::Freeze) => model.running(),
         (Screen::Live, Action::Slower | Action::Faster) => model.live.replay.is_some(),
-        (Screen::Live, Action::Refine) => !model.running() && model.results.can_refine(),
+        (Screen::Live, Action::Refine) => !model.running() && model.can_refine_last_run(),
         (Screen::Live, Action::Enter) => false,
         (Screen::Live, Action::ZoomReset) => model.live.is_zoomed(),
         _ => true,

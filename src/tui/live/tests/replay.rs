@@ -68,6 +68,37 @@ fn it_is_marked_and_starts_nothing() {
 }
 
 #[test]
+fn it_says_nothing_of_other_sessions() {
+    let mut bench = example(1);
+    // The last run was another one, and Results shows a third, which can be refined.
+    bench.model.live.unsaved = Some("the disk is full".into());
+    let mut other = testing::shown();
+    other.session.verdicts.fill(Some(Arc::new(testing::verdict(Cache::Warm, 9))));
+    bench.model.results = Default::default();
+    run::show(&mut bench.model, SessionView::new(other.session, None));
+    assert!(!bench.model.warnings().iter().any(|group| group.example.id == "holes"));
+    bench.key("R");
+    assert!(bench.model.popups.is_empty());
+    let screen = bench.screen(120, 40);
+    assert!(!screen.contains("refine") && !screen.contains("disk is full"), "{screen}");
+}
+
+#[test]
+fn its_warnings_are_listed() {
+    let shown = testing::shown();
+    let timeline = crate::session::Timeline::of(&shown.session);
+    let of = Replayed::Kept("x".into());
+    let mut bench = playing(ReplayInput { of, speed: Speed::new(1), shown, timeline });
+    bench.key("space");
+    for _ in 0..19 {
+        bench.key("right");
+    }
+    let found = bench.model.live.warnings().unwrap();
+    assert!(found.iter().any(|group| group.example.id == "holes"), "{found:?}");
+    assert_eq!(bench.model.warnings(), found);
+}
+
+#[test]
 fn it_pauses_and_waits_while_it_is_not_seen() {
     let mut bench = example(10);
     tick(&mut bench, 200);

@@ -59,7 +59,7 @@ fn new_scene<'a>(live: &'a Live, view: &'a RunView, look: &'a Look) -> Scene<'a>
         view,
         run: live.run.as_ref(),
         frozen: live.frozen.is_some(),
-        unsaved: live.unsaved.as_deref(),
+        unsaved: live.shown_unsaved(),
         zoom: live.zoom,
         scroll: live.scroll,
         log: live.is_log(),

@@ -188,11 +188,16 @@ fn a_kind_of_warning_has_its_paragraph_and_its_remedy_as_a_key() {
 #[test]
 fn live_and_sessions_refine_and_list_warnings_too() {
     let mut stage = stage();
+    stage.model.live.session_id = first_look().id;
     stage.keys("2R");
     assert!(matches!(stage.model.popups.last(), Some(Popup::Refine(_))), "after the run");
     stage.take();
     stage.keys("<enter>");
     assert!(matches!(stage.take().last(), Some(Effect::Refine(_))), "enter works on Live too");
+    // Another session on Results is not that of the run.
+    stage.model.live.session_id = "of-the-run".into();
+    stage.keys("2R");
+    assert!(stage.model.popups.is_empty());
     stage.keys("4+");
     assert!(stage.model.popups.is_empty(), "nothing is loaded to be refined");
     // During a run: what it has so far.

@@ -45,10 +45,11 @@ fn a_file_that_is_gone_is_told_before_anything_runs() {
     assert!(picture(&model, 120, 40).contains(why));
     assert!(!model.setup.exists, "a new file may be written there");
     // It is forgotten, too.
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::FindGone(_))), "{effects:?}");
+    assert!(effects.contains(&Effect::FindGone(vec!["/data/a.bin".into()])), "{effects:?}");
     send(&mut model, Msg::Gone(vec!["/data/a.bin".into()]));
     assert_eq!(model.setup.browser.recent, [PathBuf::from("/data/x")]);
-    assert!(!starts(&tell(&mut model, Err(why.into()), Vec::new())), "r was pressed once");
+    let effects = tell(&mut model, Err(why.into()), Vec::new());
+    assert!(effects.is_empty(), "r was pressed once, and the file is known to be gone");
 }
 
 #[test]
@@ -108,6 +109,29 @@ fn the_plan_shows_what_can_spoil_a_run_and_leaves_the_rest_to_the_doctor() {
     assert!(text.contains("other programs compete for the CPUs"), "{text}");
     assert!(!text.contains("two threads share each core"), "{text}");
     assert!(text.contains("d shows 1 note, and remedies"), "{text}");
+}
+
+#[test]
+fn the_hint_judges_the_block_sizes_that_are_shown() {
+    let mut model = model(None);
+    model.setup.preset = built_in("peak").unwrap();
+    model.setup.settings.set("size", "64k").unwrap();
+    model.setup.focus_on(Pane::Blocks);
+    let text = picture(&model, 120, 40);
+    assert!(text.contains("4 KiB to 1 MiB, 3 sizes, by sweep"), "{text}");
+    assert!(text.contains("a block of 1 MiB is larger than the 64 KiB in use"), "{text}");
+}
+
+#[test]
+fn a_setting_is_shown_without_unfolding_others() {
+    let mut model = model(None);
+    for (name, pane) in [("block-size", Pane::Blocks), ("backend", Pane::Backends)] {
+        show_setting(&mut model.setup, name);
+        assert!(model.setup.focus == pane && !model.setup.all_settings, "{name}");
+    }
+    show_setting(&mut model.setup, "seed");
+    assert!(model.setup.focus == Pane::Workload && model.setup.all_settings);
+    assert_eq!(model.setup.current_setting().map(|row| row.name), Some("seed"));
 }
 
 #[test]

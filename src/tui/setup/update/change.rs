@@ -400,26 +400,30 @@ pub fn change_band(
 
 /// Takes a preset, dropping all changes.
 pub fn take_preset(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effect> {
+    use_preset(setup, preset);
+    setup.replan(ctx.now)
+}
+
+fn use_preset(setup: &mut Setup, preset: Preset) {
     setup.preset = preset;
     setup.settings = Settings::default();
     setup.forget_given();
-    setup.replan(ctx.now)
+    setup.picks = false;
 }
 
 /// Answers a question of the guided start: runs its preset on a scratch file, or on the file that
 /// is picked next.
 pub fn answer(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effect> {
     let picks = preset.needs_file;
-    let mut effects = take_preset(setup, ctx, preset);
+    use_preset(setup, preset);
     if picks {
         setup.focus_on(Pane::Target);
         setup.picks = true;
-    } else {
-        let dir = setup.dir.clone();
-        effects.extend(pick::set_target(setup, ctx, None, dir));
-        setup.planning.run_when_ready = true;
+        return setup.replan(ctx.now);
     }
-    effects
+    let dir = setup.dir.clone();
+    setup.planning.run_when_ready = true;
+    pick::set_target(setup, ctx, None, dir)
 }
 
 /// Drops all changes of the preset; without any, takes the default preset.

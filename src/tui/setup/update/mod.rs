@@ -23,6 +23,7 @@ use crate::tui::setup::{slider, view};
 
 pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
+        _ if setup.picks && waits_for_a_file(action) => {}
         Action::Run => return run(setup, ctx),
         Action::Reset => return change::reset(setup, ctx),
         Action::NextPane => setup.focus_on(setup.focus.cycle(1)),
@@ -54,16 +55,34 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
     Vec::new()
 }
 
+/// Returns whether an action is about what is not shown while a file is picked.
+fn waits_for_a_file(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Run | Action::Reset | Action::SaveAs | Action::Copy | Action::Budget | Action::Mark
+    )
+}
+
+/// Returns whether an action does something now.
+pub fn is_offered(setup: &Setup, action: Action) -> bool {
+    match action {
+        _ if setup.picks && waits_for_a_file(action) => false,
+        Action::Reset => setup.is_changed(),
+        _ => true,
+    }
+}
+
 /// Puts the cursor on a setting, by its name: on its row, or in the pane that has it.
 pub fn show_setting(setup: &mut Setup, name: &str) {
-    setup.all_settings |= setup.find_line(name).is_none();
-    match setup.find_line(name) {
-        Some(row) => {
+    match name {
+        "backend" => setup.focus_on(Pane::Backends),
+        "block-size" => setup.focus_on(Pane::Blocks),
+        _ => {
             setup.focus_on(Pane::Workload);
-            (setup.row, setup.mark) = (row, 0);
+            setup.all_settings |= setup.find_line(name).is_none();
+            setup.row = setup.find_line(name).unwrap_or(setup.row);
+            setup.mark = 0;
         }
-        None if name == "block-size" => setup.focus_on(Pane::Blocks),
-        None => setup.focus_on(Pane::Backends),
     }
 }
 
@@ -238,9 +257,11 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
         .and_then(|all| all.iter().find(|finding| finding.id == OTHER_RUN))
         .map(|finding| finding.message.clone());
     let mut effects = Vec::new();
-    if matches!(setup.planning.proposed, Some(Err(_))) && !setup.browser.recent.is_empty() {
-        effects.push(Effect::FindGone(setup.browser.recent.clone()));
-    }
+    // A recent target that cannot be measured may be gone.
+    let refused = setup.absolute_path().filter(|path| {
+        matches!(setup.planning.proposed, Some(Err(_))) && setup.browser.recent.contains(path)
+    });
+    effects.extend(refused.map(|path| Effect::FindGone(vec![path])));
     if std::mem::take(&mut setup.dirty) {
         effects.push(setup.remember(ctx.presets, ctx.look));
     }

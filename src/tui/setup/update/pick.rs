@@ -77,7 +77,7 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     }
     let path = browser.path(row).map(Path::to_path_buf);
     let is_folder = browser.folder(row).is_some();
-    let effects = match path {
+    match path {
         Some(dir) if is_folder => {
             ctx.note(format!(
                 "the scratch file will be created in {}",
@@ -90,11 +90,7 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             set_target(setup, ctx, None, dir)
         }
         file => set_target(setup, ctx, file, None),
-    };
-    if std::mem::take(&mut setup.picks) {
-        setup.planning.run_when_ready = true;
     }
-    effects
 }
 
 /// Adds the file under the cursor to the targets, or removes it from them.
@@ -129,13 +125,15 @@ fn mark(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     set_targets(setup, ctx, file, others, dir)
 }
 
-/// Sets an existing file as the target, or the scratch file.
+/// Sets an existing file as the target, or the scratch file. If a question waits for it, it is
+/// measured at once.
 pub fn set_target(
     setup: &mut Setup,
     ctx: &mut Context,
     file: Option<PathBuf>,
     dir: Option<PathBuf>,
 ) -> Vec<Effect> {
+    setup.planning.run_when_ready |= std::mem::take(&mut setup.picks);
     set_targets(setup, ctx, file, Vec::new(), dir)
 }
 

@@ -114,8 +114,8 @@ fn row_hint(scene: &Scene) -> Hint {
 }
 
 fn blocks_hint(scene: &Scene) -> Hint {
-    let values = scene.effective.block_size.iter().flat_map(|range| &range.values);
-    let why = values.rev().find_map(|value| objection::check_block(*value, &scene.constraints));
+    let sizes = scene.setup.shown_blocks(scene.effective).map_or(Vec::new(), |range| range.values);
+    let why = sizes.iter().rev().find_map(|size| objection::check_block(*size, &scene.constraints));
     let keys = "left/right move the marked end · space other end · up/down fewer or more sizes · \
          drag an end, or the range · i type";
     (why, keys.into())

@@ -1,6 +1,5 @@
 //! The plan pane: what a run will do, before anything runs.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
@@ -16,7 +15,7 @@ use crate::record::{Severity, Warning};
 use crate::text::{Replacement, safe, show_path};
 use crate::tui::setup::budget;
 use crate::tui::setup::layout::Hit;
-use crate::tui::setup::state::Pane;
+use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::theme::Role;
 use crate::tui::view::{findings, pane};
 use crate::units::{show_bytes, show_wait};
@@ -143,7 +142,7 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
         lines.extend(wrap_with_sign(scene, sign, sign_role, text, role, room));
     };
     let note = scene.look.glyph("●", "*");
-    push(" ", Role::Dim, &describe_target(proposed, &scene.setup.browser.start), Role::Text);
+    push(" ", Role::Dim, &describe_target(scene.setup, proposed), Role::Text);
     if let Some(why) = scene.setup.scratch_elsewhere() {
         push(scene.look.glyph("▲", "!"), Role::Misleading, &why, Role::Text);
     }
@@ -301,7 +300,7 @@ fn describe_product(plan: &Plan, times: &str) -> Option<String> {
 }
 
 /// Describes what is read and written, and the space that leaves.
-fn describe_target(proposed: &Proposed, start: &Path) -> String {
+fn describe_target(setup: &Setup, proposed: &Proposed) -> String {
     let plan = &proposed.plan;
     let size = show_bytes(plan.target.size());
     let left =
@@ -320,7 +319,7 @@ fn describe_target(proposed: &Proposed, start: &Path) -> String {
             format!("reads {}, {size}; writes nothing", show_path(path))
         }
         TargetSpec::Scratch { dir, .. } => {
-            let path: PathBuf = start.join(dir).components().collect();
+            let path = setup.scratch_folder().unwrap_or_else(|| dir.clone());
             format!(
                 "writes {up_to}{size} to a scratch file in {}{rewrites}, removed afterwards{left}",
                 show_path(&path)

@@ -1,14 +1,12 @@
 //! The target pane: a file browser, and facts about the file under the cursor.
 
-use std::path::PathBuf;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use crate::host::TargetFacts;
-use crate::plan::{TargetSpec, target_name};
+use crate::plan::target_name;
 use crate::text::{Replacement, safe, show_path};
 use crate::tui::setup::browser::{Kind, Row};
 use crate::tui::setup::layout::Hit;
@@ -289,12 +287,8 @@ fn describe_scratch(scene: &Scene, shown: &mut Vec<(&'static str, String)>) {
     let setup = scene.setup;
     shown.push(("contents", "random data, removed after the run".into()));
     let planned = setup.facts().filter(|_| setup.file.is_none());
-    if let (Some(TargetSpec::Scratch { dir, .. }), true) =
-        (setup.plan().map(|plan| &plan.target), planned.is_some())
-    {
-        let path: PathBuf = setup.browser.start.join(dir).components().collect();
-        shown.push(("in", show_path(&path)));
-    }
+    let folder = setup.scratch_folder().filter(|_| planned.is_some());
+    shown.extend(folder.map(|folder| ("in", show_path(&folder))));
     let listed = &setup.browser.file_system;
     let fs = planned.map_or(&listed.fs, |facts| &facts.fs);
     if !fs.is_empty() {
