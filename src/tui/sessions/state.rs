@@ -51,6 +51,8 @@ struct Row {
     text: String,
     /// The id of the run before it of the same kind.
     before: Option<String>,
+    /// The ratio to that run, where it is known to be a difference.
+    change: Option<f64>,
 }
 
 #[derive(Debug, Default)]
@@ -100,7 +102,14 @@ impl Sessions {
 
     /// Returns the listed sessions, starting at a row.
     pub fn from(&self, first: usize) -> impl Iterator<Item = &Listed> {
-        self.shown.iter().skip(first).map(|at| &self.rows[*at].listed)
+        self.from_with_change(first).map(|(listed, _)| listed)
+    }
+
+    /// Returns the listed sessions, starting at a row, each with its ratio to the run before it,
+    /// where that is a difference.
+    pub fn from_with_change(&self, first: usize) -> impl Iterator<Item = (&Listed, Option<f64>)> {
+        let rows = self.shown.iter().skip(first).map(|at| &self.rows[*at]);
+        rows.map(|row| (&row.listed, row.change))
     }
 
     /// Returns the number of sessions that match the filter.
@@ -140,10 +149,18 @@ impl Sessions {
         time.checked_add(now.saturating_sub(at))
     }
 
-    /// Returns the ratio of a session to the run before it, where that is a difference.
-    pub fn change(&self, listed: &Listed) -> Option<f64> {
-        let row = self.rows.iter().find(|row| row.listed.id == listed.id)?;
-        self.changes.ratio(&listed.id, row.before.as_deref()?)
+    /// Returns the ratio of the session under the cursor to the run before it.
+    pub fn current_change(&self) -> Option<f64> {
+        self.from_with_change(self.cursor).next()?.1
+    }
+
+    /// Takes how a session compares with the run before it.
+    pub fn take_change(&mut self, id: String, before: String, ratio: Option<f64>) {
+        let pair = |row: &&mut Row| row.listed.id == id && row.before.as_ref() == Some(&before);
+        if let Some(row) = self.rows.iter_mut().find(pair) {
+            row.change = ratio;
+        }
+        self.changes.take(id, before, ratio);
     }
 
     /// Chooses a visible session and the run before it to compare next.
@@ -166,7 +183,12 @@ impl Sessions {
         }
         let before = runs_before(&all);
         let rows = all.into_iter().zip(before);
-        self.rows = rows.map(|(listed, before)| Row::new(listed, before)).collect();
+        let changes = &self.changes;
+        let row = |(listed, before): (Listed, Option<String>)| {
+            let change = before.as_deref().and_then(|before| changes.ratio(&listed.id, before));
+            Row::new(listed, before, change)
+        };
+        self.rows = rows.map(row).collect();
         let known: std::collections::HashSet<&str> =
             self.rows.iter().map(|row| row.listed.id.as_str()).collect();
         self.marks.retain(|id| known.contains(id.as_str()));
@@ -225,11 +247,11 @@ impl Sessions {
 }
 
 impl Row {
-    fn new(listed: Listed, before: Option<String>) -> Row {
+    fn new(listed: Listed, before: Option<String>, change: Option<f64>) -> Row {
         let verdict = listed.verdict.map_or("", Worst::name);
         let words = [&listed.id, &listed.name, &listed.label, &listed.target].map(String::as_str);
         let text = [&words[..], &[listed.state.name(), verdict]].concat().join(" ");
-        Row { text: text.to_lowercase(), listed, before }
+        Row { text: text.to_lowercase(), listed, before, change }
     }
 }
 

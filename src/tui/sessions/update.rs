@@ -173,7 +173,7 @@ pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> V
         }
         Msg::Sessions(Err(why)) => sessions.read = Some(Err(why)),
         Msg::Preview(preview) => take_preview(sessions, preview),
-        Msg::Changed { id, before, ratio } => sessions.changes.take(id, before, ratio),
+        Msg::Changed { id, before, ratio } => sessions.take_change(id, before, ratio),
         Msg::Deleted { id, undoable } => return note_deleted(sessions, ctx, id, undoable),
         Msg::Restored { id, result } => return note_restored(sessions, ctx, id, result),
         Msg::Imported { id, text } => {
@@ -221,13 +221,17 @@ fn note_restored(
     result: Result<(), String>,
 ) -> Vec<Effect> {
     let at = sessions.deleted.iter().rposition(|(own, _)| *own == id);
-    let name = at.map_or(id.clone(), |at| sessions.deleted.remove(at).1);
+    let entry = at.map(|at| sessions.deleted.remove(at));
     match result {
         Ok(()) => {
-            ctx.succeed(format!("{name} is back"));
+            ctx.succeed(format!("{} is back", entry.map_or(id.clone(), |(_, name)| name)));
             sessions.wanted = Some(id);
         }
-        Err(why) => ctx.fail(why),
+        Err(why) => {
+            // It is tried again after those that were deleted before it.
+            entry.into_iter().for_each(|entry| sessions.deleted.insert(0, entry));
+            ctx.fail(why);
+        }
     }
     vec![Effect::Sessions]
 }

@@ -26,20 +26,29 @@ impl Bin {
 
     /// Restores a session; one that cannot be restored stays until the end.
     pub fn restore(&self, id: String) -> Msg {
-        let mut all = self.lock();
-        let result = match all.iter().rposition(|deleted| deleted.id == id) {
+        // Nobody waits for the lock while a disk does.
+        let taken = {
+            let mut all = self.lock();
+            let at = all.iter().rposition(|deleted| deleted.id == id);
+            at.map(|at| all.remove(at))
+        };
+        let result = match taken {
             None => Err(format!("{id} is no longer there")),
-            Some(at) => session::folder()
-                .and_then(|dir| all[at].restore(&dir))
-                .map_err(|error| error.to_string())
-                .map(|()| drop(all.remove(at))),
+            Some(deleted) => {
+                let done = session::folder().and_then(|dir| deleted.restore(&dir));
+                if done.is_err() {
+                    self.lock().push(deleted);
+                }
+                done.map_err(|error| error.to_string())
+            }
         };
         Msg::Restored { id, result }
     }
 
     /// Removes all of them.
     pub fn empty(&self) {
-        for deleted in self.lock().drain(..) {
+        let all = std::mem::take(&mut *self.lock());
+        for deleted in all {
             // One that cannot be removed is listed again.
             let _ = deleted.remove();
         }

@@ -225,11 +225,11 @@ impl Shell {
     }
 
     fn copy(&self, text: String) {
-        let holders = clipboard::holders(&|name| std::env::var_os(name));
-        if holders.is_empty() {
-            return self.send_to_terminal(&text);
-        }
-        self.look_up(move || Msg::Copied(clipboard::copy(&holders, text)));
+        // Its folders may be on a file system that hangs.
+        self.look_up(move || {
+            let holders = clipboard::holders(&|name| std::env::var_os(name));
+            Msg::Copied(clipboard::copy(&holders, text))
+        });
     }
 
     fn send_to_terminal(&self, text: &str) {

@@ -266,7 +266,7 @@ pub fn change(id: String, before: String) -> Msg {
         let small = fs::metadata(&path).is_ok_and(|file| file.len() <= MAX_CHANGE_BYTES);
         small.then(|| session::load(&path).ok()).flatten()
     };
-    let ratio = load(&before).zip(load(&id)).and_then(|(a, b)| analysis::change(&a, &b));
+    let ratio = load(&before).and_then(|a| analysis::change(&a, &load(&id)?));
     Msg::Changed { id, before, ratio }
 }
 

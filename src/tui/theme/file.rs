@@ -149,7 +149,8 @@ impl ThemeFile {
             id: self.id.clone(),
             about: self.about.clone(),
             background: self.background.map(fit),
-            selected: self.selected.map(fit),
+            // Reverse video where there are not so many colors.
+            selected: self.selected.filter(|_| colours >= Colours::TwoFiftySix).map(fit),
             roles: std::array::from_fn(|at| roles[at]),
             series: std::array::from_fn(series),
         })

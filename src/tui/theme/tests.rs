@@ -315,6 +315,19 @@ fn without_colours_nothing_has_one_and_keys_are_bold() {
 }
 
 #[test]
+fn with_sixteen_colours_a_selection_has_one_of_them() {
+    let text = include_str!("../../../assets/themes/terminal.toml");
+    let own = ThemeFile::parse("mine", &format!("selected = \"#283457\"\n{text}")).unwrap();
+    let bg = |colours| {
+        let theme = own.resolve(&Palette::default(), colours).unwrap();
+        let theme = Box::leak(Box::new(theme));
+        Look { colours, theme, ..Look::default() }.style(Role::Selected).bg
+    };
+    assert_eq!(bg(Colours::Sixteen), None, "reversed");
+    assert_eq!(bg(Colours::True), Some(Color::Rgb(0x28, 0x34, 0x57)));
+}
+
+#[test]
 fn sources_have_one_colour_each() {
     let words = ["device", "cache", "hole", "unknown"];
     for (name, look, _) in all_looks() {

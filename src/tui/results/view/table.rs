@@ -164,8 +164,9 @@ fn draw_title(
     buf: &mut Buffer,
 ) {
     let arrow = match sorted {
-        Some(true) => look.glyph("↓", "v"),
-        Some(false) => look.glyph("↑", "^"),
+        // A letter is no part of the title.
+        Some(true) => look.glyph("↓", " v"),
+        Some(false) => look.glyph("↑", " ^"),
         None => "",
     };
     let style = look.style(if sorted.is_some() { Role::Focus } else { Role::Text });

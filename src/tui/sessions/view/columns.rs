@@ -11,7 +11,7 @@ use crate::record::Severity;
 use crate::session::{Listed, State, Worst};
 use crate::text::time;
 use crate::tui::session_name;
-use crate::tui::sessions::state::{Sessions, Sort, cells};
+use crate::tui::sessions::state::{Sort, cells};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
@@ -34,7 +34,6 @@ const MIN_TARGET: usize = 14;
 /// What the rows show besides the sessions themselves.
 pub struct Shown<'a> {
     pub look: &'a Look,
-    pub sessions: &'a Sessions,
     /// The marked sessions, in the order of their letters.
     pub marked: Vec<String>,
     pub now: Option<SystemTime>,
@@ -98,7 +97,8 @@ impl Columns {
 
     /// Draws the titles, with an arrow at the sort key.
     pub fn head(&self, look: &Look, sorted: Sort) -> Line<'static> {
-        let arrow = look.glyph("▼", "v");
+        // A letter would be part of the title.
+        let arrow = look.glyph("▼", "*");
         let mut parts = vec![Span::raw(" ".repeat(MARK_COLUMNS))];
         for (sort, title, width, right) in [
             (Some(Sort::Name), "name", self.name, false),
@@ -126,7 +126,7 @@ impl Columns {
     }
 
     /// Returns a session.
-    pub fn row(&self, shown: &Shown, listed: &Listed) -> Line<'static> {
+    pub fn row(&self, shown: &Shown, (listed, ratio): (&Listed, Option<f64>)) -> Line<'static> {
         let look = shown.look;
         let unreadable = listed.state == State::Unreadable;
         let mark = match shown.marked.iter().position(|id| *id == listed.id) {
@@ -155,7 +155,7 @@ impl Columns {
             parts.extend(best(look, listed, self.best));
         }
         if self.change > 0 {
-            let (text, role) = change(shown.sessions.change(listed));
+            let (text, role) = change(ratio);
             parts.push(cell(&text, self.change, true, look.style(role)));
         }
         parts.extend(self.end(look, listed));

@@ -56,9 +56,10 @@ fn list(ctx: &ViewContext, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
     pane::line(columns.head(look, sessions.sort), row, inner, buf);
     let rows = rows_area(inner, sessions);
     let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(rows.height));
-    let shown = Shown { look, sessions, marked: sessions.marked(), now: sessions.time(ctx.now) };
-    for (row, listed) in sessions.from(first).take(usize::from(rows.height)).enumerate() {
-        let line = columns.row(&shown, listed);
+    let shown = Shown { look, marked: sessions.marked(), now: sessions.time(ctx.now) };
+    let visible = sessions.from_with_change(first).take(usize::from(rows.height));
+    for (row, session) in visible.enumerate() {
+        let line = columns.row(&shown, session);
         if first + row == sessions.cursor {
             pane::line(pane::lit(look, line), row as u16, rows, buf);
             pane::select(look.style(Role::Selected), row as u16, rows, buf);

@@ -38,8 +38,7 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer
     let inner = Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height);
     match loaded {
         Some(Ok(shown)) => {
-            let change = sessions.change(listed);
-            draw_preview(look, (listed, change), shown, inner, buf);
+            draw_preview(look, (listed, sessions.current_change()), shown, inner, buf);
         }
         Some(Err(why)) => draw_message(look, why, Role::Wrong, inner, buf),
         None if sessions.asked.as_ref() == Some(&listed.id) => {
