@@ -8,6 +8,10 @@ use crate::analysis::counted;
 use crate::plan::Job;
 use crate::record::{LevelChange, Severity, Source, Trial, Warning};
 use crate::stats::{self, Summary};
+use crate::units::show_trials;
+
+/// Why a cell was not measured, or not any more.
+pub const SKIPPED_BY_USER: &str = "skipped by the user";
 
 /// A summary with its unit: `B/s` or `1/s`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -52,6 +56,8 @@ pub struct CellResult {
     pub amplification: Option<f64>,
     pub warnings: Vec<Warning>,
     pub error: Option<String>,
+    /// The user took it out of the rest of the run.
+    pub skipped: bool,
 }
 
 fn null_when_empty<S: Serializer>(text: &str, out: S) -> Result<S::Ok, S::Error> {
@@ -116,6 +122,12 @@ impl CellResult {
     pub fn speeds(&self) -> Vec<f64> {
         let speed = if self.throughput.is_some() { Trial::throughput } else { Trial::operations };
         self.counted_trials().into_iter().map(|index| speed(&self.trials[index])).collect()
+    }
+
+    /// Returns that the user ended it early, with the number of its trials; `None` if nobody did.
+    pub fn describe_skip(&self) -> Option<String> {
+        let trials = show_trials(self.trials.len());
+        self.skipped.then(|| format!("{SKIPPED_BY_USER} after {trials}"))
     }
 
     /// Returns the first warning that the figure is not what it claims to be.

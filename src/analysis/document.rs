@@ -125,6 +125,7 @@ pub struct ProbeRow {
     amplification: (),
     warnings: Vec<Warning>,
     error: Option<String>,
+    skipped: bool,
     outliers: Vec<usize>,
     value: Option<SummaryOf>,
     cycles: Option<f64>,
@@ -175,6 +176,7 @@ fn probe_row(result: ProbeResult) -> Row {
         reference,
         warnings,
         error,
+        skipped,
         unit: _,
         evidence,
     } = result;
@@ -195,6 +197,7 @@ fn probe_row(result: ProbeResult) -> Row {
         amplification,
         warnings,
         error,
+        skipped,
         outliers,
         value,
         cycles,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::analysis::cell_result::SummaryOf;
+use crate::analysis::cell_result::{SKIPPED_BY_USER, SummaryOf};
 use crate::analysis::counted;
 use crate::analysis::probe_rules;
 use crate::analysis::result::describe_end;
@@ -33,6 +33,8 @@ pub struct ProbeResult {
     pub reference: Vec<ReferenceValue>,
     pub warnings: Vec<Warning>,
     pub error: Option<String>,
+    /// The user took it out of the rest of the run.
+    pub skipped: bool,
     /// What was subtracted, and what counters prove.
     pub evidence: Vec<String>,
 }
@@ -62,7 +64,7 @@ impl ProbeResult {
 fn result(cell: &ProbeCell, mut trials: Vec<ProbeTrial>, findings: &ProbeFindings) -> ProbeResult {
     let unit = trials.first().map(|trial| trial.unit);
     trials.retain(|trial| Some(trial.unit) == unit);
-    let ProbeFindings { estimate, warnings, error, evidence, far: _ } = findings.clone();
+    let ProbeFindings { estimate, warnings, error, skipped, evidence, far: _ } = findings.clone();
     let (value, cycles, reference) = (None, None, Vec::new());
     let mut result = ProbeResult {
         cell: cell.clone(),
@@ -74,6 +76,7 @@ fn result(cell: &ProbeCell, mut trials: Vec<ProbeTrial>, findings: &ProbeFinding
         reference,
         warnings,
         error,
+        skipped,
         evidence,
     };
     let counted: Vec<ProbeTrial> =
@@ -141,9 +144,14 @@ pub fn skipped_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
             *reached = true;
         }
     }
-    let missed = session.plan.probes.iter().zip(reached).filter(|(_, reached)| !reached);
-    let missed = missed
-        .map(|(cell, _)| Skipped { cell: cell.clone(), reason: describe_end(session).into() });
+    let cells = session.plan.probes.iter().zip(&session.probe_findings).zip(reached);
+    let missed = cells.filter(|(_, reached)| !reached).map(|((cell, findings), _)| {
+        let reason = match findings.skipped {
+            true => format!("it was {SKIPPED_BY_USER}"),
+            false => describe_end(session).into(),
+        };
+        Skipped { cell: cell.clone(), reason }
+    });
     session.plan.skipped_probes.iter().cloned().chain(missed).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::analysis::cell_result::{CellResult, LatencyOf, SummaryOf};
+use crate::analysis::cell_result::{CellResult, LatencyOf, SKIPPED_BY_USER, SummaryOf};
 use crate::analysis::picked;
 use crate::analysis::written::write_times;
 use crate::engine::moves_data;
@@ -33,6 +33,7 @@ pub fn result(
         amplification: verdict.amplification,
         warnings: verdict.warnings,
         error: error.map(String::from),
+        skipped: false,
     };
     let counted = result.counted_trials();
     let summary = |of: fn(&Trial) -> f64, unit| {
@@ -64,10 +65,12 @@ fn latency(of: &Latency) -> Option<LatencyOf> {
 pub fn results(session: &Session) -> Vec<CellResult> {
     let known = session.verdicts.iter().zip(&session.errors);
     let cells = session.plan.cells.iter().zip(session.trials_by_cell()).zip(known);
-    cells
-        .filter(|((_, trials), (_, error))| !trials.is_empty() || error.is_some())
-        .map(|((cell, trials), (verdict, error))| {
-            result(cell, trials, verdict.as_deref(), error.as_deref())
+    (0..)
+        .zip(cells)
+        .filter(|(_, ((_, trials), (_, error)))| !trials.is_empty() || error.is_some())
+        .map(|(index, ((cell, trials), (verdict, error)))| CellResult {
+            skipped: session.skipped.contains(&index),
+            ..result(cell, trials, verdict.as_deref(), error.as_deref())
         })
         .collect()
 }
@@ -93,7 +96,11 @@ pub fn list_skipped(session: &Session) -> Vec<Skipped> {
     }
     let cells =
         (0..).zip(session.plan.cells.iter().zip(reached)).filter(|(_, (_, reached))| !reached);
-    let reason = |cell| picked::reason_not_picked(session, cell).unwrap_or_else(|| reason.into());
+    let reason = |cell| match picked::reason_not_picked(session, cell) {
+        Some(why) => why,
+        None if session.skipped.contains(&cell) => format!("it was {SKIPPED_BY_USER}"),
+        None => reason.into(),
+    };
     let missed =
         cells.map(|(index, (cell, _))| Skipped { cell: cell.clone(), reason: reason(index) });
     session.plan.skipped.iter().cloned().chain(missed).collect()

@@ -80,6 +80,13 @@ impl Row<'_> {
         }
     }
 
+    fn is_skipped(&self) -> bool {
+        match self.subject {
+            Subject::Job(result) => result.skipped,
+            Subject::Probe(result) => result.skipped,
+        }
+    }
+
     fn error(&self) -> Option<&String> {
         match self.subject {
             Subject::Job(result) => result.error.as_ref(),
@@ -200,6 +207,7 @@ fn columns() -> Vec<Column> {
         }),
         job("target", |r| r.cell.target.map_or(Field::Empty, |at| text_field(target_name(at)))),
         job("variant", |r| r.cell.variant.as_ref().map_or(Field::Empty, text_field)),
+        column("skipped", |r| text_field(r.is_skipped())),
     ]);
     columns
 }

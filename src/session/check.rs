@@ -34,6 +34,7 @@ pub fn event(event: &mut Event, plan: &Plan) -> Result<(), String> {
             probe(*cell, plan)?;
             clean_findings(Arc::make_mut(findings));
         }
+        Event::Skipped { cell } => drop(self::cell(*cell, plan)?),
         Event::Levels { levels } => clean_levels(levels),
         Event::Picked { pick } => {
             pick.cells().try_for_each(|index| cell(index, plan).map(drop))?;

@@ -123,6 +123,10 @@ pub enum Line<'a> {
         verdict: Option<&'a Verdict>,
         error: Option<&'a str>,
     },
+    /// The user took a cell out of the rest of the run.
+    Skip {
+        cell: u32,
+    },
     Probe {
         #[serde(flatten)]
         trial: &'a ProbeTrial,
@@ -327,6 +331,11 @@ struct LevelsLine {
 }
 
 #[derive(Deserialize)]
+struct SkipLine {
+    cell: u32,
+}
+
+#[derive(Deserialize)]
 struct NoteLine {
     text: String,
 }
@@ -367,6 +376,7 @@ pub fn parse(line: &[u8]) -> Result<Entry, serde_json::Error> {
         }
         "levels" => Event::Levels { levels: json::<LevelsLine>(line)?.levels },
         "pick" => Event::Picked { pick: json(line).map(Arc::new)? },
+        "skip" => Event::Skipped { cell: json::<SkipLine>(line)?.cell },
         "note" => Event::Note { text: json::<NoteLine>(line)?.text },
         "verdict" => return json(line).map(Entry::Verdict),
         "lost" => return json::<LostLine>(line).map(|lost| Entry::Lost(lost.lines)),

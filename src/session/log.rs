@@ -34,6 +34,7 @@ impl Session {
             trials,
             verdicts,
             errors,
+            skipped: Vec::new(),
             probe_trials,
             probe_findings,
             picks,
@@ -73,6 +74,11 @@ impl Session {
                     *slot = Some(Arc::clone(verdict));
                 }
             }
+            Event::Skipped { cell }
+                if (*cell as usize) < self.plan.cells.len() && !self.skipped.contains(cell) =>
+            {
+                self.skipped.push(*cell);
+            }
             Event::Probe { trial } if (trial.cell as usize) < self.plan.probes.len() => {
                 self.probe_trials.push(*trial)
             }
@@ -104,6 +110,7 @@ impl Session {
     pub fn replace_plan(&mut self, plan: Plan) {
         self.verdicts = vec![None; plan.cells.len()];
         self.errors = vec![None; plan.cells.len()];
+        self.skipped = Vec::new();
         self.probe_findings = vec![ProbeFindings::default(); plan.probes.len()];
         self.picks = Vec::new();
         self.plan = plan;
@@ -153,6 +160,10 @@ mod tests {
             session.apply(&Event::Failed { cell, error: format!("no {cell}") });
             session.apply(&Event::Verdict { cell, verdict: Arc::new(Verdict::default()) });
         }
+        for cell in [1, 7, 1] {
+            session.apply(&Event::Skipped { cell });
+        }
+        assert_eq!(session.skipped, [1]);
         session.apply(&Event::Note { text: "a note".into() });
         session.apply(&Event::End { reason: End::Goal, seconds: None });
         assert_eq!(session.trials.len(), 2);

@@ -22,6 +22,8 @@ pub struct Session {
     pub verdicts: Vec<Option<Arc<Verdict>>>,
     /// Per cell, why it failed.
     pub errors: Vec<Option<String>>,
+    /// The cells that the user took out of the run.
+    pub skipped: Vec<u32>,
     pub probe_trials: Vec<ProbeTrial>,
     /// Per probe cell.
     pub probe_findings: Vec<ProbeFindings>,

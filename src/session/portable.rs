@@ -39,6 +39,9 @@ pub fn portable_lines(session: &Session) -> Result<Vec<Value>, serde_json::Error
             push(&mut lines, &Line::Verdict { cell, trials, verdict, error })?;
         }
     }
+    for cell in &session.skipped {
+        push(&mut lines, &Line::Skip { cell: *cell })?;
+    }
     for (cell, findings) in session.probe_findings.iter().enumerate() {
         push(&mut lines, &Line::Findings { cell, findings: &finite_findings(findings) })?;
     }

@@ -256,6 +256,9 @@ impl Recorder {
             Event::Findings { cell, findings } if self.has_probe(*cell) => {
                 self.record_findings(*cell as usize, findings);
             }
+            Event::Skipped { cell } if self.session.skipped.contains(cell) => {
+                self.line(&Line::Skip { cell: *cell });
+            }
             Event::Levels { levels } => self.line(&Line::Levels { levels }),
             Event::Picked { pick } => self.line(&Line::Pick { pick }),
             Event::Note { text } => self.line(&Line::Note { text }),

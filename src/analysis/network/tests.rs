@@ -17,6 +17,7 @@ fn measured(cell: ProbeCell, unit: Unit, values: [f64; 5]) -> ProbeResult {
         reference,
         warnings,
         error,
+        skipped: false,
         evidence,
     }
 }

@@ -19,6 +19,7 @@ fn probe(id: &str, params: &[(&'static str, Param)], nanos: f64) -> ProbeResult 
         reference: vec![],
         warnings: vec![],
         error,
+        skipped: false,
         evidence: vec![],
     }
 }

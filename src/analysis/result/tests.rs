@@ -81,6 +81,22 @@ fn only_cells_that_were_reached_have_results_and_the_others_say_why_not() {
 }
 
 #[test]
+fn who_skipped_a_cell_is_told_so() {
+    let mut session = session(3);
+    session.apply(&trial_event(0, 1, 1 << 20));
+    for cell in [0, 1] {
+        session.apply(&Event::Skipped { cell });
+    }
+    session.end = Some(End::Finished);
+    let told: Vec<_> = results(&session).iter().map(CellResult::describe_skip).collect();
+    assert_eq!(told, [Some("skipped by the user after 1 trial".to_string())]);
+    let reasons: Vec<_> = list_skipped(&session).into_iter().map(|one| one.reason).collect();
+    assert_eq!(reasons, ["it was skipped by the user", "it was skipped during the run"]);
+    let rows = serde_json::to_value(crate::analysis::document(&session)).unwrap();
+    assert_eq!(rows["results"][0]["skipped"], true);
+}
+
+#[test]
 fn the_document_has_every_key_of_the_contract() {
     let mut session = session(1);
     session.apply(&trial_event(0, 1, 1 << 20));
@@ -117,7 +133,7 @@ fn keys(value: &serde_json::Value) -> Vec<String> {
 
 /// Asserts that a result of one trial has every key, including those whose value is unknown.
 fn assert_result(row: &serde_json::Value) {
-    let expected = "amplification cell cycles error estimate evidence latency level_change limit operations outliers reference source source_reason syscalls throughput trials \
+    let expected = "amplification cell cycles error estimate evidence latency level_change limit operations outliers reference skipped source source_reason syscalls throughput trials \
                     value warnings written";
     assert_eq!(keys(row).join(" "), expected);
     for key in [

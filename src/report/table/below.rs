@@ -138,6 +138,13 @@ pub fn add_missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
             ),
         );
     }
+    let by_user = rows.iter().filter(|row| row.error.is_none());
+    let by_user: Vec<(String, &Job)> =
+        by_user.filter_map(|row| Some((row.describe_skip()?, &row.cell))).collect();
+    for (text, jobs) in group_by_text(by_user.iter().map(|(text, job)| (text.as_str(), *job))) {
+        let cells = describe_cells(jobs.iter().copied(), rows.len());
+        page.plain(&format!("{cells}: {text}."));
+    }
     add_cut(page, rows);
 }
 

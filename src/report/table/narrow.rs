@@ -120,6 +120,7 @@ mod tests {
             reference: known.into_iter().collect(),
             warnings,
             error: None,
+            skipped: false,
             evidence,
         }
     }

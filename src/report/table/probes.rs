@@ -6,7 +6,7 @@ use super::findings::sign;
 use super::grid::{self, Cell, Column, Style};
 use super::narrow;
 use crate::analysis;
-use crate::analysis::ProbeResult;
+use crate::analysis::{ProbeResult, SKIPPED_BY_USER};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
 use crate::report::Look;
@@ -175,6 +175,9 @@ pub fn add_notes(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<Pro
                 &format!("{} — {}", probe.cell.label(), end_sentence(error)),
             );
         }
+    }
+    for probe in probes.iter().filter(|probe| probe.skipped && !probe.trials.is_empty()) {
+        page.plain(&format!("{}: {SKIPPED_BY_USER}.", probe.cell.label()));
     }
     for (reason, labels) in group_by_reason(
         skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label())),

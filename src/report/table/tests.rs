@@ -282,3 +282,11 @@ proptest! {
         prop_assert!(places.windows(2).all(|p| p[0] == p[1]), "{lines:#?}");
     }
 }
+
+#[test]
+fn cells_that_the_user_skipped_are_told() {
+    let mut session = sample::single();
+    session.skipped = vec![0];
+    let page = show(&session, look(80)).join("\n");
+    assert!(page.contains(": skipped by the user after "), "{page}");
+}

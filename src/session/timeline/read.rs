@@ -154,7 +154,7 @@ impl Reading {
                 self.take_samples((cell, round), samples);
             }
             ("calibrated", Some(cell)) => self.marks.calibrated.push((self.trials, cell)),
-            ("note" | "pick", _) => {
+            ("note" | "pick" | "skip", _) => {
                 if let Ok(Entry::Event(event)) = line::parse(body)
                     && is_shown(&event, session)
                 {
@@ -193,6 +193,7 @@ impl Reading {
 /// checked and cleaned them.
 fn is_shown(event: &Event, session: &Session) -> bool {
     match event {
+        Event::Skipped { cell } => session.skipped.contains(cell),
         Event::Note { text } => session.notes.contains(text),
         Event::Picked { pick } => session.picks.contains(pick),
         _ => false,

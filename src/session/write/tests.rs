@@ -327,3 +327,18 @@ fn a_finished_session_belongs_to_its_user() {
     recorder.retry();
     assert_eq!(fs::read_dir(dir).unwrap().count(), 0);
 }
+
+#[test]
+fn what_the_user_skipped_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(dir.path(), None);
+    recorder.record(&testing::trial_event(0, 1, 1 << 20));
+    for cell in [0, 7] {
+        recorder.record(&Event::Skipped { cell });
+    }
+    recorder.finish(End::Interrupted);
+    let path = recorder.path().to_path_buf();
+    assert_eq!(kinds(&path).iter().filter(|kind| *kind == "skip").count(), 1);
+    let session = load(&path).unwrap();
+    assert_eq!((session.skipped, session.lost), (vec![0], 0));
+}

@@ -140,6 +140,7 @@ impl Run {
                     self.stale.insert(cell);
                 }
             }
+            Event::Skipped { cell } => self.view.add_skip(cell),
             Event::Picked { pick } => self.view.warnings.add_note(Severity::Note, pick.why.clone()),
             Event::Probe { trial } => {
                 self.has_new_probes = true;

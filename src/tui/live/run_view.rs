@@ -9,7 +9,7 @@ use super::run_warnings::RunWarnings;
 use super::series::{Measure, Series, per_second};
 use super::step::Step;
 use super::window;
-use crate::analysis::{Axis, Bounds, Sign, Signs};
+use crate::analysis::{Axis, Bounds, SKIPPED_BY_USER, Sign, Signs};
 use crate::engine;
 use crate::engine::moves_data;
 use crate::plan::{Job, Plan, ProbeCell};
@@ -311,6 +311,11 @@ impl RunView {
     pub fn add_failure(&mut self, cell: u32, error: &str) {
         let label = self.job(cell).map(Job::label).unwrap_or_default();
         self.warnings.add_note(Severity::Wrong, format!("{label}: {error}"));
+    }
+
+    pub fn add_skip(&mut self, cell: u32) {
+        let label = self.job(cell).map(Job::label).unwrap_or_default();
+        self.warnings.add_note(Severity::Note, format!("{label}: {SKIPPED_BY_USER}"));
     }
 
     /// Marks the run as ended.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::column::{Column, Key, Look, text_column};
 use super::measured;
-use crate::analysis::{Axis, CellResult, brief_words};
+use crate::analysis::{Axis, CellResult, SKIPPED_BY_USER, brief_words};
 use crate::experiment::MEASURE;
 use crate::plan::{Job, Skipped};
 use crate::report::table::{axes, origin};
@@ -204,8 +204,10 @@ fn trust_columns(rows: &[&CellResult]) -> Vec<Column> {
 
 /// Returns a result's warnings in a few words; notes only if there is nothing worse.
 fn describe_warnings(row: &CellResult) -> String {
+    let skipped = row.skipped.then(|| SKIPPED_BY_USER.to_string());
     let progress = row.is_unfinished().then(|| row.describe_progress());
-    let faults: Vec<String> = progress.into_iter().chain(row.faults().map(brief_words)).collect();
+    let progress = skipped.into_iter().chain(progress);
+    let faults: Vec<String> = progress.chain(row.faults().map(brief_words)).collect();
     if faults.is_empty() {
         row.warnings.iter().map(brief_words).collect::<Vec<_>>().join(", ")
     } else {

@@ -458,7 +458,10 @@ impl<'a> Run<'a> {
                 return Err(self.halt_reason());
             }
         }
-        cell.out |= skipped;
+        if skipped && !cell.out {
+            cell.out = true;
+            self.sink.event(Event::Skipped { cell: index as u32 });
+        }
         Ok(StepResult::Done(cell))
     }
 

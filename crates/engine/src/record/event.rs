@@ -94,6 +94,10 @@ pub enum Event {
         nanos: u64,
         whole: bool,
     },
+    /// The user took a cell out of the rest of the run.
+    Skipped {
+        cell: u32,
+    },
     /// A cell failed and is skipped from now on.
     Failed {
         cell: u32,

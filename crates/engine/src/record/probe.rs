@@ -95,6 +95,9 @@ pub struct ProbeFindings {
     pub warnings: Vec<Warning>,
     /// Why it failed or is unavailable.
     pub error: Option<String>,
+    /// The user took it out of the rest of the run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skipped: bool,
     /// What was subtracted, the batch size and what counters prove; for people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,

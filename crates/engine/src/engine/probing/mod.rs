@@ -183,9 +183,18 @@ impl Run<'_> {
         let begin = Instant::now();
         self.send_progress(Phase::Pause, index);
         self.control.wait_out_pause(|| self.control.skip.load(Relaxed));
-        self.cells[index].out = self.control.take_skip();
+        self.take_skip(index);
         self.pace.shift(begin.elapsed());
         self.control.watchdog.until(self.pace.deadline());
+    }
+
+    /// Takes a cell out of the run if the user asked for that.
+    fn take_skip(&mut self, index: usize) -> bool {
+        let skipped = self.control.take_skip();
+        let cell = &mut self.cells[index];
+        cell.out |= skipped;
+        cell.findings.skipped |= skipped;
+        skipped
     }
 
     fn send_progress(&mut self, phase: Phase, index: usize) {
@@ -195,8 +204,7 @@ impl Run<'_> {
     }
 
     fn settle(&mut self, index: usize, done: Result<Visit, Failure>) -> Result<(), End> {
-        let skipped = self.control.take_skip();
-        self.cells[index].out |= skipped;
+        let skipped = self.take_skip(index);
         match done {
             Ok(visit) => self.record_visit(index, &visit),
             Err(Failure::Cell(error)) => {
@@ -204,7 +212,7 @@ impl Run<'_> {
                 self.cells[index].findings.error = Some(error);
                 self.send_findings(index);
             }
-            Err(Failure::Stopped) if skipped => {}
+            Err(Failure::Stopped) if skipped => self.send_findings(index),
             Err(Failure::Stopped) => return Err(self.end_reason()),
             Err(Failure::Abandoned) => {
                 let text = format!(

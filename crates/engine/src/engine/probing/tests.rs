@@ -106,9 +106,12 @@ fn a_skip_takes_one_cell_out() {
     );
     let control = Control::new(&NEVER);
     control.skip.store(true, Relaxed);
-    let trials = trials(&events(&plan, &control));
+    let told = events(&plan, &control);
+    let trials = trials(&told);
     let of = |cell| trials.iter().filter(|trial| trial.cell == cell).count();
     // The current batch may have finished before it was cut.
     let (less, more) = (of(0).min(of(1)), of(0).max(of(1)));
     assert!(less <= 1 && more == 3, "{trials:?}");
+    let skipped = [0, 1].map(|cell| last_findings(&told, cell).skipped);
+    assert_eq!(skipped, [0, 1].map(|cell| of(cell) == less));
 }

@@ -20,7 +20,10 @@ impl Run<'_> {
             round,
         )));
         self.control.wait_out_pause(|| self.control.skip.load(Relaxed));
-        cell.out = self.control.take_skip();
+        if self.control.take_skip() {
+            cell.out = true;
+            self.sink.event(Event::Skipped { cell: index as u32 });
+        }
         self.pace.shift(begin.elapsed());
         self.control.watchdog.until(self.pace.deadline());
     }

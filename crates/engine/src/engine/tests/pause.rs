@@ -34,6 +34,7 @@ fn plan(file: &tempfile::NamedTempFile, cells: u64) -> Plan {
 struct Seen {
     progress: Vec<Progress>,
     trials: Vec<Arc<Trial>>,
+    skipped: Vec<u32>,
     calibrated: u32,
     end: Option<End>,
 }
@@ -59,6 +60,7 @@ fn watched(
                 assert_eq!(latency.is_some_and(|l| l.count > 0), trial.evidence.timed_ops > 0);
                 seen.trials.push(trial);
             }
+            Event::Skipped { cell } => seen.skipped.push(cell),
             Event::Calibrated { .. } => seen.calibrated += 1,
             Event::Failed { error, .. } => panic!("{error}"),
             Event::End { reason, .. } => seen.end = Some(reason),
@@ -124,7 +126,21 @@ fn a_skip_in_a_pause_leaves_that_cell_out_and_the_next_one_waits() {
         seen.progress.iter().filter(|p| p.phase == Phase::Pause).map(|p| p.cell.unwrap()).collect();
     assert!(waited.len() == 2 && waited[0] != waited[1], "{waited:?}");
     assert!(seen.trials.len() == 3 && seen.trials.iter().all(|t| t.cell == waited[1] && !t.short));
-    assert_eq!(seen.end, Some(End::Finished));
+    assert_eq!((seen.skipped, seen.end), (vec![waited[0]], Some(End::Finished)));
+}
+
+#[test]
+fn a_skip_in_a_trial_is_reported_with_its_cell() {
+    let (file, ..) = testing::file(65536, 1);
+    let seen = watched(plan(&file, 3), &NEVER, |control, event, seen| {
+        if phase(event) == Some(Phase::Trial) && seen.trials.len() == 2 && seen.skipped.is_empty() {
+            control.skip.store(true, Relaxed);
+        }
+    });
+    let [cell] = seen.skipped[..] else { panic!("{:?}", seen.skipped) };
+    let of = |cell| seen.trials.iter().filter(|trial| trial.cell == cell).count();
+    assert!(of(cell) < 3, "{:?}", seen.trials);
+    assert_eq!(of(1 - cell), 3);
 }
 
 #[test]

@@ -72,6 +72,7 @@ pub fn figures(s: Scene) -> Vec<Section<'static>> {
         None => format!("{}: no interval", units::show_trials(trials)),
     };
     all.extend(s.wrap(&note, Role::Dim));
+    all.extend(s.result.describe_skip().iter().flat_map(|skip| s.wrap(skip, Role::Dim)));
     all.extend(level_lines(s));
     section(all)
 }
