@@ -105,8 +105,18 @@ pub struct Asked {
 }
 
 /// Options of a run that the full screen takes too; all others need `--batch`.
-const FULL_SCREEN: [&str; 9] =
-    ["files", "preset", "dir", "secret_file", "no_save", "ascii", "color", "unit", "scale"];
+const FULL_SCREEN: [&str; 10] = [
+    "files",
+    "preset",
+    "dir",
+    "secret_file",
+    "no_save",
+    "ascii",
+    "color",
+    "unit",
+    "scale",
+    "graph",
+];
 
 /// Returns the first of these options on the command line that is not one of `except`.
 fn first_given(options: &Command, except: &[&str], matches: &ArgMatches) -> Option<String> {

@@ -75,6 +75,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("--color", "--color"),
     ("--unit", "--batch data.bin --unit foo"),
     ("--scale", "--batch data.bin --scale foo"),
+    ("--graph", "--batch data.bin --graph dots"),
     ("--save", "--batch data.bin --save a --no-save"),
     ("--baseline", "--batch data.bin --baseline x --plan y"),
     ("--baseline", "--batch data.bin --fail-if-slower 5%"),

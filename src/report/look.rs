@@ -12,6 +12,20 @@ pub enum Spread {
     Log,
 }
 
+/// What charts are drawn with, as `--graph` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Graph {
+    /// Eight dots in each character, which most fonts have
+    #[default]
+    Braille,
+    /// Quarters of each character, for fonts without Braille
+    Blocks,
+    /// Eighths of each character (Unicode 16), which few fonts have
+    Octant,
+    /// Plain characters, as with --ascii
+    Ascii,
+}
+
 /// The capabilities of a report's destination. Machine-readable formats ignore it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
@@ -25,10 +39,26 @@ pub struct Look {
     pub unit: Rates,
     /// The scale of values in pages and pictures.
     pub scale: Spread,
+    /// What bars in text are drawn with.
+    pub graph: Graph,
 }
 
 impl Default for Look {
     fn default() -> Self {
-        Look { width: 80, color: false, ascii: false, unit: Rates::default(), scale: Spread::Auto }
+        Look {
+            width: 80,
+            color: false,
+            ascii: false,
+            unit: Rates::default(),
+            scale: Spread::Auto,
+            graph: Graph::default(),
+        }
+    }
+}
+
+impl Look {
+    /// Returns whether bars are drawn with ASCII characters only.
+    pub fn has_plain_bars(&self) -> bool {
+        self.ascii || self.graph == Graph::Ascii
     }
 }

@@ -34,7 +34,7 @@ pub use compare::{
     find_comparison_format, ruling_text,
 };
 pub use format::Format;
-pub use look::{Look, Spread};
+pub use look::{Graph, Look, Spread};
 pub use out::{
     DisplayArgs, FORMAT_OPTION, Failure, HEADING as OUTPUT, Ids, LIST_FORMATS, Out, When,
     comparisons, failure, formats, ignore_broken_pipe, is_ascii_only, print_message, stdout,

@@ -10,7 +10,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, ValueEnum};
 
 use super::pretty::pretty;
-use super::{COMPARISONS, FORMATS, Format, Look, Spread};
+use super::{COMPARISONS, FORMATS, Format, Graph, Look, Spread};
 use crate::sys::atomic_file::{probe, to_file};
 use crate::sys::stdout;
 use crate::text::{Replacement, safe_lines};
@@ -59,6 +59,10 @@ pub struct DisplayArgs {
     /// Scale of the values on screen, in HTML and pictures
     #[arg(long, value_name = "SCALE", default_value = "auto", help_heading = HEADING)]
     pub scale: Spread,
+
+    /// What charts on screen and bars in tables are drawn with
+    #[arg(long, value_name = "WITH", default_value = "braille", help_heading = HEADING)]
+    pub graph: Graph,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -137,6 +141,7 @@ impl Out {
             ascii: self.ascii || is_ascii_only(&|name| std::env::var(name).ok()),
             unit: self.shown.unit,
             scale: self.shown.scale,
+            graph: self.shown.graph,
         }
     }
 

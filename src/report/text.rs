@@ -1,5 +1,6 @@
 //! Text for people, and the escaping of what must not reach a terminal or a page.
 
+use super::Look;
 use crate::text::{Replacement, safe};
 pub use crate::text::{pad_right, width, wrap, wrap_where};
 
@@ -17,6 +18,25 @@ pub fn xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+/// Converts `text` to what its destination shows: ASCII, or bars of ASCII, or as it is.
+pub fn show_with(text: &str, look: &Look) -> String {
+    match look {
+        Look { ascii: true, .. } => ascii(text),
+        _ if look.has_plain_bars() => text.chars().map(|c| plain_bar(c).unwrap_or(c)).collect(),
+        _ => text.to_string(),
+    }
+}
+
+/// Returns the ASCII character of a part of a bar; `None` for what is no bar.
+fn plain_bar(part: char) -> Option<char> {
+    match part {
+        '█' => Some('#'),
+        '▓' => Some('='),
+        '░' => Some('-'),
+        _ => None,
+    }
+}
+
 /// Converts `text` to ASCII: a similar character where there is one, else an escape.
 pub fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -32,13 +52,12 @@ pub fn ascii(text: &str) -> String {
             '’' | '‘' => out.push('\''),
             '“' | '”' => out.push('"'),
             '→' => out.push_str("->"),
-            // The parts of a bar.
-            '█' => out.push('#'),
-            '▓' => out.push('='),
-            '░' => out.push('-'),
             '\u{a0}' | '\u{202f}' => out.push(' '),
             _ if c.is_ascii() => out.push(c),
-            _ => out.extend(c.escape_default()),
+            _ => match plain_bar(c) {
+                Some(part) => out.push(part),
+                None => out.extend(c.escape_default()),
+            },
         }
     }
     out
@@ -55,7 +74,16 @@ pub fn capitalize(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Graph;
     use proptest::prelude::*;
+
+    #[test]
+    fn plain_bars_leave_the_words() {
+        let look = Look { graph: Graph::Ascii, ..Look::default() };
+        assert_eq!(show_with("8 µs ██▓░", &look), "8 µs ##=-");
+        assert_eq!(show_with("8 µs ██▓░", &Look { ascii: true, ..look }), "8 us ##=-");
+        assert_eq!(show_with("8 µs ██▓░", &Look::default()), "8 µs ██▓░");
+    }
 
     #[test]
     fn what_could_drive_a_terminal_is_escaped() {

@@ -19,8 +19,6 @@ pub const APPROXIMATE: Sign = Sign("≈", "~");
 pub const ESTIMATE: Sign = Sign("┈", ":");
 /// A curve that is switched off.
 pub const HIDDEN: Sign = Sign("·", ".");
-/// Of a point with a warning.
-pub const WARNED_POINT: Sign = Sign("!", "!");
 /// No findings, no warnings.
 pub const FINE: Sign = Sign("√", "*");
 

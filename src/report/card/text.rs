@@ -2,7 +2,7 @@
 
 use crate::analysis::{Glance, Workload, WorkloadFigure};
 use crate::report::Look;
-use crate::report::text::{ascii, clean, pad_right, width, wrap};
+use crate::report::text::{clean, pad_right, show_with, width, wrap};
 use crate::units::column;
 use crate::units::{Rates, show_count, show_nanos};
 
@@ -34,7 +34,7 @@ pub fn glance_text(glance: &Glance, look: &Look) -> String {
         }));
     }
     let text: String = lines.iter().map(|line| clean(line.trim_end()) + "\n").collect();
-    if look.ascii { text.lines().map(|line| ascii(line) + "\n").collect() } else { text }
+    show_with(&text, look)
 }
 
 fn bar(value: f64, max: f64) -> String {

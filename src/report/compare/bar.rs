@@ -61,8 +61,8 @@ impl Scale {
     }
 
     /// Draws `  |--o--  `: the interval with its ratio, and the position of 1.
-    pub fn bar(&self, ratio: Option<&Ratio>, ascii: bool) -> String {
-        let [unity, line, middle] = if ascii { ['|', '-', 'o'] } else { ['│', '─', '●'] };
+    pub fn bar(&self, ratio: Option<&Ratio>, plain: bool) -> String {
+        let [unity, line, middle] = if plain { ['|', '-', 'o'] } else { ['│', '─', '●'] };
         let mut bar = vec![' '; self.width];
         bar[self.width / 2] = unity;
         if let Some(ratio) = ratio {

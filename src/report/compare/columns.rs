@@ -63,7 +63,8 @@ fn ratio_columns(
         ratios.iter().map(|ratio| ratio.as_ref().map_or("-".into(), text)).collect()
     };
     let scale = Scale::for_ratios(ratios, look.width);
-    let bars = ratios.iter().map(|ratio| scale.bar(ratio.as_ref(), look.ascii)).collect();
+    let bars =
+        ratios.iter().map(|ratio| scale.bar(ratio.as_ref(), look.has_plain_bars())).collect();
     let outcomes =
         outcomes.iter().map(|outcome| vec![(style(*outcome), outcome.name().into())]).collect();
     vec![

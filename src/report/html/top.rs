@@ -98,7 +98,7 @@ fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let (all, sound) = (all.len(), all.len() - failed - wrong - misleading);
     let parts = [
         (wrong, "×", "wrong"),
-        (misleading, "▲", "misleading"),
+        (misleading, "!", "misleading"),
         (failed, "×", "failed"),
         (skipped, "–", "not measured"),
     ];

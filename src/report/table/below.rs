@@ -47,8 +47,7 @@ impl Page<'_> {
 
 /// Makes text safe for the destination.
 pub fn safe(body: &str, look: &Look) -> String {
-    let body = text::clean(body);
-    if look.ascii { text::ascii(&body) } else { body }
+    text::show_with(&text::clean(body), look)
 }
 
 /// Returns `read 4 KiB cold, and 5 more`, or `every cell`.

@@ -20,8 +20,7 @@ pub struct Findings<'a>(pub Vec<Finding<'a>>);
 pub fn sign(severity: Severity, ascii: bool) -> (&'static str, Style) {
     match (severity, ascii) {
         (Severity::Note, _) => ("note: ", Style::Dim),
-        (Severity::Misleading, false) => ("▲ ", Style::Yellow),
-        (Severity::Misleading, true) => ("! ", Style::Yellow),
+        (Severity::Misleading, _) => ("! ", Style::Yellow),
         (Severity::Wrong, false) => ("× ", Style::Red),
         (Severity::Wrong, true) => ("X ", Style::Red),
     }
@@ -44,7 +43,7 @@ impl<'a> Findings<'a> {
         Findings(findings)
     }
 
-    /// Returns `ok`, or the worst severity with the numbers of its warnings: `▲ 1,3`. A note does
+    /// Returns `ok`, or the worst severity with the numbers of its warnings: `! 1,3`. A note does
     /// not affect the figures of a row, and many rows may have it: it is shown once, below.
     pub fn mark(&self, row: &CellResult, ascii: bool) -> Cell {
         if row.error.is_some() {

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
 use super::canvas::put;
-use crate::tui::theme::{Colours, Glyphs, Look, Role};
+use crate::tui::theme::{Colours, Look, Role};
 
 /// A cell filled to 0 to 8 eighths.
 pub(super) const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
@@ -155,14 +155,14 @@ impl<'a> Bars<'a> {
 
     /// Fills from one eighth to another.
     fn fill(&self, start: u32, end: u32, index: usize, style: Style, area: Rect, buf: &mut Buffer) {
-        let unicode = self.look.glyphs == Glyphs::Unicode;
+        let plain = self.look.has_plain_bars();
         for column in start / 8..end.div_ceil(8) {
             let Some(cell) = buf.cell_mut((area.x + column as u16, area.y)) else { return };
             let (from, to) =
                 (start.max(column * 8) - column * 8, end.min(column * 8 + 8) - column * 8);
             // A cell shows one part on the left; the next one behind it, if there are colours.
             let texture = self.texture(index);
-            if !unicode || texture != '█' {
+            if plain || texture != '█' {
                 if to - from >= 4 || (from == 0 && column == 0) {
                     put(cell, texture, style);
                 }
@@ -180,9 +180,9 @@ impl<'a> Bars<'a> {
 
     /// Returns what a part is filled with: without colours parts differ by it.
     fn texture(&self, index: usize) -> char {
-        match (self.look.glyphs, self.look.colours) {
-            (Glyphs::Ascii, _) => ['#', '=', '-', '.'][index % 4],
-            (Glyphs::Unicode, Colours::None) => ['█', '▓', '▒', '░'][index % 4],
+        match (self.look.has_plain_bars(), self.look.colours) {
+            (true, _) => ['#', '=', '-', '.'][index % 4],
+            (false, Colours::None) => ['█', '▓', '▒', '░'][index % 4],
             _ => '█',
         }
     }

@@ -1,4 +1,4 @@
-//! Dots and lines in a rectangle of cells: eight Braille dots per cell, or one character that reads
+//! Dots and lines in a rectangle of cells: four or eight dots per cell, or one character that reads
 //! like a line.
 
 use line_clipping::cohen_sutherland::clip_line;
@@ -6,6 +6,9 @@ use line_clipping::{LineSegment, Point, Window};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use ratatui::symbols::{braille, pixel};
+
+use crate::report::Graph;
 
 /// Draws into `area` and nowhere else. Dots are counted from the left and from the top.
 ///
@@ -14,9 +17,11 @@ use ratatui::style::{Modifier, Style};
 pub(super) struct Canvas<'b> {
     pub buf: &'b mut Buffer,
     pub area: Rect,
-    pub ascii: bool,
-    /// Per cell the dots (as Braille counts them), or the character; 0: nothing.
+    pub graph: Graph,
+    /// Per cell the dots row by row, the first one in the lowest bit, or the character; 0: nothing.
     grid: Vec<u8>,
+    /// The dots that are on the screen.
+    shown: Vec<u8>,
 }
 
 /// A pattern along a line: dots on, dots off, and the position of the next dot in it.
@@ -45,39 +50,43 @@ pub(super) fn put(cell: &mut Cell, symbol: char, style: Style) {
     cell.set_style(style);
 }
 
-/// Returns the dots of a Braille cell; 0 for any other.
-fn braille(cell: &Cell) -> u8 {
-    match cell.symbol().chars().next().map_or(0, u32::from) {
-        code @ 0x2800..=0x28ff => (code - 0x2800) as u8,
-        _ => 0,
+/// Returns the columns and rows of dots in one cell.
+pub(super) fn dots_per_cell(graph: Graph) -> (u16, u16) {
+    match graph {
+        Graph::Braille | Graph::Octant => (2, 4),
+        Graph::Blocks => (2, 2),
+        Graph::Ascii => (1, 3),
     }
 }
 
-fn to_braille(dots: u8) -> char {
-    char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' ')
+/// Returns the character that shows these dots.
+fn symbol_of(graph: Graph, dots: u8) -> char {
+    match graph {
+        Graph::Braille => braille::BRAILLE[usize::from(dots)],
+        Graph::Octant => pixel::OCTANTS[usize::from(dots)],
+        Graph::Blocks => pixel::QUADRANTS[usize::from(dots) % 16],
+        Graph::Ascii => char::from(dots),
+    }
 }
-
-const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 impl<'b> Canvas<'b> {
     /// Returns a blank canvas.
-    pub fn new(buf: &'b mut Buffer, area: Rect, ascii: bool) -> Canvas<'b> {
+    pub fn new(buf: &'b mut Buffer, area: Rect, graph: Graph) -> Canvas<'b> {
         let area = area.intersection(buf.area);
         for position in area.positions() {
             buf[position].set_symbol(" ");
         }
         let grid = vec![0; usize::from(area.width) * usize::from(area.height)];
-        Canvas { buf, area, ascii, grid }
+        Canvas { buf, area, graph, shown: grid.clone(), grid }
     }
 
-    /// Columns and rows of dots in one cell.
-    pub fn dots_per_cell(ascii: bool) -> (u16, u16) {
-        if ascii { (1, 3) } else { (2, 4) }
+    pub fn is_ascii(&self) -> bool {
+        self.graph == Graph::Ascii
     }
 
     /// Columns and rows of dots.
     pub fn size(&self) -> (f64, f64) {
-        let (across, down) = Self::dots_per_cell(self.ascii);
+        let (across, down) = dots_per_cell(self.graph);
         (
             f64::from(self.area.width) * f64::from(across),
             f64::from(self.area.height) * f64::from(down),
@@ -88,7 +97,7 @@ impl<'b> Canvas<'b> {
     pub fn cell_of(&self, x: f64, y: f64) -> Option<(u16, u16)> {
         let (width, height) = self.size();
         let inside = (-0.5..width - 0.5).contains(&x) && (-0.5..height - 0.5).contains(&y);
-        let (across, down) = Self::dots_per_cell(self.ascii);
+        let (across, down) = dots_per_cell(self.graph);
         inside.then(|| {
             (self.area.x + x.round() as u16 / across, self.area.y + y.round() as u16 / down)
         })
@@ -109,11 +118,11 @@ impl<'b> Canvas<'b> {
 
     /// Draws a dot of the grid, if it is on it.
     pub fn dot(&mut self, x: i32, y: i32) {
-        let ascii = self.ascii;
-        let (across, down) = if ascii { (1, 3) } else { (2, 4) };
-        let (column, row) = (x / across, y / down);
-        if let Some(cell) = self.grid_cell(column, row).filter(|_| x >= 0 && y >= 0) {
-            *cell = if ascii { b':' } else { *cell | BITS[y as usize % 4][x as usize % 2] };
+        let (across, down) = dots_per_cell(self.graph);
+        let (across, down) = (i32::from(across), i32::from(down));
+        let ascii = self.is_ascii();
+        if let Some(cell) = self.grid_cell(x / across, y / down).filter(|_| x >= 0 && y >= 0) {
+            *cell = if ascii { b':' } else { *cell | 1 << (y % down * across + x % across) };
         }
     }
 
@@ -125,36 +134,30 @@ impl<'b> Canvas<'b> {
 
     /// Puts the grid on the screen and empties it: dots add up in a cell, which takes the style.
     pub fn flush(&mut self, style: Style) {
-        self.flush_where(style, |_| true);
+        self.flush_where(style, |_, _| true);
     }
 
     /// Draws like [`flush`](Canvas::flush), but behind the curves: only where nothing but such dots
     /// is, which are dim.
     pub fn flush_behind(&mut self, style: Style) {
-        let ascii = self.ascii;
-        let behind =
-            |cell: &Cell| !ascii && braille(cell) != 0 && cell.modifier.contains(Modifier::DIM);
-        self.flush_where(style.add_modifier(Modifier::DIM), |cell| {
-            cell.symbol() == " " || behind(cell)
+        self.flush_where(style.add_modifier(Modifier::DIM), |cell, shown| {
+            cell.symbol() == " " || (shown != 0 && cell.modifier.contains(Modifier::DIM))
         });
     }
 
-    fn flush_where(&mut self, style: Style, is_target: impl Fn(&Cell) -> bool) {
-        for (drawn, row) in
-            self.grid.chunks_exact_mut(usize::from(self.area.width).max(1)).zip(self.area.rows())
-        {
-            for (drawn, position) in drawn.iter_mut().zip(row.positions()) {
-                let drawn = std::mem::take(drawn);
-                if drawn != 0
-                    && let Some(cell) = self.buf.cell_mut(position).filter(|cell| is_target(cell))
-                {
-                    let symbol = if self.ascii {
-                        char::from(drawn)
-                    } else {
-                        to_braille(drawn | braille(cell))
-                    };
-                    put(cell, symbol, style);
-                }
+    fn flush_where(&mut self, style: Style, is_target: impl Fn(&Cell, u8) -> bool) {
+        let ascii = self.is_ascii();
+        let cells = self.area.positions().zip(&mut self.shown);
+        for (drawn, (position, shown)) in self.grid.iter_mut().zip(cells) {
+            let drawn = std::mem::take(drawn);
+            if drawn != 0
+                && let Some(cell) = self.buf.cell_mut(position)
+                && is_target(cell, *shown)
+            {
+                // A character replaces another one, dots add up.
+                let dots = if ascii { drawn } else { drawn | *shown };
+                *shown = if ascii { 0 } else { dots };
+                put(cell, symbol_of(self.graph, dots), style);
             }
         }
     }
@@ -162,7 +165,11 @@ impl<'b> Canvas<'b> {
     /// Draws a line on the grid from dot to dot; what lies outside is cut off.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), dash: &mut Dash) {
         let Some((from, to)) = clip(from, to, self.size()) else { return };
-        if self.ascii { self.ascii_line(from, to, dash) } else { self.dot_line(from, to, dash) }
+        if self.is_ascii() {
+            self.ascii_line(from, to, dash)
+        } else {
+            self.dot_line(from, to, dash)
+        }
     }
 
     fn dot_line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), dash: &mut Dash) {
@@ -281,7 +288,7 @@ mod tests {
     fn dots_of_one_cell_add_up() {
         let mut buf = Buffer::empty(Rect::new(0, 0, 1, 1));
         let area = buf.area;
-        let mut canvas = Canvas::new(&mut buf, area, false);
+        let mut canvas = Canvas::new(&mut buf, area, Graph::Braille);
         canvas.line((0.0, 0.0), (1.0, 3.0), &mut Dash::SOLID.clone());
         canvas.line((0.0, 3.0), (1.0, 3.0), &mut Dash::SOLID.clone());
         canvas.flush(Style::new());
@@ -289,5 +296,41 @@ mod tests {
         canvas.dot(-1, 0);
         canvas.flush(Style::new());
         assert_eq!(buf.cell((0, 0)).unwrap().symbol(), "⣣");
+    }
+
+    #[test]
+    fn each_dot_has_its_place_in_the_character() {
+        let shown = |graph, dots: &[(i32, i32)]| {
+            let mut buf = Buffer::empty(Rect::new(0, 0, 1, 1));
+            let area = buf.area;
+            let mut canvas = Canvas::new(&mut buf, area, graph);
+            dots.iter().for_each(|(x, y)| canvas.dot(*x, *y));
+            canvas.flush(Style::new());
+            buf[(0, 0)].symbol().to_string()
+        };
+        let one = |graph| -> String {
+            let (across, down) = dots_per_cell(graph);
+            let dots = (0..down).flat_map(|y| (0..across).map(move |x| (x, y)));
+            dots.map(|(x, y)| shown(graph, &[(x.into(), y.into())])).collect()
+        };
+        assert_eq!(one(Graph::Braille), "⠁⠈⠂⠐⠄⠠⡀⢀");
+        assert_eq!(one(Graph::Blocks), "▘▝▖▗");
+        // The octants of one dot, by their names: 1, 2, .. 8.
+        let octants = "\u{1cea8}\u{1ceab}\u{1cd00}\u{1cd03}\u{1cd09}\u{1cd18}\u{1cea3}\u{1cea0}";
+        assert_eq!(one(Graph::Octant), octants);
+        assert_eq!(shown(Graph::Octant, &[(1, 0), (0, 1)]), "\u{1cd01}", "BLOCK OCTANT-23");
+        assert_eq!(shown(Graph::Blocks, &[(0, 0), (1, 1)]), "▚");
+    }
+
+    #[test]
+    fn octants_are_those_of_the_unicode_table() {
+        // Their code points ascend with their dots; the other shapes are older characters.
+        let own = (0..=255).map(|dots| (dots, symbol_of(Graph::Octant, dots)));
+        let own: Vec<(u8, char)> =
+            own.filter(|(_, c)| ('\u{1cd00}'..='\u{1cde5}').contains(c)).collect();
+        assert!(own.iter().map(|(_, c)| *c).eq('\u{1cd00}'..='\u{1cde5}'));
+        assert_eq!((own[0].0, own[229].0), (0b0000_0100, 0b1111_1110), "3 and 2345678");
+        let wide = |c: char| unicode_width::UnicodeWidthChar::width(c) != Some(1);
+        assert!((0..=255).all(|dots| !wide(symbol_of(Graph::Octant, dots))));
     }
 }

@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 
 use super::axis::Axis;
-use crate::tui::theme::{Glyphs, Look};
+use crate::tui::theme::Look;
 
 /// One point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,10 +122,6 @@ impl<'a> Chart<'a> {
 
     pub fn names(self, names: bool) -> Chart<'a> {
         Chart { names, ..self }
-    }
-
-    pub(super) fn is_ascii(&self) -> bool {
-        self.look.glyphs == Glyphs::Ascii
     }
 
     /// Visits the series from the back to the front.

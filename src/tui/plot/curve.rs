@@ -3,7 +3,7 @@
 use ratatui::style::{Modifier, Style};
 use unicode_width::UnicodeWidthChar;
 
-use super::canvas::{Canvas, Dash, put};
+use super::canvas::{Canvas, Dash, dots_per_cell, put};
 use super::chart::{Draw, Point, Series};
 use super::frame::Frame;
 use crate::stats::reduce;
@@ -58,7 +58,7 @@ impl<'f> Curve<'f> {
                 self.piece = reduce(&self.piece, columns);
             }
         }
-        if canvas.ascii && draw != Draw::Step {
+        if canvas.is_ascii() && draw != Draw::Step {
             self.merge_columns(canvas);
         }
         for pair in self.piece.windows(2) {
@@ -160,7 +160,7 @@ impl<'f> Curve<'f> {
         if low.is_nan() || high.is_nan() || !(-0.5..columns - 0.5).contains(&x) {
             return;
         }
-        let (across, down) = Canvas::dots_per_cell(canvas.ascii);
+        let (across, down) = dots_per_cell(canvas.graph);
         let column = canvas.area.x + x.round() as u16 / across;
         let (top, bottom) = rows_between(low, high, rows).into_inner();
         let down = i32::from(down);
@@ -168,7 +168,7 @@ impl<'f> Curve<'f> {
             // The halves of the cell that are covered.
             let (upper, lower) = (top < row * down + down / 2, bottom >= row * down + down / 2);
             let symbol = match (upper, lower) {
-                _ if canvas.ascii => ':',
+                _ if canvas.is_ascii() => ':',
                 (true, false) => '╵',
                 (false, true) => '╷',
                 _ => '│',
@@ -200,7 +200,7 @@ impl<'f> Curve<'f> {
             // Every second column, the rows of neighbours shifted: an eighth of the dots, no
             // stripes.
             let shift = (column / 2) % 2 * 2;
-            let ascii = canvas.ascii;
+            let ascii = canvas.is_ascii();
             for dot in rows_between(low, high, rows).filter(|dot| {
                 if ascii {
                     (dot / 3 + column) % 2 == 0

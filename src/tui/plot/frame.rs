@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-use super::canvas::Canvas;
+use super::canvas::dots_per_cell;
 use super::chart::{Chart, Draw, Point};
 use super::range::{Range, extremes, fit_x, fit_y};
 use super::ticks::{ticks, ticks_between_ends};
@@ -24,6 +24,8 @@ pub(super) struct Frame {
     pub plot: Rect,
     pub x: Range,
     pub y: Range,
+    /// Columns and rows of dots in one cell.
+    dots: (u16, u16),
     /// Axes and labels are shown.
     axes: bool,
     /// A row for the labels below; else they are written into the axis.
@@ -53,6 +55,7 @@ impl Frame {
             plot: area,
             x,
             y,
+            dots: dots_per_cell(chart.look.graph()),
             axes,
             below,
             titled,
@@ -92,9 +95,10 @@ impl Frame {
         let visible = points().filter(|p| (-1e-9..=1.0 + 1e-9).contains(&x.share(p.x)));
         let data = extremes(scale, visible.flat_map(heights))
             .or_else(|| extremes(scale, points().flat_map(heights)));
-        // A rule or an estimate far above the curves would press them flat; the label of a rule is
-        // enough then.
-        let near = |at: &f64| match data {
+        // A rule or an estimate far above the curves would press them flat, and a wide interval says
+        // nothing about where they are; the label of a rule is enough then.
+        let curves = extremes(scale, points().map(|p| p.y));
+        let near = |at: &f64| match curves {
             Some((lo, hi)) if scale == super::Scale::Linear && hi > 0.0 => {
                 (lo - hi.max(hi - lo)..=hi * 2.0).contains(at)
             }
@@ -126,14 +130,9 @@ impl Frame {
     }
 
     fn row_labels(&self, chart: &Chart, top: u16, height: u16) -> Vec<(u16, String)> {
-        let (axis, dots) =
-            (&chart.y, f64::from(height * Canvas::dots_per_cell(chart.is_ascii()).1) - 1.0);
-        let row = |value: f64| {
-            let dot = ((1.0 - self.y.share(value).clamp(0.0, 1.0)) * dots).round() as u16;
-            top + dot / Canvas::dots_per_cell(chart.is_ascii()).1
-        };
+        let axis = &chart.y;
         let labels = |values: &[f64]| -> Vec<(u16, String)> {
-            values.iter().map(|v| (row(*v), (axis.show)(*v))).collect()
+            values.iter().map(|v| (top + self.row_of(*v, height), (axis.show)(*v))).collect()
         };
         let most = usize::from(height).div_ceil(2).clamp(2, 6);
         let values = ticks(&self.y, axis, most, &mut |values| {
@@ -144,7 +143,10 @@ impl Frame {
         // Where the title has no row above, the highest tick has the unit.
         if let Some((_, text)) = rows.last_mut().filter(|_| !self.titled && !axis.title.is_empty())
         {
-            *text = format!("{text} {}", axis.title);
+            *text = match axis.title.strip_prefix("per ") {
+                Some(unit) => format!("{text}/{unit}"),
+                None => format!("{text} {}", axis.title),
+            };
         }
         rows
     }
@@ -152,10 +154,7 @@ impl Frame {
     fn column_labels(&self, chart: &Chart) -> Vec<Label> {
         let axis = &chart.x;
         let place = |values: &[f64]| -> Vec<Label> {
-            values
-                .iter()
-                .filter_map(|value| self.label(*value, (axis.show)(*value), chart.is_ascii()))
-                .collect()
+            values.iter().filter_map(|value| self.label(*value, (axis.show)(*value))).collect()
         };
         let gap = if self.below { 2 } else { 3 };
         let apart =
@@ -173,8 +172,8 @@ impl Frame {
     }
 
     /// Returns a label centred below its value, moved inside where it would stick out.
-    fn label(&self, value: f64, text: String, ascii: bool) -> Option<Label> {
-        let at = self.column_of(value, ascii)?;
+    fn label(&self, value: f64, text: String) -> Option<Label> {
+        let at = self.column_of(value)?;
         let width = text.width() as u16;
         let room = self.right.checked_sub(self.left)?;
         if width == 0 || width > room {
@@ -185,17 +184,23 @@ impl Frame {
     }
 
     /// Returns the column of the screen where a value of x is.
-    pub fn column_of(&self, value: f64, ascii: bool) -> Option<u16> {
-        let (dots_per_cell, share) = (Canvas::dots_per_cell(ascii).0, self.x.share(value));
+    pub fn column_of(&self, value: f64) -> Option<u16> {
+        let (dots_per_cell, share) = (self.dots.0, self.x.share(value));
         let dots = f64::from(self.plot.width * dots_per_cell) - 1.0;
         // Ends that were computed back from the range may lie a hair outside.
         let inside = (-1e-6..=1.0 + 1e-6).contains(&share);
         inside.then(|| self.plot.x + (share.clamp(0.0, 1.0) * dots).round() as u16 / dots_per_cell)
     }
 
+    /// Returns the row of a plot of this height where a value of y is, counted from the top.
+    pub fn row_of(&self, value: f64, height: u16) -> u16 {
+        let rows = f64::from(height * self.dots.1) - 1.0;
+        ((1.0 - self.y.share(value).clamp(0.0, 1.0)) * rows).round() as u16 / self.dots.1
+    }
+
     /// Returns the share of the x axis in the middle of a column.
-    pub fn share_of(&self, column: u16, ascii: bool) -> f64 {
-        let dots_per_cell = f64::from(Canvas::dots_per_cell(ascii).0);
+    pub fn share_of(&self, column: u16) -> f64 {
+        let dots_per_cell = f64::from(self.dots.0);
         let dots = (f64::from(self.plot.width) * dots_per_cell - 1.0).max(1.0);
         (f64::from(column.saturating_sub(self.plot.x)) * dots_per_cell
             + (dots_per_cell - 1.0) / 2.0)

@@ -9,7 +9,7 @@ use super::axis::{Axis, Scale};
 use super::canvas::put;
 use super::range::Range;
 use super::ticks::ticks;
-use crate::tui::theme::{Glyphs, Look, Role};
+use crate::tui::theme::{Look, Role};
 
 /// A histogram of bins of any width; a column's height is what falls into its slice of the axis.
 #[derive(Clone, Copy)]
@@ -104,12 +104,12 @@ impl<'a> Histogram<'a> {
         const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
         for (up, row) in (plot.top()..plot.bottom()).rev().enumerate() {
             let rest = filled.saturating_sub(up as u32 * 8).min(8);
-            let symbol = match (rest, self.look.glyphs) {
+            let symbol = match (rest, self.look.has_plain_bars()) {
                 (0, _) => return,
-                (rest, Glyphs::Unicode) => EIGHTHS[rest as usize - 1],
-                (1..=2, Glyphs::Ascii) => '.',
-                (3..=5, Glyphs::Ascii) => ':',
-                (_, Glyphs::Ascii) => '#',
+                (rest, false) => EIGHTHS[rest as usize - 1],
+                (1..=2, true) => '.',
+                (3..=5, true) => ':',
+                (_, true) => '#',
             };
             if let Some(cell) = buf.cell_mut((column, row)) {
                 put(cell, symbol, self.style);
@@ -157,11 +157,8 @@ impl<'a> Histogram<'a> {
             for row in plot.top()..plot.bottom() {
                 if let Some(cell) = buf.cell_mut((column, row)).filter(|cell| cell.symbol() == " ")
                 {
-                    put(
-                        cell,
-                        if self.look.glyphs == Glyphs::Unicode { '┊' } else { ':' },
-                        self.look.style(Role::Rule),
-                    );
+                    let line = if self.look.has_plain_bars() { ':' } else { '┊' };
+                    put(cell, line, self.look.style(Role::Rule));
                 }
             }
             let width = name.width() as u16;

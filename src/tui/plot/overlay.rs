@@ -29,8 +29,8 @@ pub(super) fn draw_rules(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     for rule in chart.rules {
         let Some((row, 0)) = row_of(rule.at, frame, canvas) else { continue };
         for column in canvas.area.left()..canvas.area.right() {
-            let symbol = if canvas.ascii { ASCII_RULE } else { RULE };
-            let shown = !canvas.ascii || (column - canvas.area.left()).is_multiple_of(2);
+            let symbol = if canvas.is_ascii() { ASCII_RULE } else { RULE };
+            let shown = !canvas.is_ascii() || (column - canvas.area.left()).is_multiple_of(2);
             if shown && canvas.is_blank(column, row) {
                 fill(canvas, column, row, symbol, rule.style);
             }
@@ -46,9 +46,9 @@ fn is_interval(symbol: &str) -> bool {
 /// Draws the cursor, behind the curves; where it crosses one, that is reversed. No series has its
 /// colour, and no interval its kind of line.
 pub(super) fn draw_cursor(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
-    let Some(column) = chart.cursor.and_then(|x| frame.column_of(x, canvas.ascii)) else { return };
+    let Some(column) = chart.cursor.and_then(|x| frame.column_of(x)) else { return };
     let style = chart.look.style(Role::Cursor);
-    let symbol = if canvas.ascii { '!' } else { '┊' };
+    let symbol = if canvas.is_ascii() { '!' } else { '┊' };
     for row in canvas.area.top()..canvas.area.bottom() {
         if is_free(canvas, column, row) {
             fill(canvas, column, row, symbol, style);
@@ -98,12 +98,9 @@ pub(super) fn draw_labels(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
 fn draw_names(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     let rows = canvas.size().1 - 1.0;
     chart.for_each_series(|series| {
-        let visible =
-            |p: &&super::Point| p.y.is_finite() && frame.column_of(p.x, canvas.ascii).is_some();
+        let visible = |p: &&super::Point| p.y.is_finite() && frame.column_of(p.x).is_some();
         let Some(point) = series.points.iter().rev().find(visible) else { return };
-        let (Some(column), share) =
-            (frame.column_of(point.x, canvas.ascii), frame.y.share(point.y))
-        else {
+        let (Some(column), share) = (frame.column_of(point.x), frame.y.share(point.y)) else {
             return;
         };
         let Some((_, row)) = canvas.cell_of(0.0, (1.0 - share) * rows) else { return };

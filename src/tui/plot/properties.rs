@@ -5,8 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::pictures::ascii;
 use super::*;
+use crate::report::Graph;
 use crate::tui::theme::Look;
 
 fn value() -> impl Strategy<Value = f64> {
@@ -55,6 +55,11 @@ fn assert_stays_inside(area: Rect, draw: impl FnOnce(Rect, &mut Buffer)) {
     }
 }
 
+fn look() -> impl Strategy<Value = Look> {
+    let graphs = vec![Graph::Braille, Graph::Blocks, Graph::Octant, Graph::Ascii];
+    prop::sample::select(graphs).prop_map(|graph| Look { graph, ..Look::default() })
+}
+
 fn size() -> impl Strategy<Value = Rect> {
     (0..5u16, 0..5u16, prop_oneof![0..20u16, 0..300u16], prop_oneof![0..12u16, 0..100u16])
         .prop_map(|(x, y, w, h)| Rect::new(x, y, w, h))
@@ -68,9 +73,9 @@ proptest! {
         rules in prop::collection::vec(value(), 0..3),
         (x, y) in (axis_settings(), axis_settings()),
         cursor in prop::option::of(value()),
-        (bands, names, plain) in any::<(bool, bool, bool)>(),
+        (bands, names) in any::<(bool, bool)>(),
+        look in look(),
     ) {
-        let look = if plain { ascii() } else { Look::default() };
         fn text(v: f64) -> String { format!("{v:.3}") }
         let draws = [Draw::Line, Draw::Points, Draw::LineAndMarkers, Draw::Dashed, Draw::Step];
         let series: Vec<Series> = all.iter().enumerate()
@@ -85,11 +90,10 @@ proptest! {
 
     #[test]
     fn a_column_is_where_its_value_is_drawn(
-        (width, height, plain) in (12..200u16, 4..40u16, any::<bool>()),
+        (width, height, look) in (12..200u16, 4..40u16, look()),
         (lo, hi) in (-1e6..1e6f64, 1.0..1e6f64),
         pick: prop::sample::Index,
     ) {
-        let look = if plain { ascii() } else { Look::default() };
         fn text(v: f64) -> String { format!("{v:.0}") }
         let axis = Axis::new(Scale::Linear, &text);
         let area = Rect::new(3, 2, width, height);
@@ -106,8 +110,7 @@ proptest! {
     }
 
     #[test]
-    fn the_small_ones_stay_inside(area in size(), values in prop::collection::vec(value(), 0..60), max in prop::option::of(value()), plain: bool) {
-        let look = if plain { ascii() } else { Look::default() };
+    fn the_small_ones_stay_inside(area in size(), values in prop::collection::vec(value(), 0..60), max in prop::option::of(value()), rare: bool, look in look()) {
         fn text(v: f64) -> String { format!("{v:.3}") }
         let part = |v: &f64| Part { value: *v, style: look.series(1) };
         let bars: Vec<Bar> = values.chunks(3).map(|v| Bar::stacked("label", v.iter().map(part).collect(), "1.2 GiB/s")).collect();
@@ -116,6 +119,6 @@ proptest! {
         assert_stays_inside(area, |area, buf| Bars { max, ..bars }.render(area, buf));
         let bins: Vec<(f64, f64, u64)> = values.windows(2).map(|v| (v[0], v[1], v[1].abs() as u64)).collect();
         let marks = [(1.0, "p50"), (10.0, "p99")];
-        assert_stays_inside(area, |area, buf| Histogram::new(&look, &bins, &text, Style::new()).marks(&marks).rare(plain).render(area, buf));
+        assert_stays_inside(area, |area, buf| Histogram::new(&look, &bins, &text, Style::new()).marks(&marks).rare(rare).render(area, buf));
     }
 }

@@ -15,7 +15,7 @@ impl Chart<'_> {
         let area = area.intersection(buf.area);
         let Some(frame) = Frame::new(self, area) else { return };
         frame.draw(self, buf);
-        let mut canvas = Canvas::new(buf, frame.plot, self.is_ascii());
+        let mut canvas = Canvas::new(buf, frame.plot, self.look.graph());
         let mut curve = Curve::new(&frame);
         // What comes later covers: a marker a line, an emphasised series the others. What comes
         // after the lines and is only help (bands, rules, cursor, words) takes the cells that are
@@ -42,14 +42,10 @@ impl Chart<'_> {
         points: impl Iterator<Item = (f64, f64)>,
     ) -> Vec<Option<Position>> {
         let Some(frame) = Frame::new(self, area) else { return points.map(|_| None).collect() };
-        let rows = f64::from(frame.plot.height * Canvas::dots_per_cell(self.is_ascii()).1) - 1.0;
         let locate = |(x, y): (f64, f64)| {
-            let share = frame.y.share(y);
-            let inside = (-1e-9..=1.0 + 1e-9).contains(&share);
-            let dot = ((1.0 - share.clamp(0.0, 1.0)) * rows).round() as u16;
-            let row = dot / Canvas::dots_per_cell(self.is_ascii()).1;
-            let column = frame.column_of(x, self.is_ascii()).filter(|_| inside)?;
-            Some(Position::new(column, frame.plot.y + row))
+            let inside = (-1e-9..=1.0 + 1e-9).contains(&frame.y.share(y));
+            let column = frame.column_of(x).filter(|_| inside)?;
+            Some(Position::new(column, frame.plot.y + frame.row_of(y, frame.plot.height)))
         };
         points.map(locate).collect()
     }
@@ -58,7 +54,7 @@ impl Chart<'_> {
     pub fn x_at(&self, area: Rect, column: u16) -> Option<f64> {
         let frame = Frame::new(self, area)?;
         let inside = column >= frame.plot.left() && column < frame.plot.right();
-        inside.then(|| frame.x.value(frame.share_of(column, self.is_ascii())))
+        inside.then(|| frame.x.value(frame.share_of(column)))
     }
 
     /// Returns the ends of the y axis, for an axis that is to stay.

@@ -9,7 +9,7 @@ use super::axis::Axis;
 use super::canvas::put;
 use super::range::{Range, fit_y};
 use super::ticks::ticks;
-use crate::tui::theme::{Glyphs, Look, Role};
+use crate::tui::theme::{Look, Role};
 
 /// How a bar is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -156,7 +156,7 @@ impl<'a> Strip<'a> {
     }
 
     fn rule_sign(&self) -> &'static str {
-        if self.look.glyphs == Glyphs::Unicode { "┄" } else { "-" }
+        self.look.glyph("┄", "-")
     }
 
     fn rule_row(layout: &StripLayout, rule: &StripRule) -> Option<u16> {
@@ -209,16 +209,16 @@ impl<'a> Strip<'a> {
         for (up, row) in (plot.top()..plot.bottom()).rev().enumerate() {
             let rest = filled.saturating_sub(up as u32 * 8);
             let is_top = rest <= 8;
-            let symbol = match (self.look.glyphs, bar.fill, rest.min(8)) {
+            let symbol = match (self.look.has_plain_bars(), bar.fill, rest.min(8)) {
                 (_, _, 0) => return,
-                (Glyphs::Unicode, Fill::Hatched, 8) if !is_top => '▒',
-                (Glyphs::Unicode, Fill::Dotted, 8) if !is_top => '░',
-                (Glyphs::Unicode, _, rest) => EIGHTHS[rest as usize - 1],
-                (Glyphs::Ascii, Fill::Hatched, 8) if !is_top => ':',
-                (Glyphs::Ascii, Fill::Dotted, 8) if !is_top => '.',
-                (Glyphs::Ascii, _, 1..=3) => '_',
-                (Glyphs::Ascii, Fill::Hatched | Fill::Dotted, _) => '=',
-                (Glyphs::Ascii, Fill::Solid, _) => '#',
+                (false, Fill::Hatched, 8) if !is_top => '▒',
+                (false, Fill::Dotted, 8) if !is_top => '░',
+                (false, _, rest) => EIGHTHS[rest as usize - 1],
+                (true, Fill::Hatched, 8) if !is_top => ':',
+                (true, Fill::Dotted, 8) if !is_top => '.',
+                (true, _, 1..=3) => '_',
+                (true, Fill::Hatched | Fill::Dotted, _) => '=',
+                (true, Fill::Solid, _) => '#',
             };
             if let Some(cell) = buf.cell_mut((column, row)) {
                 put(cell, symbol, bar.style);

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthChar;
 
 use super::bars::EIGHTHS;
 use super::canvas::put;
-use crate::tui::theme::{Colours, Glyphs, Look, Role};
+use crate::tui::theme::{Colours, Look, Role};
 
 /// A sign on the row: another machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,7 +66,7 @@ impl Track<'_> {
         let place = |share: f64| (share.clamp(0.0, 1.0) * f64::from(room)).round() as u32;
         let end = if value.is_nan() { 0 } else { place(value).max(1) };
         let last = if high.is_nan() { end } else { place(high).max(end) };
-        let light = if look.colours == Colours::None || look.glyphs == Glyphs::Ascii {
+        let light = if look.colours == Colours::None || look.has_plain_bars() {
             self.style
         } else {
             self.style.add_modifier(Modifier::DIM)
@@ -74,16 +74,14 @@ impl Track<'_> {
         for column in 0..last.div_ceil(8) {
             let Some(cell) = buf.cell_mut((area.x + column as u16, area.y)) else { break };
             let (start, within) = (column * 8, end.saturating_sub(column * 8).min(8));
-            match look.glyphs {
-                Glyphs::Ascii if within >= 4 || (column == 0 && within > 0) => {
-                    put(cell, '#', self.style)
-                }
-                Glyphs::Ascii if last - start >= 4 => put(cell, '=', light),
-                Glyphs::Ascii => {}
+            match look.has_plain_bars() {
+                true if within >= 4 || (column == 0 && within > 0) => put(cell, '#', self.style),
+                true if last - start >= 4 => put(cell, '=', light),
+                true => {}
                 // An interval that ends in the cell of the bar's end is too short to be seen.
-                Glyphs::Unicode if within > 0 => put(cell, EIGHTHS[within as usize], self.style),
-                Glyphs::Unicode if last - start >= 4 => put(cell, '▒', light),
-                Glyphs::Unicode => {}
+                false if within > 0 => put(cell, EIGHTHS[within as usize], self.style),
+                false if last - start >= 4 => put(cell, '▒', light),
+                false => {}
             }
         }
         (end / 8) as u16
@@ -96,11 +94,8 @@ impl Track<'_> {
         else {
             return;
         };
-        let signs = if look.glyphs == Glyphs::Ascii {
-            ['|', '[', '-', ']']
-        } else {
-            ['│', '├', '─', '┤']
-        };
+        let signs =
+            if look.has_plain_bars() { ['|', '[', '-', ']'] } else { ['│', '├', '─', '┤'] };
         for at in from..=to {
             let sign = match (at == from, at == to) {
                 (true, true) => signs[0],

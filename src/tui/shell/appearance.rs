@@ -21,7 +21,14 @@ pub fn look(
         _ => depth(&set),
     };
     let glyphs = if ascii || is_ascii_only(env) { Glyphs::Ascii } else { Glyphs::Unicode };
-    Look { colours, glyphs, unit: shown.unit, scale: shown.scale, ..Look::default() }
+    Look {
+        colours,
+        glyphs,
+        unit: shown.unit,
+        scale: shown.scale,
+        graph: shown.graph,
+        ..Look::default()
+    }
 }
 
 fn depth(set: &dyn Fn(&str) -> Option<String>) -> Colours {

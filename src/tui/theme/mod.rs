@@ -29,7 +29,7 @@ use ratatui::symbols::border;
 use crate::analysis::Sign;
 use crate::backend::{HUES, Shape};
 use crate::plan::Cache;
-use crate::report::{self, Spread};
+use crate::report::{self, Graph, Spread};
 use crate::units::Rates;
 
 /// What a piece of the screen is.
@@ -111,6 +111,8 @@ pub struct Look {
     pub unit: Rates,
     /// How values are spread along an axis, until it is turned.
     pub scale: Spread,
+    /// What charts are drawn with where the terminal shows Unicode.
+    pub graph: Graph,
 }
 
 impl Default for Look {
@@ -121,6 +123,7 @@ impl Default for Look {
             glyphs: Glyphs::Unicode,
             unit: Rates::default(),
             scale: Spread::Auto,
+            graph: Graph::default(),
         }
     }
 }
@@ -191,6 +194,7 @@ impl Look {
             ascii: self.glyphs == Glyphs::Ascii,
             unit: self.unit,
             scale: self.scale,
+            graph: self.graph,
             ..report::Look::default()
         }
     }
@@ -237,6 +241,16 @@ impl Look {
     /// Returns the first where the terminal shows Unicode, else the second.
     pub fn glyph<'a>(&self, unicode: &'a str, ascii: &'a str) -> &'a str {
         if self.glyphs == Glyphs::Unicode { unicode } else { ascii }
+    }
+
+    /// Returns what charts are drawn with.
+    pub fn graph(&self) -> Graph {
+        if self.glyphs == Glyphs::Ascii { Graph::Ascii } else { self.graph }
+    }
+
+    /// Returns whether bars are drawn with ASCII characters only.
+    pub fn has_plain_bars(&self) -> bool {
+        self.graph() == Graph::Ascii
     }
 
     pub fn border_set(&self) -> border::Set<'static> {

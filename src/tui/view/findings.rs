@@ -11,8 +11,8 @@ use crate::tui::vocabulary::FINE;
 /// Returns the role of a severity, and its sign.
 pub fn severity(look: &Look, severity: Severity) -> (Role, &'static str) {
     match severity {
-        Severity::Note => (Role::Note, look.glyph("i", "i")),
-        Severity::Misleading => (Role::Misleading, look.glyph("▲", "!")),
+        Severity::Note => (Role::Note, "i"),
+        Severity::Misleading => (Role::Misleading, "!"),
         Severity::Wrong => (Role::Wrong, look.glyph("×", "X")),
     }
 }
@@ -47,4 +47,29 @@ pub fn describe(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'
         lines.push(Line::default());
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Sign;
+    use crate::backend::{BACKENDS, identity};
+    use crate::plan::Cache;
+    use crate::tui::theme::Glyphs;
+
+    #[test]
+    fn no_marker_of_a_chart_is_the_sign_of_a_warning() {
+        for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
+            let look = Look { glyphs, ..Look::default() };
+            let signs = [Severity::Misleading, Severity::Wrong].map(|own| severity(&look, own).1);
+            let own = BACKENDS.iter().map(|backend| identity(backend.info().id));
+            let markers = own.flat_map(|identity| {
+                let caches = [Cache::Cold, Cache::Warm, Cache::AsIs];
+                caches.map(|cache| look.marker(Sign { identity, cache, extra: 0 }))
+            });
+            for marker in markers.chain((0..8).map(|at| look.ordinal(at))) {
+                assert!(!signs.contains(&marker.to_string().as_str()), "{marker}");
+            }
+        }
+    }
 }

@@ -160,7 +160,7 @@ fn draw_message(model: &Model, toast: &Toast, area: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let sign = match toast.role {
         Role::Good => look.glyph("√", "+"),
-        Role::Wrong => look.glyph("▲", "!"),
+        Role::Wrong => "!",
         _ => look.glyph("•", "*"),
     };
     let room = usize::from(area.width.saturating_sub(5));

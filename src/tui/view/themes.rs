@@ -40,10 +40,7 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     for hue in 0..HUES {
         colors.push(Span::styled(look.glyph("██ ", "## "), look.series(hue)));
     }
-    colors.push(Span::styled(
-        look.glyph("  ▲ warning ", "  ! warning "),
-        look.style(Role::Misleading),
-    ));
+    colors.push(Span::styled("  ! warning ", look.style(Role::Misleading)));
     colors.push(Span::styled(look.glyph(" × wrong ", " x wrong "), look.style(Role::Wrong)));
     pane::line(Line::from(colors), inner.height.saturating_sub(1), inner, buf);
 }

@@ -8,7 +8,7 @@ use crate::backend::{BACKENDS, Identity, Shape, identity};
 use crate::plan::Cache;
 use crate::record::Severity;
 use crate::tui::theme::{Look, Role};
-use crate::tui::vocabulary::{APPROXIMATE, ESTIMATE, FINE, HIDDEN, WARNED_POINT, WORDS};
+use crate::tui::vocabulary::{APPROXIMATE, ESTIMATE, FINE, HIDDEN, WORDS};
 
 /// A row of the page: what is drawn, and what it means.
 pub struct Meaning {
@@ -30,7 +30,8 @@ pub static SIGNS: &[Meaning] = &[
     },
     Meaning {
         sign: |look| findings::severity(look, Severity::Misleading).1.into(),
-        about: "misleading: the number is right but easily misread",
+        about: "misleading: the number is right but easily misread; beside a point of a chart: it \
+                has a warning, enter shows it",
     },
     Meaning {
         sign: |look| findings::severity(look, Severity::Note).1.into(),
@@ -48,10 +49,6 @@ pub static SIGNS: &[Meaning] = &[
         about: "markers of a backend: the first is cold, the second warm",
     },
     Meaning { sign: |look| FINE.on(look).into(), about: "nothing found" },
-    Meaning {
-        sign: |look| WARNED_POINT.on(look).into(),
-        about: "on a chart: the point beside it has a warning, enter shows it",
-    },
     Meaning {
         sign: |look| look.glyph("╷│╵", "|").into(),
         about: "through a point: its 95 % interval",

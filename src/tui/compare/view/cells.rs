@@ -7,7 +7,7 @@ use crate::analysis::{Outcome, Pair, Versus};
 use crate::report::RatioScale;
 use crate::report::table::grid::Column;
 use crate::tui::compare::data::{Row, Sheet};
-use crate::tui::theme::{Glyphs, Look, Role};
+use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
 /// The columns that fit a width.
@@ -78,7 +78,7 @@ impl<'a> Table<'a> {
                 .map(|(_, text)| text.as_str())
                 .collect();
             if column.rank == BAR_RANK {
-                let bar = self.scale.bar(pair.ratio.as_ref(), look.glyphs == Glyphs::Ascii);
+                let bar = self.scale.bar(pair.ratio.as_ref(), look.has_plain_bars());
                 parts.extend(interval_bar(look, &bar, *width, outcome));
                 parts.push(Span::raw(" ".repeat(self.gap)));
                 continue;

@@ -13,7 +13,7 @@ use crate::tui::live::series::{Extremes, Measure};
 use crate::tui::live::strip::{TrialBar, lay_out};
 use crate::tui::live::window::{Zoom, describe, log_ends};
 use crate::tui::plot::{Axis, Scale, Strip, StripBar, StripRule, round_end};
-use crate::tui::theme::{Glyphs, Look, Role};
+use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;
 
@@ -227,6 +227,6 @@ fn ribbon_sign(look: &Look, spent: Spent) -> (char, ratatui::style::Style) {
         Spent::Discarded => ('▌', 'x'),
     };
     let role = if spent == Spent::Measuring { Role::Text } else { Role::Dim };
-    let sign = if look.glyphs == Glyphs::Unicode { unicode } else { ascii };
+    let sign = if look.has_plain_bars() { ascii } else { unicode };
     (sign, look.style(role))
 }

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::tui::theme::{Colours, Glyphs, Look, Role};
+use crate::tui::theme::{Colours, Look, Role};
 use crate::tui::view::pane;
 
 /// Formats a number with its unit, `2.71 GiB/s`: the number bright, or dim if it is not current.
@@ -46,10 +46,10 @@ pub fn frame(
 
 /// Builds a bar of shares end to end; without colours each has its own symbol.
 pub fn stacked_bar(look: &Look, shares: &[(f64, Role)], width: u16) -> Vec<Span<'static>> {
-    let signs = match (look.glyphs, look.colours) {
-        (Glyphs::Ascii, _) => ["#", "=", "-", "."],
-        (Glyphs::Unicode, Colours::None) => ["━", "╍", "┅", "·"],
-        (Glyphs::Unicode, _) => ["━"; 4],
+    let signs = match (look.has_plain_bars(), look.colours) {
+        (true, _) => ["#", "=", "-", "."],
+        (false, Colours::None) => ["━", "╍", "┅", "·"],
+        (false, _) => ["━"; 4],
     };
     let (mut sum, mut end) = (0.0, 0);
     let mut spans = Vec::new();

@@ -236,7 +236,7 @@ fn points_carry_the_sign_of_their_worst_warning() {
         stage
             .picture(100, 30)
             .lines()
-            .any(|line| line.contains("read cold") && line.contains("▲ not cold"))
+            .any(|line| line.contains("read cold") && line.contains("! not cold"))
     );
 }
 
@@ -259,7 +259,7 @@ fn what_every_point_is_warned_of_is_told_once() {
     let picture = stage_of(shown).picture(100, 30);
     let chart: String = picture.lines().skip(2).take_while(|line| !line.contains("At ")).collect();
     assert_eq!(chart.matches('!').count(), 1, "{picture}");
-    assert!(picture.contains("▲ 12: wide interval · others used the disk"), "{picture}");
+    assert!(picture.contains("! 12: wide interval · others used the disk"), "{picture}");
 }
 
 #[test]

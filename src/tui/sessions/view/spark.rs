@@ -1,6 +1,6 @@
 //! A curve as one line of bars.
 
-use crate::tui::theme::{Glyphs, Look};
+use crate::tui::theme::Look;
 
 /// The most values of a curve.
 pub const MAX: usize = 12;
@@ -10,7 +10,7 @@ const ASCII: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
 /// Draws values from 0 to the largest; of more than there is room for, both ends and those evenly
 /// between.
 pub fn draw(look: &Look, values: &[u64], width: usize) -> String {
-    let bars = if look.glyphs == Glyphs::Ascii { ASCII } else { BARS };
+    let bars = if look.has_plain_bars() { ASCII } else { BARS };
     let highest = values.iter().copied().max().unwrap_or(0);
     let shown = values.len().min(width).min(MAX);
     if shown < 2 || highest == 0 {
@@ -26,6 +26,7 @@ pub fn draw(look: &Look, values: &[u64], width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::theme::Glyphs;
 
     #[test]
     fn the_highest_is_full_and_both_ends_stay() {

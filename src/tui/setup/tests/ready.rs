@@ -86,7 +86,7 @@ fn a_budget_that_cannot_work_is_told_with_the_key_that_sets_one() {
     };
     tell(&mut model, Ok(Proposed { plan, ..proposed }), Vec::new());
     let text = picture(&model, 120, 40);
-    assert!(text.contains(": b sets ") && text.contains('▲'), "{text}");
+    assert!(text.contains(": b sets ") && text.contains('!'), "{text}");
     assert!(text.contains("24 cells = 2 backends × 6 block sizes × 2 cache states"), "{text}");
     keys(&mut model, "b");
     assert!(command_of(&model).contains("--budget "), "{}", command_of(&model));

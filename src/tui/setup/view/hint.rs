@@ -33,13 +33,10 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     // The last line says it already.
     let why = why.filter(|why| scene.ctx.told != Some(why.as_str()));
     let line = match why {
-        Some(why) => {
-            let sign = scene.look.glyph("▲", "!");
-            Line::from(vec![
-                Span::styled(format!(" {sign} "), scene.style(Role::Misleading)),
-                Span::styled(pane::fit_words(&why, room), scene.style(Role::Misleading)),
-            ])
-        }
+        Some(why) => Line::from(vec![
+            Span::styled(" ! ", scene.style(Role::Misleading)),
+            Span::styled(pane::fit_words(&why, room), scene.style(Role::Misleading)),
+        ]),
         None => Line::styled(
             format!(" {}", pane::fit_parts(&text, scene.dot(), room + 2)),
             scene.style(Role::Dim),

@@ -144,7 +144,7 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
     let note = scene.look.glyph("●", "*");
     push(" ", Role::Dim, &describe_target(scene.setup, proposed), Role::Text);
     if let Some(why) = scene.setup.scratch_elsewhere() {
-        push(scene.look.glyph("▲", "!"), Role::Misleading, &why, Role::Text);
+        push("!", Role::Misleading, &why, Role::Text);
     }
     let sweeps = scene.setup.describe_sweeps();
     if !sweeps.is_empty() {
@@ -165,7 +165,7 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
     match budget::find_better(&proposed.plan) {
         Some(time) => {
             let text = describe_short_budget(&proposed.plan, &planning.forecast, time);
-            push(scene.look.glyph("▲", "!"), Role::Misleading, &text, Role::Text);
+            push("!", Role::Misleading, &text, Role::Text);
         }
         None if !planning.forecast.is_empty() => {
             push(" ", Role::Dim, &format!("the budget buys {}", planning.forecast), Role::Text);

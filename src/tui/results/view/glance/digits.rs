@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use ratatui::widgets::Widget;
 
-use crate::tui::theme::{Glyphs, Look};
+use crate::tui::theme::Look;
 
 /// Rows of a digit at its smallest size.
 pub const ROWS: u16 = 3;
@@ -46,7 +46,7 @@ const STROKES: [(char, [&str; 3]); 12] = [
 /// Returns the rows of a number, `scale` times as large; characters without a picture are left
 /// out.
 pub fn rows(look: &Look, number: &str, scale: u16) -> Vec<String> {
-    if look.glyphs == Glyphs::Ascii {
+    if look.has_plain_bars() {
         return (0..3).map(|row| line_of(number, &STROKES, row, " ")).collect();
     }
     let scale = usize::from(scale.max(1));
@@ -95,6 +95,7 @@ pub fn draw(look: &Look, number: &str, scale: u16, style: Style, area: Rect, buf
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::theme::Glyphs;
 
     #[test]
     fn every_digit_has_one_width_in_all_rows() {
