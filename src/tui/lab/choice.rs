@@ -1,8 +1,9 @@
 //! The selected probes, as settings for the planner and for a command line.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use crate::plan::{Group, Preset, ProbeInfo, ProbeSet, Remote, Settings, find_probes};
+use crate::plan::{Group, Plan, Preset, ProbeInfo, ProbeSet, Remote, Settings, find_probes};
 
 /// A preset with overrides, and the probes that they name.
 #[derive(Debug, Clone)]
@@ -40,6 +41,12 @@ impl Choice {
         sets.retain(|set| set.probe.as_deref() != Some(info.id));
         sets.extend(values);
         self.overrides.sets = Some(sets).filter(|sets| !sets.is_empty());
+    }
+
+    /// Returns the longest time that a run takes.
+    pub fn budget(&self) -> Duration {
+        let budget = self.overrides.budget.or(self.preset.settings.budget);
+        budget.unwrap_or(Plan::BUDGET)
     }
 
     pub fn is_on(&self, id: &str) -> bool {

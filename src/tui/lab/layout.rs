@@ -31,7 +31,7 @@ impl Places {
             .areas(body);
             return Places { list, bars: Some(bars), about: Some(about) };
         }
-        let below = if body.height >= 20 { (body.height * 2 / 5).min(15) } else { 0 };
+        let below = if body.height >= 20 { (body.height / 3).min(12) } else { 0 };
         let [above, about] =
             Layout::vertical([Constraint::Min(8), Constraint::Length(below)]).areas(body);
         let [list, bars] =

@@ -30,6 +30,7 @@ fn bars_at_every_size() {
 #[test]
 fn estimates_are_shown_before_anything_is_measured() {
     insta::assert_snapshot!("before", stage().snapshot(80, 24));
+    assert!(stage().picture(80, 24).contains("r takes up to 3 min"));
     let mut empty = Stage::new();
     assert!(empty.keys("5").picture(80, 24).contains("checking which probes are available"));
 }

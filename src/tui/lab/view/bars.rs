@@ -12,13 +12,16 @@ use crate::analysis::ProbeResult;
 use crate::plan::ProbeCell;
 use crate::record::{Severity, Unit};
 use crate::tui::context::{RunStatus, ViewContext};
+use crate::tui::keymap::{Action, key_of};
 use crate::tui::lab::layout::{Hit, inner_area, within};
 use crate::tui::lab::rows::{Row, Slot};
 use crate::tui::lab::scale::{DECADES, Scale, TIMES};
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::plot::{Mark, Track, column};
+use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
+use crate::units::show_wait;
 
 /// Columns of a number, of its unit, and of the sign behind them.
 const FIGURE: u16 = 5;
@@ -105,7 +108,7 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let right = match ctx.run.filter(|run| run.measures_probes()) {
         // The count that the header shows.
         Some(run) => format!("{} of {}", run.counter.known, run.counter.cells),
-        None => format!("{} of {}", count_measured(lab), lab.sheet.slots.len()),
+        None => describe_idle(look, lab, area.width),
     };
     let title = pane::fit(title, usize::from(area.width).saturating_sub(pane::width(&right) + 8));
     pane::frame(look, &title, &right, lab.pane == Pane::Bars, area, buf);
@@ -137,6 +140,20 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     if let Some(area) = layout.legend {
         legend::draw(look, lab, area, buf);
     }
+}
+
+/// Describes what was measured, and how long a run takes at most.
+fn describe_idle(look: &Look, lab: &Lab, width: u16) -> String {
+    let measured = count_measured(lab);
+    let counted = format!("{measured} of {}", lab.sheet.slots.len());
+    // A title of results needs the room.
+    if lab.sheet.slots.is_empty() || (measured > 0 && width < 70) {
+        return counted;
+    }
+    let key = key_of(Action::Run, Screen::Lab);
+    let time = show_wait(lab.choice.budget());
+    let time = time.trim_end_matches(" 00 s");
+    format!("{counted}{}{key} takes up to {time}", look.glyph(" · ", " - "))
 }
 
 fn count_measured(lab: &Lab) -> usize {
