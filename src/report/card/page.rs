@@ -33,11 +33,11 @@ impl Page {
         let title = cut(&clean(title), TITLE, true, CONTENT * 0.5);
         page.scene.bold((MARGIN, page.y), &title, TITLE);
         let beside = MARGIN + width(&title, TITLE, true) * MARGIN_OF_FONTS + 10.0;
-        let room = WIDTH - MARGIN - beside;
+        let room = (WIDTH - MARGIN - beside) / MARGIN_OF_FONTS;
         page.text((beside, page.y), &cut(&rest.join(" · "), TEXT, false, room), Ink::Soft, TEXT);
         page.y += 22.0;
-        for line in wrap(&clean(&conditions.machine().join(" · ")), SMALL, CONTENT).iter().take(2)
-        {
+        let machine = clean(&conditions.machine().join(" · "));
+        for line in wrap(&machine, SMALL, CONTENT / MARGIN_OF_FONTS).iter().take(2) {
             page.text((MARGIN, page.y), line, Ink::Soft, SMALL);
             page.y += SMALL + 5.0;
         }
@@ -86,7 +86,7 @@ impl Page {
                 says: String::new(),
             });
         }
-        for line in wrap(&clean(text), TEXT, CONTENT - indent) {
+        for line in wrap(&clean(text), TEXT, (CONTENT - indent) / MARGIN_OF_FONTS) {
             self.text((MARGIN + indent, self.y), &line, ink, TEXT);
             self.y += TEXT + 6.0;
         }
@@ -127,4 +127,25 @@ pub fn cut(text: &str, size: f64, bold: bool, most: f64) -> String {
     }
     while width(&text, size, bold) + width("…", size, bold) > most && text.pop().is_some() {}
     format!("{}…", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wider_fonts_have_room() {
+        let text = "a sentence that is long enough to need two lines ".repeat(4);
+        let conditions =
+            Conditions { target: text.clone(), cpu: text.clone(), ..Default::default() };
+        let mut page = Page::new(&conditions);
+        page.paragraph(&text, Ink::Text, None);
+        page.paragraph(&text, Ink::Text, Some(Ink::Text));
+        for shape in page.finish().shapes {
+            if let Shape::Text { at, text, size, bold, .. } = shape {
+                let end = at.0 + width(&text, size, bold) * MARGIN_OF_FONTS;
+                assert!(end <= WIDTH - MARGIN + 1.0, "{text}");
+            }
+        }
+    }
 }
