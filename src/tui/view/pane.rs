@@ -103,10 +103,23 @@ pub fn draw_text(look: &Look, text: &str, role: Role, row: Rect, at: u16, buf: &
     Line::styled(text, look.style(role)).render(place, buf);
 }
 
-/// Draws one line of text at a row of an area, cut to it.
+/// Draws one line of text at a row of an area, cut to it with a mark.
 pub fn line(text: impl Into<Line<'static>>, row: u16, area: Rect, buf: &mut Buffer) {
-    if row < area.height {
-        text.into().render(Rect::new(area.x, area.y + row, area.width, 1), buf);
+    if row >= area.height || area.width == 0 {
+        return;
+    }
+    let (text, columns) = (text.into(), usize::from(area.width));
+    let is_cut = text.width() > columns && width(text.to_string().trim_end()) > columns;
+    text.render(Rect::new(area.x, area.y + row, area.width, 1), buf);
+    let last = (area.right() - 1, area.y + row);
+    if is_cut && let Some(cell) = buf.cell_mut(last) {
+        cell.set_symbol("…");
+        // A wide character before it would cover it.
+        if let Some(before) = last.0.checked_sub(1).filter(|x| *x >= area.x)
+            && let Some(cell) = buf.cell_mut((before, last.1)).filter(|c| width(c.symbol()) > 1)
+        {
+            cell.set_symbol(" ");
+        }
     }
 }
 
@@ -239,6 +252,20 @@ pub fn progress_bar(look: &Look, share: f64, width: u16, style: Style) -> Vec<Sp
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_without_room_ends_in_a_mark() {
+        let drawn = |text: &'static str, columns: u16| {
+            let mut buf = Buffer::empty(Rect::new(0, 0, columns + 2, 1));
+            line(text, 0, Rect::new(1, 0, columns, 1), &mut buf);
+            buf.content.iter().map(|cell| cell.symbol()).collect::<String>()
+        };
+        assert_eq!(drawn("14 more", 7), " 14 more ");
+        assert_eq!(drawn("14 more", 5), " 14 m… ");
+        assert_eq!(drawn("14   ", 3), " 14  ", "blanks are nothing");
+        assert_eq!((drawn("文書", 3).as_str(), drawn("a", 0).as_str()), (" 文 … ", "  "));
+        assert_eq!(drawn("a文書", 3), " a … ");
+    }
 
     #[test]
     fn a_paragraph_begins_on_a_line_of_its_own() {

@@ -114,10 +114,10 @@ fn draw_description(model: &Model, entry: &Entry, area: Rect, buf: &mut Buffer) 
     push(look.glyph("√", "*"), &entry.describe(&model.setup), Role::Good, Role::Text);
     let measures = entry.needs() != Needs::Nothing;
     if let (Needs::Scratch, Some(why)) = (entry.needs(), model.setup.scratch_elsewhere()) {
-        push(look.glyph("▲", "!"), &why, Role::Misleading, Role::Text);
+        push("!", &why, Role::Misleading, Role::Text);
     }
     for text in disturbances(&model.setup).iter().take(2).filter(|_| measures) {
-        push(look.glyph("▲", "!"), text, Role::Misleading, Role::Text);
+        push("!", text, Role::Misleading, Role::Text);
     }
     let used = lines.len();
     let room = usize::from(area.height - 1).saturating_sub(used + 1);
@@ -134,6 +134,10 @@ fn draw_description(model: &Model, entry: &Entry, area: Rect, buf: &mut Buffer) 
     let about =
         about.into_iter().map(|part| Line::styled(format!("   {part}"), look.style(Role::Dim)));
     lines.extend(about);
+    let rows = usize::from(area.height - 1);
+    if let Some(last) = rows.checked_sub(1).filter(|_| lines.len() > rows) {
+        lines[last].push_span(Span::raw(" …"));
+    }
     for (row, line) in lines.into_iter().enumerate() {
         pane::line(line, row as u16 + 1, area, buf);
     }

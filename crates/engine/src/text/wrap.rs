@@ -79,7 +79,7 @@ pub fn wrap_hanging(text: &str, first: usize, rest: usize) -> Vec<String> {
 }
 
 /// Breaks `text` between words into lines for which `fits(row, line)` holds. A word that fits no
-/// line is broken, with at least one character on each line.
+/// line is broken, with at least one character on each line. A figure keeps its `%`.
 pub fn wrap_where(text: &str, fits: impl Fn(usize, &str) -> bool) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
@@ -89,10 +89,12 @@ pub fn wrap_where(text: &str, fits: impl Fn(usize, &str) -> bool) -> Vec<String>
             line = joined;
             continue;
         }
+        let figure = line.rfind(' ').filter(|_| word.starts_with('%'));
+        let figure = figure.map_or_else(String::new, |at| line.split_off(at) + " ");
         if !line.is_empty() {
             lines.push(std::mem::take(&mut line));
         }
-        for c in word.chars() {
+        for c in figure.trim_start().chars().chain(word.chars()) {
             line.push(c);
             if !fits(lines.len(), &line) && line.chars().nth(1).is_some() {
                 line.pop();
@@ -112,6 +114,7 @@ mod tests {
     #[test]
     fn words_stay_whole_where_they_fit() {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("less than 5 %, or 10 %", 11), ["less than", "5 %, or", "10 %"]);
         assert_eq!(wrap("a verylongword b", 5), ["a", "veryl", "ongwo", "rd b"]);
         assert_eq!(wrap("文文文文", 5), ["文文", "文文"]);
         assert!(wrap(" \n", 5).is_empty());

@@ -83,7 +83,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         .map(|(name, at)| (at, name))
         .collect();
     fn show(nanos: f64) -> String {
-        units::show_nanos(nanos).replace(".00", "").replace(".0", "")
+        units::show_nanos(nanos).replace(".00", "").replace(".0 ", " ")
     }
     Histogram::new(look, &bins, &show, look.series(view.hue(last.map_or(0, |last| last.cell))))
         .rare(true)

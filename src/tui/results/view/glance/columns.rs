@@ -224,9 +224,13 @@ fn draw_head(
             Rect { height: rows.min(place.height), ..place },
             buf,
         );
+        let digits = digits::width(look, &number, scale);
+        // A narrow column gives up a part of the gaps on both sides.
+        let beside = pane::width(unit).max(pane::width(&interval)) as u16;
+        let gap = if digits + 2 + beside <= place.width { 2 } else { 1 };
         let side = Rect {
-            x: place.x + digits::width(look, &number, scale) + 2,
-            width: place.width.saturating_sub(digits::width(look, &number, scale) + 2),
+            x: place.x + digits + gap,
+            width: (place.width + 2 - gap).saturating_sub(digits + gap),
             ..place
         };
         let about = if certain { "" } else { "about" };
