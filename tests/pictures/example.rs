@@ -43,15 +43,17 @@ fn trim_header(line: &mut Map<String, Value>) {
 /// unknown, and verdicts and findings that later ones replace.
 fn trim(session: &str) -> String {
     let mut lines: Vec<Value> = Vec::new();
-    let mut last: BTreeMap<u64, Value> = BTreeMap::new();
+    let mut last: BTreeMap<(String, u64), Value> = BTreeMap::new();
     for line in session.lines() {
         let Ok(Value::Object(mut line)) = serde_json::from_str(line) else { panic!("no JSON") };
         line.remove("crc");
         line.remove("line");
-        match line["kind"].as_str().unwrap_or_default() {
+        let kind = line["kind"].as_str().unwrap_or_default().to_string();
+        match kind.as_str() {
             "copy" => continue,
             "verdict" | "findings" => {
-                last.insert(line["cell"].as_u64().expect("a cell"), line.into());
+                let cell = line["cell"].as_u64().expect("a cell");
+                last.insert((kind, cell), line.into());
                 continue;
             }
             "session" => trim_header(&mut line),
@@ -73,6 +75,22 @@ fn write(line: Value) -> String {
     }
     let rest = Value::from(rest).to_string();
     format!("{{{},{}\n", first.join(","), &rest[1..])
+}
+
+#[test]
+fn the_last_verdict_and_the_last_findings_of_a_cell_are_kept() {
+    let line = |kind: &str, cell: u32, trials: u32| {
+        format!("{{\"kind\":\"{kind}\",\"cell\":{cell},\"trials\":{trials}}}\n")
+    };
+    let session = [
+        line("verdict", 0, 1),
+        line("findings", 0, 1),
+        line("verdict", 0, 2),
+        line("verdict", 1, 1),
+        line("end", 0, 0),
+    ];
+    let kept = [&session[1], &session[2], &session[3], &session[4]].map(String::as_str);
+    assert_eq!(trim(&session.concat()), kept.concat());
 }
 
 /// Replaces the example if a session is named.
