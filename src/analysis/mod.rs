@@ -35,7 +35,7 @@ pub use cell_result::{CellResult, LatencyOf, SKIPPED_BY_USER, SummaryOf, TrialWo
 pub use compare::{
     Comparison, Difference, Drift, DriftBasis, LoneCell, Outcome, Pair, ProbePair, SavedRuns, Side,
     SideBySide, Versus, change, compare, compare_variants, compare_with, is_same_machine,
-    is_same_setup, machine_differences, times,
+    is_same_setup, letter, machine_differences, times,
 };
 pub use document::{CellOf, Document, document};
 pub use first_look::{Aim, FirstLook, Refinement, first_look, is_refinable, refinements};

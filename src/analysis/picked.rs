@@ -7,7 +7,9 @@ use crate::plan::Job;
 use crate::record::{Pick, Trial, Xor, describe_cache_state, describe_method};
 use crate::session::Session;
 use crate::stats::{Summary, median};
-use crate::units::{counted, show_bytes, show_nanos, show_rate, show_share, show_trials};
+use crate::units::{
+    counted, join_names, show_bytes, show_nanos, show_rate, show_share, show_trials,
+};
 
 /// The method that was picked, and what it reached.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -148,13 +150,10 @@ const MAX_NAMED: usize = 3;
 fn describe_ties(tried: &[MethodRate]) -> String {
     let equals: Vec<String> =
         tried.iter().filter(|m| m.no_difference).map(|m| describe_method(&m.cell)).collect();
-    let (named, rest) = equals.split_at(equals.len().min(MAX_NAMED));
-    let names = match (named, rest.len()) {
-        ([], _) => return String::new(),
-        ([name], _) => name.clone(),
-        ([first @ .., last], 0) => format!("{} and {last}", first.join(", ")),
-        (named, rest) => format!("{} and {rest} more", named.join(", ")),
-    };
+    if equals.is_empty() {
+        return String::new();
+    }
+    let names = join_names(&equals[..equals.len().min(MAX_NAMED)], equals.len(), ", ");
     format!(" By their tries, {names} cannot be told apart from it.")
 }
 

@@ -2,7 +2,7 @@
 
 use crate::analysis::ProbeResult;
 use crate::plan::Plan;
-use crate::record::{Severity, Unit, Warning};
+use crate::record::{self, Severity, Unit, Warning};
 use crate::units::{counted, show_share, verb};
 
 /// One rule; its findings become warnings with its id.
@@ -16,7 +16,7 @@ type Found = (Severity, String, String, &'static str);
 
 pub static RULES: &[Rule] = &[
     Rule { id: "few-batches", judge: few },
-    Rule { id: "wide", judge: wide },
+    Rule { id: record::WIDE, judge: wide },
     Rule { id: "beyond-estimate", judge: beyond },
 ];
 

@@ -135,7 +135,7 @@ impl Session {
             .flatten()
             .flat_map(|v| &v.warnings)
             .chain(of_probes)
-            .map(|w| if w.id == "few" { w.severity.min(Severity::Note) } else { w.severity })
+            .map(|w| if w.is_unfinished() { w.severity.min(Severity::Note) } else { w.severity })
             .max()
     }
 

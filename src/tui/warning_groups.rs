@@ -91,7 +91,7 @@ pub fn group<'a>(
     }
     fn rank(group: &WarningGroup) -> (bool, Severity, usize, usize) {
         let WarningGroup { example, faults, count, .. } = group;
-        (example.id != "few", example.severity, *faults, *count)
+        (!example.is_unfinished(), example.severity, *faults, *count)
     }
     groups.sort_by_key(|group| std::cmp::Reverse(rank(group)));
     groups

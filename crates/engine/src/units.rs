@@ -249,6 +249,17 @@ pub fn counted(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {}", plural(one)) }
 }
 
+/// Returns `a`, `a and b`, `a, b and c`; `a, b and 3 more` where `count` is larger than the number
+/// of names. `between` stands between names that hold commas themselves.
+pub fn join_names<S: std::borrow::Borrow<str>>(names: &[S], count: usize, between: &str) -> String {
+    match (names, count.saturating_sub(names.len())) {
+        ([], _) => String::new(),
+        ([one], 0) => one.borrow().into(),
+        ([head @ .., last], 0) => format!("{} and {}", head.join(between), last.borrow()),
+        (_, more) => format!("{} and {more} more", names.join(between)),
+    }
+}
+
 /// Returns the plural of a noun: `cells`, `batches`, `queries`.
 fn plural(one: &str) -> String {
     match one.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u'])) {
@@ -315,6 +326,19 @@ mod tests {
             assert!(parse_bytes(text).is_err(), "{text}");
         }
         assert!(matches!(parse_bytes("99999999999999999999"), Err(UnitError::TooLarge(_))));
+    }
+
+    #[test]
+    fn names_are_joined_as_in_a_sentence() {
+        for (names, count, wanted) in [
+            (&[][..], 0, ""),
+            (&["a"], 1, "a"),
+            (&["a", "b"], 2, "a and b"),
+            (&["a", "b", "c"], 3, "a, b and c"),
+            (&["a", "b"], 5, "a, b and 3 more"),
+        ] {
+            assert_eq!(join_names(names, count, ", "), wanted);
+        }
     }
 
     #[test]

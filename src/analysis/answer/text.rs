@@ -12,7 +12,7 @@ use crate::analysis::compare::TOLERANCE;
 use crate::plan::{Cache, Job, Op};
 use crate::stats::{Ratio, Summary};
 use crate::text::clean_text;
-use crate::units::{self, counted, verb};
+use crate::units::{self, counted, join_names, verb};
 
 /// Curves and rivals that are named; the others are only counted.
 const MAX_NAMED: usize = 3;
@@ -130,7 +130,7 @@ fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
         best.no_difference.iter().partition(|job| best.alike.contains(job));
     let names = |jobs: &[&Job]| {
         let names: Vec<String> = jobs.iter().take(MAX_NAMED).map(|job| labels.full(job)).collect();
-        join_names(&names, jobs.len())
+        join_names(&names, jobs.len(), "; ")
     };
     if !alike.is_empty() {
         text += &format!("; no difference from {}", names(&alike));
@@ -142,16 +142,6 @@ fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
         text += &format!(", but this figure is wrong, as are all others: {}", phrase(why));
     }
     text + "."
-}
-
-/// Returns `a`, `a and b`, `a; b and 3 more`: labels hold commas themselves.
-fn join_names(names: &[String], count: usize) -> String {
-    match (names, count.saturating_sub(names.len())) {
-        ([], _) => String::new(),
-        ([one], 0) => one.clone(),
-        ([head @ .., last], 0) => format!("{} and {last}", head.join("; ")),
-        (_, more) => format!("{} and {more} more", names.join("; ")),
-    }
 }
 
 /// Names the highest figure that is marked wrong and was therefore not compared.
@@ -245,7 +235,7 @@ fn describe_rising(rising: &[&Knee], labels: &Labels) -> Vec<String> {
             let names: Vec<String> =
                 knees.iter().map(|knee| labels.curve(&knee.cell, knee.axis)).collect();
             let verb = if names.len() == 1 { "gains" } else { "gain" };
-            format!("{} still {verb} at {}", join_names(&names, names.len()), end(knees[0]))
+            format!("{} still {verb} at {}", join_names(&names, names.len(), "; "), end(knees[0]))
         })
         .collect()
 }

@@ -216,8 +216,8 @@ fn side(session: &Session, letter: String) -> Side {
     }
 }
 
-/// Returns `A` to `Z`, then `S27`.
-fn letter(at: usize) -> String {
+/// Returns the letter of a compared session by its index: `A` to `Z`, then `S27`.
+pub fn letter(at: usize) -> String {
     match u8::try_from(at) {
         Ok(at @ 0..26) => char::from(b'A' + at).to_string(),
         _ => format!("S{}", at + 1),

@@ -10,7 +10,7 @@ use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Axis;
 use crate::session::Session;
 use crate::stats::Ratio;
-use crate::units;
+use crate::units::{self, join_names};
 
 /// Rows that are named; more are counted.
 const MAX_NAMED: usize = 3;
@@ -60,7 +60,7 @@ fn place(column: &GlanceColumn) -> String {
     if column.place.is_empty() { column.access.name().into() } else { column.place.clone() }
 }
 
-/// Returns `mmap is fastest from memory: 1.3x as fast as uring`.
+/// Returns `from memory: mmap is fastest, 1.3x as fast as uring`.
 fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
     let place = place(column);
     let top = column.best_bar()?;
@@ -73,6 +73,8 @@ fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
         .filter_map(|(row, bar)| Some((row, bar.as_ref().filter(|bar| !bar.figure.wrong)?)))
         .collect();
     others.sort_by(|a, b| b.1.figure.summary.median.total_cmp(&a.1.figure.summary.median));
+    // The best has an interval if any has one: those without are not ranked.
+    others.retain(|(_, bar)| bar.figure.is_certain() || !top.figure.is_certain());
     let ratio = |bar: &GlanceBar| Ratio::from_summaries(&top.figure.summary, &bar.figure.summary);
     let (second, next) = others.first()?;
     if others.iter().any(|(_, bar)| ratio(bar).and_then(|ratio| ratio.verdict()).is_none()) {
@@ -94,24 +96,13 @@ fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
     let alike = equal.iter().all(|(_, bar)| ratio(bar).is_some_and(|r| r.is_alike(TOLERANCE)));
     let names: Vec<&str> =
         std::iter::once(name(column.best)).chain(equal.iter().map(|(row, _)| name(*row))).collect();
-    let names = join_names(&names);
+    // One more name takes no more room than its number.
+    let shown = if names.len() > MAX_NAMED { MAX_NAMED - 1 } else { names.len() };
+    let names = join_names(&names[..shown], names.len(), ", ");
     Some(match alike {
         true => format!("{place}: no difference between {names}"),
         false => format!("{place}: these trials cannot distinguish {names}"),
     })
-}
-
-/// Returns `read and mmap`, `read, mmap and 4 more`.
-fn join_names(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).into(),
-        [head @ .., last] if names.len() <= MAX_NAMED => format!("{} and {last}", head.join(", ")),
-        _ => {
-            let named = &names[..MAX_NAMED - 1];
-            format!("{} and {} more", named.join(", "), names.len() - named.len())
-        }
-    }
 }
 
 /// Returns `warm is 9.5x as fast as cold`.

@@ -11,8 +11,6 @@ use crate::units::{show_share, show_trials};
 const ENOUGH: usize = 5;
 /// Wider intervals need more trials.
 const NARROW: f64 = 0.1;
-/// Warnings that are about the number of trials or the width of the interval.
-const CHANCE: [&str; 3] = ["few", "wide", "cut"];
 
 /// One shown figure.
 struct Shown<'a> {
@@ -88,19 +86,17 @@ fn describe_counts(shown: &[Shown]) -> (bool, String) {
 
 /// Describes the gravest warning among the figures, and how many have one of its severity.
 fn describe_warnings(shown: &[Shown]) -> Option<(Grade, String)> {
-    let graver = |figure: &&Shown, severity: Severity| {
-        figure.warnings.iter().any(|w| w.severity == severity && !CHANCE.contains(&w.id.as_ref()))
+    // Trials and intervals are described already.
+    let is_grave = |warning: &&Warning, severity: Severity| {
+        warning.severity == severity && !warning.needs_trials() && warning.id != "cut"
     };
     for (severity, grade, name) in [
         (Severity::Wrong, Grade::Wrong, "wrong"),
         (Severity::Misleading, Grade::Misleading, "easily misread"),
     ] {
-        let with: Vec<&Shown> = shown.iter().filter(|figure| graver(figure, severity)).collect();
-        let first = with.first().and_then(|figure| {
-            let own = |w: &&Warning| w.severity == severity && !CHANCE.contains(&w.id.as_ref());
-            figure.warnings.iter().find(own)
-        });
-        if let Some(warning) = first {
+        let find = |figure: &Shown| figure.warnings.iter().find(|w| is_grave(w, severity)).cloned();
+        let with: Vec<Warning> = shown.iter().filter_map(find).collect();
+        if let Some(warning) = with.first() {
             let count = match (with.len(), shown.len()) {
                 (1, 1) => "the figure is".into(),
                 (1, all) => format!("1 of {all} figures is"),

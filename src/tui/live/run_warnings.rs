@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use crate::analysis::brief_words;
 use crate::record::{Severity, Verdict};
 
-/// Warnings that more trials may clear: not worth showing during the run.
-const NEED_MORE_TRIALS: [&str; 2] = ["few", "wide"];
 /// Limit on kept warnings, notes and failures.
 const MAX_FINDINGS: usize = 64;
 
@@ -45,9 +43,8 @@ impl RunWarnings {
         for finding in self.0.iter_mut().filter(|finding| !finding.id.is_empty()) {
             finding.cells.remove(&cell);
         }
-        for warning in
-            verdict.warnings.iter().filter(|w| !NEED_MORE_TRIALS.contains(&w.id.as_ref()))
-        {
+        // What more trials may clear is not worth showing during the run.
+        for warning in verdict.warnings.iter().filter(|warning| !warning.needs_trials()) {
             match self.0.iter_mut().find(|finding| finding.id == warning.id) {
                 Some(finding) => {
                     if finding.cells.is_empty() {

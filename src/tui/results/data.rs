@@ -249,7 +249,7 @@ fn curve_points(curve: &Curve, results: &[CellResult], groups: &[WarningGroup]) 
         // What every cell has is said once, above the answer.
         // How wide an interval is, the chart shows by itself.
         let is_own = |result: &CellResult| {
-            result.faults().any(|w| w.id != "wide" && !is_shared(groups, &w.id))
+            result.faults().any(|w| !w.needs_trials() && !is_shared(groups, &w.id))
         };
         match point.worst {
             Some(Severity::Misleading) if !results.get(point.result).is_some_and(is_own) => {}

@@ -41,9 +41,9 @@ pub fn draw(look: &Look, groups: &[WarningGroup], cursor: usize, body: Rect, buf
 }
 
 fn summary_line(look: &Look, group: &WarningGroup, width: usize) -> Line<'static> {
-    let (role, sign) = match group.example.id.as_ref() {
-        "few" => (Role::Dim, APPROXIMATE.on(look)),
-        _ => findings::severity(look, group.example.severity),
+    let (role, sign) = match group.example.is_unfinished() {
+        true => (Role::Dim, APPROXIMATE.on(look)),
+        false => findings::severity(look, group.example.severity),
     };
     let count = match group.count {
         _ if group.is_everywhere() => "all cells".to_string(),

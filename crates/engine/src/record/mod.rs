@@ -30,4 +30,4 @@ pub use verdict::{
     CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict,
     judge,
 };
-pub use warning::{CALLS_UNKNOWN, Severity, Warning};
+pub use warning::{CALLS_UNKNOWN, FEW, Severity, WIDE, Warning};

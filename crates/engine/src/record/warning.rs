@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// Id of the warning of a cell whose system calls were not counted, so that their rate is unknown.
 pub const CALLS_UNKNOWN: &str = "calls-unknown";
+/// Ids of the warnings of a cell with too few trials for an interval, and with a wide one.
+pub const FEW: &str = "few";
+pub const WIDE: &str = "wide";
 
 /// How much a warning devalues a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -31,6 +34,19 @@ pub struct Warning {
     pub evidence: String,
     /// What to do about it.
     pub remedy: String,
+}
+
+impl Warning {
+    /// Returns whether it says that more trials are needed for an interval: the result is
+    /// unfinished, not faulty.
+    pub fn is_unfinished(&self) -> bool {
+        self.id == FEW
+    }
+
+    /// Returns whether more trials may clear it.
+    pub fn needs_trials(&self) -> bool {
+        self.is_unfinished() || self.id == WIDE
+    }
 }
 
 impl Severity {

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::spark;
-use crate::analysis::times;
+use crate::analysis::{letter, times};
 use crate::record::Severity;
 use crate::session::{Listed, State, Worst};
 use crate::text::time;
@@ -179,11 +179,6 @@ impl Columns {
         }
         parts
     }
-}
-
-/// Returns the letter of a marked session by its index.
-pub fn letter(at: usize) -> char {
-    u8::try_from(at).map_or('?', |at| char::from(b'A'.saturating_add(at)))
 }
 
 /// Returns the name of a session; of a file that is none, that it cannot be read.

@@ -6,7 +6,7 @@ use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{falls_short, share, size};
 use crate::record::verdict::source::parts;
 use crate::record::{Preparation, Severity, Trial, Warning};
-use crate::units::show_share;
+use crate::units::{join_names, show_share};
 
 pub(super) const FROM_CACHE: Rule =
     rule(1, "from-cache", "bytes came from the page cache instead of the device", check_from_cache);
@@ -84,6 +84,9 @@ fn was_prepared(trial: &Trial) -> bool {
     matches!(trial.evidence.preparation, Some(Preparation::Cold { .. }))
 }
 
+/// Processes that are named; more are counted.
+const MAX_MAPPERS: usize = 3;
+
 fn check_not_cold(evidence: &CellEvidence) -> Option<Warning> {
     if !evidence.cacheable() || evidence.job.cache != Cache::Cold {
         return None;
@@ -109,7 +112,8 @@ fn check_not_cold(evidence: &CellEvidence) -> Option<Warning> {
             "measure with --direct; as root, --cold all drops the whole cache",
         )
     } else {
-        facts += &format!("; mapped by {}", join_names(mapped_by));
+        let named = &mapped_by[..mapped_by.len().min(MAX_MAPPERS)];
+        facts += &format!("; mapped by {}", join_names(named, mapped_by.len(), ", "));
         (
             "stayed cached because another process maps it",
             "stop the process that maps the file, or measure with --direct",
@@ -120,15 +124,6 @@ fn check_not_cold(evidence: &CellEvidence) -> Option<Warning> {
         show_share(share(left_cached(most), evidence.job.span).min(1.0))
     );
     NOT_COLD.warn(Severity::Wrong, message, facts, remedy)
-}
-
-fn join_names(names: &[String]) -> String {
-    const MAX_NAMES: usize = 3;
-    let mut text = names.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if names.len() > MAX_NAMES {
-        text += &format!(" and {} more", names.len() - MAX_NAMES);
-    }
-    text
 }
 
 fn check_previous_trial(evidence: &CellEvidence) -> Option<Warning> {

@@ -3,11 +3,12 @@
 use super::rule::{Rule, rule};
 use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
-use crate::record::{Latency, LevelChange, Severity, Trial, Warning};
+use crate::record::{Latency, LevelChange, Severity, Trial, Warning, warning};
 use crate::stats;
 use crate::units::{counted, show_count, show_nanos, show_rate, show_share, show_trials, verb};
 
-pub(super) const FEW: Rule = rule(14, "few", "fewer trials than an interval needs", check_few);
+pub(super) const FEW: Rule =
+    rule(14, warning::FEW, "fewer trials than an interval needs", check_few);
 pub(super) const CUT: Rule = rule(14, "cut", "the budget or a signal cut a trial short", check_cut);
 pub(super) const SHORT_TRIAL: Rule = rule(
     14,
@@ -23,8 +24,12 @@ pub(super) const FEW_FOR_PERCENTILE: Rule = rule(
     "fewer operations than a percentile needs",
     check_few_for_percentile,
 );
-pub(super) const WIDE: Rule =
-    rule(14, "wide", "the confidence interval is too wide to show small differences", check_wide);
+pub(super) const WIDE: Rule = rule(
+    14,
+    warning::WIDE,
+    "the confidence interval is too wide to show small differences",
+    check_wide,
+);
 pub(super) const TWO_MODES: Rule = rule(
     15,
     "two-modes",
