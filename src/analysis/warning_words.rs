@@ -1,5 +1,5 @@
 //! Warnings in a few words with their figure, for where a sentence has no room: `2 of 5 trials`,
-//! `±41 %`, `others used the disk 152 MiB`.
+//! `±41 %`, `others moved 152 MiB`.
 
 use crate::analysis::CellResult;
 use crate::plan::Plan;
@@ -55,7 +55,7 @@ static WORDS: &[Words] = &[
     Words("calls-unknown", "", "system calls not counted"),
     Words("coarse-clock", "clock too coarse for {}", "coarse clock"),
     Words("unsteady-host", "", "CPU time lost to others"),
-    Words("disturbed", "others used the disk {}", "others used the disk"),
+    Words("disturbed", "others moved {}", "others used the disk"),
     Words("file-changed", "", "the file changed"),
     Words("inconsistent", "", "bytes do not add up"),
     Words("inconsistent-time", "latencies off by {}", "latencies do not add up"),
@@ -78,8 +78,8 @@ pub fn brief_words(warning: &Warning) -> String {
     };
     let with = match id {
         "read-ahead" if !warning.message.starts_with("the device read") => "read ahead up to {}",
-        "unsteady-host" if warning.message.contains("steal time") => "the host took CPU time {}",
-        "unsteady-host" if warning.message.contains("other tasks") => "others took CPU time {}",
+        "unsteady-host" if warning.message.contains("steal time") => "the host took {} of the CPU",
+        "unsteady-host" if warning.message.contains("other tasks") => "others took {} of the CPU",
         "unsteady-host" if warning.message.contains("battery") => return "on battery".into(),
         "unsteady-host" if warning.message.contains("powersave") => {
             return "powersave governor".into();
@@ -126,7 +126,7 @@ impl CellResult {
     /// Returns whether it has fewer trials than an interval needs and more were meant to follow:
     /// an unfinished measurement, no faulty one.
     pub fn is_unfinished(&self) -> bool {
-        self.warnings.iter().any(|w| w.id == "few" && w.severity > Severity::Note)
+        self.warnings.iter().any(|w| w.is_unfinished() && w.severity > Severity::Note)
     }
 
     /// Returns `2 of 5 trials`.
@@ -137,12 +137,12 @@ impl CellResult {
     /// Returns its warnings that say that the figure misleads or is wrong; that it is unfinished is
     /// none of them.
     pub fn faults(&self) -> impl Iterator<Item = &Warning> {
-        self.warnings.iter().filter(|w| w.severity > Severity::Note && w.id != "few")
+        self.warnings.iter().filter(|w| w.severity > Severity::Note && !w.is_unfinished())
     }
 
     /// Returns the severity that its figure is shown with; `None`: it is sound, or unfinished.
     pub fn shown_severity(&self) -> Option<Severity> {
-        let shown = |warning: &&Warning| warning.id != "few" || warning.severity == Severity::Note;
+        let shown = |w: &&Warning| !w.is_unfinished() || w.severity == Severity::Note;
         self.warnings.iter().filter(shown).map(|warning| warning.severity).max()
     }
 }
@@ -184,9 +184,9 @@ mod tests {
             (
                 "disturbed",
                 "other processes moved 152 MiB on the same disk in 2 of 5 trials",
-                "others used the disk 152 MiB",
+                "others moved 152 MiB",
             ),
-            ("unsteady-host", "steal time was 3 %", "the host took CPU time 3 %"),
+            ("unsteady-host", "steal time was 3 %", "the host took 3 % of the CPU"),
             ("unsteady-host", "the machine runs on battery", "on battery"),
             ("read-ahead", "the device read 3.2 times the requested bytes", "the device read 3.2x"),
             (

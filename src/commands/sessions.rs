@@ -48,7 +48,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
                 ""
             };
             let hides = if session::reference(&got).is_some() {
-                "; the reference of that name is hidden meanwhile"
+                "; it hides the built-in reference of that name"
             } else {
                 ""
             };

@@ -52,7 +52,8 @@ fn special(plan: &Plan) -> String {
     }
     let names: Vec<&str> = backends.iter().map(String::as_str).collect();
     let writes = plan.cells.iter().all(|job| job.op == Op::Write);
-    listed(&names, "backends") + if writes { " write" } else { "" }
+    let names = listed(&names, "backends");
+    if writes { format!("write with {names}") } else { names }
 }
 
 fn listed(names: &[&str], what: &str) -> String {
@@ -91,8 +92,9 @@ mod tests {
         let scratch = TargetSpec::Scratch { dir: "/tmp".into(), size: 1 << 29, keep: false };
         let mut plan = Plan { target: scratch, ..testing::plan(1) };
         assert_eq!(label(&plan), "scratch · read");
+        plan.cells[0] = testing::job("uring", 4096, Cache::AsIs);
         plan.cells[0].op = Op::Write;
-        assert_eq!(label(&plan), "scratch · read write");
+        assert_eq!(label(&plan), "scratch · write with uring");
         plan.target = TargetSpec::File { path: "/a/x\u{1b}y".into(), size: 1 };
         assert!(!label(&plan).contains('\u{1b}'));
         plan.target = TargetSpec::None;

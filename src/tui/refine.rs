@@ -28,8 +28,6 @@ pub struct Continuation {
 pub struct RefineForm {
     what: What,
     pub ways: Vec<Refinement>,
-    /// Trials of each cell so far: the fewest.
-    done: u32,
     pub cursor: usize,
 }
 
@@ -48,8 +46,7 @@ impl RefineForm {
         } else {
             What::Shown(view.session.clone().into())
         };
-        let done = view.session.trials.iter().map(|trial| trial.round).max().unwrap_or(0);
-        Ok(RefineForm { what, ways, done, cursor: 0 })
+        Ok(RefineForm { what, ways, cursor: 0 })
     }
 
     /// Returns what the chosen way asks for.
@@ -76,9 +73,8 @@ impl RefineForm {
                 Aim::Trials(_) => {
                     format!("{} of each cell", units::show_trials(Plan::ROUNDS as usize))
                 }
-                Aim::Double(rounds) => {
-                    format!("{} of each cell", units::show_trials((self.done + rounds) as usize))
-                }
+                // A cell whose interval is narrow sits out some rounds.
+                Aim::Double(rounds) => units::counted(2 * rounds as usize, "round"),
                 Aim::Interval(precision) => {
                     format!("every interval \u{b1}{}", units::show_goal(f64::from(precision) / 1e4))
                 }

@@ -1,4 +1,5 @@
-//! The lines of the backends and of the workload: what is common, what is set, and a fold.
+//! The lists of backends and of settings on Setup: the common ones, those that are chosen, and a
+//! last line that shows the rest or hides it again.
 
 use super::rows;
 use super::state::Setup;

@@ -1,5 +1,5 @@
-//! Takes what a terminal answers about its colours out of what it sends: crossterm reads it as
-//! keys. Whatever it looks like and whenever it comes, none of it reaches the screens.
+//! Removes the terminal's answers about its colours from its input: crossterm reads them as keys.
+//! Whatever they look like and whenever they come, no part of them reaches a screen.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::tui::theme::Palette;
 
 /// An answer comes in one piece; nobody types that fast.
 const GAP: Duration = Duration::from_millis(150);
-/// A longer one is none.
+/// Longer input is no answer.
 const MAX_ANSWER_BYTES: usize = 64;
 
 /// What an event turned out to be.

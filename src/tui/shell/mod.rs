@@ -267,7 +267,7 @@ async fn on_terminal(
     let guard = terminal::Guard::enter(!args.no_mouse).context("cannot use this terminal")?;
     signals(&sender)?;
     blocked::watch(Handle::current());
-    let asks = terminal::answers_colors(model.look.colours);
+    let asks = terminal::answers_colours(model.look.colours);
     if asks {
         let mut out = std::io::stdout();
         out.write_all(questions().as_bytes()).and_then(|()| out.flush())?;

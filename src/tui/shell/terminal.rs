@@ -65,7 +65,7 @@ impl Drop for Guard {
 
 /// Returns whether to ask this terminal for its colours. The console of Linux takes the question for
 /// something else.
-pub fn answers_colors(colours: Colours) -> bool {
+pub fn answers_colours(colours: Colours) -> bool {
     let is_console = std::env::var_os("TERM").is_some_and(|term| term == "linux");
     colours != Colours::None && !is_console
 }

@@ -224,10 +224,10 @@ impl Screen {
 }
 
 /// Returns the nearest colour of those that the terminal has.
-fn fitting(color: Color, colours: Colours) -> Color {
-    match (color, colours) {
+fn fitting(wanted: Color, colours: Colours) -> Color {
+    match (wanted, colours) {
         (Color::Rgb(r, g, b), Colours::TwoFiftySix) => Color::Indexed(nearest_index((r, g, b))),
-        _ => color,
+        _ => wanted,
     }
 }
 

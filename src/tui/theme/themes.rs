@@ -1,4 +1,4 @@
-//! The themes there are: those of iotui, and the user's.
+//! The list of all themes: those of iotui, and the user's.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use super::file::ThemeFile;
 use super::palette::Palette;
 use super::scheme::{Colours, Theme};
 
-/// The theme of who has not chosen one; it needs no background.
+/// The theme until one is chosen; it keeps the background of the terminal.
 pub const DEFAULT: &str = "terminal";
 
 const BUILT_IN: [(&str, &str); 5] = [

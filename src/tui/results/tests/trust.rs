@@ -87,8 +87,8 @@ fn kinds_of_warnings_have_plain_words_with_their_figure() {
     let mut stage = stage();
     stage.keys("ggll");
     let picture = stage.picture(200, 60);
-    assert!(picture.contains("others used the disk 152 MiB"), "{picture}");
-    assert!(picture.contains("4: others used the disk 152 MiB"), "no group: {picture}");
+    assert!(picture.contains("others moved 152 MiB"), "{picture}");
+    assert!(picture.contains("4: others moved 152 MiB"), "no group: {picture}");
     for (columns, rows) in [(60, 16), (80, 24), (100, 30)] {
         let picture = stage.picture(columns, rows);
         for line in picture.lines().filter(|line| line.contains("others")) {
@@ -163,7 +163,7 @@ fn a_finished_session_is_refined_to_narrower_intervals() {
     // The last cell failed and is not asked for again.
     assert_eq!(form.ways[0].aim, Aim::Double(5));
     assert!(form.ways[0].time.is_some_and(|time| time > Duration::from_secs(50)));
-    assert!(stage.picture(80, 24).contains("10 trials of each cell"));
+    assert!(stage.picture(80, 24).contains("10 rounds"));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_kind_of_warning_has_its_paragraph_and_its_remedy_as_a_key() {
     let mut stage = stage();
     stage.keys("!");
     let picture = stage.picture(100, 30);
-    assert!(picture.contains("4 cells") && picture.contains("others used the disk"), "{picture}");
+    assert!(picture.contains("4 cells") && picture.contains("others moved"), "{picture}");
     let groups = results(&stage).warnings();
     let place = |id: &str| groups.iter().position(|group| group.example.id == id).unwrap();
     let (short, few) = (place("short-trial"), place("few"));
