@@ -25,8 +25,10 @@ const FILE: u64 = 256 << 20;
 /// Runs of each of the two series; between them the variants alternate for minutes.
 const SERIES: usize = 8;
 const INTERLEAVED: usize = 8;
-const SETTINGS: &str = "backend=read,mmap block-size=4k,64k,1m cache=cold,warm trials=7 \
-                        trial-time=100ms ceilings=never";
+const CELLS: &str = "backend=read,mmap block-size=4k,64k,1m cache=cold,warm ceilings=never";
+const ALONE: &str = "trials=7 trial-time=100ms";
+/// The time in which variants alternate; by default a run of two has twice as much.
+const BOTH: &str = "budget=50s";
 /// The largest share of equal cells that may be called different.
 const MOST_DIFFERENT: f64 = 0.05;
 /// The true difference that is looked for.
@@ -34,9 +36,9 @@ const GAIN: f64 = 1.1;
 
 fn main() {
     let file = Temporary::new("equal", FILE, Pieces::Large);
-    let alone = plan(&file.path, &[]);
+    let alone = plan(&file.path, &[], ALONE);
     let variants = ["A:true", "B:true"].map(|text| text.parse().expect("a variant"));
-    let both = plan(&file.path, &variants);
+    let both = plan(&file.path, &variants, BOTH);
     let mut runs: Vec<Session> = (0..SERIES).map(|_| measure(&alone)).collect();
     let interleaved: Vec<Session> = (0..INTERLEAVED).map(|_| measure(&both)).collect();
     runs.extend((0..SERIES).map(|_| measure(&alone)));
@@ -62,7 +64,9 @@ fn main() {
             judge(&runs, pairs, gain, &|sessions, kept| cells(compare_with(sessions, kept)))
         });
     }
-    add(&mut table, "alternating in one run", true, &|gain| {
+    let trials = interleaved.iter().map(|session| session.trials.len()).sum::<usize>();
+    let pairs = trials / INTERLEAVED / both.cells.len();
+    add(&mut table, &format!("alternating in one run, {pairs} pairs"), true, &|gain| {
         let faster = |session: &Session| with_gain(session, gain, |job| is_second(&variants, job));
         interleaved.iter().flat_map(|session| cells(compare_variants(&faster(session)))).collect()
     });
@@ -76,9 +80,10 @@ fn main() {
     print_range("alternating", &alternating);
 }
 
-fn plan(path: &Path, variants: &[Variant]) -> Arc<Plan> {
+fn plan(path: &Path, variants: &[Variant], how_long: &str) -> Arc<Plan> {
     let mut settings = Settings::default();
-    for (name, text) in SETTINGS.split_whitespace().filter_map(|word| word.split_once('=')) {
+    let all = CELLS.split_whitespace().chain(how_long.split_whitespace());
+    for (name, text) in all.filter_map(|word| word.split_once('=')) {
         settings.set(name, text).expect("a setting");
     }
     let presets = [preset("quick").expect("a preset")];

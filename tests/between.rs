@@ -47,6 +47,16 @@ fn two_variants_alternate_in_one_run_and_are_compared() {
     cells.sort();
     let expected = [("new", 4096, 6), ("new", 65536, 6), ("old", 4096, 6), ("old", 65536, 6)];
     assert_eq!(cells, expected.map(|(name, block, n)| (name.to_string(), block, n)));
+    // The same work in both, or start-up would weigh more in one of them.
+    let bytes = |result: &Value| -> Vec<u64> {
+        let trials = result["trials"].as_array().unwrap();
+        trials.iter().map(|trial| trial["bytes"].as_u64().unwrap()).collect()
+    };
+    for block in [4096, 65536] {
+        let same = results.iter().filter(|result| result["cell"]["block"] == block);
+        let all: Vec<u64> = same.flat_map(bytes).collect();
+        assert!(all.iter().all(|bytes| *bytes == all[0]), "{all:?}");
+    }
     let compared = &report["variants"]["others"][0];
     assert_eq!(compared["cells"].as_array().unwrap().len(), 2, "{compared}");
     assert_eq!(compared["side"]["variant"], "new: echo new >>log");

@@ -1,6 +1,6 @@
 //! The state of each cell during a run: its calibrated work, trials and latencies.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::executor::Executor;
@@ -28,6 +28,8 @@ pub(super) struct Cell {
     /// Opens and maps again for each pass, because it is compared with a cell that must do so.
     pub fresh_each_pass: bool,
     pub amount: Option<Amount>,
+    /// Its calibration reached the end of the file.
+    pub whole: bool,
     pub trials: Vec<Arc<Trial>>,
     pub histogram: Histogram,
     /// One in this many operations is timed.
@@ -64,6 +66,7 @@ impl Cell {
                 executor,
                 fresh_each_pass: is_compared(job, &all),
                 amount: None,
+                whole: false,
                 trials: Vec::new(),
                 histogram: Histogram::new(),
                 every: 0,
@@ -77,6 +80,18 @@ impl Cell {
     /// Returns the relative half width of the rate's confidence interval; `None` below five trials.
     pub fn half_width(&self) -> Option<f64> {
         Summary::from_values(&rates(&self.trials))?.half_width()
+    }
+
+    /// Returns the rates of this cell and another one in the rounds in which both have a complete
+    /// trial.
+    pub fn pair_rates(&self, other: &Cell) -> Vec<(f64, f64)> {
+        let by_round = |cell: &Cell| -> BTreeMap<u32, f64> {
+            let complete = cell.trials.iter().filter(|trial| !trial.short);
+            complete.map(|trial| trial.round).zip(rates(&cell.trials)).collect()
+        };
+        let others = by_round(other);
+        let pair = |(round, rate)| Some((rate, *others.get(&round)?));
+        by_round(self).into_iter().filter_map(pair).collect()
     }
 
     /// Adds a trial; the only one requested ends the work of the cell.

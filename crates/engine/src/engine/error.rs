@@ -46,3 +46,9 @@ pub(super) enum Failure {
     /// A system call did not return within a second of the stop or the deadline.
     Abandoned,
 }
+
+/// Why the rounds of a run ended before all were done.
+pub(super) enum Halt {
+    Stopped,
+    Budget,
+}

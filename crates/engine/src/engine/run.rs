@@ -6,6 +6,7 @@ mod halt;
 mod open;
 mod pick;
 mod precision;
+mod ratios;
 mod span;
 mod switch;
 
@@ -15,11 +16,12 @@ use std::time::{Duration, Instant};
 pub use self::earlier::Earlier;
 use self::fitting::Fitting;
 use self::precision::Precision;
+use self::ratios::Ratios;
 use self::span::Span;
 use super::calibrate::{FirstTrial, calibrate};
-use super::cells::{Cell, summarize_latency};
+use super::cells::{Amount, Cell, summarize_latency};
 use super::control::Cutter;
-use super::error::{EngineError, Failure};
+use super::error::{EngineError, Failure, Halt};
 use super::expected::nanos_per_operation;
 use super::progress::Pace;
 use super::schedule::{order_of_pairs, order_of_round};
@@ -125,13 +127,12 @@ fn run_jobs(
     }
     // First: it waits for threads that read the kernel's files.
     let machine = machine();
-    let harness_nanos =
-        plan.cells.first().map_or(0.0, |job| harness::overhead_nanos(job, &open_target.target));
+    let overhead = |job| harness::overhead_nanos(job, &open_target.target);
     let grounds = Arc::new(Grounds {
         target: evidence.remove(0),
         others: evidence,
         machine,
-        harness_nanos,
+        harness_nanos: plan.cells.first().map_or(0.0, overhead),
         programs: programs::versions(plan, control),
     });
     sink.event(Event::Plan { plan: Arc::clone(plan) });
@@ -154,14 +155,9 @@ fn run_jobs(
         earlier,
         fitting: Fitting::new(plan, earlier.rounds_left(plan), reading),
         precision: Precision::from_plan(plan),
+        ratios: Ratios::new(plan),
     };
     Ok(run.run_all())
-}
-
-/// Why the rounds ended before all were done.
-enum Halt {
-    Stopped,
-    Budget,
 }
 
 /// What a step returns.
@@ -188,6 +184,7 @@ struct Run<'a> {
     fitting: Fitting,
     /// The precision that ends the run; `None` where the number of trials is fixed.
     precision: Option<Precision>,
+    ratios: Ratios,
 }
 
 impl<'a> Run<'a> {
@@ -240,9 +237,11 @@ impl<'a> Run<'a> {
                 return Ok(End::Finished);
             }
             self.send_verdicts();
+            self.ratios.update(&self.cells);
             let precision =
                 self.precision.filter(|_| round >= Plan::least_rounds(&self.plan.variants));
-            if let Some(end) = precision.and_then(|p| p.find_end(self.cells.iter().flatten())) {
+            if let Some(end) = precision.and_then(|p| p.find_end(self.ratios.measured(&self.cells)))
+            {
                 return Ok(end);
             }
         }
@@ -285,14 +284,12 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Returns whether the cell leaves its turn to the others. In variants of the machine all take
-    /// theirs: a pair is compared trial by trial.
+    /// Returns whether the cell leaves its turn to the others. Cells that are compared trial by trial
+    /// do so in the same rounds.
     fn rests(&self, index: usize, round: u32) -> bool {
-        let compares = !self.plan.variants.is_empty();
-        let precision = self.precision.filter(|_| round > Plan::ROUNDS && !compares);
+        let precision = self.precision.filter(|_| round > Plan::least_rounds(&self.plan.variants));
         precision
-            .zip(self.cells[index].as_ref())
-            .is_some_and(|(precision, cell)| precision.lets_rest(cell, index as u32 + round))
+            .is_some_and(|precision| self.ratios.let_rest(precision, &self.cells, index, round))
     }
 
     /// Runs a step of a cell, again where a pause cut it; the time of a cut step does not count.
@@ -316,7 +313,12 @@ impl<'a> Run<'a> {
     }
 
     /// Finds the cell's amount of work, where it is not known yet.
-    fn calibrate_cell(&mut self, index: usize, cell: Cell, round: u32) -> Result<StepResult, Halt> {
+    fn calibrate_cell(
+        &mut self,
+        index: usize,
+        mut cell: Cell,
+        round: u32,
+    ) -> Result<StepResult, Halt> {
         if cell.amount.is_some() {
             return Ok(StepResult::Done(cell));
         }
@@ -325,8 +327,13 @@ impl<'a> Run<'a> {
             Some(index as u32),
             round,
         )));
-        let uncalibrated =
-            self.cells.iter().flatten().filter(|cell| !cell.out && cell.amount.is_none()).count();
+        // Cells that are compared do the same work: start-up weighs more in a smaller trial.
+        if let Some((amount, whole)) = self.ratios.amount_of_twin(&self.cells, index) {
+            self.set_amount(index, &mut cell, amount, whole);
+            return Ok(StepResult::Done(cell));
+        }
+        let is_open = |cell: &&Cell| !cell.out && cell.amount.is_none();
+        let uncalibrated = self.cells.iter().flatten().filter(is_open).count();
         let time = self.fitting.next(&cell.job, self.pace.budget(), uncalibrated + 1);
         let expected = nanos_per_operation(&cell.job, self.cells.iter().flatten());
         let cut = self.cutter();
@@ -340,16 +347,7 @@ impl<'a> Run<'a> {
         };
         let calibration = calibrate(&stage, &cell, time, expected);
         self.settle(index, cell, &cut, calibration, |run, cell, calibration| {
-            cell.amount = Some(calibration.amount);
-            let super::cells::Amount { count, passes, parts, nanos, .. } = calibration.amount;
-            let passes = passes.saturating_mul(parts);
-            run.sink.event(Event::Calibrated {
-                cell: index as u32,
-                count,
-                passes,
-                nanos,
-                whole: calibration.whole,
-            });
+            run.set_amount(index, cell, calibration.amount, calibration.whole);
             if let Some(FirstTrial { outcome, samples }) = calibration.trial {
                 for (sample, lanes) in samples {
                     run.sink.event(Event::Sample { cell: index as u32, round, sample, lanes });
@@ -358,6 +356,14 @@ impl<'a> Run<'a> {
                 run.keep_trial(index, cell, round, outcome);
             }
         })
+    }
+
+    /// Sets the work of a cell's trials and reports it.
+    fn set_amount(&mut self, index: usize, cell: &mut Cell, amount: Amount, whole: bool) {
+        (cell.amount, cell.whole) = (Some(amount), whole);
+        let Amount { count, passes, parts, nanos, .. } = amount;
+        let passes = passes.saturating_mul(parts);
+        self.sink.event(Event::Calibrated { cell: index as u32, count, passes, nanos, whole });
     }
 
     /// Runs one trial of the cell.
@@ -469,7 +475,7 @@ impl<'a> Run<'a> {
     fn send_notes(&mut self, end: End) {
         let mut notes: Vec<String> = self.fitting.note(self.plan).into_iter().collect();
         if let Some(precision) = self.precision {
-            notes.extend(precision.describe_missed(self.cells.iter().flatten(), end));
+            notes.extend(precision.describe_missed(self.ratios.measured(&self.cells), end));
         }
         notes.extend(self.earlier.describe_drift(self.cells.iter().flatten()));
         notes.into_iter().for_each(|text| self.sink.event(Event::Note { text }));

@@ -85,6 +85,13 @@ impl Ratio {
         self.low.zip(self.high)
     }
 
+    /// Returns the larger distance of an end of the interval, as a share of the ratio; `None` without
+    /// an interval.
+    pub fn half_width(&self) -> Option<f64> {
+        let (low, high) = self.interval()?;
+        Some((self.ratio - low).max(high - self.ratio) / self.ratio)
+    }
+
     /// Returns `Greater` or `Less` if the whole interval is on that side of 1, `Equal` if it spans
     /// 1, and `None` without an interval.
     pub fn verdict(&self) -> Option<Ordering> {

@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use super::{Halt, Run};
+use super::Run;
+use crate::engine::error::Halt;
 use crate::record::{Event, Phase};
 
 impl Run<'_> {

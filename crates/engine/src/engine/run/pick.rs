@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{Halt, Run};
+use super::Run;
 use crate::backend::access_pattern::mix;
 use crate::backend::meter::Timed;
 use crate::engine::calibrate::choose_timing;
 use crate::engine::cells::{Amount, Cell};
-use crate::engine::error::Failure;
+use crate::engine::error::{Failure, Halt};
 use crate::engine::executor::faults;
 use crate::engine::prepare::prepare;
 use crate::engine::trial::{self, Stage, fixed_count};

@@ -1,7 +1,7 @@
 //! Whether a cell is precise enough, needs more trials, or is given up.
 
 use crate::engine::cells::Cell;
-use crate::plan::Plan;
+use crate::plan::{Axis, Plan};
 use crate::record::End;
 use crate::units::{show_goal, show_share, show_trials};
 
@@ -17,6 +17,33 @@ pub(super) struct Precision {
     goal: f64,
     /// The user requested it, and is told which cells did not reach it.
     requested: bool,
+}
+
+/// What the goal is about: the rate of a cell or, where it has twins in other variants of the
+/// machine, their ratio.
+#[derive(Clone, Copy)]
+pub(super) struct Measured<'a> {
+    pub cell: &'a Cell,
+    /// The trials of the cell, or the pairs of trials.
+    pub trials: usize,
+    pub half_width: Option<f64>,
+    /// It is a ratio.
+    pub is_ratio: bool,
+}
+
+impl<'a> Measured<'a> {
+    /// The rate of a cell.
+    pub fn of_cell(cell: &'a Cell) -> Self {
+        let (trials, half_width) = (cell.trials.len(), cell.half_width());
+        Measured { cell, trials, half_width, is_ratio: false }
+    }
+
+    fn label(&self) -> String {
+        if !self.is_ratio {
+            return self.cell.job.label();
+        }
+        format!("the ratio of {}", Axis::Variant.without(&self.cell.job).label())
+    }
 }
 
 /// The state of a cell on the way to the goal.
@@ -36,11 +63,11 @@ impl Precision {
 
     /// Judges a cell by its trials so far. An interval narrows at best by the square root of the
     /// number of trials. A hopeless cell gets no more of them, and so stays one.
-    fn judge(self, cell: &Cell) -> Progress {
-        let Some(width) = cell.half_width() else { return Progress::Running };
+    fn judge(self, measured: &Measured) -> Progress {
+        let Some(width) = measured.half_width else { return Progress::Running };
         if width <= self.goal {
             Progress::Reached
-        } else if cell.trials.len() >= MIN_TRIALS && (width / self.goal).powi(2) > MAX_FACTOR {
+        } else if measured.trials >= MIN_TRIALS && (width / self.goal).powi(2) > MAX_FACTOR {
             Progress::Hopeless(width)
         } else {
             Progress::Running
@@ -50,8 +77,8 @@ impl Precision {
     /// Returns whether a cell leaves its turn to the others: it is given up, or its interval is
     /// narrow. A narrow one takes every third turn, so that its trials are spread over the run as
     /// those of the others are.
-    pub fn lets_rest(self, cell: &Cell, turn: u32) -> bool {
-        match self.judge(cell) {
+    pub fn lets_rest(self, measured: &Measured, turn: u32) -> bool {
+        match self.judge(measured) {
             Progress::Running => false,
             Progress::Reached => !turn.is_multiple_of(3),
             Progress::Hopeless(_) => true,
@@ -59,10 +86,10 @@ impl Precision {
     }
 
     /// Returns how the run ends now if no cell needs more trials.
-    pub fn find_end<'a>(self, cells: impl Iterator<Item = &'a Cell>) -> Option<End> {
+    pub fn find_end<'a>(self, all: impl Iterator<Item = Measured<'a>>) -> Option<End> {
         let mut end = End::Goal;
-        for cell in cells.filter(|cell| !cell.out) {
-            match self.judge(cell) {
+        for measured in all {
+            match self.judge(&measured) {
                 Progress::Running => return None,
                 Progress::Reached => {}
                 Progress::Hopeless(_) => end = End::Finished,
@@ -71,19 +98,18 @@ impl Precision {
         Some(end)
     }
 
-    /// Describes the cells that did not reach the goal in a run that ended like this: each that was
-    /// given up and, where the user requested the goal, those that the budget left wide.
+    /// Describes what did not reach the goal in a run that ended like this: each that was given up and, where the user requested the goal, those that the budget left wide.
     pub fn describe_missed<'a>(
         self,
-        cells: impl Iterator<Item = &'a Cell>,
+        all: impl Iterator<Item = Measured<'a>>,
         end: End,
     ) -> Vec<String> {
         let (mut notes, mut wide) = (Vec::new(), Vec::new());
-        for cell in cells.filter(|cell| !cell.out) {
-            match self.judge(cell) {
+        for measured in all {
+            match self.judge(&measured) {
                 Progress::Reached => {}
-                Progress::Running => wide.push(cell),
-                Progress::Hopeless(width) => notes.push(self.describe_hopeless(cell, width)),
+                Progress::Running => wide.push(measured),
+                Progress::Hopeless(width) => notes.push(self.describe_hopeless(&measured, width)),
             }
         }
         let limit = match end {
@@ -98,12 +124,12 @@ impl Precision {
     }
 
     /// Describes why a cell is given up.
-    fn describe_hopeless(self, cell: &Cell, width: f64) -> String {
-        let trials = cell.trials.len();
+    fn describe_hopeless(self, measured: &Measured, width: f64) -> String {
+        let trials = measured.trials;
         let needed = (trials as f64 * (width / self.goal).powi(2)).min(1e9);
         format!(
             "{}: given up at \u{b1}{} after {trials} trials; \u{b1}{} would take at least {needed:.0}",
-            cell.job.label(),
+            measured.label(),
             show_share(width),
             show_goal(self.goal),
         )
@@ -111,11 +137,11 @@ impl Precision {
 
     /// Describes the cells that are wider than the goal at this limit: the first, and how many more;
     /// `None` where there are none.
-    fn describe_unreached(self, limit: &str, wide: &[&Cell]) -> Option<String> {
+    fn describe_unreached(self, limit: &str, wide: &[Measured]) -> Option<String> {
         let first = wide.first()?;
-        let width = match first.half_width() {
+        let width = match first.half_width {
             Some(width) => format!("\u{b1}{}", show_share(width)),
-            None => show_trials(first.trials.len()),
+            None => show_trials(first.trials),
         };
         let more = match wide.len() - 1 {
             0 => String::new(),
@@ -125,7 +151,7 @@ impl Precision {
             "{limit} before every interval was within \u{b1}{}: {} ({width}){more}; use a longer \
              --budget, fewer cells or a larger --until",
             show_goal(self.goal),
-            first.job.label()
+            first.label()
         ))
     }
 }
@@ -149,6 +175,10 @@ mod tests {
         cell
     }
 
+    fn alone(cell: &Cell) -> Measured<'_> {
+        Measured::of_cell(cell)
+    }
+
     fn scattered(count: usize) -> Vec<u64> {
         (0..count as u64).map(|i| 1_000_000 + i * 7919 % count as u64 * 40_000).collect()
     }
@@ -156,16 +186,18 @@ mod tests {
     #[test]
     fn a_narrow_cell_has_reached_the_goal_and_a_hopeless_one_is_told_apart() {
         let precision = Precision { goal: 0.02, requested: true };
-        assert_eq!(precision.judge(&cell(&[100; 4])), Progress::Running, "too few");
-        assert_eq!(precision.judge(&cell(&[100; 6])), Progress::Reached);
-        assert_eq!(precision.judge(&cell(&scattered(20))), Progress::Running);
+        assert_eq!(precision.judge(&alone(&cell(&[100; 4]))), Progress::Running, "too few");
+        assert_eq!(precision.judge(&alone(&cell(&[100; 6]))), Progress::Reached);
+        assert_eq!(precision.judge(&alone(&cell(&scattered(20)))), Progress::Running);
         let hopeless = cell(&scattered(40));
-        let Progress::Hopeless(width) = precision.judge(&hopeless) else { panic!("not given up") };
-        let text = precision.describe_hopeless(&hopeless, width);
+        let Progress::Hopeless(width) = precision.judge(&alone(&hopeless)) else {
+            panic!("not given up")
+        };
+        let text = precision.describe_hopeless(&alone(&hopeless), width);
         assert!(text.contains("given up at \u{b1}") && text.contains("after 40 trials"), "{text}");
         // Ten times as many trials are within reach.
         assert_eq!(
-            Precision { goal: width / 3.0, ..precision }.judge(&hopeless),
+            Precision { goal: width / 3.0, ..precision }.judge(&alone(&hopeless)),
             Progress::Running
         );
     }
@@ -174,7 +206,7 @@ mod tests {
     /// whether the final interval contains it.
     fn covers(precision: Precision, spread: f64, numbers: &mut impl Iterator<Item = f64>) -> bool {
         let mut cell = cell(&[]);
-        while cell.trials.len() < 200 && precision.judge(&cell) != Progress::Reached {
+        while cell.trials.len() < 200 && precision.judge(&alone(&cell)) != Progress::Reached {
             // A sum of twelve is close to normal.
             let normal = numbers.by_ref().take(12).sum::<f64>() - 6.0;
             let nanos = 1e9 * (spread * normal).exp();
@@ -208,14 +240,14 @@ mod tests {
     fn what_the_budget_left_wide_is_listed() {
         let precision = Precision { goal: 0.02, requested: true };
         let mut cells = vec![cell(&[100; 6]), cell(&scattered(20)), cell(&[1, 2])];
-        let [text] = &precision.describe_missed(cells.iter(), End::Budget)[..] else {
+        let [text] = &precision.describe_missed(cells.iter().map(alone), End::Budget)[..] else {
             panic!("not one note")
         };
         assert!(text.contains("within \u{b1}2 %") && text.contains(", and 1 more"), "{text}");
         let unrequested = Precision { requested: false, ..precision };
-        assert!(unrequested.describe_missed(cells.iter(), End::Budget).is_empty());
-        assert!(precision.describe_missed(cells.iter(), End::Interrupted).is_empty());
+        assert!(unrequested.describe_missed(cells.iter().map(alone), End::Budget).is_empty());
+        assert!(precision.describe_missed(cells.iter().map(alone), End::Interrupted).is_empty());
         cells.truncate(1);
-        assert!(precision.describe_missed(cells.iter(), End::Budget).is_empty());
+        assert!(precision.describe_missed(cells.iter().map(alone), End::Budget).is_empty());
     }
 }

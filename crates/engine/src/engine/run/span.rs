@@ -16,9 +16,9 @@ use crate::sys::fill::WINDOW;
 use crate::sys::{buffer, fd};
 use crate::units::show_bytes;
 
-/// Share of the budget that one reading of the span may take. It is warmed in each of five rounds,
-/// and a scratch file is filled once: with this, at least two thirds of the time remain for trials.
-const READING_SHARE: f64 = 0.03;
+/// Share of the budget that reading the span once in each round may take. With the filling of a
+/// scratch file, at least two thirds of the time remain for trials.
+const READING_SHARE: f64 = 0.15;
 /// Share of the budget that filling may take: a disk writes more slowly than it reads.
 const FILLING_SHARE: f64 = 0.06;
 /// Less would fit into large CPU caches.
@@ -87,7 +87,8 @@ pub(super) fn choose(plan: &Arc<Plan>, targets: &Targets, sink: &mut dyn Sink) -
     // Each target is filled and warmed.
     let count = targets.iter().count() as u32;
     let filled = span.min(size);
-    let fits = choose_span(filled, largest_block(plan), speed, plan.budget / count);
+    let budget = plan.budget.mul_f64(READING_SHARE) / Plan::least_rounds(&plan.variants) / count;
+    let fits = choose_span(filled, largest_block(plan), speed, budget);
     let seconds = speed.map_or(0.0, |speed| fits as f64 / speed * f64::from(count));
     let reading = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     if fits >= span {
@@ -105,12 +106,12 @@ pub(super) fn choose(plan: &Arc<Plan>, targets: &Targets, sink: &mut dyn Sink) -
     Span { plan: Arc::new(chosen), reading }
 }
 
-/// Returns the largest power of two that a disk of `speed` bytes per second reads in its share of
-/// `budget`, at least 64 MiB and room for blocks of `block`; `span` if that is smaller, or the speed
+/// Returns the largest power of two that a disk of `speed` bytes per second reads in `budget`, at
+/// least 64 MiB and room for blocks of `block`; `span` if that is smaller, or the speed
 /// is unknown.
 fn choose_span(span: u64, block: u64, speed: Option<f64>, budget: Duration) -> u64 {
     let Some(speed) = speed else { return span };
-    let most = (speed * budget.as_secs_f64() * READING_SHARE) as u64;
+    let most = (speed * budget.as_secs_f64()) as u64;
     let fits = most.checked_ilog2().map_or(MIN_SPAN, |log| (1 << log).max(MIN_SPAN));
     let fits = fits.max(block.saturating_mul(MIN_BLOCKS));
     if most >= span { span } else { span.min(fits) }
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn slower_disks_get_smaller_spans() {
-        let budget = Plan::BUDGET;
+        let budget = Plan::BUDGET.mul_f64(0.03);
         for (speed, span) in [
             (3e9, 512),
             (400e6, 512),

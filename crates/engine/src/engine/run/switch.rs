@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::{Halt, Run};
-use crate::engine::error::Failure;
+use super::Run;
+use crate::engine::error::{Failure, Halt};
 use crate::engine::variants::RESTORE_TIMEOUT;
 use crate::record::{Event, Phase};
 

@@ -10,7 +10,6 @@ use crate::backend::testing;
 use crate::engine::Executor;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
 use crate::plan::{Cache, CpuCache, Job, TargetSpec, TrialTime};
-use crate::stats::Histogram;
 
 static GO: AtomicBool = AtomicBool::new(false);
 
@@ -41,7 +40,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         })
         .unwrap();
     let job = Job { cache: Cache::AsIs, ..testing::job() };
-    let plan = Plan { target, ..plan_of(vec![job.clone()], budget) };
+    let plan = Plan { target, ..plan_of(vec![job], budget) };
     let (plan, control, begin) =
         (Arc::new(plan), Control::new(stop.unwrap_or(&GO)), Instant::now());
     let mut notes = Vec::new();
@@ -50,17 +49,8 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
             notes.push(text);
         }
     };
-    let cell = Cell {
-        job,
-        executor: Executor::Backend(backend),
-        fresh_each_pass: false,
-        amount: None,
-        trials: vec![],
-        histogram: Histogram::new(),
-        every: 0,
-        once: false,
-        out: false,
-    };
+    let mut cell = Cell::from_plan(&plan).remove(0).unwrap();
+    cell.executor = Executor::Backend(backend);
     let deadline = begin + budget;
     let mut run = Run {
         plan: &plan,
@@ -75,6 +65,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         earlier: &Earlier::default(),
         fitting: Fitting::new(&plan, Some(1), Duration::ZERO),
         precision: None,
+        ratios: Ratios::new(&plan),
     };
     let end = run.run_to_end();
     *hold.0.lock().unwrap() = false;

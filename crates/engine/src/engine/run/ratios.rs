@@ -1,0 +1,203 @@
+//! How narrow the ratios between the variants of the machine are.
+//!
+//! The scatter of each variant alone contains what the machine does by itself, which a ratio of
+//! alternating trials does not. So the ratio decides when a cell has enough of them.
+
+use std::collections::HashMap;
+
+use super::precision::{Measured, Precision};
+use crate::engine::cells::{Amount, Cell};
+use crate::engine::schedule::variant_index;
+use crate::plan::{Axis, Job, Plan};
+use crate::stats::paired;
+
+/// The same cell in each variant.
+struct Twins {
+    /// Their indexes, in the order of the variants.
+    cells: Vec<usize>,
+    /// Pairs of trials, of the ratio with the fewest, when the half width was last computed.
+    pairs: usize,
+    /// The relative half width of the widest ratio; `None` as long as there are too few pairs.
+    half_width: Option<f64>,
+    /// The first of the cells that did not fail; `None` where no two of them are left.
+    first: Option<usize>,
+}
+
+/// The ratios of a run; none in a plan without variants.
+pub(super) struct Ratios {
+    all: Vec<Twins>,
+    /// The index in `all` of each cell.
+    of_cell: Vec<usize>,
+}
+
+impl Ratios {
+    pub fn new(plan: &Plan) -> Ratios {
+        let mut ratios = Ratios { all: Vec::new(), of_cell: Vec::new() };
+        if plan.variants.is_empty() {
+            return ratios;
+        }
+        let mut known: HashMap<Job, usize> = HashMap::new();
+        for (index, job) in plan.cells.iter().enumerate() {
+            let of = *known.entry(Axis::Variant.without(job)).or_insert_with(|| {
+                ratios.all.push(Twins {
+                    cells: Vec::new(),
+                    pairs: 0,
+                    half_width: None,
+                    first: None,
+                });
+                ratios.all.len() - 1
+            });
+            ratios.all[of].cells.push(index);
+            ratios.of_cell.push(of);
+        }
+        for twins in &mut ratios.all {
+            twins.cells.sort_by_key(|index| variant_index(plan, &plan.cells[*index]));
+            twins.first = twins.cells.first().copied();
+        }
+        ratios
+    }
+
+    /// Returns the indexes of the cells that one is compared with; none in a plan without variants.
+    fn twins(&self, index: usize) -> impl Iterator<Item = usize> {
+        let twins = self.of_cell.get(index).map(|of| &self.all[*of].cells);
+        twins.into_iter().flatten().copied().filter(move |twin| *twin != index)
+    }
+
+    /// Returns how precise a cell of `cells` is: by its ratio where it is compared with another one;
+    /// `None` where it is excluded.
+    pub fn measured_at<'a>(&self, cells: &'a [Option<Cell>], index: usize) -> Option<Measured<'a>> {
+        let cell = cells[index].as_ref().filter(|cell| !cell.out)?;
+        Some(match self.of(index) {
+            None => Measured::of_cell(cell),
+            Some((_, trials, half_width)) => Measured { cell, trials, half_width, is_ratio: true },
+        })
+    }
+
+    /// Returns whether a cell leaves its turn in a round to the others, as those that it is compared
+    /// with then do.
+    pub fn let_rest(
+        &self,
+        precision: Precision,
+        cells: &[Option<Cell>],
+        index: usize,
+        round: u32,
+    ) -> bool {
+        let first = self.of(index).map_or(index, |(first, ..)| first);
+        let measured = self.measured_at(cells, index);
+        measured.is_some_and(|measured| precision.lets_rest(&measured, first as u32 + round))
+    }
+
+    /// Returns how precise everything is that is measured, each ratio once.
+    pub fn measured<'a>(&self, cells: &'a [Option<Cell>]) -> impl Iterator<Item = Measured<'a>> {
+        let is_first = |index: &usize| self.of(*index).is_none_or(|(first, ..)| first == *index);
+        (0..cells.len()).filter(is_first).filter_map(|index| self.measured_at(cells, index))
+    }
+
+    /// Returns the work of a trial of a cell that this one is compared with, and whether it is the
+    /// whole file.
+    pub fn amount_of_twin(&self, cells: &[Option<Cell>], index: usize) -> Option<(Amount, bool)> {
+        self.twins(index).find_map(|twin| {
+            let twin = cells[twin].as_ref()?;
+            Some((twin.amount?, twin.whole))
+        })
+    }
+
+    /// Computes the half widths again, after a round.
+    pub fn update(&mut self, cells: &[Option<Cell>]) {
+        self.all.iter_mut().for_each(|twins| twins.update(cells));
+    }
+
+    /// Returns the first of the cells that are compared with this one, the pairs of their trials and
+    /// the half width of their ratio; `None` where the cell is compared with none.
+    pub fn of(&self, index: usize) -> Option<(usize, usize, Option<f64>)> {
+        let twins = self.all.get(*self.of_cell.get(index)?)?;
+        Some((twins.first?, twins.pairs, twins.half_width))
+    }
+}
+
+impl Twins {
+    fn update(&mut self, cells: &[Option<Cell>]) {
+        let mut left = self.cells.iter().filter_map(|index| {
+            let cell = cells[*index].as_ref()?;
+            (!cell.out).then_some((*index, cell))
+        });
+        let base = left.next();
+        let others: Vec<&Cell> = left.map(|(_, cell)| cell).collect();
+        self.first = base.filter(|_| !others.is_empty()).map(|(index, _)| index);
+        let Some((_, base)) = base else { return };
+        let of_each: Vec<Vec<(f64, f64)>> =
+            others.iter().map(|other| base.pair_rates(other)).collect();
+        let pairs = of_each.iter().map(Vec::len).min().unwrap_or(0);
+        // The time for a ratio grows with the square of the pairs, and few more change little.
+        if pairs <= self.pairs + self.pairs / 10 {
+            return;
+        }
+        self.pairs = pairs;
+        let width = |pairs: &Vec<(f64, f64)>| paired::from_pairs(pairs)?.half_width();
+        let widths: Option<Vec<f64>> = of_each.iter().map(width).collect();
+        self.half_width = widths.and_then(|widths| widths.into_iter().reduce(f64::max));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::backend::testing;
+    use crate::plan::{TargetSpec, Variant};
+    use crate::record::Trial;
+
+    /// Two cells in two variants, in the wrong order of the variants; `other` is as fast as `base`
+    /// times its factor of each round.
+    fn cells(factors: &[f64]) -> (Plan, Vec<Option<Cell>>) {
+        let job = |variant: &str, block| Job {
+            variant: Some(format!("{variant}:true").parse::<Variant>().unwrap().name),
+            block,
+            ..testing::job()
+        };
+        let plan = Plan {
+            variants: ["A:true", "B:true"].map(|text| text.parse().unwrap()).to_vec(),
+            cells: vec![job("B", 4096), job("A", 8192), job("A", 4096), job("B", 8192)],
+            ..Plan::plain("sweep", TargetSpec::File { path: "/".into(), size: 0 })
+        };
+        let mut cells: Vec<Option<Cell>> =
+            Cell::from_plan(&plan).into_iter().map(Result::ok).collect();
+        for (round, factor) in (1..).zip(factors) {
+            // The machine is half as fast in every other round.
+            let drift = 1e6 * f64::from(1 + round % 2);
+            for (index, nanos) in [(2, drift), (0, drift / factor)] {
+                let trial =
+                    Trial { bytes: 1 << 20, nanos: nanos as u64, round, ..Trial::default() };
+                cells[index].as_mut().unwrap().trials.push(Arc::new(trial));
+            }
+        }
+        (plan, cells)
+    }
+
+    #[test]
+    fn a_drift_that_both_variants_share_does_not_widen_their_ratio() {
+        let (plan, all) = cells(&[1.1; 8]);
+        let mut ratios = Ratios::new(&plan);
+        assert_eq!(ratios.of(0), Some((2, 0, None)));
+        ratios.update(&all);
+        let (first, pairs, half_width) = ratios.of(0).unwrap();
+        assert_eq!((first, pairs, ratios.of(2).unwrap().0), (2, 8, 2));
+        assert!(half_width.unwrap() < 0.001, "{half_width:?}");
+        assert!(all[0].as_ref().unwrap().half_width().unwrap() > 0.2);
+        assert_eq!(ratios.of(3), Some((1, 0, None)), "another block size");
+    }
+
+    #[test]
+    fn a_cell_that_is_left_alone_has_no_ratio() {
+        let (plan, mut all) = cells(&[1.1; 8]);
+        let mut ratios = Ratios::new(&plan);
+        ratios.update(&all);
+        all[2].as_mut().unwrap().out = true;
+        ratios.update(&all);
+        assert_eq!(ratios.of(0), None);
+        assert!(ratios.of(1).is_some());
+        let ratios = Ratios::new(&Plan { variants: Vec::new(), ..plan });
+        assert_eq!(ratios.of(0), None);
+    }
+}
