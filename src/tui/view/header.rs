@@ -68,8 +68,9 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
             }
         }
     }
-    // A column is left free at the right.
-    let room = usize::from(area.right().saturating_sub(end + 3));
+    // A column is left free at the right, and one or two behind the names.
+    let gap = if area.width < 70 { 1 } else { 2 };
+    let room = usize::from(area.right().saturating_sub(end + gap + 1));
     if room < 4 {
         return;
     }
@@ -100,7 +101,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         parts.push(Span::styled(dot, look.style(Role::Dim)));
     }
     parts.push(Span::styled(pane::fit(&state, room), look.style(role)));
-    Line::from(parts).right_aligned().render(Rect::new(end + 2, area.y, room as u16, 1), buf);
+    Line::from(parts).right_aligned().render(Rect::new(end + gap, area.y, room as u16, 1), buf);
 }
 
 /// Returns what the shown session was measured on; the last parts are kept where there is little
