@@ -20,7 +20,7 @@ pub enum Graph {
     Braille,
     /// Quarters of each character, for fonts without Braille
     Blocks,
-    /// Eighths of each character (Unicode 16), which few fonts have
+    /// Eighths of each character (Unicode 16), which few terminals have
     Octant,
     /// Plain characters, as with --ascii
     Ascii,

@@ -5,7 +5,7 @@ use line_clipping::cohen_sutherland::clip_line;
 use line_clipping::{LineSegment, Point, Window};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::{braille, pixel};
 
 use crate::report::Graph;
@@ -46,7 +46,7 @@ impl Dash {
 pub(super) fn put(cell: &mut Cell, symbol: char, style: Style) {
     cell.set_char(symbol);
     cell.modifier = Modifier::empty();
-    cell.fg = ratatui::style::Color::Reset;
+    cell.fg = Color::Reset;
     cell.set_style(style);
 }
 
@@ -132,7 +132,8 @@ impl<'b> Canvas<'b> {
         if inside { self.grid.get_mut((row * width + column) as usize) } else { None }
     }
 
-    /// Puts the grid on the screen and empties it: dots add up in a cell, which takes the style.
+    /// Puts the grid on the screen and empties it: dots of Braille add up in a cell, which takes the
+    /// style.
     pub fn flush(&mut self, style: Style) {
         self.flush_where(style, |_, _| true);
     }
@@ -146,7 +147,7 @@ impl<'b> Canvas<'b> {
     }
 
     fn flush_where(&mut self, style: Style, is_target: impl Fn(&Cell, u8) -> bool) {
-        let ascii = self.is_ascii();
+        let graph = self.graph;
         let cells = self.area.positions().zip(&mut self.shown);
         for (drawn, (position, shown)) in self.grid.iter_mut().zip(cells) {
             let drawn = std::mem::take(drawn);
@@ -154,10 +155,18 @@ impl<'b> Canvas<'b> {
                 && let Some(cell) = self.buf.cell_mut(position)
                 && is_target(cell, *shown)
             {
-                // A character replaces another one, dots add up.
-                let dots = if ascii { drawn } else { drawn | *shown };
-                *shown = if ascii { 0 } else { dots };
-                put(cell, symbol_of(self.graph, dots), style);
+                let (before, both) = (cell.fg, drawn | *shown);
+                // Solid pieces of two curves would look like a thick one: the later one covers, and
+                // the other is its background where together they fill the cell.
+                let (dots, ground) = match graph {
+                    Graph::Braille => (both, Color::Reset),
+                    Graph::Blocks if both == 0x0f && drawn != both => (drawn, before),
+                    Graph::Octant if both == 0xff && drawn != both => (drawn, before),
+                    _ => (drawn, Color::Reset),
+                };
+                *shown = if graph == Graph::Ascii { 0 } else { dots };
+                put(cell, symbol_of(graph, dots), style);
+                cell.set_bg(ground);
             }
         }
     }
@@ -320,6 +329,28 @@ mod tests {
         assert_eq!(one(Graph::Octant), octants);
         assert_eq!(shown(Graph::Octant, &[(1, 0), (0, 1)]), "\u{1cd01}", "BLOCK OCTANT-23");
         assert_eq!(shown(Graph::Blocks, &[(0, 0), (1, 1)]), "▚");
+    }
+
+    #[test]
+    fn two_curves_in_one_cell_stay_two() {
+        let drawn = |graph, first: &[(i32, i32)], then: &[(i32, i32)]| {
+            let mut buf = Buffer::empty(Rect::new(0, 0, 1, 1));
+            let area = buf.area;
+            let mut canvas = Canvas::new(&mut buf, area, graph);
+            for (dots, color) in [(first, Color::Red), (then, Color::Blue)] {
+                dots.iter().for_each(|(x, y)| canvas.dot(*x, *y));
+                canvas.flush(Style::new().fg(color));
+            }
+            let cell = &buf[(0, 0)];
+            (cell.symbol().to_string(), cell.fg, cell.bg)
+        };
+        let (upper, lower) = ([(0, 0), (1, 0)], [(0, 1), (1, 1)]);
+        let (blue, none) = (Color::Blue, Color::Reset);
+        assert_eq!(drawn(Graph::Blocks, &upper, &lower), ("▄".into(), blue, Color::Red));
+        assert_eq!(drawn(Graph::Blocks, &upper, &lower[..1]), ("▖".into(), blue, none));
+        assert_eq!(drawn(Graph::Blocks, &upper, &upper), ("▀".into(), blue, none));
+        assert_eq!(drawn(Graph::Octant, &upper, &upper[..1]), ("\u{1cea8}".into(), blue, none));
+        assert_eq!(drawn(Graph::Braille, &upper, &lower), ("⠛".into(), blue, none));
     }
 
     #[test]

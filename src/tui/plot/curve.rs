@@ -1,6 +1,6 @@
 //! One series: its line, its markers, its intervals.
 
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthChar;
 
 use super::canvas::{Canvas, Dash, dots_per_cell, put};
@@ -120,6 +120,7 @@ impl<'f> Curve<'f> {
             if is_shown {
                 before = Some(column);
                 if let Some(cell) = canvas.cell(column, row) {
+                    cell.set_bg(Color::Reset);
                     put(cell, marker, style);
                 }
             }
