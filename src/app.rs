@@ -75,10 +75,19 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
         (Some(Sub::Host { file, out }), ..) => commands::host::run(file.as_deref(), out),
         (Some(Sub::Serve(serve)), ..) => commands::serve::run(serve),
-        (None, Some(what), _) => commands::list::run(what, &config::presets(), &cli.run.out),
+        (None, Some(what), _) => {
+            commands::list::run(what, &config::presets(), &list_themes, &cli.run.out)
+        }
         (None, None, Some(what)) => commands::generate::run(what, cli::command(), &cli.run.out),
         (None, None, None) => measure(cli, settings, misplaced),
     }
+}
+
+fn list_themes() -> Vec<commands::list::Entry> {
+    shell::list_themes()
+        .into_iter()
+        .map(|theme| commands::list::theme(&theme.id, &theme.about, theme.is_own, theme.broken))
+        .collect()
 }
 
 /// Measures, in either front end.

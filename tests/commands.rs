@@ -21,6 +21,7 @@ fn lists_hold_every_entry_once() {
         ("presets", presets),
         ("experiments", experiments),
         ("references", references),
+        ("themes", vec!["terminal", "night", "paper", "ember", "contrast"]),
     ] {
         let list = home.json(&format!("--list {what}"));
         assert_eq!(each(&list, "id"), ids, "{what}");
@@ -32,6 +33,25 @@ fn lists_hold_every_entry_once() {
         }
     }
     assert!(home.names().is_empty() && home.sessions().is_empty());
+}
+
+#[test]
+fn themes_of_the_user_are_listed_as_theirs_and_broken_ones_with_the_reason() {
+    let home = Home::new();
+    let own = home.home().join(".config/iotui/themes");
+    std::fs::create_dir_all(&own).unwrap();
+    let night = include_str!("../assets/themes/night.toml");
+    std::fs::write(own.join("mine.toml"), night).unwrap();
+    std::fs::write(own.join("typo.toml"), "about = ").unwrap();
+    let text = home.stdout("--list themes");
+    for (id, says) in
+        [("night", ""), ("mine", "yours: "), ("typo", "yours: not a valid theme file")]
+    {
+        let line = text.lines().find(|line| line.split_whitespace().next() == Some(id));
+        let line = line.unwrap_or_else(|| panic!("{id}\n{text}"));
+        assert!(line.contains(says) && (id != "night" || !line.contains("yours")), "{text}");
+    }
+    assert!(text.contains("unavailable: ") && text.contains("typo.toml: line 1"), "{text}");
 }
 
 #[test]

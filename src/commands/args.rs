@@ -14,6 +14,7 @@ pub enum Lists {
     Presets,
     Experiments,
     References,
+    Themes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

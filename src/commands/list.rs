@@ -15,7 +15,7 @@ use crate::text::table::{Cell, lay_out};
 
 /// One entry of a registry.
 #[derive(Serialize)]
-struct Entry {
+pub struct Entry {
     id: String,
     title: String,
     about: String,
@@ -28,12 +28,28 @@ struct Entry {
     options: Vec<Entry>,
 }
 
-pub fn run(what: Lists, presets: &Presets, out: &Out) -> anyhow::Result<u8> {
+/// Returns the entry of a theme; `broken`: what is wrong with its file.
+pub fn theme(id: &str, about: &str, is_own: bool, broken: Option<String>) -> Entry {
+    Entry { unavailable: broken, ..plain(id, title(!is_own), about) }
+}
+
+/// Says whose an entry is.
+fn title(is_built_in: bool) -> &'static str {
+    if is_built_in { "" } else { "yours" }
+}
+
+pub fn run(
+    what: Lists,
+    presets: &Presets,
+    themes: &dyn Fn() -> Vec<Entry>,
+    out: &Out,
+) -> anyhow::Result<u8> {
     let entries = match what {
         Lists::Backends => executors(|way| !way.info().is_peer())?,
         Lists::Peers => executors(|way| way.info().is_peer())?,
         Lists::Probes => probes(),
         Lists::Presets => all(presets),
+        Lists::Themes => themes(),
         Lists::References => return references(out),
         Lists::Experiments => EXPERIMENTS.iter().map(|e| plain(e.id(), "", e.about())).collect(),
     };
@@ -80,12 +96,10 @@ fn plain(id: &str, title: &str, about: &str) -> Entry {
 
 /// Returns those of iotui and of the user, and the user's files that are none.
 fn all(presets: &Presets) -> Vec<Entry> {
-    fn title(id: &str) -> &str {
-        if Presets::is_built_in(id) { "" } else { "yours" }
-    }
-    let good = presets
-        .iter()
-        .map(|p| Entry { doc: p.doc.clone(), ..plain(&p.id, title(&p.id), &p.about) });
+    let good = presets.iter().map(|p| Entry {
+        doc: p.doc.clone(),
+        ..plain(&p.id, title(Presets::is_built_in(&p.id)), &p.about)
+    });
     let broken = presets.broken().iter().map(|b| Entry {
         unavailable: Some(b.why.clone()),
         ..plain(&b.id, "yours", "not a valid preset file")

@@ -213,6 +213,7 @@ impl Model {
             || (self.live.is_playing() && self.screen == Screen::Live)
             || !self.toasts.is_empty()
             || self.leaving.is_some()
+            || self.popups.iter().any(Popup::waits)
             || (self.screen == Screen::Setup && self.setup.is_waiting())
     }
 

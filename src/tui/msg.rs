@@ -51,6 +51,8 @@ pub enum Msg {
         created: String,
     },
     Event(Event),
+    /// What still measures on the disk of a run that waits.
+    OtherRun(Option<String>),
     /// Samples that were dropped because the screen was too slow.
     Dropped(u64),
     /// The run is over: why it failed, if it did, and what is not saved.
@@ -197,6 +199,8 @@ pub enum Effect {
     Look(PathBuf),
     /// Which of these targets no longer exist.
     FindGone(Vec<PathBuf>),
+    /// Find out whether another iotui measures on a disk of this plan.
+    FindOtherRun(Arc<Plan>),
     Propose(Box<Question>),
     Sessions,
     Preview(String),

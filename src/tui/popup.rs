@@ -2,6 +2,7 @@
 //! others on the bars of Lab, the themes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tui_input::Input;
 
@@ -30,8 +31,16 @@ pub enum Purpose {
 pub enum Then {
     Quit,
     Do(Effect),
-    /// Run a plan although something was in its way.
-    Start(Arc<Plan>),
+}
+
+/// A run that another one is in the way of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldRun {
+    pub plan: Arc<Plan>,
+    /// What is in its way.
+    pub why: String,
+    /// It begins when the other one has ended; when that was looked for last.
+    pub waits: Option<Duration>,
 }
 
 #[derive(Debug, Clone)]
@@ -51,6 +60,8 @@ pub enum Popup {
         detail: String,
         then: Then,
     },
+    /// Another iotui measures on the same disk: wait, or measure all the same.
+    HeldRun(HeldRun),
     Line {
         title: String,
         hint: String,
@@ -115,6 +126,11 @@ impl Popup {
             error: None,
             purpose,
         }
+    }
+
+    /// Returns whether it waits for something outside of the screen.
+    pub fn waits(&self) -> bool {
+        matches!(self, Popup::HeldRun(HeldRun { waits: Some(_), .. }))
     }
 
     /// Returns the text that letters go to, if it has one.

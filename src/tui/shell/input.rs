@@ -5,6 +5,7 @@
 
 use std::io;
 use std::os::fd::AsFd;
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,20 +24,44 @@ use crate::tui::theme::Palette;
 
 /// How long an escape may be the beginning of an answer.
 const LAST_ANSWER: Duration = Duration::from_secs(5);
+/// How long after the questions their answers are waited for at the end.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(300);
 /// How long after an escape the rest of it comes.
 const PIECE: Duration = Duration::from_millis(15);
 
-/// Returns everything from the terminal as messages, and its first answer about its colours, if it
-/// was `asked`; no more come once it is gone.
+/// What the terminal may still answer.
+pub struct Owed {
+    /// Closed once the last answer has come, or nothing was asked.
+    done: mpsc::Receiver<()>,
+    asked_at: Instant,
+}
+
+impl Owed {
+    /// Waits for the answers, not long: those that come later reach the prompt of the shell. The
+    /// terminal must be as it was when they were asked for.
+    pub fn wait(self) {
+        let left = ANSWER_TIMEOUT.saturating_sub(self.asked_at.elapsed());
+        let _ = self.done.recv_timeout(left);
+    }
+}
+
+/// What [`input`] returns.
+pub type Input = (UnboundedReceiver<Msg>, oneshot::Receiver<Palette>, Owed);
+
+/// Returns everything from the terminal as messages, its first answer about its colours, if it was
+/// `asked`, and what it owes until then.
 ///
 /// # Errors
 /// No thread, or no handler of the signal, can be had.
-pub fn input(asked: bool) -> io::Result<(UnboundedReceiver<Msg>, oneshot::Receiver<Palette>)> {
+pub fn input(asked: bool) -> io::Result<Input> {
     let (sender, receiver) = unbounded_channel();
     let (first, answered) = oneshot::channel();
+    let (owing, done) = mpsc::channel();
+    let owed = Owed { done, asked_at: Instant::now() };
+    let first = asked.then_some((first, owing));
     let (resizes, hang_up) = (sender.downgrade(), sender.downgrade());
     let mut resized = signal(SignalKind::window_change())?;
-    thread::Builder::new().name("keys".into()).spawn(move || listen(&sender, first, asked))?;
+    thread::Builder::new().name("keys".into()).spawn(move || listen(&sender, first))?;
     thread::Builder::new().name("hang-up".into()).spawn(move || {
         until_gone();
         hang_up.upgrade().map(|sender| sender.send(Msg::Leave(129)))
@@ -49,19 +74,22 @@ pub fn input(asked: bool) -> io::Result<(UnboundedReceiver<Msg>, oneshot::Receiv
             }
         }
     });
-    Ok((receiver, answered))
+    Ok((receiver, answered, owed))
 }
 
-/// Reads until the receiver is gone or the terminal ends. Without a time limit: crossterm may let
-/// one pass without returning what it has already read.
-fn listen(sender: &UnboundedSender<Msg>, first: oneshot::Sender<Palette>, asked: bool) {
-    let (mut answers, mut first) = (Answers::default(), Some(first));
+/// Who waits for the first answer, and for all of them.
+type First = (oneshot::Sender<Palette>, mpsc::Sender<()>);
+
+/// Reads until the receiver is gone and nothing is owed, or the terminal ends. Without a time limit:
+/// crossterm may let one pass without returning what it has already read.
+fn listen(sender: &UnboundedSender<Msg>, mut first: Option<First>) {
+    let mut answers = Answers::default();
     let awaited_until = Instant::now() + LAST_ANSWER;
     let mut held = None;
     while let Some(event) = held.take().or_else(|| event::read().ok()) {
         let now = Instant::now();
         // Where an answer is torn behind its first byte, that is no key either.
-        let is_awaited = asked && first.is_some() && now < awaited_until;
+        let is_awaited = first.is_some() && now < awaited_until;
         if is_awaited && is_escape(&event) && event::poll(PIECE).unwrap_or(false) {
             let Ok(next) = event::read() else { break };
             if is_bracket(&next) {
@@ -74,12 +102,12 @@ fn listen(sender: &UnboundedSender<Msg>, first: oneshot::Sender<Palette>, asked:
             Taken::Event(event) => message(event),
             Taken::Nothing => None,
             // The first frame waits for it, unless it was too late for that.
-            Taken::Palette(palette) => match first.take().map(|first| first.send(palette)) {
+            Taken::Palette(palette) => match first.take().map(|(first, _)| first.send(palette)) {
                 Some(Ok(())) => None,
                 _ => Some(Msg::Palette(palette)),
             },
         };
-        if msg.is_some_and(|msg| sender.send(msg).is_err()) {
+        if msg.is_some_and(|msg| sender.send(msg).is_err()) && first.is_none() {
             break;
         }
     }

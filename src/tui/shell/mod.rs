@@ -29,6 +29,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
 pub use appearance::look;
+pub use themes::list as list_themes;
 
 use super::model::Model;
 use super::msg::{Effect, Msg};
@@ -272,7 +273,8 @@ async fn on_terminal(
         let mut out = std::io::stdout();
         out.write_all(questions().as_bytes()).and_then(|()| out.flush())?;
     }
-    let (input, mut answered) = input::input(asks).context("cannot read from this terminal")?;
+    let (input, mut answered, owed) =
+        input::input(asks).context("cannot read from this terminal")?;
     // Without a wait the first frame would change its colours at once; a later answer changes them
     // then.
     if asks && let Ok(Ok(palette)) = timeout(FIRST_ANSWER, &mut answered).await {
@@ -289,6 +291,7 @@ async fn on_terminal(
     let mut handler = effects::Shell::new(guard, sender, save, remembers);
     let code = app::App::new(&mut screen, model, &mut handler).run(first, input, receiver).await;
     handler.finish();
+    owed.wait();
     drop(handler);
     // Drawing fails when the terminal is closed: treated as a hang-up.
     Ok(code.unwrap_or(129))

@@ -16,6 +16,37 @@ pub fn load() -> Themes {
     themes
 }
 
+/// A theme of a list.
+pub struct ListedTheme {
+    pub id: String,
+    pub about: String,
+    /// It is a file of the user's.
+    pub is_own: bool,
+    /// What is wrong with that file.
+    pub broken: Option<String>,
+}
+
+/// Lists every theme, then the user's files that are none.
+pub fn list() -> Vec<ListedTheme> {
+    let themes = load();
+    let good = themes.iter().map(|file| ListedTheme {
+        id: file.id.clone(),
+        about: file.about.clone(),
+        is_own: !Themes::built_in().iter().any(|built_in| built_in == file),
+        broken: None,
+    });
+    let broken = themes.broken.iter().map(|why| {
+        let path = why.split_once(".toml: ").map_or("", |(path, _)| path);
+        ListedTheme {
+            id: path.rsplit('/').next().unwrap_or_default().into(),
+            about: "not a valid theme file".into(),
+            is_own: true,
+            broken: Some(why.clone()),
+        }
+    });
+    good.chain(broken).collect()
+}
+
 /// Accepts the name of a theme.
 ///
 /// # Errors

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | keys, clicks, popups and the form of an export | [`key`], [`mouse`], [`popup`], [`export`] |
 //! | the guided start | [`start`] |
+//! | a run that waits for another one | [`held_run`] |
 //! | what is chosen in the palette | [`palette`] |
 //! | actions, and the screen that gets them | [`act`](mod@act), [`screens`] |
 //! | what screens ask of the rest of the model | [`requests`] |
@@ -12,6 +13,7 @@
 
 mod act;
 mod export;
+mod held_run;
 mod key;
 mod mouse;
 mod navigate;
@@ -64,7 +66,7 @@ fn tick(model: &mut Model) -> Vec<Effect> {
     }
     navigate::show_growth(model);
     let effects = with_screens(model, |screens, ctx| live::tick(screens.live, ctx));
-    effects.into_iter().chain(run::give_up(model)).collect()
+    effects.into_iter().chain(held_run::tick(model)).chain(run::give_up(model)).collect()
 }
 
 fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
@@ -83,6 +85,7 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Resumed => live::resume(&mut model.live).into_iter().chain([Effect::Redraw]).collect(),
         Msg::Over { error, unsaved } => run::end(model, error, unsaved),
         Msg::NotBegun(why) => run::fail(model, why),
+        Msg::OtherRun(found) => held_run::take(model, found),
         Msg::Exported { number, result } => export::finish(model, number, result),
         Msg::Saving { id, unsaved } => run::report_saving(model, &id, unsaved),
         Msg::Opened(Ok(shown)) => {

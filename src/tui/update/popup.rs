@@ -6,7 +6,7 @@ use tui_input::Input;
 use super::act::act;
 use super::navigate::{go, leave_start};
 use super::requests::{try_with_screens, with_screens};
-use super::{export, run, start};
+use super::{export, held_run, run, start};
 use crate::plan::Settings;
 use crate::tui::keymap::{self, Action};
 use crate::tui::keys::Key;
@@ -91,6 +91,7 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
         Popup::Palette { .. } => return press_palette(model, key),
         Popup::Export(_) => return export::handle_key(model, key, action),
         Popup::Question { .. } => return answer(model, key),
+        Popup::HeldRun(_) => return held_run::press(model, key),
         Popup::Line { .. } if key.code == KeyCode::Enter => return submit(model),
         Popup::Line { input, error, .. } => {
             edit(input, key);
@@ -306,7 +307,6 @@ fn follow(model: &mut Model, then: Then) -> Vec<Effect> {
     match then {
         Then::Quit => run::leave(model, 0),
         Then::Do(effect) => vec![effect],
-        Then::Start(plan) => run::start(model, plan),
     }
 }
 

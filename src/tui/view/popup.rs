@@ -11,7 +11,7 @@ use super::{
 };
 use crate::tui::keymap::{self, Binding};
 use crate::tui::model::Model;
-use crate::tui::popup::Popup;
+use crate::tui::popup::{HeldRun, Popup};
 use crate::tui::theme::{Look, Role};
 
 pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
@@ -21,7 +21,18 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
             help(model, *words, *scroll, filter.as_ref(), body, buf)
         }
         Popup::Palette { input, cursor } => palette::draw(model, input, *cursor, body, buf),
-        Popup::Question { text, detail, .. } => question(look, text, detail, body, buf),
+        Popup::Question { text, detail, .. } => {
+            question(look, [text, detail, "y yes    n no"], body, buf)
+        }
+        Popup::HeldRun(HeldRun { why, waits: None, .. }) => {
+            let detail = "Both runs would disturb each other.";
+            let keys = "r waits until it ends    R runs now    esc closes";
+            question(look, [why, detail, keys], body, buf)
+        }
+        Popup::HeldRun(HeldRun { why, .. }) => {
+            let detail = "Your run begins when it has ended.";
+            question(look, [why, detail, "R runs now    esc closes"], body, buf)
+        }
         Popup::Line { title, hint, input, error, .. } => {
             let inner = window::draw_window(look, title, window::middle(body, 64, 5), buf);
             pane::field(
@@ -56,9 +67,8 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
     }
 }
 
-fn question(look: &Look, text: &str, detail: &str, body: Rect, buf: &mut Buffer) {
-    let lines =
-        [(text, Role::Title), (detail, Role::Dim), ("", Role::Dim), ("y yes    n no", Role::Key)];
+fn question(look: &Look, [text, detail, keys]: [&str; 3], body: Rect, buf: &mut Buffer) {
+    let lines = [(text, Role::Title), (detail, Role::Dim), ("", Role::Dim), (keys, Role::Key)];
     let columns = lines.iter().map(|(text, _)| pane::width(text) as u16).max().unwrap_or(0) + 4;
     let inner = window::draw_window(look, "", window::middle(body, columns.max(30), 6), buf);
     for (row, (text, role)) in lines.iter().enumerate() {

@@ -64,14 +64,53 @@ fn another_run_on_the_disk_is_asked_about() {
     let plan = proposed(&model.setup);
     let effects = tell(&mut model, Ok(plan), other());
     assert!(!starts(&effects), "{effects:?}");
-    let text = picture(&model, 120, 40);
-    assert!(text.contains("process 17") && text.contains("Start anyway?"), "{text}");
-    keys(&mut model, "n");
+    for (columns, rows) in [(60, 16), (120, 40)] {
+        let text = picture(&model, columns, rows);
+        for part in ["process 17", "r waits until it ends", "R runs now"] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+    }
+    keys(&mut model, "<esc>");
     assert!(model.popups.is_empty() && model.screen == Screen::Setup);
     keys(&mut model, "r");
     let plan = proposed(&model.setup);
     tell(&mut model, Ok(plan), other());
-    assert!(starts(&keys(&mut model, "y")) && model.screen == Screen::Live);
+    assert!(starts(&keys(&mut model, "R")) && model.screen == Screen::Live);
+}
+
+#[test]
+fn a_run_waits_until_another_one_has_ended() {
+    let mut model = model(Some("a.bin"));
+    answer_plan(&mut model);
+    keys(&mut model, "r");
+    let plan = proposed(&model.setup);
+    let found = warning(OTHER_RUN, Severity::Misleading, "another iotui measures");
+    tell(&mut model, Ok(plan), vec![found]);
+    let looks = |effects: &[Effect]| effects.iter().any(|e| matches!(e, Effect::FindOtherRun(_)));
+    assert!(looks(&keys(&mut model, "r")), "at once");
+    assert!(!looks(&keys(&mut model, "r")), "once is enough");
+    assert!(model.ticks() && picture(&model, 80, 24).contains("begins when it has ended"));
+    // It is looked for once a second.
+    let wait = |model: &mut Model, millis| {
+        let now = model.now + Duration::from_millis(millis);
+        looks(&update(model, now, Msg::Tick))
+    };
+    assert!(!wait(&mut model, 500) && wait(&mut model, 600) && !wait(&mut model, 500));
+    assert!(send(&mut model, Msg::OtherRun(Some("process 18 measures".into()))).is_empty());
+    assert!(picture(&model, 80, 24).contains("process 18"));
+    let effects = send(&mut model, Msg::OtherRun(None));
+    assert!(matches!(&effects[..], [Effect::Propose(_)]), "files may have changed: {effects:?}");
+    assert!(model.popups.is_empty());
+    assert!(starts(&answer_plan(&mut model)) && model.screen == Screen::Live);
+    // Who has closed the window waits no more.
+    let mut model = self::model(Some("a.bin"));
+    answer_plan(&mut model);
+    keys(&mut model, "r");
+    let plan = proposed(&model.setup);
+    let found = warning(OTHER_RUN, Severity::Misleading, "another iotui measures");
+    tell(&mut model, Ok(plan), vec![found]);
+    keys(&mut model, "r<esc>");
+    assert!(send(&mut model, Msg::OtherRun(None)).is_empty() && !model.ticks());
 }
 
 #[test]

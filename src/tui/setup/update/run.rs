@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::tui::context::{Context, Request};
 use crate::tui::msg::Effect;
-use crate::tui::popup::{Popup, Then};
+use crate::tui::popup::{HeldRun, Popup};
 use crate::tui::setup::state::Setup;
 
 pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
@@ -21,8 +21,8 @@ pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Runs the plan that has just been made, unless another iotui measures on the same disk and the
-/// user does not want both.
+/// Runs the plan that has just been made; offers to wait while another iotui measures on the same
+/// disk.
 pub fn run_ready(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     match &setup.planning.proposed {
         Some(Ok(proposed)) => {
@@ -33,11 +33,7 @@ pub fn run_ready(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             }
             match setup.planning.other_run.clone() {
                 None => ctx.request(Request::Start(plan)),
-                Some(other) => ctx.popups.push(Popup::question(
-                    other,
-                    "Both runs would disturb each other. Start anyway?",
-                    Then::Start(plan),
-                )),
+                Some(why) => ctx.popups.push(Popup::HeldRun(HeldRun { plan, why, waits: None })),
             }
             Vec::new()
         }
