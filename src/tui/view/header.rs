@@ -74,7 +74,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     if room < 4 {
         return;
     }
-    let unsaved = model.live.unsaved().is_some();
+    let unsaved = model.live.shown_unsaved().is_some();
     let state = describe_state(model, room);
     let is_replay = model.live.replay.is_some();
     let role = if unsaved {
