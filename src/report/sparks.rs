@@ -9,7 +9,8 @@ use crate::session::Session;
 use crate::units::{show_count, show_rate};
 
 /// Heights of a bar; the estimates are dotted.
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Bars of one to eight eighths of a line.
+pub const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Builds the lines of the charts, each below a caption; none if nothing varies along an axis.
 pub fn build_lines(session: &Session, results: &[CellResult]) -> Vec<String> {

@@ -191,8 +191,7 @@ mod tests {
         drop(put_aside(dir, &find(dir, &id).unwrap()).unwrap().unwrap());
         // One of its id and name is there by now: the other one waits.
         assert_eq!(testing::recorded(dir, Some("mine"), "a"), id);
-        let own = (id.clone(), "mine".to_string());
-        assert_eq!(listed(dir), [own.clone()]);
+        assert_eq!(listed(dir), [(id.clone(), "mine".to_string())]);
         let other = testing::recorded(dir, Some("mine-2"), "b");
         delete(dir, &find(dir, &id).unwrap()).unwrap();
         edit::rename(dir, &find(dir, &other).unwrap(), "mine").unwrap();

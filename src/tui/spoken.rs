@@ -88,7 +88,7 @@ mod tests {
                     let option = text[at + 1..].split([' ', ',', ';', ':', '.', ')', '"']).next();
                     let option = option.filter(|option| !FOREIGN.contains(option));
                     let said = speak(option.unwrap_or_default());
-                    assert!(!said.contains("--"), "{}: {said}", path.display());
+                    assert!(!said.contains("--"), "{folder}: {said}");
                     found += 1;
                 }
             }

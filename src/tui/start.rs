@@ -4,6 +4,7 @@
 use super::probe_plan::is_probe_preset;
 use super::setup::Setup;
 use crate::plan::{Plan, Preset};
+use crate::runner::OTHER_RUN;
 use crate::text::show_path;
 use crate::units::{show_bytes, show_wait};
 
@@ -125,7 +126,7 @@ fn describe_scratch(setup: &Setup) -> String {
 }
 
 /// Findings of the doctor that a user should know before any question.
-const FIRST_FINDINGS: &[&str] = &["busy", "other-io", "other-run", "steal", "cpu-quota", "battery"];
+const FIRST_FINDINGS: &[&str] = &["busy", "other-io", OTHER_RUN, "steal", "cpu-quota", "battery"];
 
 /// Returns what would disturb every measurement here.
 pub fn disturbances(setup: &Setup) -> Vec<String> {

@@ -1,7 +1,6 @@
 //! The largest figures of a card, and a bar for each backend.
 
-use super::WRONG;
-use super::page::{CONTENT, MARGIN, Page, SMALL, TEXT, cut};
+use super::page::{CONTENT, MARGIN, Page, SMALL, TEXT, WRONG, cut};
 use crate::analysis::{Glance, GlanceColumn};
 use crate::report::figure::COLORS;
 use crate::report::picture::font::width;

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 pub use self::text::glance_text;
 
-use self::page::Page;
+use self::page::{Page, WRONG};
 use super::picture::scene::{Ink, Scene};
 use super::{Format, Look, anonymize, svg};
 use crate::analysis::{self, Glance, Grade, Statement};
@@ -31,7 +31,6 @@ pub const FORMAT: Format = Format {
 /// The colours of grades, legible on both backgrounds.
 const GOOD: Ink = Ink::Color("#0a9270");
 const MISLEADING: Ink = Ink::Color("#b07a00");
-const WRONG: Ink = Ink::Color("#d0444f");
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     svg::write_scene(&scene(&glance_of(session), look), out)

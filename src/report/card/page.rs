@@ -15,6 +15,9 @@ const TITLE: f64 = 20.0;
 /// Where the font is not installed, another one is used, whose letters are wider.
 pub const MARGIN_OF_FONTS: f64 = 1.2;
 
+/// The colour of what is wrong.
+pub const WRONG: Ink = Ink::Color("#d0444f");
+
 pub struct Page {
     pub scene: Scene,
     /// Where the next row begins.

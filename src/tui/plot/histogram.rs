@@ -9,6 +9,7 @@ use super::axis::{Axis, Scale};
 use super::canvas::put;
 use super::range::Range;
 use super::ticks::ticks;
+use crate::report::BARS;
 use crate::tui::theme::{Look, Role};
 
 /// A histogram of bins of any width; a column's height is what falls into its slice of the axis.
@@ -101,12 +102,11 @@ impl<'a> Histogram<'a> {
     }
 
     fn draw_column(&self, column: u16, filled: u32, plot: Rect, buf: &mut Buffer) {
-        const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
         for (up, row) in (plot.top()..plot.bottom()).rev().enumerate() {
             let rest = filled.saturating_sub(up as u32 * 8).min(8);
             let symbol = match (rest, self.look.has_plain_bars()) {
                 (0, _) => return,
-                (rest, false) => EIGHTHS[rest as usize - 1],
+                (rest, false) => BARS[rest as usize - 1],
                 (1..=2, true) => '.',
                 (3..=5, true) => ':',
                 (_, true) => '#',

@@ -9,6 +9,7 @@ use super::axis::Axis;
 use super::canvas::put;
 use super::range::{Range, fit_y};
 use super::ticks::ticks;
+use crate::report::BARS;
 use crate::tui::theme::{Look, Role};
 
 /// How a bar is filled.
@@ -205,7 +206,6 @@ impl<'a> Strip<'a> {
     }
 
     fn draw_column(&self, bar: &StripBar, column: u16, filled: u32, plot: Rect, buf: &mut Buffer) {
-        const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
         for (up, row) in (plot.top()..plot.bottom()).rev().enumerate() {
             let rest = filled.saturating_sub(up as u32 * 8);
             let is_top = rest <= 8;
@@ -213,7 +213,7 @@ impl<'a> Strip<'a> {
                 (_, _, 0) => return,
                 (false, Fill::Hatched, 8) if !is_top => '▒',
                 (false, Fill::Dotted, 8) if !is_top => '░',
-                (false, _, rest) => EIGHTHS[rest as usize - 1],
+                (false, _, rest) => BARS[rest as usize - 1],
                 (true, Fill::Hatched, 8) if !is_top => ':',
                 (true, Fill::Dotted, 8) if !is_top => '.',
                 (true, _, 1..=3) => '_',

@@ -233,3 +233,11 @@ fn the_presets_begin_with_the_questions() {
     assert!(at("How fast is this disk?") < at("What does a system call cost?"));
     assert!(at("What does a system call cost?") < at("larger-than-memory"));
 }
+
+#[test]
+fn the_first_findings_are_findings() {
+    let checks = || crate::host::CHECKS.iter().map(|check| check.id);
+    for id in FIRST_FINDINGS {
+        assert!(checks().chain([OTHER_RUN]).any(|check| check == *id), "{id}");
+    }
+}

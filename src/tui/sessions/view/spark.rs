@@ -1,10 +1,10 @@
 //! A curve as one line of bars.
 
+use crate::report::BARS;
 use crate::tui::theme::Look;
 
 /// The most values of a curve.
 pub const MAX: usize = 12;
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const ASCII: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
 
 /// Draws values from 0 to the largest; of more than there is room for, both ends and those evenly

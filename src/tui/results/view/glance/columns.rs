@@ -216,14 +216,8 @@ fn draw_head(
         pane::line(line, 0, place, buf);
     } else {
         let rows = scale * digits::ROWS;
-        digits::draw(
-            look,
-            &number,
-            scale,
-            style,
-            Rect { height: rows.min(place.height), ..place },
-            buf,
-        );
+        let top = Rect { height: rows.min(place.height), ..place };
+        digits::draw(look, &number, scale, style, top, buf);
         let digits = digits::width(look, &number, scale);
         // A narrow column gives up a part of the gaps on both sides.
         let beside = pane::width(unit).max(pane::width(&interval)) as u16;
