@@ -30,3 +30,5 @@ pub use track::{Mark, Track, column};
 mod pictures;
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod tests;

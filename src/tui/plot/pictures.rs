@@ -4,7 +4,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::*;
-use crate::report::Graph;
 use crate::tui::theme::{Glyphs, Look};
 
 pub(super) fn ascii() -> Look {
@@ -30,12 +29,12 @@ fn number(value: f64) -> String {
     format!("{value:.0}")
 }
 
-fn points(values: &[(f64, f64)]) -> Vec<Point> {
+pub(super) fn points(values: &[(f64, f64)]) -> Vec<Point> {
     values.iter().map(|(x, y)| Point::new(*x, *y)).collect()
 }
 
 /// Returns a chart of 0 to 10 over 0 to `top`.
-fn plain<'a>(look: &'a Look, series: &'a [Series<'a>], top: f64) -> Chart<'a> {
+pub(super) fn plain<'a>(look: &'a Look, series: &'a [Series<'a>], top: f64) -> Chart<'a> {
     let axis = Axis::new(Scale::Linear, &number);
     Chart::new(look, axis.between(0.0, 10.0), axis.between(0.0, top), series)
 }
@@ -59,38 +58,6 @@ fn a_line_from_corner_to_corner() {
         ]
         .join("\n")
     );
-}
-
-#[test]
-fn the_same_line_with_other_characters() {
-    let line = points(&[(0.0, 0.0), (10.0, 10.0)]);
-    let draw = |graph| {
-        let look = Look { graph, ..Look::default() };
-        let series = [Series::new(&look, 0, "", &line)];
-        show(20, 6, |area, buf| plain(&look, &series, 10.0).render(area, buf))
-    };
-    assert_eq!(
-        draw(Graph::Blocks),
-        [
-            r"10┤              ▄▄▀",
-            r"  │          ▗▄▀▀",
-            r" 5┤      ▗▄▞▀▘",
-            r"  │   ▄▄▀▘",
-            r" 0┤▄▀▀",
-            r"  └0 ───── 5 ──── 10",
-        ]
-        .join("\n")
-    );
-    let plain = draw(Graph::Ascii);
-    let curve = plain.lines().take(5).flat_map(|line| line.chars().skip(3));
-    assert!(plain.contains('\'') && curve.into_iter().all(|c| " -'./".contains(c)), "{plain}");
-    // The same dots as with Braille: octants differ in the characters only.
-    let blank = |picture: String| -> String {
-        let code =
-            |c: char| if c > '\u{27ff}' || "▂▘▝▖▗▚▞".contains(c) { '#' } else { c };
-        picture.chars().map(code).collect()
-    };
-    assert_eq!(blank(draw(Graph::Octant)), blank(draw(Graph::Braille)));
 }
 
 #[test]

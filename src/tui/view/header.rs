@@ -68,9 +68,8 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
             }
         }
     }
-    // A column is left free at the right, and one or two behind the names.
     let gap = if area.width < 70 { 1 } else { 2 };
-    let room = usize::from(area.right().saturating_sub(end + gap + 1));
+    let room = usize::from(area.right().saturating_sub(end + gap + 1)); // one is left free
     if room < 4 {
         return;
     }

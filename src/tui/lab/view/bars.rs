@@ -150,10 +150,11 @@ fn describe_idle(look: &Look, lab: &Lab, width: u16) -> String {
     if lab.sheet.slots.is_empty() || (measured > 0 && width < 70) {
         return counted;
     }
-    let key = key_of(Action::Run, Screen::Lab);
+    let takes = format!("{} takes ", key_of(Action::Run, Screen::Lab));
+    let takes = if width < 60 { "" } else { &takes };
     let time = show_wait(lab.choice.budget());
     let time = time.trim_end_matches(" 00 s");
-    format!("{counted}{}{key} takes up to {time}", look.glyph(" · ", " - "))
+    format!("{counted}{}{takes}up to {time}", look.glyph(" · ", " - "))
 }
 
 fn count_measured(lab: &Lab) -> usize {

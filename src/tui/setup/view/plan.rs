@@ -238,7 +238,7 @@ fn wrap_with_sign(
     pane::wrap(text, room).into_iter().enumerate().map(line).collect()
 }
 
-/// Returns the line of cells, rounds, time and memory.
+/// Returns the line of time, cells, rounds and memory.
 fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
     let cells = plan.cells.len();
     let memory = plan
@@ -252,6 +252,10 @@ fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
         spans.push(Span::styled(number, scene.style(Role::Number)));
         spans.push(Span::styled(text.to_string(), scene.style(Role::Dim)));
     };
+    // What matters most is not cut in a narrow pane.
+    let (dot, time) = (scene.dot(), estimate(plan));
+    push(String::new(), if time < plan.budget { "about " } else { "at most " });
+    push(show_wait(time), dot);
     push(cells.to_string(), if cells == 1 { " cell" } else { " cells" });
     if let Some(product) = describe_product(plan, scene.look.glyph(" × ", " x ")) {
         push(String::new(), " = ");
@@ -267,12 +271,9 @@ fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
                 (_, true) => " trials of the fastest",
             },
         ),
-        None => push(String::new(), &format!("{}repeated until precise", scene.dot())),
+        None => push(String::new(), &format!("{dot}repeated until precise")),
     }
-    let dot = scene.dot();
-    let time = estimate(plan);
-    push(String::new(), &format!("{dot}{} ", if time < plan.budget { "about" } else { "at most" }));
-    push(show_wait(time), dot);
+    push(String::new(), dot);
     push(show_bytes(memory), " of memory");
     Line::from(spans)
 }

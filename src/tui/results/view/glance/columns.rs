@@ -227,8 +227,9 @@ fn draw_head(
             width: (place.width + 2 - gap).saturating_sub(digits + gap),
             ..place
         };
-        let about = if certain { "" } else { "about" };
-        pane::line(Line::styled(about.to_string(), look.style(Role::Dim)), rows - 3, side, buf);
+        if !certain {
+            pane::line(Line::styled("about", look.style(Role::Dim)), rows - 3, side, buf);
+        }
         pane::line(Line::styled(unit, look.style(Role::Text)), rows - 2, side, buf);
         pane::line(Line::styled(interval, look.style(Role::Dim)), rows - 1, side, buf);
     }
