@@ -10,7 +10,7 @@ use super::curves::Metric;
 use super::host::HostScreen;
 use super::lab::Lab;
 use super::live::Live;
-use super::palette::Sources;
+use super::palette::{Goal, Sources};
 use super::pointer::Pointer;
 use super::popup::Popup;
 use super::results::Results;
@@ -81,7 +81,7 @@ pub struct Model {
     pub toasts: Toasts,
     pub presets: Vec<Preset>,
     /// What was chosen last in the palette, the newest first.
-    pub recent: Vec<String>,
+    pub recent: Vec<Goal>,
     pub setup: Setup,
     pub live: Live,
     pub results: Results,

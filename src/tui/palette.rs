@@ -22,8 +22,8 @@ pub struct Sources<'a> {
     pub presets: &'a [Preset],
     pub setup: &'a Setup,
     pub sessions: &'a Sessions,
-    /// Ids of the entries that were chosen last, the newest first.
-    pub recent: &'a [String],
+    /// What was chosen last, the newest first.
+    pub recent: &'a [Goal],
 }
 
 /// What choosing an entry does.
@@ -32,8 +32,8 @@ pub enum Goal {
     Act(Action),
     /// An action of another screen.
     ActOn(Screen, Action),
-    /// Index into the presets.
-    Preset(usize),
+    /// The preset of this id.
+    Preset(String),
     /// Index into the backends of Setup.
     Backend(usize),
     /// Sets a setting to this text.
@@ -59,13 +59,6 @@ pub struct Entry {
     pub goal: Goal,
 }
 
-impl Entry {
-    /// Returns the key it is remembered by.
-    pub fn id(&self) -> String {
-        format!("{:?}", self.goal)
-    }
-}
-
 /// Returns the entries that match all words of the text, the best first; without a text all, those
 /// that were chosen last first.
 pub fn find(sources: &Sources, text: &str) -> Vec<Entry> {
@@ -74,7 +67,7 @@ pub fn find(sources: &Sources, text: &str) -> Vec<Entry> {
     let mut found: Vec<(i32, Entry)> = Vec::new();
     for entry in all(sources) {
         let Some(rated) = rate(&entry, &words) else { continue };
-        let recent = sources.recent.iter().position(|id| *id == entry.id());
+        let recent = sources.recent.iter().position(|goal| *goal == entry.goal);
         let recent = match (recent, words.is_empty()) {
             (None, _) => 0,
             (Some(at), true) => 1000 - at as i32,
@@ -171,12 +164,12 @@ fn is_local(action: Action) -> bool {
 }
 
 fn presets<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
-    sources.presets.iter().enumerate().map(|(at, preset)| Entry {
+    sources.presets.iter().map(|preset| Entry {
         title: clean_text(&preset.id),
         about: clean_text(&preset.about),
         key: "",
         place: "preset",
-        goal: Goal::Preset(at),
+        goal: Goal::Preset(preset.id.clone()),
     })
 }
 
@@ -281,7 +274,6 @@ mod tests {
     fn it_finds_everything_from_everywhere_the_best_first() {
         let mut stage = Stage::new();
         stage.tell(crate::tui::msg::Msg::Sessions(Ok(crate::tui::sessions::tests::four())));
-        let peak = stage.model.presets.iter().position(|preset| preset.id == "peak").unwrap();
         let uring = stage.model.setup.infos.iter().position(|info| info.id == "uring").unwrap();
         for (text, wanted) in [
             ("export", Goal::ActOn(Screen::Results, Action::Export)),
@@ -289,7 +281,7 @@ mod tests {
             ("rename", Goal::ActOn(Screen::Sessions, Action::Rename)),
             ("run", Goal::Act(Action::Run)),
             ("help", Goal::Act(Action::Help)),
-            ("preset peak", Goal::Preset(peak)),
+            ("preset peak", Goal::Preset("peak".into())),
             ("uring", Goal::Backend(uring)),
             ("budget", Goal::Act(Action::Budget)),
             ("budget 2m", Goal::Set("budget", "2m".into())),
@@ -313,8 +305,14 @@ mod tests {
     fn what_was_chosen_last_comes_first() {
         let mut stage = Stage::new();
         let second = find(&stage.model.palette_sources(), "").swap_remove(1);
-        stage.model.recent.insert(0, second.id());
+        stage.model.recent.insert(0, second.goal.clone());
         assert_eq!(find(&stage.model.palette_sources(), "")[0], second);
+        // A preset that is saved later changes their order.
+        let mut stage = Stage::new();
+        stage.keys(":preset peak<enter>");
+        let first = crate::plan::Preset { id: "a".into(), ..stage.model.presets[0].clone() };
+        stage.model.presets.insert(0, first);
+        assert_eq!(found(&stage, "")[0], Goal::Preset("peak".into()));
     }
 
     #[test]

@@ -180,6 +180,23 @@ fn bars_take_the_width_that_is_left_and_name_their_one() {
 }
 
 #[test]
+fn trials_are_offered_where_they_can_be_added() {
+    let [mut base, mut other, _] = three();
+    base.trials.truncate(40);
+    other.trials.truncate(40);
+    let offer = |base: &Session, other: &Session| {
+        let picture = stage(&[base.clone(), other.clone()]).picture(120, 40);
+        let line = picture.lines().find(|line| line.contains("For a verdict"));
+        line.map(|line| line.trim_matches(['│', ' ']).to_string())
+    };
+    let said = offer(&base, &other).expect("an offer");
+    assert_eq!(said, "For a verdict, add trials to A and B: open it, then R refines it.");
+    // A report has no trials, nor can it get more.
+    base.plan.pick = true;
+    assert_eq!(offer(&base, &other), None);
+}
+
+#[test]
 fn words_and_curves_are_a_key_away_and_back() {
     let mut stage = stage(&three());
     stage.keys("l< >");

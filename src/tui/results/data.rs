@@ -67,9 +67,6 @@ impl Data {
         );
         let sheet = Sheet::new(&view, unit);
         let cells = cell_indexes(&view);
-        let signs = Signs::new(&view.session.plan.cells, axis);
-        let signs = view.results.iter().map(|result| signs.of(&result.cell)).collect();
-        let common = curves::common(&view.results, axis);
         let warnings = warning_groups::group(
             view.results.iter().map(|result| result.warnings.as_slice()),
             view.results.len(),
@@ -89,12 +86,12 @@ impl Data {
             metric,
             curves: Vec::new(),
             expected: Vec::new(),
-            common,
+            common: String::new(),
             points: Vec::new(),
             warnings,
             xs: Vec::new(),
             sheet,
-            signs,
+            signs: Vec::new(),
             cells,
             ceilings,
         };
@@ -111,13 +108,16 @@ impl Data {
         data
     }
 
-    /// Builds the curves of a metric.
+    /// Builds the curves of a metric over the current axis.
     pub fn plot(&mut self, metric: Metric) {
         self.metric = metric;
         let view = &self.view;
         let cells = &view.session.plan.cells;
         self.curves = curves::curves(cells, &view.results, &view.skipped, self.axis, metric);
         let results = &self.view.results;
+        let signs = Signs::new(cells, self.axis);
+        self.signs = results.iter().map(|result| signs.of(&result.cell)).collect();
+        self.common = curves::common(results, self.axis);
         let jobs = results.iter().map(|result| &result.cell);
         self.expected = curves::expected_line(
             jobs,
@@ -138,7 +138,6 @@ impl Data {
         let at = self.axes.iter().position(|axis| *axis == self.axis).unwrap_or(0);
         let Some(next) = self.axes.get((at + 1) % self.axes.len().max(1)) else { return };
         self.axis = *next;
-        self.common = curves::common(&self.view.results, self.axis);
         self.plot(self.metric);
     }
 

@@ -68,8 +68,8 @@ pub struct Results {
     pub trial_series: TrialSeriesCache,
     /// The displayed session is the one being recorded.
     pub follows_run: bool,
-    /// What was plotted before that began.
-    metric: Metric,
+    /// What was displayed before that began, until there is something of it.
+    before: Option<Data>,
 }
 
 impl Results {
@@ -130,14 +130,22 @@ impl Results {
     /// Follows a run that begins: nothing of it is known yet.
     pub fn follow_run(&mut self) {
         self.follows_run = true;
-        self.metric = self.data.take().map_or(self.metric, |data| data.metric);
+        self.before = self.data.take().or_else(|| self.before.take());
         (self.open, self.trial_series) = (None, TrialSeriesCache::default());
+    }
+
+    /// Shows again what was displayed before a run that did not begin.
+    pub fn forget_run(&mut self) {
+        if self.follows_run {
+            (self.follows_run, self.data) = (false, self.before.take());
+        }
     }
 
     /// Shows a session; metric, mean and the chosen tab stay.
     pub fn show(&mut self, view: SessionView) {
         self.follows_run = false;
-        let metric = self.data.as_ref().map_or(self.metric, |data| data.metric);
+        let before = self.data.take().or_else(|| self.before.take());
+        let metric = before.map_or_else(Metric::default, |data| data.metric);
         let data = Data::new(view, metric, self.unit);
         let flipped_axes = std::mem::take(&mut self.chart.flipped_axes);
         self.chart = ChartState { flipped_axes, mean: self.chart.mean, ..ChartState::default() };
@@ -147,17 +155,18 @@ impl Results {
             ..TableState::default()
         };
         (self.open, self.trial_series) = (None, TrialSeriesCache::default());
-        // The best point is of most interest.
-        let best = data
-            .view
-            .answer
-            .best
-            .as_ref()
-            .and_then(|best| data.results().iter().position(|r| r.cell == best.cell));
         self.data = Some(data);
-        if let Some(best) = best {
-            self.go_to(best);
-        }
+        // The best point is of most interest.
+        self.go_to_best();
+    }
+
+    /// Puts both cursors on the best cell; returns its result.
+    fn go_to_best(&mut self) -> Option<usize> {
+        let data = self.data.as_ref()?;
+        let best = data.view.answer.best.as_ref()?;
+        let result = data.results().iter().position(|result| result.cell == best.cell)?;
+        self.go_to(result);
+        Some(result)
     }
 
     /// Returns what is shown of the session; `None` without one.
@@ -360,8 +369,11 @@ impl Results {
         table.cursor = same.unwrap_or(0);
     }
 
+    /// Opens the cell under the cursor; At a glance has none, there it is the best cell.
     pub fn open(&mut self) {
-        self.open = self.under_cursor().map(|result| OpenCell { result, scroll: 0 });
+        let best = if self.glance { self.go_to_best() } else { None };
+        let result = best.or_else(|| self.under_cursor());
+        self.open = result.map(|result| OpenCell { result, scroll: 0 });
     }
 
     pub fn close(&mut self) {

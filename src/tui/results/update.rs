@@ -86,7 +86,8 @@ pub fn act(results: &mut Results, ctx: &mut Context, action: Action) -> Vec<Effe
     let log = results.is_log(Metric::Throughput);
     match results.open {
         Some(open) => act_in_cell(results, ctx, open, action),
-        None if results.glance => act_in_glance(results, action),
+        None if results.glance && action == Action::Enter => results.open(),
+        None if results.glance => {}
         None if results.table.on => act_in_table(results, ctx, action),
         None => act_in_chart(results, action),
     }
@@ -113,17 +114,25 @@ fn turn(results: &mut Results, action: Action) -> bool {
     true
 }
 
-/// Enter opens the best cell: the cursor of the chart is on it.
-fn act_in_glance(results: &mut Results, action: Action) {
-    if action == Action::Enter {
-        results.open();
-    }
-}
-
 /// Handles actions on the whole session.
 fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
     let view = results.view()?;
+    let too_early = match action {
+        _ if !results.follows_run => None,
+        Action::SaveAs => Some("name"),
+        Action::Replay => Some("replay"),
+        Action::Mark => Some("mark"),
+        _ => None,
+    };
+    if let Some(what) = too_early {
+        ctx.note(format!("it is being recorded: {what} it when its run has ended"));
+        return Some(Vec::new());
+    }
     match action {
+        Action::RunAgain if ctx.is_running() => {
+            ctx.request(Request::RefuseRun);
+            Some(Vec::new())
+        }
         Action::RunAgain if view.session.id == session::DEMO_ID => {
             ctx.note("the file of the example is not here: 1 chooses what to measure");
             Some(Vec::new())
@@ -149,10 +158,6 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
             let is_card = results.glance && results.open.is_none();
             let form = if is_card { form.with_format(CARD) } else { form };
             ctx.popups.push(Popup::Export(Box::new(form)));
-            Some(Vec::new())
-        }
-        Action::SaveAs if results.follows_run => {
-            ctx.note("it is being recorded: name it when its run has ended");
             Some(Vec::new())
         }
         Action::SaveAs if view.path.is_none() => {

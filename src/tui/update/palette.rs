@@ -14,15 +14,14 @@ use crate::tui::view::footer;
 
 pub fn follow(model: &mut Model, entry: Entry) -> Vec<Effect> {
     model.popups.pop();
-    let id = entry.id();
-    model.recent.retain(|known| *known != id);
-    model.recent.insert(0, id);
+    model.recent.retain(|known| *known != entry.goal);
+    model.recent.insert(0, entry.goal.clone());
     model.recent.truncate(MAX_RECENT);
     match entry.goal {
         Goal::Act(action) => act(model, action),
         Goal::ActOn(screen, action) => act_on(model, screen, action),
-        Goal::Preset(at) => {
-            let effects = choose_preset(model, at);
+        Goal::Preset(id) => {
+            let effects = choose_preset(model, &id);
             if matches!(model.screen, Screen::Lab | Screen::Setup) {
                 return effects;
             }

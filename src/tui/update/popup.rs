@@ -115,9 +115,9 @@ fn press_in_list(model: &mut Model, action: Option<Action>) -> Vec<Effect> {
     match top {
         Popup::Presets { cursor } => match action {
             Some(Action::Enter | Action::Toggle) => {
-                let chosen = *cursor;
+                let chosen = model.presets.get(*cursor).map(|preset| preset.id.clone());
                 model.popups.pop();
-                return choose_preset(model, chosen);
+                return chosen.map_or_else(Vec::new, |id| choose_preset(model, &id));
             }
             Some(Action::Preset) => return close(model),
             _ => *cursor = move_cursor(*cursor, presets, action),
@@ -158,9 +158,11 @@ fn press_in_list(model: &mut Model, action: Option<Action>) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Returns the preset that was chosen: of probes on Lab, of files on Setup.
-pub fn choose_preset(model: &mut Model, chosen: usize) -> Vec<Effect> {
-    let Some(preset) = model.presets.get(chosen).cloned() else { return Vec::new() };
+/// Takes the preset that was chosen: of probes on Lab, of files on Setup.
+pub fn choose_preset(model: &mut Model, id: &str) -> Vec<Effect> {
+    let Some(preset) = model.presets.iter().find(|preset| preset.id == id).cloned() else {
+        return Vec::new();
+    };
     leave_start(model);
     if probe_plan::is_probe_preset(&preset) {
         model.lab.choose(preset, Settings::default());

@@ -82,6 +82,7 @@ fn start_after(
 pub fn fail(model: &mut Model, why: String) -> Vec<Effect> {
     let back = if measures_only_probes(model) { Screen::Lab } else { Screen::Setup };
     live::end(&mut model.live);
+    model.results.forget_run();
     model.toasts.fail(model.now, why);
     let mut effects = go(model, back);
     effects.extend(quit_if_leaving(model));

@@ -303,3 +303,61 @@ fn what_a_popup_covers_is_dim() {
         assert_eq!((cell.fg, cell.modifier), (dim.fg.unwrap_or(plain), dim.add_modifier));
     }
 }
+
+#[test]
+fn a_run_that_does_not_begin_leaves_the_session_that_is_shown() {
+    let mut stage = Stage::new();
+    stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
+    let name = |stage: &Stage| stage.model.results.view().map(|view| view.session.id.clone());
+    let before = name(&stage);
+    assert!(before.is_some());
+    super::run::start(&mut stage.model, Arc::new(testing::plan()));
+    assert_eq!(name(&stage), None, "nothing of the run is known yet");
+    stage.tell(Msg::NotBegun("cannot start a thread".into()));
+    assert_eq!(name(&stage), before);
+    assert!(!stage.model.results.follows_run);
+}
+
+#[test]
+fn what_is_being_recorded_is_neither_named_nor_replayed_nor_marked() {
+    let mut stage = running();
+    some_trials(&mut stage);
+    stage.keys("3").take();
+    for (key, what) in [("w", "name"), ("P", "replay"), ("m", "mark")] {
+        assert_eq!(stage.keys(key).take(), []);
+        let said = &stage.model.toasts.current().unwrap().text;
+        assert_eq!(said, &format!("it is being recorded: {what} it when its run has ended"));
+    }
+    assert_eq!(stage.keys("r").take(), [], "no file is read during a run");
+    assert!(stage.model.toasts.current().unwrap().text.contains("stop it first"));
+    assert!(stage.model.popups.is_empty());
+}
+
+#[test]
+fn a_message_over_a_popup_names_no_key_that_is_none_there() {
+    let mut stage = Stage::new();
+    let now = stage.model.now;
+    stage.model.toasts.note(now, "one");
+    stage.model.toasts.note(now, "two");
+    let last = |stage: &Stage| stage.picture(80, 24).lines().last().unwrap_or("").to_string();
+    assert!(last(&stage).contains("1 more: M"), "{}", last(&stage));
+    stage.model.popups.push(Popup::palette());
+    assert!(last(&stage).contains("1 more") && !last(&stage).contains("more: M"));
+}
+
+#[test]
+fn help_does_what_it_shows_and_scrolls_no_further() {
+    let mut stage = Stage::new();
+    stage.tell(Msg::Resize(80, 24)).keys("3?/G");
+    let shown = crate::tui::keymap::find_listed(Screen::Results, "G").len();
+    let rows = |stage: &Stage| {
+        let picture = stage.picture(80, 24);
+        picture.lines().filter(|line| line.contains("to the last")).count()
+    };
+    stage.keys(&"<down>".repeat(shown));
+    assert_eq!(rows(&stage), 1, "{}", stage.picture(80, 24));
+    // Few words are found: there is nothing to scroll.
+    stage.keys("<esc>??/queue depth<down><down><down>");
+    let Some(Popup::Help { words: true, scroll, .. }) = stage.model.popups.last() else { panic!() };
+    assert_eq!(*scroll, 0);
+}

@@ -171,10 +171,12 @@ fn draw_message(model: &Model, toast: &Toast, area: Rect, buf: &mut Buffer) {
     let behind = model.toasts.behind();
     let key = key_of(Action::Messages, model.screen);
     let is_cut = pane::width(&toast.text) > room;
-    let more = match (behind, is_cut && model.popups.is_empty()) {
-        (0, false) => String::new(),
-        (0, true) => format!("{key} all of it"),
-        (behind, _) => format!("{behind} more: {key}"),
+    // The key does nothing in a popup.
+    let more = match (behind, model.popups.is_empty()) {
+        (0, true) if is_cut => format!("{key} all of it"),
+        (0, _) => String::new(),
+        (behind, true) => format!("{behind} more: {key}"),
+        (behind, false) => format!("{behind} more"),
     };
     let left = room.saturating_sub(if more.is_empty() { 0 } else { pane::width(&more) + 2 });
     let text = pane::fit_middle(&toast.text, left);

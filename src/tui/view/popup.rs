@@ -93,7 +93,7 @@ fn help(
         window::middle(body, 80, body.height),
         buf,
     );
-    let wanted = filter.map(|f| f.value().to_lowercase()).unwrap_or_default();
+    let wanted = filter.map_or("", Input::value);
     let mut list = inner;
     if let Some(input) = filter {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
@@ -107,9 +107,9 @@ fn help(
         list = Rect::new(inner.x, inner.y + 1, inner.width, inner.height.saturating_sub(1));
     }
     let rows = if words {
-        words::lines(look, &wanted, usize::from(list.width))
+        words::lines(look, wanted, usize::from(list.width))
     } else {
-        key_lines(model, &wanted)
+        key_lines(model, wanted)
     };
     let height = usize::from(list.height);
     // Words scroll; keys have a cursor, and Enter does what is under it.
@@ -127,7 +127,7 @@ fn help(
     }
 }
 
-/// Returns the keys of the screen whose help contains `wanted`.
+/// Returns the keys of the screen that are or do what contains `wanted`.
 fn key_lines(model: &Model, wanted: &str) -> Vec<Line<'static>> {
     let line = |binding: &Binding| {
         Line::from(vec![
@@ -215,7 +215,9 @@ pub fn furthest(model: &Model) -> u16 {
     let rows = match model.popups.last() {
         Some(Popup::Help { words: true, filter, .. }) => {
             let width = window::middle(body, 80, body.height).width.saturating_sub(2);
-            words::lines(&model.look, "", usize::from(width)).len() + usize::from(filter.is_some())
+            let wanted = filter.as_ref().map_or("", Input::value);
+            let lines = words::lines(&model.look, wanted, usize::from(width));
+            lines.len() + usize::from(filter.is_some())
         }
         // Its cursor goes to the last row.
         Some(Popup::Help { filter, .. }) => {

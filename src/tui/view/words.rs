@@ -76,9 +76,9 @@ const NAME: usize = 15;
 
 /// Returns the lines of the page whose text contains `wanted`, at this width.
 pub fn lines(look: &Look, wanted: &str, width: usize) -> Vec<Line<'static>> {
-    let matches = |name: &str, about: &str| {
-        wanted.is_empty() || format!("{name} {about}").to_lowercase().contains(wanted)
-    };
+    let wanted = wanted.to_lowercase();
+    let matches =
+        |name: &str, about: &str| format!("{name} {about}").to_lowercase().contains(&wanted);
     let signs = SIGNS.iter().map(|row| ((row.sign)(look), row.about));
     let words = WORDS.iter().map(|(word, about)| ((*word).to_string(), *about));
     let mut all = Vec::new();

@@ -12,7 +12,7 @@ use cells::{HEADER_ROWS, Table, paragraph};
 use super::data::{LoadedComparison, Sheet};
 use super::layout::{area_below, inner_area};
 use super::state::{Compare, View};
-use crate::analysis::{Difference, Outcome, Pair, Side, Versus};
+use crate::analysis::{Difference, MIN_TRIALS, Outcome, Side, Versus, is_refinable};
 use crate::text::time::to_minute;
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
@@ -88,7 +88,7 @@ fn parts(
         .into_iter()
         .map(|text| Line::styled(format!(" {text}"), look.style(Role::Title)))
         .collect();
-    sum.extend(offer_trials(look, versus, width));
+    sum.extend(offer_trials(look, got, compare.other, width));
     // A line above each part.
     let above = heads.len() + 1 + differences.len().max(1) + 1 + sum.len() + 1;
     Parts {
@@ -99,18 +99,37 @@ fn parts(
     }
 }
 
-/// Returns how to get a verdict on cells that have too few trials for one.
-fn offer_trials(look: &Look, versus: &Versus, width: usize) -> Option<Line<'static>> {
-    let is_few = |pair: &&Pair| pair.outcome == Outcome::TooFew;
-    let few: Vec<&Pair> = versus.cells.iter().filter(is_few).collect();
-    let short = |count: fn(&Pair) -> usize| few.iter().any(|pair| count(pair) < MIN_TRIALS);
-    let sides = match (short(|pair| pair.base_trials), short(|pair| pair.other_trials)) {
+/// Returns how to get a verdict on cells that have too few trials for one, where trials can be
+/// added.
+fn offer_trials(
+    look: &Look,
+    got: &LoadedComparison,
+    other: usize,
+    width: usize,
+) -> Option<Line<'static>> {
+    let (versus, _) = got.versus(other)?;
+    let can_grow = |at: usize| got.views.get(at).is_some_and(|view| is_refinable(&view.session));
+    let (base_grows, other_grows) = (can_grow(0), can_grow(other + 1));
+    let is_short = |trials: usize| trials < MIN_TRIALS;
+    // A session that cannot grow must not be what lacks trials.
+    let few = || {
+        versus.cells.iter().filter(|pair| {
+            pair.outcome == Outcome::TooFew
+                && (base_grows || !is_short(pair.base_trials))
+                && (other_grows || !is_short(pair.other_trials))
+        })
+    };
+    let sides = match (
+        few().any(|pair| is_short(pair.base_trials)),
+        few().any(|pair| is_short(pair.other_trials)),
+    ) {
         (true, true) => format!("A and {}", versus.side.letter),
         (true, false) => "A".into(),
         (false, true) => versus.side.letter.clone(),
         (false, false) => return None,
     };
-    let text = format!(" For a verdict, add trials to {sides}: open it, then R refines it.");
+    let key = key_of(Action::Refine, Screen::Results);
+    let text = format!(" For a verdict, add trials to {sides}: open it, then {key} refines it.");
     Some(Line::styled(pane::fit(&text, width), look.style(Role::Dim)))
 }
 
@@ -323,9 +342,6 @@ fn difference(look: &Look, one: &Difference, all: &[Difference], width: usize) -
         Span::styled(shorten(&one.other, room.saturating_sub(left)), look.style(Role::Number)),
     ])
 }
-
-/// Trials of a cell from which its median has an interval.
-const MIN_TRIALS: usize = 5;
 
 /// Columns of `settings`, the longest topic of a difference.
 const TOPIC_COLUMNS: usize = 8;

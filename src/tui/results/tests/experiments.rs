@@ -86,6 +86,11 @@ fn calls_are_drawn_over_the_count_and_x_takes_the_next_axis() {
     let names = [10, 13, 16, 19, 22].map(|power| format!("read {} operations", 1u64 << power));
     assert_eq!(data(&stage), (Axis::Block, curves(&names.each_ref().map(String::as_str), 2)));
     assert_eq!(results(&stage).under_cursor(), under, "the cursor stays on its cell");
+    // A result has the sign of its curve, whatever the axis.
+    let data_now = results(&stage).data.as_ref().unwrap();
+    for curve in &data_now.curves {
+        assert!(curve.points.iter().all(|point| data_now.signs[point.result] == curve.sign));
+    }
     stage.keys("x");
     assert_eq!(data(&stage).0, Axis::Count);
 }

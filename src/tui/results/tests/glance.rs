@@ -106,6 +106,12 @@ fn tab_walks_through_the_tabs_and_back() {
     assert_eq!(opened(&stage), "mmap 1 MiB warm", "the best cell");
     stage.keys("<esc>");
     assert_eq!(results(&stage).tab(), Some(Tab::Glance));
+    // Wherever the cursors of the chart and the table were.
+    stage.keys("bggkkks<enter>");
+    assert_eq!(opened(&stage), "mmap 1 MiB warm");
+    stage.keys("<esc>vGs<enter>");
+    assert_eq!(opened(&stage), "mmap 1 MiB warm");
+    stage.keys("<esc>");
     stage.keys("/mm");
     assert!(results(&stage).table.typing && results(&stage).tab() == Some(Tab::Table));
 }
@@ -216,4 +222,14 @@ fn no_line_leads_over_a_cell_that_was_skipped() {
     let drawn = warm.chart_points();
     let at = drawn.iter().position(|point| point.x == 65536.0).unwrap();
     assert!(drawn[at].y.is_nan(), "a gap");
+}
+
+#[test]
+fn hidden_curves_name_no_key_that_is_none_here() {
+    let mut stage = stage();
+    stage.keys("< >k< >k< >k< >");
+    assert!(stage.picture(200, 60).contains("all curves are hidden: space"));
+    stage.keys("s");
+    let picture = stage.picture(200, 60);
+    assert!(picture.contains("all curves are hidden") && !picture.contains("space"), "{picture}");
 }

@@ -224,7 +224,11 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     } else if data.curves.is_empty() {
         "no cell has a value for this metric"
     } else if data.curves.iter().all(|curve| results.is_hidden(curve)) {
-        "all curves are hidden: space shows the selected one"
+        if results.glance {
+            "all curves are hidden"
+        } else {
+            "all curves are hidden: space shows the selected one"
+        }
     } else if data.is_curve() {
         draw_zoom_bar(look, results, data, bar, buf);
         return with_chart(look, results, data, area, |chart| chart.render(area, buf));
