@@ -48,7 +48,7 @@ pub enum Popup {
     Help {
         /// The page of signs and words, not that of keys.
         words: bool,
-        scroll: u16,
+        scroll: usize,
         filter: Option<Input>,
     },
     Palette {
@@ -87,7 +87,7 @@ pub enum Popup {
         cursor: usize,
     },
     Doctor {
-        scroll: u16,
+        scroll: usize,
     },
     /// The themes; the one under the cursor is shown, and `before` comes back if it is not kept.
     Themes {
@@ -96,7 +96,7 @@ pub enum Popup {
     },
     /// The messages of the last line.
     Messages {
-        scroll: u16,
+        scroll: usize,
     },
 }
 
@@ -131,6 +131,30 @@ impl Popup {
     /// Returns whether it waits for something outside of the screen.
     pub fn waits(&self) -> bool {
         matches!(self, Popup::HeldRun(HeldRun { waits: Some(_), .. }))
+    }
+
+    /// Returns the selected row of a list, or the first row that is shown of a text.
+    pub fn row_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Popup::Help { scroll: row, .. }
+            | Popup::Palette { cursor: row, .. }
+            | Popup::Presets { cursor: row }
+            | Popup::Warnings { cursor: row }
+            | Popup::Start { cursor: row }
+            | Popup::Marks { cursor: row }
+            | Popup::Themes { cursor: row, .. }
+            | Popup::Doctor { scroll: row }
+            | Popup::Messages { scroll: row } => Some(row),
+            Popup::Refine(form) => Some(&mut form.cursor),
+            Popup::Export(form) => Some(&mut form.cursor),
+            Popup::Question { .. } | Popup::HeldRun(_) | Popup::Line { .. } => None,
+        }
+    }
+
+    /// Returns whether it is a text, which scrolls and has no selected row.
+    pub fn is_text(&self) -> bool {
+        let words = matches!(self, Popup::Help { words: true, .. });
+        words || matches!(self, Popup::Doctor { .. } | Popup::Messages { .. })
     }
 
     /// Returns the text that letters go to, if it has one.

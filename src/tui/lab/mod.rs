@@ -25,7 +25,7 @@ mod view;
 pub(super) mod tests;
 
 pub use data::{LocalProbes, MarkedSession};
-pub use marks::{choose as choose_mark, entries as mark_entries};
+pub use marks::{Entry as MarkEntry, choose as choose_mark, entries as mark_entries};
 pub use state::Lab;
 pub use update::{
     act, back, begin, click, enter, field, field_changed, grow, handle_message, is_offered,

@@ -6,7 +6,7 @@ use ratatui::layout::Position;
 
 use super::act::act;
 use super::navigate::go;
-use super::{key, screens, start};
+use super::{key, popup, screens};
 use crate::tui::keymap::Action;
 use crate::tui::keys::Key;
 use crate::tui::model::Model;
@@ -71,17 +71,14 @@ fn click(model: &mut Model, at: Position) -> Vec<Effect> {
         };
     }
     let starts = matches!(model.popups.last(), Some(Popup::Start { .. }));
-    if !model.popups.is_empty() && !starts {
-        return Vec::new();
+    if !model.popups.is_empty() && !(starts && areas.header.contains(at)) {
+        return popup::click(model, at);
     }
     if areas.header.contains(at) {
         return match view::header::screen_at(model, areas.header, at) {
             Some(screen) => go(model, screen),
             None => Vec::new(),
         };
-    }
-    if starts {
-        return start::click(model, at);
     }
     screens::click(model, areas.body, at)
 }

@@ -1,6 +1,7 @@
-//! Keys of what lies over a screen.
+//! Keys and clicks of what lies over a screen.
 
 use crossterm::event::KeyCode;
+use ratatui::layout::Position;
 use tui_input::Input;
 
 use super::act::act;
@@ -8,6 +9,8 @@ use super::navigate::{go, leave_start};
 use super::requests::{try_with_screens, with_screens};
 use super::{export, held_run, run, start};
 use crate::plan::Settings;
+use crate::tui::cursor::move_cursor;
+use crate::tui::export::Focus;
 use crate::tui::keymap::{self, Action};
 use crate::tui::keys::Key;
 use crate::tui::model::Model;
@@ -19,75 +22,22 @@ use crate::tui::text_input::edit;
 use crate::tui::warning_groups::Remedy;
 use crate::tui::{lab, palette, sessions, setup, view};
 
-/// Returns where a key scrolls a text to, not further than `most`.
-fn scroll_by(scroll: u16, most: u16, action: Option<Action>) -> u16 {
-    let scroll = scroll.min(most);
-    let to = match action {
-        Some(Action::Up) => scroll.saturating_sub(1),
-        Some(Action::Down) => scroll.saturating_add(1),
-        Some(Action::PageUp | Action::HalfUp) => scroll.saturating_sub(10),
-        Some(Action::PageDown | Action::HalfDown) => scroll.saturating_add(10),
-        Some(Action::Top) => 0,
-        Some(Action::Bottom) => most,
-        _ => scroll,
-    };
-    to.min(most)
-}
-
-fn move_cursor(cursor: usize, rows: usize, action: Option<Action>) -> usize {
-    let last = rows.saturating_sub(1);
-    match action {
-        Some(Action::Up) => cursor.saturating_sub(1),
-        Some(Action::Down) => (cursor + 1).min(last),
-        Some(Action::Top) => 0,
-        Some(Action::Bottom) => last,
-        _ => cursor.min(last),
-    }
-}
-
 pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
-    let screen = model.screen;
     // Enter chooses in every window, whatever it does on the screen below.
     let action = match key.code {
         KeyCode::Enter => Some(Action::Enter),
-        _ => keymap::action(key, screen),
+        _ => keymap::action(key, model.screen),
     };
-    let most = view::popup::furthest(model);
     let Some(top) = model.popups.last_mut() else { return Vec::new() };
-    if let Popup::Start { cursor } = top {
-        let cursor = *cursor;
-        return start::press(model, cursor, key, action);
-    }
     let closes =
         key.code == KeyCode::Esc || (top.field().is_none() && action == Some(Action::Quit));
-    if closes {
-        return close(model);
-    }
     match top {
-        Popup::Help { words: false, .. } if key.code == KeyCode::Enter => return run_listed(model),
-        Popup::Help { filter: Some(input), scroll, .. }
-            if !matches!(key.code, KeyCode::Enter | KeyCode::Up | KeyCode::Down) =>
-        {
-            if edit(input, key) {
-                *scroll = 0;
-            }
+        Popup::Start { cursor } => {
+            let cursor = *cursor;
+            return start::press(model, cursor, key, action);
         }
-        Popup::Help { words, scroll, filter } => match action {
-            Some(Action::Help) if *words => return close(model),
-            Some(Action::Help | Action::NextPane | Action::PreviousPane) => {
-                (*words, *scroll) = (!*words, 0);
-            }
-            _ if key.letter() == Some('/') => *filter = Some(Input::default()),
-            _ => *scroll = scroll_by(*scroll, most, action),
-        },
-        Popup::Doctor { scroll } => match action {
-            Some(Action::Doctor) => return close(model),
-            _ => *scroll = scroll_by(*scroll, most, action),
-        },
-        Popup::Messages { scroll } => match action {
-            Some(Action::Messages) => return close(model),
-            _ => *scroll = scroll_by(*scroll, most, action),
-        },
+        _ if closes => return close(model),
+        Popup::Help { .. } => return press_help(model, key, action),
         Popup::Palette { .. } => return press_palette(model, key),
         Popup::Export(_) => return export::handle_key(model, key, action),
         Popup::Question { .. } => return answer(model, key),
@@ -97,64 +47,96 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
             edit(input, key);
             *error = None;
         }
-        Popup::Presets { .. }
-        | Popup::Refine(_)
-        | Popup::Start { .. }
-        | Popup::Warnings { .. }
-        | Popup::Marks { .. }
-        | Popup::Themes { .. } => return press_in_list(model, action),
+        Popup::Doctor { .. } => return press_list(model, action, Action::Doctor),
+        Popup::Messages { .. } => return press_list(model, action, Action::Messages),
+        Popup::Presets { .. } => return press_list(model, action, Action::Preset),
+        Popup::Refine(_) => return press_list(model, action, Action::Refine),
+        Popup::Warnings { .. } => return press_list(model, action, Action::Warnings),
+        Popup::Marks { .. } => return press_list(model, action, Action::Compare),
+        Popup::Themes { cursor, .. } if action == Some(Action::Theme) => {
+            *cursor = (*cursor + 1) % model.themes.iter().len().max(1);
+            preview_theme(model);
+        }
+        Popup::Themes { .. } => return press_list(model, action, Action::Theme),
     }
     Vec::new()
 }
 
-/// Handles a key in a list that acts on its rows.
-fn press_in_list(model: &mut Model, action: Option<Action>) -> Vec<Effect> {
-    let (marks, presets) = (lab::mark_entries(&model.lab).len(), model.presets.len());
-    let (warnings, themes) = (model.warnings().len(), model.themes.iter().len());
-    let Some(top) = model.popups.last_mut() else { return Vec::new() };
+/// Handles a key in a list that acts on its rows, or in a text; `own` has opened it.
+fn press_list(model: &mut Model, action: Option<Action>, own: Action) -> Vec<Effect> {
+    match action {
+        Some(Action::Enter | Action::Toggle) => return choose(model),
+        Some(action) if action == own => return close(model),
+        _ => move_row(model, action),
+    }
+    Vec::new()
+}
+
+/// Moves the cursor of the popup on top, or scrolls its text.
+fn move_row(model: &mut Model, action: Option<Action>) {
+    let Some(action) = action.filter(|it| !matches!(it, Action::Left | Action::Right)) else {
+        return;
+    };
+    let Some(list) = view::popup::list(model) else { return };
+    let (top, height) = (model.popups.last_mut(), usize::from(list.area.height));
+    let places = match &top {
+        Some(top) if top.is_text() => list.count.saturating_sub(height) + 1,
+        _ => list.count,
+    };
+    if let Some(row) = top.and_then(Popup::row_mut) {
+        *row = move_cursor((*row).min(places.saturating_sub(1)), places, action, height);
+    }
+    preview_theme(model);
+}
+
+/// Does what is under the cursor of the popup on top.
+fn choose(model: &mut Model) -> Vec<Effect> {
+    match model.popups.last() {
+        Some(Popup::Help { words: false, .. }) => run_listed(model),
+        Some(Popup::Palette { .. }) => follow_found(model),
+        Some(Popup::Presets { cursor }) => {
+            let chosen = model.presets.get(*cursor).map(|preset| preset.id.clone());
+            model.popups.pop();
+            chosen.map_or_else(Vec::new, |id| choose_preset(model, &id))
+        }
+        Some(Popup::Refine(_)) => refine(model),
+        Some(Popup::Warnings { cursor }) => help_against(model, *cursor),
+        Some(Popup::Start { cursor }) => start::answer(model, *cursor),
+        Some(Popup::Marks { cursor }) => lab::choose_mark(&mut model.lab, *cursor),
+        Some(Popup::Themes { .. }) => keep_theme(model),
+        // A click does not write a file.
+        Some(
+            Popup::Export(_)
+            | Popup::Help { words: true, .. }
+            | Popup::Doctor { .. }
+            | Popup::Messages { .. }
+            | Popup::Question { .. }
+            | Popup::HeldRun(_)
+            | Popup::Line { .. },
+        )
+        | None => Vec::new(),
+    }
+}
+
+/// Selects the row that was clicked, or does what the selected one stands for.
+pub fn click(model: &mut Model, at: Position) -> Vec<Effect> {
+    let row = view::popup::list(model).and_then(|list| list.row_at(at));
+    let (Some(row), Some(top)) = (row, model.popups.last_mut()) else { return Vec::new() };
     match top {
-        Popup::Presets { cursor } => match action {
-            Some(Action::Enter | Action::Toggle) => {
-                let chosen = model.presets.get(*cursor).map(|preset| preset.id.clone());
-                model.popups.pop();
-                return chosen.map_or_else(Vec::new, |id| choose_preset(model, &id));
-            }
-            Some(Action::Preset) => return close(model),
-            _ => *cursor = move_cursor(*cursor, presets, action),
-        },
-        Popup::Refine(form) => match action {
-            Some(Action::Enter | Action::Toggle) => return refine(model),
-            Some(Action::Refine) => return close(model),
-            _ => form.cursor = move_cursor(form.cursor, form.ways.len(), action),
-        },
-        Popup::Warnings { cursor } => match action {
-            Some(Action::Enter | Action::Toggle) => {
-                let chosen = *cursor;
-                return help_against(model, chosen);
-            }
-            Some(Action::Warnings) => return close(model),
-            _ => *cursor = move_cursor(*cursor, warnings, action),
-        },
-        Popup::Start { .. } => {}
-        Popup::Marks { cursor } => match action {
-            Some(Action::Enter | Action::Toggle) => {
-                let chosen = *cursor;
-                return lab::choose_mark(&mut model.lab, chosen);
-            }
-            Some(Action::Compare) => return close(model),
-            _ => *cursor = move_cursor(*cursor, marks, action),
-        },
-        Popup::Themes { cursor, .. } => {
-            match action {
-                Some(Action::Enter | Action::Toggle) => return keep_theme(model),
-                Some(Action::Theme) => *cursor = (*cursor + 1) % themes.max(1),
-                _ => *cursor = move_cursor(*cursor, themes, action),
-            }
-            let chosen = *cursor;
-            preview_theme(model, chosen);
+        _ if top.is_text() => return Vec::new(),
+        Popup::Export(form) => {
+            form.focus = Focus::Format;
+            form.choose(row);
+            return Vec::new();
         }
         _ => {}
     }
+    let Some(cursor) = top.row_mut() else { return Vec::new() };
+    if *cursor == row {
+        return choose(model);
+    }
+    *cursor = row;
+    preview_theme(model);
     Vec::new()
 }
 
@@ -203,8 +185,9 @@ fn help_against(model: &mut Model, chosen: usize) -> Vec<Effect> {
 }
 
 /// Shows the theme under the cursor, without keeping it.
-fn preview_theme(model: &mut Model, at: usize) {
-    let id = model.themes.iter().nth(at).map(|file| file.id.clone());
+fn preview_theme(model: &mut Model) {
+    let Some(Popup::Themes { cursor, .. }) = model.popups.last() else { return };
+    let id = model.themes.iter().nth(*cursor).map(|file| file.id.clone());
     if let Some(id) = id {
         model.use_theme(&id);
     }
@@ -222,28 +205,54 @@ fn close(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Edits the palette, or does what was chosen.
+/// Edits the text of the palette, or moves in what is found.
 fn press_palette(model: &mut Model, key: Key) -> Vec<Effect> {
-    let Some(Popup::Palette { input, cursor }) = model.popups.last() else { return Vec::new() };
-    let (mut input, mut cursor) = (input.clone(), *cursor);
-    let mut rows = palette::find(&model.palette_sources(), input.value());
-    let last = rows.len().saturating_sub(1);
     match key.code {
-        KeyCode::Enter if cursor <= last && !rows.is_empty() => {
-            return super::palette::follow(model, rows.swap_remove(cursor));
-        }
-        KeyCode::Up => cursor = cursor.saturating_sub(1),
-        KeyCode::Down => cursor = (cursor + 1).min(last),
-        KeyCode::PageUp => cursor = cursor.saturating_sub(10),
-        KeyCode::PageDown => cursor = (cursor + 10).min(last),
+        KeyCode::Enter => return choose(model),
+        KeyCode::Up => move_row(model, Some(Action::Up)),
+        KeyCode::Down => move_row(model, Some(Action::Down)),
+        KeyCode::PageUp => move_row(model, Some(Action::PageUp)),
+        KeyCode::PageDown => move_row(model, Some(Action::PageDown)),
         _ => {
-            if edit(&mut input, key) {
-                cursor = 0;
+            if let Some(Popup::Palette { input, cursor }) = model.popups.last_mut()
+                && edit(input, key)
+            {
+                *cursor = 0;
             }
         }
     }
-    if let Some(top) = model.popups.last_mut() {
-        *top = Popup::Palette { input, cursor };
+    Vec::new()
+}
+
+/// Does what is under the cursor of the palette.
+fn follow_found(model: &mut Model) -> Vec<Effect> {
+    let Some(Popup::Palette { input, cursor }) = model.popups.last() else { return Vec::new() };
+    let found = palette::find(&model.palette_sources(), input.value()).into_iter().nth(*cursor);
+    found.map_or_else(Vec::new, |entry| super::palette::follow(model, entry))
+}
+
+/// Turns, filters or moves in the help, or does what is under its cursor.
+fn press_help(model: &mut Model, key: Key, action: Option<Action>) -> Vec<Effect> {
+    let Some(Popup::Help { words, scroll, filter }) = model.popups.last_mut() else {
+        return Vec::new();
+    };
+    let moves = matches!(
+        key.code,
+        KeyCode::Enter | KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown
+    );
+    match (filter, action) {
+        (Some(input), _) if !moves => {
+            if edit(input, key) {
+                *scroll = 0;
+            }
+        }
+        (_, Some(Action::Enter)) => return choose(model),
+        (_, Some(Action::Help)) if *words => return close(model),
+        (_, Some(Action::Help | Action::NextPane | Action::PreviousPane)) => {
+            (*words, *scroll) = (!*words, 0);
+        }
+        (filter @ None, _) if key.letter() == Some('/') => *filter = Some(Input::default()),
+        _ => move_row(model, action),
     }
     Vec::new()
 }
@@ -251,11 +260,8 @@ fn press_palette(model: &mut Model, key: Key) -> Vec<Effect> {
 /// Does what is under the cursor of the help.
 fn run_listed(model: &mut Model) -> Vec<Effect> {
     let Some(Popup::Help { scroll, filter, .. }) = model.popups.last() else { return Vec::new() };
-    let (at, text) = (usize::from(*scroll), filter.as_ref().map_or("", Input::value));
-    let found = keymap::find_listed(model.screen, text);
-    let Some(binding) = found.get(at.min(found.len().saturating_sub(1))) else {
-        return Vec::new();
-    };
+    let found = keymap::find_listed(model.screen, filter.as_ref().map_or("", Input::value));
+    let Some(binding) = found.get(*scroll) else { return Vec::new() };
     model.popups.pop();
     act(model, binding.action)
 }

@@ -1,6 +1,4 @@
-//! Keys and clicks of the guided start.
-
-use ratatui::layout::Position;
+//! Keys of the guided start.
 
 use super::act::act;
 use super::navigate::go;
@@ -15,7 +13,7 @@ use crate::tui::popup::Popup;
 use crate::tui::replayed::{Replayed, Speed};
 use crate::tui::screen::Screen;
 use crate::tui::start::{Entry, Needs, entries};
-use crate::tui::{lab, setup, view};
+use crate::tui::{lab, setup};
 
 /// Handles a key; `cursor` is the selected question.
 pub fn press(model: &mut Model, cursor: usize, key: Key, action: Option<Action>) -> Vec<Effect> {
@@ -53,29 +51,13 @@ pub fn press(model: &mut Model, cursor: usize, key: Key, action: Option<Action>)
     Vec::new()
 }
 
-/// Selects the question that was clicked, or answers the one that is selected.
-pub fn click(model: &mut Model, at: Position) -> Vec<Effect> {
-    let body = view::areas(model.size).body;
-    let Some(Popup::Start { cursor }) = model.popups.last() else { return Vec::new() };
-    match view::start::hit(model, *cursor, body, at) {
-        Some(row) if row == *cursor => answer(model, row),
-        Some(row) => {
-            if let Some(Popup::Start { cursor }) = model.popups.last_mut() {
-                *cursor = row;
-            }
-            Vec::new()
-        }
-        None => Vec::new(),
-    }
-}
-
 fn show_all_settings(model: &mut Model) -> Vec<Effect> {
     model.popups.pop();
     Vec::new()
 }
 
 /// Starts what answers a question.
-fn answer(model: &mut Model, row: usize) -> Vec<Effect> {
+pub fn answer(model: &mut Model, row: usize) -> Vec<Effect> {
     let all = entries(&model.presets);
     let Some(entry) = all.get(row) else { return Vec::new() };
     let (needs, preset) = match entry {

@@ -1,6 +1,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
 use crate::record::{End, Event, Phase, Progress};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
@@ -360,4 +362,58 @@ fn help_does_what_it_shows_and_scrolls_no_further() {
     stage.keys("<esc>??/queue depth<down><down><down>");
     let Some(Popup::Help { words: true, scroll, .. }) = stage.model.popups.last() else { panic!() };
     assert_eq!(*scroll, 0);
+}
+
+/// Clicks on the first place where this text is drawn.
+fn click(stage: &mut Stage, text: &str) {
+    let picture = stage.picture(120, 40);
+    let place = picture.lines().enumerate().find_map(|(row, line)| {
+        Some((line[..line.find(text)?].chars().count() as u16, row as u16))
+    });
+    let (column, row) = place.unwrap_or_else(|| panic!("no {text} in\n{picture}"));
+    let kind = MouseEventKind::Down(MouseButton::Left);
+    let modifiers = KeyModifiers::NONE;
+    stage.tell(Msg::Mouse(MouseEvent { kind, column, row, modifiers }));
+}
+
+#[test]
+fn rows_of_popups_are_clicked_once_to_be_selected_and_again_to_be_done() {
+    let mut stage = Stage::new();
+    stage.tell(Msg::Resize(120, 40)).keys("?");
+    click(&mut stage, "go to Host");
+    assert_eq!((stage.model.screen, stage.model.popups.len()), (Screen::Setup, 1));
+    click(&mut stage, "go to Host");
+    assert_eq!((stage.model.screen, stage.model.popups.len()), (Screen::Host, 0));
+    stage.keys(":go to");
+    click(&mut stage, "go to Sessions");
+    click(&mut stage, "go to Sessions");
+    assert_eq!((stage.model.screen, stage.model.popups.len()), (Screen::Sessions, 0));
+    stage.keys("1p");
+    click(&mut stage, "peak  ");
+    assert_ne!(stage.model.setup.preset.id, "peak");
+    click(&mut stage, "peak  ");
+    assert_eq!((stage.model.setup.preset.id.as_str(), stage.model.popups.len()), ("peak", 0));
+    stage.model.look.colours = crate::tui::theme::Colours::True;
+    stage.keys("t");
+    click(&mut stage, "paper");
+    assert_eq!(stage.model.look.theme.id, "paper", "it is previewed");
+    assert_eq!(stage.model.popups.len(), 1);
+    // What is written is chosen by a click, and written by a key.
+    stage.keys("<esc>").tell(Msg::Opened(Ok(Box::new(testing::shown()))));
+    stage.keys("e").take();
+    for _ in 0..2 {
+        click(&mut stage, "csv ");
+        assert_eq!(stage.take(), []);
+    }
+    let Some(Popup::Export(form)) = stage.model.popups.last() else { panic!() };
+    assert_eq!(form.choices[form.cursor].id, "csv");
+    // Texts and questions have no rows.
+    for keys in ["<esc>d", "<esc>M", "<esc>??", "<esc>D"] {
+        stage.keys(keys);
+        for row in 0..40 {
+            let kind = MouseEventKind::Down(MouseButton::Left);
+            let modifiers = KeyModifiers::NONE;
+            stage.tell(Msg::Mouse(MouseEvent { kind, column: 60, row, modifiers }));
+        }
+    }
 }

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
+use super::list::List;
 use super::{pane, window};
 use crate::tui::export::{Focus, Form};
 use crate::tui::theme::{Look, Role};
@@ -17,19 +18,25 @@ fn columns(form: &Form) -> u16 {
     u16::try_from(longest + IDS + 8).unwrap_or(u16::MAX).clamp(76, 130)
 }
 
+fn area(form: &Form, body: Rect) -> Rect {
+    window::middle(body, columns(form), form.choices.len() as u16 + 8)
+}
+
+/// Returns the list of formats, and the area below it.
+fn parts(form: &Form, inner: Rect) -> (List, Rect) {
+    let below = Constraint::Length(5.min(inner.height.saturating_sub(1)));
+    let [list, below] = Layout::vertical([Constraint::Min(1), below]).areas(inner);
+    (List::around(form.cursor, form.choices.len(), list), below)
+}
+
+pub fn list(form: &Form, body: Rect) -> List {
+    parts(form, window::inside(area(form, body))).0
+}
+
 pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
-    let rows = form.choices.len() as u16 + 8;
-    let inner = window::draw_window(
-        look,
-        format!("Export {}", form.name).trim_end(),
-        window::middle(body, columns(form), rows),
-        buf,
-    );
-    let [list, below] = Layout::vertical([
-        Constraint::Min(1),
-        Constraint::Length(5.min(inner.height.saturating_sub(1))),
-    ])
-    .areas(inner);
+    let title = format!("Export {}", form.name);
+    let inner = window::draw_window(look, title.trim_end(), area(form, body), buf);
+    let (list, below) = parts(form, inner);
     formats(look, form, list, buf);
     let name = |text: &str, focus: Focus| {
         Span::styled(
@@ -78,24 +85,20 @@ fn about_room(list: Rect) -> usize {
     usize::from(list.width).saturating_sub(IDS + 5)
 }
 
-fn formats(look: &Look, form: &Form, list: Rect, buf: &mut Buffer) {
-    let first = pane::first_row(form.cursor, form.choices.len(), usize::from(list.height));
-    for (row, choice) in form.choices.iter().skip(first).take(usize::from(list.height)).enumerate()
-    {
-        let here = first + row == form.cursor;
+fn formats(look: &Look, form: &Form, list: List, buf: &mut Buffer) {
+    let line = |at: usize| {
+        let (choice, here) = (&form.choices[at], at == form.cursor);
         let mark = if here { look.glyph("►", ">") } else { " " };
-        let parts = vec![
+        let about = pane::fit_words(choice.about, about_room(list.area));
+        Line::from(vec![
             Span::styled(format!(" {mark} "), look.style(Role::Focus)),
             Span::styled(
                 format!("{:<IDS$} ", choice.id),
                 look.style(if here { Role::Number } else { Role::Text }),
             ),
-            Span::styled(pane::fit_words(choice.about, about_room(list)), look.style(Role::Dim)),
-        ];
-        pane::line(Line::from(parts), row as u16, list, buf);
-        if here && form.focus == Focus::Format {
-            pane::select(look.style(Role::Selected), row as u16, list, buf);
-        }
-    }
-    pane::scrollbar(look, first, form.choices.len(), list, buf);
+            Span::styled(about, look.style(Role::Dim)),
+        ])
+    };
+    let selected = (form.focus == Focus::Format).then_some(form.cursor);
+    list.draw(look, selected, line, buf);
 }

@@ -4,53 +4,52 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::list::List;
 use super::{pane, window};
-use crate::tui::lab;
+use crate::tui::lab::{self, MarkEntry as Entry};
 use crate::tui::model::Model;
-use crate::tui::theme::Role;
+use crate::tui::theme::{Look, Role};
+
+fn area(rows: &[Entry], body: Rect) -> Rect {
+    window::middle(body, 76, rows.len() as u16 + 2)
+}
+
+pub fn list(model: &Model, cursor: usize, body: Rect) -> List {
+    let rows = lab::mark_entries(&model.lab);
+    List::around(cursor, rows.len(), window::inside(area(&rows, body)))
+}
 
 pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let rows = lab::mark_entries(&model.lab);
-    let inner = window::draw_window(
-        look,
-        "Marked on the bars",
-        window::middle(body, 76, rows.len() as u16 + 2),
-        buf,
-    );
+    let inner = window::draw_window(look, "Marked on the bars", area(&rows, body), buf);
     let names = rows.iter().map(|row| pane::width(&row.name)).max().unwrap_or(0).min(30);
-    let first = pane::first_row(cursor, rows.len(), usize::from(inner.height));
-    for (at, entry) in rows.iter().enumerate().skip(first).take(usize::from(inner.height)) {
-        let (mark, style) = match entry.at {
-            Some(place) if entry.on => {
-                let (symbol, style) = lab::sign(look, place);
-                (symbol.to_string(), style)
-            }
-            _ => (look.glyph("·", ".").to_string(), look.style(Role::Dim)),
-        };
-        let name = pane::fit(&entry.name, names);
-        let pad = " ".repeat(names - pane::width(&name));
-        let room = usize::from(inner.width).saturating_sub(names + 7);
-        let parts = vec![
-            Span::styled(format!(" {mark} "), style),
-            Span::styled(
-                format!("{name}{pad}  "),
-                look.style(if entry.on { Role::Number } else { Role::Text }),
-            ),
-            Span::styled(pane::fit(&entry.about, room), look.style(Role::Dim)),
-        ];
-        pane::line(Line::from(parts), (at - first) as u16, inner, buf);
-        if at == cursor {
-            pane::select(look.style(Role::Selected), (at - first) as u16, inner, buf);
-        }
-    }
+    let width = usize::from(inner.width);
+    let line = |at: usize| entry_line(look, &rows[at], names, width);
+    List::around(cursor, rows.len(), inner).draw(look, Some(cursor), line, buf);
     if rows.is_empty() {
-        pane::line(
-            Line::styled(" no other session measured probes", look.style(Role::Dim)),
-            0,
-            inner,
-            buf,
-        );
+        let none = " no other session measured probes";
+        pane::line(Line::styled(none, look.style(Role::Dim)), 0, inner, buf);
     }
-    pane::scrollbar(look, first, rows.len(), inner, buf);
+}
+
+fn entry_line(look: &Look, entry: &Entry, names: usize, width: usize) -> Line<'static> {
+    let (mark, style) = match entry.at {
+        Some(place) if entry.on => {
+            let (symbol, style) = lab::sign(look, place);
+            (symbol.to_string(), style)
+        }
+        _ => (look.glyph("·", ".").to_string(), look.style(Role::Dim)),
+    };
+    let name = pane::fit(&entry.name, names);
+    let pad = " ".repeat(names - pane::width(&name));
+    let room = width.saturating_sub(names + 7);
+    Line::from(vec![
+        Span::styled(format!(" {mark} "), style),
+        Span::styled(
+            format!("{name}{pad}  "),
+            look.style(if entry.on { Role::Number } else { Role::Text }),
+        ),
+        Span::styled(pane::fit(&entry.about, room), look.style(Role::Dim)),
+    ])
 }

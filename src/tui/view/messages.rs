@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::list::List;
 use super::{pane, window};
 use crate::tui::model::Model;
 use crate::tui::theme::Role;
@@ -14,31 +15,28 @@ const COLUMNS: u16 = 100;
 /// Of the age of a message.
 const AGE: usize = 10;
 
-pub fn draw(model: &Model, scroll: u16, body: Rect, buf: &mut Buffer) {
-    let area = window_area(model, body);
+/// Returns the window, and the rows of all messages.
+fn parts(model: &Model, body: Rect) -> (Rect, Vec<Line<'static>>) {
+    let columns = COLUMNS.min(body.width.saturating_sub(2));
+    let lines = lines(model, columns.saturating_sub(2));
+    let rows = lines.len().clamp(1, 1000) as u16;
+    (window::middle(body, columns, rows + 2), lines)
+}
+
+pub fn list(model: &Model, scroll: usize, body: Rect) -> List {
+    let (area, lines) = parts(model, body);
+    List::scrolled(scroll, lines.len(), window::inside(area))
+}
+
+pub fn draw(model: &Model, scroll: usize, body: Rect, buf: &mut Buffer) {
+    let (area, mut lines) = parts(model, body);
     let inner = window::draw_window(&model.look, "Messages, the newest first", area, buf);
-    let lines = lines(model, inner.width);
-    let count = lines.len();
-    let first = usize::from(scroll).min(count.saturating_sub(usize::from(inner.height)));
-    if count == 0 {
+    if lines.is_empty() {
         let none = Line::styled(" no messages since the start", model.look.style(Role::Dim));
         pane::line(none, 0, inner, buf);
     }
-    for (row, line) in lines.into_iter().skip(first).take(usize::from(inner.height)).enumerate() {
-        pane::line(line, row as u16, inner, buf);
-    }
-    pane::scrollbar(&model.look, first, count, inner, buf);
-}
-
-fn window_area(model: &Model, body: Rect) -> Rect {
-    let columns = COLUMNS.min(body.width.saturating_sub(2));
-    let rows = lines(model, columns.saturating_sub(2)).len().clamp(1, 1000) as u16;
-    window::middle(body, columns, rows + 2)
-}
-
-/// Returns the rows of all messages.
-pub fn count_lines(model: &Model, body: Rect) -> usize {
-    lines(model, COLUMNS.min(body.width.saturating_sub(2)).saturating_sub(2)).len()
+    let list = List::scrolled(scroll, lines.len(), inner);
+    list.draw(&model.look, None, |at| std::mem::take(&mut lines[at]), buf);
 }
 
 fn lines(model: &Model, columns: u16) -> Vec<Line<'static>> {

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use tui_input::Input;
 
+use super::list::List;
 use super::{pane, window};
 use crate::tui::model::Model;
 use crate::tui::palette::{self, Entry};
@@ -15,27 +16,34 @@ const PLACE: usize = 9;
 const TITLE: usize = 22;
 const KEY: usize = 10;
 
+fn area(body: Rect) -> Rect {
+    window::middle(body, 100, 20.min(body.height))
+}
+
+fn list_of(rows: &[Entry], cursor: usize, inner: Rect) -> List {
+    let area = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };
+    List::around(cursor, rows.len(), area)
+}
+
+pub fn list(model: &Model, input: &Input, cursor: usize, body: Rect) -> List {
+    let rows = palette::find(&model.palette_sources(), input.value());
+    list_of(&rows, cursor, window::inside(area(body)))
+}
+
 pub fn draw(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
-    let area = window::middle(body, 100, 20.min(body.height));
-    let inner = window::draw_window(look, "What do you want to do?", area, buf);
+    let inner = window::draw_window(look, "What do you want to do?", area(body), buf);
     let field = Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), 1);
     pane::field(look, input, true, field.intersection(inner), buf);
-    let list = Rect::new(inner.x, inner.y + 1, inner.width, inner.height.saturating_sub(1));
     let rows = palette::find(&model.palette_sources(), input.value());
-    let first = pane::first_row(cursor, rows.len(), usize::from(list.height));
-    for (row, entry) in rows.iter().skip(first).take(usize::from(list.height)).enumerate() {
-        pane::line(line(look, entry, usize::from(list.width)), row as u16, list, buf);
-        if first + row == cursor {
-            pane::select(look.style(Role::Selected), row as u16, list, buf);
-        }
-    }
+    let list = list_of(&rows, cursor, inner);
+    let width = usize::from(list.area.width);
+    list.draw(look, Some(cursor), |at| line(look, &rows[at], width), buf);
     if rows.is_empty() {
         let text = " nothing has this name: try export, peak, uring, budget 2m";
-        let text = pane::fit(text, usize::from(list.width));
-        pane::line(Line::styled(text, look.style(Role::Dim)), 0, list, buf);
+        let text = pane::fit(text, width);
+        pane::line(Line::styled(text, look.style(Role::Dim)), 0, list.area, buf);
     }
-    pane::scrollbar(look, first, rows.len(), list, buf);
 }
 
 /// Returns key, title and explanation at the left, the place at the right.

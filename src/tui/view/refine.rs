@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::list::List;
 use super::{pane, window};
 use crate::tui::model::Model;
 use crate::tui::refine::RefineForm;
@@ -11,22 +12,33 @@ use crate::tui::theme::Role;
 
 const KEPT: &str = "The trials so far count; the new session has those of both.";
 
+fn area(form: &RefineForm, body: Rect) -> Rect {
+    window::middle(body, 64, form.ways.len() as u16 + 4)
+}
+
+fn list_in(form: &RefineForm, inner: Rect) -> List {
+    let rows = inner.height.min(form.ways.len() as u16);
+    List::around(form.cursor, form.ways.len(), Rect { height: rows, ..inner })
+}
+
+pub fn list(form: &RefineForm, body: Rect) -> List {
+    list_in(form, window::inside(area(form, body)))
+}
+
 pub fn draw(model: &Model, form: &RefineForm, body: Rect, buf: &mut Buffer) {
     let (look, rows) = (&model.look, form.rows());
-    let area = window::middle(body, 64, rows.len() as u16 + 4);
-    let inner = window::draw_window(look, "Refine: add rounds until there are", area, buf);
+    let title = "Refine: add rounds until there are";
+    let inner = window::draw_window(look, title, area(form, body), buf);
     let widest = rows.iter().map(|(aim, _)| pane::width(aim)).max().unwrap_or(0);
-    for (at, (aim, time)) in rows.iter().enumerate() {
+    let line = |at: usize| {
+        let (aim, time) = &rows[at];
         let pad = " ".repeat(widest - pane::width(aim));
-        let parts = vec![
+        Line::from(vec![
             Span::styled(format!(" {aim}{pad}   "), look.style(Role::Number)),
             Span::styled(time.clone(), look.style(Role::Dim)),
-        ];
-        pane::line(Line::from(parts), at as u16, inner, buf);
-        if at == form.cursor {
-            pane::select(look.style(Role::Selected), at as u16, inner, buf);
-        }
-    }
+        ])
+    };
+    list_in(form, inner).draw(look, Some(form.cursor), line, buf);
     let text = pane::fit(KEPT, usize::from(inner.width.saturating_sub(2)));
     let below = rows.len() as u16 + 1;
     pane::line(Line::styled(format!(" {text}"), look.style(Role::Dim)), below, inner, buf);

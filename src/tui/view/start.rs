@@ -1,10 +1,11 @@
 //! The guided start: the questions, and what the selected one measures, reads and writes.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
+use super::list::List;
 use super::pane;
 use crate::tui::model::Model;
 use crate::tui::start::{Entry, Needs, disturbances, entries};
@@ -36,16 +37,12 @@ fn places(model: &Model, body: Rect) -> (Rect, Rect) {
     (area, list)
 }
 
-fn first_visible(model: &Model, cursor: usize, list: Rect) -> usize {
-    pane::first_row(cursor, entries(&model.presets).len(), usize::from(list.height))
+fn list_in(model: &Model, cursor: usize, area: Rect) -> List {
+    List::around(cursor, entries(&model.presets).len(), area)
 }
 
-/// Returns the question at a position.
-pub fn hit(model: &Model, cursor: usize, body: Rect, at: Position) -> Option<usize> {
-    let (_, list) = places(model, body);
-    let row = list.contains(at).then(|| usize::from(at.y - list.y))?;
-    let row = first_visible(model, cursor, list) + row;
-    (row < entries(&model.presets).len()).then_some(row)
+pub fn list(model: &Model, cursor: usize, body: Rect) -> List {
+    list_in(model, cursor, places(model, body).1)
 }
 
 pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
@@ -56,12 +53,9 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "What do you want to know?", "", true, area, buf);
     let rows = entries(&model.presets);
     let names = rows.iter().map(|row| pane::width(row.question())).max().unwrap_or(0);
-    let first = first_visible(model, cursor, list);
-    for (at, row) in rows.iter().enumerate().skip(first).take(usize::from(list.height)) {
-        let line = row_line(model, row, names, at == cursor, usize::from(list.width));
-        pane::line(line, (at - first) as u16, list, buf);
-    }
-    pane::scrollbar(look, first, rows.len(), list, buf);
+    let width = usize::from(list.width);
+    let line = |at: usize| row_line(model, &rows[at], names, at == cursor, width);
+    list_in(model, cursor, list).draw(look, None, line, buf);
     let top = list.bottom() + (list.y - inner.y);
     let below = Rect::new(inner.x, top, inner.width, inner.bottom().saturating_sub(top));
     if let Some(entry) = rows.get(cursor) {

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::list::List;
 use super::{pane, window};
 use crate::backend::HUES;
 use crate::tui::model::Model;
@@ -12,30 +13,35 @@ use crate::tui::theme::Role;
 /// Columns of the names.
 const NAME_COLUMNS: usize = 12;
 
-pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
-    let look = &model.look;
-    let rows = model.themes.iter().len();
+fn area(model: &Model, body: Rect) -> Rect {
     // At the right: most of the screen stays to be judged.
     let width = 58.min(body.width);
-    let height = (rows as u16 + 4).min(body.height);
-    let area = Rect::new(body.right() - width, body.bottom() - height, width, height);
-    let inner = window::draw_window(look, "Themes", area, buf);
+    let height = (model.themes.iter().len() as u16 + 4).min(body.height);
+    Rect::new(body.right() - width, body.bottom() - height, width, height)
+}
+
+fn list_in(model: &Model, cursor: usize, inner: Rect) -> List {
     let list = Rect { height: inner.height.saturating_sub(2), ..inner };
-    let first = pane::first_row(cursor, rows, usize::from(list.height));
-    let shown = model.themes.iter().skip(first).take(usize::from(list.height));
-    for (row, file) in shown.enumerate() {
-        let room = usize::from(list.width).saturating_sub(NAME_COLUMNS + 2);
-        let name = pane::fit(&file.id, NAME_COLUMNS);
-        let parts = vec![
+    List::around(cursor, model.themes.iter().len(), list)
+}
+
+pub fn list(model: &Model, cursor: usize, body: Rect) -> List {
+    list_in(model, cursor, window::inside(area(model, body)))
+}
+
+pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
+    let look = &model.look;
+    let inner = window::draw_window(look, "Themes", area(model, body), buf);
+    let files: Vec<_> = model.themes.iter().collect();
+    let line = |at: usize| {
+        let room = usize::from(inner.width).saturating_sub(NAME_COLUMNS + 2);
+        let name = pane::fit(&files[at].id, NAME_COLUMNS);
+        Line::from(vec![
             Span::styled(format!(" {name:<NAME_COLUMNS$} "), look.style(Role::Number)),
-            Span::styled(pane::fit(&file.about, room), look.style(Role::Dim)),
-        ];
-        pane::line(Line::from(parts), row as u16, list, buf);
-        if first + row == cursor {
-            pane::select(look.style(Role::Selected), row as u16, list, buf);
-        }
-    }
-    pane::scrollbar(look, first, rows, list, buf);
+            Span::styled(pane::fit(&files[at].about, room), look.style(Role::Dim)),
+        ])
+    };
+    list_in(model, cursor, inner).draw(look, Some(cursor), line, buf);
     let mut colors = vec![Span::raw(" ")];
     for hue in 0..HUES {
         colors.push(Span::styled(look.glyph("██ ", "## "), look.series(hue)));

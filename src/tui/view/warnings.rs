@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::list::List;
 use super::{findings, pane, window};
 use crate::tui::spoken::speak;
 use crate::tui::theme::{Look, Role};
@@ -11,30 +12,42 @@ use crate::tui::vocabulary::{APPROXIMATE, FINE};
 use crate::tui::warning_groups::{Remedy, WarningGroup};
 use crate::units;
 
-/// Draws the kinds of warnings as a list, and the paragraph of the one under the cursor.
-pub fn draw(look: &Look, groups: &[WarningGroup], cursor: usize, body: Rect, buf: &mut Buffer) {
+/// The window of the warnings, with the paragraph of the one under the cursor.
+struct Parts {
+    area: Rect,
+    list: List,
+    text: Rect,
+    lines: Vec<Line<'static>>,
+}
+
+fn parts(look: &Look, groups: &[WarningGroup], cursor: usize, body: Rect) -> Parts {
     let columns = body.width.saturating_sub(4).min(96);
     let width = usize::from(columns.saturating_sub(4));
     let lines = groups.get(cursor).map_or_else(Vec::new, |group| paragraph(look, group, width));
     let rows = (groups.len().max(1) + lines.len()) as u16 + 3;
-    let inner = window::draw_window(look, "Warnings", window::middle(body, columns, rows), buf);
+    let area = window::middle(body, columns, rows);
+    let inner = window::inside(area);
+    let below = (lines.len() as u16 + 1).min(inner.height.saturating_sub(1));
+    let list = Rect { height: inner.height - below, ..inner };
+    let text = Rect { y: list.bottom() + 1, height: below.saturating_sub(1), ..inner };
+    Parts { area, list: List::around(cursor, groups.len(), list), text, lines }
+}
+
+pub fn list(look: &Look, groups: &[WarningGroup], cursor: usize, body: Rect) -> List {
+    parts(look, groups, cursor, body).list
+}
+
+/// Draws the kinds of warnings as a list, and the paragraph of the one under the cursor.
+pub fn draw(look: &Look, groups: &[WarningGroup], cursor: usize, body: Rect, buf: &mut Buffer) {
+    let Parts { area, list, text, lines } = parts(look, groups, cursor, body);
+    let inner = window::draw_window(look, "Warnings", area, buf);
     if groups.is_empty() {
         let none = format!(" {} no warnings", FINE.on(look));
         pane::line(Line::styled(none, look.style(Role::Good)), 0, inner, buf);
         return;
     }
-    let below = (lines.len() as u16 + 1).min(inner.height.saturating_sub(1));
-    let list = Rect { height: inner.height - below, ..inner };
-    let first = pane::first_row(cursor, groups.len(), usize::from(list.height));
-    for (at, group) in groups.iter().enumerate().skip(first).take(usize::from(list.height)) {
-        let row = (at - first) as u16;
-        pane::line(summary_line(look, group, usize::from(list.width)), row, list, buf);
-        if at == cursor {
-            pane::select(look.style(Role::Selected), row, list, buf);
-        }
-    }
-    pane::scrollbar(look, first, groups.len(), list, buf);
-    let text = Rect { y: list.bottom() + 1, height: below.saturating_sub(1), ..inner };
+    let width = usize::from(list.area.width);
+    list.draw(look, Some(cursor), |at| summary_line(look, &groups[at], width), buf);
     for (row, line) in lines.into_iter().enumerate() {
         pane::line(line, row as u16, text, buf);
     }
