@@ -236,14 +236,14 @@ pub static KEYMAP: &[Binding] = &[
     bind(
         Action::PanLeft,
         &["{", "shift-left"],
-        On(&[Results, Compare]),
+        On(&[Live, Results, Compare]),
         "",
         "show what is further left; a drag moves it too",
     ),
     bind(
         Action::PanRight,
         &["}", "shift-right"],
-        On(&[Results, Compare]),
+        On(&[Live, Results, Compare]),
         "",
         "show what is further right",
     ),

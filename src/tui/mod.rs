@@ -38,6 +38,7 @@ pub mod live;
 pub mod model;
 pub mod msg;
 pub mod palette;
+mod places;
 pub mod plot;
 pub mod pointer;
 pub mod popup;

@@ -6,23 +6,50 @@ use ratatui::style::Modifier;
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 
-use super::curves::{CurvePoint, Metric};
+use super::curves::{Curve, CurvePoint, Metric};
+use super::plot::Chart;
 use super::theme::{Look, Role};
 use super::view::pane;
 use crate::analysis::CellResult;
 use crate::report::table::origin;
 use crate::units;
 
-/// How far from the pointer a point may be, in columns.
-const REACH: i32 = 12;
+/// How far from the pointer a point may be that is read, in columns.
+pub const READ_REACH: i32 = 12;
+/// How far from a click one may be that it selects.
+pub const CLICK_REACH: i32 = 2;
 
-/// Returns the index of the nearest point: a row is as high as two columns are wide.
-pub fn nearest(at: Position, points: &[Option<Position>]) -> Option<usize> {
-    nearest_within(at, points, REACH)
+/// The points of a chart, each with the index of its curve, and where they are on the screen.
+#[derive(Debug)]
+pub struct LocatedPoints {
+    points: Vec<(usize, CurvePoint)>,
+    cells: Vec<Option<Position>>,
+    pub plot: Rect,
 }
 
-/// Returns the same, no further than `reach` columns.
-pub fn nearest_within(at: Position, points: &[Option<Position>], reach: i32) -> Option<usize> {
+impl LocatedPoints {
+    pub fn new<'a>(
+        chart: &Chart,
+        area: Rect,
+        curves: impl Iterator<Item = (usize, &'a Curve)>,
+    ) -> LocatedPoints {
+        let points: Vec<(usize, CurvePoint)> = curves
+            .flat_map(|(index, curve)| curve.points.iter().map(move |point| (index, *point)))
+            .collect();
+        let cells = chart.locate(area, points.iter().map(|(_, point)| (point.x, point.y)));
+        LocatedPoints { points, cells, plot: chart.plot_area(area) }
+    }
+
+    /// Returns curve, point and place of what is nearest, no further than `reach` columns.
+    pub fn nearest(&self, at: Position, reach: i32) -> Option<(usize, CurvePoint, Position)> {
+        let near = nearest_within(at, &self.cells, reach)?;
+        let (curve, point) = self.points.get(near)?;
+        Some((*curve, *point, (*self.cells.get(near)?)?))
+    }
+}
+
+/// Returns the index of the nearest point: a row is as high as two columns are wide.
+fn nearest_within(at: Position, points: &[Option<Position>], reach: i32) -> Option<usize> {
     let away = |point: &Position| {
         let (columns, rows) =
             (i32::from(point.x) - i32::from(at.x), 2 * (i32::from(point.y) - i32::from(at.y)));
@@ -91,7 +118,7 @@ mod tests {
     fn the_nearest_point_is_that_of_the_eye() {
         let points = [Some((10, 10)), None, Some((16, 10)), Some((10, 13))]
             .map(|at| at.map(|(x, y)| Position::new(x, y)));
-        let at = |x, y| nearest(Position::new(x, y), &points);
+        let at = |x, y| nearest_within(Position::new(x, y), &points, READ_REACH);
         assert_eq!([at(10, 10), at(14, 10), at(10, 12)], [Some(0), Some(2), Some(3)]);
         assert_eq!([at(40, 10), at(10, 30)], [None, None]);
     }

@@ -1,23 +1,29 @@
 //! The part of an axis that is shown: zooming around a place, panning, and the bar that says which
 //! part it is.
 
+mod chart;
+
+pub use chart::{ZoomChart, drag as drag_chart, is_over, press, wheel};
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::keymap::Action;
 use super::theme::{Look, Role};
 use super::view::pane;
 
 /// First and last place that is shown; `None`: all.
 pub type Zoom = Option<(usize, usize)>;
 
-/// Halves or doubles the shown part; `place` stays where it is on the screen.
-pub fn zoom_at(zoom: Zoom, places: usize, place: usize, closer: bool) -> Zoom {
+/// Halves or doubles the shown part; `place` stays where it is on the screen, and `least` places
+/// beside it are always shown.
+pub fn zoom_at(zoom: Zoom, places: usize, place: usize, least: usize, closer: bool) -> Zoom {
     let last = places.saturating_sub(1);
     let (from, to) = zoom.unwrap_or((0, last));
     let span = to.saturating_sub(from).max(1);
-    let wanted = if closer { (span / 2).max(2) } else { span * 2 };
+    let wanted = if closer { (span / 2).max(least) } else { span * 2 };
     if wanted >= last {
         return None;
     }
@@ -34,9 +40,18 @@ pub fn pan(zoom: Zoom, places: usize, by: isize) -> Zoom {
     Some((first, first + span))
 }
 
-/// Returns the places by which a key moves the shown part: half of it.
-pub fn half(zoom: Zoom) -> isize {
-    zoom.map_or(0, |(from, to)| (to.saturating_sub(from) / 2).max(1) as isize)
+/// Returns the part that an action shows, `place` being zoomed at; `None`: it does something else.
+pub fn act(zoom: Zoom, places: usize, place: usize, least: usize, action: Action) -> Option<Zoom> {
+    let half = zoom.map_or(0, |(from, to)| (to.saturating_sub(from) / 2).max(1) as isize);
+    match action {
+        Action::ZoomIn | Action::ZoomOut => {
+            Some(zoom_at(zoom, places, place, least, action == Action::ZoomIn))
+        }
+        Action::ZoomReset => Some(None),
+        Action::PanLeft => Some(pan(zoom, places, -half)),
+        Action::PanRight => Some(pan(zoom, places, half)),
+        _ => None,
+    }
 }
 
 /// Returns the part moved so that `place` is its middle.
@@ -113,14 +128,16 @@ mod tests {
 
     #[test]
     fn zooming_keeps_the_place_under_the_pointer() {
-        assert_eq!(zoom_at(None, 17, 0, true), Some((0, 8)));
-        assert_eq!(zoom_at(None, 17, 16, true), Some((8, 16)));
-        assert_eq!(zoom_at(None, 17, 8, true), Some((4, 12)));
-        assert_eq!(zoom_at(Some((4, 12)), 17, 12, true), Some((8, 12)));
-        assert_eq!(zoom_at(Some((8, 10)), 17, 9, true), Some((8, 10)), "three places at least");
-        assert_eq!(zoom_at(Some((8, 12)), 17, 12, false), Some((4, 12)));
-        assert_eq!(zoom_at(Some((4, 12)), 17, 12, false), None);
-        assert_eq!(zoom_at(None, 3, 1, true), None, "nothing to zoom");
+        assert_eq!(zoom_at(None, 17, 0, 2, true), Some((0, 8)));
+        assert_eq!(zoom_at(None, 17, 16, 2, true), Some((8, 16)));
+        assert_eq!(zoom_at(None, 17, 8, 2, true), Some((4, 12)));
+        assert_eq!(zoom_at(Some((4, 12)), 17, 12, 2, true), Some((8, 12)));
+        assert_eq!(zoom_at(Some((8, 10)), 17, 9, 2, true), Some((8, 10)), "three places at least");
+        assert_eq!(zoom_at(Some((8, 12)), 17, 12, 2, false), Some((4, 12)));
+        assert_eq!(zoom_at(Some((4, 12)), 17, 12, 2, false), None);
+        assert_eq!(zoom_at(None, 3, 1, 2, true), None, "nothing to zoom");
+        assert_eq!(zoom_at(None, 2, 1, 0, true), Some((1, 1)), "one place alone");
+        assert_eq!(zoom_at(Some((1, 1)), 9, 1, 0, false), Some((1, 3)));
     }
 
     #[test]
@@ -129,8 +146,8 @@ mod tests {
             for place in 0..25 {
                 for zoom in [None, Some((0, 3)), Some((2, 9))] {
                     let all = [
-                        zoom_at(zoom, places, place, true),
-                        zoom_at(zoom, places, place, false),
+                        zoom_at(zoom, places, place, 2, true),
+                        zoom_at(zoom, places, place, 2, false),
                         pan(zoom, places, -3),
                         pan(zoom, places, isize::MAX),
                         centre(zoom, places, place),

@@ -21,7 +21,7 @@ mod view;
 mod tests;
 
 pub use data::LoadedComparison;
-pub use pointer::{click, drag, is_over, wheel};
+pub use pointer::click;
 pub use state::Compare;
 pub use update::{act, begin, handle_message, is_offered, shows_chart};
 pub use view::draw;

@@ -2,6 +2,7 @@
 
 use crate::analysis::Axis;
 use crate::tui::curves::{self, Curve, Metric};
+use crate::tui::places::Places;
 use crate::tui::session_view::SessionView;
 use crate::tui::zoom::{self, Zoom};
 
@@ -17,13 +18,14 @@ pub struct Line {
 pub struct Overlay {
     /// In the order of the legend: by curve, then by session.
     pub lines: Vec<Line>,
-    pub axis: Axis,
+    /// Where there are measurements along the axis.
+    pub places: Places,
     pub metric: Metric,
     /// The highlighted curve.
     pub cursor: usize,
-    /// Index into [`Overlay::xs`] of the values in the legend; `None`: the peaks.
+    /// Index into [`Overlay::places`] of the values in the legend; `None`: the peaks.
     pub at: Option<usize>,
-    /// First and last visible index into [`Overlay::xs`].
+    /// First and last visible place.
     pub zoom: Zoom,
     /// What was visible when the mouse began to drag.
     pub held_zoom: Zoom,
@@ -33,7 +35,7 @@ impl Default for Overlay {
     fn default() -> Overlay {
         Overlay {
             lines: Vec::new(),
-            axis: Axis::Block,
+            places: Places { axis: Axis::Block, xs: Vec::new() },
             metric: Metric::default(),
             cursor: 0,
             at: None,
@@ -74,30 +76,18 @@ impl Overlay {
         lines.sort_by_cached_key(|line| {
             (names.iter().position(|name| *name == line.curve.name), line.session)
         });
+        self.places = Places::new(axis, lines.iter().map(|line| &line.curve));
         self.lines = lines;
-        self.axis = axis;
         self.metric = metric;
         self.cursor = self.cursor.min(self.lines.len().saturating_sub(1));
-        let places = self.xs().len();
+        let places = self.places.len();
         self.at = self.at.filter(|at| *at < places);
         self.zoom = self.zoom.filter(|(_, last)| *last < places);
     }
 
-    /// Returns every x that has a measurement, ascending.
-    pub fn xs(&self) -> Vec<f64> {
-        let mut xs: Vec<f64> = self
-            .lines
-            .iter()
-            .flat_map(|line| line.curve.points.iter().map(|point| point.x))
-            .collect();
-        xs.sort_by(f64::total_cmp);
-        xs.dedup();
-        xs
-    }
-
     /// Moves the read-out along the axis; left of the first value it shows the peaks.
     pub fn left_right(&mut self, right: bool) {
-        let count = self.xs().len();
+        let count = self.places.len();
         self.at = match (self.at, right) {
             (None, true) if count > 0 => Some(0),
             (Some(at), true) => Some((at + 1).min(count.saturating_sub(1))),
@@ -120,16 +110,9 @@ impl Overlay {
         }
     }
 
-    /// Returns the distance of two x values on the chart.
-    pub fn distance(&self, a: f64, b: f64) -> f64 {
-        if self.axis.is_log() { (a.log2() - b.log2()).abs() } else { (a - b).abs() }
-    }
-
-    /// Returns where an x value is along the whole axis, from 0 to 1.
-    pub fn share(&self, xs: &[f64], x: f64) -> f64 {
-        let (Some(first), Some(last)) = (xs.first(), xs.last()) else { return 0.0 };
-        let whole = self.distance(*first, *last);
-        if whole > 0.0 && whole.is_finite() { self.distance(*first, x) / whole } else { 0.0 }
+    /// Returns the x value of the read-out.
+    pub fn x(&self) -> Option<f64> {
+        self.places.get(self.at?)
     }
 
     /// Returns the value of a curve at `x`, or its peak if `None`.

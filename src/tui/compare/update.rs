@@ -12,7 +12,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::theme::Look;
-use crate::tui::zoom;
+use crate::tui::zoom::{self, ZoomChart};
 
 /// Compares sessions with the first of them.
 pub fn begin(compare: &mut Compare, look: &Look, requested: Vec<String>) -> Vec<Effect> {
@@ -113,18 +113,6 @@ fn in_chart(compare: &mut Compare, action: Action) {
         Action::Top => overlay.cursor = 0,
         Action::Bottom => overlay.cursor = last,
         Action::Left | Action::Right => overlay.left_right(action == Action::Right),
-        Action::ZoomIn | Action::ZoomOut => {
-            let places = overlay.xs().len();
-            let place = overlay.at.unwrap_or(places / 2);
-            let part = zoom::zoom_at(overlay.zoom, places, place, action == Action::ZoomIn);
-            overlay.show_part(part);
-        }
-        Action::ZoomReset => overlay.zoom = None,
-        Action::PanLeft | Action::PanRight => {
-            let by = zoom::half(overlay.zoom);
-            let by = if action == Action::PanLeft { -by } else { by };
-            overlay.show_part(zoom::pan(overlay.zoom, overlay.xs().len(), by));
-        }
         Action::LogAxis => {
             let metric = overlay.metric;
             match compare.turned.iter().position(|own| *own == metric) {
@@ -134,7 +122,12 @@ fn in_chart(compare: &mut Compare, action: Action) {
         }
         _ => {
             if let Some(metric) = Metric::from_action(action) {
-                overlay.show_sessions(&got.views, metric);
+                return overlay.show_sessions(&got.views, metric);
+            }
+            let (zoom, places) = (overlay.zoom, overlay.places.len());
+            let (place, least) = (overlay.at.unwrap_or(places / 2), compare.least_span());
+            if let Some(part) = zoom::act(zoom, places, place, least, action) {
+                compare.show_part(part);
             }
         }
     }

@@ -5,7 +5,7 @@
 //! | the run, its clock and pending requests | [`run`], [`step`] |
 //! | a replay: a run paced by the clock of the screen, and its keys | [`replay`], [`replay_keys`] |
 //! | the drawn run | [`run_view`], with [`series`], [`phases`], [`counter`], [`run_warnings`] |
-//! | the trials as bars, how many of them, and their axis | [`strip`], [`window`] |
+//! | the trials as bars, which of them, and their axis | [`strip`], [`window`], [`mod@pointer`] |
 //! | the state of the screen | [`state`] |
 //! | key and message handlers | [`update`] |
 //! | pane layout | [`layout`] |
@@ -14,6 +14,7 @@
 mod counter;
 mod layout;
 mod phases;
+mod pointer;
 mod replay;
 mod replay_keys;
 mod run;

@@ -12,6 +12,7 @@ use crate::tui::keymap::Action;
 use crate::tui::msg::Effect;
 use crate::tui::replayed::ReplayInput;
 use crate::tui::screen::Screen;
+use crate::tui::zoom;
 
 /// Begins a replay; the last picture of a run stays behind it.
 pub fn begin_replay(
@@ -22,14 +23,14 @@ pub fn begin_replay(
 ) -> Vec<Effect> {
     let replay = Replay::new(input, from, now);
     let title = title(&replay);
-    live.frozen = None;
+    live.reset_view();
     live.replay = Some(replay);
     vec![title]
 }
 
 /// Ends the replay.
 pub fn end_replay(live: &mut Live) -> Option<Replay> {
-    live.frozen = None;
+    live.reset_view();
     live.replay.take()
 }
 
@@ -72,8 +73,9 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Option<Vec<Eff
     Some(vec![title(replay)])
 }
 
-/// Handles a click: on the bar of a replay it goes there.
+/// Handles a click: on the bar of a replay it goes there, on that of the trials it shows those.
 pub fn click(live: &mut Live, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
+    zoom::press(live, ctx.look, body, at);
     let Live { replay: Some(replay), .. } = live else { return Vec::new() };
     let Some(share) = view::share_at(ctx.look, replay, body, at) else { return Vec::new() };
     replay.wait(ctx.now);

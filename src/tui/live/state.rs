@@ -6,13 +6,14 @@ use std::time::Duration;
 use super::replay::Replay;
 use super::run::{Run, Suspension};
 use super::run_view::RunView;
-use super::window::Zoom;
+use super::window::Window;
 use crate::plan::Plan;
 use crate::session::Session;
 use crate::tui::context::RunStatus;
 use crate::tui::session_view::SessionView;
 use crate::tui::theme::Look;
 use crate::tui::warning_groups::{self, WarningGroup};
+use crate::tui::zoom::Zoom;
 
 /// A frozen picture of a run that continues.
 #[derive(Debug)]
@@ -30,7 +31,10 @@ pub struct Live {
     pub session_id: String,
     /// Why the run is not completely saved.
     pub unsaved: Option<String>,
-    pub zoom: Zoom,
+    /// The trials that are shown.
+    pub window: Window,
+    /// What was shown when the mouse began to drag.
+    pub held_part: Zoom,
     /// The first warning that is shown.
     pub scroll: usize,
     /// Whether values have a logarithmic axis; `None`: what fits them.
@@ -113,7 +117,13 @@ impl Live {
 
     /// Returns whether other trials are shown than by default.
     pub fn is_zoomed(&self) -> bool {
-        self.zoom != Zoom::default()
+        self.window != Window::default()
+    }
+
+    /// Shows what is shown by default.
+    pub fn reset_view(&mut self) {
+        (self.window, self.held_part, self.scroll) = (Window::default(), None, 0);
+        self.frozen = None;
     }
 
     /// Returns the plan of the current run.

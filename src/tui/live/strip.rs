@@ -2,7 +2,6 @@
 //! nothing was measured.
 
 use super::series::{Measure, Slice, per_second};
-use super::window::Zoom;
 
 /// A bar: a trial, or several where there are more trials than columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,8 +11,9 @@ pub struct TrialBar {
     /// Its first column, and the rate in each.
     pub start: u16,
     pub rates: Vec<f64>,
-    /// The last trial in it, counted from 1.
-    pub trial: u32,
+    /// The first and the last trial in it, counted from 1.
+    pub first: u32,
+    pub last: u32,
 }
 
 /// Columns of a trial of the usual length and of the gap behind it, the widest first.
@@ -22,15 +22,25 @@ const WIDTHS: [(usize, usize); 8] =
 /// Columns of a trial that has one sample: its bar has no detail.
 const PLAIN_COLUMNS: usize = 6;
 
-/// Lays out the trials of `slices` that `zoom` shows in `width` columns.
-pub fn lay_out(slices: &[Slice], zoom: Zoom, measure: Measure, width: u16) -> Vec<TrialBar> {
-    let mut trials: Vec<&[Slice]> = slices.chunk_by(|a, b| a.trial == b.trial).collect();
+impl TrialBar {
+    /// Returns the rate over all of it.
+    pub fn rate(&self) -> f64 {
+        // Its columns are equally long.
+        self.rates.iter().sum::<f64>() / self.rates.len().max(1) as f64
+    }
+}
+
+/// Lays out the trials of `slices` from the first to the last that is shown in `width` columns.
+pub fn lay_out(
+    slices: &[Slice],
+    (first, last): (u32, u32),
+    measure: Measure,
+    width: u16,
+) -> Vec<TrialBar> {
+    let start = slices.partition_point(|slice| slice.trial < first);
+    let end = slices.partition_point(|slice| slice.trial <= last).max(start);
+    let trials: Vec<&[Slice]> = slices[start..end].chunk_by(|a, b| a.trial == b.trial).collect();
     let room = usize::from(width);
-    let most = match zoom {
-        Zoom::Whole => usize::MAX,
-        _ => room.min(zoom.most() as usize),
-    };
-    trials.drain(..trials.len().saturating_sub(most));
     if trials.is_empty() || room == 0 {
         return Vec::new();
     }
@@ -68,7 +78,8 @@ fn new_bar(slices: &[Slice], start: u16, rates: Vec<f64>) -> TrialBar {
         cell: cell.filter(|cell| slices.iter().all(|slice| slice.cell == Some(*cell))),
         start,
         rates,
-        trial: slices.last().map_or(0, |slice| slice.trial),
+        first: slices.first().map_or(0, |slice| slice.trial),
+        last: slices.last().map_or(0, |slice| slice.trial),
     }
 }
 
@@ -140,7 +151,7 @@ mod tests {
     }
 
     fn places(slices: &[Slice], width: u16) -> Vec<(u16, usize)> {
-        lay_out(slices, Zoom::Fitting, Measure::Bytes, width)
+        lay_out(slices, (1, u32::MAX), Measure::Bytes, width)
             .iter()
             .map(|bar| (bar.start, bar.rates.len()))
             .collect()
@@ -162,22 +173,23 @@ mod tests {
     }
 
     #[test]
-    fn of_more_trials_than_columns_the_last_are_shown() {
-        let of = |slices: &[Slice], zoom| lay_out(slices, zoom, Measure::Bytes, 60);
-        let last: Vec<u32> =
-            of(&trials(100, 1), Zoom::Fitting).iter().map(|bar| bar.trial).collect();
+    fn only_the_trials_of_the_window_are_laid_out() {
+        let of = |window| lay_out(&trials(100, 1), window, Measure::Bytes, 60);
+        let last: Vec<u32> = of((41, 100)).iter().map(|bar| bar.last).collect();
         assert_eq!((last.len(), last[0], last[59]), (60, 41, 100));
-        let few = of(&trials(100, 1), Zoom::Last(4));
-        assert_eq!(few.iter().map(|bar| bar.trial).collect::<Vec<_>>(), [97, 98, 99, 100]);
+        let few: Vec<u32> = of((7, 10)).iter().map(|bar| bar.first).collect();
+        assert_eq!(few, [7, 8, 9, 10]);
+        assert_eq!([of((0, 0)), of((101, 200)), of((9, 3))], [vec![], vec![], vec![]]);
     }
 
     #[test]
-    fn the_whole_run_has_several_trials_in_a_column_which_keep_their_places() {
-        let of = |count| lay_out(&trials(count, 1), Zoom::Whole, Measure::Bytes, 60);
+    fn many_trials_share_columns_and_keep_their_places() {
+        let of = |count| lay_out(&trials(count, 1), (1, u32::MAX), Measure::Bytes, 60);
         let bars = of(100);
         assert_eq!(bars.len(), 51);
-        assert_eq!((bars[3].trial, bars[3].cell, bars[3].start), (7, None, 3));
-        assert!(bars.iter().all(|bar| (bar.rates[0] - 100.0).abs() < 1e-9));
+        let fourth = &bars[3];
+        assert_eq!((fourth.first, fourth.last, fourth.cell, fourth.start), (6, 7, None, 3));
+        assert!(bars.iter().all(|bar| (bar.rate() - 100.0).abs() < 1e-9));
         assert_eq!(of(101)[..50], bars[..50]);
         assert_eq!(of(2000).len(), 32);
         assert_eq!(of(60).len(), 60);

@@ -7,8 +7,7 @@ use super::replay_keys;
 use super::run::{Run, Suspension};
 use super::state::{Frozen, Live};
 use super::step::Step;
-use super::view;
-use super::window::Zoom;
+use super::window::Window;
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::Event;
@@ -17,17 +16,16 @@ use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
 use crate::tui::session_view::SessionView;
+use crate::tui::zoom::{self, ZoomChart};
 
 /// Prepares for a run of `plan` on this machine.
 pub fn begin(live: &mut Live, now: Duration, host: Host, plan: &Arc<Plan>) {
     live.run = Some(Run::new(host, plan, now));
     live.replay = None;
     live.last_view = None;
-    live.frozen = None;
     live.session_id = String::new();
     live.unsaved = None;
-    live.scroll = 0;
-    live.zoom = Zoom::default();
+    live.reset_view();
 }
 
 /// Ends the run and returns its results. The last picture stays until the next run begins.
@@ -133,9 +131,10 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
         Action::Refine => ctx.request(Request::Refine),
         Action::Freeze => freeze(live),
         Action::LogAxis => live.log = Some(!live.is_log()),
-        Action::ZoomIn => zoom(live, ctx, Zoom::closer),
-        Action::ZoomOut => zoom(live, ctx, Zoom::wider),
-        Action::ZoomReset => live.zoom = Zoom::default(),
+        Action::ZoomReset => live.window = Window::default(),
+        Action::ZoomIn | Action::ZoomOut | Action::PanLeft | Action::PanRight => {
+            zoom(live, ctx, action);
+        }
         Action::Up => live.scroll = live.scroll.saturating_sub(1),
         Action::Down => live.scroll = (live.scroll + 1).min(last_warning(live)),
         _ => {}
@@ -175,17 +174,23 @@ fn freeze(live: &mut Live) {
     };
 }
 
-/// Changes how many trials are shown; says why where nothing changes.
-fn zoom(live: &mut Live, ctx: &mut Context, change: fn(Zoom, u32, u32) -> Zoom) {
-    let (shown, all) = view::count_trials(live, &ctx.view(), ctx.body());
-    let changed = change(live.zoom, shown, all);
-    if changed != live.zoom {
-        live.zoom = changed;
-    } else if all < 2 {
-        ctx.note("zoom shows fewer trials: there is none or one so far");
-    } else {
-        let shown = if shown > 1 { "all trials are" } else { "the last trial is" };
-        ctx.note(format!("{shown} shown already"));
+/// Changes which trials are shown; says why where nothing changes.
+fn zoom(live: &mut Live, ctx: &mut Context, action: Action) {
+    let all = live.count_places();
+    let area = live.areas(ctx.look, ctx.body()).map(|(area, _)| area).filter(|_| all > 1);
+    let Some(area) = area else {
+        return ctx.note("zoom shows fewer trials: there is none or one so far");
+    };
+    let part = live.part(ctx.look, area);
+    // The last trials shown stay, so that the run is followed.
+    let place = part.map_or(all - 1, |(_, last)| last);
+    let changed = zoom::act(part, all, place, live.least_span(), action).unwrap_or(part);
+    if changed != part {
+        live.show_part(changed);
+    } else if part.is_none() {
+        ctx.note("all trials are shown already");
+    } else if action == Action::ZoomIn {
+        ctx.note("one trial is shown already");
     }
 }
 

@@ -1,54 +1,61 @@
-//! How many trials are shown, and the axis of their values.
+//! Which trials are shown, and the axis of their values.
 
 use super::series::Extremes;
+use crate::tui::zoom::Zoom;
 
 /// Which trials are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Zoom {
+pub enum Window {
     /// The last ones, as many as fit with a column each.
     #[default]
     Fitting,
     /// The last ones, at most so many.
     Last(u32),
-    /// All of the run, several in a column if need be.
-    Whole,
+    /// From one to another, counted from 1: what is measured meanwhile does not move them.
+    Between(u32, u32),
 }
 
-impl Zoom {
-    /// Shows half as many trials as the `shown` ones.
-    pub fn closer(self, shown: u32, all: u32) -> Zoom {
-        match self {
-            Zoom::Whole if shown < all => Zoom::Fitting,
-            _ if shown > 1 => Zoom::Last(shown / 2),
-            _ => self,
+impl Window {
+    /// All of the run, several in a column if need be.
+    pub const WHOLE: Window = Window::Last(u32::MAX);
+
+    /// Returns the window of a part of the axis of `all` trials: with the last, it follows the run.
+    pub fn of(part: Zoom, all: u32) -> Window {
+        let trial = |place: usize| u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1);
+        match part.map(|(from, to)| (trial(from), trial(to))) {
+            None => Window::WHOLE,
+            Some((first, last)) if last >= all => Window::Last(last.saturating_sub(first) + 1),
+            Some((first, last)) => Window::Between(first, last),
         }
     }
 
-    /// Shows twice as many trials as the `shown` ones, of `all`.
-    pub fn wider(self, shown: u32, all: u32) -> Zoom {
+    /// Returns the first and the last trial that are shown, counted from 1, of `all` and in this
+    /// many columns.
+    pub fn trials(self, all: u32, columns: u16) -> (u32, u32) {
+        let last = |count: u32| (all.saturating_sub(count).saturating_add(1), all);
         match self {
-            Zoom::Last(last) if last.saturating_mul(2) < all => Zoom::Last(last.saturating_mul(2)),
-            Zoom::Last(_) => Zoom::Fitting,
-            Zoom::Fitting if shown < all => Zoom::Whole,
-            _ => self,
+            Window::Fitting => last(columns.into()),
+            Window::Last(count) => last(count),
+            Window::Between(first, end) => (first, end.min(all)),
         }
     }
 
-    /// Returns the most trials to show.
-    pub fn most(self) -> u32 {
-        match self {
-            Zoom::Last(last) => last,
-            _ => u32::MAX,
-        }
+    /// Returns the same as a part of the axis; `None` for all of it.
+    pub fn part(self, all: u32, columns: u16) -> Zoom {
+        let (first, last) = self.trials(all, columns);
+        let place = |trial: u32| trial.saturating_sub(1) as usize;
+        ((first, last) != (1, all)).then(|| (place(first), place(last)))
     }
 }
 
 /// Describes which of `all` trials are shown; empty for all of them.
-pub fn describe(shown: u32, all: u32) -> String {
-    match shown {
-        _ if shown >= all => String::new(),
-        1 => format!("the last of {all} trials"),
-        _ => format!("the last {shown} of {all} trials"),
+pub fn describe((first, last): (u32, u32), all: u32) -> String {
+    match (first, last) {
+        _ if first <= 1 && last >= all => String::new(),
+        _ if last < all && first == last => format!("trial {first} of {all}"),
+        _ if last < all => format!("trials {first} to {last} of {all}"),
+        _ if first == last => format!("the last of {all} trials"),
+        _ => format!("the last {} of {all} trials", last + 1 - first),
     }
 }
 
@@ -75,31 +82,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zoom_halves_and_doubles_the_number_of_trials() {
-        // Of 40 trials 20 fit.
-        let shown = |zoom: Zoom| match zoom {
-            Zoom::Fitting => 20,
-            Zoom::Last(last) => last.min(20),
-            Zoom::Whole => 40,
-        };
-        let mut zoom = Zoom::default();
-        let mut steps = Vec::new();
-        for _ in 0..5 {
-            zoom = zoom.closer(shown(zoom), 40);
-            steps.push(zoom);
+    fn a_window_is_a_part_and_follows_the_run_at_its_end() {
+        // 40 trials, 20 columns.
+        let part = |window: Window| window.part(40, 20);
+        assert_eq!(part(Window::Fitting), Some((20, 39)));
+        assert_eq!(part(Window::WHOLE), None);
+        assert_eq!(part(Window::Between(3, 9)), Some((2, 8)));
+        for zoom in [Some((20, 39)), Some((39, 39)), Some((2, 8)), None] {
+            assert_eq!(part(Window::of(zoom, 40)), zoom);
         }
-        assert_eq!(steps, [10, 5, 2, 1, 1].map(Zoom::Last));
-        for _ in 0..7 {
-            zoom = zoom.wider(shown(zoom), 40);
-            steps.push(zoom);
+        assert_eq!(Window::of(Some((38, 39)), 40).trials(50, 20), (49, 50));
+        assert_eq!(Window::of(Some((2, 8)), 40).trials(50, 20), (3, 9));
+        assert_eq!(Window::of(None, 40).trials(50, 20), (1, 50));
+        assert_eq!([Window::Fitting, Window::WHOLE].map(|window| window.part(0, 20)), [None, None]);
+        for (shown, text) in [
+            ((1, 9), ""),
+            ((2, 9), "the last 8 of 9 trials"),
+            ((9, 9), "the last of 9 trials"),
+            ((2, 8), "trials 2 to 8 of 9"),
+            ((4, 4), "trial 4 of 9"),
+        ] {
+            assert_eq!(describe(shown, 9), text);
         }
-        assert_eq!(steps[5..9], [2, 4, 8, 16].map(Zoom::Last));
-        assert_eq!(steps[9..], [Zoom::Last(32), Zoom::Fitting, Zoom::Whole]);
-        assert_eq!(Zoom::Fitting.closer(0, 0), Zoom::Fitting);
-        assert_eq!(Zoom::Fitting.wider(4, 4), Zoom::Fitting);
-        assert_eq!(describe(9, 40), "the last 9 of 40 trials");
-        assert_eq!(describe(1, 40), "the last of 40 trials");
-        assert_eq!(describe(9, 9), "");
     }
 
     #[test]

@@ -49,8 +49,6 @@ pub struct Strip<'a> {
     pub look: &'a Look,
     pub y: Axis<'a>,
     pub rules: &'a [StripRule<'a>],
-    /// A row of marks below the bars.
-    pub marks: bool,
 }
 
 /// Where the parts of a strip are.
@@ -63,17 +61,23 @@ struct StripLayout {
 
 impl<'a> Strip<'a> {
     pub fn new(look: &'a Look, y: Axis<'a>) -> Strip<'a> {
-        Strip { look, y, rules: &[], marks: true }
+        Strip { look, y, rules: &[] }
     }
 
-    /// Returns the columns that bars have in an area.
-    pub fn columns(&self, area: Rect) -> u16 {
-        self.lay_out(area).plot.width
+    /// Returns where the bars are in an area.
+    pub fn plot_area(&self, area: Rect) -> Rect {
+        self.lay_out(area).plot
+    }
+
+    /// Returns the row in which a bar of this value ends.
+    pub fn row_at(&self, area: Rect, value: f64) -> u16 {
+        let StripLayout { plot, range, .. } = self.lay_out(area);
+        if plot.is_empty() { plot.y } else { Self::row_of(&range, value, plot) }
     }
 
     fn lay_out(&self, area: Rect) -> StripLayout {
         let range = fit_y(&self.y, None);
-        let below = u16::from(self.marks && area.height > 2);
+        let below = u16::from(area.height > 2);
         let height = area.height - below;
         let plot = Rect { height, ..area };
         if area.width < 12 || height < 3 {

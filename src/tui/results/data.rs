@@ -8,6 +8,7 @@ use crate::report::Look;
 use crate::report::table::{Extra, extras};
 use crate::stats::reduce;
 use crate::tui::curves::{self, Curve, Expected, Metric};
+use crate::tui::places::Places;
 use crate::tui::plot::Point;
 use crate::tui::session_view::SessionView;
 use crate::tui::warning_groups::{self, WarningGroup};
@@ -27,7 +28,8 @@ pub struct CurvePoints {
 #[derive(Debug)]
 pub struct Data {
     pub view: SessionView,
-    pub axis: Axis,
+    /// Where the points are along the x axis.
+    pub places: Places,
     /// The available x axes, the most useful first.
     pub axes: Vec<Axis>,
     /// The XOR shared by all cells that computed one; `None` if they differ or are fewer than two.
@@ -44,8 +46,9 @@ pub struct Data {
     pub points: Vec<CurvePoints>,
     /// The warnings of all results by kind.
     pub warnings: Vec<WarningGroup>,
-    /// The x values of all points, ascending.
-    pub xs: Vec<f64>,
+    /// The most rows of the legend that have a value at one place, so that moving the cursor does not
+    /// move the layout.
+    pub most_listed: usize,
     pub sheet: Sheet,
     /// What each result is drawn with.
     pub signs: Vec<Sign>,
@@ -79,7 +82,7 @@ impl Data {
             .collect();
         let mut data = Data {
             view,
-            axis,
+            places: Places { axis, xs: Vec::new() },
             axes,
             same_xor,
             extras,
@@ -89,7 +92,7 @@ impl Data {
             common: String::new(),
             points: Vec::new(),
             warnings,
-            xs: Vec::new(),
+            most_listed: 0,
             sheet,
             signs: Vec::new(),
             cells,
@@ -113,31 +116,29 @@ impl Data {
         self.metric = metric;
         let view = &self.view;
         let cells = &view.session.plan.cells;
-        self.curves = curves::curves(cells, &view.results, &view.skipped, self.axis, metric);
+        self.curves = curves::curves(cells, &view.results, &view.skipped, self.places.axis, metric);
         let results = &self.view.results;
-        let signs = Signs::new(cells, self.axis);
+        let signs = Signs::new(cells, self.places.axis);
         self.signs = results.iter().map(|result| signs.of(&result.cell)).collect();
-        self.common = curves::common(results, self.axis);
+        self.common = curves::common(results, self.places.axis);
         let jobs = results.iter().map(|result| &result.cell);
         self.expected = curves::expected_line(
             jobs,
-            self.axis,
+            self.places.axis,
             metric,
             &Bounds::from_session(&self.view.session),
         );
         self.points =
             self.curves.iter().map(|curve| curve_points(curve, results, &self.warnings)).collect();
-        self.xs =
-            self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
-        self.xs.sort_by(f64::total_cmp);
-        self.xs.dedup();
+        self.places = Places::new(self.places.axis, self.curves.iter());
+        self.most_listed = self.count_most_listed();
     }
 
     /// Switches to the next x axis.
     pub fn use_next_axis(&mut self) {
-        let at = self.axes.iter().position(|axis| *axis == self.axis).unwrap_or(0);
+        let at = self.axes.iter().position(|axis| *axis == self.places.axis).unwrap_or(0);
         let Some(next) = self.axes.get((at + 1) % self.axes.len().max(1)) else { return };
-        self.axis = *next;
+        self.places.axis = *next;
         self.plot(self.metric);
     }
 
@@ -150,9 +151,7 @@ impl Data {
         self.curves.len() + if self.is_curve() { self.expected.len() } else { 0 }
     }
 
-    /// Returns the most rows of the legend that have a value at one x, so that moving the cursor
-    /// does not move the layout.
-    pub fn most_listed(&self) -> usize {
+    fn count_most_listed(&self) -> usize {
         if !self.is_curve() {
             return self.legend_rows();
         }
@@ -161,27 +160,14 @@ impl Data {
             let expected = self.expected.iter().filter(|of| of.points.iter().any(|p| p.x == *x));
             curves.count() + expected.count()
         };
-        let most = self.xs.iter().map(at).max().unwrap_or(0);
+        let most = self.places.xs.iter().map(at).max().unwrap_or(0);
         // The row of what has no point, or of the selected curve.
         most + usize::from(most < self.legend_rows())
     }
 
     /// Returns whether the cells lie along an axis; otherwise they are bars.
     pub fn is_curve(&self) -> bool {
-        self.xs.len() > 1
-    }
-
-    /// Returns the distance of two x values on the chart.
-    pub fn distance(&self, a: f64, b: f64) -> f64 {
-        if self.axis.is_log() { (a.log2() - b.log2()).abs() } else { (a - b).abs() }
-    }
-
-    /// Returns where a position is along the whole axis, from 0 to 1.
-    pub fn share(&self, place: usize) -> f64 {
-        let ends = (self.xs.first(), self.xs.get(place), self.xs.last());
-        let (Some(first), Some(x), Some(last)) = ends else { return 0.0 };
-        let whole = self.distance(*first, *last);
-        if whole > 0.0 && whole.is_finite() { self.distance(*first, *x) / whole } else { 0.0 }
+        self.places.len() > 1
     }
 
     /// Returns the curve index and x value of a result.

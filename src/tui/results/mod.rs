@@ -27,7 +27,6 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use pointer::{drag, is_over, wheel};
 pub use state::Results;
 pub use update::{
     act, ask_for_rounds, back, click, field, field_changed, handle_message, is_offered, rename,

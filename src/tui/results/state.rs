@@ -91,8 +91,8 @@ impl Results {
             return;
         };
         let mut data = Data::new(view, old.metric, self.unit);
-        if data.axes.contains(&old.axis) {
-            while data.axis != old.axis {
+        if data.axes.contains(&old.places.axis) {
+            while data.places.axis != old.places.axis {
                 data.use_next_axis();
             }
         }
@@ -104,7 +104,7 @@ impl Results {
             let before = old.curves.get(index)?;
             data.curves.iter().position(|new| new.sign == before.sign)
         };
-        let (series, x) = (curve(self.chart.series), old.xs.get(self.chart.x).copied());
+        let (series, x) = (curve(self.chart.series), old.places.get(self.chart.x));
         let hidden = old.curves.iter().enumerate();
         let hidden = hidden.filter(|(_, curve)| self.chart.hidden_curves.contains(&curve.index));
         let hidden: BTreeSet<usize> =
@@ -119,8 +119,8 @@ impl Results {
             row.unwrap_or(self.table.cursor).min(self.table.rows.len().saturating_sub(1));
         self.trial_series = TrialSeriesCache::default();
         self.chart.series = series.unwrap_or(0);
-        self.chart.zoom = self.chart.zoom.filter(|(_, last)| *last < data.xs.len());
-        self.chart.x = self.chart.x.min(data.xs.len().saturating_sub(1));
+        self.chart.zoom = self.chart.zoom.filter(|(_, last)| *last < data.places.len());
+        self.chart.x = self.chart.x.min(data.places.len().saturating_sub(1));
         self.data = Some(data);
         if let Some(x) = x {
             self.set_x(x);
@@ -212,10 +212,7 @@ impl Results {
     /// Puts the cursor of the chart on the position nearest to `x`.
     pub fn set_x(&mut self, x: f64) {
         let Some(data) = &self.data else { return };
-        let distance = |place: &f64| data.distance(*place, x);
-        let nearest =
-            data.xs.iter().enumerate().min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
-        self.chart.x = nearest.map_or(0, |(index, _)| index);
+        self.chart.x = data.places.nearest(x).unwrap_or(0);
         self.pan();
     }
 
@@ -238,17 +235,9 @@ impl Results {
         self.view().is_some_and(|view| is_refinable(&view.session))
     }
 
-    /// Shows this part of the axis; the cursor stays inside.
-    pub fn show_part(&mut self, zoom: Zoom) {
-        self.chart.zoom = zoom;
-        if let Some((first, last)) = zoom {
-            self.chart.x = self.chart.x.clamp(first, last.max(first));
-        }
-    }
-
     /// Returns the x value under the cursor.
     pub fn x(&self) -> Option<f64> {
-        self.data.as_ref()?.xs.get(self.chart.x).copied()
+        self.data.as_ref()?.places.get(self.chart.x)
     }
 
     pub fn curve(&self) -> Option<&Curve> {
@@ -310,7 +299,7 @@ impl Results {
                 .filter(|row| *row < data.sheet.results);
         }
         let x = self.x()?;
-        let distance = |point: &&CurvePoint| data.distance(point.x, x);
+        let distance = |point: &&CurvePoint| data.places.distance(point.x, x);
         self.curve()?
             .points
             .iter()
@@ -339,8 +328,8 @@ impl Results {
         data.plot(metric);
         let same = data.curves.iter().position(|other| Some(other.index) == curve);
         self.chart.series = same.unwrap_or(0);
-        self.chart.zoom = self.chart.zoom.filter(|(_, last)| *last < data.xs.len());
-        self.chart.x = self.chart.x.min(data.xs.len().saturating_sub(1));
+        self.chart.zoom = self.chart.zoom.filter(|(_, last)| *last < data.places.len());
+        self.chart.x = self.chart.x.min(data.places.len().saturating_sub(1));
         if let Some(x) = x {
             self.set_x(x);
         }

@@ -25,7 +25,7 @@ use crate::tui::session_name;
 use crate::tui::session_view::SessionView;
 use crate::tui::theme::Look;
 use crate::tui::view::pane;
-use crate::tui::zoom;
+use crate::tui::zoom::{self, ZoomChart};
 
 /// Shows a session.
 pub fn show(results: &mut Results, shown: SessionView) {
@@ -233,7 +233,7 @@ pub fn is_offered(results: &Results, action: Action) -> bool {
 
 fn act_in_chart(results: &mut Results, action: Action) {
     let Some(data) = &results.data else { return };
-    let places = data.xs.len();
+    let places = data.places.len();
     match action {
         Action::Left | Action::Right | Action::Top | Action::Bottom if data.is_curve() => {
             results.chart.x = move_cursor(results.chart.x, places, action, 1);
@@ -256,32 +256,14 @@ fn act_in_chart(results: &mut Results, action: Action) {
         Action::Mean => results.chart.mean = !results.chart.mean,
         Action::LogAxis => results.flip_axis(),
         Action::Across => results.use_next_axis(),
-        Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => zoom(results, places, action),
-        Action::PanLeft | Action::PanRight => {
-            let by = zoom::half(results.chart.zoom);
-            let by = if action == Action::PanLeft { -by } else { by };
-            results.show_part(zoom::pan(results.chart.zoom, places, by));
-        }
         Action::Enter => results.open(),
-        _ => {}
+        _ => {
+            let (zoom, least) = (results.chart.zoom, results.least_span());
+            if let Some(part) = zoom::act(zoom, places, results.chart.x, least, action) {
+                results.show_part(part);
+            }
+        }
     }
-}
-
-/// Halves or doubles the visible range of the axis, around the cursor.
-fn zoom(results: &mut Results, places: usize, action: Action) {
-    let last = places.saturating_sub(1);
-    let (from, to) = results.chart.zoom.unwrap_or((0, last));
-    let span = match action {
-        Action::ZoomIn => ((to - from) / 2).max(2),
-        Action::ZoomOut => (to - from) * 2,
-        _ => last,
-    };
-    if span >= last {
-        results.chart.zoom = None;
-        return;
-    }
-    let first = results.chart.x.saturating_sub(span / 2).min(last - span);
-    results.chart.zoom = Some((first, first + span));
 }
 
 fn act_in_table(results: &mut Results, ctx: &mut Context, action: Action) {
@@ -415,12 +397,12 @@ pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position)
 }
 
 fn click_chart(results: &mut Results, look: &Look, body: Rect, at: Position) {
-    if pointer::press(results, look, body, at) {
-        return;
+    if let Some(area) = zoom::press(results, look, body, at) {
+        return pointer::select(results, look, area, at);
     }
     let Some(data) = &results.data else { return };
     let lines = answer::wrap_answer(look, data, layout::text_width(body)).len();
-    let parts = layout::parts(body, data.most_listed(), lines);
+    let parts = layout::parts(body, data.most_listed, lines);
     if parts.legend.contains(at) {
         let listed = results.listed();
         let cursor = listed.iter().position(|row| *row == results.chart.series).unwrap_or(0);

@@ -10,6 +10,8 @@ use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::screen::Screen;
 use crate::tui::start::sort_by_question;
+use crate::tui::theme::Look;
+use crate::tui::zoom::{self, ZoomChart};
 use crate::tui::{compare, host, lab, live, results, sessions, setup};
 
 /// Does an action on the screen.
@@ -67,33 +69,34 @@ pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
     }
 }
 
-/// Returns whether this place is on the curves of the screen.
-pub fn is_over_chart(model: &Model, body: Rect, at: Position) -> bool {
-    match model.screen {
-        Screen::Results => results::is_over(&model.results, &model.look, body, at),
-        Screen::Compare => compare::is_over(&model.compare, body, at),
-        _ => false,
-    }
+/// Returns the chart of the screen that can be zoomed.
+fn chart(model: &mut Model) -> Option<(&mut dyn ZoomChart, &Look)> {
+    let chart: &mut dyn ZoomChart = match model.screen {
+        Screen::Live => &mut model.live,
+        Screen::Results => &mut model.results,
+        Screen::Compare => &mut model.compare,
+        _ => return None,
+    };
+    Some((chart, &model.look))
+}
+
+/// Returns whether this place is on the chart of the screen.
+pub fn is_over_chart(model: &mut Model, body: Rect, at: Position) -> bool {
+    chart(model).is_some_and(|(chart, look)| zoom::is_over(chart, look, body, at))
 }
 
 /// Zooms the chart under the pointer; false where there is none.
 pub fn wheel(model: &mut Model, body: Rect, at: Position, closer: bool) -> bool {
-    match model.screen {
-        Screen::Results => results::wheel(&mut model.results, &model.look, body, at, closer),
-        Screen::Compare => compare::wheel(&mut model.compare, &model.look, body, at, closer),
-        _ => false,
-    }
+    chart(model).is_some_and(|(chart, look)| zoom::wheel(chart, look, body, at, closer))
 }
 
 /// Handles a drag from where the button was pressed.
 pub fn drag(model: &mut Model, body: Rect, from: Position, at: Position) -> Vec<Effect> {
-    match model.screen {
-        Screen::Results => results::drag(&mut model.results, &model.look, body, from, at),
-        Screen::Compare => compare::drag(&mut model.compare, &model.look, body, from, at),
-        Screen::Setup => {
-            return with_screens(model, |screens, ctx| setup::drag(screens.setup, ctx, body, at));
-        }
-        _ => {}
+    if model.screen == Screen::Setup {
+        return with_screens(model, |screens, ctx| setup::drag(screens.setup, ctx, body, at));
+    }
+    if let Some((chart, look)) = chart(model) {
+        zoom::drag_chart(chart, look, body, from, at);
     }
     Vec::new()
 }

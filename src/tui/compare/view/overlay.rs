@@ -1,7 +1,7 @@
 //! Draws the curves of all sessions in one chart, with a legend of their values.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::tui::compare::data::LoadedComparison;
@@ -10,14 +10,13 @@ use crate::tui::compare::overlay::Overlay;
 use crate::tui::compare::state::Compare;
 use crate::tui::context::ViewContext;
 use crate::tui::curve_chart::{self, Axes, Drawn};
-use crate::tui::curves::CurvePoint;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::plot::{Chart, Draw};
-use crate::tui::read_out;
+use crate::tui::read_out::{self, LocatedPoints, READ_REACH};
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
-use crate::tui::zoom;
+use crate::tui::zoom::ZoomChart;
 
 pub fn draw(
     look: &Look,
@@ -28,8 +27,8 @@ pub fn draw(
     buf: &mut Buffer,
 ) {
     let [plot, legend] = plot_and_legend(overlay, body);
-    let x = overlay.at.and_then(|at| overlay.xs().get(at).copied());
-    let title = format!("{} by {}", overlay.metric.title(), overlay.axis.title());
+    let x = overlay.x();
+    let title = format!("{} by {}", overlay.metric.title(), overlay.places.axis.title());
     let logarithmic = if log { "log, " } else { "" };
     let inner = pane::frame(
         look,
@@ -48,7 +47,7 @@ pub fn draw(
         );
     } else {
         let (area, bar) = areas(overlay, body);
-        draw_zoom_bar(look, overlay, bar, buf);
+        overlay.places.draw_bar(look, overlay.zoom, bar, buf);
         with_chart(look, overlay, log, |chart| chart.render(area, buf));
     }
     self::legend(look, compared, overlay, x, legend, buf);
@@ -73,10 +72,9 @@ pub fn with_chart<R>(
     log: bool,
     then: impl FnOnce(&Chart) -> R,
 ) -> R {
-    let xs = overlay.xs();
-    let between = overlay.zoom.and_then(|(from, to)| Some((*xs.get(from)?, *xs.get(to)?)));
-    let axes = Axes { along: overlay.axis, metric: overlay.metric, log, between };
-    let x = overlay.at.and_then(|at| xs.get(at).copied());
+    let between = overlay.places.ends(overlay.zoom);
+    let axes = Axes { along: overlay.places.axis, metric: overlay.metric, log, between };
+    let x = overlay.x();
     let drawn: Vec<Drawn> = overlay
         .lines
         .iter()
@@ -92,54 +90,26 @@ pub fn with_chart<R>(
     curve_chart::with_chart(look, axes, &drawn, x, then)
 }
 
-fn draw_zoom_bar(look: &Look, overlay: &Overlay, row: Rect, buf: &mut Buffer) {
-    let xs = overlay.xs();
-    let part = overlay.zoom.and_then(|(from, to)| Some((*xs.get(from)?, *xs.get(to)?)));
-    let (Some((from, to)), Some(first), Some(last)) = (part, xs.first(), xs.last()) else { return };
-    let name = |x: &f64| overlay.axis.show(*x as u64);
-    let shares = (overlay.share(&xs, from), overlay.share(&xs, to));
-    zoom::draw_bar(look, shares, (&name(first), &name(last)), row, buf);
-}
-
-/// Returns the points of all curves, each with its line, where they are, and the plot.
-pub fn locate_points(
-    look: &Look,
-    overlay: &Overlay,
-    log: bool,
-    area: Rect,
-) -> (Vec<(usize, CurvePoint)>, Vec<Option<Position>>, Rect) {
-    let points: Vec<(usize, CurvePoint)> = overlay
-        .lines
-        .iter()
-        .enumerate()
-        .flat_map(|(at, line)| line.curve.points.iter().map(move |point| (at, *point)))
-        .collect();
-    with_chart(look, overlay, log, |chart| {
-        let places = chart.locate(area, points.iter().map(|(_, point)| (point.x, point.y)));
-        let plot = chart.plot_area(area);
-        (points, places, plot)
-    })
+/// Returns the points of all curves, each with its line, and where they are.
+pub fn locate_points(look: &Look, overlay: &Overlay, log: bool, area: Rect) -> LocatedPoints {
+    let curves = || overlay.lines.iter().map(|line| &line.curve).enumerate();
+    with_chart(look, overlay, log, |chart| LocatedPoints::new(chart, area, curves()))
 }
 
 /// Draws what the point under the pointer says.
 pub fn draw_read_out(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     let (Some(at), Some(got)) = (ctx.pointer, &compare.got) else { return };
+    let areas = compare.areas(ctx.look, body);
+    let Some((area, _)) = areas.filter(|(area, _)| area.contains(at)) else { return };
     let overlay = &compare.overlay;
-    let (area, _) = areas(overlay, body);
-    if !area.contains(at) || overlay.lines.is_empty() {
-        return;
-    }
-    let (points, places, plot) = locate_points(ctx.look, overlay, compare.log(), area);
-    let Some(near) = read_out::nearest(at, &places) else { return };
-    let (Some((line, point)), Some(Some(place))) = (points.get(near), places.get(near)) else {
-        return;
-    };
-    let Some(line) = overlay.lines.get(*line) else { return };
+    let located = locate_points(ctx.look, overlay, compare.log(), area);
+    let Some((line, point, place)) = located.nearest(at, READ_REACH) else { return };
+    let Some(line) = overlay.lines.get(line) else { return };
     let name = format!("{} {}", got.letter(line.session), line.curve.name);
-    let x = overlay.axis.show(point.x as u64);
+    let x = overlay.places.axis.show(point.x as u64);
     let result = got.views.get(line.session).and_then(|view| view.results.get(point.result));
-    let text = read_out::describe(ctx.look, (&name, &x), overlay.metric, point, result);
-    read_out::draw(ctx.look, &text, *place, plot, buf);
+    let text = read_out::describe(ctx.look, (&name, &x), overlay.metric, &point, result);
+    read_out::draw(ctx.look, &text, place, located.plot, buf);
 }
 
 /// Returns how the lines of a session are drawn: colour and marker tell the series.
@@ -181,7 +151,7 @@ fn legend(
     buf: &mut Buffer,
 ) {
     let peak = if overlay.metric.more_is_better() { "peak" } else { "least" };
-    let right = x.map_or(peak.into(), |x| format!("at {}", overlay.axis.show(x as u64)));
+    let right = x.map_or(peak.into(), |x| format!("at {}", overlay.places.axis.show(x as u64)));
     let inner = pane::frame(look, "Curves", &right, false, area, buf);
     let rows = legend_rows(overlay);
     let here = rows

@@ -1,6 +1,9 @@
 //! What is drawn: lines with gaps, bounded memory, freeze, zoom, panes.
 
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
 use super::*;
+use crate::tui::live::window::Window;
 
 #[test]
 fn trials_become_bars() {
@@ -100,10 +103,15 @@ fn zoom_shows_the_last_trials() {
     for (key, shown) in [
         ("+", "the last 12 of 24 trials"),
         ("+", "the last 6 of 24 trials"),
-        ("-", "the last 12 of 24 trials"),
+        ("{", "trials 17 to 22 of 24"),
+        ("-", "trials 12 to 22 of 24"),
+        ("}}}", "the last 11 of 24 trials"),
     ] {
-        bench.key(key);
-        assert!(bench.screen(120, 40).contains(shown), "{key} {shown}");
+        for key in key.split_inclusive(|_| true) {
+            bench.key(key);
+        }
+        let screen = bench.screen(120, 40);
+        assert!(screen.contains(shown) && screen.contains("trial 1 ─"), "{key} {shown}\n{screen}");
     }
     bench.key("0");
     assert!(!bench.screen(120, 40).contains("of 24 trials"));
@@ -262,4 +270,55 @@ fn what_is_expected_is_drawn_before_anything_is_measured() {
     assert!(bench.run().view.curves.is_empty());
     bench.trial(0, 1, 3);
     assert!(bench.screen(160, 45).contains("estimate: "));
+}
+
+fn mouse(bench: &mut Bench, kind: MouseEventKind, column: u16, row: u16) -> String {
+    let modifiers = KeyModifiers::NONE;
+    bench.say(Msg::Mouse(MouseEvent { kind, column, row, modifiers }));
+    bench.screen(120, 40)
+}
+
+#[test]
+fn the_pointer_reads_zooms_and_pans_the_trials() {
+    let mut bench = Bench::new(plan(Some(40)));
+    for round in 1..=16 {
+        for cell in 0..6 {
+            bench.trial(cell, round, 1);
+        }
+    }
+    bench.say(Msg::Resize(120, 40));
+    bench.say(Msg::Tick);
+    // More than there are columns: the last ones are shown, and where they are.
+    let screen = bench.screen(120, 40);
+    assert!(screen.contains(" of 96 trials") && screen.contains("trial 1 ─"), "{screen}");
+    let moved = mouse(&mut bench, MouseEventKind::Moved, 40, 8);
+    let read = moved.lines().find(|line| line.contains("  trial ")).unwrap_or_default();
+    assert!(read.contains("warm  trial ") && read.contains("  1000 MiB/s"), "{moved}");
+    assert!(!mouse(&mut bench, MouseEventKind::Moved, 40, 0).contains("warm  trial "));
+    // All of them share columns; the wheel zooms at the pointer.
+    mouse(&mut bench, MouseEventKind::ScrollDown, 60, 8);
+    let all = mouse(&mut bench, MouseEventKind::ScrollDown, 60, 8);
+    assert!(!all.contains(" of 96 trials"), "{all}");
+    assert!(mouse(&mut bench, MouseEventKind::Moved, 40, 8).contains("trials "));
+    for _ in 0..2 {
+        mouse(&mut bench, MouseEventKind::ScrollUp, 12, 8);
+    }
+    let Window::Between(first, last) = bench.model.live.window else { panic!("{all}") };
+    assert!(first < 5 && last - first < 40, "{first} {last}");
+    // A new trial does not move what is looked at; a drag does.
+    bench.trial(0, 17, 1);
+    assert_eq!(bench.model.live.window, Window::Between(first, last));
+    let left = MouseButton::Left;
+    mouse(&mut bench, MouseEventKind::Down(left), 60, 8);
+    mouse(&mut bench, MouseEventKind::Drag(left), 20, 8);
+    mouse(&mut bench, MouseEventKind::Up(left), 20, 8);
+    let Window::Between(next, _) = bench.model.live.window else { panic!() };
+    assert!(next > first);
+    for _ in 0..4 {
+        mouse(&mut bench, MouseEventKind::Down(left), 60, 8);
+        mouse(&mut bench, MouseEventKind::Drag(left), 0, 8);
+    }
+    assert!(matches!(bench.model.live.window, Window::Last(_)), "the run is followed again");
+    bench.key("0");
+    assert_eq!(bench.model.live.window, Window::Fitting);
 }

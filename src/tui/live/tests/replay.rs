@@ -204,3 +204,19 @@ fn going_back_repeats_a_sixteenth_of_a_long_session_at_most() {
     assert!(replay.checkpoint_gap() <= events.div_ceil(16), "{}", replay.checkpoint_gap());
     assert!(replay.checkpoints() <= 16);
 }
+
+#[test]
+fn a_replay_begins_and_ends_with_the_view_of_everything() {
+    use crate::tui::live::window::Window;
+    let mut bench = example(10);
+    tick(&mut bench, 900);
+    bench.key("+");
+    bench.model.live.scroll = 2;
+    assert_ne!(bench.model.live.window, Window::default());
+    bench.say(Msg::Replay(Ok(Box::new(testing::replay_input()))));
+    assert_eq!((bench.model.live.window, bench.model.live.scroll), (Window::default(), 0));
+    tick(&mut bench, 900);
+    bench.key("+");
+    bench.key("esc");
+    assert_eq!(bench.model.live.window, Window::default());
+}

@@ -26,18 +26,15 @@ use crate::tui::probe_plan;
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
+use crate::tui::zoom::Zoom;
 use scene::Scene;
 
-pub fn draw(live: &Live, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     let look = ctx.look;
-    let area = match &live.replay {
-        Some(shown) => {
-            let (panes, row) = replay::split(area);
-            replay::draw(look, shown, row, buf);
-            panes
-        }
-        None => area,
-    };
+    let area = pane_area(live, body);
+    if let Some(shown) = &live.replay {
+        replay::draw(look, shown, replay::split(body).1, buf);
+    }
     let Some(view) = live.run_view() else { return draw_idle(look, area, buf) };
     if probe_plan::is_probe_plan(&view.plan) {
         return draw_probe_hint(look, live.run.is_some(), area, buf);
@@ -51,6 +48,14 @@ pub fn draw(live: &Live, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     places.latency.inspect(|area| latency::draw(&scene, *area, buf));
     places.threads.inspect(|area| lanes::draw(&scene, *area, buf));
     places.warnings.inspect(|area| warnings::draw(&scene, *area, buf));
+    if let Some(at) = ctx.pointer {
+        strip::draw_read_out(&scene, places.throughput, at, buf);
+    }
+}
+
+/// Returns the area of the panes.
+fn pane_area(live: &Live, body: Rect) -> Rect {
+    if live.replay.is_some() { replay::split(body).0 } else { body }
 }
 
 fn new_scene<'a>(live: &'a Live, view: &'a RunView, look: &'a Look) -> Scene<'a> {
@@ -60,7 +65,7 @@ fn new_scene<'a>(live: &'a Live, view: &'a RunView, look: &'a Look) -> Scene<'a>
         run: live.run.as_ref(),
         frozen: live.frozen.is_some(),
         unsaved: live.shown_unsaved(),
-        zoom: live.zoom,
+        window: live.window,
         scroll: live.scroll,
         log: live.is_log(),
     }
@@ -74,13 +79,28 @@ fn places(scene: &Scene, is_replay: bool, area: Rect) -> Places {
     Places::new(area, threads, &|columns| warnings::count_rows(look, &view.warnings, columns))
 }
 
-/// Returns how many trials are shown, and how many there are.
-pub fn count_trials(live: &Live, ctx: &ViewContext, area: Rect) -> (u32, u32) {
-    let Some(view) = live.run_view() else { return (0, 0) };
-    let scene = new_scene(live, view, ctx.look);
-    let area = if live.replay.is_some() { replay::split(area).0 } else { area };
-    let places = places(&scene, live.replay.is_some(), area);
-    (strip::count_trials(&scene, places.throughput), view.series.trials())
+/// Returns the scene if there are trials to show.
+fn scene_of_trials<'a>(live: &'a Live, look: &'a Look) -> Option<Scene<'a>> {
+    let view = live.run_view().filter(|view| !probe_plan::is_probe_plan(&view.plan))?;
+    (view.series.trials() > 0).then(|| new_scene(live, view, look))
+}
+
+/// Returns where the bars of the trials are, and the row that says which trials they are.
+pub fn strip_areas(live: &Live, look: &Look, body: Rect) -> Option<(Rect, Rect)> {
+    let scene = scene_of_trials(live, look)?;
+    let places = places(&scene, live.replay.is_some(), pane_area(live, body));
+    Some(strip::areas(&scene, places.throughput))
+}
+
+/// Returns the part of the trials that is shown in these bars; `None`: all.
+pub fn strip_part(live: &Live, look: &Look, bars: Rect) -> Zoom {
+    strip::part(&scene_of_trials(live, look)?, bars)
+}
+
+/// Returns the trial at a column of these bars, counted from 0, and the columns that all take.
+pub fn trial_at(live: &Live, look: &Look, bars: Rect, column: u16) -> Option<(usize, u16)> {
+    let (bar, _, taken) = strip::bar_at(&scene_of_trials(live, look)?, bars, column)?;
+    Some((bar.last.saturating_sub(1) as usize, taken))
 }
 
 /// Points to the Lab screen: probes have no curves over time.

@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use crate::plan::Cache;
 use crate::tui::live::run::Run;
 use crate::tui::live::run_view::RunView;
-use crate::tui::live::window::Zoom;
+use crate::tui::live::window::Window;
 use crate::tui::plot::Fill;
 use crate::tui::theme::{Look, Role};
 
@@ -19,7 +19,8 @@ pub struct Scene<'a> {
     pub frozen: bool,
     /// Why the run is not saved.
     pub unsaved: Option<&'a str>,
-    pub zoom: Zoom,
+    /// The trials that are shown.
+    pub window: Window,
     /// The first warning that is shown.
     pub scroll: usize,
     pub log: bool,

@@ -1,7 +1,7 @@
 //! Throughput and system calls, trial by trial, and what the time of the run went to.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Margin, Rect};
+use ratatui::layout::{Margin, Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
@@ -11,11 +11,13 @@ use crate::record::LaneSample;
 use crate::tui::live::phases::{Phases, Spent};
 use crate::tui::live::series::{Extremes, Measure};
 use crate::tui::live::strip::{TrialBar, lay_out};
-use crate::tui::live::window::{Zoom, describe, log_ends};
+use crate::tui::live::window::{describe, log_ends};
 use crate::tui::plot::{Axis, Scale, Strip, StripBar, StripRule, round_end};
+use crate::tui::read_out;
 use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;
+use crate::tui::zoom::{self, Zoom};
 
 impl Measure {
     fn title(self) -> &'static str {
@@ -35,12 +37,47 @@ impl Measure {
     }
 }
 
+/// Where the parts of a pane are.
+struct Parts {
+    bars: Rect,
+    /// The row that says which trials are shown; empty where all are.
+    map: Rect,
+    /// The row of what the time went to.
+    ribbon: Rect,
+}
+
+/// Rows of bars beside which there is room for a row that says which trials are shown.
+const MIN_MAP_ROWS: u16 = 8;
+
+/// Divides a pane; only the main one has more than bars.
+fn parts(scene: &Scene, is_main: bool, area: Rect) -> Parts {
+    let inner = area.inner(Margin::new(1, 1));
+    let ribbon = u16::from(is_main && inner.height >= 6);
+    let bars = Rect { height: inner.height - ribbon, ..inner };
+    let has_map = is_main && bars.height >= MIN_MAP_ROWS && part(scene, bars).is_some();
+    let bars = Rect { height: bars.height - u16::from(has_map), ..bars };
+    let map = Rect { y: bars.bottom(), height: u16::from(has_map), ..inner };
+    Parts { bars, map, ribbon: Rect { y: map.bottom(), height: ribbon, ..inner } }
+}
+
+/// Returns where the bars of the main pane are, and the row that says which trials they are.
+pub fn areas(scene: &Scene, pane: Rect) -> (Rect, Rect) {
+    let Parts { bars, map, .. } = parts(scene, true, pane);
+    (bars, map)
+}
+
+/// Returns the part of all trials that is shown in these bars of the main pane; `None`: all.
+pub fn part(scene: &Scene, bars: Rect) -> Zoom {
+    let columns = with_strip(scene, scene.view.measure(), |strip| strip.plot_area(bars).width);
+    scene.window.part(scene.view.series.trials(), columns)
+}
+
 /// Draws the trials as bars; `is_main`: with what the time went to below them.
 pub fn draw(scene: &Scene, measure: Measure, is_main: bool, area: Rect, buf: &mut Buffer) {
-    let (look, view) = (scene.look, scene.view);
-    let (inner, ribbon) = parts(is_main, area);
-    let (bars, all) = (lay_out_in(scene, measure, inner), view.series.trials());
-    let shown = describe(count_shown(&bars, scene, all), all);
+    let (look, view, all) = (scene.look, scene.view, scene.view.series.trials());
+    let Parts { bars: inner, map, ribbon } = parts(scene, is_main, area);
+    let (trials, bars) = lay_out_in(scene, measure, inner);
+    let shown = describe(trials, all);
     let room = usize::from(area.width.saturating_sub(8));
     let long = format!("{}, {shown}", measure.title());
     let title = match !shown.is_empty() && pane::width(&long) + 16 <= room {
@@ -49,12 +86,15 @@ pub fn draw(scene: &Scene, measure: Measure, is_main: bool, area: Rect, buf: &mu
     };
     let right = title_parts(scene, measure, room.saturating_sub(pane::width(&title)));
     frame(look, &title, right, area, buf);
-    if let Some(row) = ribbon {
-        draw_ribbon(look, &view.spent(), row, buf);
+    if !ribbon.is_empty() {
+        draw_ribbon(look, &view.spent(), ribbon, buf);
     }
     if all == 0 {
         return draw_waiting(scene, inner, buf);
     }
+    let share = |trial: u32| f64::from(trial.saturating_sub(1)) / f64::from(all.max(2) - 1);
+    let ends = ("trial 1", all.to_string());
+    zoom::draw_bar(look, (share(trials.0), share(trials.1)), (ends.0, &ends.1), map, buf);
     let rules: Vec<StripRule> = match measure {
         Measure::Bytes => {
             view.ceilings.iter().map(|(label, at)| StripRule { at: *at, label }).collect()
@@ -67,31 +107,55 @@ pub fn draw(scene: &Scene, measure: Measure, is_main: bool, area: Rect, buf: &mu
     });
 }
 
-/// Returns where the bars are, and what the time went to.
-fn parts(is_main: bool, area: Rect) -> (Rect, Option<Rect>) {
-    let inner = area.inner(Margin::new(1, 1));
-    if !is_main || inner.height < 6 {
-        return (inner, None);
+/// Returns the first and the last trial that are shown, and their bars.
+fn lay_out_in(scene: &Scene, measure: Measure, inner: Rect) -> ((u32, u32), Vec<TrialBar>) {
+    let columns = with_strip(scene, measure, |strip| strip.plot_area(inner).width);
+    let series = &scene.view.series;
+    let trials = scene.window.trials(series.trials(), columns);
+    (trials, lay_out(series.slices(), trials, measure, columns))
+}
+
+/// Returns the bar at a column of the main pane, the column at which it starts, and the columns
+/// that all bars take.
+pub fn bar_at(scene: &Scene, inner: Rect, column: u16) -> Option<(TrialBar, u16, u16)> {
+    let measure = scene.view.measure();
+    let (_, mut bars) = lay_out_in(scene, measure, inner);
+    let plot = with_strip(scene, measure, |strip| strip.plot_area(inner));
+    let last = bars.last()?;
+    let taken = last.start + last.rates.len() as u16;
+    let at = column.saturating_sub(plot.x);
+    let before = bars.partition_point(|bar| bar.start <= at).max(1);
+    let bar = bars.swap_remove(before - 1);
+    let start = plot.x + bar.start;
+    Some((bar, start, taken))
+}
+
+/// Draws what the trial under the pointer reached.
+pub fn draw_read_out(scene: &Scene, pane: Rect, at: Position, buf: &mut Buffer) {
+    let (inner, _) = areas(scene, pane);
+    let measure = scene.view.measure();
+    let Some((bar, start, _)) = bar_at(scene, inner, at.x).filter(|_| inner.contains(at)) else {
+        return;
+    };
+    let wide = bar.rates.len() as u16;
+    // The gap behind a bar is not it.
+    if at.x < start || at.x > start.saturating_add(wide) {
+        return;
     }
-    let bars = Rect { height: inner.height - 1, ..inner };
-    (bars, Some(Rect { y: bars.bottom(), height: 1, ..inner }))
-}
-
-fn lay_out_in(scene: &Scene, measure: Measure, inner: Rect) -> Vec<TrialBar> {
-    let columns = with_strip(scene, measure, |strip| strip.columns(inner));
-    lay_out(scene.view.series.slices(), scene.zoom, measure, columns)
-}
-
-/// Returns how many of all trials the bars show.
-fn count_shown(bars: &[TrialBar], scene: &Scene, all: u32) -> u32 {
-    if scene.zoom == Zoom::Whole { all } else { bars.len() as u32 }
-}
-
-/// Returns how many trials are shown in the main pane.
-pub fn count_trials(scene: &Scene, area: Rect) -> u32 {
-    let (inner, _) = parts(true, area);
-    let bars = lay_out_in(scene, scene.view.measure(), inner);
-    count_shown(&bars, scene, scene.view.series.trials())
+    let column = (at.x - start).min(wide.saturating_sub(1));
+    let Some(rate) = bar.rates.get(usize::from(column)) else { return };
+    let trials = if bar.first == bar.last {
+        format!("trial {}", bar.last)
+    } else {
+        format!("trials {} to {}", bar.first, bar.last)
+    };
+    let label = bar.cell.and_then(|cell| scene.view.job(cell)).map(Job::label);
+    let rate_text = measure.metric().show(bar.rate(), scene.look.unit);
+    let parts: Vec<String> = label.into_iter().chain([trials, rate_text]).collect();
+    with_strip(scene, measure, |strip| {
+        let place = Position::new(start + column, strip.row_at(inner, *rate));
+        read_out::draw(scene.look, &parts.join("  "), place, strip.plot_area(inner), buf);
+    });
 }
 
 /// Calls `then` with the strip of a measure.

@@ -68,7 +68,7 @@ fn calls_are_drawn_over_the_count_and_x_takes_the_next_axis() {
     fn data(stage: &Stage) -> (Axis, Vec<(String, usize)>) {
         let data = results(stage).data.as_ref().unwrap();
         (
-            data.axis,
+            data.places.axis,
             data.curves
                 .iter()
                 .map(|curve| (curve.name.clone(), curve.points.len()))

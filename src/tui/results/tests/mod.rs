@@ -200,7 +200,7 @@ fn zoom_follows_the_cursor() {
         ("+", Some((3, 5))),
         ("ggh", Some((0, 2))),
         ("lll", Some((1, 3))),
-        ("-", Some((1, 5))),
+        ("-", Some((0, 4))),
         ("-", None),
         ("+0", None),
     ] {

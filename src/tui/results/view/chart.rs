@@ -1,19 +1,19 @@
 //! The chart: a curve per backend and cache state; where nothing varies along an axis, bars.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::bars;
 use crate::plan::Cache;
-use crate::tui::curves::{Curve, CurvePoint, Metric};
+use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
+use crate::tui::read_out::LocatedPoints;
 use crate::tui::results::data::{CurvePoints, Data};
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;
-use crate::tui::zoom;
 use crate::units::column::Unit;
 
 /// Limit on drawn curves: beyond it only those around the selected one are drawn.
@@ -109,9 +109,8 @@ fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [
 
 /// Returns the first and last visible x.
 fn visible_ends(results: &Results, data: &Data) -> (f64, f64) {
-    let last = data.xs.len().saturating_sub(1);
-    let (from, to) = results.chart.zoom.unwrap_or((0, last));
-    (data.xs.get(from).copied().unwrap_or(1.0), data.xs.get(to).copied().unwrap_or(2.0))
+    let all = Some((0, data.places.len().saturating_sub(1)));
+    data.places.ends(results.chart.zoom.or(all)).unwrap_or((1.0, 2.0))
 }
 
 /// Returns how the values of the visible points are written.
@@ -146,8 +145,8 @@ pub fn with_chart<R>(
 ) -> R {
     let ChartParts { series, rules } = chart_parts(look, results, data);
     let ends = visible_ends(results, data);
-    let name = |x: f64| data.axis.tick(x);
-    let x = Axis::new(Scale::along(data.axis), &name).between(ends.0, ends.1);
+    let name = |x: f64| data.places.axis.tick(x);
+    let x = Axis::new(Scale::along(data.places.axis), &name).between(ends.0, ends.1);
     let values = values_of(look, results, data, &series, ends);
     let tick = |y: f64| values.tick(y);
     let y = values.axis(&tick);
@@ -181,32 +180,11 @@ pub fn areas(results: &Results, area: Rect) -> (Rect, Rect) {
     (chart, Rect::new(inner.x, chart.bottom(), inner.width, bar))
 }
 
-fn draw_zoom_bar(look: &Look, results: &Results, data: &Data, row: Rect, buf: &mut Buffer) {
-    let (Some((from, to)), Some(first), Some(last)) =
-        (results.chart.zoom, data.xs.first(), data.xs.last())
-    else {
-        return;
-    };
-    let name = |x: &f64| data.axis.show(*x as u64);
-    let shares = (data.share(from), data.share(to));
-    zoom::draw_bar(look, shares, (&name(first), &name(last)), row, buf);
-}
-
 /// Returns the points of the visible curves, each with its curve, and where they are.
-pub fn locate_points(
-    look: &Look,
-    results: &Results,
-    data: &Data,
-    area: Rect,
-) -> (Vec<(usize, CurvePoint)>, Vec<Option<Position>>, Rect) {
-    let points: Vec<(usize, CurvePoint)> = visible(results, data)
-        .iter()
-        .flat_map(|(at, curve, _)| curve.points.iter().map(|point| (*at, *point)))
-        .collect();
+pub fn locate_points(look: &Look, results: &Results, data: &Data, area: Rect) -> LocatedPoints {
+    let shown = visible(results, data);
     with_chart(look, results, data, area, |chart| {
-        let places = chart.locate(area, points.iter().map(|(_, point)| (point.x, point.y)));
-        let plot = chart.plot_area(area);
-        (points, places, plot)
+        LocatedPoints::new(chart, area, shown.iter().map(|(at, curve, _)| (*at, *curve)))
     })
 }
 
@@ -230,7 +208,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
             "all curves are hidden: space shows the selected one"
         }
     } else if data.is_curve() {
-        draw_zoom_bar(look, results, data, bar, buf);
+        data.places.draw_bar(look, results.chart.zoom, bar, buf);
         return with_chart(look, results, data, area, |chart| chart.render(area, buf));
     } else {
         return bars::draw(look, results, data, area, buf);

@@ -34,7 +34,7 @@ type Row = Vec<(String, Style)>;
 
 pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
     let title = match results.x() {
-        Some(x) if data.is_curve() => format!("At {}", data.axis.show(x as u64)),
+        Some(x) if data.is_curve() => format!("At {}", data.places.axis.show(x as u64)),
         _ => "Cells".into(),
     };
     draw_text(look, &title, Role::Title, parts.legend_title, u16::from(!parts.beside), buf);

@@ -86,7 +86,7 @@ fn draw_message(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
 
 fn draw_curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let answer = answer::wrap_answer(look, data, layout::text_width(area));
-    let parts = layout::parts(area, data.most_listed(), answer.len());
+    let parts = layout::parts(area, data.most_listed, answer.len());
     frame(look, results, data, area, buf);
     chart::draw(look, results, data, parts.chart, buf);
     if parts.beside {
@@ -117,7 +117,11 @@ fn draw_options(look: &Look, results: &Results, data: &Data, area: Rect, buf: &m
         on.push(format!("all {}", data.common));
     }
     if data.axes.len() > 1 {
-        on.push(format!("{} over {}", key_of(Action::Across, Screen::Results), data.axis.title()));
+        on.push(format!(
+            "{} over {}",
+            key_of(Action::Across, Screen::Results),
+            data.places.axis.title()
+        ));
     }
     on.extend(data.same_xor.as_ref().map(|xor| format!("XOR {xor} in all cells")));
     on.extend(
@@ -132,10 +136,9 @@ fn draw_options(look: &Look, results: &Results, data: &Data, area: Rect, buf: &m
     if results.chart.mean {
         on.push("mean dotted".into());
     }
-    if let Some((from, to)) =
-        results.chart.zoom.and_then(|(from, to)| Some((data.xs.get(from)?, data.xs.get(to)?)))
-    {
-        on.push(format!("{} to {}", data.axis.show(*from as u64), data.axis.show(*to as u64)));
+    if let Some((from, to)) = data.places.ends(results.chart.zoom) {
+        let name = |x: f64| data.places.axis.show(x as u64);
+        on.push(format!("{} to {}", name(from), name(to)));
     }
     draw_footer(look, &on.join(look.glyph(" · ", " - ")), area, buf);
 }

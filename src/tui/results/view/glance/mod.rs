@@ -47,7 +47,7 @@ fn has_chart(data: &Data) -> bool {
 }
 
 fn draw_chart(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let title = format!("{} by {}", data.metric.title(), data.axis.title());
+    let title = format!("{} by {}", data.metric.title(), data.places.axis.title());
     pane::line(Line::styled(format!(" {title}"), look.style(Role::Dim)), 0, area, buf);
     let below = Rect { y: area.y + 1, height: area.height - 1, ..area };
     chart::draw(look, results, data, below, buf);
