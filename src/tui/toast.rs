@@ -90,6 +90,7 @@ impl Toasts {
     }
 
     /// Returns the message that is shown and those behind it, this one last.
+    #[cfg(test)]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Toast> {
         self.waiting.iter()
     }

@@ -2,7 +2,9 @@
 
 use super::columns::Sheet;
 use super::measured;
-use crate::analysis::{Axis, Bounds, CellResult, Sign, Signs, brief_words, is_refinable};
+use crate::analysis::{
+    Axis, Bounds, CellResult, Sign, Signs, brief_words, is_refinable, refinements,
+};
 use crate::record::{Latency, Severity, Warning};
 use crate::report::Look;
 use crate::report::table::{Extra, extras};
@@ -10,6 +12,7 @@ use crate::stats::reduce;
 use crate::tui::curves::{self, Curve, Expected, Metric};
 use crate::tui::places::Places;
 use crate::tui::plot::Point;
+use crate::tui::refine::{describe_first_look, describe_refinement};
 use crate::tui::session_view::SessionView;
 use crate::tui::warning_groups::{self, WarningGroup};
 use crate::units::Rates;
@@ -25,9 +28,30 @@ pub struct CurvePoints {
     pub wrong: Vec<Point>,
 }
 
+/// How far a measurement is that needs more trials, and what adding some reaches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unfinished {
+    pub share: f64,
+    pub said: String,
+    pub refinement: Option<String>,
+}
+
+impl Unfinished {
+    fn of(view: &SessionView) -> Option<Unfinished> {
+        let first_look = view.first_look?;
+        let ways = refinements(&view.session, &view.results);
+        Some(Unfinished {
+            share: first_look.share,
+            said: describe_first_look(&first_look),
+            refinement: describe_refinement(&ways),
+        })
+    }
+}
+
 #[derive(Debug)]
 pub struct Data {
     pub view: SessionView,
+    pub unfinished: Option<Unfinished>,
     /// Where the points are along the x axis.
     pub places: Places,
     /// The available x axes, the most useful first.
@@ -81,6 +105,7 @@ impl Data {
             .map(|(name, rate)| (name.to_string(), rate))
             .collect();
         let mut data = Data {
+            unfinished: Unfinished::of(&view),
             view,
             places: Places { axis, xs: Vec::new() },
             axes,

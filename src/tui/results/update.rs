@@ -114,17 +114,20 @@ fn turn(results: &mut Results, action: Action) -> bool {
     true
 }
 
-/// Handles actions on the whole session.
-fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
-    let view = results.view()?;
-    let too_early = match action {
-        _ if !results.follows_run => None,
+/// Returns what an action does that a session allows only when its run has ended.
+fn needs_end(action: Action) -> Option<&'static str> {
+    match action {
         Action::SaveAs => Some("name"),
         Action::Replay => Some("replay"),
         Action::Mark => Some("mark"),
         _ => None,
-    };
-    if let Some(what) = too_early {
+    }
+}
+
+/// Handles actions on the whole session.
+fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
+    let view = results.view()?;
+    if let Some(what) = needs_end(action).filter(|_| results.follows_run) {
         ctx.note(format!("it is being recorded: {what} it when its run has ended"));
         return Some(Vec::new());
     }

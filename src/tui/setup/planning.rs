@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::budget;
 use crate::engine::Proposed;
 use crate::record::Warning;
 
@@ -23,6 +24,8 @@ pub struct Planning {
     /// What the budget buys; empty if nothing is known.
     pub forecast: String,
     pub unavailable: Vec<(&'static str, String)>,
+    /// A budget that the plan needs, where its own is too short.
+    pub better_budget: Option<Duration>,
     /// What is known of another iotui that measures on the same disk now.
     pub other_run: Option<String>,
     /// Starts the run when the plan arrives: `r` was pressed before.
@@ -59,8 +62,10 @@ impl Planning {
         if number != self.number {
             return false;
         }
+        self.better_budget = None;
         if let Ok(proposed) = &result {
             self.unavailable.clone_from(&proposed.unavailable);
+            self.better_budget = budget::find_better(&proposed.plan);
         }
         self.answered = number;
         self.proposed = Some(result);

@@ -146,19 +146,6 @@ impl Shell {
                 let host = self.host.clone();
                 self.look_up(move || look_up::propose(&question, host.get()));
             }
-            Effect::Sessions => {
-                self.say(Msg::Clock(SystemTime::now()));
-                self.look_up(|| Msg::Sessions(look_up::sessions()));
-            }
-            Effect::Preview(id) => self.look_up(move || Msg::Preview(look_up::preview(id))),
-            Effect::Compare { ids, look } => {
-                self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, &look))))
-            }
-            Effect::Import(path) => self.look_up(move || share::import(&path)),
-            Effect::Export(export) => self.look_up(move || Msg::Exported {
-                number: export.number,
-                result: share::export(&export),
-            }),
             Effect::Lab { file, dir, remote, sets } => {
                 self.look_up(move || {
                     Msg::Lab(Box::new(look_up::lab(
@@ -173,6 +160,28 @@ impl Shell {
             Effect::MarkOnLab(id) => {
                 self.look_up(move || Msg::MarkedOnLab(look_up::load_other(&id).map(Box::new)))
             }
+            Effect::SavePreset { id, question } => {
+                self.look_up(move || Msg::PresetSaved(look_up::save_preset(&id, &question)))
+            }
+            other => self.answer_about_sessions(other),
+        }
+    }
+
+    fn answer_about_sessions(&self, effect: Effect) {
+        match effect {
+            Effect::Sessions => {
+                self.say(Msg::Clock(SystemTime::now()));
+                self.look_up(|| Msg::Sessions(look_up::sessions()));
+            }
+            Effect::Preview(id) => self.look_up(move || Msg::Preview(look_up::preview(id))),
+            Effect::Compare { ids, look } => {
+                self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, &look))))
+            }
+            Effect::Import(path) => self.look_up(move || share::import(&path)),
+            Effect::Export(export) => self.look_up(move || Msg::Exported {
+                number: export.number,
+                result: share::export(&export),
+            }),
             Effect::Open(id) => self.look_up(move || Msg::Opened(look_up::open(&id).map(Box::new))),
             Effect::Course { path, cell } => self.look_up(move || look_up::course(path, cell)),
             Effect::Again(id) => {
@@ -188,10 +197,29 @@ impl Shell {
             Effect::Delete(id) => self.look_up_in_bin(move |bin| bin.delete(id)),
             Effect::Restore(id) => self.look_up_in_bin(move |bin| bin.restore(id)),
             Effect::Change { id, before } => self.look_up(move || look_up::change(id, before)),
-            Effect::SavePreset { id, question } => {
-                self.look_up(move || Msg::PresetSaved(look_up::save_preset(&id, &question)))
-            }
-            _ => {}
+            // Performed before: listed, so that the compiler misses a new one.
+            Effect::Quit(_)
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Copy(_)
+            | Effect::SendToTerminal(_)
+            | Effect::Title(_)
+            | Effect::Ring(_)
+            | Effect::Start { .. }
+            | Effect::Stop
+            | Effect::Pause(_)
+            | Effect::Skip
+            | Effect::Remember(_)
+            | Effect::Host
+            | Effect::List(_)
+            | Effect::Look(_)
+            | Effect::FindGone(_)
+            | Effect::Propose(_)
+            | Effect::FindOtherRun(_)
+            | Effect::Lab { .. }
+            | Effect::PlanLab(_)
+            | Effect::MarkOnLab(_)
+            | Effect::SavePreset { .. } => {}
         }
     }
 

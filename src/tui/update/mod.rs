@@ -95,42 +95,11 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Again(Ok(plan)) => run::start(model, (*plan).into()),
         Msg::Replay(Ok(input)) => run::begin_replay(model, *input),
         Msg::Refined(Ok(continuation)) => run::continue_session(model, *continuation),
-        Msg::Opened(Err(_))
-        | Msg::Again(Err(_))
-        | Msg::Replay(Err(_))
-        | Msg::Refined(Err(_))
-        | Msg::Failed(_)
-        | Msg::Palette(_)
-        | Msg::Copied(_)
-        | Msg::Clock(_)
-        | Msg::Renamed { .. }
-        | Msg::Done { .. }
-        | Msg::Panicked(_) => report(model, now, msg),
-        Msg::Begun { .. }
-        | Msg::Event(_)
-        | Msg::Dropped(_)
-        | Msg::Host(..)
-        | Msg::Doctor(_)
-        | Msg::Proposed { .. }
-        | Msg::Listed(_)
-        | Msg::Seen(_)
-        | Msg::Gone(_)
-        | Msg::PresetSaved(_)
-        | Msg::Sessions(_)
-        | Msg::Preview(_)
-        | Msg::Imported { .. }
-        | Msg::Changed { .. }
-        | Msg::Deleted { .. }
-        | Msg::Restored { .. }
-        | Msg::Compared(_)
-        | Msg::Lab(_)
-        | Msg::LabPlanned { .. }
-        | Msg::MarkedOnLab(_)
-        | Msg::Course { .. } => screens::handle_message(model, msg),
+        other => report(model, now, other),
     }
 }
 
-/// Handles messages that report what was done.
+/// Handles messages that report what was done; the rest are for screens.
 fn report(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Opened(Err(why))
@@ -172,7 +141,7 @@ fn report(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             model.toasts.fail(now, format!("this is a bug in iotui, please report it: {text}"));
             Vec::new()
         }
-        _ => Vec::new(),
+        other => screens::handle_message(model, other),
     }
 }
 

@@ -143,32 +143,17 @@ pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Host(..) | Msg::Doctor(_) => {
             with_screens(model, |screens, ctx| host::handle_message(screens.host, ctx, msg))
         }
-        Msg::Proposed { .. } => {
-            let effects =
-                with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg));
-            let setup = &model.setup;
-            host::show_plan(&mut model.host, model.now, setup.facts(), setup.findings());
-            effects
-        }
-        Msg::Listed(_) | Msg::Seen(_) | Msg::Gone(_) | Msg::PresetSaved(_) => {
-            if let Msg::PresetSaved(Ok(preset)) = &msg {
-                model.presets.retain(|own| own.id != preset.id);
-                model.presets.push(Preset::clone(preset));
-                sort_by_question(&mut model.presets);
-            }
-            with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg))
-        }
+        Msg::Proposed { .. }
+        | Msg::Listed(_)
+        | Msg::Seen(_)
+        | Msg::Gone(_)
+        | Msg::PresetSaved(_) => tell_setup(model, msg),
         Msg::Sessions(_)
         | Msg::Preview(_)
         | Msg::Imported { .. }
         | Msg::Changed { .. }
         | Msg::Deleted { .. }
-        | Msg::Restored { .. } => {
-            if let Msg::Sessions(Ok(listed)) = &msg {
-                lab::list_sessions(&mut model.lab, listed);
-            }
-            with_screens(model, |screens, ctx| sessions::handle_message(screens.sessions, ctx, msg))
-        }
+        | Msg::Restored { .. } => tell_sessions(model, msg),
         Msg::Compared(_) => {
             with_screens(model, |screens, ctx| compare::handle_message(screens.compare, ctx, msg))
         }
@@ -178,6 +163,56 @@ pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Course { .. } => {
             with_screens(model, |screens, ctx| results::handle_message(screens.results, ctx, msg))
         }
-        _ => Vec::new(),
+        // Handled before: listed, so that the compiler misses a new one.
+        Msg::Key(_)
+        | Msg::Paste(_)
+        | Msg::Mouse(_)
+        | Msg::Resize(..)
+        | Msg::Tick
+        | Msg::Leave(_)
+        | Msg::Interrupt
+        | Msg::Suspend
+        | Msg::Resumed
+        | Msg::Over { .. }
+        | Msg::NotBegun(_)
+        | Msg::OtherRun(_)
+        | Msg::Exported { .. }
+        | Msg::Saving { .. }
+        | Msg::Opened(_)
+        | Msg::Again(_)
+        | Msg::Replay(_)
+        | Msg::Refined(_)
+        | Msg::Failed(_)
+        | Msg::Palette(_)
+        | Msg::Copied(_)
+        | Msg::Clock(_)
+        | Msg::Renamed { .. }
+        | Msg::Done { .. }
+        | Msg::Panicked(_) => Vec::new(),
     }
+}
+
+/// Passes a message to Sessions; Lab shows the sessions too.
+fn tell_sessions(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    if let Msg::Sessions(Ok(listed)) = &msg {
+        lab::list_sessions(&mut model.lab, listed);
+    }
+    with_screens(model, |screens, ctx| sessions::handle_message(screens.sessions, ctx, msg))
+}
+
+/// Passes a message to Setup; other screens use the plan and the presets too.
+fn tell_setup(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    if let Msg::PresetSaved(Ok(preset)) = &msg {
+        model.presets.retain(|own| own.id != preset.id);
+        model.presets.push(Preset::clone(preset));
+        sort_by_question(&mut model.presets);
+    }
+    let is_plan = matches!(msg, Msg::Proposed { .. });
+    let effects =
+        with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg));
+    if is_plan {
+        let setup = &model.setup;
+        host::show_plan(&mut model.host, model.now, setup.facts(), setup.findings());
+    }
+    effects
 }

@@ -5,11 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::analysis::refinements;
 use crate::record::End;
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::refine::{describe_first_look, describe_refinement};
-use crate::tui::results::data::Data;
+use crate::tui::results::data::{Data, Unfinished};
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
@@ -55,23 +53,21 @@ const BAR: u16 = 14;
 /// Builds the line of a measurement that needs more trials: how far it is, and the key that adds
 /// them.
 pub fn progress_line(look: &Look, data: &Data, width: usize) -> Option<Line<'static>> {
-    let first_look = data.view.first_look?;
-    let said = describe_first_look(&first_look);
-    let ways = refinements(&data.view.session, &data.view.results);
+    let Unfinished { share, said, refinement } = data.unfinished.as_ref()?;
     let key = key_of(Action::Refine, Screen::Results);
     let columns = |more: &String| pane::width(more) + key.len() + 4;
-    let more = describe_refinement(&ways).map(|more| format!("refine: {more}"));
+    let more = refinement.as_ref().map(|more| format!("refine: {more}"));
     // On a narrow screen the aim goes: it is said where the key leads.
     let more = more.map(|more| match more.split_once(" to ") {
-        Some((brief, _)) if pane::width(&said) + columns(&more) > width => brief.into(),
+        Some((brief, _)) if pane::width(said) + columns(&more) > width => brief.into(),
         _ => more,
     });
     let more_width = more.as_ref().map_or(0, columns);
     let room = width.saturating_sub(more_width);
-    let mut line = vec![Span::styled(pane::fit(&said, room), look.style(Role::Title))];
-    if pane::width(&said) + usize::from(BAR) + 3 <= room {
+    let mut line = vec![Span::styled(pane::fit(said, room), look.style(Role::Title))];
+    if pane::width(said) + usize::from(BAR) + 3 <= room {
         line.push(Span::raw("   "));
-        line.extend(pane::progress_bar(look, first_look.share, BAR, look.style(Role::Text)));
+        line.extend(pane::progress_bar(look, *share, BAR, look.style(Role::Text)));
     }
     if let Some(more) = more {
         line.push(Span::raw("   "));

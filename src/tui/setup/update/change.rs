@@ -7,11 +7,11 @@ use crate::tui::context::Context;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Purpose};
 use crate::tui::setup::lists::BackendLine;
+use crate::tui::setup::objection;
 use crate::tui::setup::rows::{self, Kind};
 use crate::tui::setup::slider::Band;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::setup::step::{Step, step};
-use crate::tui::setup::{budget, objection};
 use crate::units::short_time;
 
 /// The name under which a target path is typed.
@@ -81,7 +81,7 @@ fn drop_redundant(setup: &mut Setup, name: &str) {
 
 /// Sets the budget that the plan needs, or opens it as text.
 pub fn set_better_budget(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
-    match setup.plan().and_then(budget::find_better) {
+    match setup.plan().and(setup.planning.better_budget) {
         Some(time) => set(setup, ctx, "budget", &short_time(time)).unwrap_or_default(),
         None => {
             ask_for_value(setup, ctx, "budget");

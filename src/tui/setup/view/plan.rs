@@ -13,7 +13,6 @@ use crate::experiment::estimate;
 use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::{Severity, Warning};
 use crate::text::{Replacement, safe, show_path};
-use crate::tui::setup::budget;
 use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::theme::Role;
@@ -162,7 +161,7 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
         );
     }
     let planning = &scene.setup.planning;
-    match budget::find_better(&proposed.plan) {
+    match planning.better_budget {
         Some(time) => {
             let text = describe_short_budget(&proposed.plan, &planning.forecast, time);
             push("!", Role::Misleading, &text, Role::Text);
