@@ -139,9 +139,7 @@ impl Shell {
             Effect::List(dir) => self.look_up(move || Msg::Listed(look_up::list(dir))),
             Effect::Look(path) => self.look_up(move || Msg::Seen(look_up::facts(path))),
             Effect::FindGone(paths) => self.look_up(move || Msg::Gone(look_up::find_gone(paths))),
-            Effect::FindOtherRun(plan) => self.look_up(move || {
-                Msg::OtherRun(runner::find_other_run(&plan).map(|found| found.message))
-            }),
+            Effect::FindOtherRun(plan) => self.look_up(move || look_up::other_run(&plan)),
             Effect::Propose(question) => {
                 let host = self.host.clone();
                 self.look_up(move || look_up::propose(&question, host.get()));

@@ -164,6 +164,11 @@ fn describe_refusal(error: &ProposeError) -> String {
     }
 }
 
+/// Returns what measures on a disk of this plan besides.
+pub fn other_run(plan: &Plan) -> Msg {
+    Msg::OtherRun(runner::find_other_run(plan).map(|found| found.message))
+}
+
 /// Plans the current selection and runs the doctor's checks on it.
 pub fn propose(question: &Question, host: &Host) -> Msg {
     match plan_for(&proposal(question)) {

@@ -73,10 +73,9 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     if room < 4 {
         return;
     }
-    let unsaved = model.live.shown_unsaved().is_some();
     let state = describe_state(model, room);
     let is_replay = model.live.replay.is_some();
-    let role = if unsaved {
+    let role = if model.live.shown_unsaved().is_some() {
         Role::Wrong
     } else if is_replay {
         Role::Focus

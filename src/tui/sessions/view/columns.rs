@@ -275,6 +275,7 @@ pub fn state(state: State) -> Role {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::theme::Glyphs;
 
     #[test]
     fn columns_fill_the_width_and_do_not_depend_on_names() {
@@ -284,6 +285,17 @@ mod tests {
             let all = MARK_COLUMNS + columns.name + GAP + target + columns.fixed();
             assert!(all <= width.max(MARK_COLUMNS + 1 + 2 * GAP), "{width}: {columns:?}");
             assert!(width < 40 || columns.name >= NAME - GAP, "{width}: {columns:?}");
+        }
+    }
+
+    #[test]
+    fn the_arrow_is_no_letter_of_a_title_in_ascii() {
+        let look = Look { glyphs: Glyphs::Ascii, ..Look::default() };
+        for (sort, title) in
+            [(Sort::When, "age*"), (Sort::Cells, "cells*"), (Sort::Verdict, "verdict*")]
+        {
+            let head = Columns::fit(160).head(&look, sort).to_string();
+            assert!(head.contains(title), "{head}");
         }
     }
 
