@@ -70,15 +70,16 @@ fn click(model: &mut Model, at: Position) -> Vec<Effect> {
             None => Vec::new(),
         };
     }
-    let starts = matches!(model.popups.last(), Some(Popup::Start { .. }));
-    if !model.popups.is_empty() && !(starts && areas.header.contains(at)) {
-        return popup::click(model, at);
-    }
-    if areas.header.contains(at) {
+    // The guided start leaves the way to the screens open.
+    let is_open = matches!(model.popups.last(), None | Some(Popup::Start { .. }));
+    if is_open && areas.header.contains(at) {
         return match view::header::screen_at(model, areas.header, at) {
             Some(screen) => go(model, screen),
             None => Vec::new(),
         };
+    }
+    if !model.popups.is_empty() {
+        return popup::click(model, at);
     }
     screens::click(model, areas.body, at)
 }
