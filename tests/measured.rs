@@ -350,3 +350,14 @@ fn the_budget_bounds_the_filling_of_the_file_too() {
         assert!(home.names().is_empty(), "{target}: {:?}", home.names());
     }
 }
+
+#[test]
+fn the_choice_of_the_xor_loop_takes_no_time_of_a_ceiling() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let line = "--batch data.bin -b pread -s 64k -c warm --ceilings always --no-save --trials 1";
+    let document = home.json(&format!("{line} --trial-time 1ms --budget 10m"));
+    let ceiling = |name: &str| document["ceilings"][name].as_f64().unwrap();
+    // The first run of a home tries the loops for some 200 ms; a pass takes 5.
+    assert!(ceiling("read_bytes_per_second") > ceiling("copy_bytes_per_second") / 8.0);
+}
