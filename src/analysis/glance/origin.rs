@@ -20,7 +20,7 @@ struct Account<'a> {
     other: f64,
 }
 
-/// Returns `every byte accounted for: device 100 %, page cache 100 %`, or what is known instead.
+/// Returns `every byte accounted for (cold: device, warm: page cache)`, or what is known instead.
 pub fn origin(session: &Session, results: &[CellResult], columns: &[GlanceColumn]) -> Statement {
     if session.reference.is_some() {
         let text = "as reported: where the bytes came from is not known".into();
@@ -46,7 +46,7 @@ pub fn origin(session: &Session, results: &[CellResult], columns: &[GlanceColumn
         (false, true) => Grade::Unfinished,
         (true, true) => Grade::Good,
     };
-    Statement { grade, text: format!("{head}: {}", describe(&all)) }
+    Statement { grade, text: format!("{head} ({})", describe(&all)) }
 }
 
 impl<'a> Account<'a> {
@@ -81,17 +81,17 @@ impl<'a> Account<'a> {
     }
 
     /// Returns the sources with their shares, the largest first.
-    fn parts(&self) -> Vec<String> {
+    fn parts(&self) -> Vec<(&'static str, f64)> {
         let Source { device, page_cache, hole, unknown } = self.of;
         let all =
             [("device", device), ("page cache", page_cache), ("hole", hole), ("unknown", unknown)];
-        let mut parts: Vec<(&str, f64)> =
+        let mut parts: Vec<(&'static str, f64)> =
             all.into_iter().filter(|(_, share)| *share > 0.0).collect();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         let main = parts.first().copied();
         // What is below a tenth of a percent is in the figure of the largest: `>99.9 %`.
         parts.retain(|part| Some(*part) == main || part.1 >= 0.001);
-        parts.iter().map(|(name, share)| format!("{name} {}", show_share(*share))).collect()
+        parts
     }
 }
 
@@ -107,22 +107,25 @@ fn other_than_asked(job: &Job, of: &Source) -> f64 {
     }
 }
 
-/// Returns `device 100 %, page cache 100 %`; with the names of the columns where one of them has
-/// several sources, or another one than was asked for: `cold: device 92 %, page cache 8 %; warm:
-/// page cache 100 %`.
+/// Returns `cold: device, warm: page cache`; with the shares where one of them has several sources,
+/// or another one than was asked for: `cold: device 92 %, page cache 8 %; warm: page cache 100 %`.
 fn describe(all: &[Account]) -> String {
     let is_plain = all.iter().all(|account| {
         account.parts().len() == 1 && account.of.unknown == 0.0 && account.other < NEGLIGIBLE
     });
     let mut said: Vec<String> = Vec::new();
     for account in all {
-        let (parts, access) = (account.parts().join(", "), account.column.access);
-        let part = match (is_plain, access) {
-            (true, _) if access.is_write() => format!("{} to the {parts}", access.name()),
-            (true, Access::Read(_)) => parts,
-            (false, Access::Read(cache)) => format!("{cache}: {parts}"),
-            _ => format!("{}: {parts}", account.column.title()),
+        let parts = account.parts();
+        let sources: Vec<String> = match is_plain {
+            true => parts.iter().map(|(name, _)| name.to_string()).collect(),
+            false => parts.iter().map(|(name, of)| format!("{name} {}", show_share(*of))).collect(),
         };
+        let what = match account.column.access {
+            Access::Read(cache) => cache.to_string(),
+            access if is_plain => access.name().into(),
+            _ => account.column.title(),
+        };
+        let part = format!("{what}: {}", sources.join(", "));
         // Two columns may share it.
         if !said.contains(&part) {
             said.push(part);

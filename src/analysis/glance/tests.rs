@@ -43,7 +43,7 @@ fn cold_and_warm_reads_are_two_columns_with_a_bar_for_each_backend() {
             "from the device: 64 KiB is enough for mmap, larger blocks gain less than 5 %",
         ]
     );
-    let text = "every byte accounted for: device 100 %, page cache 100 %";
+    let text = "every byte accounted for (cold: device, warm: page cache)";
     assert_eq!(glance.origin, Statement { grade: Grade::Good, text: text.into() });
     assert_eq!(glance.trust.text, "7 trials of each, every interval within ±1 %");
     assert_eq!(glance.trust.grade, Grade::Good);
@@ -59,15 +59,15 @@ fn the_proof_is_claimed_only_if_it_holds() {
     let source = cells[0].source.as_mut().unwrap();
     (source.device, source.page_cache) = (0.6, 0.4);
     let text =
-        "every byte accounted for: cold: device 60 %, page cache 40 %; warm: page cache 100 %";
+        "every byte accounted for (cold: device 60 %, page cache 40 %; warm: page cache 100 %)";
     assert_eq!(said(&cells), (Grade::Misleading, text.into()));
     let source = cells[0].source.as_mut().unwrap();
     (source.page_cache, source.unknown) = (0.0, 0.4);
     let text =
-        "not every byte accounted for: cold: device 60 %, unknown 40 %; warm: page cache 100 %";
+        "not every byte accounted for (cold: device 60 %, unknown 40 %; warm: page cache 100 %)";
     assert_eq!(said(&cells), (Grade::Unfinished, text.into()));
     cells[0].source = None;
-    let text = "not every byte accounted for: cold: unknown 100 %; warm: page cache 100 %";
+    let text = "not every byte accounted for (cold: unknown 100 %; warm: page cache 100 %)";
     assert_eq!(said(&cells), (Grade::Unfinished, text.into()));
     cells[1].source = None;
     let text = "where the bytes came from is not known";
@@ -78,13 +78,13 @@ fn the_proof_is_claimed_only_if_it_holds() {
 fn a_result_without_a_source_is_not_accounted_for_by_the_others() {
     let mut cells = [at("read", 4096, Cache::Warm, 4.0), at("mmap", 4096, Cache::Warm, 4.0)];
     cells[1].source = None;
-    let text = "not every byte accounted for: warm: page cache 50 %, unknown 50 %";
+    let text = "not every byte accounted for (warm: page cache 50 %, unknown 50 %)";
     assert_eq!(of(&cells).origin.text, text);
     let mut written = cell(Job { op: Op::Write, ..job("write", 4096, Cache::AsIs) }, 4.0, 0.005, 7);
     written.source = Some(Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 });
     let origin = of(&[at("read", 4096, Cache::Warm, 4.0), written]).origin;
-    let text = "not every byte accounted for: warm: page cache 100 %; written to memory: unknown \
-                100 %";
+    let text = "not every byte accounted for (warm: page cache 100 %; written to memory: unknown \
+                100 %)";
     assert_eq!((origin.grade, origin.text.as_str()), (Grade::Unfinished, text));
 }
 
