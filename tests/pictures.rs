@@ -33,7 +33,7 @@ fn drawn() -> Vec<(PathBuf, String)> {
         ("pictures/results.svg", svg::picture(&scenes::results())),
         ("pictures/setup.svg", svg::picture(&scenes::setup())),
         ("pictures/lab.svg", svg::picture(&scenes::lab())),
-        ("demo.cast", cast::cast("iotui --demo --speed 5", &film.frames)),
+        ("demo.cast", cast::cast(&format!("iotui --demo --speed {}", scenes::SPEED), &film.frames)),
     ];
     pictures.map(|(name, content)| (assets().join(name), content)).into()
 }

@@ -25,6 +25,8 @@ use serde_json::json;
 
 /// Columns and rows of all pictures.
 const SIZE: (u16, u16) = (110, 32);
+/// How many times as fast the film shows the example.
+pub const SPEED: u32 = 8;
 /// Milliseconds of a frame of the screen.
 const FRAME: u32 = 100;
 const FOLDER: &str = "/home/me/pictures";
@@ -90,7 +92,7 @@ pub struct Film {
 pub fn film() -> Film {
     let mut stage = Stage::new();
     let (session, timeline) = demo();
-    let speed = Speed::new(5);
+    let speed = Speed::new(SPEED);
     let shown = SessionView::new(session, None);
     let input = ReplayInput { of: Replayed::Demo, speed, shown, timeline };
     stage.tell(Msg::Replay(Ok(Box::new(input))));
