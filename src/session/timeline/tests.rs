@@ -34,7 +34,7 @@ fn assert_in_order(timeline: &Timeline) {
 fn the_demo_is_whole_small_and_without_private_names() {
     let (session, timeline) = demo().unwrap();
     assert_eq!((session.id.as_str(), session.lost, timeline.remark()), (DEMO_ID, 0, None));
-    assert!(DEMO.len() < 300 << 10, "{} bytes", DEMO.len());
+    assert!(DEMO.len() < 384 << 10, "{} bytes", DEMO.len());
     assert!(!timeline.samples.is_empty() && session.end.is_some() && session.host.name.is_empty());
     let text = String::from_utf8_lossy(DEMO);
     for private in ["/home", "/root", "/tmp", "/work", "boot_id"] {
