@@ -22,14 +22,19 @@ fn without_nulls(value: &mut Value) {
     }
 }
 
+/// Replaces the path in the plan of a line, if it has one.
+fn hide_path(line: &mut Map<String, Value>) {
+    let plan = line.get_mut("plan");
+    if let Some(path) = plan.and_then(|plan| plan.pointer_mut("/target/path")) {
+        *path = TARGET.into();
+    }
+}
+
 fn trim_header(line: &mut Map<String, Value>) {
     for (key, value) in [("id", "demo"), ("name", "example"), ("target", TARGET)] {
         line.insert(key.into(), value.into());
     }
     line.remove("nanos");
-    if let Some(path) = line["plan"].pointer_mut("/target/path") {
-        *path = TARGET.into();
-    }
     let Value::Object(host) = &mut line["host"] else { panic!("no host") };
     host.retain(|key, _| !matches!(key.as_str(), "boot_id" | "container" | "network"));
     host.insert("name".into(), "".into());
@@ -48,6 +53,7 @@ fn trim(session: &str) -> String {
         let Ok(Value::Object(mut line)) = serde_json::from_str(line) else { panic!("no JSON") };
         line.remove("crc");
         line.remove("line");
+        hide_path(&mut line);
         let kind = line["kind"].as_str().unwrap_or_default().to_string();
         match kind.as_str() {
             "copy" => continue,
