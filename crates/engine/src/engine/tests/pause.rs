@@ -130,6 +130,21 @@ fn a_skip_in_a_pause_leaves_that_cell_out_and_the_next_one_waits() {
 }
 
 #[test]
+fn a_skip_in_a_trial_is_reported_with_its_cell() {
+    let (file, ..) = testing::file(65536, 1);
+    // In the first round a calibration may end with the trial, which then has no phase of its own.
+    let seen = watched(plan(&file, 2), &NEVER, |control, event, seen| {
+        if phase(event) == Some(Phase::Trial) && seen.trials.len() == 2 && seen.skipped.is_empty() {
+            control.skip.store(true, Relaxed);
+        }
+    });
+    let [cell] = seen.skipped[..] else { panic!("{:?}", seen.skipped) };
+    let of = |cell| seen.trials.iter().filter(|trial| trial.cell == cell).count();
+    assert!(of(cell) < 3, "{:?}", seen.trials);
+    assert_eq!(of(1 - cell), 3);
+}
+
+#[test]
 fn a_stop_in_a_pause_ends_the_run() {
     static STOP: AtomicBool = AtomicBool::new(false);
     let (file, ..) = testing::file(65536, 1);
