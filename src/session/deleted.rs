@@ -204,14 +204,7 @@ mod tests {
     #[test]
     fn a_session_that_is_recorded_is_not_put_aside() {
         let dir = tempfile::tempdir().unwrap();
-        let new = crate::session::NewSession {
-            name: None,
-            slug: "x",
-            host: &Default::default(),
-            plan: &testing::plan(1),
-            created: std::time::UNIX_EPOCH,
-        };
-        let recorder = crate::session::Recorder::create(dir.path(), &new).unwrap();
+        let recorder = testing::recorder(dir.path(), &testing::plan(1));
         let refused = put_aside(dir.path(), recorder.path());
         assert!(matches!(refused, Err(SessionError::Busy(_))));
         assert!(recorder.path().exists());

@@ -226,18 +226,7 @@ mod tests {
     fn a_session_that_is_recorded_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
-        let (host, plan) = (Default::default(), testing::plan(1));
-        let recorder = Recorder::create(
-            dir,
-            &NewSession {
-                name: None,
-                slug: "x",
-                host: &host,
-                plan: &plan,
-                created: std::time::UNIX_EPOCH,
-            },
-        )
-        .unwrap();
+        let recorder = testing::recorder(dir, &testing::plan(1));
         let path = recorder.path().to_path_buf();
         assert!(matches!(rename(dir, &path, "n"), Err(SessionError::Busy(_))));
         assert!(matches!(delete(dir, &path), Err(SessionError::Busy(_))));

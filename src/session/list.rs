@@ -345,17 +345,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let probes = ["loop", "fork"].map(|id| crate::plan::ProbeCell::new(id, []));
         let plan = crate::plan::Plan { probes: probes.to_vec(), ..testing::plan(1) };
-        Recorder::create(
-            dir.path(),
-            &NewSession {
-                name: None,
-                slug: "a",
-                host: &Default::default(),
-                plan: &plan,
-                created: UNIX_EPOCH,
-            },
-        )
-        .unwrap();
+        testing::recorder(dir.path(), &plan);
         let all = list(dir.path()).unwrap();
         assert_eq!((all[0].cells, all[0].probes), (3, 2));
     }

@@ -69,6 +69,13 @@ pub fn trial_event(cell: u32, round: u32, bytes: u64) -> Event {
     }
 }
 
+/// Begins to record a session without a name.
+pub fn recorder(dir: &Path, plan: &Plan) -> Recorder {
+    let (host, created) = (Default::default(), UNIX_EPOCH + CREATED);
+    let new = NewSession { name: None, slug: "x", host: &host, plan, created };
+    Recorder::create(dir, &new).unwrap()
+}
+
 /// Records a session of two trials and returns its id.
 pub fn recorded(dir: &Path, name: Option<&str>, slug: &str) -> String {
     let mut recorder = Recorder::create(

@@ -4,7 +4,6 @@ use super::*;
 use crate::analysis::answer_with;
 use crate::analysis::{list_skipped, results};
 use crate::record::{Event, Source, Verdict};
-use crate::session::{NewSession, Recorder};
 use crate::session::{load, testing};
 
 fn session() -> Session {
@@ -139,17 +138,7 @@ fn the_others_are_skipped_with_what_they_gave_or_why_they_were_not_tried() {
 #[test]
 fn a_file_keeps_the_pick_safe_to_show_and_loses_one_of_cells_it_does_not_have() {
     let dir = tempfile::tempdir().unwrap();
-    let mut recorder = Recorder::create(
-        dir.path(),
-        &NewSession {
-            name: None,
-            slug: "x",
-            host: &Default::default(),
-            plan: &testing::plan(3),
-            created: std::time::UNIX_EPOCH + testing::CREATED,
-        },
-    )
-    .unwrap();
+    let mut recorder = testing::recorder(dir.path(), &testing::plan(3));
     testing::picked().iter().for_each(|event| recorder.record(event));
     recorder.finish(crate::record::End::Finished);
     let loaded = load(recorder.path()).unwrap();

@@ -115,14 +115,7 @@ fn what_cannot_be_replayed_is_told_in_a_sentence() {
 #[test]
 fn a_run_that_goes_on_is_not_called_killed() {
     let dir = tempfile::tempdir().unwrap();
-    let new = crate::session::NewSession {
-        name: None,
-        slug: "x",
-        host: &Default::default(),
-        plan: &testing::plan(1),
-        created: std::time::UNIX_EPOCH,
-    };
-    let mut recorder = crate::session::Recorder::create(dir.path(), &new).unwrap();
+    let mut recorder = testing::recorder(dir.path(), &testing::plan(1));
     let trial = Arc::new(testing::trial(0, 1, 1 << 20));
     recorder.record(&Event::Trial { trial, samples: Vec::new(), latency: None });
     let path = recorder.path().to_path_buf();
