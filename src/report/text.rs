@@ -27,7 +27,7 @@ pub fn show_with(text: &str, look: &Look) -> String {
     }
 }
 
-/// Returns the ASCII character of a part of a bar; `None` for what is no bar.
+/// Returns the ASCII character for a part of a bar; `None` for any other character.
 fn plain_bar(part: char) -> Option<char> {
     match part {
         '█' => Some('#'),

@@ -164,7 +164,7 @@ fn draw_title(
     buf: &mut Buffer,
 ) {
     let arrow = match sorted {
-        // A letter is no part of the title.
+        // A space, or the letter would look like part of the title.
         Some(true) => look.glyph("↓", " v"),
         Some(false) => look.glyph("↑", " ^"),
         None => "",
