@@ -58,7 +58,6 @@ fn statement(look: &Look, said: &Statement, width: usize, most: usize) -> Vec<Li
         Grade::Misleading => findings::severity(look, Severity::Misleading),
         Grade::Wrong => findings::severity(look, Severity::Wrong),
     };
-    let text = if said.grade == Grade::Unfinished { Role::Dim } else { Role::Text };
     let mut parts = pane::wrap(&said.text, width.saturating_sub(2));
     if parts.len() > most {
         parts.truncate(most);
@@ -68,7 +67,10 @@ fn statement(look: &Look, said: &Statement, width: usize, most: usize) -> Vec<Li
     }
     let line = |(row, part): (usize, String)| {
         let head = if row == 0 { format!("{sign} ") } else { "  ".into() };
-        Line::from(vec![Span::styled(head, look.style(role)), Span::styled(part, look.style(text))])
+        Line::from(vec![
+            Span::styled(head, look.style(role)),
+            Span::styled(part, look.style(Role::Text)),
+        ])
     };
     parts.into_iter().enumerate().map(line).collect()
 }

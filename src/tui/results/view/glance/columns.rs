@@ -15,7 +15,7 @@ use crate::tui::results::data::Data;
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
-use crate::units::column;
+use crate::units::{self, column};
 
 /// Columns of a column at least: digits, unit and interval.
 const MIN_WIDTH: u16 = 24;
@@ -27,6 +27,9 @@ const FIGURE: u16 = 5;
 /// Columns of the marker before it, and of the word behind the bar.
 const MARKER: u16 = 2;
 const MARK: u16 = 4;
+/// From this width on bars have their block sizes, which are no longer than this.
+const WIDE_FOR_SIZES: u16 = 52;
+const MAX_SIZE: usize = 8;
 /// Rows above the bars beside the digits: title, caption, and a gap where there is room.
 const TITLE: u16 = 1;
 const CAPTION: u16 = 1;
@@ -234,7 +237,9 @@ fn draw_head(
         pane::line(Line::styled(interval, look.style(Role::Dim)), rows - 1, side, buf);
     }
     let name = data.view.glance.rows.get(column.best).map_or("", |row| row.name.as_str());
-    let caption = [name, bar.at.as_str()].into_iter().filter(|part| !part.is_empty());
+    let even = describe_even(column);
+    let caption =
+        [name, bar.at.as_str(), even.as_str()].into_iter().filter(|part| !part.is_empty());
     let caption = caption.collect::<Vec<_>>().join(", ");
     let caption = pane::fit_words(&caption, usize::from(area.width));
     let row = TITLE + (scale * digits::ROWS).max(1);
@@ -262,7 +267,10 @@ fn draw_bars(
     let wide = area.width + 2 >= WIDE;
     let widest = marks.iter().map(|(text, _)| pane::width(text) as u16).max().unwrap_or(0);
     let mark_width = if rows.len() > 1 { widest.max(MARK) } else { widest };
-    let side = if wide { mark_width + 9 } else { mark_width };
+    let intervals = column.bars.iter().flatten().map(|bar| bar.figure.describe_interval());
+    let interval_width = intervals.map(|text| pane::width(&text) as u16).max().unwrap_or(0);
+    let side = if wide { interval_width + 1 + mark_width } else { mark_width };
+    let sizes = sizes_width(column, area.width);
     for (((row, y), text), (mark, style)) in rows.iter().zip(&texts).zip(marks) {
         let place = Rect { y: *y, height: 1, ..area }.intersection(area);
         let Some(bar) = bar_of(*row) else {
@@ -270,47 +278,75 @@ fn draw_bars(
             pane::line(Line::styled(text, look.style(Role::Dim)), 0, place, buf);
             continue;
         };
-        let best = *row == column.best;
+        let best = *row == column.best && count_even(column) < 2;
         let role = if best { Role::Number } else { Role::Text };
         let colour = hue(look, data, *row);
         let marker = data.signs.get(bar.result).map_or(' ', |sign| look.marker(*sign));
         let line = Line::from(vec![
             Span::styled(format!("{marker} "), colour),
             Span::styled(text.clone(), look.style(role)),
+            Span::styled(at(bar, sizes), look.style(Role::Dim)),
         ]);
         pane::line(line, 0, place, buf);
-        let left = place.x + MARKER + figures + 1;
+        let left = place.x + MARKER + figures + 1 + sizes;
         let room = place.right().saturating_sub(left + side + 1);
         let value = bar.figure.summary.median;
         let bars = [Bar::new("", value, colour, "")];
         Bars::new(look, &bars).max(max).render(Rect { x: left, width: room, ..place }, buf);
         let beside = Rect { x: left + room + 1, width: side, ..place }.intersection(place);
-        let mut spans = vec![Span::styled(format!("{mark:<0$}", usize::from(mark_width)), style)];
-        if wide {
-            let interval = format!(" {}", bar.figure.describe_interval());
-            spans.push(Span::styled(interval, look.style(Role::Dim)));
-        }
+        let interval =
+            format!("{:<1$} ", bar.figure.describe_interval(), usize::from(interval_width));
+        let interval = wide.then(|| Span::styled(interval, look.style(Role::Dim)));
+        let spans: Vec<Span> = interval.into_iter().chain([Span::styled(mark, style)]).collect();
         Line::from(spans).render(beside, buf);
+    }
+}
+
+/// Returns the columns for what each bar is of, with a gap; 0 where there is no room for it.
+fn sizes_width(column: &GlanceColumn, width: u16) -> u16 {
+    let widest = column.bars.iter().flatten().map(|bar| pane::width(&bar.at)).max().unwrap_or(0);
+    let fits = width + 2 >= WIDE_FOR_SIZES && (1..=MAX_SIZE).contains(&widest);
+    if fits { widest as u16 + 1 } else { 0 }
+}
+
+/// Returns what a bar is of, in so many columns behind its figure.
+fn at(bar: &GlanceBar, columns: u16) -> String {
+    if columns == 0 { String::new() } else { format!(" {:>1$}", bar.at, usize::from(columns) - 1) }
+}
+
+/// Returns how many bars do not differ from the best, which is one of them; 0 as long as a bar has
+/// no interval.
+fn count_even(column: &GlanceColumn) -> usize {
+    let bars = || column.bars.iter().flatten();
+    if bars().all(|bar| bar.figure.is_certain()) {
+        bars().filter(|bar| bar.no_difference).count()
+    } else {
+        0
+    }
+}
+
+/// Returns `even with 2 others` where the best is not alone.
+fn describe_even(column: &GlanceColumn) -> String {
+    match count_even(column) {
+        0 | 1 => String::new(),
+        count => format!("even with {}", units::counted(count - 1, "other")),
     }
 }
 
 /// Returns what is to be said of a row: the best, or one that does not differ from it.
 fn mark(look: &Look, column: &GlanceColumn, row: usize) -> (String, Style) {
-    let bars = || column.bars.iter().flatten();
     let Some(bar) = column.bars.get(row).and_then(Option::as_ref) else {
         return (String::new(), Style::new());
     };
-    let equal = |bar: &GlanceBar| bar.no_difference;
     if bar.figure.wrong {
         let (role, sign) = findings::severity(look, Severity::Wrong);
         return (format!("{sign} wrong"), look.style(role));
     }
-    if bars().count() < 2 || !bars().all(|bar| bar.figure.is_certain()) {
-        return (String::new(), Style::new());
-    }
-    match (row == column.best, bars().filter(|bar| equal(bar)).count()) {
-        (true, 1) => ("best".into(), look.style(Role::Good)),
-        (_, 2..) if equal(bar) => ("even".into(), look.style(Role::Dim)),
+    match (row == column.best, count_even(column)) {
+        (true, 1) if column.bars.iter().flatten().count() > 1 => {
+            ("best".into(), look.style(Role::Good))
+        }
+        (_, 2..) if bar.no_difference => ("even".into(), look.style(Role::Text)),
         _ => (String::new(), Style::new()),
     }
 }
