@@ -113,12 +113,49 @@ fn a_question_about_a_file_lists_files_and_runs_the_one_that_is_picked() {
     // Back to the questions, to the same one.
     stage.keys("<esc>");
     assert!(matches!(stage.model.popups.last(), Some(Popup::Start { cursor: 1 })));
-    stage.keys("<enter>jjj<enter>");
+    stage.keys("<enter>j<enter>");
     stage.take();
     answer(&mut stage);
     let effects = stage.take();
     assert!(effects.iter().any(|e| matches!(e, Effect::Start { .. })), "{effects:?}");
     assert_eq!(stage.model.setup.file, Some(PathBuf::from("/data/a.bin")));
+}
+
+#[test]
+fn a_question_about_a_file_never_measures_a_scratch_file() {
+    // The scratch file, by keys and as no path, and one in the folder under the cursor.
+    for keys in ["", "g<enter>", "g<space>", "<space>", "i<ctrl-u><enter>", "/scratch<enter>"] {
+        let mut stage = stage();
+        stage.keys("j<enter>");
+        answer(&mut stage);
+        stage.keys(keys);
+        answer(&mut stage);
+        assert!(stage.model.setup.picks, "{keys}");
+        let said = stage.model.toasts.iter().map(|toast| toast.text.as_str());
+        let wanted: &[&str] = if keys.is_empty() { &[] } else { &["pick a file"] };
+        assert_eq!(said.collect::<Vec<_>>(), wanted, "{keys}");
+        let effects = stage.take();
+        assert!(!effects.iter().any(|e| matches!(e, Effect::Start { .. })), "{keys}: {effects:?}");
+    }
+}
+
+#[test]
+fn a_file_is_picked_from_the_first_entry_on() {
+    let mut stage = stage();
+    stage.keys("j<enter>");
+    let browser = &stage.model.setup.browser;
+    assert_eq!(browser.row().and_then(|row| browser.path(row)), Some(Path::new("/data/sub")));
+    // The folder that is read only then is there to be picked from, too.
+    let mut stage = self::stage();
+    let listed = std::mem::take(&mut stage.model.setup.browser.entries);
+    assert!(!listed.is_empty());
+    stage.model.setup.browser.build_rows();
+    stage.keys("j<enter>");
+    stage.model.setup.browser.loading = Some("/data".into());
+    stage.tell(Msg::Listed(listing("/data")));
+    let browser = &stage.model.setup.browser;
+    assert_eq!(browser.row().and_then(|row| browser.path(row)), Some(Path::new("/data/sub")));
+    assert!(!stage.keys("g").picture(80, 24).contains("enter measures it"));
 }
 
 #[test]

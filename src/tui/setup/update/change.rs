@@ -419,7 +419,10 @@ pub fn answer(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effec
     if picks {
         setup.focus_on(Pane::Target);
         setup.picks = true;
-        return setup.replan(ctx.now);
+        pick::find_target(setup);
+        let mut effects = setup.replan(ctx.now);
+        effects.extend(pick::inspect_cursor(setup));
+        return effects;
     }
     let dir = setup.dir.clone();
     setup.planning.run_when_ready = true;

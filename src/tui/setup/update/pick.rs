@@ -79,10 +79,10 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     let is_folder = browser.folder(row).is_some();
     match path {
         Some(dir) if is_folder => {
-            ctx.note(format!(
-                "the scratch file will be created in {}",
-                crate::text::show_path(&dir)
-            ));
+            if !setup.picks {
+                let shown = crate::text::show_path(&dir);
+                ctx.note(format!("the scratch file will be created in {shown}"));
+            }
             set_target(setup, ctx, None, Some(dir))
         }
         None => {
@@ -125,14 +125,18 @@ fn mark(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     set_targets(setup, ctx, file, others, dir)
 }
 
-/// Sets an existing file as the target, or the scratch file. If a question waits for it, it is
-/// measured at once.
+/// Sets an existing file as the target, or the scratch file. If a question waits for a file, it is
+/// measured at once; no other answers it.
 pub fn set_target(
     setup: &mut Setup,
     ctx: &mut Context,
     file: Option<PathBuf>,
     dir: Option<PathBuf>,
 ) -> Vec<Effect> {
+    if setup.picks && file.is_none() {
+        ctx.note("pick a file");
+        return Vec::new();
+    }
     setup.planning.run_when_ready |= std::mem::take(&mut setup.picks);
     set_targets(setup, ctx, file, Vec::new(), dir)
 }
@@ -154,12 +158,12 @@ fn set_targets(
     effects
 }
 
-/// Moves the cursor to the target if the list shows it.
+/// Moves the cursor to the target if the list shows it, else, to pick a file, to the first entry.
 pub fn find_target(setup: &mut Setup) {
-    let at = setup
-        .browser
-        .rows
-        .iter()
-        .position(|row| matches!(row, Row::Entry(_)) && setup.target_index(*row).is_some());
+    let rows = &setup.browser.rows;
+    let is_entry = |row: &Row| matches!(row, Row::Entry(_));
+    let is_target = |row: &Row| is_entry(row) && setup.target_index(*row).is_some();
+    let first = || rows.iter().position(is_entry).filter(|_| setup.picks);
+    let at = rows.iter().position(is_target).or_else(first);
     setup.browser.cursor = at.unwrap_or(setup.browser.cursor);
 }

@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use super::target;
+use crate::tui::setup::browser::Row;
 use crate::tui::setup::lists::BackendLine;
 use crate::tui::setup::objection;
 use crate::tui::setup::rows::{self, Kind};
@@ -63,6 +64,7 @@ fn target_hint(scene: &Scene) -> Hint {
         .collect();
     let keys = match browser.row() {
         Some(row) if browser.folder(row).is_some() && scene.setup.picks => "enter open",
+        Some(Row::Scratch) if scene.setup.picks => "pick a file · / filter",
         _ if scene.setup.picks => "enter measures it · / filter · esc back to the questions",
         Some(row) if browser.folder(row).is_some() => "enter open · space scratch file here",
         Some(_) => "enter choose",
