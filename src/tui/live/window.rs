@@ -36,6 +36,8 @@ impl Window {
         match self {
             Window::Fitting => last(columns.into()),
             Window::Last(count) => last(count),
+            // A replay may go back behind them.
+            Window::Between(first, _) if first > all => last(columns.into()),
             Window::Between(first, end) => (first, end.min(all)),
         }
     }
@@ -95,6 +97,13 @@ mod tests {
         assert_eq!(Window::of(Some((2, 8)), 40).trials(50, 20), (3, 9));
         assert_eq!(Window::of(None, 40).trials(50, 20), (1, 50));
         assert_eq!([Window::Fitting, Window::WHOLE].map(|window| window.part(0, 20)), [None, None]);
+        // A replay that went back behind it: the last ones, until it is there again.
+        let behind = Window::Between(50, 60);
+        let shown = [100, 55, 50, 49, 10, 0].map(|all| behind.trials(all, 20));
+        assert_eq!(shown, [(50, 60), (50, 55), (50, 50), (30, 49), (1, 10), (1, 0)]);
+        for all in 0..70 {
+            describe(behind.trials(all, 20), all);
+        }
         for (shown, text) in [
             ((1, 9), ""),
             ((2, 9), "the last 8 of 9 trials"),

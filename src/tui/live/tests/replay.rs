@@ -141,6 +141,28 @@ fn going_back_shows_what_was_shown_then() {
 }
 
 #[test]
+fn going_back_behind_the_zoomed_trials_shows_those_that_there_are() {
+    let mut bench = example(1);
+    bench.key("space");
+    for _ in 0..12 {
+        bench.key("right");
+    }
+    for key in ["+", "+", "{"] {
+        bench.key(key);
+    }
+    assert!(bench.screen(120, 40).contains("Throughput, trials "), "{}", bench.screen(120, 40));
+    for _ in 0..10 {
+        bench.key("left");
+        bench.screen(120, 40);
+    }
+    assert!(bench.model.live.run_view().unwrap().series.trials() > 0);
+    let screen = bench.screen(120, 40);
+    assert!(screen.contains(" Throughput ") && !screen.contains("Throughput, "), "{screen}");
+    bench.key("g");
+    assert!(bench.screen(120, 40).contains("a bar for each trial"), "{}", bench.screen(120, 40));
+}
+
+#[test]
 fn a_click_on_its_bar_goes_there() {
     let mut bench = example(1);
     bench.key("space");
