@@ -51,7 +51,7 @@ pub use picked::{MethodRate, PickedMethod, picked_methods};
 pub use probe::{ProbeResult, ReferenceValue, probes, skipped_probes};
 pub use probe_curves::{ProbeCurve, ProbeCurves};
 pub use remarks::{Step, steps};
-pub use result::{list_skipped, result, results};
+pub use result::{list_skipped, list_skipped_so_far, result, results};
 pub use session_answer::answer_with;
 pub use signs::{Sign, Signs};
 pub use warning_words::{brief_words, kind_words};

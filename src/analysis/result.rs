@@ -87,7 +87,16 @@ pub(super) fn describe_end(session: &Session) -> &'static str {
 
 /// Returns what was not measured and why: excluded from the plan, or never reached.
 pub fn list_skipped(session: &Session) -> Vec<Skipped> {
-    let reason = describe_end(session);
+    list_unmeasured(session, describe_end(session))
+}
+
+/// Returns the same of a session that is being recorded: its end is no reason yet.
+pub fn list_skipped_so_far(session: &Session) -> Vec<Skipped> {
+    list_unmeasured(session, "not measured yet")
+}
+
+/// Lists what was not measured; `reason`: why cells were not reached.
+fn list_unmeasured(session: &Session, reason: &str) -> Vec<Skipped> {
     let mut reached: Vec<bool> = session.errors.iter().map(Option::is_some).collect();
     for trial in &session.trials {
         if let Some(reached) = reached.get_mut(trial.cell as usize) {

@@ -28,9 +28,12 @@ pub struct SessionView {
     pub first_look: Option<FirstLook>,
     /// Where it is kept; `None`: nowhere.
     pub path: Option<PathBuf>,
+    /// It is being recorded: more is to come.
+    pub is_recorded: bool,
 }
 
 impl SessionView {
+    /// Shows a session that has ended.
     pub fn new(session: Session, path: Option<PathBuf>) -> SessionView {
         let results = analysis::results(&session);
         let probes = analysis::probes(&session);
@@ -39,7 +42,25 @@ impl SessionView {
         let limits = analysis::explain_limits(&results, |job| Bounds::of_job(&session, job)).limits;
         let first_look = analysis::first_look(&session, &results);
         let glance = analysis::glance(&session, &results, &probes, &answer);
-        SessionView { first_look, session, results, probes, answer, glance, limits, skipped, path }
+        let is_recorded = false;
+        SessionView {
+            first_look,
+            session,
+            results,
+            probes,
+            answer,
+            glance,
+            limits,
+            skipped,
+            path,
+            is_recorded,
+        }
+    }
+
+    /// Shows a session that is being recorded.
+    pub fn so_far(session: Session) -> SessionView {
+        let skipped = analysis::list_skipped_so_far(&session);
+        SessionView { skipped, is_recorded: true, ..SessionView::new(session, None) }
     }
 
     /// Returns its name, else its id.

@@ -208,12 +208,7 @@ impl Run {
             return None;
         }
         self.taken = Some((now, trials));
-        let mut view = SessionView::new(self.session.clone(), None);
-        let planned = view.session.plan.skipped.len();
-        for missing in view.skipped.iter_mut().skip(planned) {
-            missing.reason = "not measured yet".into();
-        }
-        Some(view)
+        Some(SessionView::so_far(self.session.clone()))
     }
 
     fn show_last(&mut self, first: bool) {

@@ -289,6 +289,36 @@ fn results_grow_under_their_key_while_a_run_goes_on() {
 }
 
 #[test]
+fn results_of_a_run_that_goes_on_do_not_say_that_it_ended() {
+    let mut bench = Bench::new(plan(Some(3)));
+    bench.phase(Phase::Calibrate, Some(0), 1, 0.0);
+    bench.key("3");
+    let screen = bench.screen(120, 40);
+    assert!(!screen.contains("start a run") && screen.contains("first trial"), "{screen}");
+    bench.handle(Event::Skipped { cell: 5 });
+    bench.trial(0, 1, 3);
+    bench.say(Msg::Tick);
+    for (key, said) in
+        [("b", "5 skipped (not measured yet, ..)"), ("s", "first look"), ("b", "read")]
+    {
+        bench.key(key);
+        let screen = bench.screen(120, 40);
+        assert!(screen.contains(said) && !screen.contains("stopped early"), "{screen}");
+    }
+    bench.key("v");
+    let screen = bench.screen(120, 40);
+    for said in ["4 cells skipped: not measured yet", "skipped: it was skipped by the user"] {
+        assert!(screen.contains(said), "{said}: {screen}");
+    }
+    bench.handle(Event::End { reason: End::Interrupted, seconds: None });
+    bench.say(Msg::Over { error: None, unsaved: None });
+    let screen = bench.screen(120, 40);
+    assert!(screen.contains("the run was stopped before its first trial"), "{screen}");
+    bench.key("b");
+    assert!(bench.screen(120, 40).contains("the run was stopped early"));
+}
+
+#[test]
 fn the_end_of_a_long_run_rings() {
     let ends = |seconds: u64, reason: End, rings: bool| {
         let mut bench = Bench::new(plan(Some(3)));

@@ -83,6 +83,7 @@ pub fn describe_missing(data: &Data) -> Option<String> {
     let failed = view.results.iter().filter(|result| result.error.is_some()).count();
     let mut parts = Vec::new();
     match view.session.end {
+        _ if view.is_recorded => {}
         Some(End::Interrupted) | None => parts.push("the run was stopped early".to_string()),
         Some(End::Failed) => parts.push("the run failed before the end".into()),
         Some(End::Finished | End::Budget | End::Goal) => {}

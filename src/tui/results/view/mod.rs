@@ -31,12 +31,13 @@ use crate::tui::view::pane::{divider, draw_text};
 pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let look = ctx.look;
     match (&results.data, results.open) {
-        (None, _) => draw_message(
-            look,
-            "no results yet: start a run (1, r) or open a session (4)",
-            area,
-            buf,
-        ),
+        (None, _) => {
+            let text = match results.follows_run {
+                true => "no results yet: they appear here after the first trial",
+                false => "no results yet: start a run (1, r) or open a session (4)",
+            };
+            draw_message(look, text, area, buf);
+        }
         (Some(data), Some(open)) => cell::draw(look, results, data, open, area, buf),
         (Some(data), None) => match results.tab() {
             Some(Tab::Glance) => glance::draw(look, results, data, area, buf),
