@@ -92,22 +92,22 @@ impl Frame {
             || drawn(!measured).flat_map(|series| series.points).filter(|p| p.y.is_finite());
         let heights =
             |p: &Point| if chart.bands { [p.y, p.low, p.high] } else { [p.y, f64::NAN, f64::NAN] };
-        let visible = points().filter(|p| (-1e-9..=1.0 + 1e-9).contains(&x.share(p.x)));
-        let data = extremes(scale, visible.flat_map(heights))
-            .or_else(|| extremes(scale, points().flat_map(heights)));
+        let is_visible = |p: &&Point| (-1e-9..=1.0 + 1e-9).contains(&x.share(p.x));
+        let visible_or_all = |of: &dyn Fn(&Point) -> [f64; 3]| {
+            extremes(scale, points().filter(is_visible).flat_map(of))
+                .or_else(|| extremes(scale, points().flat_map(of)))
+        };
+        let data = visible_or_all(&heights);
         // A rule or an estimate far above the curves would press them flat, and a wide interval says
         // nothing about where they are; the label of a rule is enough then.
-        let curves = extremes(scale, points().map(|p| p.y));
+        let curves = visible_or_all(&|p| [p.y, f64::NAN, f64::NAN]);
         let near = |at: &f64| match curves {
             Some((lo, hi)) if scale == super::Scale::Linear && hi > 0.0 => {
                 (lo - hi.max(hi - lo)..=hi * 2.0).contains(at)
             }
             _ => true,
         };
-        let expected = drawn(true)
-            .flat_map(|series| series.points)
-            .filter(|p| (-1e-9..=1.0 + 1e-9).contains(&x.share(p.x)))
-            .map(|p| p.y);
+        let expected = drawn(true).flat_map(|series| series.points).filter(is_visible).map(|p| p.y);
         let rules =
             extremes(scale, chart.rules.iter().map(|rule| rule.at).chain(expected).filter(near));
         let both = [data, rules].into_iter().flatten().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));

@@ -146,6 +146,33 @@ fn rules_and_the_cursor_stay_behind_the_curve() {
 }
 
 #[test]
+fn a_rule_far_above_what_is_zoomed_to_does_not_press_it_flat() {
+    let look = Look::default();
+    let line = points(&[(0.0, 1.0), (5.0, 3.0), (10.0, 80.0)]);
+    let expected = points(&[(0.0, 60.0), (10.0, 90.0)]);
+    let series =
+        [Series::new(&look, 0, "", &line), Series::new(&look, 1, "", &expected).draw(Draw::Dotted)];
+    let rules = [Rule { at: 70.0, label: "ceiling", style: ratatui::style::Style::new() }];
+    let axis = Axis::new(Scale::Linear, &number);
+    let chart = Chart::new(&look, axis.between(0.0, 5.0), axis, &series).rules(&rules);
+    assert_eq!(
+        show(32, 9, |area, buf| chart.render(area, buf)),
+        [
+            r"4┤   ceiling ↑                 ⢀",
+            r" │                            ⣀⣸",
+            r" │                   ⢀⣀⡠⠤⠔⠒⠒⠉⠉",
+            r"2┤          ⢀⣀⣀⠤⠤⠒⠒⠉⠉⠁",
+            r" │  ⣀⣀⠤⠤⠔⠒⠊⠉⠁",
+            r" │⠉⠉",
+            r"0┤",
+            r" └┬─────┬─────┬────┬─────┬─────┬",
+            r"  0     1     2    3     4     5",
+        ]
+        .join("\n")
+    );
+}
+
+#[test]
 fn intervals_are_whiskers_or_a_band() {
     let look = Look::default();
     let few: Vec<Point> =
