@@ -43,6 +43,14 @@ pub struct CurvePoint {
     pub worst: Option<Severity>,
 }
 
+impl CurvePoint {
+    /// Returns the larger half of its interval in percent of its value; `None` if it has none.
+    pub fn half_percent(&self) -> Option<f64> {
+        let half = (self.high - self.y).max(self.y - self.low);
+        (!self.high.is_nan() && self.y > 0.0).then(|| 100.0 * half / self.y)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub name: String,

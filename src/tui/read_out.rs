@@ -76,18 +76,12 @@ pub fn describe(
     match metric {
         _ if point.high.is_nan() => {}
         Metric::Latency => text += &format!(", p99 {}", units::show_nanos(point.high)),
-        _ if point.y > 0.0 => {
-            let half = 100.0 * (point.high - point.y).max(point.y - point.low) / point.y;
-            let half = if half >= 9.95 { format!("{half:.0}") } else { format!("{half:.1}") };
-            text += &format!(" ±{half} %");
+        _ => {
+            let half = point.half_percent().map(units::show_percent);
+            text.extend(half.map(|half| format!(" ±{half} %")));
         }
-        _ => {}
     }
-    let source = result.and_then(|result| result.source.as_ref());
-    let largest = source.and_then(|source| origin::source_shares(source).into_iter().next());
-    if let Some((word, share)) = largest {
-        text += &format!(", {word} {}", origin::percent(share));
-    }
+    text.extend(result.and_then(origin::describe_source).map(|source| format!(", {source}")));
     text
 }
 
@@ -121,6 +115,37 @@ mod tests {
         let at = |x, y| nearest_within(Position::new(x, y), &points, READ_REACH);
         assert_eq!([at(10, 10), at(14, 10), at(10, 12)], [Some(0), Some(2), Some(3)]);
         assert_eq!([at(40, 10), at(10, 30)], [None, None]);
+    }
+
+    #[test]
+    fn a_point_says_where_its_bytes_came_from_as_the_legend_does() {
+        let mut read = crate::tui::testing::shown().results.remove(0);
+        let mut written = read.clone();
+        written.cell.op = crate::plan::Op::Write;
+        let none = crate::record::Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 };
+        read.source = Some(crate::record::Source { device: 1.0, ..none });
+        written.source = Some(crate::record::Source { unknown: 1.0, ..none });
+        let point = |low, high| CurvePoint {
+            result: 0,
+            x: 4096.0,
+            y: 1e9,
+            low,
+            high,
+            mean: 1e9,
+            worst: None,
+        };
+        let said = |point, result: Option<&CellResult>| {
+            describe(&Look::default(), ("pread", "4 KiB"), Metric::Throughput, &point, result)
+        };
+        assert_eq!(
+            said(point(0.98e9, 1.01e9), Some(&read)),
+            "pread  4 KiB  954 MiB/s ±2.0 %, device 100 %"
+        );
+        assert_eq!(
+            said(point(0.9e9, 1.1e9), Some(&written)),
+            "pread  4 KiB  954 MiB/s ±10 %, written"
+        );
+        assert_eq!(said(point(f64::NAN, f64::NAN), None), "pread  4 KiB  954 MiB/s");
     }
 
     #[test]

@@ -239,6 +239,11 @@ pub fn show_share(share: f64) -> String {
     }
 }
 
+/// Formats a percentage in two digits, without its sign: `1.5`, `12`.
+pub fn show_percent(percent: f64) -> String {
+    if percent >= 9.95 { format!("{percent:.0}") } else { format!("{percent:.1}") }
+}
+
 /// Formats a goal of precision as it was requested: `0.01 %`, `2 %`.
 pub fn show_goal(goal: f64) -> String {
     format!("{} %", (goal * 1e4).round() / 100.0)
@@ -364,6 +369,7 @@ mod tests {
         assert_eq!(show_count(3_310_000.0), "3.31 M");
         assert_eq!(show_share(0.9999), ">99.9 %");
         assert_eq!(show_share(1.0), "100 %");
+        assert_eq!([0.04, 9.94, 9.96, 100.0].map(show_percent), ["0.0", "9.9", "10", "100"]);
         assert_eq!(show_wait(Duration::from_secs(125)), "2 min 05 s");
         assert_eq!(three_digits(f64::NAN), "-");
     }

@@ -11,6 +11,7 @@ use crate::record::{LevelChange, Trial};
 use crate::report::Look;
 use crate::stats;
 use crate::units::column::{self, PER_SECOND, TIME, Unit, align};
+use crate::units::show_percent;
 
 /// Returns all columns of `rows`; the most useful have the lowest rank.
 pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bool) -> Vec<Column> {
@@ -104,7 +105,7 @@ fn throughput(rows: &[&CellResult], look: &Look) -> Column {
     }
     let halves: Vec<String> = rows
         .iter()
-        .map(|r| half(r).map_or(String::new(), |h| format!(" {sign}{}", percent(h))))
+        .map(|r| half(r).map_or(String::new(), |h| format!(" {sign}{}", show_percent(h * 100.0))))
         .collect();
     let wide = halves.iter().map(|h| h.chars().count()).max().unwrap_or(0);
     let cell = |((row, number), half): ((&&CellResult, String), String)| -> Cell {
@@ -127,11 +128,6 @@ fn show_levels(change: &LevelChange, factor: f64, ascii: bool) -> String {
     let (first, last) = change.first_and_last();
     let [first, last] = [first, last].map(|level| column::figure(level.summary.median / factor));
     format!("{first}{}{last}", if ascii { "->" } else { "→" })
-}
-
-fn percent(share: f64) -> String {
-    let value = share * 100.0;
-    if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
 /// Returns the duration of a trial, or of a pass where one was requested. Users who set the number

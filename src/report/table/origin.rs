@@ -45,6 +45,12 @@ pub fn main_source(result: &CellResult) -> String {
     first.map_or("-".into(), |(word, share)| format!("{word:<6} {:>5}", percent(share)))
 }
 
+/// Returns the main source in a line of text: `cache 99 %`; `None` if no counter was read.
+pub fn describe_source(result: &CellResult) -> Option<String> {
+    result.source.as_ref()?;
+    Some(main_source(result).split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 /// Returns the other sources: `hole 25 %, cache 12 %`.
 pub fn other_sources(result: &CellResult) -> String {
     let parts = result

@@ -64,9 +64,7 @@ fn describe_result(result: &CellResult, unit: Rates) -> String {
                 .filter_map(|(name, nanos)| Some(format!("{name} {}", units::show_nanos(nanos?)))),
         );
     }
-    if result.source.is_some() {
-        parts.push(format!("from {}", squeeze_spaces(&origin::main_source(result))));
-    }
+    parts.extend(origin::describe_source(result).map(|source| format!("from {source}")));
     parts.extend(result.error.iter().map(|error| format!("failed: {error}")));
     let warnings = result
         .warnings

@@ -164,17 +164,12 @@ fn interval_column(rows: &[&CellResult]) -> Column {
     }
     let values: Vec<Option<f64>> = rows.iter().map(half).collect();
     fn text(value: &Option<f64>) -> String {
-        value.map_or(String::new(), show_percent)
+        value.map_or(String::new(), units::show_percent)
     }
     Column {
         texts: values.iter().map(text).collect(),
         ..number_column("±", 2, &values, (1.0, "%"))
     }
-}
-
-/// Returns `1.5`, `12`.
-pub fn show_percent(value: f64) -> String {
-    if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
 /// Builds the percentile columns in one unit, so that they compare along the row.

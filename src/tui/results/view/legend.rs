@@ -14,13 +14,12 @@ use crate::report::table::origin;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::tui::results::data::Data;
 use crate::tui::results::layout::Parts;
-use crate::tui::results::measured::show_percent;
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane::draw_text;
 use crate::tui::view::{findings, pane};
 use crate::tui::vocabulary::{APPROXIMATE, ESTIMATE, HIDDEN};
-use crate::units::column;
+use crate::units::{column, show_percent};
 
 /// A column; `right`: aligned to the right.
 struct Column {
@@ -231,10 +230,7 @@ impl Readout {
         match metric {
             _ if point.high.is_nan() => String::new(),
             Metric::Latency => column::figure(point.high / self.factor),
-            _ if point.y > 0.0 => {
-                show_percent(100.0 * (point.high - point.y).max(point.y - point.low) / point.y)
-            }
-            _ => String::new(),
+            _ => point.half_percent().map_or(String::new(), show_percent),
         }
     }
 

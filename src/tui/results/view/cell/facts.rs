@@ -61,7 +61,7 @@ pub fn figures(s: Scene) -> Vec<Section<'static>> {
             format!(
                 "{}; low to high is the 95 % interval of the median, ±{} %",
                 units::show_trials(trials),
-                measured::show_percent(half * 100.0)
+                units::show_percent(half * 100.0)
             )
         }
         None if s.result.is_unfinished() => format!(
