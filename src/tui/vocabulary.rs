@@ -9,7 +9,7 @@ pub struct Sign(&'static str, &'static str);
 
 impl Sign {
     pub fn on(self, look: &Look) -> &'static str {
-        if look.glyph("u", "a") == "u" { self.0 } else { self.1 }
+        look.glyph(self.0, self.1)
     }
 }
 

@@ -1,6 +1,7 @@
 use super::{opened, results, stage};
 use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, TargetSpec};
 use crate::record::{Latency, Source, Verdict};
+use crate::report::Graph;
 use crate::session::Session;
 use crate::tui::curves::Metric;
 use crate::tui::msg::{Effect, Msg};
@@ -157,6 +158,21 @@ fn pictures_of_a_session_at_a_glance() {
             insta::assert_snapshot!(format!("glance{what}_{name}"), stage.snapshot(80, 24));
         }
     }
+}
+
+#[test]
+fn digits_of_strokes_leave_no_empty_rows() {
+    let plain_bars = Look { graph: Graph::Ascii, ..Look::default() };
+    let plain = Look { glyphs: Glyphs::Ascii, ..Look::default() };
+    // The row below the digits has what they are of.
+    let rows = [plain_bars, plain].map(|look| {
+        let mut stage = Stage::looking(look);
+        stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
+        let picture = stage.picture(200, 60);
+        let row = |of: &str| picture.lines().position(|line| line.contains(of));
+        (row("|_|").unwrap(), row("mmap, 1 MiB").unwrap())
+    });
+    assert_eq!(rows[0], rows[1]);
 }
 
 #[test]

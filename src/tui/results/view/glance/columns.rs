@@ -59,7 +59,7 @@ pub fn heights(look: &Look, glance: &Glance, body: Rect, chart: bool) -> (u16, u
 }
 
 fn is_large(look: &Look, width: u16, height: u16) -> bool {
-    width >= WIDE && height >= 30 && look.glyph("a", "b") == "a"
+    width >= WIDE && height >= 30 && !look.has_plain_bars()
 }
 
 /// How the area is used.
