@@ -62,9 +62,9 @@ fn plain(buf: &mut Buffer) {
             cell.set_symbol(match cell.symbol() {
                 "…" => "~",
                 "µ" => "u",
-                "±" => "+",
+                "±" | "≈" => "~",
                 "×" => "x",
-                "·" => "-",
+                "·" | "–" | "—" => "-",
                 "\u{a0}" => " ",
                 _ => "?",
             });
@@ -117,4 +117,16 @@ fn too_small(model: &Model, (columns, rows): (u16, u16), buf: &mut Buffer) {
     Line::styled(text, model.look.style(Role::Misleading))
         .centered()
         .render(line.intersection(buf.area), buf);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_terminal_has_the_signs_that_the_help_names() {
+        let mut buf = Buffer::with_lines(["a±2 % ≈3 µs 1–2 x×y · cut…"]);
+        plain(&mut buf);
+        assert_eq!(buf, Buffer::with_lines(["a~2 % ~3 us 1-2 xxy - cut~"]));
+    }
 }

@@ -24,7 +24,7 @@ use super::tab::Tab;
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::screen::Screen;
-use crate::tui::theme::{Glyphs, Look, Role};
+use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::tui::view::pane::{divider, draw_text};
 
@@ -47,26 +47,6 @@ pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) 
                 hover::draw(results, ctx, area, buf);
             }
         },
-    }
-    if look.glyphs == Glyphs::Ascii {
-        replace_non_ascii(area, buf);
-    }
-}
-
-/// Replaces characters that an ASCII terminal lacks: units, and the ellipsis.
-fn replace_non_ascii(area: Rect, buf: &mut Buffer) {
-    for position in area.intersection(buf.area).positions() {
-        let Some(cell) = buf.cell_mut(position).filter(|cell| !cell.symbol().is_ascii()) else {
-            continue;
-        };
-        cell.set_symbol(match cell.symbol() {
-            "µ" => "u",
-            "±" | "≈" => "~",
-            "×" => "x",
-            "·" | "–" | "—" => "-",
-            "…" => ".",
-            _ => "?",
-        });
     }
 }
 
