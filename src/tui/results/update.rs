@@ -382,12 +382,9 @@ pub fn handle_message(results: &mut Results, _: &mut Context, msg: Msg) -> Vec<E
 
 /// Handles a click: the chart sets the cursor, legend and table select, a title sorts.
 pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
-    let tab = frame::tabs(body)
-        .into_iter()
-        .find(|(_, place, ..)| place.contains(at))
-        .map(|(tab, ..)| tab);
-    if let Some(tab) = tab {
-        results.open = None;
+    let has_tabs = results.data.is_some() && results.open.is_none();
+    let tab = frame::tabs(body).into_iter().find(|(_, place, ..)| has_tabs && place.contains(at));
+    if let Some((tab, ..)) = tab {
         results.turn_to(tab);
     } else if results.open.is_some() || results.glance {
         // Nothing there can be clicked.

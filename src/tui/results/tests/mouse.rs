@@ -5,6 +5,7 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use super::{cell_under_cursor, opened, results, stage};
 use crate::tui::curves::Metric;
 use crate::tui::msg::Msg;
+use crate::tui::results::tab::Tab;
 use crate::tui::testing::Stage;
 
 fn mouse(stage: &mut Stage, kind: MouseEventKind, column: u16, row: u16) {
@@ -130,6 +131,26 @@ fn the_wheel_zooms_at_the_pointer_and_a_drag_pans() {
     mouse(&mut stage, MouseEventKind::ScrollUp, x, y);
     assert_ne!(cell_under_cursor(&stage), before);
     assert_eq!(ticks(&stage), all);
+}
+
+#[test]
+fn a_title_without_tabs_cannot_be_clicked() {
+    let mut stage = stage();
+    let tabs = [find(&stage, "ops/s"), find(&stage, "table")];
+    stage.keys("<enter>");
+    let shown = (opened(&stage), results(&stage).tab());
+    for (x, y) in tabs {
+        click(&mut stage, x, y);
+        assert_eq!((opened(&stage), results(&stage).tab()), shown);
+    }
+    // Without a session there are none either.
+    let mut empty = Stage::new();
+    empty.keys("3").tell(Msg::Resize(100, 30));
+    for (x, y) in tabs {
+        click(&mut empty, x, y);
+    }
+    empty.tell(Msg::Opened(Ok(Box::new(crate::tui::testing::shown()))));
+    assert_eq!(results(&empty).tab(), Some(Tab::Glance));
 }
 
 #[test]
