@@ -322,3 +322,16 @@ fn the_pointer_reads_zooms_and_pans_the_trials() {
     bench.key("0");
     assert_eq!(bench.model.live.window, Window::Fitting);
 }
+
+#[test]
+fn the_pointer_reads_nothing_in_the_gap_between_trials() {
+    let mut bench = Bench::new(plan(Some(1)));
+    bench.trial(0, 1, 3);
+    bench.trial(1, 1, 3);
+    bench.say(Msg::Resize(120, 40));
+    bench.say(Msg::Tick);
+    let mut is_read =
+        |column| mouse(&mut bench, MouseEventKind::Moved, column, 8).contains("warm  trial ");
+    let read: String = (0..60).map(|column| if is_read(column) { '#' } else { ' ' }).collect();
+    assert_eq!(read.trim(), "###### ######");
+}

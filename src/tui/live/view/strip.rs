@@ -137,12 +137,8 @@ pub fn draw_read_out(scene: &Scene, pane: Rect, at: Position, buf: &mut Buffer) 
     let Some((bar, start, _)) = bar_at(scene, inner, at.x).filter(|_| inner.contains(at)) else {
         return;
     };
-    let wide = bar.rates.len() as u16;
+    let Some(column) = at.x.checked_sub(start) else { return };
     // The gap behind a bar is not it.
-    if at.x < start || at.x > start.saturating_add(wide) {
-        return;
-    }
-    let column = (at.x - start).min(wide.saturating_sub(1));
     let Some(rate) = bar.rates.get(usize::from(column)) else { return };
     let trials = if bar.first == bar.last {
         format!("trial {}", bar.last)
