@@ -15,7 +15,8 @@ pub(super) struct Ready {
 }
 
 /// Brings the page cache into the job's state. All lanes of the trial before have ended, and with
-/// them our mappings. `cut` ends the reading of a large file: it may take longer than the budget.
+/// them our mappings. `cut` ends the reading of a large file, and the wait for one that is
+/// being read: they may take longer than the budget.
 pub(super) fn prepare(
     open_target: &OpenTarget,
     job: &Job,
@@ -23,6 +24,12 @@ pub(super) fn prepare(
 ) -> Result<Ready, Failure> {
     fn preparation_error(what: &str, error: std::io::Error) -> Failure {
         Failure::Cell(format!("{what}: {error}"))
+    }
+    fn stopped_or(what: &str, error: std::io::Error) -> Failure {
+        match error.kind() {
+            std::io::ErrorKind::Interrupted => Failure::Stopped,
+            _ => preparation_error(what, error),
+        }
     }
     if job.appends() {
         open_target
@@ -44,24 +51,20 @@ pub(super) fn prepare(
         Cache::Cold => {
             drop_caches(open_target.cold)
                 .map_err(|e| preparation_error("cannot drop the caches of all files", e))?;
-            let dropped = cold::make_cold(&open_target.file, job.span)
-                .map_err(|e| preparation_error("cannot drop the file from the page cache", e))?;
+            let dropped = cold::make_cold_until(&open_target.file, job.span, cut)
+                .map_err(|e| stopped_or("cannot drop the file from the page cache", e))?;
             let cached = dropped.left.map(|left| to_bytes(&left, job.span));
             let left = cached.map_or(0, |c| c.resident);
             let mapped_by = if left > 0 { mapping_processes(open_target) } else { Vec::new() };
             Ok(Ready { reached: Preparation::Cold { left, mapped_by }, cached })
         }
-        Cache::Warm => match cold::make_warm_until(&open_target.file, job.span, cut) {
-            Ok(found) => {
-                let cached = found.map(|found| to_bytes(&found, job.span));
-                Ok(Ready {
-                    reached: Preparation::Warm { resident: cached.map_or(0, |c| c.resident) },
-                    cached,
-                })
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Err(Failure::Stopped),
-            Err(error) => Err(preparation_error("cannot read the file into the page cache", error)),
-        },
+        Cache::Warm => {
+            let found = cold::make_warm_until(&open_target.file, job.span, cut)
+                .map_err(|e| stopped_or("cannot read the file into the page cache", e))?;
+            let cached = found.map(|found| to_bytes(&found, job.span));
+            let resident = cached.map_or(0, |cached| cached.resident);
+            Ok(Ready { reached: Preparation::Warm { resident }, cached })
+        }
     }
 }
 

@@ -117,7 +117,7 @@ impl CacheRetention {
     }
 
     fn read_twice(&mut self) -> Result<Observation, ProbeError> {
-        drop_from_cache(self.file.file(), self.bytes)?;
+        drop_from_cache(self.file.file(), self.bytes, &self.context)?;
         let (first, scarce) = self.read(self.bytes)?;
         let left = residency(self.file.file(), 0, self.bytes)
             .map_err(ProbeError::in_call("querying what is cached"))?;

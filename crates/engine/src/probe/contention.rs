@@ -121,8 +121,7 @@ impl Gauge for ParallelReads {
         let (mut nanos, mut blocks) = (0, 0);
         for _ in 0..count {
             for file in &self.files {
-                self.context.check_stop()?;
-                drop_from_cache(file.file(), FILE_BYTES)?;
+                drop_from_cache(file.file(), FILE_BYTES, &self.context)?;
             }
             self.readers.iter_mut().try_for_each(|reader| reader.request(0, FILE_BYTES))?;
             for reader in &mut self.readers {

@@ -240,7 +240,7 @@ impl FileScan {
             BatchTime { amount: count as f64, readings: count, ..BatchTime::default() },
         );
         for _ in 0..count {
-            drop_from_cache(&self.source.file, self.params.bytes)?;
+            drop_from_cache(&self.source.file, self.params.bytes, &self.context)?;
             let before = ProcessIo::thread().ok();
             let begin = clock.now();
             self.run_pass()?;

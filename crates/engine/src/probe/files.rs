@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::context::ProbeContext;
 use super::error::ProbeError;
-use crate::sys::cold::make_cold;
+use crate::sys::cold::make_cold_until;
 use crate::sys::fill::fill_random;
 use crate::sys::scratch::Scratch;
 use crate::sys::threads::{Affinity, unshare_files};
@@ -90,9 +90,14 @@ pub(super) fn fill_file(
 ///
 /// # Errors
 /// If some of it stays cached, or if that cannot be determined.
-pub(super) fn drop_from_cache(file: &File, bytes: u64) -> Result<(), ProbeError> {
-    let done = make_cold(file, bytes)
-        .map_err(ProbeError::in_call("dropping the file from the page cache"))?;
+pub(super) fn drop_from_cache(
+    file: &File,
+    bytes: u64,
+    context: &ProbeContext,
+) -> Result<(), ProbeError> {
+    let done = make_cold_until(file, bytes, &|| context.is_stopping());
+    context.check_stop()?;
+    let done = done.map_err(ProbeError::in_call("dropping the file from the page cache"))?;
     match done.left {
         Some(left) if left.is_cold() => Ok(()),
         Some(left) => Err(ProbeError::Missing(format!(

@@ -12,7 +12,7 @@ use super::param_table::{ParamRow, has_only};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::Clock;
-use crate::sys::cold::make_cold;
+use crate::sys::cold::make_cold_until;
 use crate::sys::scratch::Scratch;
 use crate::sys::usage::Usage;
 
@@ -196,8 +196,10 @@ impl Faults {
             Kind::File => Map::file(file()?, len, false),
             Kind::FileSingle => Map::scattered(file()?, len),
             Kind::Major => {
-                make_cold(file()?, COLD_FILE_BYTES as u64)
-                    .map_err(ProbeError::in_call("dropping the file from the page cache"))?;
+                let stop = || self.context.is_stopping();
+                let dropped = make_cold_until(file()?, COLD_FILE_BYTES as u64, &stop);
+                self.context.check_stop()?;
+                dropped.map_err(ProbeError::in_call("dropping the file from the page cache"))?;
                 let map = Map::file(file()?, len, false)?;
                 map.advise(libc::MADV_RANDOM);
                 Ok(map)

@@ -67,14 +67,24 @@ impl Cold {
 /// The errno of fdatasync(2) (EIO: the device failed), of posix_fadvise(2), or of measuring the
 /// residency.
 pub fn make_cold(file: &File, len: u64) -> io::Result<Cold> {
-    make_cold_by(file, len, None)
+    make_cold_by(file, len, None, &|| false)
 }
 
-/// Drops the pages like [`make_cold`], checking only by `method` if one is given.
+/// Drops the pages like [`make_cold`]; `stop` ends the waiting.
 ///
 /// # Errors
-/// Same as [`make_cold`].
-pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result<Cold> {
+/// `Interrupted` when stopped; else the same as [`make_cold`].
+pub fn make_cold_until(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::Result<Cold> {
+    make_cold_by(file, len, None, stop)
+}
+
+/// Drops the pages, checking only by `method` if one is given.
+fn make_cold_by(
+    file: &File,
+    len: u64,
+    method: Option<Method>,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Cold> {
     let start = Instant::now();
     write_back(file)?;
     drop_pages(file, len)?;
@@ -93,6 +103,9 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
         let waited = dropped.elapsed();
         if state.is_cold() || patience.ends(waited, || has_unread(file, len, &state)) {
             break;
+        }
+        if stop() {
+            return Err(fd::stop_error());
         }
         super::pause::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
@@ -132,8 +145,8 @@ impl Patience {
     }
 }
 
-/// Returns whether the page cache holds pages that have not been read yet: cachestat(2) counts them,
-/// mincore(2) does not.
+/// Returns whether the page cache holds pages that have not been read yet: cachestat(2) counts
+/// them, mincore(2) does not.
 fn has_unread(file: &File, len: u64, state: &Residency) -> bool {
     state.method == Method::Cachestat
         && residency_if_known(file, len, Some(Method::Mincore))

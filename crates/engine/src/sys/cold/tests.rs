@@ -69,7 +69,7 @@ fn sampled_cold() {
     let Some(file) = testing::file_on_disk(LEN as usize) else {
         return;
     };
-    let cold = make_cold_by(&file, LEN, Some(Method::Sampled)).unwrap();
+    let cold = make_cold_by(&file, LEN, Some(Method::Sampled), &|| false).unwrap();
     if cold.left.is_none() {
         return testing::skip("sampling is refused");
     }
@@ -96,6 +96,8 @@ fn mapped_and_touched_pages_stay_until_unmapped() {
     let cold = make_cold(&file, LEN).unwrap();
     assert!(!cold.is_cold() && cold.left.unwrap().share() > 0.9, "{cold:?}");
     assert!(cold.passes > 1 && cold.passes <= 2 * MAX_UNCHANGED, "no hope, or too much: {cold:?}");
+    let stopped = make_cold_until(&file, LEN, &|| true).unwrap_err();
+    assert_eq!(stopped.kind(), io::ErrorKind::Interrupted);
     drop(map);
     assert!(make_cold(&file, LEN).unwrap().is_cold());
 }
@@ -122,7 +124,7 @@ fn tmpfs_stays() {
         let cold = make_cold(&file, 1 << 20).unwrap();
         assert!(cold.left.unwrap().share() == 1.0 && cold.passes <= 2 + MAX_UNCHANGED, "{cold:?}");
     }
-    let sampled = make_cold_by(&file, 1 << 20, Some(Method::Sampled)).unwrap();
+    let sampled = make_cold_by(&file, 1 << 20, Some(Method::Sampled), &|| false).unwrap();
     assert!(!sampled.is_cold(), "{sampled:?}");
 }
 
