@@ -24,11 +24,11 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
 fn read_until(path: impl AsRef<Path>, enough: impl Fn(&[u8]) -> bool) -> io::Result<String> {
     let mut file = open(path.as_ref())?;
     let mut bytes = vec![0; FIRST];
-    let mut filled = file.read(&mut bytes)?;
+    let filled = file.read(&mut bytes)?;
     bytes.truncate(filled);
-    while filled > 0 && !enough(&bytes) {
-        // The rest at once: files of more than one read are read whole.
-        filled = file.by_ref().take(LIMIT - bytes.len() as u64).read_to_end(&mut bytes)?;
+    if filled > 0 && !enough(&bytes) {
+        // Files of more than one read are read whole.
+        file.take(LIMIT - bytes.len() as u64).read_to_end(&mut bytes)?;
     }
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
