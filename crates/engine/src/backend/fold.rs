@@ -80,8 +80,8 @@ fn time_forms(forms: &[Form]) -> Vec<(Form, u64)> {
     times
 }
 
-/// A form must be faster than the usual one by this share to replace it: the time of a form scatters
-/// by as much, and a form that is faster by chance may be slower in the run.
+/// A form must be faster than the usual one by this share to replace it: the time of a form
+/// scatters by as much, and a form that is faster by chance may be slower in the run.
 const MIN_GAIN: f64 = 0.03;
 
 /// Returns the fastest form; the usual one where none is clearly faster.

@@ -57,8 +57,8 @@ pub fn infos() -> Vec<&'static Info> {
     Executor::all().map(Executor::info).collect()
 }
 
-/// Returns the description of the backend or peer of a choice with its options; `None` where a session names one
-/// that this version does not know.
+/// Returns the description of the backend or peer of a choice with its options; `None` where a
+/// session names one that this version does not know.
 pub fn info(choice: &Choice) -> Option<&'static Info> {
     let info = Executor::all().map(Executor::info).find(|info| info.id == choice.id);
     info.map(|info| info.of(choice))

@@ -35,8 +35,8 @@ pub struct Job {
     /// The index of its target in a plan of several; omitted from JSON where there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<u8>,
-    /// The variant of the machine that it is measured in, in a plan with variants; omitted from JSON
-    /// in others.
+    /// The variant of the machine that it is measured in, in a plan with variants; omitted from
+    /// JSON in others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<VariantName>,
 }

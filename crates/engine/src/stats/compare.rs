@@ -85,8 +85,8 @@ impl Ratio {
         self.low.zip(self.high)
     }
 
-    /// Returns the larger distance of an end of the interval, as a share of the ratio; `None` without
-    /// an interval.
+    /// Returns the larger distance of an end of the interval, as a share of the ratio; `None`
+    /// without an interval.
     pub fn half_width(&self) -> Option<f64> {
         let (low, high) = self.interval()?;
         Some((self.ratio - low).max(high - self.ratio) / self.ratio)

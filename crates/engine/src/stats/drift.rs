@@ -45,8 +45,8 @@ const HALVES: usize = 4;
 const MIN_SPREADS: f64 = 3.0;
 
 /// Factor by which two runs differ more than the saved runs do, whose closest quarter leaves out
-/// steps of the machine itself. Without it 1 to 6 % of equal cells in runs minutes apart were called
-/// different (`cargo bench --bench equal`).
+/// steps of the machine itself. Without it 1 to 6 % of equal cells in runs minutes apart were
+/// called different (`cargo bench --bench equal`).
 const APART: f64 = 1.25;
 
 /// Returns the half width, as a logarithm, of the 95 % interval of the ratio of two runs when

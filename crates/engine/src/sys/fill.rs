@@ -50,8 +50,8 @@ impl From<FillError> for io::Error {
 /// durable.
 ///
 /// Does not preallocate, because file systems would keep unwritten extents. `progress` receives the
-/// bytes written so far after each piece, and what it returns after a multiple of [`WINDOW`] may end
-/// the filling; `stop` is called as often, and when a call is interrupted.
+/// bytes written so far after each piece, and what it returns after a multiple of [`WINDOW`] may
+/// end the filling; `stop` is called as often, and when a call is interrupted.
 ///
 /// # Errors
 /// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO from the kernel.

@@ -98,7 +98,8 @@ impl Precision {
         Some(end)
     }
 
-    /// Describes what did not reach the goal in a run that ended like this: each that was given up and, where the user requested the goal, those that the budget left wide.
+    /// Describes what did not reach the goal in a run that ended like this: each that was given up
+    /// and, where the user requested the goal, those that the budget left wide.
     pub fn describe_missed<'a>(
         self,
         all: impl Iterator<Item = Measured<'a>>,
@@ -135,8 +136,8 @@ impl Precision {
         )
     }
 
-    /// Describes the cells that are wider than the goal at this limit: the first, and how many more;
-    /// `None` where there are none.
+    /// Describes the cells that are wider than the goal at this limit: the first, and how many
+    /// more; `None` where there are none.
     fn describe_unreached(self, limit: &str, wide: &[Measured]) -> Option<String> {
         let first = wide.first()?;
         let width = match first.half_width {
@@ -221,7 +222,8 @@ mod tests {
 
     /// To stop when an interval is narrow prefers intervals that are narrow by chance: 91 to 94 %
     /// of them contain the truth, as docs/reference.md says, rather than 95 %. To wait for two or
-    /// three narrow ones, or to look seldom, costs up to 40 % more trials and gains a point at most.
+    /// three narrow ones, or to look seldom, costs up to 40 % more trials and gains a point at
+    /// most.
     #[test]
     fn a_goal_costs_a_few_points_of_coverage() {
         let mut state = 1u64;
