@@ -1,7 +1,7 @@
 //! The variants of one run compared: their trials alternated, so what the machine does by itself
 //! affects all alike.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::drift::Widen;
 use super::pair::MeasuredSides;
@@ -60,15 +60,11 @@ pub fn results_in(variant: &Variant, results: &[CellResult]) -> Vec<CellResult> 
 /// too few.
 fn pair_of_rounds(base: &CellResult, other: &CellResult) -> Pair {
     let mut pair = pair(base, other, MeasuredSides::Both, &Widen::none());
-    let speeds = |result: &CellResult| -> BTreeMap<u32, f64> {
+    let speeds = |result: &CellResult| {
         let rounds = result.counted_trials().into_iter().map(|index| result.trials[index].round);
-        rounds.zip(result.speeds()).collect()
+        rounds.zip(result.speeds()).collect::<Vec<_>>()
     };
-    let (base_speeds, other_speeds) = (speeds(base), speeds(other));
-    let pairs: Vec<(f64, f64)> = base_speeds
-        .iter()
-        .filter_map(|(round, base)| Some((*base, *other_speeds.get(round)?)))
-        .collect();
+    let pairs = paired::pairs_of_rounds(speeds(base), speeds(other));
     if let Some(ratio) = paired::from_pairs(&pairs).filter(|_| pair.ratio.is_some()) {
         let (failed, wrong) = (pair.outcome == Outcome::Failed, pair.outcome == Outcome::Wrong);
         pair.ratio = Some(ratio);

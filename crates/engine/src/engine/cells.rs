@@ -1,13 +1,13 @@
 //! The state of each cell during a run: its calibrated work, trials and latencies.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::executor::Executor;
 use crate::backend::meter::Timed;
 use crate::plan::{Cache, CpuCache, Job, Plan};
 use crate::record::{CellEvidence, Grounds, Latency, Spread, Trial, Verdict, judge};
-use crate::stats::{Histogram, Summary, outliers, two_modes};
+use crate::stats::{Histogram, Summary, outliers, paired, two_modes};
 
 /// The work of one trial, found by calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,13 +85,10 @@ impl Cell {
     /// Returns the rates of this cell and another one in the rounds in which both have a complete
     /// trial.
     pub fn pair_rates(&self, other: &Cell) -> Vec<(f64, f64)> {
-        let by_round = |cell: &Cell| -> BTreeMap<u32, f64> {
-            let complete = cell.trials.iter().filter(|trial| !trial.short);
-            complete.map(|trial| trial.round).zip(rates(&cell.trials)).collect()
-        };
-        let others = by_round(other);
-        let pair = |(round, rate)| Some((rate, *others.get(&round)?));
-        by_round(self).into_iter().filter_map(pair).collect()
+        fn by_round(cell: &Cell) -> impl Iterator<Item = (u32, f64)> {
+            complete(&cell.trials).map(|trial| trial.round).zip(rates(&cell.trials))
+        }
+        paired::pairs_of_rounds(by_round(self), by_round(other))
     }
 
     /// Adds a trial; the only one requested ends the work of the cell.
@@ -125,15 +122,15 @@ pub(super) fn summarize_latency(h: &Histogram, every: u32) -> Option<Latency> {
     })
 }
 
+fn complete(trials: &[Arc<Trial>]) -> impl Iterator<Item = &Arc<Trial>> {
+    trials.iter().filter(|trial| !trial.short)
+}
+
 /// Returns the rates of the complete trials: bytes per second, or operations per second where no
 /// data moves.
 fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
     let moves = trials.iter().any(|t| t.bytes > 0);
-    trials
-        .iter()
-        .filter(|t| !t.short)
-        .map(|t| if moves { t.throughput() } else { t.operations() })
-        .collect()
+    complete(trials).map(|t| if moves { t.throughput() } else { t.operations() }).collect()
 }
 
 /// Judges the trials of one job, of which one was requested if `once`; empty for a backend that

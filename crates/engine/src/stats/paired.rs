@@ -8,6 +8,8 @@
 //! alternates: equal settings can be exchanged. So equal settings are called different in at most
 //! 4 % of cases, whatever the shape of the scatter.
 
+use std::collections::BTreeMap;
+
 use super::Ratio;
 use super::order::{finite_sorted, middle};
 
@@ -20,6 +22,16 @@ const MAX_EXACT: usize = 60;
 /// Probability of each tail: a little less than a 95 % interval has, because a machine is never
 /// quite as symmetric as the test assumes.
 const TAIL: f64 = 0.02;
+
+/// Returns the values of the rounds that are in both, each with its round.
+pub fn pairs_of_rounds(
+    base: impl IntoIterator<Item = (u32, f64)>,
+    other: impl IntoIterator<Item = (u32, f64)>,
+) -> Vec<(f64, f64)> {
+    let others: BTreeMap<u32, f64> = other.into_iter().collect();
+    let base: BTreeMap<u32, f64> = base.into_iter().collect();
+    base.into_iter().filter_map(|(round, value)| Some((value, *others.get(&round)?))).collect()
+}
 
 /// Returns the ratio of the second value of each pair to the first; `None` for fewer than
 /// [`MIN_PAIRS`] pairs of values above 0.
