@@ -40,8 +40,7 @@ use crate::sys::leftovers;
 /// Runs `plan` and sends every event to `sink`. Returns when the run is over, or a second after a
 /// stop where a system call does not return.
 ///
-/// `machine` is called once the target is open, before anything is measured: it may take half a
-/// second.
+/// `machine` is called once the target is open, before the first trial: it may take half a second.
 ///
 /// # Errors
 /// The target cannot be opened or created.
@@ -115,10 +114,11 @@ fn run_jobs(
     }
     let levels = levels::measure_existing(plan, pace.deadline(), control);
     let Some(targets) = open::open(plan, pace, control, sink)? else { return Ok(End::Budget) };
-    let Span { plan, reading } = span::choose(plan, &targets, sink);
+    watchdog.doing("the file was being inspected");
+    let stop = || control.stopping() || pace.is_over();
+    let Span { plan, reading } = span::choose(plan, &targets, &stop, sink);
     let plan = &plan;
     let open_target = targets.main();
-    watchdog.doing("the file was being inspected");
     let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
     let mut evidence = targets.evidence(plan, span);
     watchdog.doing("the machine was being measured");

@@ -1,10 +1,11 @@
 //! The open targets of a run: one, or several whose cells are measured in the same rounds.
 
+use std::ops::ControlFlow;
+
 use super::error::EngineError;
 use super::target::OpenTarget;
 use crate::plan::{Job, Plan, TargetSpec};
 use crate::record::TargetEvidence;
-use crate::sys::fill::Progress;
 
 /// The targets of a plan, of which at least one is open.
 #[derive(Debug)]
@@ -16,29 +17,43 @@ pub(super) struct Targets {
     others: Vec<(usize, Result<OpenTarget, String>)>,
 }
 
+/// How far the files of a run are filled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Filling {
+    /// The index of the target that is being filled.
+    pub target: usize,
+    /// Bytes written to it.
+    pub bytes: u64,
+    /// Bytes written to all.
+    pub all: u64,
+}
+
 impl Targets {
-    /// Opens or creates the targets of `plan`. `progress` receives the bytes written so far and may
-    /// end the filling early; `stop` aborts it.
+    /// Opens or creates the targets of `plan`. `progress` may end the filling of a target early;
+    /// `stop` aborts it.
     ///
     /// # Errors
     /// It was stopped, or no target could be opened.
     pub fn open(
         plan: &Plan,
         stop: &dyn Fn() -> bool,
-        progress: Progress,
+        progress: &mut dyn FnMut(Filling) -> ControlFlow<()>,
     ) -> Result<Targets, EngineError> {
         let (mut main, mut others, mut first_error) = (None, Vec::new(), None);
-        let mut filled_before = 0;
-        for (index, spec) in plan.targets().enumerate() {
-            let opened =
-                OpenTarget::open(plan, spec, stop, &mut |bytes| progress(filled_before + bytes));
-            filled_before += if spec.is_ours() { spec.size() } else { 0 };
+        let mut before = 0;
+        for (target, spec) in plan.targets().enumerate() {
+            let mut written = 0;
+            let opened = OpenTarget::open(plan, spec, stop, &mut |bytes| {
+                written = bytes;
+                progress(Filling { target, bytes, all: before + bytes })
+            });
+            before += written;
             match opened {
                 Err(EngineError::Stopped) => return Err(EngineError::Stopped),
-                Ok(open_target) if main.is_none() => main = Some((index, open_target)),
-                Ok(open_target) => others.push((index, Ok(open_target))),
+                Ok(open_target) if main.is_none() => main = Some((target, open_target)),
+                Ok(open_target) => others.push((target, Ok(open_target))),
                 Err(error) => {
-                    others.push((index, Err(error.to_string())));
+                    others.push((target, Err(error.to_string())));
                     first_error.get_or_insert(error);
                 }
             }

@@ -43,8 +43,8 @@ impl Experiment for Sweep {
     }
 }
 
-/// Returns the default trial time: 0.3 s, or less so that calibration and `rounds` rounds fit in the
-/// budget along with `starts`, the start-up time of peers in one round.
+/// Returns the default trial time: 0.3 s, or less so that calibration and `rounds` rounds fit in
+/// the budget along with `starts`, the start-up time of peers in one round.
 pub(super) fn trial_time(
     cells: usize,
     budget: Duration,
@@ -64,8 +64,8 @@ pub(super) fn trial_time(
 }
 
 /// Returns the trial time that fits a budget, in seconds: `one` for the first trials of `cells`, or
-/// `all` for these and `later` trials. `first` is the cost of a first trial with its calibration, in
-/// trial times. Where the trials of `all` would be shorter than [`MIN_REPEATED_TIME`], fewer are
+/// `all` for these and `later` trials. `first` is the cost of a first trial with its calibration,
+/// in trial times. Where the trials of `all` would be shorter than [`MIN_REPEATED_TIME`], fewer are
 /// preferred.
 pub fn fit_trial_time(one: f64, all: f64, cells: usize, first: f64, later: f64) -> Duration {
     let once = one / (cells as f64 * first);
@@ -397,9 +397,7 @@ pub fn expected_trials(plan: &Plan) -> u32 {
 pub fn estimate(plan: &Plan) -> Duration {
     let once = plan.trial_time.low.as_secs_f64() * 1.3 * plan.cells.len() as f64;
     // Of methods to pick from, all but one are only tried.
-    let rounds =
-        if plan.pick { 1 } else { plan.trials.unwrap_or(Plan::least_rounds(&plan.variants)) };
-    let rounds = f64::from(rounds);
+    let rounds = f64::from(if plan.pick { 1 } else { plan.rounds() });
     // Each batch of a probe is prepared again, and the first one is calibrated.
     let probes = plan.trial_time.low.as_secs_f64() * 1.5 * plan.probes.len() as f64;
     let probing = probes * (f64::from(plan.probe_rounds()) + 1.5);

@@ -147,9 +147,9 @@ impl Plan {
     pub const UNTIL_BUDGET: Duration = Duration::from_secs(3600);
     /// Minimum rounds before the goal may end a run.
     pub const ROUNDS: u32 = 5;
-    /// Minimum rounds of a plan with variants. In the same time, many pairs of short trials tell more
-    /// than few of long ones: a ratio is within 8 % from 40 pairs of 50 ms where it is within 17 %
-    /// from 8 pairs of 250 ms (on a shared machine whose trials scatter by 15 %).
+    /// Minimum rounds of a plan with variants. In the same time, many pairs of short trials tell
+    /// more than few of long ones: a ratio is within 8 % from 40 pairs of 50 ms where it is within
+    /// 17 % from 8 pairs of 250 ms (on a shared machine whose trials scatter by 15 %).
     pub const ROUNDS_OF_VARIANTS: u32 = 20;
     /// Trials after which a run without `--trials` ends, goal or not: memory stays bounded for any
     /// budget.
@@ -165,6 +165,11 @@ impl Plan {
     /// fixed.
     pub fn least_rounds(variants: &[Variant]) -> u32 {
         if variants.is_empty() { Plan::ROUNDS } else { Plan::ROUNDS_OF_VARIANTS }
+    }
+
+    /// Returns the rounds that a run has at least.
+    pub fn rounds(&self) -> u32 {
+        self.trials.unwrap_or(Plan::least_rounds(&self.variants))
     }
 
     /// Returns all targets, in the order of their letters.

@@ -13,7 +13,8 @@ pub(super) struct Fitting {
     fitted: bool,
     /// Trials of all cells after their first.
     later: f64,
-    /// The time that all rounds take to read the file into the page cache.
+    /// The time that one round takes to read the file into the page cache, and that all take.
+    reading: Duration,
     warming: Duration,
     /// The remaining budget when calibration began.
     begun: Option<Duration>,
@@ -24,13 +25,14 @@ pub(super) struct Fitting {
 
 impl Fitting {
     /// Fits the trials of `rounds` rounds, or of as many as an interval needs. In each the file is
-    /// read into the page cache once, which takes `warming`.
-    pub fn new(plan: &Plan, rounds: Option<u32>, warming: Duration) -> Self {
+    /// read into the page cache once, which takes `reading`.
+    pub fn new(plan: &Plan, rounds: Option<u32>, reading: Duration) -> Self {
         let rounds = rounds.unwrap_or(Plan::least_rounds(&plan.variants));
         Self {
             planned: plan.trial_time,
             fitted: plan.fitted,
-            warming: warming.saturating_mul(rounds),
+            reading,
+            warming: reading.saturating_mul(rounds),
             later: plan.cells.len() as f64 * f64::from(rounds.saturating_sub(1)),
             begun: None,
             granted: Duration::ZERO,
@@ -39,10 +41,10 @@ impl Fitting {
     }
 
     /// Returns the trial time of a cell that is calibrated now, where `budget` remains for it and
-    /// the others of `uncalibrated` cells. A requested time stays; one that was fitted to the budget
-    /// becomes shorter where cells cost more than planned, so that the last ones have results too.
+    /// the others of `uncalibrated` cells. A requested time stays; one that was fitted to the
+    /// budget becomes shorter where cells cost more than planned, so that the last ones have
+    /// results too.
     pub fn next(&mut self, job: &Job, budget: Duration, uncalibrated: usize) -> TrialTime {
-        let budget = budget.saturating_sub(self.warming);
         let begun = *self.begun.get_or_insert(budget);
         if job.count.is_some() || !self.fitted {
             return self.planned;
@@ -53,8 +55,9 @@ impl Fitting {
         } else {
             (spent / self.granted.as_secs_f64()).max(FIRST_ROUND)
         };
-        let budget = budget.as_secs_f64();
-        let fits = fit_trial_time(budget, budget, uncalibrated, first, self.later);
+        let without = |time: Duration| budget.saturating_sub(time).as_secs_f64();
+        let (one, all) = (without(self.reading), without(self.warming));
+        let fits = fit_trial_time(one, all, uncalibrated, first, self.later);
         let low = fits.clamp(MIN_TRIAL_TIME.min(self.planned.low), self.planned.low);
         self.granted += low;
         self.shortest = self.shortest.min(low);
@@ -116,7 +119,7 @@ mod tests {
         let time = low(&mut fitting, 47.0, 24);
         assert!((195..225).contains(&time), "{time}");
         let mut fitting = Fitting::new(&plan(24), None, Duration::from_secs(20));
-        assert_eq!(low(&mut fitting, 47.0, 24), 1, "nothing is left");
+        assert_eq!(low(&mut fitting, 47.0, 24), 50, "fewer trials, but none too short");
     }
 
     #[test]

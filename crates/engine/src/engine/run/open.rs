@@ -31,11 +31,12 @@ pub(super) fn open(
     sink.event(Event::Progress(pace.progress(Phase::Fill, None, 0)));
     let (mut last_event, mut last_piece) = (Instant::now(), Instant::now());
     let (mut filled, mut slowest) = (0, Duration::ZERO);
+    let budget = pace.budget();
     let pace = RefCell::new(pace);
     let stop = || control.stopping() || pace.borrow().is_over();
-    let (limit, begin) = (FillLimit::new(plan), Instant::now());
-    let targets = Targets::open(plan, &stop, &mut |bytes| {
-        filled = bytes;
+    let limit = FillLimit::new(plan);
+    let targets = Targets::open(plan, &stop, &mut |filling| {
+        filled = filling.all;
         slowest = slowest.max(last_piece.elapsed());
         control.watchdog.mark_alive();
         if control.pausing() {
@@ -46,7 +47,8 @@ pub(super) fn open(
             sink.event(Event::Progress(pace.borrow().progress(Phase::Fill, None, 0)));
         }
         last_piece = Instant::now();
-        limit.check(begin.elapsed(), bytes)
+        // The time of a pause is no part of the budget.
+        limit.check(budget.saturating_sub(pace.borrow().budget()), filling)
     });
     let mut targets = match targets {
         Err(EngineError::Stopped) if !control.stopping() => {

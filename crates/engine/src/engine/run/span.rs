@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use crate::engine::Sink;
 use crate::engine::target::OpenTarget;
-use crate::engine::targets::Targets;
+use crate::engine::targets::{Filling, Targets};
 use crate::plan::{Plan, TargetSpec};
 use crate::record::Event;
-use crate::sys::cold::make_cold;
+use crate::sys::cold::make_cold_until;
 use crate::sys::fill::WINDOW;
 use crate::sys::{buffer, fd};
-use crate::units::show_bytes;
+use crate::units::{show_bytes, show_trials};
 
 /// Share of the budget that reading the span once in each round may take. With the filling of a
 /// scratch file, at least two thirds of the time remain for trials.
@@ -36,8 +36,6 @@ pub(super) struct FillLimit {
     most: Duration,
     /// What each has in any case, bytes.
     least: u64,
-    /// The size of each.
-    size: u64,
 }
 
 impl FillLimit {
@@ -48,16 +46,13 @@ impl FillLimit {
         FillLimit {
             most: if plan.span_may_shrink && ours { most } else { Duration::MAX },
             least: largest_block(plan).saturating_mul(MIN_BLOCKS),
-            size: plan.target.size().max(1),
         }
     }
 
-    /// Breaks once the current file has enough, `elapsed` after the first was begun and after `bytes`
-    /// were written to all.
-    pub fn check(&self, elapsed: Duration, bytes: u64) -> ControlFlow<()> {
-        let file = bytes.saturating_sub(1) / self.size;
-        let time = self.most.saturating_mul(u32::try_from(file + 1).unwrap_or(u32::MAX));
-        let is_enough = elapsed > time && bytes - file * self.size >= self.least;
+    /// Breaks once the current file has enough, `spent` after the first was begun.
+    pub fn check(&self, spent: Duration, filling: Filling) -> ControlFlow<()> {
+        let files = u32::try_from(filling.target + 1).unwrap_or(u32::MAX);
+        let is_enough = spent > self.most.saturating_mul(files) && filling.bytes >= self.least;
         if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
@@ -73,9 +68,14 @@ pub(super) struct Span {
     pub reading: Duration,
 }
 
-/// Chooses the span: a smaller one than that of `plan`, with a note, where the disk is too slow or a
-/// scratch file was not filled completely.
-pub(super) fn choose(plan: &Arc<Plan>, targets: &Targets, sink: &mut dyn Sink) -> Span {
+/// Chooses the span: a smaller one than that of `plan`, with a note, where the disk is too slow or
+/// a scratch file was not filled completely.
+pub(super) fn choose(
+    plan: &Arc<Plan>,
+    targets: &Targets,
+    stop: &dyn Fn() -> bool,
+    sink: &mut dyn Sink,
+) -> Span {
     if !plan.span_may_shrink {
         return Span { plan: Arc::clone(plan), reading: Duration::ZERO };
     }
@@ -83,11 +83,11 @@ pub(super) fn choose(plan: &Arc<Plan>, targets: &Targets, sink: &mut dyn Sink) -
     chosen.span_may_shrink = false;
     let span = plan.cells.iter().map(|cell| cell.span).max().unwrap_or(0);
     let size = targets.iter().map(|target| target.facts.size).min().unwrap_or(span);
-    let speed = targets.iter().filter_map(read_speed).reduce(f64::min);
+    let speed = targets.iter().filter_map(|target| read_speed(target, stop)).reduce(f64::min);
     // Each target is filled and warmed.
     let count = targets.iter().count() as u32;
     let filled = span.min(size);
-    let budget = plan.budget.mul_f64(READING_SHARE) / Plan::least_rounds(&plan.variants) / count;
+    let budget = plan.budget.mul_f64(READING_SHARE) / plan.rounds() / count;
     let fits = choose_span(filled, largest_block(plan), speed, budget);
     let seconds = speed.map_or(0.0, |speed| fits as f64 / speed * f64::from(count));
     let reading = Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -102,7 +102,8 @@ pub(super) fn choose(plan: &Arc<Plan>, targets: &Targets, sink: &mut dyn Sink) -
         }
     }
     // What was filled may all be read in time: then it was the writing that was slow.
-    sink.event(Event::Note { text: describe(span, fits, speed.filter(|_| fits < filled)) });
+    let speed = speed.filter(|_| fits < filled);
+    sink.event(Event::Note { text: describe(span, fits, speed, plan.rounds()) });
     Span { plan: Arc::new(chosen), reading }
 }
 
@@ -119,32 +120,34 @@ fn choose_span(span: u64, block: u64, speed: Option<f64>, budget: Duration) -> u
 
 /// Reads the start of the target cold; returns its speed in bytes per second, if the file could be
 /// dropped from the page cache.
-fn read_speed(target: &OpenTarget) -> Option<f64> {
+fn read_speed(target: &OpenTarget, stop: &dyn Fn() -> bool) -> Option<f64> {
     let len = target.facts.size.min(PROBED);
     let file = fd::reopen(&target.file).ok()?;
     let mut piece = buffer::zeroed(PIECE).ok()?;
-    if len < MIN_SPAN || !make_cold(&target.file, len).is_ok_and(|cold| cold.is_cold()) {
+    if len < MIN_SPAN || !make_cold_until(&target.file, len, stop).is_ok_and(|cold| cold.is_cold())
+    {
         return None;
     }
     let begin = Instant::now();
     let mut at = 0;
-    while at < len && begin.elapsed() < MAX_PROBING {
+    while at < len && begin.elapsed() < MAX_PROBING && !stop() {
         at += file.read_at(&mut piece, at).ok().filter(|n| *n > 0)? as u64;
     }
     Some(at as f64 / begin.elapsed().as_secs_f64().max(1e-9))
 }
 
 /// Describes the smaller span by the speed of reading, `None` if writing was too slow.
-fn describe(span: u64, fits: u64, read_speed: Option<f64>) -> String {
+fn describe(span: u64, fits: u64, read_speed: Option<f64>, rounds: u32) -> String {
     let why = read_speed.map_or_else(
         || "the disk writes slowly".into(),
         |speed| format!("the disk reads {}/s", show_bytes(speed as u64)),
     );
     format!(
-        "{why}: cells use {} instead of {}, so that the budget allows five trials of each; --size \
-         sets the span",
+        "{why}: cells use {} instead of {}, so that the budget allows {} of each; --size sets the \
+         span",
         show_bytes(fits),
-        show_bytes(span)
+        show_bytes(span),
+        show_trials(rounds as usize)
     )
 }
 
@@ -167,32 +170,39 @@ mod tests {
         };
         let limit = FillLimit::new(&plan);
         let reached = |seconds: f64, mib: u64| {
-            limit.check(Duration::from_secs_f64(seconds), mib << 20).is_break()
+            let (target, bytes) = ((mib / 512) as usize, (mib % 512) << 20);
+            let filling = Filling { target, bytes, all: mib << 20 };
+            limit.check(Duration::from_secs_f64(seconds), filling).is_break()
         };
         assert!(!reached(1.4, 256) && reached(1.6, 256), "half of 6 % of 50 s");
         assert!(!reached(1.6, 64), "eight blocks are 128 MiB");
         assert!(!reached(2.9, 512 + 256) && reached(3.1, 512 + 256), "the second file");
         assert!(!reached(3.1, 512 + 64));
         let limit = FillLimit::new(&Plan { span_may_shrink: false, ..plan });
-        assert!(limit.check(Duration::from_secs(9999), 512 << 20).is_continue());
+        let filling = Filling { target: 0, bytes: 512 << 20, all: 512 << 20 };
+        assert!(limit.check(Duration::from_secs(9999), filling).is_continue());
     }
 
     #[test]
     fn slow_writing_is_not_called_slow_reading() {
-        let file = tempfile::NamedTempFile::new().unwrap();
+        // Only a file that can be made cold has a speed.
+        let Some(dir) = crate::sys::testing::disk_dir() else { return };
+        let file = tempfile::NamedTempFile::new_in(dir).unwrap();
         file.as_file().set_len(MIN_SPAN).unwrap();
         let target = TargetSpec::File { path: file.path().into(), size: MIN_SPAN };
         let plan = Plan {
             cells: vec![Job { span: 2 * MIN_SPAN, ..testing::job() }],
             budget: Duration::from_secs(100_000),
+            trials: Some(2),
             span_may_shrink: true,
             ..Plan::plain("sweep", target)
         };
         let targets = Targets::open(&plan, &|| false, &mut |_| ControlFlow::Continue(())).unwrap();
         let mut said = Vec::new();
-        choose(&Arc::new(plan), &targets, &mut |event| said.push(event));
+        choose(&Arc::new(plan), &targets, &|| false, &mut |event| said.push(event));
         let [Event::Note { text }] = &said[..] else { panic!("{said:?}") };
-        let expected = "the disk writes slowly: cells use 64 MiB instead of 128 MiB";
+        let expected = "the disk writes slowly: cells use 64 MiB instead of 128 MiB, so that the \
+                        budget allows 2 trials of each";
         assert!(text.starts_with(expected), "{text}");
     }
 
