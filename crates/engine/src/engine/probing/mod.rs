@@ -188,12 +188,14 @@ impl Run<'_> {
         self.control.watchdog.until(self.pace.deadline());
     }
 
-    /// Takes a cell out of the run if the user asked for that.
+    /// Takes a cell out of the run if the user asked for that, and says so.
     fn take_skip(&mut self, index: usize) -> bool {
         let skipped = self.control.take_skip();
-        let cell = &mut self.cells[index];
-        cell.out |= skipped;
-        cell.findings.skipped |= skipped;
+        if skipped {
+            let cell = &mut self.cells[index];
+            (cell.out, cell.findings.skipped) = (true, true);
+            self.send_findings(index);
+        }
         skipped
     }
 
@@ -212,7 +214,7 @@ impl Run<'_> {
                 self.cells[index].findings.error = Some(error);
                 self.send_findings(index);
             }
-            Err(Failure::Stopped) if skipped => self.send_findings(index),
+            Err(Failure::Stopped) if skipped => {}
             Err(Failure::Stopped) => return Err(self.end_reason()),
             Err(Failure::Abandoned) => {
                 let text = format!(

@@ -197,7 +197,7 @@ impl Run<'_> {
         loop {
             self.pause(candidate as usize, 1);
             self.check_halt()?;
-            let Some(cell) = self.cells[candidate as usize].take() else {
+            let Some(cell) = self.take(candidate as usize) else {
                 return Ok(Err("it was excluded from the run".into()));
             };
             let begin = Instant::now();

@@ -145,6 +145,23 @@ fn a_skip_in_a_trial_is_reported_with_its_cell() {
 }
 
 #[test]
+fn a_method_that_is_skipped_in_a_pause_is_not_picked() {
+    let (file, ..) = testing::file(65536, 1);
+    let plan = Plan { pick: true, ..plan(&file, 2) };
+    let seen = watched(plan, &NEVER, |control, event, seen| match phase(event) {
+        Some(Phase::Calibrate) if seen.count(Phase::Pause) == 0 => control.set_pause(true),
+        Some(Phase::Pause) => {
+            control.skip.store(true, Relaxed);
+            control.set_pause(false);
+        }
+        _ => {}
+    });
+    let [skipped] = seen.skipped[..] else { panic!("{:?}", seen.skipped) };
+    let measured: Vec<u32> = seen.trials.iter().map(|trial| trial.cell).collect();
+    assert_eq!(measured, [1 - skipped; 3]);
+}
+
+#[test]
 fn a_stop_in_a_pause_ends_the_run() {
     static STOP: AtomicBool = AtomicBool::new(false);
     let (file, ..) = testing::file(65536, 1);
