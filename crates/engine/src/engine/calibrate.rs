@@ -1,5 +1,5 @@
-//! Calibrates a cell: the count grows from 1, or from what cells of other block sizes predict, until
-//! one trial takes the trial time; beyond the end of the file, passes are repeated.
+//! Calibrates a cell: the count grows from 1, or from what cells of other block sizes predict,
+//! until one trial takes the trial time; beyond the end of the file, passes are repeated.
 //!
 //! A last step that did the work of a trial is the first trial. The others are not results.
 
@@ -19,8 +19,6 @@ use crate::sys::clock::monotonic_nanos;
 /// The result of a calibration.
 pub(super) struct Calibration {
     pub amount: Amount,
-    /// The file ended before the trial time was reached.
-    pub whole: bool,
     /// The last step, where it is a trial of this amount.
     pub trial: Option<FirstTrial>,
 }
@@ -85,9 +83,9 @@ pub(super) fn calibrate(
                 let parts =
                     if bounds.single_pass && whole { part_count(nanos, wall, low) } else { 1 };
                 let nanos = nanos.saturating_mul(parts);
-                let amount = Amount { count, passes, parts, timed: step.timed, nanos };
+                let amount = Amount { count, passes, parts, timed: step.timed, nanos, whole };
                 let last = FirstTrial { outcome, samples };
-                return Ok(complete(cell, amount, whole, step, last, observed));
+                return Ok(complete(cell, amount, step, last, observed));
             }
         }
     }
@@ -102,21 +100,20 @@ const MIN_TRIAL_SHARE: f64 = 0.5;
 fn complete(
     cell: &Cell,
     amount: Amount,
-    whole: bool,
     step: Amount,
     last: FirstTrial,
     observed: bool,
 ) -> Calibration {
-    let same = Amount { nanos: step.nanos, ..amount } == step;
+    let same = Amount { nanos: step.nanos, whole: step.whole, ..amount } == step;
     if same && step.timed != Timed::None && observed {
-        return Calibration { amount, whole, trial: Some(last) };
+        return Calibration { amount, trial: Some(last) };
     }
     let timed = choose_timing(cell, last.outcome.per_op);
-    Calibration { amount: Amount { timed, ..amount }, whole, trial: None }
+    Calibration { amount: Amount { timed, ..amount }, trial: None }
 }
 
 /// The first step where nothing is known.
-const FIRST_STEP: Amount = Amount { count: 1, passes: 1, parts: 1, timed: Timed::None, nanos: 0 };
+const FIRST_STEP: Amount = Amount::once(1);
 /// A step that was predicted to take the trial time is cut after this many times as long.
 const MAX_MISPREDICTION: u64 = 4;
 
@@ -283,13 +280,7 @@ fn calibrate_peer(
 ) -> Result<Calibration, Failure> {
     let blocks = peer::round_to_blocks(&cell.job).blocks();
     let stage = Stage { limit: Some(Duration::from_nanos(low)), part: None, ..*stage };
-    let trial = run(
-        &stage,
-        cell,
-        &Amount { count: blocks, passes: 1, parts: 1, timed: Timed::None, nanos: 0 },
-        &mut |_, _| {},
-    )?
-    .trial;
+    let trial = run(&stage, cell, &Amount::once(blocks), &mut |_, _| {})?.trial;
     // At least the resolution of its clock.
     let nanos = trial.nanos.max(1000);
     let whole = trial.ops >= blocks && nanos < low;
@@ -302,41 +293,19 @@ fn calibrate_peer(
         .clamp(1, blocks.max(1).into()) as u64;
     let count = if whole { blocks } else { fits };
     let takes = (u128::from(nanos) * u128::from(count) / u128::from(trial.ops.max(1))) as u64;
-    Ok(Calibration {
-        amount: Amount {
-            count,
-            passes,
-            parts: 1,
-            timed: Timed::None,
-            nanos: takes.saturating_mul(passes),
-        },
-        whole,
-        trial: None,
-    })
+    let nanos = takes.saturating_mul(passes);
+    let amount = Amount { passes, nanos, whole, ..Amount::once(count) };
+    Ok(Calibration { amount, trial: None })
 }
 
 /// Warms up a cell with a fixed count by one run, cut at the trial time, and finds the time per
 /// operation.
 fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Calibration, Failure> {
     let stage = Stage { limit: Some(Duration::from_nanos(low)), part: None, ..*stage };
-    let outcome = run(
-        &stage,
-        cell,
-        &Amount { count, passes: 1, parts: 1, timed: Timed::None, nanos: 0 },
-        &mut |_, _| {},
-    )?;
+    let outcome = run(&stage, cell, &Amount::once(count), &mut |_, _| {})?;
     let nanos = (outcome.per_op * count as f64 / f64::from(cell.job.threads.max(1))) as u64;
-    Ok(Calibration {
-        amount: Amount {
-            count,
-            passes: 1,
-            parts: 1,
-            timed: choose_timing(cell, outcome.per_op),
-            nanos,
-        },
-        whole: false,
-        trial: None,
-    })
+    let timed = choose_timing(cell, outcome.per_op);
+    Ok(Calibration { amount: Amount { timed, nanos, ..Amount::once(count) }, trial: None })
 }
 
 /// Chooses which operations are timed. A clock reading costs 10 to 20 ns: all of them where that is

@@ -20,6 +20,15 @@ pub(super) struct Amount {
     pub timed: Timed,
     /// Expected duration of a trial without preparation, nanoseconds.
     pub nanos: u64,
+    /// The file ended before the trial time did.
+    pub whole: bool,
+}
+
+impl Amount {
+    /// Returns the work of one pass, of which nothing is timed.
+    pub const fn once(count: u64) -> Amount {
+        Amount { count, passes: 1, parts: 1, timed: Timed::None, nanos: 0, whole: false }
+    }
 }
 
 pub(super) struct Cell {
@@ -28,8 +37,6 @@ pub(super) struct Cell {
     /// Opens and maps again for each pass, because it is compared with a cell that must do so.
     pub fresh_each_pass: bool,
     pub amount: Option<Amount>,
-    /// Its calibration reached the end of the file.
-    pub whole: bool,
     pub trials: Vec<Arc<Trial>>,
     pub histogram: Histogram,
     /// One in this many operations is timed.
@@ -66,7 +73,6 @@ impl Cell {
                 executor,
                 fresh_each_pass: is_compared(job, &all),
                 amount: None,
-                whole: false,
                 trials: Vec::new(),
                 histogram: Histogram::new(),
                 every: 0,

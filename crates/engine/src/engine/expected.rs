@@ -49,7 +49,6 @@ fn measured_nanos(cell: &Cell) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::meter::Timed;
     use crate::backend::testing;
     use crate::engine::cells::Amount;
     use crate::plan::{Cache, Plan, TargetSpec};
@@ -64,7 +63,7 @@ mod tests {
             Cell::from_plan(&plan).into_iter().map(|cell| cell.unwrap()).collect();
         for (cell, (_, nanos)) in cells.iter_mut().zip(known) {
             let nanos = (nanos * 100.0 * 3.0 * 2.0) as u64;
-            let amount = Amount { count: 100, passes: 3, parts: 2, timed: Timed::None, nanos };
+            let amount = Amount { passes: 3, parts: 2, nanos, ..Amount::once(100) };
             cell.amount = Some(amount);
         }
         cells

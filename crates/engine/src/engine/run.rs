@@ -284,8 +284,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Returns whether the cell leaves its turn to the others. Cells that are compared trial by trial
-    /// do so in the same rounds.
+    /// Returns whether the cell leaves its turn to the others. Cells that are compared trial by
+    /// trial do so in the same rounds.
     fn rests(&self, index: usize, round: u32) -> bool {
         let precision = self.precision.filter(|_| round > Plan::least_rounds(&self.plan.variants));
         precision
@@ -328,8 +328,8 @@ impl<'a> Run<'a> {
             round,
         )));
         // Cells that are compared do the same work: start-up weighs more in a smaller trial.
-        if let Some((amount, whole)) = self.ratios.amount_of_twin(&self.cells, index) {
-            self.set_amount(index, &mut cell, amount, whole);
+        if let Some(amount) = self.ratios.amount_of_twin(&self.cells, index) {
+            self.set_amount(index, &mut cell, amount);
             return Ok(StepResult::Done(cell));
         }
         let is_open = |cell: &&Cell| !cell.out && cell.amount.is_none();
@@ -347,7 +347,7 @@ impl<'a> Run<'a> {
         };
         let calibration = calibrate(&stage, &cell, time, expected);
         self.settle(index, cell, &cut, calibration, |run, cell, calibration| {
-            run.set_amount(index, cell, calibration.amount, calibration.whole);
+            run.set_amount(index, cell, calibration.amount);
             if let Some(FirstTrial { outcome, samples }) = calibration.trial {
                 for (sample, lanes) in samples {
                     run.sink.event(Event::Sample { cell: index as u32, round, sample, lanes });
@@ -359,9 +359,9 @@ impl<'a> Run<'a> {
     }
 
     /// Sets the work of a cell's trials and reports it.
-    fn set_amount(&mut self, index: usize, cell: &mut Cell, amount: Amount, whole: bool) {
-        (cell.amount, cell.whole) = (Some(amount), whole);
-        let Amount { count, passes, parts, nanos, .. } = amount;
+    fn set_amount(&mut self, index: usize, cell: &mut Cell, amount: Amount) {
+        cell.amount = Some(amount);
+        let Amount { count, passes, parts, nanos, whole, .. } = amount;
         let passes = passes.saturating_mul(parts);
         self.sink.event(Event::Calibrated { cell: index as u32, count, passes, nanos, whole });
     }

@@ -42,14 +42,17 @@ pub(super) fn order_of_round(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
 /// same cell in the next variant: `A B`, then another one `B A`. The trials of a pair are as close
 /// as can be, and a command runs once a cell.
 pub(super) fn order_of_pairs(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
-    let same = |index: usize| Axis::Variant.without(&plan.cells[index]);
-    let mut twins: HashMap<Job, Vec<usize>> = HashMap::new();
-    (0..plan.cells.len()).for_each(|index| twins.entry(same(index)).or_default().push(index));
+    let groups = twins(plan);
+    let mut group_of = vec![0; plan.cells.len()];
+    for (of, group) in groups.iter().enumerate() {
+        group.iter().for_each(|index| group_of[*index] = of);
+    }
+    let mut waiting: Vec<Option<Vec<usize>>> = groups.into_iter().map(Some).collect();
     let mut turn = u64::from(round);
     let mut in_pairs = |state: Vec<usize>| -> Vec<usize> {
         let mut order = Vec::with_capacity(state.len());
         for index in state {
-            let Some(cells) = twins.remove(&same(index)) else { continue };
+            let Some(cells) = waiting[group_of[index]].take() else { continue };
             let in_variant = |variant: usize| {
                 let is_in = |at: &&usize| variant_index(plan, &plan.cells[**at]) == Some(variant);
                 cells.iter().find(is_in).copied()
@@ -62,6 +65,23 @@ pub(super) fn order_of_pairs(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
     order_by_state(&plan.cells, plan.seed, round).into_iter().map(&mut in_pairs).collect()
 }
 
+/// Returns the indexes of the cells that are the same in each variant, in the order of the
+/// variants.
+pub(super) fn twins(plan: &Plan) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut known: HashMap<Job, usize> = HashMap::new();
+    for (index, job) in plan.cells.iter().enumerate() {
+        let of = *known.entry(Axis::Variant.without(job)).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[of].push(index);
+    }
+    let in_order = |index: &usize| variant_index(plan, &plan.cells[*index]);
+    groups.iter_mut().for_each(|group| group.sort_by_key(in_order));
+    groups
+}
+
 /// Returns the indexes of the variants, in one order for even turns and in the other for odd ones.
 fn order_of_variants(plan: &Plan, turn: u64) -> Vec<usize> {
     let mut variants: Vec<usize> = (0..plan.variants.len()).collect();
@@ -71,8 +91,8 @@ fn order_of_variants(plan: &Plan, turn: u64) -> Vec<usize> {
     variants
 }
 
-/// Returns the order of a round as one list per cache state. States of the same jobs have the same order, so
-/// that a budget that ends within each reaches the same jobs.
+/// Returns the order of a round as one list per cache state. States of the same jobs have the same
+/// order, so that a budget that ends within each reaches the same jobs.
 fn order_by_state(cells: &[Job], seed: u64, round: u32) -> Vec<Vec<usize>> {
     let mut states: Vec<Cache> = Vec::new();
     cells.iter().for_each(|c| {

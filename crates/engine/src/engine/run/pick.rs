@@ -104,7 +104,7 @@ impl Run<'_> {
         let once = cell.once || !self.plan.once_uncached;
         let parts = if once { 1 } else { passes_per_trial(nanos) };
         let nanos = nanos.saturating_mul(parts);
-        cell.amount = Some(Amount { count, passes: 1, parts, timed, nanos });
+        cell.amount = Some(Amount { parts, timed, nanos, ..Amount::once(count) });
     }
 
     fn pick_fastest(&mut self, job: &Job, candidates: Vec<u32>) -> Result<Pick, Halt> {
@@ -238,13 +238,7 @@ impl Run<'_> {
             limit: Some(TRY_LIMIT),
             part: Some(part.clone()),
         };
-        let amount = Amount {
-            count: part.end - part.start,
-            passes: 1,
-            parts: 1,
-            timed: Timed::None,
-            nanos: 0,
-        };
+        let amount = Amount::once(part.end - part.start);
         let outcome = trial::run(&stage, cell, &amount, &mut |_, _| {});
         let offset = part.start * cell.job.block;
         if group.restore && !cell.job.direct {

@@ -3,12 +3,10 @@
 //! The scatter of each variant alone contains what the machine does by itself, which a ratio of
 //! alternating trials does not. So the ratio decides when a cell has enough of them.
 
-use std::collections::HashMap;
-
 use super::precision::{Measured, Precision};
 use crate::engine::cells::{Amount, Cell};
-use crate::engine::schedule::variant_index;
-use crate::plan::{Axis, Job, Plan};
+use crate::engine::schedule::twins;
+use crate::plan::Plan;
 use crate::stats::paired;
 
 /// The same cell in each variant.
@@ -32,29 +30,16 @@ pub(super) struct Ratios {
 
 impl Ratios {
     pub fn new(plan: &Plan) -> Ratios {
-        let mut ratios = Ratios { all: Vec::new(), of_cell: Vec::new() };
-        if plan.variants.is_empty() {
-            return ratios;
+        let groups = if plan.variants.is_empty() { Vec::new() } else { twins(plan) };
+        let mut of_cell = vec![0; if groups.is_empty() { 0 } else { plan.cells.len() }];
+        for (of, cells) in groups.iter().enumerate() {
+            cells.iter().for_each(|index| of_cell[*index] = of);
         }
-        let mut known: HashMap<Job, usize> = HashMap::new();
-        for (index, job) in plan.cells.iter().enumerate() {
-            let of = *known.entry(Axis::Variant.without(job)).or_insert_with(|| {
-                ratios.all.push(Twins {
-                    cells: Vec::new(),
-                    pairs: 0,
-                    half_width: None,
-                    first: None,
-                });
-                ratios.all.len() - 1
-            });
-            ratios.all[of].cells.push(index);
-            ratios.of_cell.push(of);
-        }
-        for twins in &mut ratios.all {
-            twins.cells.sort_by_key(|index| variant_index(plan, &plan.cells[*index]));
-            twins.first = twins.cells.first().copied();
-        }
-        ratios
+        let twins = |cells: Vec<usize>| {
+            let first = cells.first().copied();
+            Twins { cells, pairs: 0, half_width: None, first }
+        };
+        Ratios { all: groups.into_iter().map(twins).collect(), of_cell }
     }
 
     /// Returns the indexes of the cells that one is compared with; none in a plan without variants.
@@ -63,8 +48,8 @@ impl Ratios {
         twins.into_iter().flatten().copied().filter(move |twin| *twin != index)
     }
 
-    /// Returns how precise a cell of `cells` is: by its ratio where it is compared with another one;
-    /// `None` where it is excluded.
+    /// Returns how precise a cell of `cells` is: by its ratio where it is compared with another
+    /// one; `None` where it is excluded.
     pub fn measured_at<'a>(&self, cells: &'a [Option<Cell>], index: usize) -> Option<Measured<'a>> {
         let cell = cells[index].as_ref().filter(|cell| !cell.out)?;
         Some(match self.of(index) {
@@ -73,8 +58,8 @@ impl Ratios {
         })
     }
 
-    /// Returns whether a cell leaves its turn in a round to the others, as those that it is compared
-    /// with then do.
+    /// Returns whether a cell leaves its turn in a round to the others, as those that it is
+    /// compared with then do.
     pub fn let_rest(
         &self,
         precision: Precision,
@@ -93,13 +78,9 @@ impl Ratios {
         (0..cells.len()).filter(is_first).filter_map(|index| self.measured_at(cells, index))
     }
 
-    /// Returns the work of a trial of a cell that this one is compared with, and whether it is the
-    /// whole file.
-    pub fn amount_of_twin(&self, cells: &[Option<Cell>], index: usize) -> Option<(Amount, bool)> {
-        self.twins(index).find_map(|twin| {
-            let twin = cells[twin].as_ref()?;
-            Some((twin.amount?, twin.whole))
-        })
+    /// Returns the work of a trial of a cell that this one is compared with, where it is known.
+    pub fn amount_of_twin(&self, cells: &[Option<Cell>], index: usize) -> Option<Amount> {
+        self.twins(index).find_map(|twin| cells[twin].as_ref()?.amount)
     }
 
     /// Computes the half widths again, after a round.
@@ -107,8 +88,8 @@ impl Ratios {
         self.all.iter_mut().for_each(|twins| twins.update(cells));
     }
 
-    /// Returns the first of the cells that are compared with this one, the pairs of their trials and
-    /// the half width of their ratio; `None` where the cell is compared with none.
+    /// Returns the first of the cells that are compared with this one, the pairs of their trials
+    /// and the half width of their ratio; `None` where the cell is compared with none.
     pub fn of(&self, index: usize) -> Option<(usize, usize, Option<f64>)> {
         let twins = self.all.get(*self.of_cell.get(index)?)?;
         Some((twins.first?, twins.pairs, twins.half_width))
@@ -145,7 +126,7 @@ mod tests {
 
     use super::*;
     use crate::backend::testing;
-    use crate::plan::{TargetSpec, Variant};
+    use crate::plan::{Job, TargetSpec, Variant};
     use crate::record::Trial;
 
     /// Two cells in two variants, in the wrong order of the variants; `other` is as fast as `base`
