@@ -10,7 +10,7 @@ mod program;
 
 use std::fs;
 use std::thread;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use common::table::{Table, verdict};
 use iotui::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
@@ -186,19 +186,9 @@ fn watched(home: &Home, trial: &str) -> (Vec<f64>, Vec<f64>) {
     terminal.shows("q quit");
     terminal.press("r");
     terminal.shows("running");
-    let trials = |wanted: f64| {
-        // The screen learns ten times a second how many trials are done; its clock is that of the
-        // run.
-        let begin = Instant::now();
-        terminal.until("time to pass", move |_| begin.elapsed().as_secs_f64() > wanted);
-    };
-    trials(4.0);
-    let (memory, mut core) = (resident(&terminal), Vec::new());
-    for _ in 0..5 {
-        let (cpu, begin) = (drawing(&terminal), Instant::now());
-        trials(2.0);
-        core.push((drawing(&terminal) - cpu) / begin.elapsed().as_secs_f64() * 100.0);
-    }
+    wait(&terminal, 4.0);
+    let memory = resident(&terminal);
+    let core = shares_of_core(&mut terminal, |terminal| wait(terminal, 2.0));
     let grown = resident(&terminal) - memory;
     terminal.press("\x03");
     terminal.press("q");
@@ -210,14 +200,7 @@ fn watched(home: &Home, trial: &str) -> (Vec<f64>, Vec<f64>) {
 fn replayed(home: &Home) -> Vec<f64> {
     const TRIAL: u64 = 300_000_000;
     let plan = Plan { cells: large().cells.into_iter().take(24).collect(), ..large() };
-    let session = NewSession {
-        name: Some("long"),
-        slug: "long",
-        host: &Default::default(),
-        plan: &plan,
-        created: UNIX_EPOCH,
-    };
-    let mut recorder = Recorder::create(&home.sessions_dir(), &session).expect("record it");
+    let mut recorder = record(home, "long", &plan, UNIX_EPOCH);
     for n in 0..5000u64 {
         let started = n * TRIAL * 11 / 10;
         let evidence = Evidence { started, prepared: started, ..Evidence::default() };
@@ -239,15 +222,16 @@ fn replayed(home: &Home) -> Vec<f64> {
     recorder.finish(End::Finished);
     let mut terminal = Terminal::start(home, "--replay long --speed 100", SIZE, &[]);
     terminal.shows("replay 100x");
-    let mut core = Vec::new();
-    for _ in 0..5 {
-        let (cpu, begin) = (drawing(&terminal), Instant::now());
-        terminal.until("time to pass", move |_| begin.elapsed().as_secs_f64() > 2.0);
-        core.push((drawing(&terminal) - cpu) / begin.elapsed().as_secs_f64() * 100.0);
-    }
+    let core = shares_of_core(&mut terminal, |terminal| wait(terminal, 2.0));
     terminal.press("\x03");
     terminal.end();
     core
+}
+
+/// Waits while the screen is drawn.
+fn wait(terminal: &Terminal, seconds: f64) {
+    let begin = Instant::now();
+    terminal.until("time to pass", move |_| begin.elapsed().as_secs_f64() > seconds);
 }
 
 /// Returns the seconds of CPU that the first thread has used.
@@ -268,17 +252,8 @@ fn resident(terminal: &Terminal) -> f64 {
 /// Measures loading a session of many results alone, and from the key to the picture.
 fn opened(home: &Home) -> (Vec<f64>, Vec<f64>) {
     let plan = large();
-    let mut recorder = Recorder::create(
-        &home.sessions_dir(),
-        &NewSession {
-            name: Some("large"),
-            slug: "large",
-            host: &Default::default(),
-            plan: &plan,
-            created: UNIX_EPOCH,
-        },
-    )
-    .expect("record it");
+    // The newest session: the first in the list.
+    let mut recorder = record(home, "large", &plan, UNIX_EPOCH + Duration::from_secs(60));
     for cell in 0..RESULTS {
         let trial = Trial {
             cell,
@@ -330,20 +305,36 @@ fn hovered(home: &Home) -> Vec<f64> {
     terminal.shows("large");
     terminal.press("\r");
     terminal.shows("Throughput");
+    // The tab with the curves.
+    terminal.press("b");
     let motions: String =
         (0..100).map(|at| format!("\x1b[<35;{};{}M", 20 + at % 60, 5 + at % 8)).collect();
-    let shares = (0..5).map(|_| {
-        let (cpu, begin) = (drawing(&terminal), Instant::now());
+    let core = shares_of_core(&mut terminal, |terminal| {
         for _ in 0..20 {
             terminal.press(&motions);
             thread::sleep(Duration::from_millis(100));
         }
-        (drawing(&terminal) - cpu) / begin.elapsed().as_secs_f64() * 100.0
     });
-    let shares = shares.collect();
     terminal.press("\x03");
     terminal.end();
-    shares
+    core
+}
+
+/// Begins a saved session that a bench fills.
+fn record(home: &Home, name: &'static str, plan: &Plan, created: SystemTime) -> Recorder {
+    let host = &Default::default();
+    let session = NewSession { name: Some(name), slug: name, host, plan, created };
+    Recorder::create(&home.sessions_dir(), &session).expect("record it")
+}
+
+/// Measures five times what share of a core the drawing thread takes during `work`, per cent.
+fn shares_of_core(terminal: &mut Terminal, mut work: impl FnMut(&mut Terminal)) -> Vec<f64> {
+    let share = |_| {
+        let (cpu, begin) = (drawing(terminal), Instant::now());
+        work(terminal);
+        (drawing(terminal) - cpu) / begin.elapsed().as_secs_f64() * 100.0
+    };
+    (0..5).map(share).collect()
 }
 
 fn large() -> Plan {

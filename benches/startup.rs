@@ -1,6 +1,6 @@
 //! How long the program takes to print its version and to do the smallest complete job, next to an
-//! empty program; how long a lane takes to be ready and to be closed; and how much memory a long run
-//! takes.
+//! empty program; how long a lane takes to be ready and to be closed; and how much memory a long
+//! run takes.
 
 mod common;
 

@@ -1,6 +1,6 @@
-//! `uring` against t/io_uring, the micro-benchmark in fio's sources: operations per second in random
-//! order on one file, with the same depth and batches and with registered file and buffers, in
-//! turns. Build it with `make t/io_uring`, and set IOTUI_T_IO_URING to its path.
+//! `uring` against t/io_uring, the micro-benchmark in fio's sources: operations per second in
+//! random order on one file, with the same depth and batches and with registered file and buffers,
+//! in turns. Build it with `make t/io_uring`, and set IOTUI_T_IO_URING to its path.
 
 mod common;
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::{Axis, Job, Plan};
 use crate::stats;
-use crate::units::{show_bytes, show_rate, show_share};
+use crate::units::{counted, show_bytes, show_rate, show_share};
 
 /// One try of a method on a part of the file, or on all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -236,7 +236,7 @@ impl Pick {
             Some(bytes) => format!("{} mapped per page fault, ", show_bytes(bytes)),
             None => String::new(),
         };
-        format!("{cached}{mapped}{cpus} {}", if cpus == 1 { "CPU" } else { "CPUs" })
+        format!("{cached}{mapped}{}", counted(cpus as usize, "CPU"))
     }
 
     /// Returns the bytes that one page fault of a plain mapping covers; `None` if the file is not

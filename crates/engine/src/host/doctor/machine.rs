@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, Finding, finding};
 use crate::record::Severity::{Misleading, Note};
-use crate::units::show_share;
+use crate::units::{counted, show_share};
 
 pub(super) fn governor(facts: &Facts) -> Option<Finding> {
     let governor =
@@ -59,8 +59,8 @@ pub(super) fn busy(facts: &Facts) -> Option<Finding> {
         Misleading,
         "other programs compete for the CPUs",
         format!(
-            "load average of {load:.2} over the last minute on {cpus} CPU{}",
-            if cpus == 1 { "" } else { "s" }
+            "load average of {load:.2} over the last minute on {}",
+            counted(cpus as usize, "CPU")
         ),
         "wait until they are done, or stop them",
     )
