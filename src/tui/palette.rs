@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::keymap::{self, Action, Binding};
+use super::keymap::{self, Action, Binding, Place};
 use super::screen::Screen;
 use super::session_name;
 use super::sessions::Sessions;
@@ -137,9 +137,9 @@ fn actions<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
         .filter(move |binding| !binding.is_on(here) && !is_hidden(binding.action))
         .filter(|binding| !is_local(binding.action))
         .filter_map(|binding| {
-            let screens = Screen::ALL.iter().chain([&Screen::Compare]);
-            let screen = *screens.into_iter().find(|screen| binding.is_on(**screen))?;
-            let goal = Goal::ActOn(screen, binding.action);
+            // The first of its screens is the one it is for.
+            let Place::On([screen, ..]) = binding.place else { return None };
+            let goal = Goal::ActOn(*screen, binding.action);
             Some(Entry { key: "", place: screen.title(), ..entry_of(binding, goal) })
         });
     own.chain(elsewhere)
@@ -279,6 +279,8 @@ mod tests {
             ("export", Goal::ActOn(Screen::Results, Action::Export)),
             ("compare", Goal::ActOn(Screen::Sessions, Action::Compare)),
             ("rename", Goal::ActOn(Screen::Sessions, Action::Rename)),
+            ("refine", Goal::ActOn(Screen::Results, Action::Refine)),
+            ("warnings by kind", Goal::ActOn(Screen::Results, Action::Warnings)),
             ("run", Goal::Act(Action::Run)),
             ("help", Goal::Act(Action::Help)),
             ("preset peak", Goal::Preset("peak".into())),

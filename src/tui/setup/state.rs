@@ -11,7 +11,7 @@ use super::slider::{Band, Drag, End};
 use crate::engine;
 use crate::experiment::usual;
 use crate::host::TargetFacts;
-use crate::plan::{Info, Plan, Preset, Range, Settings, TargetSpec};
+use crate::plan::{Info, Plan, Preset, Presets, Range, Settings, TargetSpec};
 use crate::record::Warning;
 use crate::text::show_path;
 use crate::tui::msg::Effect;
@@ -204,6 +204,11 @@ impl Setup {
     /// Returns whether a setting differs from the preset's.
     pub fn is_changed(&self) -> bool {
         self.settings != Settings::default()
+    }
+
+    /// Returns whether the default preset is chosen as it is.
+    pub fn is_default(&self) -> bool {
+        !self.is_changed() && self.preset.id == Presets::DEFAULT
     }
 
     /// Returns the folder of the scratch file, if the plan has one.

@@ -67,26 +67,36 @@ fn set(model: &mut Model, name: &'static str, value: &str) -> Vec<Effect> {
 fn act_on(model: &mut Model, screen: Screen, action: Action) -> Vec<Effect> {
     let is_reachable = screen != Screen::Compare || model.compare.got.is_some();
     let mut effects = go(model, if is_reachable { screen } else { Screen::Sessions });
-    if is_reachable && footer::is_offered_now(model, action) {
+    let says_why = screen == Screen::Sessions && matches!(action, Action::Compare | Action::Undo);
+    if is_reachable && (says_why || footer::is_offered_now(model, action)) {
         effects.extend(act(model, action));
         return effects;
     }
     let help = keymap::on(screen).find(|binding| binding.action == action);
     let help = help.map_or("", |binding| binding.help);
-    let needs = match screen {
-        Screen::Live => "a run must be in progress",
-        Screen::Results => "the session shown has nothing for it",
-        Screen::Compare => "mark two sessions and compare them first",
-        Screen::Sessions => "mark a session first",
-        _ => "nothing is selected for it",
-    };
-    let needs = match screen {
-        Screen::Results if model.results.view().is_none() => {
+    let why = find_obstacle(model, screen, action);
+    model.toasts.note(model.now, format!("{help}: {why}"));
+    effects
+}
+
+/// Returns why an action of a screen does nothing now.
+fn find_obstacle(model: &Model, screen: Screen, action: Action) -> &'static str {
+    match (screen, action) {
+        (Screen::Setup, _) if model.setup.picks => "pick a file first",
+        (Screen::Setup, _) => "nothing has changed",
+        (Screen::Live, Action::ZoomReset) => "all of it is shown",
+        (Screen::Live, Action::Slower | Action::Faster) => "a replay must be shown",
+        (Screen::Live, _) => "a run must be in progress",
+        (Screen::Results, _) if model.results.view().is_none() => {
             "run something or open a session first"
         }
-        Screen::Sessions if model.sessions.count() == 0 => "there are no sessions yet",
-        _ => needs,
-    };
-    model.toasts.note(model.now, format!("{help}: {needs}"));
-    effects
+        (Screen::Sessions, _) if model.sessions.count() == 0 => "there are no sessions yet",
+        (Screen::Sessions, _) => "no session matches the filter",
+        (Screen::Compare, _) if model.compare.got.is_none() => {
+            "mark two sessions and compare them first"
+        }
+        (Screen::Lab, Action::Run) => "a run is in progress",
+        (Screen::Lab, _) => "there are none yet",
+        _ => "what is shown has nothing for it",
+    }
 }

@@ -294,6 +294,35 @@ fn the_palette_goes_where_an_action_applies_or_says_what_is_missing() {
 }
 
 #[test]
+fn what_the_palette_says_is_true_of_the_screen_it_goes_to() {
+    for (keys, screen, wanted) in [
+        ("3:undelete<enter>", Screen::Sessions, "no session was deleted since the start"),
+        ("3:compare<enter>", Screen::Sessions, "mark two sessions or more first"),
+        ("3:rename<enter>", Screen::Sessions, "there are no sessions yet"),
+        ("3:undo the changes<enter>", Screen::Setup, "nothing has changed"),
+        ("3:replay slower<enter>", Screen::Live, "a replay must be shown"),
+    ] {
+        let mut stage = Stage::new();
+        stage.keys(keys);
+        let said = stage.model.toasts.current().map_or("", |toast| toast.text.as_str());
+        assert!(said.contains(wanted), "{keys} {said}");
+        assert_eq!(stage.model.screen, screen, "{keys}");
+    }
+    let mut stage = Stage::new();
+    stage.tell(Msg::Sessions(Ok(crate::tui::sessions::tests::four())));
+    stage.keys("4/zzz<enter>1:rename<enter>");
+    let said = &stage.model.toasts.current().unwrap().text;
+    assert!(said.contains("no session matches the filter"), "{said}");
+    // Rounds are added on Results, whatever Live could do; the first of two screens is meant.
+    stage.tell(Msg::Opened(Ok(Box::new(testing::shown())))).keys("1:refine<enter>");
+    assert_eq!(stage.model.screen, Screen::Results);
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Refine(_))));
+    // Without changes, the default preset comes back.
+    stage.keys("<esc>:preset peak<enter>3:undo the changes<enter>");
+    assert_eq!(stage.model.setup.preset.id, "quick");
+}
+
+#[test]
 fn what_a_popup_covers_is_dim() {
     let mut stage = Stage::new();
     stage.keys(":");

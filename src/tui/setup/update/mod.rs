@@ -67,7 +67,7 @@ fn waits_for_a_file(action: Action) -> bool {
 pub fn is_offered(setup: &Setup, action: Action) -> bool {
     match action {
         _ if setup.picks && waits_for_a_file(action) => false,
-        Action::Reset => setup.is_changed(),
+        Action::Reset => !setup.is_default(),
         _ => true,
     }
 }
