@@ -4,6 +4,7 @@ use super::act::act;
 use super::navigate::go;
 use super::popup::choose_preset;
 use super::requests::{try_with_screens, with_screens};
+use crate::text::show_path;
 use crate::tui::keymap::{self, Action};
 use crate::tui::model::Model;
 use crate::tui::msg::Effect;
@@ -35,7 +36,10 @@ pub fn follow(model: &mut Model, entry: Entry) -> Vec<Effect> {
             Vec::new()
         }),
         Goal::Set(name, value) => set(model, name, &value),
-        Goal::File(path) => set(model, setup::FILE, &path.to_string_lossy()),
+        Goal::File(path) => {
+            model.toasts.good(model.now, format!("target: {}", show_path(&path)));
+            on_setup(model, |screens, ctx| setup::choose_file(screens.setup, ctx, path))
+        }
         Goal::Session(id) => vec![Effect::Open(id)],
     }
 }
@@ -54,8 +58,7 @@ fn set(model: &mut Model, name: &'static str, value: &str) -> Vec<Effect> {
         try_with_screens(model, |screens, ctx| setup::set_text(screens.setup, ctx, name, value));
     match done {
         Ok(done) => {
-            let what = if name == setup::FILE { "target" } else { name };
-            model.toasts.good(model.now, format!("{what}: {value}"));
+            model.toasts.good(model.now, format!("{name}: {value}"));
             effects.extend(done);
         }
         Err(why) => model.toasts.fail(model.now, why),

@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -320,6 +321,22 @@ fn what_the_palette_says_is_true_of_the_screen_it_goes_to() {
     // Without changes, the default preset comes back.
     stage.keys("<esc>:preset peak<enter>3:undo the changes<enter>");
     assert_eq!(stage.model.setup.preset.id, "quick");
+}
+
+#[test]
+fn the_palette_takes_a_file_by_its_path() {
+    use std::os::unix::ffi::OsStrExt;
+    let path = Path::new(std::ffi::OsStr::from_bytes(b"/data/\xff one \x1b.bin")).to_path_buf();
+    let mut listing = crate::tui::setup::tests::listing("/data");
+    let mut entry = listing.result.as_ref().unwrap()[2].clone();
+    entry.path = path.clone();
+    listing.result = Ok(vec![entry]);
+    let mut stage = Stage::new();
+    stage.model.setup.browser.loading = Some("/data".into());
+    stage.tell(Msg::Listed(listing)).keys("6:one<enter>");
+    assert_eq!((stage.model.setup.file.as_ref(), stage.model.screen), (Some(&path), Screen::Setup));
+    let said = &stage.model.toasts.current().unwrap().text;
+    assert!(said.starts_with("target: /data/") && !said.contains('\x1b'), "{said}");
 }
 
 #[test]

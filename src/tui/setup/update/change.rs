@@ -15,7 +15,7 @@ use crate::tui::setup::step::{Step, step};
 use crate::units::short_time;
 
 /// The name under which a target path is typed.
-pub const FILE: &str = "FILE";
+const FILE: &str = "FILE";
 
 /// Shows why a choice is refused, and changes nothing.
 fn refuse(ctx: &mut Context, why: String) -> Vec<Effect> {

@@ -5,8 +5,9 @@ mod mouse;
 mod pick;
 mod run;
 
-pub use change::{FILE, answer, ask_for_value, save_preset, set_text, take_preset, toggle_backend};
+pub use change::{answer, ask_for_value, save_preset, set_text, take_preset, toggle_backend};
 pub use mouse::{click, drag, release};
+pub use pick::choose_file;
 
 use tui_input::Input;
 

@@ -141,6 +141,11 @@ pub fn set_target(
     set_targets(setup, ctx, file, Vec::new(), dir)
 }
 
+/// Makes a listed file the target.
+pub fn choose_file(setup: &mut Setup, ctx: &mut Context, path: PathBuf) -> Vec<Effect> {
+    set_target(setup, ctx, Some(path), None)
+}
+
 fn set_targets(
     setup: &mut Setup,
     ctx: &mut Context,
