@@ -73,6 +73,14 @@ impl Entry<'_> {
         }
     }
 
+    /// Returns the size that it asks for, if any.
+    fn size(&self) -> Option<u64> {
+        match self {
+            Entry::Preset(preset) => largest_size(preset),
+            Entry::Example => None,
+        }
+    }
+
     /// Names what is measured, in a few words.
     pub fn target(&self) -> &'static str {
         match self.needs() {
@@ -86,7 +94,7 @@ impl Entry<'_> {
     /// Describes what is read and written, by what is known of the scratch file.
     pub fn describe(&self, setup: &Setup) -> String {
         match self.needs() {
-            Needs::Scratch => describe_scratch(setup),
+            Needs::Scratch => describe_scratch(setup, self.size()),
             Needs::File => "reads a file that you pick next; writes nothing".into(),
             Needs::NoFile => "reads and writes no file".into(),
             Needs::Nothing => "replays a run that was measured elsewhere; measures nothing".into(),
@@ -105,9 +113,17 @@ impl Entry<'_> {
     }
 }
 
-fn describe_scratch(setup: &Setup) -> String {
+fn largest_size(preset: &Preset) -> Option<u64> {
+    let parts = preset.parts();
+    parts.iter().filter_map(|part| part.size.as_ref()?.values.iter().max().copied()).max()
+}
+
+/// Describes a scratch file of this size, or of the usual one. The plan of Setup tells the folder,
+/// and the size where Setup asks for the same.
+fn describe_scratch(setup: &Setup, size: Option<u64>) -> String {
     let gone = "gone afterwards";
-    match (setup.plan(), setup.scratch_folder()) {
+    let is_same = size == largest_size(&setup.preset.over(&setup.settings));
+    match (setup.plan().filter(|_| is_same), setup.scratch_folder()) {
         (Some(plan), Some(folder)) => {
             let size = plan.target.size();
             let left = setup.facts().and_then(|facts| facts.space).map(|space| {
@@ -121,7 +137,10 @@ fn describe_scratch(setup: &Setup) -> String {
                 left.unwrap_or_default()
             )
         }
-        _ => format!("writes 512 MiB or less to a file without a name, {gone}"),
+        _ => {
+            let size = size.map_or_else(|| "512 MiB or less".into(), show_bytes);
+            format!("writes {size} to a file without a name, {gone}")
+        }
     }
 }
 

@@ -227,7 +227,8 @@ impl Setup {
         let moved = self.file.is_none() && self.dir.is_none() && path != *start;
         moved.then(|| {
             format!(
-                "no scratch file can be created in {}, so it goes to {}, maybe on another disk",
+                "{} is in memory, read-only or takes no file, so the scratch file goes to {}, maybe \
+                 on another disk",
                 show_path(start),
                 show_path(&path)
             )

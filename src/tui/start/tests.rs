@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::engine::Proposed;
 use crate::host::TargetFacts;
 use crate::plan::{Presets, Settings, TargetSpec};
 use crate::record::{Severity, Warning};
@@ -56,6 +57,14 @@ fn answer(stage: &mut Stage) {
         expected: String::new(),
         forecast: String::new(),
     });
+}
+
+/// Answers the newest plan request with this plan.
+fn tell(stage: &mut Stage, proposed: Proposed) {
+    let number = stage.model.setup.planning.number;
+    let result = Ok(Box::new(proposed));
+    let (findings, expected, forecast) = (Vec::new(), String::new(), String::new());
+    stage.tell(Msg::Proposed { number, result, findings, expected, forecast });
 }
 
 fn is_asking(stage: &Stage) -> bool {
@@ -247,18 +256,28 @@ fn a_scratch_file_elsewhere_is_told() {
     proposed.plan.target =
         TargetSpec::Scratch { dir: "/var/tmp".into(), size: 1 << 20, keep: false };
     stage.model.setup.request_plan();
-    let number = stage.model.setup.planning.number;
-    stage.tell(Msg::Proposed {
-        number,
-        result: Ok(Box::new(proposed)),
-        findings: Vec::new(),
-        expected: String::new(),
-        forecast: String::new(),
-    });
-    let text = "no scratch file can be created in /data, so it goes to /var/tmp";
+    tell(&mut stage, proposed);
+    let text =
+        "/data is in memory, read-only or takes no file, so the scratch file goes to /var/tmp";
     assert!(stage.picture(120, 40).contains(text));
     stage.keys("e");
     assert!(stage.picture(120, 40).contains(text), "{}", stage.picture(120, 40));
+}
+
+#[test]
+fn the_size_told_is_that_of_the_question_not_of_setup() {
+    let mut stage = stage();
+    stage.model.setup.settings.set("size", "4g").unwrap();
+    stage.model.setup.request_plan();
+    let mut proposed = proposed(&stage.model.setup);
+    proposed.plan.target = proposed.plan.target.with_size(4 << 30);
+    tell(&mut stage, proposed);
+    let text = stage.picture(120, 40);
+    assert!(text.contains("writes 512 MiB or less to a file"), "{text}");
+    // A preset of the user's may have a question and a size.
+    stage.model.presets[0].settings.set("size", "1g,2g").unwrap();
+    let text = stage.picture(120, 40);
+    assert!(text.contains("writes 2 GiB to a file without a name, gone"), "{text}");
 }
 
 #[test]
