@@ -1,7 +1,7 @@
 //! What a screen may use besides its own state; never the whole model.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ratatui::layout::{Position, Rect};
 
@@ -46,6 +46,8 @@ impl RunStatus {
 pub struct Context<'a> {
     /// Since the start.
     pub now: Duration,
+    /// The time of day, if it is known.
+    pub time: Option<SystemTime>,
     /// Columns and rows.
     pub size: (u16, u16),
     /// The visible screen, not always the one being updated.
@@ -94,6 +96,7 @@ impl Context<'_> {
     pub fn view(&self) -> ViewContext<'_> {
         ViewContext {
             now: self.now,
+            time: self.time,
             look: self.look,
             run: self.run.as_ref(),
             is_covered: !self.popups.is_empty(),
@@ -108,6 +111,8 @@ impl Context<'_> {
 pub struct ViewContext<'a> {
     /// Since the start.
     pub now: Duration,
+    /// The time of day, if it is known.
+    pub time: Option<SystemTime>,
     pub look: &'a Look,
     pub run: Option<&'a RunStatus>,
     /// A popup covers the screen and has the focus.

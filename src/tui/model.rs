@@ -2,7 +2,7 @@
 //! has side effects.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::compare::Compare;
 use super::context::Context;
@@ -71,6 +71,9 @@ pub struct Model {
     pub size: (u16, u16),
     /// Time since the start; the shell updates it with every message.
     pub now: Duration,
+    /// The time of day, and when it was that since the start. It is told again with what depends on
+    /// it: `now` stands still while the machine is suspended.
+    pub clock: Option<(SystemTime, Duration)>,
     pub look: Look,
     pub themes: Themes,
     /// What the terminal said about its colours.
@@ -116,6 +119,7 @@ impl Model {
             screen: Screen::Setup,
             size: (80, 24),
             now: Duration::ZERO,
+            clock: None,
             look,
             themes: Themes::built_in().clone(),
             palette: Palette::default(),
@@ -150,10 +154,17 @@ impl Model {
         self.look.theme = self.themes.theme(id, &self.palette, self.look.colours);
     }
 
+    /// Returns the time of day, if it is known.
+    pub fn time(&self) -> Option<SystemTime> {
+        let (time, at) = self.clock?;
+        time.checked_add(self.now.saturating_sub(at))
+    }
+
     /// Borrows the screens and the context of their updates separately.
     pub fn split(&mut self) -> (Screens<'_>, Context<'_>) {
         let context = Context {
             now: self.now,
+            time: self.time(),
             size: self.size,
             screen: self.screen,
             look: &self.look,

@@ -18,8 +18,6 @@ const MIN_WIDE: u16 = 110;
 pub struct HostPane {
     pub title: &'static str,
     pub right: String,
-    /// The findings of the doctor are in it.
-    pub has_findings: bool,
     pub area: Rect,
     pub lines: Vec<Line<'static>>,
     /// First lines of its sections, if it has several.
@@ -44,14 +42,11 @@ pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
     fn room(width: u16) -> usize {
         usize::from(width.saturating_sub(3))
     }
-    let count = match findings.len() {
-        0 => String::new(),
-        count => counted(count, "finding"),
-    };
+    let count = (!findings.is_empty()).then(|| counted(findings.len(), "finding"));
+    let found = count.into_iter().chain(state.describe_time()).collect::<Vec<_>>().join(", ");
     let part = |title, area, lines| HostPane {
         title,
         right: String::new(),
-        has_findings: false,
         area,
         lines,
         starts: Vec::new(),
@@ -72,7 +67,7 @@ pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
         return vec![
             part("Machine", left, without_heading(machine_lines(state, look, room(left.width)))),
             part("Target", above, target),
-            HostPane { right: count, has_findings: true, ..part("Doctor", below, doctor) },
+            HostPane { right: found, ..part("Doctor", below, doctor) },
         ];
     }
     let width = room(body.width);
@@ -91,7 +86,7 @@ pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
         lines.extend(title.map(|title| facts::heading(look, title)));
         lines.extend(section);
     }
-    vec![HostPane { right: count, has_findings: true, starts, ..part("Host", body, lines) }]
+    vec![HostPane { right: found, starts, ..part("Host", body, lines) }]
 }
 
 /// Removes the first heading, which repeats the frame's title.

@@ -1,6 +1,6 @@
 //! State of Host: facts about the machine and the target, and the scroll positions.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use crate::host::{Host, TargetFacts};
 use crate::record::Warning;
@@ -17,10 +17,8 @@ pub struct HostScreen {
     pub target: Option<TargetFacts>,
     /// Findings of the doctor with the plan of Setup, once there is one.
     pub planned: Option<Vec<Warning>>,
-    /// When the findings shown were made, since the start.
-    pub examined_at: Option<Duration>,
-    /// When the program was started; `None` in tests.
-    pub started: Option<SystemTime>,
+    /// When the findings shown were made, if the time was known.
+    pub examined_at: Option<SystemTime>,
     /// The pane that scrolls.
     pub focus: usize,
     /// The first visible line of each pane.
@@ -31,8 +29,7 @@ impl HostScreen {
     /// Returns when the findings were made: `at 13:02:05 UTC`. An age would be wrong on a screen that
     /// nobody touches.
     pub fn describe_time(&self) -> Option<String> {
-        let at = utc(self.started?.checked_add(self.examined_at?)?);
-        Some(format!("at {} UTC", at.get(11..19)?))
+        Some(format!("at {} UTC", utc(self.examined_at?).get(11..19)?))
     }
 
     /// Returns the findings of the doctor, with the plan of Setup if there is one.

@@ -212,8 +212,8 @@ fn the_report_is_copied_and_facts_are_requested_except_during_a_run() {
 #[test]
 fn findings_are_made_again_on_opening_and_say_when() {
     let mut stage = crate::tui::testing::Stage::new();
-    stage.model.host.started = Some(std::time::SystemTime::UNIX_EPOCH);
-    stage.wait(Duration::from_secs(3600)).keys("6");
+    let at = |secs| Msg::Clock(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(secs));
+    stage.keys("6").tell(at(3600));
     let found = crate::tui::testing::warning("load", Severity::Note);
     stage.tell(Msg::Doctor(vec![found.clone()]));
     let picture = stage.picture(120, 40);
@@ -221,6 +221,11 @@ fn findings_are_made_again_on_opening_and_say_when() {
     stage.take();
     stage.keys("1").wait(Duration::from_secs(125)).keys("6");
     assert!(stage.take().contains(&Effect::Host));
-    stage.tell(Msg::Doctor(vec![found]));
+    stage.tell(Msg::Doctor(vec![found.clone()]));
     assert!(stage.picture(80, 24).contains("at 01:02:05 UTC"));
+    // The time since the start stands still while the machine is suspended.
+    stage.tell(at(36_000)).tell(Msg::Doctor(vec![found]));
+    assert!(stage.picture(80, 24).contains("at 10:00:00 UTC"));
+    stage.tell(at(72_000));
+    assert!(stage.picture(80, 24).contains("at 10:00:00 UTC"));
 }

@@ -1,6 +1,6 @@
 //! Keys, clicks and messages of Host.
 
-use std::time::Duration;
+use std::time::SystemTime;
 
 use ratatui::layout::{Position, Rect};
 
@@ -70,7 +70,7 @@ pub fn handle_message(state: &mut HostScreen, ctx: &mut Context, msg: Msg) -> Ve
         Msg::Doctor(findings) => {
             state.general = findings;
             if state.planned.is_none() {
-                state.examined_at = Some(ctx.now);
+                state.examined_at = ctx.time;
             }
         }
         _ => {}
@@ -81,14 +81,14 @@ pub fn handle_message(state: &mut HostScreen, ctx: &mut Context, msg: Msg) -> Ve
 /// Takes the facts and findings for the plan of Setup.
 pub fn show_plan(
     state: &mut HostScreen,
-    now: Duration,
+    time: Option<SystemTime>,
     target: Option<&TargetFacts>,
     findings: Option<&[Warning]>,
 ) {
     state.target = target.cloned();
     state.planned = findings.map(Into::into);
     if findings.is_some() {
-        state.examined_at = Some(now);
+        state.examined_at = time;
     }
 }
 

@@ -1,7 +1,6 @@
 //! The list of sessions: filter, order, cursor and marks.
 
 use std::cmp::Reverse;
-use std::time::{Duration, SystemTime};
 
 use tui_input::Input;
 
@@ -76,8 +75,6 @@ pub struct Sessions {
     pub wanted: Option<String>,
     /// How sessions compare with the runs before them.
     pub changes: Changes,
-    /// The time, and when it was that since the start.
-    pub clock: Option<(SystemTime, Duration)>,
     /// Id and name of the sessions that can be brought back, the one deleted last at the end.
     pub deleted: Vec<(String, String)>,
     /// Whether the folder could be read; `None` until then.
@@ -141,12 +138,6 @@ impl Sessions {
             });
         }
         ids
-    }
-
-    /// Returns the current time, if it is known.
-    pub fn time(&self, now: Duration) -> Option<SystemTime> {
-        let (time, at) = self.clock?;
-        time.checked_add(now.saturating_sub(at))
     }
 
     /// Returns the ratio of the session under the cursor to the run before it.

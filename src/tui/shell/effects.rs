@@ -134,6 +134,10 @@ impl EffectHandler for Shell {
 impl Shell {
     /// Performs an effect on a thread that answers with a message.
     fn answer(&self, effect: Effect) {
+        // What is found or listed now is dated.
+        if matches!(effect, Effect::Host | Effect::Propose(_) | Effect::Sessions) {
+            self.say(Msg::Clock(SystemTime::now()));
+        }
         match effect {
             Effect::Host => self.look_at_host(),
             Effect::List(dir) => self.look_up(move || Msg::Listed(look_up::list(dir))),
@@ -167,10 +171,7 @@ impl Shell {
 
     fn answer_about_sessions(&self, effect: Effect) {
         match effect {
-            Effect::Sessions => {
-                self.say(Msg::Clock(SystemTime::now()));
-                self.look_up(|| Msg::Sessions(look_up::sessions()));
-            }
+            Effect::Sessions => self.look_up(|| Msg::Sessions(look_up::sessions())),
             Effect::Preview(id) => self.look_up(move || Msg::Preview(look_up::preview(id))),
             Effect::Compare { ids, look } => {
                 self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, &look))))

@@ -184,7 +184,6 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
         setup = setup.with_folder(here.join(folder).components().collect());
     }
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
-    model.host.started = Some(std::time::SystemTime::now());
     model.rings = !args.no_bell;
     if guides {
         model.popups.push(Popup::Start { cursor: 0 });

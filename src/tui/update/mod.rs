@@ -124,7 +124,7 @@ fn report(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         }
         Msg::Copied(Copied::Refused(text)) => vec![Effect::SendToTerminal(text)],
         Msg::Clock(time) => {
-            model.sessions.clock = Some((time, now));
+            model.clock = Some((time, now));
             Vec::new()
         }
         Msg::Renamed { id, name, text } => {

@@ -211,8 +211,8 @@ fn tell_setup(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let effects =
         with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg));
     if is_plan {
-        let setup = &model.setup;
-        host::show_plan(&mut model.host, model.now, setup.facts(), setup.findings());
+        let (time, setup) = (model.time(), &model.setup);
+        host::show_plan(&mut model.host, time, setup.facts(), setup.findings());
     }
     effects
 }

@@ -82,6 +82,7 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
     let run = model.live.status(&model.look);
     let ctx = ViewContext {
         now: model.now,
+        time: model.time(),
         look: &model.look,
         run: run.as_ref(),
         is_covered: !model.popups.is_empty(),

@@ -14,19 +14,9 @@ use crate::tui::view::pane;
 pub fn draw(state: &HostScreen, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let panes = panes(state, ctx.look, area);
     let focus = state.focus.min(panes.len().saturating_sub(1));
-    let time = state.describe_time();
     for (at, host_pane) in panes.into_iter().enumerate() {
-        let time = time.as_deref().filter(|_| host_pane.has_findings);
-        let right: Vec<&str> =
-            [host_pane.right.as_str()].into_iter().filter(|t| !t.is_empty()).chain(time).collect();
-        let inner = pane::frame(
-            ctx.look,
-            host_pane.title,
-            &right.join(", "),
-            at == focus,
-            host_pane.area,
-            buf,
-        );
+        let (title, right) = (host_pane.title, &host_pane.right);
+        let inner = pane::frame(ctx.look, title, right, at == focus, host_pane.area, buf);
         let first = state.scroll[at].min(host_pane.last());
         pane::scrollbar(ctx.look, first, host_pane.lines.len(), inner, buf);
         for (row, line) in

@@ -56,7 +56,7 @@ fn list(ctx: &ViewContext, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
     pane::line(columns.head(look, sessions.sort), row, inner, buf);
     let rows = rows_area(inner, sessions);
     let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(rows.height));
-    let shown = Shown { look, marked: sessions.marked(), now: sessions.time(ctx.now) };
+    let shown = Shown { look, marked: sessions.marked(), now: ctx.time };
     let visible = sessions.from_with_change(first).take(usize::from(rows.height));
     for (row, session) in visible.enumerate() {
         let line = columns.row(&shown, session);
