@@ -30,9 +30,14 @@ impl Setup {
         self.workload_lines().iter().position(is_it)
     }
 
+    /// Returns the line of the workload with the cursor: the last one if there are fewer now.
+    pub fn workload_cursor(&self) -> usize {
+        self.row.min(self.workload_lines().len() - 1)
+    }
+
     /// Returns the setting under the cursor; `None` on the line that folds.
     pub fn current_setting(&self) -> Option<&'static Setting> {
-        match self.workload_lines().get(self.row) {
+        match self.workload_lines().get(self.workload_cursor()) {
             Some(rows::Line::Setting(row)) => Some(row),
             _ => None,
         }
@@ -54,6 +59,19 @@ impl Setup {
         });
         lines.push(BackendLine::Fold(self.infos.len() - lines.len()));
         lines
+    }
+
+    /// Returns the line of the backends with the cursor: the last one if there are fewer now.
+    pub fn backend_cursor(&self) -> usize {
+        self.backend.min(self.backend_lines().len() - 1)
+    }
+
+    /// Returns the backend under the cursor; `None` on the line that folds.
+    pub fn current_backend(&self) -> Option<&'static Info> {
+        match self.backend_lines().get(self.backend_cursor()) {
+            Some(BackendLine::Backend(at)) => self.infos.get(*at).copied(),
+            _ => None,
+        }
     }
 
     /// Returns the ids of the backends of the plan, in any sweep.

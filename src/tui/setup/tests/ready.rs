@@ -6,6 +6,7 @@ use super::*;
 use crate::plan::TrialTime;
 use crate::record::{Severity, Warning};
 use crate::runner::OTHER_RUN;
+use crate::tui::theme::Role;
 
 /// Answers the newest question.
 fn tell(
@@ -186,6 +187,34 @@ fn rare_backends_and_settings_are_folded_away() {
     // What is chosen is shown.
     keys(&mut model, "<shift-tab>G<space>i<ctrl-u>sendfile<enter>");
     assert!(picture(&model, 120, 40).contains("sendfile"));
+}
+
+#[test]
+fn the_cursor_stays_in_a_list_that_gets_shorter() {
+    for (pane, what) in [(Pane::Backends, "fewer backends"), (Pane::Workload, "fewer settings")] {
+        let mut model = model(None);
+        answer_plan(&mut model);
+        model.setup.focus_on(pane);
+        let marked = |model: &Model| {
+            let selected = model.look.style(Role::Selected).add_modifier;
+            assert!(!selected.is_empty());
+            let mut buf = Buffer::empty(Rect::new(0, 0, 120, 60));
+            view::draw(model, &mut buf);
+            let row = |y| {
+                let cells = (0..120).map(|x| &buf[(x, y)]);
+                let lit = cells.filter(|cell| cell.modifier.contains(selected));
+                lit.map(|cell| cell.symbol().to_string()).collect::<String>()
+            };
+            (1..59).map(row).collect::<String>()
+        };
+        // Unfolded, to the end, and folded again.
+        keys(&mut model, "G<enter>G");
+        assert!(marked(&model).contains(what), "{}", marked(&model));
+        keys(&mut model, "<enter>");
+        let wanted = what.replace("fewer", "more");
+        assert!(marked(&model).contains(&wanted), "{}", marked(&model));
+        assert!(picture(&model, 120, 60).contains("enter shows or hides"));
+    }
 }
 
 #[test]

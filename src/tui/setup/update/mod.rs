@@ -130,9 +130,8 @@ fn move_cursor(cursor: usize, rows: usize, page: usize, action: Action) -> Optio
 }
 
 fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
-    let lines = setup.backend_lines();
-    let at = setup.backend.min(lines.len() - 1);
-    if let Some(next) = move_cursor(at, lines.len(), 8, action) {
+    let at = setup.backend_cursor();
+    if let Some(next) = move_cursor(at, setup.backend_lines().len(), 8, action) {
         setup.backend = next;
         return Vec::new();
     }
@@ -143,9 +142,8 @@ fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<
 }
 
 fn act_on_workload(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
-    let lines = setup.workload_lines();
-    let at = setup.row.min(lines.len() - 1);
-    if let Some(next) = move_cursor(at, lines.len(), 8, action) {
+    let (at, count) = (setup.workload_cursor(), setup.workload_lines().len());
+    if let Some(next) = move_cursor(at, count, 8, action) {
         setup.row = next;
         setup.mark = 0;
         return Vec::new();

@@ -14,7 +14,8 @@ use crate::tui::theme::Role;
 use crate::tui::view::pane;
 
 fn first_visible(scene: &Scene, height: u16) -> usize {
-    pane::first_row(scene.setup.backend, scene.setup.backend_lines().len(), usize::from(height))
+    let setup = scene.setup;
+    pane::first_row(setup.backend_cursor(), setup.backend_lines().len(), usize::from(height))
 }
 
 pub fn hit(scene: &Scene, inner: Rect, row: usize) -> Option<Hit> {
@@ -58,7 +59,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         buf,
     );
     let first = first_visible(scene, inner.height);
-    let lines = scene.setup.backend_lines();
+    let (lines, cursor) = (scene.setup.backend_lines(), scene.setup.backend_cursor());
     let backend = |line: &BackendLine| match line {
         BackendLine::Backend(at) => Some(infos[*at]),
         BackendLine::Fold(_) => None,
@@ -79,7 +80,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
             }
             BackendLine::Fold(hidden) => scene.fold_line(*hidden, "backends"),
         };
-        if at == scene.setup.backend && scene.focused(Pane::Backends) {
+        if at == cursor && scene.focused(Pane::Backends) {
             scene.bar(text, line as u16, inner, buf);
         } else {
             pane::line(text, line as u16, inner, buf);
@@ -87,8 +88,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     }
     pane::scrollbar(scene.look, first, lines.len(), inner, buf);
     let below = lines.len() as u16 + 1;
-    let current = lines.get(scene.setup.backend).and_then(backend);
-    if let Some(info) = current.filter(|_| inner.height > below + 2) {
+    if let Some(info) = scene.setup.current_backend().filter(|_| inner.height > below + 2) {
         let rest = Rect { y: inner.y + below, height: inner.height - below, ..inner };
         draw_about(scene, info, rest, buf);
     }

@@ -7,7 +7,6 @@ use ratatui::text::{Line, Span};
 use super::scene::Scene;
 use super::target;
 use crate::tui::setup::browser::Row;
-use crate::tui::setup::lists::BackendLine;
 use crate::tui::setup::objection;
 use crate::tui::setup::rows::{self, Kind};
 use crate::tui::setup::state::Pane;
@@ -76,12 +75,7 @@ fn target_hint(scene: &Scene) -> Hint {
 }
 
 fn backend_hint(scene: &Scene) -> Hint {
-    let lines = scene.setup.backend_lines();
-    let info = lines.get(scene.setup.backend).and_then(|line| match line {
-        BackendLine::Backend(at) => scene.setup.infos.get(*at),
-        BackendLine::Fold(_) => None,
-    });
-    match info {
+    match scene.setup.current_backend() {
         Some(info) => (
             objection::check_backend(info, &scene.constraints),
             format!("{}: {}", info.title, info.about),

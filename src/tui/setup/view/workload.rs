@@ -13,7 +13,8 @@ use crate::tui::theme::Role;
 use crate::tui::view::pane;
 
 fn first_visible(scene: &Scene, height: u16) -> usize {
-    pane::first_row(scene.setup.row, scene.setup.workload_lines().len(), usize::from(height))
+    let setup = scene.setup;
+    pane::first_row(setup.workload_cursor(), setup.workload_lines().len(), usize::from(height))
 }
 
 fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
@@ -62,11 +63,11 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         buf,
     );
     let first = first_visible(scene, inner.height);
-    let lines = setup.workload_lines();
+    let (lines, cursor) = (setup.workload_lines(), setup.workload_cursor());
     for (line, (at, row)) in
         lines.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
     {
-        let here = at == setup.row && scene.focused(Pane::Workload);
+        let here = at == cursor && scene.focused(Pane::Workload);
         let text = match row {
             rows::Line::Setting(row) => row_line(scene, row, here, usize::from(inner.width)),
             rows::Line::Fold(hidden) => scene.fold_line(*hidden, "settings"),
