@@ -10,7 +10,7 @@ use super::compare::LoadedComparison;
 use super::export::{Export, Outcome};
 use super::keys::Key;
 use super::lab::{LocalProbes, MarkedSession};
-use super::question::Question;
+use super::question::{Question, Refusal};
 use super::refine::{Continuation, RefineRequest};
 use super::remember::Remembered;
 use super::replayed::{ReplayInput, Replayed, Speed};
@@ -74,7 +74,7 @@ pub enum Msg {
     /// The plan of the settings with this number.
     Proposed {
         number: u64,
-        result: Result<Box<Proposed>, String>,
+        result: Result<Box<Proposed>, Refusal>,
         findings: Vec<Warning>,
         /// What the plan is expected to reach, where that is known.
         expected: String,

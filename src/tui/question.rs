@@ -1,4 +1,4 @@
-//! The question to the planner.
+//! The question to the planner, and its answer where there is no plan.
 
 use std::path::PathBuf;
 
@@ -16,4 +16,19 @@ pub struct Question {
     pub dir: Option<PathBuf>,
     pub preset: Preset,
     pub settings: Settings,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    pub why: String,
+    /// Whether the (first) file does not exist.
+    pub is_missing: bool,
+}
+
+#[cfg(test)]
+impl From<&str> for Refusal {
+    fn from(why: &str) -> Refusal {
+        Refusal { why: why.into(), is_missing: false }
+    }
 }

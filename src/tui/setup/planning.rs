@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::budget;
 use crate::engine::Proposed;
 use crate::record::Warning;
+use crate::tui::question::Refusal;
 
 /// Time after which the screen shows that it is planning.
 const LATE_AFTER: Duration = Duration::from_millis(250);
@@ -17,7 +18,7 @@ pub struct Planning {
     pub answered: u64,
     pub pending: Vec<u64>,
     pub since: Duration,
-    pub proposed: Option<Result<Box<Proposed>, String>>,
+    pub proposed: Option<Result<Box<Proposed>, Refusal>>,
     pub findings: Option<Vec<Warning>>,
     /// Expected result of the plan; empty if no estimate is possible.
     pub expected: String,
@@ -55,7 +56,7 @@ impl Planning {
     pub fn accept_answer(
         &mut self,
         number: u64,
-        result: Result<Box<Proposed>, String>,
+        result: Result<Box<Proposed>, Refusal>,
         findings: Vec<Warning>,
     ) -> bool {
         self.pending.retain(|sent| *sent != number);

@@ -11,18 +11,20 @@ use crate::engine::locate::{PlaceError, describe_unreadable};
 use crate::engine::{Proposal, ProposeError, infos, list_offers, propose as plan_for};
 use crate::host::{Host, Planned, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
-use crate::runner;
+use crate::runner::{self, ReplanError};
 use crate::session::{self, Listed, Session, SessionError};
 use crate::sys::{fd, mounts};
-use crate::text::describe_io_error;
 use crate::text::time::to_minute;
+use crate::text::{describe_io_error, show_path};
 use crate::tui::lab::{LocalProbes, MarkedSession};
 use crate::tui::msg::Msg;
-use crate::tui::question::Question;
+use crate::tui::question::{Question, Refusal};
 use crate::tui::replayed::{ReplayInput, Replayed, Speed};
 use crate::tui::session_view::Preview;
 use crate::tui::session_view::SessionView;
 use crate::tui::setup::{Entry, FileSystem, Inspection, Kind, Listing};
+use crate::tui::spoken::speak;
+use crate::units::show_bytes;
 use crate::userdata;
 
 /// The largest session that is compared for the list, bytes.
@@ -36,9 +38,8 @@ pub fn list(dir: PathBuf) -> Listing {
         entries.sort_by_cached_key(|entry| (entry.kind != Kind::Folder, entry.name.to_lowercase()));
         entries
     });
-    let result = result.map_err(|error| {
-        format!("{}: {}", crate::text::show_path(&dir), describe_io_error(&error))
-    });
+    let result =
+        result.map_err(|error| format!("{}: {}", show_path(&dir), describe_io_error(&error)));
     let folder = fs::File::open(&dir).ok();
     let fs = folder
         .as_ref()
@@ -140,7 +141,7 @@ pub fn lab(
 pub fn plan_lab(question: &Question) -> Msg {
     let result = plan_for(&proposal(question))
         .map(|proposed| Box::new(proposed.plan))
-        .map_err(|error| error.to_string());
+        .map_err(|error| describe_refusal(&error, "; choose another target on Setup"));
     Msg::LabPlanned { number: question.number, result }
 }
 
@@ -151,17 +152,48 @@ pub fn load_other(id: &str) -> Result<MarkedSession, String> {
     })
 }
 
-/// Returns why there is no plan, with what can be done about it on this screen.
-fn describe_refusal(error: &ProposeError) -> String {
+/// Returns why there is no plan, in the words of a screen; `missing`: what to do about a file that
+/// does not exist. Only texts that name no path are translated.
+fn describe_refusal(error: &ProposeError, missing: &str) -> String {
     match error {
-        ProposeError::Place(PlaceError::Missing(path)) => {
-            format!(
-                "{}: no such file; choose another target, or set Operation to write to create it",
-                crate::text::show_path(path)
-            )
-        }
+        ProposeError::Place(error) => describe_place(error, missing),
+        ProposeError::Plan(_) | ProposeError::Cold(_) => speak(&error.to_string()),
         other => other.to_string(),
     }
+}
+
+fn describe_place(error: &PlaceError, missing: &str) -> String {
+    match error {
+        PlaceError::Missing(path) => format!("{}: no such file{missing}", show_path(path)),
+        PlaceError::Directory(path) => format!(
+            "{} is a directory; choose a file in it, or press space on it to create a scratch file \
+             there",
+            show_path(path)
+        ),
+        PlaceError::Nowhere => "no folder for a scratch file: none of the current folder, TMPDIR, \
+                                /var/tmp and HOME is a writable folder on a disk; choose one with \
+                                space, or a file"
+            .into(),
+        PlaceError::Folder { dir, error } => {
+            format!("{}: {}; choose another folder", show_path(dir), describe_io_error(error))
+        }
+        PlaceError::Full { dir, need, free } => format!(
+            "not enough space in {}: {} needed, {} free; use a smaller Size or another folder",
+            show_path(dir),
+            show_bytes(*need),
+            show_bytes(*free)
+        ),
+        other => other.to_string(),
+    }
+}
+
+fn refusal(question: &Question, error: &ProposeError) -> Refusal {
+    let is_missing = match error {
+        ProposeError::Place(PlaceError::Missing(path)) => question.file.as_ref() == Some(path),
+        _ => false,
+    };
+    let create = "; choose another target, or set Operation to write to create it";
+    Refusal { why: describe_refusal(error, create), is_missing }
 }
 
 /// Returns what measures on a disk of this plan besides.
@@ -193,7 +225,7 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
         }
         Err(error) => Msg::Proposed {
             number: question.number,
-            result: Err(describe_refusal(&error)),
+            result: Err(refusal(question, &error)),
             findings: examine(host, None, None),
             expected: String::new(),
             forecast: String::new(),
@@ -233,7 +265,11 @@ pub fn preview(id: String) -> Preview {
 pub fn again(id: &str) -> Result<Plan, String> {
     let path = session::folder().and_then(|dir| session::find(&dir, id));
     let session = path.and_then(|path| session::load(&path)).map_err(|e| e.to_string())?;
-    runner::replan(&session, &[], &[], false, &Settings::default()).map_err(|e| e.to_string())
+    let plan = runner::replan(&session, &[], &[], false, &Settings::default());
+    plan.map_err(|error| match error {
+        ReplanError::Place(error) => describe_place(&error, ""),
+        other => other.to_string(),
+    })
 }
 
 /// Loads a session with the events of its run.
@@ -307,6 +343,7 @@ pub fn file_name(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::PlanError;
     use crate::plan::preset;
 
     #[test]
@@ -317,6 +354,32 @@ mod tests {
             describe_own_preset(&preset("quick").unwrap(), &settings),
             ("made from quick".to_string(), "The preset quick with -s 64k.".to_string())
         );
+    }
+
+    #[test]
+    fn a_refusal_is_told_in_the_words_of_the_screen() {
+        let dir = || PathBuf::from("/a FILE --dir");
+        let io = std::io::Error::from_raw_os_error(libc::EACCES);
+        for (error, wanted) in [
+            (PlanError::SyncRead.into(), "Sync applies only to writes; add Operation write"),
+            (ProposeError::Cold("--cold all needs root".into()), "Cold drops all needs root"),
+            (PlaceError::Missing(dir()).into(), "/a FILE --dir: no such file; choose another"),
+            (PlaceError::Directory(dir()).into(), "/a FILE --dir is a directory; choose a file"),
+            (PlaceError::Nowhere.into(), "on a disk; choose one with space, or a file"),
+            (
+                PlaceError::Folder { dir: dir(), error: io }.into(),
+                "/a FILE --dir: permission denied; choose another folder",
+            ),
+            (
+                PlaceError::Full { dir: dir(), need: 4096, free: 1024 }.into(),
+                "in /a FILE --dir: 4 KiB needed, 1 KiB free; use a smaller Size or another folder",
+            ),
+            (PlaceError::Empty(dir()).into(), "/a FILE --dir is empty"),
+        ] {
+            let why = describe_refusal(&error, "; choose another");
+            assert!(why.contains(wanted), "{why}");
+            assert!(!why.replace("/a FILE --dir", "").contains("--"), "{why}");
+        }
     }
 
     #[test]

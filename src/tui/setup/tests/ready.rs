@@ -6,12 +6,13 @@ use super::*;
 use crate::plan::TrialTime;
 use crate::record::{Severity, Warning};
 use crate::runner::OTHER_RUN;
+use crate::tui::question::Refusal;
 use crate::tui::theme::Role;
 
 /// Answers the newest question.
 fn tell(
     model: &mut Model,
-    result: Result<Proposed, String>,
+    result: Result<Proposed, Refusal>,
     findings: Vec<Warning>,
 ) -> Vec<Effect> {
     let number = model.setup.planning.number;
@@ -41,7 +42,8 @@ fn a_file_that_is_gone_is_told_before_anything_runs() {
     let effects = keys(&mut model, "r");
     assert!(matches!(&effects[..], [Effect::Propose(_)]), "the plan is made again: {effects:?}");
     let why = "/data/a.bin: no such file; choose another target";
-    let effects = tell(&mut model, Err(why.into()), Vec::new());
+    let missing = || Err(Refusal { is_missing: true, ..why.into() });
+    let effects = tell(&mut model, missing(), Vec::new());
     assert!(!starts(&effects) && model.screen == Screen::Setup, "{effects:?}");
     assert!(picture(&model, 120, 40).contains(why));
     assert!(!model.setup.exists, "a new file may be written there");
@@ -49,8 +51,23 @@ fn a_file_that_is_gone_is_told_before_anything_runs() {
     assert!(effects.contains(&Effect::FindGone(vec!["/data/a.bin".into()])), "{effects:?}");
     send(&mut model, Msg::Gone(vec!["/data/a.bin".into()]));
     assert_eq!(model.setup.browser.recent, [PathBuf::from("/data/x")]);
-    let effects = tell(&mut model, Err(why.into()), Vec::new());
+    let effects = tell(&mut model, missing(), Vec::new());
     assert!(effects.is_empty(), "r was pressed once, and the file is known to be gone");
+}
+
+#[test]
+fn a_file_of_which_the_plan_is_refused_exists_all_the_same() {
+    let mut model = model(Some("a.bin"));
+    answer_plan(&mut model);
+    assert!(model.setup.exists);
+    model.setup.browser.recent = vec!["/data/a.bin".into()];
+    model.setup.request_plan();
+    let refused = Err("pread cannot seek".into());
+    assert_eq!(tell(&mut model, refused, Vec::new()), [], "nothing is looked for");
+    assert!(model.setup.exists);
+    // It is still not written.
+    show_setting(&mut model.setup, "op");
+    assert!(picture(&model, 120, 40).contains("iotui writes only to files it creates"));
 }
 
 #[test]

@@ -19,6 +19,7 @@ use crate::tui::context::Context;
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
+use crate::tui::question::Refusal;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::setup::{slider, view};
 
@@ -250,17 +251,23 @@ pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Eff
 
 /// Takes over the plan of the newest choices.
 fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
-    setup.exists = matches!(setup.plan().map(|plan| &plan.target), Some(TargetSpec::File { .. }));
+    let mut effects = Vec::new();
+    match &setup.planning.proposed {
+        Some(Ok(proposed)) => {
+            setup.exists = matches!(proposed.plan.target, TargetSpec::File { .. });
+        }
+        Some(Err(Refusal { is_missing: true, .. })) => {
+            setup.exists = false;
+            let gone = setup.absolute_path().filter(|path| setup.browser.recent.contains(path));
+            effects.extend(gone.map(|path| Effect::FindGone(vec![path])));
+        }
+        // What is refused for another reason may exist as before.
+        Some(Err(_)) | None => {}
+    }
     setup.planning.other_run = setup
         .findings()
         .and_then(|all| all.iter().find(|finding| finding.id == OTHER_RUN))
         .map(|finding| finding.message.clone());
-    let mut effects = Vec::new();
-    // A recent target that cannot be measured may be gone.
-    let refused = setup.absolute_path().filter(|path| {
-        matches!(setup.planning.proposed, Some(Err(_))) && setup.browser.recent.contains(path)
-    });
-    effects.extend(refused.map(|path| Effect::FindGone(vec![path])));
     if std::mem::take(&mut setup.dirty) {
         effects.push(setup.remember(ctx.presets, ctx.look));
     }

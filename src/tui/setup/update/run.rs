@@ -37,9 +37,8 @@ pub fn run_ready(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             }
             Vec::new()
         }
-        Some(Err(why)) => {
-            let why = why.clone();
-            ctx.fail(why);
+        Some(Err(refusal)) => {
+            ctx.fail(refusal.why.clone());
             Vec::new()
         }
         None => Vec::new(),

@@ -123,8 +123,9 @@ fn plan_lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(3);
     match &scene.setup.planning.proposed {
         None => vec![Line::styled(" planning...", scene.style(Role::Dim))],
-        Some(Err(why)) => {
-            wrap_with_sign(scene, scene.look.glyph("×", "X"), Role::Wrong, why, Role::Text, room)
+        Some(Err(refusal)) => {
+            let sign = scene.look.glyph("×", "X");
+            wrap_with_sign(scene, sign, Role::Wrong, &refusal.why, Role::Text, room)
         }
         Some(Ok(proposed)) => {
             let mut lines = vec![summary_line(scene, &proposed.plan)];
