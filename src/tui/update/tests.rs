@@ -454,12 +454,15 @@ fn rows_of_popups_are_clicked_once_to_be_selected_and_again_to_be_done() {
     let Some(Popup::Export(form)) = stage.model.popups.last() else { panic!() };
     assert_eq!(form.choices[form.cursor].id, "csv");
     // Texts and questions have no rows.
-    for keys in ["<esc>d", "<esc>M", "<esc>??", "<esc>D"] {
-        stage.keys(keys);
+    stage.tell(Msg::Sessions(Ok(crate::tui::sessions::tests::four())));
+    for keys in ["<esc>d", "<esc>M", "<esc>??", "<esc>4D"] {
+        stage.keys(keys).take();
         for row in 0..40 {
             let kind = MouseEventKind::Down(MouseButton::Left);
             let modifiers = KeyModifiers::NONE;
             stage.tell(Msg::Mouse(MouseEvent { kind, column: 60, row, modifiers }));
         }
+        assert_eq!((stage.model.popups.len(), stage.take()), (1, Vec::new()), "{keys}");
     }
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Question { .. })));
 }
