@@ -218,8 +218,8 @@ fn split_folder(files: Vec<PathBuf>) -> (Vec<PathBuf>, Option<PathBuf>) {
 fn show_theme(model: &mut Model, chosen: Option<&str>) {
     model.themes = themes::load();
     model.use_theme(chosen.unwrap_or(DEFAULT));
-    for why in model.themes.broken.clone() {
-        model.toasts.fail(model.now, why);
+    for broken in &model.themes.broken {
+        model.toasts.fail(model.now, broken.why.as_str());
     }
 }
 

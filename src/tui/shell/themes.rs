@@ -28,21 +28,21 @@ pub struct ListedTheme {
 
 /// Lists every theme, then the user's files that are none.
 pub fn list() -> Vec<ListedTheme> {
-    let themes = load();
+    list_all(&load())
+}
+
+fn list_all(themes: &Themes) -> Vec<ListedTheme> {
     let good = themes.iter().map(|file| ListedTheme {
         id: file.id.clone(),
         about: file.about.clone(),
         is_own: !Themes::built_in().iter().any(|built_in| built_in == file),
         broken: None,
     });
-    let broken = themes.broken.iter().map(|why| {
-        let path = why.split_once(".toml: ").map_or("", |(path, _)| path);
-        ListedTheme {
-            id: path.rsplit('/').next().unwrap_or_default().into(),
-            about: "not a valid theme file".into(),
-            is_own: true,
-            broken: Some(why.clone()),
-        }
+    let broken = themes.broken.iter().map(|broken| ListedTheme {
+        id: clean_text(&broken.id),
+        about: "not a valid theme file".into(),
+        is_own: true,
+        broken: Some(broken.why.clone()),
     });
     good.chain(broken).collect()
 }
@@ -53,12 +53,15 @@ pub fn list() -> Vec<ListedTheme> {
 /// There is none of that name, or its file is broken.
 pub fn parse_id(id: &str) -> Result<String, String> {
     let themes = load();
+    check_id(&themes, id).map(|()| id.into())
+}
+
+fn check_id(themes: &Themes, id: &str) -> Result<(), String> {
     if themes.position(id).is_some() {
-        return Ok(id.into());
+        return Ok(());
     }
-    let own = format!("/{id}.toml:");
-    match themes.broken.iter().find(|why| why.contains(&own)) {
-        Some(why) => Err(why.clone()),
+    match themes.broken.iter().find(|broken| broken.id == id) {
+        Some(broken) => Err(broken.why.clone()),
         None => Err(nearest("theme", id, themes.iter().map(|file| file.id.as_str())).to_string()),
     }
 }
@@ -68,7 +71,7 @@ fn read(folder: &Path, themes: &mut Themes) {
         Ok(files) => files.into_iter().for_each(|file| add(themes, &file)),
         Err(error) => {
             let shown = clean_text(&folder.to_string_lossy());
-            themes.add("", Err(format!("{shown}: {error}")));
+            themes.add(&shown, Err(format!("{shown}: {error}")));
         }
     }
 }
@@ -114,8 +117,18 @@ mod tests {
             "syntax.toml: line 1: ",
             "terminal: this name is taken",
         ] {
-            assert!(themes.broken.iter().any(|why| why.contains(wanted)), "{wanted}: {themes:?}");
+            assert!(
+                themes.broken.iter().any(|broken| broken.why.contains(wanted)),
+                "{wanted}: {themes:?}"
+            );
         }
-        assert_eq!(themes.broken.len(), 5);
+        let ids: Vec<&str> = themes.broken.iter().map(|broken| broken.id.as_str()).collect();
+        assert_eq!(ids, ["few", "key", "syntax", "terminal", "typo"]);
+        let listed = list_all(&themes);
+        let listed = listed.iter().filter(|theme| theme.broken.is_some());
+        assert_eq!(listed.map(|theme| theme.id.as_str()).collect::<Vec<_>>(), ids);
+        assert!(check_id(&themes, "mine").is_ok());
+        assert!(check_id(&themes, "typo").unwrap_err().contains("line 4"));
+        assert!(!check_id(&themes, "ypo").unwrap_err().contains("typo.toml"));
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use super::file::ThemeFile;
 use super::palette::Palette;
 use super::scheme::{Colours, Theme};
+use crate::plan::Broken;
 
 /// The theme until one is chosen; it keeps the background of the terminal.
 pub const DEFAULT: &str = "terminal";
@@ -21,8 +22,8 @@ const BUILT_IN: [(&str, &str); 5] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Themes {
     files: Vec<ThemeFile>,
-    /// What is wrong with files of the user's, one line each.
-    pub broken: Vec<String>,
+    /// Files of the user's that are none, in the order of their names.
+    pub broken: Vec<Broken>,
 }
 
 static THEMES: LazyLock<Themes> = LazyLock::new(|| Themes {
@@ -38,11 +39,14 @@ impl Themes {
     /// Adds a file of the user's, or what is wrong with it. One that has the name of another
     /// replaces it, except the default, to which all fall back.
     pub fn add(&mut self, id: &str, file: Result<ThemeFile, String>) {
-        match file {
-            Err(why) => self.broken.push(why),
+        let file = match file {
             Ok(_) if id == DEFAULT => {
-                self.broken.push(format!("theme {id}: this name is taken: rename the file"));
+                Err(format!("theme {id}: this name is taken: rename the file"))
             }
+            other => other,
+        };
+        match file {
+            Err(why) => self.broken.push(Broken { id: id.into(), why }),
             Ok(file) => match self.files.iter_mut().find(|own| own.id == id) {
                 Some(own) => *own = file,
                 None => self.files.push(file),

@@ -5,7 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 use super::nearest;
 use super::preset::{PRESETS, Preset, PresetError, preset};
 
-/// A user's file that is not a preset.
+/// A user's file that is not a preset, or not a theme.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     pub id: String,
