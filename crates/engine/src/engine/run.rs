@@ -119,8 +119,7 @@ fn run_jobs(
     let Span { plan, reading } = span::choose(plan, &targets, &stop, sink);
     let plan = &plan;
     let open_target = targets.main();
-    let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
-    let mut evidence = targets.evidence(plan, span);
+    let mut evidence = targets.evidence(plan);
     watchdog.doing("the machine was being measured");
     if plan.ceilings {
         sink.event(Event::Progress(pace.progress(Phase::Machine, None, 0)));

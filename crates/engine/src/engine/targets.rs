@@ -85,9 +85,10 @@ impl Targets {
         self.others.iter().find(|(other, _)| *other == index).map(|(_, found)| found)
     }
 
-    /// Returns the facts about each target of the plan, of which `span` bytes are used; nothing is
-    /// known of those that are not open.
-    pub fn evidence(&self, plan: &Plan, span: u64) -> Vec<TargetEvidence> {
+    /// Returns the facts about each target of the plan; nothing is known of those that are not
+    /// open.
+    pub fn evidence(&self, plan: &Plan) -> Vec<TargetEvidence> {
+        let span = plan.cells.iter().map(|cell| cell.span).max().unwrap_or(0);
         let mut all: Vec<Option<&OpenTarget>> =
             self.others.iter().map(|(_, found)| found.as_ref().ok()).collect();
         all.insert(self.main_index.min(all.len()), Some(&self.main));

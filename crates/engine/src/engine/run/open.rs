@@ -64,6 +64,12 @@ pub(super) fn open(
         }
         opened => opened?,
     };
+    inspect(&mut targets, plan, sink);
+    Ok(Some(targets))
+}
+
+/// Finds out what cells need to know of the open targets, and says where a scratch file is kept.
+fn inspect(targets: &mut Targets, plan: &Plan, sink: &mut dyn Sink) {
     let keeps = matches!(plan.target, TargetSpec::Scratch { keep: true, .. });
     let cold = plan.cells.iter().any(|c| c.cache == Cache::Cold);
     targets.for_each_mut(|open_target| {
@@ -76,7 +82,6 @@ pub(super) fn open(
             open_target.check_device_counter();
         }
     });
-    Ok(Some(targets))
 }
 
 /// Waits until a pause is over; its time does not count.
