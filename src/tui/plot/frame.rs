@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::canvas::dots_per_cell;
 use super::chart::{Chart, Draw, Point};
 use super::range::{Range, extremes, fit_x, fit_y};
-use super::ticks::{ticks, ticks_between_ends};
+use super::ticks::{row_labels, ticks_between_ends};
 use crate::tui::theme::Role;
 
 /// A word below the axis.
@@ -117,7 +117,10 @@ impl Frame {
     fn lay_out(&mut self, chart: &Chart, area: Rect) {
         let title = u16::from(self.titled);
         let height = area.height - 1 - u16::from(self.below) - title;
-        self.rows = self.row_labels(chart, area.y + title, height);
+        let row_of = |value| area.y + title + self.row_of(value, height);
+        // The title is the unit, and stands above where there is a row for it.
+        let unit = if self.titled { "" } else { chart.y.title };
+        self.rows = row_labels(&self.y, &chart.y, unit, height, &row_of);
         let widest = self.rows.iter().map(|(_, text)| text.width()).max().unwrap_or(0);
         let wide = if widest > usize::from(area.width) / 2 { 0 } else { widest as u16 };
         if wide == 0 {
@@ -127,28 +130,6 @@ impl Frame {
         // Inside the axis a label must not cover the corner.
         self.left = if self.below { area.x } else { self.plot.x };
         self.columns = self.column_labels(chart);
-    }
-
-    fn row_labels(&self, chart: &Chart, top: u16, height: u16) -> Vec<(u16, String)> {
-        let axis = &chart.y;
-        let labels = |values: &[f64]| -> Vec<(u16, String)> {
-            values.iter().map(|v| (top + self.row_of(*v, height), (axis.show)(*v))).collect()
-        };
-        let most = usize::from(height).div_ceil(2).clamp(2, 6);
-        let values = ticks(&self.y, axis, most, &mut |values| {
-            labels(values).windows(2).all(|pair| pair[0].0 != pair[1].0 && pair[0].1 != pair[1].1)
-        });
-        let mut rows = labels(&values);
-        rows.dedup_by(|a, b| a.0 == b.0);
-        // Where the title has no row above, the highest tick has the unit.
-        if let Some((_, text)) = rows.last_mut().filter(|_| !self.titled && !axis.title.is_empty())
-        {
-            *text = match axis.title.strip_prefix("per ") {
-                Some(unit) => format!("{text}/{unit}"),
-                None => format!("{text} {}", axis.title),
-            };
-        }
-        rows
     }
 
     fn column_labels(&self, chart: &Chart) -> Vec<Label> {

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::axis::Axis;
 use super::canvas::put;
 use super::range::{Range, fit_y};
-use super::ticks::ticks;
+use super::ticks::row_labels;
 use crate::report::BARS;
 use crate::tui::theme::{Look, Role};
 
@@ -83,7 +83,8 @@ impl<'a> Strip<'a> {
         if area.width < 12 || height < 3 {
             return StripLayout { plot, rows: Vec::new(), range };
         }
-        let rows = self.row_labels(&range, plot);
+        let row_of = |value| Self::row_of(&range, value, plot);
+        let rows = row_labels(&range, &self.y, self.y.title, height, &row_of);
         let widest = rows.iter().map(|(_, text)| text.width()).max().unwrap_or(0) as u16;
         if widest == 0 || widest > area.width / 2 {
             return StripLayout { plot, rows: Vec::new(), range };
@@ -99,24 +100,6 @@ impl<'a> Strip<'a> {
         let share = range.share(value).clamp(0.0, 1.0);
         let up = (share * f64::from(plot.height) - 0.51).round().max(0.0) as u16;
         plot.bottom() - 1 - up.min(plot.height - 1)
-    }
-
-    fn row_labels(&self, range: &Range, plot: Rect) -> Vec<(u16, String)> {
-        let labels = |values: &[f64]| -> Vec<(u16, String)> {
-            let label = |value: &f64| (Self::row_of(range, *value, plot), (self.y.show)(*value));
-            values.iter().map(label).collect()
-        };
-        let most = usize::from(plot.height).div_ceil(2).clamp(2, 6);
-        let values = ticks(range, &self.y, most, &mut |values| {
-            labels(values).windows(2).all(|pair| pair[0].0 != pair[1].0 && pair[0].1 != pair[1].1)
-        });
-        let mut rows = labels(&values);
-        rows.dedup_by(|a, b| a.0 == b.0);
-        // The highest has the unit.
-        if let Some((_, text)) = rows.last_mut().filter(|_| !self.y.title.is_empty()) {
-            *text = format!("{text} {}", self.y.title);
-        }
-        rows
     }
 
     /// Draws axis and rules, and `bars` over them.

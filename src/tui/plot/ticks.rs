@@ -36,6 +36,33 @@ pub(super) fn ticks(
     linear(lo, hi, axis, most, &mut is_good).unwrap_or_else(|| vec![lo, hi])
 }
 
+/// Returns the rows of the ticks of a vertical axis with their texts; the highest has the unit, if
+/// there is one. `row_of`: where on the screen a value is, in this height.
+pub(super) fn row_labels(
+    range: &Range,
+    axis: &Axis,
+    unit: &str,
+    height: u16,
+    row_of: &dyn Fn(f64) -> u16,
+) -> Vec<(u16, String)> {
+    let labels = |values: &[f64]| -> Vec<(u16, String)> {
+        values.iter().map(|value| (row_of(*value), (axis.show)(*value))).collect()
+    };
+    let most = usize::from(height).div_ceil(2).clamp(2, 6);
+    let values = ticks(range, axis, most, &mut |values| {
+        labels(values).windows(2).all(|pair| pair[0].0 != pair[1].0 && pair[0].1 != pair[1].1)
+    });
+    let mut rows = labels(&values);
+    rows.dedup_by(|a, b| a.0 == b.0);
+    if let Some((_, text)) = rows.last_mut().filter(|_| !unit.is_empty()) {
+        *text = match unit.strip_prefix("per ") {
+            Some(unit) => format!("{text}/{unit}"),
+            None => format!("{text} {unit}"),
+        };
+    }
+    rows
+}
+
 /// Returns the ticks below a logarithmic axis: every k-th power from the first to the last, both
 /// ends included.
 pub(super) fn ticks_between_ends(
