@@ -21,7 +21,7 @@ pub enum Spent {
 }
 
 impl Spent {
-    /// Each, in the order of [`Phases::seconds`].
+    /// Each, in the order of [`Seconds`].
     pub const ALL: [Spent; 7] = [
         Spent::Measuring,
         Spent::Preparing,

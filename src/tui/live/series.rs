@@ -1,6 +1,6 @@
 //! What was measured, trial after trial, in bounded memory.
 
-use crate::record::Sample;
+use crate::record::{LaneSample, Sample};
 use crate::tui::curves::Metric;
 
 /// Limit on kept slices.
@@ -37,6 +37,15 @@ impl Measure {
             Measure::Bytes => Metric::Throughput,
             Measure::Operations => Metric::Operations,
             Measure::SystemCalls => Metric::SystemCalls,
+        }
+    }
+
+    /// Returns what it is of a lane in a sample.
+    pub fn lane_value(self) -> fn(&LaneSample) -> u64 {
+        match self {
+            Measure::Bytes => |lane| lane.bytes,
+            Measure::Operations => |lane| lane.ops,
+            Measure::SystemCalls => |lane| lane.syscalls,
         }
     }
 }

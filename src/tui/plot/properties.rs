@@ -89,6 +89,29 @@ proptest! {
     }
 
     #[test]
+    fn strips_of_anything_stay_inside(
+        area in size(),
+        all in prop::collection::vec((0..320u16, prop::collection::vec(value(), 0..6), 0..3usize), 0..6),
+        (rules, y) in (prop::collection::vec(value(), 0..3), axis_settings()),
+        look in look(),
+    ) {
+        fn text(v: f64) -> String { format!("{v:.3}") }
+        let fills = [Fill::Solid, Fill::Hatched, Fill::Dotted];
+        let bars: Vec<StripBar> = all.iter()
+            .map(|(start, values, fill)| StripBar { start: *start, values, style: Style::new(), fill: fills[*fill], mark: 'o' }).collect();
+        let rules: Vec<StripRule> = rules.iter().map(|at| StripRule { at: *at, label: "a rule" }).collect();
+        let strip = Strip { rules: &rules, ..Strip::new(&look, axis(y, &text)) };
+        assert_stays_inside(area, |area, buf| strip.render(&bars, area, buf));
+        let plot = strip.plot_area(area);
+        prop_assert!(area.union(plot) == area || plot.is_empty());
+        for value in all.iter().flat_map(|(_, values, _)| values) {
+            let row = strip.row_at(area, *value);
+            prop_assert!(plot.is_empty() || (plot.top()..plot.bottom()).contains(&row));
+        }
+        strip.render(&bars, area, &mut Buffer::empty(Rect::new(2, 1, 30, 9)));
+    }
+
+    #[test]
     fn a_column_is_where_its_value_is_drawn(
         (width, height, look) in (12..200u16, 4..40u16, look()),
         (lo, hi) in (-1e6..1e6f64, 1.0..1e6f64),

@@ -7,7 +7,6 @@ use ratatui::style::Modifier;
 use super::scene::Scene;
 use super::text::{frame, span};
 use crate::plan::Job;
-use crate::tui::live::series::Measure;
 use crate::tui::plot::{Bar, Bars};
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
@@ -18,11 +17,7 @@ const MIN_BAR_COLUMNS: u16 = 24;
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let (look, view) = (scene.look, scene.view);
     let measure = view.measure();
-    let rates = view.recent.lanes(if measure == Measure::Bytes {
-        |lane| lane.bytes
-    } else {
-        |lane| lane.ops
-    });
+    let rates = view.recent.lanes(measure.lane_value());
     let cell = view.recent.cell.or(view.cell()).unwrap_or(0);
     // Whose threads they are: the latencies beside them may be another cell's.
     let label = view.job(cell).map(Job::label).filter(|_| !rates.is_empty()).unwrap_or_default();

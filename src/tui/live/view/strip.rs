@@ -7,7 +7,6 @@ use ratatui::text::{Line, Span};
 use super::scene::Scene;
 use super::text::{figure, frame, span};
 use crate::plan::Job;
-use crate::record::LaneSample;
 use crate::tui::live::phases::{Phases, Spent};
 use crate::tui::live::series::{Extremes, Measure};
 use crate::tui::live::strip::{TrialBar, lay_out};
@@ -25,14 +24,6 @@ impl Measure {
             Measure::Bytes => "Throughput",
             Measure::Operations => "Operations",
             Measure::SystemCalls => "System calls",
-        }
-    }
-
-    fn lane_value(self) -> fn(&LaneSample) -> u64 {
-        match self {
-            Measure::Bytes => |lane| lane.bytes,
-            Measure::Operations => |lane| lane.ops,
-            Measure::SystemCalls => |lane| lane.syscalls,
         }
     }
 }
