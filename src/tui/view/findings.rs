@@ -25,15 +25,9 @@ pub fn describe(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'
     }
     for finding in findings {
         let (role, sign) = severity(look, finding.severity);
-        for (row, part) in
-            pane::wrap(&finding.message, columns.saturating_sub(3)).into_iter().enumerate()
-        {
-            let head = if row == 0 { format!(" {sign} ") } else { "   ".into() };
-            lines.push(Line::from(vec![
-                Span::styled(head, look.style(role)),
-                Span::styled(part, look.style(Role::Text)),
-            ]));
-        }
+        let sign = Span::styled(format!(" {sign} "), look.style(role));
+        let message = pane::wrap(&finding.message, columns.saturating_sub(3));
+        lines.extend(pane::hang(sign, message, look.style(Role::Text)));
         let remedy = speak(&finding.remedy);
         for (text, role) in [(&finding.evidence, Role::Dim), (&remedy, Role::Key)] {
             if !text.is_empty() {

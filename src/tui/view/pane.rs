@@ -237,6 +237,19 @@ pub fn paragraphs(text: &str, columns: usize) -> Vec<String> {
     text.split("\n\n").flat_map(|paragraph| wrap(paragraph, columns)).collect()
 }
 
+/// Puts a mark before the first of these lines; the others begin below the text of the first.
+pub fn hang(
+    mark: impl Into<Span<'static>>,
+    parts: Vec<String>,
+    style: Style,
+) -> Vec<Line<'static>> {
+    let mark = mark.into();
+    let blank = Span::styled(" ".repeat(mark.width()), mark.style);
+    let heads = std::iter::once(mark).chain(std::iter::repeat(blank));
+    let line = |(head, part)| Line::from(vec![head, Span::styled(part, style)]);
+    heads.zip(parts).map(line).collect()
+}
+
 /// Builds a bar of `width` cells, filled to `share`, then a thin line.
 pub fn progress_bar(look: &Look, share: f64, width: u16, style: Style) -> Vec<Span<'static>> {
     let filled = (share.clamp(0.0, 1.0) * f64::from(width)).round() as usize;
@@ -270,6 +283,17 @@ mod tests {
     #[test]
     fn a_paragraph_begins_on_a_line_of_its_own() {
         assert_eq!(paragraphs("one two\nthree\n\nfour", 8), ["one two", "three", "four"]);
+    }
+
+    #[test]
+    fn lines_hang_below_the_text_behind_a_mark() {
+        let of = |parts: &[&str]| {
+            let parts = parts.iter().map(|part| (*part).to_string()).collect();
+            let lines = hang(" √ ", parts, Style::new());
+            lines.iter().map(Line::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&["one", "two", "three"]), [" √ one", "   two", "   three"]);
+        assert_eq!(of(&[]), [""; 0]);
     }
 
     #[test]

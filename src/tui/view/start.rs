@@ -97,13 +97,8 @@ fn draw_description(model: &Model, entry: &Entry, area: Rect, buf: &mut Buffer) 
     let columns = usize::from(area.width.saturating_sub(4));
     let mut lines: Vec<Line<'static>> = Vec::new();
     let mut push = |sign: &str, text: &str, sign_role: Role, role: Role| {
-        for (at, part) in pane::wrap(text, columns).into_iter().enumerate() {
-            let head = if at == 0 { format!(" {sign} ") } else { "   ".into() };
-            lines.push(Line::from(vec![
-                Span::styled(head, look.style(sign_role)),
-                Span::styled(part, look.style(role)),
-            ]));
-        }
+        let sign = Span::styled(format!(" {sign} "), look.style(sign_role));
+        lines.extend(pane::hang(sign, pane::wrap(text, columns), look.style(role)));
     };
     push(look.glyph("√", "*"), &entry.describe(&model.setup), Role::Good, Role::Text);
     let measures = entry.needs() != Needs::Nothing;

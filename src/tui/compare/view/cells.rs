@@ -188,16 +188,8 @@ pub fn paragraph(
     text: &str,
     width: usize,
 ) -> Vec<Line<'static>> {
-    let indent = pane::width(mark);
-    let parts = pane::wrap(text, width.saturating_sub(indent + 1).max(10));
-    let start = |at: usize| if at == 0 { mark.to_string() } else { " ".repeat(indent) };
-    let line = |(at, part): (usize, String)| {
-        Line::from(vec![
-            Span::styled(start(at), look.style(role)),
-            Span::styled(part, look.style(Role::Text)),
-        ])
-    };
-    parts.into_iter().enumerate().map(line).collect()
+    let parts = pane::wrap(text, width.saturating_sub(pane::width(mark) + 1).max(10));
+    pane::hang(Span::styled(mark.to_string(), look.style(role)), parts, look.style(Role::Text))
 }
 
 /// Rows of titles and units above the cells.

@@ -215,7 +215,7 @@ fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
     lines.extend(wrap_with_sign(scene, "", Role::Dim, &text, Role::Dim, room));
 }
 
-/// Wraps a text behind a sign.
+/// Wraps a text behind a sign; behind a blank it begins at the edge.
 fn wrap_with_sign(
     scene: &Scene,
     sign: &str,
@@ -224,18 +224,9 @@ fn wrap_with_sign(
     role: Role,
     room: usize,
 ) -> Vec<Line<'static>> {
-    let line = |(at, part): (usize, String)| {
-        let head = match sign {
-            " " => " ".into(),
-            sign if at == 0 && !sign.is_empty() => format!(" {sign} "),
-            _ => "   ".into(),
-        };
-        Line::from(vec![
-            Span::styled(head, scene.style(sign_role)),
-            Span::styled(part, scene.style(role)),
-        ])
-    };
-    pane::wrap(text, room).into_iter().enumerate().map(line).collect()
+    let mark = if sign == " " { " ".into() } else { format!(" {sign:1} ") };
+    let mark = Span::styled(mark, scene.style(sign_role));
+    pane::hang(mark, pane::wrap(text, room), scene.style(role))
 }
 
 /// Returns the line of time, cells, rounds and memory.

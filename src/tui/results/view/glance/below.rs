@@ -16,17 +16,12 @@ const MAX_WIDTH: u16 = 110;
 /// Returns the sentences of the answer, wrapped.
 pub fn facts(look: &Look, glance: &Glance, width: u16) -> Vec<Line<'static>> {
     let width = usize::from(width.min(MAX_WIDTH));
-    let style = look.style(Role::Text);
-    let sign = look.glyph("· ", "- ");
-    let wrap = |fact: &String| {
-        let parts = pane::wrap(fact, width.saturating_sub(2));
-        let line = |(row, part): (usize, String)| {
-            let head = if row == 0 { sign } else { "  " };
-            Line::from(vec![Span::styled(head, look.style(Role::Dim)), Span::styled(part, style)])
-        };
-        parts.into_iter().enumerate().map(line).collect::<Vec<_>>()
+    let sign = look.glyph("· ", "- ").to_string();
+    let hang = |fact: &String| {
+        let sign = Span::styled(sign.clone(), look.style(Role::Dim));
+        pane::hang(sign, pane::wrap(fact, width.saturating_sub(2)), look.style(Role::Text))
     };
-    glance.facts.iter().flat_map(wrap).collect()
+    glance.facts.iter().flat_map(hang).collect()
 }
 
 /// Returns where the bytes came from, and what shows that the figures can be trusted; one line each
@@ -65,14 +60,7 @@ fn statement(look: &Look, said: &Statement, width: usize, most: usize) -> Vec<Li
             *last = pane::fit_more(last, width.saturating_sub(2));
         }
     }
-    let line = |(row, part): (usize, String)| {
-        let head = if row == 0 { format!("{sign} ") } else { "  ".into() };
-        Line::from(vec![
-            Span::styled(head, look.style(role)),
-            Span::styled(part, look.style(Role::Text)),
-        ])
-    };
-    parts.into_iter().enumerate().map(line).collect()
+    pane::hang(Span::styled(format!("{sign} "), look.style(role)), parts, look.style(Role::Text))
 }
 
 /// Draws the lines that fit; a mark shows that more follow.
