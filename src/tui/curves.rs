@@ -184,6 +184,18 @@ impl Metric {
         matches!(self, Metric::Throughput | Metric::Operations | Metric::SystemCalls)
     }
 
+    /// Returns whether any of these results has a value of it.
+    pub fn has_value<'a>(self, mut results: impl Iterator<Item = &'a CellResult>) -> bool {
+        results.any(|result| self.value_of(result).is_some())
+    }
+
+    /// Returns this metric, or the first that has a value if this one has none: calls that move no
+    /// bytes have no throughput.
+    pub fn or_first<'a>(self, results: impl Iterator<Item = &'a CellResult> + Clone) -> Metric {
+        let mut all = [self].into_iter().chain(Metric::ALL.iter().copied());
+        all.find(|metric| metric.has_value(results.clone())).unwrap_or(self)
+    }
+
     /// Returns value, low, high and mean of a result; `None` where it has none.
     pub fn value_of(self, result: &CellResult) -> Option<(f64, f64, f64, f64)> {
         fn spread(of: &SummaryOf) -> (f64, f64, f64, f64) {

@@ -46,19 +46,13 @@ impl Default for Overlay {
 }
 
 impl Overlay {
-    /// Builds the curves of `sessions` over the axis that varies. If none has a value of `metric`,
-    /// uses the first metric that has any: calls that move no bytes have no throughput.
+    /// Builds the curves of `sessions` over the axis that varies, of `metric` or the first that has
+    /// a value.
     pub fn show_sessions(&mut self, sessions: &[SessionView], metric: Metric) {
         let axis = curves::axis(
             sessions.iter().flat_map(|shown| shown.results.iter().map(|result| &result.cell)),
         );
-        let has = |metric: &Metric| {
-            sessions
-                .iter()
-                .flat_map(|shown| &shown.results)
-                .any(|result| metric.value_of(result).is_some())
-        };
-        let metric = [metric].iter().chain(Metric::ALL).copied().find(has).unwrap_or(metric);
+        let metric = metric.or_first(sessions.iter().flat_map(|shown| &shown.results));
         let each = |(session, shown): (usize, &SessionView)| {
             let cells = &shown.session.plan.cells;
             curves::whole_names(cells, &shown.results, &shown.skipped, axis, metric)

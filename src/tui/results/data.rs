@@ -123,16 +123,7 @@ impl Data {
             cells,
             ceilings,
         };
-        let has = |metric: &Metric| {
-            data.view.results.iter().any(|result| metric.value_of(result).is_some())
-        };
-        let best = [metric]
-            .iter()
-            .chain(Metric::ALL)
-            .copied()
-            .find(|metric| has(metric))
-            .unwrap_or(metric);
-        data.plot(best);
+        data.plot(metric.or_first(data.view.results.iter()));
         data
     }
 

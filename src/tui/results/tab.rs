@@ -27,7 +27,7 @@ impl Tab {
     /// Returns the tab after this one or before it; metrics without a value are passed over.
     pub fn next(self, data: &Data, back: bool) -> Tab {
         let has = |tab: &Tab| match tab {
-            Tab::Plot(metric) => data.results().iter().any(|of| metric.value_of(of).is_some()),
+            Tab::Plot(metric) => metric.has_value(data.results().iter()),
             Tab::Glance | Tab::Table => true,
         };
         let tabs: Vec<Tab> = Tab::ALL
