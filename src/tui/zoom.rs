@@ -73,6 +73,13 @@ pub type Share<'a> = &'a dyn Fn(usize) -> f64;
 /// Columns of a name at an end of the bar.
 const NAME: u16 = 9;
 
+/// Divides an area into that of the chart and the row of the bar, which only a zoomed chart has.
+pub fn split(zoom: Zoom, area: Rect) -> (Rect, Rect) {
+    let bar = u16::from(zoom.is_some() && area.height >= 9);
+    let chart = Rect { height: area.height - bar, ..area };
+    (chart, Rect::new(area.x, chart.bottom(), area.width, bar))
+}
+
 /// Returns the columns of the bar itself.
 pub fn bar_area(row: Rect) -> Rect {
     let names = if row.width >= 40 { NAME + 1 } else { 1 };

@@ -16,7 +16,7 @@ use crate::tui::read_out::{self, LocatedPoints, READ_REACH};
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
-use crate::tui::zoom::ZoomChart;
+use crate::tui::zoom::{self, ZoomChart};
 
 pub fn draw(
     look: &Look,
@@ -59,10 +59,7 @@ fn plot_and_legend(overlay: &Overlay, body: Rect) -> [Rect; 2] {
 
 /// Returns the areas of the curves and of the bar below them that shows which part is shown.
 pub fn areas(overlay: &Overlay, body: Rect) -> (Rect, Rect) {
-    let inner = inner_area(plot_and_legend(overlay, body)[0]);
-    let bar = u16::from(overlay.zoom.is_some() && inner.height >= 9);
-    let chart = Rect { height: inner.height - bar, ..inner };
-    (chart, Rect::new(inner.x, chart.bottom(), inner.width, bar))
+    zoom::split(overlay.zoom, inner_area(plot_and_legend(overlay, body)[0]))
 }
 
 /// Builds the chart and passes it to `then`, for drawing and for the mouse.

@@ -14,6 +14,7 @@ use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;
+use crate::tui::zoom;
 use crate::units::column::Unit;
 
 /// Limit on drawn curves: beyond it only those around the selected one are drawn.
@@ -175,9 +176,7 @@ pub fn with_chart<R>(
 /// Returns the areas of the curves and of the bar below them that shows which part is shown.
 pub fn areas(results: &Results, area: Rect) -> (Rect, Rect) {
     let inner = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
-    let bar = u16::from(results.chart.zoom.is_some() && inner.height >= 9);
-    let chart = Rect { height: inner.height - bar, ..inner };
-    (chart, Rect::new(inner.x, chart.bottom(), inner.width, bar))
+    zoom::split(results.chart.zoom, inner)
 }
 
 /// Returns the points of the visible curves, each with its curve, and where they are.
