@@ -150,12 +150,20 @@ impl Data {
         self.most_listed = self.count_most_listed();
     }
 
+    /// Switches to an x axis, if it is one of [`Data::axes`].
+    pub fn use_axis(&mut self, axis: Axis) {
+        if axis != self.places.axis && self.axes.contains(&axis) {
+            self.places.axis = axis;
+            self.plot(self.metric);
+        }
+    }
+
     /// Switches to the next x axis.
     pub fn use_next_axis(&mut self) {
         let at = self.axes.iter().position(|axis| *axis == self.places.axis).unwrap_or(0);
-        let Some(next) = self.axes.get((at + 1) % self.axes.len().max(1)) else { return };
-        self.places.axis = *next;
-        self.plot(self.metric);
+        if let Some(next) = self.axes.get((at + 1) % self.axes.len().max(1)) {
+            self.use_axis(*next);
+        }
     }
 
     pub fn results(&self) -> &[CellResult] {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use tui_input::Input;
 
+use super::columns::Sheet;
 use super::data::Data;
 use super::tab::Tab;
 use super::trial_series::TrialSeriesCache;
@@ -46,6 +47,15 @@ pub struct TableState {
     pub typing: bool,
     /// Rows in the order shown: results, then skipped cells.
     pub rows: Vec<usize>,
+}
+
+impl TableState {
+    /// Filters and sorts; the cursor goes to `row`, or to place `other` if that is not shown.
+    fn arrange(&mut self, sheet: &Sheet, row: Option<usize>, other: usize) {
+        self.rows = sheet.rows(self.filter.value(), self.sort);
+        let place = row.and_then(|row| self.rows.iter().position(|shown| *shown == row));
+        self.cursor = place.unwrap_or(other).min(self.rows.len().saturating_sub(1));
+    }
 }
 
 /// An opened cell.
@@ -91,11 +101,7 @@ impl Results {
             return;
         };
         let mut data = Data::new(view, old.metric, self.unit);
-        if data.axes.contains(&old.places.axis) {
-            while data.places.axis != old.places.axis {
-                data.use_next_axis();
-            }
-        }
+        data.use_axis(old.places.axis);
         let moved = |result: usize| {
             let cell = &old.results().get(result)?.cell;
             data.results().iter().position(|new| new.cell == *cell)
@@ -113,15 +119,18 @@ impl Results {
         self.open =
             self.open.and_then(|open| Some(OpenCell { result: moved(open.result)?, ..open }));
         let row = self.table.rows.get(self.table.cursor).and_then(|row| moved(*row));
-        self.table.rows = data.sheet.rows(self.table.filter.value(), self.table.sort);
-        let row = row.and_then(|row| self.table.rows.iter().position(|other| *other == row));
-        self.table.cursor =
-            row.unwrap_or(self.table.cursor).min(self.table.rows.len().saturating_sub(1));
+        self.table.arrange(&data.sheet, row, self.table.cursor);
         self.trial_series = TrialSeriesCache::default();
+        self.data = Some(data);
+        self.settle(series, x);
+    }
+
+    /// Puts the cursor on a curve and a place of data that changed; the zoom stays if it can.
+    fn settle(&mut self, series: Option<usize>, x: Option<f64>) {
+        let Some(data) = &self.data else { return };
         self.chart.series = series.unwrap_or(0);
         self.chart.zoom = self.chart.zoom.filter(|(_, last)| *last < data.places.len());
         self.chart.x = self.chart.x.min(data.places.len().saturating_sub(1));
-        self.data = Some(data);
         if let Some(x) = x {
             self.set_x(x);
         }
@@ -327,12 +336,7 @@ impl Results {
         let Some(data) = &mut self.data else { return };
         data.plot(metric);
         let same = data.curves.iter().position(|other| Some(other.index) == curve);
-        self.chart.series = same.unwrap_or(0);
-        self.chart.zoom = self.chart.zoom.filter(|(_, last)| *last < data.places.len());
-        self.chart.x = self.chart.x.min(data.places.len().saturating_sub(1));
-        if let Some(x) = x {
-            self.set_x(x);
-        }
+        self.settle(same, x);
     }
 
     /// Switches to the next x axis; the cursor stays on its cell.
@@ -351,11 +355,8 @@ impl Results {
     /// Filters and sorts the table; the cursor stays on its row.
     pub fn arrange(&mut self) {
         let Some(data) = &self.data else { return };
-        let table = &mut self.table;
-        let row = table.rows.get(table.cursor).copied();
-        table.rows = data.sheet.rows(table.filter.value(), table.sort);
-        let same = row.and_then(|row| table.rows.iter().position(|other| *other == row));
-        table.cursor = same.unwrap_or(0);
+        let row = self.table.rows.get(self.table.cursor).copied();
+        self.table.arrange(&data.sheet, row, 0);
     }
 
     /// Opens the cell under the cursor; At a glance has none, there it is the best cell.
