@@ -3,6 +3,7 @@
 
 use super::data::Data;
 use super::state::Results;
+use super::tab::TabKind;
 use crate::analysis::CellResult;
 use crate::report::table::origin;
 use crate::report::{Look, glance_text, table};
@@ -14,14 +15,15 @@ use crate::units::{self, Rates};
 /// no result.
 pub fn clipboard_text(results: &Results) -> String {
     let Some(data) = &results.data else { return String::new() };
-    if results.open.is_none() && results.glance {
-        let look = Look { unit: results.unit, ..Look::default() };
-        return glance_text(&data.view.glance, &look);
-    }
-    if results.open.is_none() && results.table.on {
-        return table_text(data, results.unit);
-    }
-    let at = results.open.map(|open| open.result).or_else(|| results.under_cursor());
+    let at = match (results.open, results.kind) {
+        (Some(open), _) => Some(open.result),
+        (None, TabKind::Glance) => {
+            let look = Look { unit: results.unit, ..Look::default() };
+            return glance_text(&data.view.glance, &look);
+        }
+        (None, TabKind::Table) => return table_text(data, results.unit),
+        (None, TabKind::Chart) => results.under_cursor(),
+    };
     match at.and_then(|at| data.results().get(at)) {
         Some(result) => {
             format!("{}; {}", describe_result(result, results.unit), describe_conditions(data))

@@ -28,6 +28,7 @@ mod view;
 mod tests;
 
 pub use state::Results;
+pub use tab::TabKind;
 pub use update::{
     act, ask_for_rounds, back, click, field, field_changed, handle_message, is_offered, rename,
     request_trial_series, show,

@@ -4,6 +4,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::layout;
 use super::state::Results;
+use super::tab::TabKind;
 use super::view::{answer, chart};
 use crate::tui::read_out::CLICK_REACH;
 use crate::tui::theme::Look;
@@ -12,7 +13,7 @@ use crate::tui::zoom::{Zoom, ZoomChart};
 impl ZoomChart for Results {
     fn areas(&self, look: &Look, body: Rect) -> Option<(Rect, Rect)> {
         let data = self.data.as_ref().filter(|data| data.is_curve())?;
-        if self.open.is_some() || self.table.on || self.glance {
+        if self.open.is_some() || self.kind != TabKind::Chart {
             return None;
         }
         let lines = answer::wrap_answer(look, data, layout::text_width(body)).len();

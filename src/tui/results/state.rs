@@ -6,7 +6,7 @@ use tui_input::Input;
 
 use super::columns::Sheet;
 use super::data::Data;
-use super::tab::Tab;
+use super::tab::{Tab, TabKind};
 use super::trial_series::TrialSeriesCache;
 use crate::analysis::is_refinable;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
@@ -38,8 +38,6 @@ pub struct ChartState {
 /// The state of the table.
 #[derive(Debug, Default)]
 pub struct TableState {
-    /// Shown in place of the chart.
-    pub on: bool,
     pub cursor: usize,
     /// Column, and whether from the largest down.
     pub sort: Option<(usize, bool)>,
@@ -70,8 +68,8 @@ pub struct Results {
     /// The unit of throughput.
     pub unit: Rates,
     pub data: Option<Data>,
-    /// At a glance is shown, in place of chart and table.
-    pub glance: bool,
+    /// Which kind of tab is shown.
+    pub kind: TabKind,
     pub chart: ChartState,
     pub table: TableState,
     pub open: Option<OpenCell>,
@@ -87,7 +85,6 @@ impl Results {
     pub fn with_axes(flipped_axes: Vec<Metric>, unit: Rates) -> Results {
         Results {
             unit,
-            glance: true,
             chart: ChartState { flipped_axes, ..ChartState::default() },
             ..Results::default()
         }
@@ -158,11 +155,7 @@ impl Results {
         let data = Data::new(view, metric, self.unit);
         let flipped_axes = std::mem::take(&mut self.chart.flipped_axes);
         self.chart = ChartState { flipped_axes, mean: self.chart.mean, ..ChartState::default() };
-        self.table = TableState {
-            on: self.table.on,
-            rows: data.sheet.rows("", None),
-            ..TableState::default()
-        };
+        self.table = TableState { rows: data.sheet.rows("", None), ..TableState::default() };
         (self.open, self.trial_series) = (None, TrialSeriesCache::default());
         self.data = Some(data);
         // The best point is of most interest.
@@ -181,10 +174,10 @@ impl Results {
     /// Returns what is shown of the session; `None` without one.
     pub fn tab(&self) -> Option<Tab> {
         let data = self.data.as_ref()?;
-        Some(match (self.glance, self.table.on) {
-            (true, _) => Tab::Glance,
-            (false, true) => Tab::Table,
-            (false, false) => Tab::Plot(data.metric),
+        Some(match self.kind {
+            TabKind::Glance => Tab::Glance,
+            TabKind::Chart => Tab::Plot(data.metric),
+            TabKind::Table => Tab::Table,
         })
     }
 
@@ -192,7 +185,7 @@ impl Results {
     pub fn turn_to(&mut self, tab: Tab) {
         let under = self.under_cursor();
         self.table.typing = false;
-        (self.glance, self.table.on) = (tab == Tab::Glance, tab == Tab::Table);
+        self.kind = tab.kind();
         if let Tab::Plot(metric) = tab {
             self.plot(metric);
         }
@@ -299,7 +292,7 @@ impl Results {
     /// Returns the result that Enter opens.
     pub fn under_cursor(&self) -> Option<usize> {
         let data = self.data.as_ref()?;
-        if self.table.on {
+        if self.kind == TabKind::Table {
             return self
                 .table
                 .rows
@@ -361,7 +354,7 @@ impl Results {
 
     /// Opens the cell under the cursor; At a glance has none, there it is the best cell.
     pub fn open(&mut self) {
-        let best = if self.glance { self.go_to_best() } else { None };
+        let best = if self.kind == TabKind::Glance { self.go_to_best() } else { None };
         let result = best.or_else(|| self.under_cursor());
         self.open = result.map(|result| OpenCell { result, scroll: 0 });
     }
@@ -375,7 +368,7 @@ impl Results {
     /// Returns the cells beside the opened one: along its curve, or the rows of the table.
     pub fn neighbours(&self) -> Vec<usize> {
         let Some(data) = &self.data else { return Vec::new() };
-        if self.table.on {
+        if self.kind == TabKind::Table {
             return self
                 .table
                 .rows

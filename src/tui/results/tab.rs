@@ -4,6 +4,15 @@ use super::data::Data;
 use crate::tui::curves::Metric;
 use crate::tui::keymap::Action;
 
+/// The kinds of tabs: of charts there are several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TabKind {
+    #[default]
+    Glance,
+    Chart,
+    Table,
+}
+
 /// What is shown of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tab {
@@ -23,6 +32,14 @@ impl Tab {
         (Tab::Plot(Metric::Cpu), Action::Cpu, ["CPU per byte", "CPU", "CPU"]),
         (Tab::Table, Action::Table, ["Table", "table", "table"]),
     ];
+
+    pub fn kind(self) -> TabKind {
+        match self {
+            Tab::Glance => TabKind::Glance,
+            Tab::Plot(_) => TabKind::Chart,
+            Tab::Table => TabKind::Table,
+        }
+    }
 
     /// Returns the tab after this one or before it; metrics without a value are passed over.
     pub fn next(self, data: &Data, back: bool) -> Tab {

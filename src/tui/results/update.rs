@@ -6,7 +6,7 @@ use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
 use super::state::{OpenCell, Results};
-use super::tab::Tab;
+use super::tab::{Tab, TabKind};
 use super::view::{answer, cell, frame, table};
 use super::{copy, layout, pointer};
 use crate::report::CARD;
@@ -56,7 +56,9 @@ pub fn back(results: &mut Results) -> bool {
         results.close();
         return true;
     }
-    if results.table.on && (results.table.typing || !results.table.filter.value().is_empty()) {
+    if results.kind == TabKind::Table
+        && (results.table.typing || !results.table.filter.value().is_empty())
+    {
         results.table.typing = false;
         results.table.filter = Input::default();
         results.arrange();
@@ -84,12 +86,12 @@ pub fn act(results: &mut Results, ctx: &mut Context, action: Action) -> Vec<Effe
         return Vec::new();
     }
     let log = results.is_log(Metric::Throughput);
-    match results.open {
-        Some(open) => act_in_cell(results, ctx, open, action),
-        None if results.glance && action == Action::Enter => results.open(),
-        None if results.glance => {}
-        None if results.table.on => act_in_table(results, ctx, action),
-        None => act_in_chart(results, action),
+    match (results.open, results.kind) {
+        (Some(open), _) => act_in_cell(results, ctx, open, action),
+        (None, TabKind::Glance) if action == Action::Enter => results.open(),
+        (None, TabKind::Glance) => {}
+        (None, TabKind::Table) => act_in_table(results, ctx, action),
+        (None, TabKind::Chart) => act_in_chart(results, action),
     }
     let now_log = results.is_log(Metric::Throughput);
     if now_log != log {
@@ -158,7 +160,7 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
             let file = session_name::file_of(&view.session.name, &view.session.id);
             let what = What::Shown(Arc::new(view.session.clone()));
             let form = Form::session(what, &view.display_name(), &file);
-            let is_card = results.glance && results.open.is_none();
+            let is_card = results.kind == TabKind::Glance && results.open.is_none();
             let form = if is_card { form.with_format(CARD) } else { form };
             ctx.popups.push(Popup::Export(Box::new(form)));
             Some(Vec::new())
@@ -215,13 +217,15 @@ pub fn is_offered(results: &Results, action: Action) -> bool {
             .any(|binding| binding.action == action && binding.place != Place::Everywhere);
         return !is_bound && !matches!(action, Action::Enter | Action::NextPane);
     };
-    let (opened, table) = (results.open.is_some(), results.table.on);
-    let chart = !opened && !table && !results.glance;
+    let shown = results.kind;
+    let opened = results.open.is_some();
+    let table = !opened && shown == TabKind::Table;
+    let chart = !opened && shown == TabKind::Chart;
     match action {
         Action::Enter | Action::Filter | Action::NextPane | Action::Table => !opened,
-        Action::Glance => !opened && !results.glance,
-        Action::Toggle => chart || (!opened && table && results.table.sort.is_some()),
-        Action::Sort => table && !opened,
+        Action::Glance => !opened && shown != TabKind::Glance,
+        Action::Toggle => chart || (table && results.table.sort.is_some()),
+        Action::Sort => table,
         Action::LogAxis | Action::ZoomIn => chart && data.is_curve(),
         Action::ZoomOut | Action::ZoomReset | Action::PanLeft | Action::PanRight => {
             chart && results.chart.zoom.is_some()
@@ -386,12 +390,13 @@ pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position)
     let tab = frame::tabs(body).into_iter().find(|(_, place, ..)| has_tabs && place.contains(at));
     if let Some((tab, ..)) = tab {
         results.turn_to(tab);
-    } else if results.open.is_some() || results.glance {
-        // Nothing there can be clicked.
-    } else if results.table.on {
-        click_table(results, body, at);
     } else {
-        click_chart(results, ctx.look, body, at);
+        match (results.open, results.kind) {
+            // Nothing there can be clicked.
+            (Some(_), _) | (None, TabKind::Glance) => {}
+            (None, TabKind::Table) => click_table(results, body, at),
+            (None, TabKind::Chart) => click_chart(results, ctx.look, body, at),
+        }
     }
     Vec::new()
 }

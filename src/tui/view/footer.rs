@@ -77,7 +77,9 @@ fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &
         }
         (_, Action::Pause) if is_paused => "resume",
         (Screen::Live, Action::ZoomReset) if model.live.is_zoomed() => "reset zoom",
-        (Screen::Results, Action::Table) if model.results.table.on => "chart",
+        (Screen::Results, Action::Table) if model.results.kind == results::TabKind::Table => {
+            "chart"
+        }
         (Screen::Compare, Action::Table) if compare::shows_chart(&model.compare) => "cells",
         _ => binding.short,
     }

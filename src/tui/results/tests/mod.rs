@@ -7,6 +7,7 @@ mod table;
 mod trust;
 
 use super::state::Results;
+use super::tab::TabKind;
 use crate::plan::{Cache, Skipped};
 use crate::record::{Severity, Warning};
 use crate::report::Spread;
@@ -26,7 +27,7 @@ fn stage_of(shown: SessionView) -> Stage {
     stage.take();
     assert_eq!(stage.model.screen, Screen::Results);
     // Most tests are about the charts.
-    stage.model.results.glance = false;
+    stage.model.results.kind = TabKind::Chart;
     stage
 }
 

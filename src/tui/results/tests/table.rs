@@ -1,4 +1,4 @@
-use super::{opened, results, row, stage};
+use super::{TabKind, opened, results, row, stage};
 use crate::tui::msg::Msg;
 use crate::tui::testing::Stage;
 
@@ -45,7 +45,8 @@ fn the_filter_takes_words_in_any_order() {
     ] {
         let mut stage = stage();
         stage.keys("/").keys(text).keys("<enter>");
-        assert!(results(&stage).table.on && !results(&stage).table.typing);
+        assert_eq!(results(&stage).kind, TabKind::Table);
+        assert!(!results(&stage).table.typing);
         assert_eq!(results(&stage).table.rows.len(), count, "{text}");
         let picture = stage.picture(100, 30);
         assert!(count > 0 || picture.contains("no cell matches the filter"), "{picture}");

@@ -11,6 +11,7 @@ use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::read_out::LocatedPoints;
 use crate::tui::results::data::{CurvePoints, Data};
 use crate::tui::results::state::Results;
+use crate::tui::results::tab::TabKind;
 use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;
@@ -201,7 +202,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     } else if data.curves.is_empty() {
         "no cell has a value for this metric"
     } else if data.curves.iter().all(|curve| results.is_hidden(curve)) {
-        if results.glance {
+        if results.kind == TabKind::Glance {
             "all curves are hidden"
         } else {
             "all curves are hidden: space shows the selected one"
