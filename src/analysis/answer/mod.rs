@@ -24,6 +24,7 @@ pub(super) use best::find_best;
 pub(super) use label::Labels;
 pub(super) use point::Point;
 pub(super) use ratio::times;
+pub(super) use text::MIN_CERTAIN;
 
 pub use best::Best;
 pub use cold::ColdCost;

@@ -241,7 +241,7 @@ fn describe_rising(rising: &[&Knee], labels: &Labels) -> Vec<String> {
 }
 
 /// From this confidence on, a knee is reported without it.
-const MIN_CERTAIN: f64 = 0.95;
+pub const MIN_CERTAIN: f64 = 0.95;
 
 /// Describes how much a curve needs, as precisely as its intervals allow.
 fn describe_size(knee: &Knee) -> String {

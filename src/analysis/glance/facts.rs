@@ -4,7 +4,7 @@
 use super::columns::{GlanceBar, GlanceColumn, GlanceRow};
 use super::workloads::{Workload, WorkloadFigure};
 use crate::analysis::CellResult;
-use crate::analysis::answer::{Answer, Knee, times};
+use crate::analysis::answer::{Answer, Knee, MIN_CERTAIN, times};
 use crate::analysis::compare::{TOLERANCE, describe_variants};
 use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Axis;
@@ -126,16 +126,21 @@ fn describe_cold(answer: &Answer) -> Option<String> {
 }
 
 /// Returns `from memory: 64 KiB is enough for mmap, larger blocks gain less than 5 %`, for the curve
-/// of the best cell.
+/// of the best cell; `None` as long as its trials are too few to show that.
 fn describe_size(
     results: &[CellResult],
     column: &GlanceColumn,
     rows: &[GlanceRow],
     knees: &[Knee],
 ) -> Option<String> {
-    let best = &results.get(column.best_bar()?.result)?.cell;
+    let bar = column.best_bar()?;
+    let best = &results.get(bar.result)?.cell;
     let is_own = |knee: &&Knee| knee.axis.without(&knee.cell) == knee.axis.without(best);
     let knee = knees.iter().find(is_own).filter(|knee| knee.smallest != knee.largest)?;
+    // A published report has no intervals.
+    if knee.confidence.is_none() && !bar.figure.reported {
+        return None;
+    }
     let (place, show) = (place(column), |value: u64| knee.axis.show(value));
     let name = rows.get(column.best).map_or("", |row| row.name.as_str());
     let more = if knee.axis == Axis::Block { "larger blocks gain" } else { "more gains" };
@@ -145,7 +150,8 @@ fn describe_size(
     } else {
         let at = show(knee.at);
         let sized = || format!("{place}: {at} is enough for {name}, {more} less than 5 %");
-        knee.holds.then(sized)
+        let sure = knee.confidence.is_none_or(|sure| sure >= MIN_CERTAIN);
+        (knee.holds && sure).then(sized)
     }
 }
 

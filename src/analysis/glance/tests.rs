@@ -116,6 +116,27 @@ fn few_trials_rank_nothing() {
 }
 
 #[test]
+fn a_block_size_is_enough_only_if_the_trials_show_it() {
+    let curve = |gib: [f64; 3], spread: f64, trials: u32| {
+        let cells: Vec<CellResult> = [4096, 65536, 1 << 20]
+            .into_iter()
+            .zip(gib)
+            .map(|(block, gib)| cell(job("read", block, Cache::Warm), gib, spread, trials))
+            .collect();
+        of(&cells).facts
+    };
+    let (flat, rising) = ([4.0, 8.0, 8.01], [2.0, 4.0, 8.0]);
+    let enough = "from memory: 64 KiB is enough for read, larger blocks gain less than 5 %";
+    assert_eq!(curve(flat, 0.005, 7), [enough]);
+    assert_eq!(
+        curve(rising, 0.005, 7),
+        ["from memory: read still gains at 1 MiB, the largest tried"]
+    );
+    let facts = [curve(flat, 0.005, 2), curve(rising, 0.005, 2), curve(flat, 0.3, 7)].concat();
+    assert!(!facts.iter().any(|fact| fact.starts_with("from memory: ")), "{facts:?}");
+}
+
+#[test]
 fn backends_that_do_not_differ_are_said_to_be_equal() {
     let even: Vec<CellResult> =
         ["read", "pread", "mmap", "uring"].map(|id| at(id, 4096, Cache::Warm, 8.0)).into();
