@@ -140,9 +140,13 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::path::Path;
+
     use super::*;
     use crate::record::{Source, Verdict};
     use crate::report::sample;
+    use crate::session::Listed;
 
     fn lines(session: &Session) -> Vec<Value> {
         let mut out = Vec::new();
@@ -217,6 +221,33 @@ mod tests {
         }
         let left = std::fs::read_dir(dir.path().join("store")).unwrap().flatten();
         assert!(left.into_iter().all(|file| !file.file_name().to_string_lossy().starts_with('.')));
+    }
+
+    #[test]
+    fn an_imported_export_is_listed_like_its_session() {
+        // What the end line says; the headers of the examples are shortened.
+        let ends = |dir: &Path| -> Vec<_> {
+            let end = |one: Listed| {
+                let counts = (one.seconds, one.measured, one.failed);
+                (counts, one.verdict, one.best, one.curve, one.state)
+            };
+            crate::session::list(dir).unwrap().into_iter().map(end).collect()
+        };
+        for data in [
+            &include_bytes!("../../assets/demo.jsonl")[..],
+            include_bytes!("../../tests/pictures/lab.jsonl"),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let [own, store, out] = ["own", "store", "out"].map(|name| dir.path().join(name));
+            std::fs::create_dir(&own).unwrap();
+            let path = own.join("a.jsonl");
+            std::fs::write(&path, data).unwrap();
+            let session = crate::session::load(&path).unwrap();
+            std::fs::rename(&path, own.join(format!("{}.jsonl", session.id))).unwrap();
+            write(&session, &Look::default(), &mut File::create(&out).unwrap()).unwrap();
+            crate::session::import(&store, &out).unwrap();
+            assert_eq!(ends(&store), ends(&own));
+        }
     }
 
     #[test]

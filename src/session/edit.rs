@@ -122,7 +122,7 @@ pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
         Ok(session) => session,
         Err(error @ SessionError::NotASession { .. }) => {
             return match portable::unpack(dir, from)? {
-                Some(unpacked) => import_session(dir, unpacked.path(), load(unpacked.path())?),
+                Some((unpacked, session)) => import_session(dir, unpacked.path(), session),
                 None => import_foreign(dir, from)?.ok_or(error),
             };
         }

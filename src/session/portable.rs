@@ -7,7 +7,9 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::line::{self, Header, Line};
+use super::end_line::end_line;
+use super::line::{self, EndLine, Header, Line};
+use super::load::load;
 use super::publish::Unfinished;
 use super::write::{finite, finite_findings};
 use super::{Session, SessionError, head, header_line, reader};
@@ -63,11 +65,14 @@ fn push(lines: &mut Vec<Value>, line: &impl Serialize) -> Result<(), serde_json:
 }
 
 /// Writes the session that an export contains into an unfinished file in `dir`, which is removed
-/// when it is dropped. `None` if the file is no export of a session.
+/// when it is dropped, and returns both. `None` if the file is no export of a session.
 ///
 /// # Errors
-/// The file cannot be read, or the copy cannot be written.
-pub(super) fn unpack(dir: &Path, from: &Path) -> Result<Option<Unfinished>, SessionError> {
+/// The file cannot be read or is damaged, or the copy cannot be written.
+pub(super) fn unpack(
+    dir: &Path,
+    from: &Path,
+) -> Result<Option<(Unfinished, Session)>, SessionError> {
     let Some(header) = header(from)? else { return Ok(None) };
     let failed = |e| SessionError::io("copy", from, e);
     super::store::make_folder(dir)?;
@@ -75,17 +80,29 @@ pub(super) fn unpack(dir: &Path, from: &Path) -> Result<Option<Unfinished>, Sess
         Unfinished::beside(dir, None).map_err(|e| SessionError::io("create a file in", dir, e))?;
     let mut to = BufWriter::new(&mut made.file);
     to.write_all(header.as_bytes()).map_err(failed)?;
+    let mut end = None;
     let mut lines = reader::read_lines(from)?;
     while let Some(bytes) = reader::next_line(&mut lines, from)? {
-        let line = line::json(bytes).ok().and_then(native);
-        if let Some(line) = line {
-            let bytes = line::bytes(&line).map_err(|e| SessionError::Json(e.to_string()))?;
-            to.write_all(&bytes).map_err(failed)?;
+        match line::json(bytes).ok().and_then(native) {
+            Some(line) if line["kind"] == "end" => end = serde_json::from_value(line).ok(),
+            Some(line) => to.write_all(&bytes_of(&line)?).map_err(failed)?,
+            None => {}
         }
     }
     to.flush().map_err(failed)?;
     drop(to);
-    Ok(Some(made))
+    let mut session = load(made.path())?;
+    // That of an export lacks what a list shows.
+    if let Some(EndLine { reason, seconds, .. }) = end {
+        session.end = Some(reason);
+        let end = Line::End(end_line(&session, seconds));
+        made.file.write_all(&bytes_of(&end)?).map_err(failed)?;
+    }
+    Ok(Some((made, session)))
+}
+
+fn bytes_of(line: &impl Serialize) -> Result<Vec<u8>, SessionError> {
+    line::bytes(line).map_err(|e| SessionError::Json(e.to_string()))
 }
 
 /// Returns the first line of the session that an export contains.
