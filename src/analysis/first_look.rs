@@ -112,7 +112,9 @@ pub fn refinements(session: &Session, results: &[CellResult]) -> Vec<Refinement>
         ways.push(Refinement { aim: Aim::Double(done), time: rounds(done) });
     }
     let narrower = PRECISIONS.into_iter().filter_map(|precision| {
-        let trials = trials_to(results, f64::from(precision) / 10_000.0);
+        // A cell without any trial is no result, and has no interval either.
+        let trials = (least > 0).then(|| trials_to(results, f64::from(precision) / 10_000.0));
+        let trials = trials.flatten();
         // All intervals are that narrow already.
         if trials == Some(0.0) {
             return None;
@@ -203,8 +205,11 @@ mod tests {
         let enough = ways([6, 6, 6]);
         assert_eq!(enough[0].aim, Aim::Double(6));
         assert!(enough.iter().any(|way| way.aim == Aim::Interval(200) && way.time.is_some()));
-        // A cell without any trial needs all of them.
+        // A cell without any trial needs all of them, and has no interval yet.
         assert_eq!(ways([2, 2, 0])[0].aim, Aim::Trials(5));
+        let missing = ways([6, 6, 0]);
+        assert_eq!(missing.len(), 4, "{missing:?}");
+        assert!(missing[1..].iter().all(|way| way.time.is_none()), "{missing:?}");
         let mut probes = session([2, 2, 2]);
         probes.plan.pick = true;
         assert_eq!(refinements(&probes, &[]), []);
