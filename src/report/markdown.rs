@@ -216,6 +216,20 @@ mod tests {
     }
 
     #[test]
+    fn plain_bars_have_plain_heights() {
+        let session = sample::bounded(sample::quick());
+        let plain = Look { graph: crate::report::Graph::Ascii, ..Look::default() };
+        for look in [plain, Look { ascii: true, ..Look::default() }] {
+            let mut out = Vec::new();
+            write(&session, &look, &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            assert!(!text.contains(sparks::BARS) && !text.contains("\\u{258"), "{text}");
+            assert!(text.contains("  _") && text.contains('#'), "{text}");
+        }
+        assert!(show(&session).contains(sparks::BARS));
+    }
+
+    #[test]
     fn hostile_text_is_text() {
         assert_eq!(
             escape("a|b <i>&amp; `c` *d* _e_ f_g [h](i)"),

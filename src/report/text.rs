@@ -30,6 +30,13 @@ pub fn show_with(text: &str, look: &Look) -> String {
 /// Returns the ASCII character for a part of a bar; `None` for any other character.
 fn plain_bar(part: char) -> Option<char> {
     match part {
+        '▁' => Some('_'),
+        '▂' => Some('.'),
+        '▃' => Some(':'),
+        '▄' => Some('-'),
+        '▅' => Some('='),
+        '▆' => Some('+'),
+        '▇' => Some('*'),
         '█' => Some('#'),
         '▓' => Some('='),
         '░' => Some('-'),
