@@ -50,6 +50,11 @@ impl GlanceFigure {
         self.summary.half_width().is_some()
     }
 
+    /// Returns whether no more trials are needed, and it is not wrong.
+    pub fn is_firm(&self) -> bool {
+        !self.wrong && (self.reported || self.is_certain())
+    }
+
     /// Returns half of the interval, `±4 %`, or what there is instead of one: `2 trials`.
     pub fn describe_interval(&self) -> String {
         match self.summary.half_width().map(|half| half * 100.0) {

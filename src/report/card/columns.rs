@@ -1,6 +1,6 @@
 //! The largest figures of a card, and a bar for each backend.
 
-use super::page::{CONTENT, MARGIN, Page, SMALL, TEXT, WRONG, cut};
+use super::page::{CONTENT, MARGIN, Page, SMALL, TEXT, certainty_ink, cut};
 use crate::analysis::{Glance, GlanceColumn};
 use crate::report::figure::COLORS;
 use crate::report::picture::font::width;
@@ -76,11 +76,10 @@ fn draw_head(
     let Some(bar) = column.best_bar() else { return };
     page.text((left, top), &cut(&column.title(), TEXT, false, wide), Ink::Soft, TEXT);
     let number = column::figure(bar.figure.summary.median / factor);
-    let certain = !bar.figure.wrong && (bar.figure.is_certain() || bar.figure.reported);
     let base = top + 14.0 + DIGITS;
-    let side = page.digits((left, base), &number, DIGITS, certain) + 6.0;
+    let side = page.digits((left, base), &number, DIGITS, bar.figure.is_firm()) + 6.0;
     page.text((side, base - 18.0), unit, Ink::Text, TEXT + 2.0);
-    let ink = if bar.figure.wrong { WRONG } else { Ink::Soft };
+    let ink = certainty_ink(&bar.figure);
     page.text((side, base), &bar.figure.describe_certainty(), ink, TEXT);
     let name = glance.rows.get(column.best).map_or("", |row| row.name.as_str());
     let caption = [name, bar.at.as_str()].into_iter().filter(|part| !part.is_empty());

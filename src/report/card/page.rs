@@ -1,6 +1,6 @@
 //! The page of a card: a head, then rows from the top down.
 
-use crate::analysis::Conditions;
+use crate::analysis::{Conditions, GlanceFigure};
 use crate::report::figure::{Fill, Mark};
 use crate::report::picture::font::{width, wrap};
 use crate::report::picture::scene::{Anchor, Ink, Scene, Shape, Stroke};
@@ -17,6 +17,11 @@ pub const MARGIN_OF_FONTS: f64 = 1.2;
 
 /// The colour of what is wrong.
 pub const WRONG: Ink = Ink::Color("#d0444f");
+
+/// Returns the ink of the interval of a figure, or of the word that it is wrong.
+pub fn certainty_ink(figure: &GlanceFigure) -> Ink {
+    if figure.wrong { WRONG } else { Ink::Soft }
+}
 
 pub struct Page {
     pub scene: Scene,

@@ -1,6 +1,6 @@
 //! The rows that storage benchmarks print, on a card.
 
-use super::page::{CONTENT, MARGIN, MARGIN_OF_FONTS, Page, SMALL, TEXT};
+use super::page::{CONTENT, MARGIN, MARGIN_OF_FONTS, Page, SMALL, TEXT, certainty_ink};
 use crate::analysis::{Workload, WorkloadFigure};
 use crate::plan::Op;
 use crate::report::figure::COLORS;
@@ -33,11 +33,11 @@ pub fn draw(page: &mut Page, workloads: &[Workload], rates: Rates) {
             match figure {
                 Some(figure) => {
                     let number = column::figure(figure.figure.summary.median / factor);
-                    let certain = figure.figure.is_certain() || figure.figure.reported;
-                    let side = page.digits((left, y), &number, DIGITS, certain) + 8.0;
+                    let firm = figure.figure.is_firm();
+                    let side = page.digits((left, y), &number, DIGITS, firm) + 8.0;
                     let (first, second) = details(workload, figure);
                     page.text((side, y - 14.0), &first, Ink::Text, SMALL);
-                    page.text((side, y), &second, Ink::Soft, SMALL);
+                    page.text((side, y), &second, certainty_ink(&figure.figure), SMALL);
                     let share = if max > 0.0 { figure.figure.summary.median / max } else { 0.0 };
                     page.bar((left, y + 13.0), each, share, ink);
                 }
@@ -60,4 +60,39 @@ fn details(workload: &Workload, figure: &WorkloadFigure) -> (String, String) {
     let first = [operations, p50].into_iter().flatten().filter(|_| workload.random);
     let second = format!("{} {}", figure.figure.describe_certainty(), figure.backend);
     (first.collect::<Vec<_>>().join(", "), second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::GlanceFigure;
+    use crate::report::card::page::WRONG;
+    use crate::report::picture::scene::Shape;
+    use crate::stats::Summary;
+
+    #[test]
+    fn a_wrong_figure_is_no_firm_one() {
+        for wrong in [false, true] {
+            let summary = Summary::from_values(&[1e6; 7]).unwrap();
+            let figure = GlanceFigure { summary, trials: 7, reported: false, wrong };
+            let backend = "uring".to_string();
+            let (operations, p50, leads) = (None, None, None);
+            let read = WorkloadFigure { result: 0, backend, figure, operations, p50, leads };
+            let (name, load) = ("SEQ1M".to_string(), "Q1T1".to_string());
+            let row = Workload { name, load, random: false, read: Some(read), write: None };
+            let mut page = Page::new(&Default::default());
+            draw(&mut page, &[row], Rates::default());
+            let shapes = page.finish().shapes;
+            let ink_of = |start: &str| {
+                shapes.iter().find_map(|shape| match shape {
+                    Shape::Text { text, ink, .. } if text.starts_with(start) => Some(*ink),
+                    _ => None,
+                })
+            };
+            let (number, certainty) =
+                if wrong { (Ink::Soft, ("wrong", WRONG)) } else { (Ink::Text, ("±", Ink::Soft)) };
+            assert_eq!(ink_of("0.95"), Some(number));
+            assert_eq!(ink_of(certainty.0), Some(certainty.1));
+        }
+    }
 }
