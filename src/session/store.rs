@@ -65,11 +65,14 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
         None => sessions.iter().filter(|s| !text.is_empty() && s.id.starts_with(text)).collect(),
     };
     // A label has no slash: ./NAME is a file.
-    let labelled = || if text.contains('/') { Vec::new() } else { find_by_label(&sessions, text) };
+    let labelled = match meant.is_empty() && !text.contains('/') {
+        true => find_by_label(&sessions, text),
+        false => Vec::new(),
+    };
     match meant[..] {
         // A session of that name would have matched above; ./NAME denotes a file of that name.
         [] if references::reference(text).is_some() => Err(reference(text)),
-        [] if !labelled().is_empty() => one_of(dir, text, &labelled()),
+        [] if !labelled.is_empty() => one_of(dir, text, &labelled),
         [] if is_path(text) => Ok(text.into()),
         [] if references::find_by_prefix(text).is_some() => Err(reference(text)),
         [] => {
@@ -117,15 +120,16 @@ fn is_path(text: &str) -> bool {
     Path::new(text).symlink_metadata().is_ok()
 }
 
-/// Returns the sessions whose label is `text`, however its signs are written; else those whose
-/// label begins with it.
+/// Returns the sessions without a name whose label is `text`, however its signs are written; else
+/// those whose label begins with it.
 fn find_by_label<'a>(sessions: &'a [Listed], text: &str) -> Vec<&'a Listed> {
     if !text.chars().any(char::is_alphanumeric) {
         return Vec::new();
     }
     let wanted = slug(text);
     let labelled = |is: &dyn Fn(&str) -> bool| -> Vec<&'a Listed> {
-        let has = |one: &&Listed| !one.label.is_empty() && is(&slug(&one.label));
+        let is_called = |one: &&Listed| one.name.is_empty() && !one.label.is_empty();
+        let has = |one: &&Listed| is_called(one) && is(&slug(&one.label));
         sessions.iter().filter(has).collect()
     };
     let same = labelled(&|label| label == wanted);
@@ -235,6 +239,10 @@ mod tests {
         for text in ["fil", "read", "./file", "·"] {
             assert!(find(dir, text).is_err(), "{text}");
         }
+        // One with a name is not called by its label.
+        let named = testing::recorded(dir, Some("nightly"), "c");
+        assert_eq!(find(dir, &label).unwrap(), path_of(dir, &id));
+        assert_eq!(find(dir, "nightly").unwrap(), path_of(dir, &named));
         testing::recorded(dir, None, "b");
         let error = find(dir, &label).unwrap_err().to_string();
         assert!(error.contains("2 sessions"), "{error}");
