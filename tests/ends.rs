@@ -226,6 +226,23 @@ fn the_budget_ends_what_hangs_before_there_is_a_plan() {
     );
 }
 
+/// To tell other processes on which disk it measures, iotui opens the file again.
+#[test]
+fn the_budget_ends_what_hangs_before_the_first_event() {
+    let home = Home::new();
+    home.file("data.bin", 8192);
+    let mut command = home.std("--batch data.bin -b read -s 4k --budget 200ms --no-save");
+    let Some(ran) = hanging(&mut command, libc::SYS_bind) else { return };
+    assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
+    assert!(
+        told(&ran).contains(
+            "the budget ended while the target was being opened: a system call has not returned for"
+        ),
+        "{}",
+        told(&ran)
+    );
+}
+
 #[test]
 fn a_call_that_is_interrupted_for_ever_ends_with_the_budget() {
     let home = Home::new();

@@ -26,7 +26,7 @@ use crate::host::{Host, SharedHost};
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
 use crate::report::{self, Format, print_message};
-use crate::runner::{self, Announcement};
+use crate::runner;
 use crate::session::{Recorder, Session};
 use crate::sys::{leftovers, signals};
 use crate::text;
@@ -76,16 +76,8 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
         return Ok(0);
     }
     signals::install().context("cannot handle signals")?;
-    // Before it looks for others: of two runs that begin at once at least one is told.
-    let announcement = runner::announce(&plan);
-    if !args.quiet
-        && let Some(other) = announcement.find_other_run()
-    {
-        print_message(format!("iotui: {}: both runs are disturbed", other.message));
-    }
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
-    let run = (&plan, announcement, earlier, &host);
-    let outcome = measure(args, format, run, recorder.as_ref(), gate.as_ref());
+    let outcome = measure(args, format, (&plan, earlier, &host), recorder.as_ref(), gate.as_ref());
     finish(args, format, recorder.as_ref(), outcome, gate.as_ref())
 }
 
@@ -102,7 +94,7 @@ fn print_leftovers(args: &Args) {
 fn measure(
     args: &Args,
     format: &Format,
-    (plan, announcement, earlier, host): (&Arc<Plan>, Announcement, Earlier, &SharedHost),
+    (plan, earlier, host): (&Arc<Plan>, Earlier, &SharedHost),
     recorder: Option<&Arc<Mutex<Recorder>>>,
     gate: Option<&Gate>,
 ) -> Outcome {
@@ -114,8 +106,7 @@ fn measure(
     let get_host = move || shared.get().clone();
     let plan_of_engine = Arc::clone(plan);
     let recorded = recorder.cloned();
-    let started =
-        runner::start(plan_of_engine, announcement, earlier, get_host, control, recorded, send);
+    let started = runner::start(plan_of_engine, earlier, get_host, control, recorded, send);
     let session = make_session(plan, host.get(), recorder);
     if let Some(gate) = gate {
         gate.warn(args, &session);

@@ -75,17 +75,17 @@ pub(super) fn until_over(
                 bar.show(&event);
                 saving.report(&bar);
                 // A closed stdout ends the printing, not the run.
-                let line =
-                    event_line(&session, names.as_ref(), &event).filter(|_| stream.is_some());
-                if line.is_some_and(|line| {
-                    line.and_then(|line| {
-                        stream.as_mut().map_or(Ok(()), |out| out.write_all(line.as_bytes()))
-                    })
-                    .is_err()
-                }) {
+                if let Some(out) = &mut stream
+                    && let Some(line) = event_line(&session, names.as_ref(), &event)
+                    && line.and_then(|line| out.write_all(line.as_bytes())).is_err()
+                {
                     stream = None;
                 }
             }
+            Ok(Report::OtherRun(other)) if !args.quiet => {
+                bar.say(&format!("iotui: {}: both runs are disturbed", other.message));
+            }
+            Ok(Report::OtherRun(_)) => {}
             Ok(Report::Over(why)) => {
                 error = why;
                 break;

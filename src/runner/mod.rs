@@ -17,7 +17,7 @@ mod saved_runs;
 pub use baseline::{BaselineError, plan_baseline};
 pub use ceilings::{choose_saved_xor_loop, saved_ceilings};
 pub use noise::saved_noise;
-pub use other_runs::{Announcement, OTHER_RUN, announce, find_other_run};
+pub use other_runs::{OTHER_RUN, find_other_run};
 pub use refine::{RefineError, refine};
 pub use replan::{ReplanError, replan};
 pub use run::{BUG, Report, create_recorder, start};

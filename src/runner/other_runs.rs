@@ -44,13 +44,18 @@ pub struct Announcement {
 
 /// Announces a run of a plan. Where that is refused, no other process learns of it.
 pub fn announce(plan: &Plan) -> Announcement {
-    let (pid, place) = (std::process::id(), Place::of(plan));
-    let bind = |disk: &String| {
-        let name = format!("{}{disk}/{pid}", place.prefix);
-        UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(name).ok()?).ok()
-    };
-    let sockets = place.disks.iter().filter_map(bind).collect();
-    Announcement { place, _sockets: sockets }
+    Place::of(plan).announce(std::process::id())
+}
+
+/// Announces a run as another process would; `None`, with a skip, where that is refused.
+#[cfg(test)]
+pub(super) fn announce_as(plan: &Plan, pid: u32) -> Option<Announcement> {
+    let announcement = Place::of(plan).announce(pid);
+    if announcement._sockets.is_empty() {
+        crate::sys::testing::skip("no abstract socket can be bound here");
+        return None;
+    }
+    Some(announcement)
 }
 
 impl Announcement {
@@ -83,6 +88,15 @@ impl Place {
             prefix_for(&home.to_string_lossy(), &text::read(USERS).unwrap_or_default())
         };
         Place { prefix, disks }
+    }
+
+    fn announce(self, pid: u32) -> Announcement {
+        let bind = |disk: &String| {
+            let name = format!("{}{disk}/{pid}", self.prefix);
+            UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(name).ok()?).ok()
+        };
+        let sockets = self.disks.iter().filter_map(bind).collect();
+        Announcement { place: self, _sockets: sockets }
     }
 
     fn find_other_run(&self) -> Option<Warning> {
@@ -176,13 +190,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let target = TargetSpec::Scratch { dir: dir.path().into(), size: 1, keep: false };
         let plan = Plan { target, ..testing::plan(0) };
-        let announcement = announce(&plan);
+        let Some(announcement) = announce_as(&plan, std::process::id()) else { return };
         let disk = announcement.place.disks.first().expect("a folder has a file system");
         let name = format!("@{}{disk}/{}", announcement.place.prefix, std::process::id());
         let is_announced = || text::read(NAMES).is_ok_and(|names| names.contains(&name));
-        if announcement._sockets.is_empty() {
-            return;
-        }
         assert!(is_announced());
         let own = std::process::id();
         let names = text::read(NAMES).unwrap();

@@ -6,20 +6,22 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use crate::engine::{self, Control, Earlier};
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
-use crate::record::{End, Event, MachineEvidence};
+use crate::record::{End, Event, MachineEvidence, Warning};
 use crate::runner::ceilings;
-use crate::runner::other_runs::Announcement;
+use crate::runner::other_runs::{self, Announcement};
 use crate::session::{NewSession, Recorder, SessionError, folder};
 use crate::text::slug;
 
 /// A report of the run to the front end.
 #[derive(Debug)]
 pub enum Report {
+    /// Another process measures on a disk of the plan; the first report if there is one.
+    OtherRun(Warning),
     Event(Event),
     /// The run is over, with the error if it failed. The last report.
     Over(Option<String>),
@@ -67,7 +69,6 @@ pub fn create_recorder(
 /// The thread cannot be started.
 pub fn start(
     plan: Arc<Plan>,
-    announcement: Announcement,
     earlier: Earlier,
     host: impl FnOnce() -> Host + Send + 'static,
     control: Arc<Control>,
@@ -91,7 +92,7 @@ pub fn start(
     let started = Builder::new().name("engine".into()).spawn({
         let control = Arc::clone(&control);
         move || {
-            let _announced = announcement;
+            let _announced = announce(&plan, &control, &relay);
             let mut sink = |event: Event| {
                 control.watchdog.mark_alive();
                 relay.pass_on(event);
@@ -114,6 +115,21 @@ pub fn start(
     }
     drop(watch);
     started
+}
+
+/// Tells other processes of the run, and the front end of theirs.
+fn announce(plan: &Plan, control: &Control, relay: &Relay) -> Announcement {
+    // The target is opened to find its disk, which may hang.
+    control.watchdog.doing("the target was being opened");
+    if let Some(deadline) = Instant::now().checked_add(plan.budget) {
+        control.watchdog.until(deadline);
+    }
+    // Before it looks for others: of two runs that begin at once at least one is told.
+    let announcement = other_runs::announce(plan);
+    if let Some(other) = announcement.find_other_run() {
+        relay.tell(Report::OtherRun(other));
+    }
+    announcement
 }
 
 type ReportFn = Box<dyn FnMut(Report) + Send>;
@@ -142,6 +158,13 @@ impl Relay {
             self.measured
                 .fetch_or(matches!(event, Event::Trial { .. } | Event::Probe { .. }), Relaxed);
             report(Report::Event(event));
+        }
+    }
+
+    fn tell(&self, what: Report) {
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.over.load(Acquire) {
+            report(what);
         }
     }
 
@@ -180,7 +203,6 @@ impl Relay {
 mod tests {
     use super::*;
     use crate::plan::Cache;
-    use crate::runner::announce;
     use crate::session::{load, testing};
     use std::sync::mpsc::channel;
 
@@ -223,7 +245,6 @@ mod tests {
         let recorder = Some(Arc::new(Mutex::new(recorder)));
         let thread = start(
             Arc::clone(&plan),
-            announce(&plan),
             Earlier::default(),
             Host::default,
             Arc::new(Control::new(&NEVER)),
@@ -255,12 +276,11 @@ mod tests {
             let (to, from) = channel();
             let tell = move |what| match what {
                 Report::Event(Event::Grounds { .. }) if panics => panic!("on purpose"),
-                Report::Event(_) => {}
+                Report::Event(_) | Report::OtherRun(_) => {}
                 Report::Over(why) => to.send(why).unwrap(),
             };
             start(
                 Arc::new(plan.clone()),
-                announce(&plan),
                 Earlier::default(),
                 Host::default,
                 Arc::new(Control::new(&NEVER)),
@@ -270,5 +290,19 @@ mod tests {
             .unwrap();
             assert!(from.recv().unwrap().unwrap().contains(wanted));
         }
+    }
+
+    #[test]
+    fn another_run_on_the_disk_is_told_first() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let plan = Arc::new(plan(&file));
+        let Some(_other) = other_runs::announce_as(&plan, 1) else { return };
+        let (to, from) = channel();
+        let report = move |what| drop(to.send(what));
+        let control = Arc::new(Control::new(&NEVER));
+        start(plan, Earlier::default(), Host::default, control, None, report).unwrap();
+        let first = from.recv().unwrap();
+        assert!(matches!(first, Report::OtherRun(_)), "{first:?}");
+        assert!(matches!(from.iter().last(), Some(Report::Over(None))));
     }
 }
