@@ -1,6 +1,7 @@
 //! Watches the engine: progress to stderr, trials of `jsonl` to stdout, all of it into the session
 //! in memory.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
@@ -26,15 +27,16 @@ fn event_line(
     names: Option<&report::PrivateNames>,
     event: &Event,
 ) -> Option<io::Result<String>> {
-    let line = match (event, names) {
-        (Event::Trial { trial, .. }, Some(names)) => {
-            jsonl::trial_line(&session.plan, &names.anonymize_trial(trial))
+    let plan = || match names {
+        Some(names) => Cow::Owned(names.anonymize_plan(&session.plan)),
+        None => Cow::Borrowed(&session.plan),
+    };
+    let line = match event {
+        Event::Trial { trial, .. } => {
+            let hidden = names.map(|names| names.anonymize_trial(trial));
+            jsonl::trial_line(&plan(), hidden.as_ref().unwrap_or(trial))
         }
-        (Event::Trial { trial, .. }, None) => jsonl::trial_line(&session.plan, trial),
-        (Event::Probe { trial }, Some(names)) => {
-            jsonl::probe_line(&names.anonymize_plan(&session.plan), trial)
-        }
-        (Event::Probe { trial }, None) => jsonl::probe_line(&session.plan, trial),
+        Event::Probe { trial } => jsonl::probe_line(&plan(), trial),
         _ => return None,
     };
     Some(line.map(|line| line + "\n"))
@@ -129,5 +131,26 @@ impl Saving<'_> {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Variant, VariantName};
+    use crate::report::PrivateNames;
+    use crate::session::testing;
+
+    #[test]
+    fn a_streamed_trial_is_as_anonymous_as_the_report() {
+        let mut session = testing::session(1);
+        let name: VariantName = "secret".to_string().try_into().unwrap();
+        session.plan.variants = vec![Variant { name: name.clone(), command: "true".into() }];
+        session.plan.cells.iter_mut().for_each(|cell| cell.variant = Some(name.clone()));
+        let names = PrivateNames::new(&session.host, &session.plan);
+        let event = testing::trial_event(0, 1, 1 << 20);
+        let line = |names| event_line(&session, names, &event).unwrap().unwrap();
+        assert!(line(None).contains(r#""variant":"secret""#), "{}", line(None));
+        assert!(line(Some(&names)).contains(r#""variant":"A""#), "{}", line(Some(&names)));
     }
 }
