@@ -142,7 +142,13 @@ fn row(listed: &Listed) -> [String; 7] {
         cells,
         listed.verdict.map_or("-", |v| v.name()).into(),
         match listed.lost_lines {
-            Some(lost) if lost > 0 => format!("{}, {lost} lines damaged", listed.state.name()),
+            Some(lost) if lost > 0 => {
+                format!(
+                    "{}, {} damaged",
+                    listed.state.name(),
+                    units::counted(lost as usize, "line")
+                )
+            }
             _ => listed.state.name().into(),
         },
     ]

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Write};
 
 use super::seal;
 use crate::text::clean;
+use crate::units::{counted, verb};
 
 /// Bytes of lines that may wait for the disk, some ten thousand trials; further lines are dropped
 /// and counted.
@@ -194,17 +195,16 @@ impl<F: Tail> Sink<F> {
 
     /// Returns why lines are missing from the file, if any are.
     pub fn unsaved(&self) -> Option<String> {
+        let lines = |count| counted(count, "line");
+        let waiting = lines(self.waiting.len());
         match (&self.error, self.lost) {
             (None, 0) => None,
             (None, lost) => {
-                Some(format!("{lost} lines were lost while the session could not be written"))
+                let (lines, were) = (lines(lost as usize), verb(lost as usize, "was", "were"));
+                Some(format!("{lines} {were} lost while the session could not be written"))
             }
-            (Some(error), 0) => {
-                Some(format!("{} lines not yet saved: {error}", self.waiting.len()))
-            }
-            (Some(error), lost) => {
-                Some(format!("{} lines not yet saved, {lost} lost: {error}", self.waiting.len()))
-            }
+            (Some(error), 0) => Some(format!("{waiting} not yet saved: {error}")),
+            (Some(error), lost) => Some(format!("{waiting} not yet saved, {lost} lost: {error}")),
         }
     }
 }

@@ -276,7 +276,7 @@ fn lost_lines_are_told_before_the_end_line() {
     recorder.finish(End::Budget);
     assert_eq!(kinds(recorder.path()).join(" "), "session copy note note note end");
     assert!(load(recorder.path()).unwrap().notes[2].starts_with("1 line of this session was lost"));
-    assert!(recorder.unsaved().unwrap().starts_with("1 lines were lost"));
+    assert!(recorder.unsaved().unwrap().starts_with("1 line was lost"));
 }
 
 #[test]

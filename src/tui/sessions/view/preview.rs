@@ -190,7 +190,8 @@ fn facts(
         parts.push(vec![Span::styled(figure, look.style(role)), text]);
     }
     if let Some(lost) = listed.lost_lines.filter(|lost| *lost > 0) {
-        parts.push(vec![Span::styled(format!("{lost} lines damaged"), look.style(Role::Wrong))]);
+        let damaged = format!("{} damaged", units::counted(lost as usize, "line"));
+        parts.push(vec![Span::styled(damaged, look.style(Role::Wrong))]);
     }
     let presets = shown.session.plan.presets.join(", ");
     if !presets.is_empty() {
