@@ -34,7 +34,10 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     match top {
         Popup::Start { cursor } => {
             let cursor = *cursor;
-            return start::press(model, cursor, key, action);
+            if let Some(effects) = start::press(model, cursor, key, action) {
+                return effects;
+            }
+            move_row(model, action);
         }
         _ if closes => return close(model),
         Popup::Help { .. } => return press_help(model, key, action),

@@ -15,24 +15,22 @@ use crate::tui::screen::Screen;
 use crate::tui::start::{Entry, Needs, entries};
 use crate::tui::{lab, setup};
 
-/// Handles a key; `cursor` is the selected question.
-pub fn press(model: &mut Model, cursor: usize, key: Key, action: Option<Action>) -> Vec<Effect> {
-    let last = entries(&model.presets).len() - 1;
-    let to = match action {
-        _ if key.letter() == Some('e') => return show_all_settings(model),
-        Some(Action::Up) => cursor.saturating_sub(1),
-        Some(Action::Down) => (cursor + 1).min(last),
-        Some(Action::Top) => 0,
-        Some(Action::Bottom) => last,
-        Some(Action::Enter | Action::Toggle | Action::Right | Action::Run) => {
-            return answer(model, cursor);
-        }
+/// Handles a key of its own, `None` for another one; `cursor` is the selected question.
+pub fn press(
+    model: &mut Model,
+    cursor: usize,
+    key: Key,
+    action: Option<Action>,
+) -> Option<Vec<Effect>> {
+    Some(match action {
+        _ if key.letter() == Some('e') => show_all_settings(model),
+        Some(Action::Enter | Action::Toggle | Action::Right | Action::Run) => answer(model, cursor),
         Some(Action::Help) => {
             // The words come first: the footer shows the keys.
             model.popups.push(Popup::Help { words: true, scroll: 0, filter: None });
-            return Vec::new();
+            Vec::new()
         }
-        Some(Action::Back) => return show_all_settings(model),
+        Some(Action::Back) => show_all_settings(model),
         Some(
             action @ (Action::Go(_)
             | Action::Quit
@@ -42,13 +40,9 @@ pub fn press(model: &mut Model, cursor: usize, key: Key, action: Option<Action>)
             | Action::Redraw
             | Action::Suspend
             | Action::Interrupt),
-        ) => return act(model, action),
-        _ => return Vec::new(),
-    };
-    if let Some(Popup::Start { cursor }) = model.popups.last_mut() {
-        *cursor = to;
-    }
-    Vec::new()
+        ) => act(model, action),
+        _ => return None,
+    })
 }
 
 fn show_all_settings(model: &mut Model) -> Vec<Effect> {
