@@ -50,8 +50,6 @@ struct Row {
     text: String,
     /// The id of the run before it of the same kind.
     before: Option<String>,
-    /// The ratio to that run, where it is known to be a difference.
-    change: Option<f64>,
 }
 
 #[derive(Debug, Default)]
@@ -99,14 +97,20 @@ impl Sessions {
 
     /// Returns the listed sessions, starting at a row.
     pub fn from(&self, first: usize) -> impl Iterator<Item = &Listed> {
-        self.from_with_change(first).map(|(listed, _)| listed)
+        self.rows_from(first).map(|row| &row.listed)
     }
 
     /// Returns the listed sessions, starting at a row, each with its ratio to the run before it,
     /// where that is a difference.
     pub fn from_with_change(&self, first: usize) -> impl Iterator<Item = (&Listed, Option<f64>)> {
-        let rows = self.shown.iter().skip(first).map(|at| &self.rows[*at]);
-        rows.map(|row| (&row.listed, row.change))
+        self.rows_from(first).map(|row| {
+            let ratio = |before| self.changes.ratio(&row.listed.id, before);
+            (&row.listed, row.before.as_deref().and_then(ratio))
+        })
+    }
+
+    fn rows_from(&self, first: usize) -> impl Iterator<Item = &Row> {
+        self.shown.iter().skip(first).map(|at| &self.rows[*at])
     }
 
     /// Returns the number of sessions that match the filter.
@@ -145,15 +149,6 @@ impl Sessions {
         self.from_with_change(self.cursor).next()?.1
     }
 
-    /// Takes how a session compares with the run before it.
-    pub fn take_change(&mut self, id: String, before: String, ratio: Option<f64>) {
-        let pair = |row: &&mut Row| row.listed.id == id && row.before.as_ref() == Some(&before);
-        if let Some(row) = self.rows.iter_mut().find(pair) {
-            row.change = ratio;
-        }
-        self.changes.take(id, before, ratio);
-    }
-
     /// Chooses a visible session and the run before it to compare next.
     pub fn ask_change(&mut self, first: usize, rows: usize) -> Option<(String, String)> {
         let visible = self.shown.iter().skip(first).take(rows).map(|at| &self.rows[*at]);
@@ -174,12 +169,7 @@ impl Sessions {
         }
         let before = runs_before(&all);
         let rows = all.into_iter().zip(before);
-        let changes = &self.changes;
-        let row = |(listed, before): (Listed, Option<String>)| {
-            let change = before.as_deref().and_then(|before| changes.ratio(&listed.id, before));
-            Row::new(listed, before, change)
-        };
-        self.rows = rows.map(row).collect();
+        self.rows = rows.map(|(listed, before)| Row::new(listed, before)).collect();
         let known: std::collections::HashSet<&str> =
             self.rows.iter().map(|row| row.listed.id.as_str()).collect();
         self.marks.retain(|id| known.contains(id.as_str()));
@@ -238,11 +228,11 @@ impl Sessions {
 }
 
 impl Row {
-    fn new(listed: Listed, before: Option<String>, change: Option<f64>) -> Row {
+    fn new(listed: Listed, before: Option<String>) -> Row {
         let verdict = listed.verdict.map_or("", Worst::name);
         let words = [&listed.id, &listed.name, &listed.label, &listed.target].map(String::as_str);
         let text = [&words[..], &[listed.state.name(), verdict]].concat().join(" ");
-        Row { text: text.to_lowercase(), listed, before, change }
+        Row { text: text.to_lowercase(), listed, before }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::tui::screen::Screen;
 use crate::tui::session_name;
 use crate::tui::session_view::{MAX_COMPARED, Preview};
 use crate::tui::view::pane;
+use crate::units::counted;
 
 pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
@@ -173,7 +174,7 @@ pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> V
         }
         Msg::Sessions(Err(why)) => sessions.read = Some(Err(why)),
         Msg::Preview(preview) => take_preview(sessions, preview),
-        Msg::Changed { id, before, ratio } => sessions.take_change(id, before, ratio),
+        Msg::Changed { id, before, ratio } => sessions.changes.take(id, before, ratio),
         Msg::Deleted { id, undoable } => return note_deleted(sessions, ctx, id, undoable),
         Msg::Restored { id, result } => return note_restored(sessions, ctx, id, result),
         Msg::Imported { id, text } => {
@@ -290,8 +291,7 @@ fn leave(sessions: &mut Sessions, ctx: &mut Context) {
     } else {
         match std::mem::take(&mut sessions.marks).len() {
             0 => {}
-            1 => ctx.note("1 session unmarked"),
-            count => ctx.note(format!("{count} sessions unmarked")),
+            count => ctx.note(format!("{} unmarked", counted(count, "session"))),
         }
     }
 }

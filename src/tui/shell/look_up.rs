@@ -301,13 +301,17 @@ pub fn rename(id: &str, name: &str) -> Msg {
 
 /// Compares a session with the run before it, unless one of them takes long to load.
 pub fn change(id: String, before: String) -> Msg {
-    let load = |id: &str| -> Option<Session> {
+    let ratio = || {
         let dir = session::folder().ok()?;
-        let path = session::path_of(&dir, id);
-        let small = fs::metadata(&path).is_ok_and(|file| file.len() <= MAX_CHANGE_BYTES);
-        small.then(|| session::load(&path).ok()).flatten()
+        let paths = [&before, &id].map(|id| session::path_of(&dir, id));
+        let is_small = |path| fs::metadata(path).is_ok_and(|file| file.len() <= MAX_CHANGE_BYTES);
+        if !paths.iter().all(is_small) {
+            return None;
+        }
+        let [a, b] = paths.map(|path| session::load(&path).ok());
+        analysis::change(&a?, &b?)
     };
-    let ratio = load(&before).and_then(|a| analysis::change(&a, &load(&id)?));
+    let ratio = ratio();
     Msg::Changed { id, before, ratio }
 }
 
