@@ -25,9 +25,9 @@ pub fn of_listed(listed: &Listed) -> &str {
         .map_or_else(|| slug(&listed.id), String::as_str)
 }
 
-/// Returns a name for files made of a session: its name, or else its id, which no other has.
-pub fn file_of(name: &str, id: &str) -> String {
-    if name.is_empty() { id.into() } else { name.into() }
+/// Returns the name of a session, or else its id, which no other has.
+pub fn unique<'a>(name: &'a str, id: &'a str) -> &'a str {
+    if name.is_empty() { id } else { name }
 }
 
 /// Returns the label as [`of_listed`] does, of a session that is loaded.

@@ -65,7 +65,7 @@ impl SessionView {
 
     /// Returns its name, else its id.
     pub fn name(&self) -> &str {
-        if self.session.name.is_empty() { &self.session.id } else { &self.session.name }
+        session_name::unique(&self.session.name, &self.session.id)
     }
 
     /// Returns its name or the label that replaces it.

@@ -143,7 +143,7 @@ fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
     match action {
         Action::Export => {
             let name = session_name::of_session(&session);
-            let file = session_name::file_of(&session.name, &session.id);
+            let file = session_name::unique(&session.name, &session.id).to_string();
             let form = Form::session(What::Shown(session), &name, &file);
             ctx.popups.push(Popup::Export(Box::new(form)));
         }

@@ -21,7 +21,6 @@ use crate::tui::popup::{Popup, Purpose};
 use crate::tui::refine::RefineForm;
 use crate::tui::replayed::Replayed;
 use crate::tui::screen::Screen;
-use crate::tui::session_name;
 use crate::tui::session_view::SessionView;
 use crate::tui::theme::Look;
 use crate::tui::view::pane;
@@ -157,9 +156,8 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
         }
         Action::Copy => Some(vec![Effect::Copy(copy::clipboard_text(results))]),
         Action::Export => {
-            let file = session_name::file_of(&view.session.name, &view.session.id);
             let what = What::Shown(Arc::new(view.session.clone()));
-            let form = Form::session(what, &view.display_name(), &file);
+            let form = Form::session(what, &view.display_name(), view.name());
             let is_card = results.kind == TabKind::Glance && results.open.is_none();
             let form = if is_card { form.with_format(CARD) } else { form };
             ctx.popups.push(Popup::Export(Box::new(form)));

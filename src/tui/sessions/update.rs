@@ -75,8 +75,8 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
             ctx.note("this file is not a readable session: it cannot be exported");
         }
         Action::Export => {
-            let file = session_name::file_of(&listed.name, &id);
-            let form = Form::session(What::Kept(id), session_name::of_listed(listed), &file);
+            let file = session_name::unique(&listed.name, &listed.id);
+            let form = Form::session(What::Kept(id), session_name::of_listed(listed), file);
             ctx.popups.push(Popup::Export(Box::new(form)));
         }
         Action::Rename if listed.state == State::Unreadable => {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::budget;
 use crate::engine::Proposed;
 use crate::record::Warning;
+use crate::runner::OTHER_RUN;
 use crate::tui::question::Refusal;
 
 /// Time after which the screen shows that it is planning.
@@ -27,8 +28,6 @@ pub struct Planning {
     pub unavailable: Vec<(&'static str, String)>,
     /// A budget that the plan needs, where its own is too short.
     pub better_budget: Option<Duration>,
-    /// What is known of another iotui that measures on the same disk now.
-    pub other_run: Option<String>,
     /// Starts the run when the plan arrives: `r` was pressed before.
     pub run_when_ready: bool,
 }
@@ -50,6 +49,12 @@ impl Planning {
     /// Returns the last plan, which may be of choices that have changed since.
     pub fn last_proposal(&self) -> Option<&Proposed> {
         self.proposed.as_ref()?.as_ref().ok().map(|proposed| &**proposed)
+    }
+
+    /// Returns what is known of another iotui that measures on the same disk now.
+    pub fn other_run(&self) -> Option<&str> {
+        let found = self.findings.iter().flatten().find(|finding| finding.id == OTHER_RUN);
+        found.map(|finding| finding.message.as_str())
     }
 
     /// Takes an answer; returns whether it answers the newest request.

@@ -29,13 +29,10 @@ impl End {
 /// What the pointer drags on the slider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drag {
-    End(End),
+    /// One of its ends.
+    End,
     /// The whole range, from where it was taken.
-    Range {
-        from: u32,
-        band: Band,
-        moved: bool,
-    },
+    Range { from: u32, band: Band, moved: bool },
 }
 
 /// A range `low..high*factor`, in bytes.

@@ -10,6 +10,14 @@ pub const TEXT_CONTRAST: f64 = 4.5;
 /// Contrast that lines and marks need.
 pub const MARK_CONTRAST: f64 = 3.0;
 
+/// Parses `#1a1b26`.
+pub fn parse_hex(text: &str) -> Option<Rgb> {
+    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
+    let is_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let value = is_hex.then(|| u32::from_str_radix(digits, 16).ok())??;
+    Some(((value >> 16) as u8, (value >> 8) as u8, value as u8))
+}
+
 /// Returns the relative luminance, 0 to 1.
 pub fn luminance((r, g, b): Rgb) -> f64 {
     let linear = |part: u8| {

@@ -231,14 +231,8 @@ fn fitting(wanted: Color, colours: Colours) -> Color {
     }
 }
 
-/// Parses `#1a1b26`.
 fn hex(text: &str) -> Option<Color> {
-    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
-    let value = digits
-        .bytes()
-        .all(|b| b.is_ascii_hexdigit())
-        .then(|| u32::from_str_radix(digits, 16).ok())??;
-    Some(Color::Rgb((value >> 16) as u8, (value >> 8) as u8, value as u8))
+    color::parse_hex(text).map(|(r, g, b)| Color::Rgb(r, g, b))
 }
 
 /// Parses a colour with its modifiers: `default dim`.

@@ -1,6 +1,6 @@
 //! The colours that a terminal says it has, and how it is asked (OSC 4, 10 and 11).
 
-use super::color::Rgb;
+use super::color::{Rgb, parse_hex};
 
 /// What is known of a terminal's colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,9 +45,8 @@ fn parse_color(text: &str) -> Option<Rgb> {
         let value = is_hex.then(|| u32::from_str_radix(digits, 16).ok())??;
         Some((value * 255 / ((1 << (4 * digits.len())) - 1)) as u8)
     };
-    if let Some(hex) = text.strip_prefix('#') {
-        return (hex.len() == 6 && hex.is_ascii())
-            .then(|| Some((scaled(&hex[..2])?, scaled(&hex[2..4])?, scaled(&hex[4..])?)))?;
+    if text.starts_with('#') {
+        return parse_hex(text);
     }
     let rest = text.strip_prefix("rgb:").or_else(|| text.strip_prefix("rgba:"))?;
     let parts: Vec<&str> = rest.split('/').collect();

@@ -14,7 +14,6 @@ use tui_input::Input;
 use run::{copy, run, run_ready};
 
 use crate::plan::TargetSpec;
-use crate::runner::OTHER_RUN;
 use crate::tui::context::Context;
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
@@ -264,10 +263,6 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
         // What is refused for another reason may exist as before.
         Some(Err(_)) | None => {}
     }
-    setup.planning.other_run = setup
-        .findings()
-        .and_then(|all| all.iter().find(|finding| finding.id == OTHER_RUN))
-        .map(|finding| finding.message.clone());
     if std::mem::take(&mut setup.dirty) {
         effects.push(setup.remember(ctx.presets, ctx.look));
     }

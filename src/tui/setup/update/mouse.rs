@@ -27,7 +27,7 @@ fn press_slider(setup: &mut Setup, ctx: &mut Context, power: u32) -> Vec<Effect>
         setup.drag = Some(Drag::Range { from: power, band, moved: false });
         return Vec::new();
     }
-    setup.drag = Some(Drag::End(end));
+    setup.drag = Some(Drag::End);
     move_end(setup, ctx, power)
 }
 
@@ -42,7 +42,7 @@ pub fn drag(setup: &mut Setup, ctx: &mut Context, body: Rect, at: Position) -> V
     let power = view::power_at(inner, at.x);
     match setup.drag {
         None => Vec::new(),
-        Some(Drag::End(_)) => move_end(setup, ctx, power),
+        Some(Drag::End) => move_end(setup, ctx, power),
         Some(Drag::Range { from, band, moved }) => {
             let by = power as i32 - from as i32;
             setup.drag = Some(Drag::Range { from, band, moved: moved || by != 0 });

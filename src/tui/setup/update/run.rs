@@ -31,7 +31,7 @@ pub fn run_ready(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             if let Some(path) = path {
                 setup.browser.add_recent(&path);
             }
-            match setup.planning.other_run.clone() {
+            match setup.planning.other_run().map(String::from) {
                 None => ctx.request(Request::Start(plan)),
                 Some(why) => ctx.popups.push(Popup::HeldRun(HeldRun { plan, why, waits: None })),
             }

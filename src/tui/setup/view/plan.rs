@@ -13,11 +13,13 @@ use crate::experiment::estimate;
 use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::{Severity, Warning};
 use crate::text::{Replacement, safe, show_path};
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::screen::Screen;
 use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::theme::Role;
 use crate::tui::view::{findings, pane};
-use crate::units::{show_bytes, show_wait};
+use crate::units::{counted, show_bytes, show_wait};
 
 /// Returns the command line in as many lines as the pane can show.
 fn command_lines(scene: &Scene, inner: Rect) -> Vec<String> {
@@ -180,7 +182,8 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
 /// Describes what a budget that is too short leaves out, and the key that sets a better one.
 fn describe_short_budget(plan: &Plan, forecast: &str, better: Duration) -> String {
     let budget = show_wait(plan.budget);
-    let set = format!("b sets {}", show_wait(better));
+    let key = key_of(Action::Budget, Screen::Setup);
+    let set = format!("{key} sets {}", show_wait(better));
     match predict_missed(plan) {
         Some(missed) => {
             let (left, total) = (missed.cells.len(), missed.total);
@@ -206,11 +209,11 @@ fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
         let text = pane::fit_words(&finding.message, room);
         lines.extend(wrap_with_sign(scene, sign, role, &text, Role::Text, room));
     }
+    let key = key_of(Action::Doctor, Screen::Setup);
     let text = match (all.len(), notes) {
         (0, _) => return,
-        (_, 0) => "d shows the remedies".into(),
-        (_, 1) => "d shows 1 note, and remedies".to_string(),
-        _ => format!("d shows {notes} notes, and remedies"),
+        (_, 0) => format!("{key} shows the remedies"),
+        _ => format!("{key} shows {}, and remedies", counted(notes, "note")),
     };
     lines.extend(wrap_with_sign(scene, "", Role::Dim, &text, Role::Dim, room));
 }
