@@ -207,6 +207,21 @@ fn a_question_about_calls_runs_on_lab() {
 }
 
 #[test]
+fn the_questions_are_moved_through_as_every_list() {
+    let mut stage = stage();
+    let cursor = |stage: &Stage| match stage.model.popups.last() {
+        Some(Popup::Start { cursor }) => *cursor,
+        _ => panic!("no questions"),
+    };
+    let last = entries(&stage.model.presets).len() - 1;
+    for (keys, wanted) in
+        [("j", 1), ("<pgdn>", last), ("k", last - 1), ("<pgup>", 0), ("G", last), ("gh", 0)]
+    {
+        assert_eq!(cursor(stage.keys(keys)), wanted, "{keys}");
+    }
+}
+
+#[test]
 fn an_example_measures_nothing() {
     let mut stage = stage();
     stage.keys("G<enter>");
