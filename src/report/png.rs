@@ -10,7 +10,7 @@ use ttf_parser::OutlineBuilder;
 
 use super::figure::{Fill, MARKS, Mark, ROUND};
 use super::picture::font;
-use super::picture::scene::{Anchor, Dash, Ink, STRIKE, STRIKE_REACH, Scene, Shape, Stroke};
+use super::picture::scene::{Anchor, Dash, Ink, Scene, Shape, Stroke};
 use super::{Format, Look, picture};
 use crate::session::Session;
 
@@ -88,7 +88,7 @@ impl Canvas {
                 Shape::Area { points, ink, opacity } => {
                     self.area(path(points, true), *ink, *opacity)
                 }
-                Shape::Mark { at, mark, ink, wrong, .. } => self.mark(*at, *mark, *ink, *wrong),
+                Shape::Mark { at, mark, ink, .. } => self.mark(*at, *mark, *ink),
                 Shape::Text { at, text, ink, size, bold, anchor } => {
                     self.text(*at, text, *ink, *size, *bold, *anchor)
                 }
@@ -128,7 +128,7 @@ impl Canvas {
         }
     }
 
-    fn mark(&mut self, (x, y): (f64, f64), mark: Mark, ink: Ink, wrong: bool) {
+    fn mark(&mut self, (x, y): (f64, f64), mark: Mark, ink: Ink) {
         let corners = MARKS[mark.shape % MARKS.len()];
         let outline = match corners {
             [] => PathBuilder::from_circle(x as f32, y as f32, ROUND as f32),
@@ -138,10 +138,6 @@ impl Canvas {
         let (fill, line) = if full { (ink, Ink::Back) } else { (Ink::Back, ink) };
         self.area(outline.clone(), fill, 1.0);
         self.line(outline, Stroke::new(line, mark.fill.line_width()));
-        if wrong {
-            let ends = [(x - STRIKE_REACH, y + STRIKE_REACH), (x + STRIKE_REACH, y - STRIKE_REACH)];
-            self.line(path(&ends, false), Stroke::new(STRIKE, 1.8));
-        }
     }
 
     fn text(

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 use super::figure::{Fill, MARKS, ROUND};
 use super::picture::font::FAMILY;
-use super::picture::scene::{Anchor, Ink, SCHEMES, STRIKE, STRIKE_REACH, Scene, Shape, Stroke};
+use super::picture::scene::{Anchor, Ink, SCHEMES, Scene, Shape, Stroke};
 use super::{Format, Look, picture, text};
 use crate::session::Session;
 
@@ -104,7 +104,7 @@ fn element(shape: &Shape) -> String {
                 ink(*fill, "fill")
             )
         }
-        Shape::Mark { at: (x, y), mark, ink: color, wrong, says } => {
+        Shape::Mark { at: (x, y), mark, ink: color, says } => {
             let (fill, line) = match mark.fill {
                 Fill::Full => (*color, Ink::Back),
                 Fill::Hollow | Fill::Pale => (Ink::Back, *color),
@@ -124,7 +124,7 @@ fn element(shape: &Shape) -> String {
             } else {
                 format!("<title>{}</title>", text::xml(says))
             };
-            let drawn = match MARKS[mark.shape % MARKS.len()] {
+            match MARKS[mark.shape % MARKS.len()] {
                 [] => format!(
                     "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{ROUND}\" {how}>{says}</circle>"
                 ),
@@ -133,9 +133,7 @@ fn element(shape: &Shape) -> String {
                         corners.iter().map(|(a, b)| (x + a, y + b)).collect();
                     format!("<polygon points=\"{}\" {how}>{says}</polygon>", points(&corners))
                 }
-            };
-            let strike = wrong.then(|| strike((*x, *y))).unwrap_or_default();
-            drawn + &strike
+            }
         }
         Shape::Text { at: (x, y), text: body, ink: color, size, bold, anchor } => {
             let anchor = match anchor {
@@ -151,17 +149,4 @@ fn element(shape: &Shape) -> String {
             )
         }
     }
-}
-
-/// Returns the line through a wrong mark.
-fn strike((x, y): (f64, f64)) -> String {
-    let reach = STRIKE_REACH;
-    format!(
-        "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{}\" stroke-width=\"1.8\"/>",
-        x - reach,
-        y + reach,
-        x + reach,
-        y - reach,
-        STRIKE.light()
-    )
 }

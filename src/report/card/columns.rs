@@ -1,9 +1,9 @@
 //! The largest figures of a card, and a bar for each backend.
 
-use super::page::{CONTENT, MARGIN, Page, SMALL, TEXT, certainty_ink, cut};
+use super::page::{CONTENT, MARGIN, Page, SMALL, TEXT, certainty_ink};
 use crate::analysis::{Glance, GlanceColumn};
 use crate::report::figure::COLORS;
-use crate::report::picture::font::width;
+use crate::report::picture::font::{cut, width};
 use crate::report::picture::scene::Ink;
 use crate::report::text::clean;
 use crate::units::Rates;

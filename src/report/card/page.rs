@@ -2,7 +2,7 @@
 
 use crate::analysis::{Conditions, GlanceFigure};
 use crate::report::figure::{Fill, Mark};
-use crate::report::picture::font::{width, wrap};
+use crate::report::picture::font::{cut, width, wrap};
 use crate::report::picture::scene::{Anchor, Ink, Scene, Shape, Stroke};
 use crate::report::text::clean;
 
@@ -86,13 +86,8 @@ impl Page {
         let indent = if mark.is_some() { 18.0 } else { 0.0 };
         if let Some(ink) = mark {
             let at = (MARGIN + 5.0, self.y - 4.0);
-            self.scene.shapes.push(Shape::Mark {
-                at,
-                mark: Mark { shape: 0, fill: Fill::Full },
-                ink,
-                wrong: false,
-                says: String::new(),
-            });
+            let mark = Mark { shape: 0, fill: Fill::Full };
+            self.scene.mark(at, mark, ink, false, String::new());
         }
         for line in wrap(&clean(text), TEXT, (CONTENT - indent) / MARGIN_OF_FONTS) {
             self.text((MARGIN + indent, self.y), &line, ink, TEXT);
@@ -125,16 +120,6 @@ impl Page {
         self.scene.height = (self.y + MARGIN - 14.0).ceil();
         self.scene
     }
-}
-
-/// Returns the text, cut to this width.
-pub fn cut(text: &str, size: f64, bold: bool, most: f64) -> String {
-    let mut text = text.to_string();
-    if width(&text, size, bold) <= most + 0.5 {
-        return text;
-    }
-    while width(&text, size, bold) + width("…", size, bold) > most && text.pop().is_some() {}
-    format!("{}…", text.trim_end())
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Bars for the cells without a curve, each with its value at its end.
 
-use super::font::width;
+use super::font::{cut, width};
 use super::place::{SMALL, TEXT};
-use super::scene::{Anchor, Ink, Scene, Shape, Stroke};
+use super::scene::{Anchor, Ink, Scene, Stroke};
 use crate::report::figure::{Bar, Bars, COLORS, DIAMOND, Fill, Mark, NEUTRAL, ROUND};
 
 const ROW_HEIGHT: f64 = 24.0;
@@ -79,7 +79,7 @@ impl<'a> Column<'a> {
 
     /// Draws a bar with its label and its value around the height `middle`.
     fn draw_row(&self, row: &Bar, middle: f64, scene: &mut Scene) {
-        let label = truncate(&row.label, self.labels);
+        let label = cut(&row.label, TEXT, false, self.labels);
         scene.text((self.labels_end, middle + 4.5), &label, Ink::Text, TEXT, Anchor::End);
         let to = self.x(row.point.span.1);
         if self.bars.scale.log {
@@ -118,7 +118,7 @@ impl<'a> Column<'a> {
     /// Draws the value, and those reported by others.
     fn draw_marks(&self, row: &Bar, middle: f64, scene: &mut Scene) {
         let mut mark = |value: f64, ink: Ink, mark: Mark, wrong: bool, says: String| {
-            scene.shapes.push(Shape::Mark { at: (self.x(value), middle), mark, ink, wrong, says });
+            scene.mark((self.x(value), middle), mark, ink, wrong, says);
         };
         mark(
             row.point.span.1,
@@ -152,14 +152,4 @@ fn draw_expected((low, high): (f64, f64), middle: f64, scene: &mut Scene) {
 fn rectangle(left: f64, right: f64, middle: f64, thick: f64) -> Vec<(f64, f64)> {
     let (top, bottom) = (middle - thick / 2.0, middle + thick / 2.0);
     vec![(left, top), (right, top), (right, bottom), (left, bottom)]
-}
-
-/// Truncates text that is too long.
-fn truncate(text: &str, most: f64) -> String {
-    let mut text = text.to_string();
-    if width(&text, TEXT, false) <= most + 0.5 {
-        return text;
-    }
-    while width(&text, TEXT, false) + width("…", TEXT, false) > most && text.pop().is_some() {}
-    format!("{}…", text.trim_end())
 }

@@ -54,6 +54,16 @@ pub fn width(text: &str, size: f64, bold: bool) -> f64 {
         .map_or(0.0, |font| font.letters(text).map(|(_, wide)| wide).sum::<f64>() * font.unit(size))
 }
 
+/// Returns the text, cut to this width.
+pub fn cut(text: &str, size: f64, bold: bool, most: f64) -> String {
+    let mut text = text.to_string();
+    if width(&text, size, bold) <= most + 0.5 {
+        return text;
+    }
+    while width(&text, size, bold) + width("…", size, bold) > most && text.pop().is_some() {}
+    format!("{}…", text.trim_end())
+}
+
 /// Wraps a text into lines that are at most `most` wide; a longer word is broken.
 pub fn wrap(text: &str, size: f64, most: f64) -> Vec<String> {
     wrap_where(text, |_, line| width(line, size, false) <= most)

@@ -12,7 +12,7 @@ mod tests;
 use self::font::width;
 use self::panel::PanelDrawing;
 use self::place::{HEADER_HEIGHT, NOTE, Place, SMALL, TEXT, TITLE_HEIGHT};
-use self::scene::{Anchor, Dash, Ink, Scene, Shape, Stroke};
+use self::scene::{Anchor, Dash, Ink, Scene, Stroke};
 use super::figure::{self, Figure, Group, Key, Line, Metric};
 use super::table::conditions;
 use super::{Look, text};
@@ -177,14 +177,7 @@ fn draw_legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f6
             let dash = if key.line == Line::Dashed { Dash::Dashed } else { Dash::Solid };
             scene.line(vec![(x, y), (x + 32.0, y)], Stroke::new(ink, 2.25).dash(dash));
         }
-        let says = String::new();
-        scene.shapes.push(Shape::Mark {
-            at: (x + 16.0, y),
-            mark: key.mark,
-            ink,
-            wrong: false,
-            says,
-        });
+        scene.mark((x + 16.0, y), key.mark, ink, false, String::new());
         scene.text((x + 40.0, y + 4.5), &key.name, Ink::Text, TEXT, Anchor::Start);
         x += entry;
     }

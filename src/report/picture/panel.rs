@@ -161,13 +161,7 @@ impl PanelDrawing<'_> {
                 scene.line(vec![(*x, low), (*x, high)], Stroke::new(ink, 1.5).opacity(0.55));
             }
             let says = describe_point(self.figure, &key.name, point);
-            scene.shapes.push(super::scene::Shape::Mark {
-                at: (*x, *y),
-                mark: key.mark,
-                ink,
-                wrong: point.wrong,
-                says,
-            });
+            scene.mark((*x, *y), key.mark, ink, point.wrong, says);
         }
     }
 }

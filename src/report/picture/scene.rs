@@ -4,9 +4,9 @@
 use crate::report::figure::Mark;
 
 /// What strikes a wrong mark through.
-pub const STRIKE: Ink = Ink::Color("#d0444f");
+const STRIKE: Ink = Ink::Color("#d0444f");
 /// From its lower left to its upper right.
-pub const STRIKE_REACH: f64 = 6.5;
+const STRIKE_REACH: f64 = 6.5;
 
 /// The paint of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,12 +105,11 @@ pub enum Shape {
         ink: Ink,
         opacity: f64,
     },
-    /// One of the marks of a figure, at a position; struck through if it is wrong.
+    /// One of the marks of a figure, at a position.
     Mark {
         at: (f64, f64),
         mark: Mark,
         ink: Ink,
-        wrong: bool,
         says: String,
     },
     Text {
@@ -141,6 +140,16 @@ impl Scene {
 
     pub fn area(&mut self, points: Vec<(f64, f64)>, ink: Ink, opacity: f64) {
         self.shapes.push(Shape::Area { points, ink, opacity });
+    }
+
+    /// Draws the mark of a value, struck through if it is wrong.
+    pub fn mark(&mut self, at: (f64, f64), mark: Mark, ink: Ink, wrong: bool, says: String) {
+        self.shapes.push(Shape::Mark { at, mark, ink, says });
+        if wrong {
+            let ((x, y), reach) = (at, STRIKE_REACH);
+            let ends = vec![(x - reach, y + reach), (x + reach, y - reach)];
+            self.line(ends, Stroke::new(STRIKE, 1.8));
+        }
     }
 
     /// Draws text in the regular weight.

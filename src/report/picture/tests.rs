@@ -1,3 +1,4 @@
+use super::scene::Shape;
 use super::*;
 use crate::report::sample;
 use crate::session::references;
