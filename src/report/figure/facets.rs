@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::plan::{Cache, CpuCache, Job, Op, target_name};
 use crate::units;
 
-/// Colours in one panel.
+/// Jobs in one panel that differ in more than their cache; marks tell apart those of one colour.
 const MAX_COLORS: usize = 8;
 /// Curves in one panel; cold and warm share a colour.
 const MAX_CURVES: usize = 16;

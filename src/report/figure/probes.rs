@@ -14,7 +14,7 @@ use crate::report::text::capitalize;
 use crate::units::column::{PER_SECOND, TIME, Unit as Shown};
 use crate::units::{self, ticks};
 
-/// Curves of one panel; further ones go to further panels.
+/// Curves of one panel; marks tell apart those of one colour. Further ones go to further panels.
 const MAX_CURVES: usize = 8;
 
 const SIZE: &[Shown] = &[
