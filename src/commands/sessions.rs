@@ -133,10 +133,7 @@ fn row(listed: &Listed) -> [String; 7] {
     };
     [
         listed.id.clone(),
-        [&listed.name, &listed.label]
-            .into_iter()
-            .find(|name| !name.is_empty())
-            .map_or_else(|| "-".into(), String::clone),
+        Some(listed.name_or_label()).filter(|name| !name.is_empty()).unwrap_or("-").into(),
         cut_front(&listed.target, MAX_TARGET_COLUMNS, ".."),
         listed.seconds.map_or("-".into(), units::three_digits),
         cells,

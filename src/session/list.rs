@@ -106,6 +106,13 @@ pub struct Listed {
     pub state: State,
 }
 
+impl Listed {
+    /// Returns its name or the label that replaces it; empty if it has neither.
+    pub fn name_or_label(&self) -> &str {
+        if self.name.is_empty() { &self.label } else { &self.name }
+    }
+}
+
 /// Returns the sessions in `dir`, the newest first; none if the folder does not exist. Unreadable
 /// files are listed as such. `restore` may give a hidden file its place back, and returns it then.
 ///

@@ -19,10 +19,8 @@ fn slug(id: &str) -> &str {
 
 /// Returns its name or the label that replaces it; both find it on the command line.
 pub fn of_listed(listed: &Listed) -> &str {
-    [&listed.name, &listed.label]
-        .into_iter()
-        .find(|name| !name.is_empty())
-        .map_or_else(|| slug(&listed.id), String::as_str)
+    let name = listed.name_or_label();
+    if name.is_empty() { slug(&listed.id) } else { name }
 }
 
 /// Returns the name of a session, or else its id, which no other has.
