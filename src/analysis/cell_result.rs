@@ -13,6 +13,9 @@ use crate::units::show_trials;
 /// Why a cell was not measured, or not any more.
 pub const SKIPPED_BY_USER: &str = "skipped by the user";
 
+/// Bytes count as one source's, such as the device, where at least this share came from it.
+pub const MAIN_SHARE: f64 = 0.9;
+
 /// A summary with its unit: `B/s` or `1/s`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SummaryOf {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::analysis::cell_result::MAIN_SHARE;
 use crate::analysis::{Bounds, CellResult};
 use crate::plan::Job;
 use crate::record::{Pick, Trial, Xor, describe_cache_state, describe_method};
@@ -157,20 +158,17 @@ fn describe_ties(tried: &[MethodRate]) -> String {
     format!(" By their tries, {names} cannot be told apart from it.")
 }
 
-/// From this share of the bytes on, a rate is that of their source.
-const SOURCE_SHARE: f64 = 0.9;
-
 /// Returns the upper bound of a read from memory or from a device; `None` if the data came from
 /// both.
 fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCeiling> {
     let (bounds, source) = (Bounds::from_session(session), result.source?);
-    let (name, bound) = if source.page_cache + source.hole >= SOURCE_SHARE {
+    let (name, bound) = if source.page_cache + source.hole >= MAIN_SHARE {
         let threads = result.cell.threads.min(bounds.ceilings.threads).max(1);
         (
             format!("{} can read from memory", counted(threads as usize, "thread")),
             bounds.ceilings.read_rate(threads)?,
         )
-    } else if source.device >= SOURCE_SHARE {
+    } else if source.device >= MAIN_SHARE {
         let names = [
             ("the link to the disk carries", bounds.link),
             ("the disk is rated for", bounds.rated),
@@ -204,7 +202,7 @@ fn text(picked: &PickedMethod, result: &CellResult) -> String {
             show_rate(ceiling.bytes_per_second),
             ceiling.name
         ),
-        None if result.source.is_some_and(|source| source.device >= SOURCE_SHARE) => {
+        None if result.source.is_some_and(|source| source.device >= MAIN_SHARE) => {
             " (the disk's rated speed is unknown; set it with --rated SPEED)".into()
         }
         None => String::new(),

@@ -1,17 +1,15 @@
 //! The share of the disk's rated speed that was reached.
 
 use crate::analysis::CellResult;
+use crate::analysis::cell_result::MAIN_SHARE;
 use crate::session::Session;
 use crate::units::{show_bytes, show_rate, show_share};
-
-/// If at least this share of its bytes came from the device, a cell shows what the device reaches.
-const DEVICE: f64 = 0.9;
 
 /// Returns `The device reached 82 % of the rated 3.5 GB/s: read 1 MiB cold, 2.67 GiB/s.`
 pub fn rated(session: &Session, results: &[CellResult]) -> Option<String> {
     let rated = session.plan.rated.filter(|rate| *rate > 0)?;
     let from_device =
-        |result: &&CellResult| result.source.is_some_and(|source| source.device >= DEVICE);
+        |result: &&CellResult| result.source.is_some_and(|source| source.device >= MAIN_SHARE);
     let sound = results
         .iter()
         .filter(from_device)

@@ -71,6 +71,14 @@ pub fn find_best(group: &[Point]) -> Option<Best> {
     })
 }
 
+/// Returns the best of these like [`find_best`], with its number and its point.
+pub fn best_of<'a>(group: &[(usize, Point<'a>)]) -> Option<(Best, usize, Point<'a>)> {
+    let points: Vec<Point> = group.iter().map(|(_, point)| *point).collect();
+    let best = find_best(&points)?;
+    let (number, point) = *group.iter().find(|(_, point)| point.result.cell == best.cell)?;
+    Some((best, number, point))
+}
+
 /// Keeps, of cells that differ only in their count, the one with the longest trials: a thousand
 /// calls measure the start as much as the calls, and chance would decide which is the fastest.
 fn keep_longest<'a>(group: &[Point<'a>]) -> Vec<Point<'a>> {

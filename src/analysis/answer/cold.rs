@@ -7,10 +7,8 @@ use serde::Serialize;
 use super::point::Point;
 use super::series::Knee;
 use crate::analysis::Axis;
+use crate::analysis::cell_result::MAIN_SHARE;
 use crate::plan::{Cache, Job};
-
-/// Bytes count as the device's where at least this share of them came from it.
-const DEVICE: f64 = 0.9;
 
 /// The warm peak compared with the cold peak, over the jobs measured in both states.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,7 +55,7 @@ pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
         warm: warm.result.cell.clone(),
         cold: cold.result.cell.clone(),
         throughput: cold.rate.median,
-        device: cold.result.source.is_some_and(|source| source.device >= DEVICE),
+        device: cold.result.source.is_some_and(|source| source.device >= MAIN_SHARE),
         from: knees.iter().find(curve).filter(|knee| knee.holds).map(|knee| knee.at),
     })
 }

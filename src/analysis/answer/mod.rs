@@ -20,7 +20,7 @@ mod text;
 mod ways;
 mod writes;
 
-pub(super) use best::find_best;
+pub(super) use best::best_of;
 pub(super) use label::Labels;
 pub(super) use point::Point;
 pub(super) use ratio::times;

@@ -2,16 +2,14 @@
 
 use super::model::GlanceFigure;
 use crate::analysis::CellResult;
-use crate::analysis::answer::{Point, find_best};
+use crate::analysis::answer::{Point, best_of};
+use crate::analysis::cell_result::MAIN_SHARE;
 use crate::backend::identity;
 use crate::engine::moves_data;
 use crate::plan::{Axis, Cache, Job, Op, Sync};
 use crate::session::Session;
 use crate::units::Rates;
 use crate::units::column::{self, PER_SECOND, Unit};
-
-/// Bytes count as one source's where at least this share of them came from it.
-const MAIN: f64 = 0.9;
 
 /// One kind of access, such as reads from the device.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +33,11 @@ pub struct GlanceRow {
     pub name: String,
     /// The hue of the backend in every chart.
     pub hue: usize,
+}
+
+/// Returns the name of a row; empty if there is none.
+pub fn row_name(rows: &[GlanceRow], row: usize) -> &str {
+    rows.get(row).map_or("", |row| row.name.as_str())
 }
 
 /// The best cell of a row and column.
@@ -185,13 +188,9 @@ fn column(
     let mut bars: Vec<Option<(GlanceBar, Point)>> =
         cells.iter().map(|cells| bar(session, names, cells)).collect();
     bars.resize_with(rows, || None);
-    let points: Vec<Point> = bars.iter().flatten().map(|(_, point)| *point).collect();
-    let best = find_best(&points)?.cell;
-    let is_best = |bar: &Option<(GlanceBar, Point)>| {
-        bar.as_ref().is_some_and(|(_, point)| point.result.cell == best)
-    };
-    let best = bars.iter().position(is_best)?;
-    let top = bars[best].as_ref()?.1;
+    let points = bars.iter().enumerate();
+    let points: Cells = points.filter_map(|(row, bar)| Some((row, bar.as_ref()?.1))).collect();
+    let (_, best, top) = best_of(&points)?;
     for (bar, point) in bars.iter_mut().flatten() {
         bar.no_difference = !bar.figure.wrong && top.overlaps(point);
     }
@@ -204,8 +203,8 @@ fn column(
 /// Returns from or to where, as far as the best cell shows it.
 fn describe_place(access: Access, best: &CellResult) -> String {
     let place = match (access, best.source) {
-        (Access::Read(_), Some(source)) if source.device >= MAIN => "from the device",
-        (Access::Read(_), Some(source)) if source.page_cache >= MAIN => "from memory",
+        (Access::Read(_), Some(source)) if source.device >= MAIN_SHARE => "from the device",
+        (Access::Read(_), Some(source)) if source.page_cache >= MAIN_SHARE => "from memory",
         (Access::Read(Cache::AsIs), _) => "",
         (Access::Read(cache), _) => return cache.to_string(),
         (Access::ToDevice, _) => "to the device",
@@ -221,16 +220,14 @@ fn bar<'a>(
     names: &Names,
     cells: &[(usize, Point<'a>)],
 ) -> Option<(GlanceBar, Point<'a>)> {
-    let points: Vec<Point> = cells.iter().map(|(_, point)| *point).collect();
-    let best = find_best(&points)?;
-    let (index, point) = cells.iter().find(|(_, point)| point.result.cell == best.cell)?;
+    let (best, result, point) = best_of(cells)?;
     let bar = GlanceBar {
-        result: *index,
+        result,
         figure: GlanceFigure::of(session, point.result, *point.rate),
         at: names.rest(&best.cell),
         no_difference: false,
     };
-    Some((bar, *point))
+    Some((bar, point))
 }
 
 /// What names rows, and what is left for their bars.

@@ -1,7 +1,7 @@
 //! The answer in short sentences: which backend is the fastest, what a cold cache costs, which
 //! block size is enough.
 
-use super::columns::{GlanceBar, GlanceColumn, GlanceRow};
+use super::columns::{GlanceBar, GlanceColumn, GlanceRow, row_name};
 use super::workloads::{Workload, WorkloadFigure};
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Answer, Knee, MIN_CERTAIN, times};
@@ -64,7 +64,7 @@ fn place(column: &GlanceColumn) -> String {
 fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
     let place = place(column);
     let top = column.best_bar()?;
-    let name = |row: usize| rows.get(row).map_or("", |row| row.name.as_str());
+    let name = |row: usize| row_name(rows, row);
     let mut others: Vec<(usize, &GlanceBar)> = column
         .bars
         .iter()
@@ -142,7 +142,7 @@ fn describe_size(
         return None;
     }
     let (place, show) = (place(column), |value: u64| knee.axis.show(value));
-    let name = rows.get(column.best).map_or("", |row| row.name.as_str());
+    let name = row_name(rows, column.best);
     let more = if knee.axis == Axis::Block { "larger blocks gain" } else { "more gains" };
     if knee.rising {
         let word = if knee.larger_skipped.is_some() { "measured" } else { "tried" };
@@ -166,7 +166,7 @@ fn trusted(figure: Option<&WorkloadFigure>) -> Option<&WorkloadFigure> {
 /// Returns `one at a time, a read takes 80 µs and a write 280 µs; 62 k reads/s at most`.
 fn describe_extremes(workloads: &[Workload]) -> Option<String> {
     let random = || workloads.iter().filter(|row| row.random);
-    let single = random().find(|row| row.load == "Q1T1");
+    let single = random().find(|row| row.is_single());
     let time = |of: Column| trusted(of(single?))?.p50.map(units::show_nanos);
     let (read, write) = (time(|row| row.read.as_ref()), time(|row| row.write.as_ref()));
     let alone = match (read, write) {

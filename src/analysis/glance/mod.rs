@@ -17,7 +17,6 @@ pub use model::{GlanceFigure, Grade, Statement};
 pub use workloads::{Workload, WorkloadFigure};
 
 use crate::analysis::{Answer, CellResult, ProbeResult};
-use crate::record::Severity;
 use crate::session::Session;
 
 /// What a session comes down to.
@@ -37,6 +36,15 @@ pub struct Glance {
     pub facts: Vec<String>,
     pub origin: Statement,
     pub trust: Statement,
+}
+
+impl Glance {
+    /// Returns what the best of a column is: `mmap, 256 KiB`.
+    pub fn caption(&self, column: &GlanceColumn) -> String {
+        let at = column.best_bar().map_or("", |bar| bar.at.as_str());
+        let parts = [columns::row_name(&self.rows, column.best), at];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Returns what a session comes down to. `results`, `probes` and `answer` are those of the session.
@@ -81,7 +89,7 @@ fn describe_probes(probes: &[ProbeResult]) -> Vec<(String, String, String)> {
     let describe = |probe: &ProbeResult| {
         let summary = probe.value?.summary;
         let trials = probe.counted_trials().len();
-        let wrong = probe.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
+        let wrong = probe.wrong().is_some();
         let figure = GlanceFigure { summary, trials, reported: false, wrong };
         let shown = probe.unit?.show(summary.median);
         Some((probe.cell.label(), shown, figure.describe_certainty()))

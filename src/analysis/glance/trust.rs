@@ -1,14 +1,12 @@
 //! Whether the shown figures can be trusted.
 
 use super::model::{Grade, Statement};
-use crate::analysis::{CellResult, ProbeResult, brief_words};
+use crate::analysis::{CellResult, MIN_TRIALS, ProbeResult, brief_words};
 use crate::record::{Severity, Warning};
 use crate::session::Session;
 use crate::stats::Summary;
 use crate::units::{show_share, show_trials};
 
-/// Trials from which a median has an interval.
-const ENOUGH: usize = 5;
 /// Wider intervals need more trials.
 const NARROW: f64 = 0.1;
 
@@ -42,7 +40,6 @@ pub fn trust(session: &Session, results: &[&CellResult], probes: &[ProbeResult])
     let (sure, counts) = describe_counts(&shown);
     match describe_warnings(&shown) {
         Some((grade, said)) => Statement { grade, text: format!("{counts}; {said}") },
-        None if counts.is_empty() => Statement { grade: Grade::Good, text: counts },
         None => {
             Statement { grade: if sure { Grade::Good } else { Grade::Unfinished }, text: counts }
         }
@@ -68,7 +65,7 @@ fn describe_counts(shown: &[Shown]) -> (bool, String) {
         .collect::<Option<Vec<f64>>>()
         .map(|all| all.into_iter().fold(0.0, f64::max));
     match widest {
-        None => (false, format!("first look: {trials}, {ENOUGH} give an interval")),
+        None => (false, format!("first look: {trials}, {MIN_TRIALS} give an interval")),
         Some(width) if width <= NARROW => {
             let within = if width < 0.01 {
                 "1 %".into()

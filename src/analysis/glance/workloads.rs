@@ -2,7 +2,7 @@
 
 use super::model::GlanceFigure;
 use crate::analysis::CellResult;
-use crate::analysis::answer::{Point, find_best};
+use crate::analysis::answer::{Point, best_of};
 use crate::plan::{Job, Op, Pattern};
 use crate::session::Session;
 use crate::stats::Ratio;
@@ -65,6 +65,11 @@ impl Workload {
         }
     }
 
+    /// Returns whether one operation at a time was in flight.
+    pub fn is_single(&self) -> bool {
+        self.load == "Q1T1"
+    }
+
     pub fn figures(&self) -> impl Iterator<Item = &WorkloadFigure> {
         self.read.iter().chain(&self.write)
     }
@@ -123,11 +128,10 @@ fn fastest(
         .filter(|(_, result)| load(&result.cell) == wanted && result.cell.op == op)
         .filter_map(|(at, result)| Some((at, Point::bytes(result)?)))
         .collect();
-    let points: Vec<Point> = all.iter().map(|(_, point)| *point).collect();
-    let best = find_best(&points)?;
-    let (result, top) = all.iter().find(|(_, point)| point.result.cell == best.cell)?;
-    let others: Vec<&Point> = points
-        .iter()
+    let (best, result, top) = best_of(&all)?;
+    let others: Vec<Point> = all
+        .into_iter()
+        .map(|(_, point)| point)
         .filter(|point| point.result.cell != best.cell && point.result.wrong().is_none())
         .collect();
     let verdicts = others.iter().map(|other| {
@@ -137,7 +141,7 @@ fn fastest(
     // Unknown if one is unknown; then whether all are greater.
     let leads = verdicts.collect::<Option<Vec<bool>>>().map(|all| all.iter().all(|on| *on));
     Some(WorkloadFigure {
-        result: *result,
+        result,
         backend: best.cell.backend.to_string(),
         figure: GlanceFigure::of(session, top.result, *top.rate),
         operations: best.operations.map(|of| of.summary.median),

@@ -81,9 +81,7 @@ fn draw_head(
     page.text((side, base - 18.0), unit, Ink::Text, TEXT + 2.0);
     let ink = certainty_ink(&bar.figure);
     page.text((side, base), &bar.figure.describe_certainty(), ink, TEXT);
-    let name = glance.rows.get(column.best).map_or("", |row| row.name.as_str());
-    let caption = [name, bar.at.as_str()].into_iter().filter(|part| !part.is_empty());
-    let caption = clean(&caption.collect::<Vec<_>>().join(", "));
+    let caption = clean(&glance.caption(column));
     page.text((left, base + 20.0), &cut(&caption, SMALL, false, wide), Ink::Soft, SMALL);
 }
 

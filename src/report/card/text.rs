@@ -51,9 +51,7 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
             continue;
         };
         let figure = format!("{} {unit}", column::figure(best.figure.summary.median / factor));
-        let name = glance.rows.get(column.best).map_or("", |row| row.name.as_str());
-        let at = [name, best.at.as_str()].into_iter().filter(|part| !part.is_empty());
-        let at = at.collect::<Vec<_>>().join(", ");
+        let at = glance.caption(column);
         let interval = best.figure.describe_certainty();
         lines.push(format!(
             "{}  {figure:>11} {interval:<8}  {at}",
@@ -91,7 +89,7 @@ fn workload_lines(workloads: &[Workload], rates: Rates) -> Vec<String> {
         parts.push(figure.figure.describe_certainty());
         if row.random {
             parts.extend(figure.operations.map(|rate| format!("{} IOPS", show_count(rate))));
-            let single = figure.p50.filter(|_| row.load == "Q1T1");
+            let single = figure.p50.filter(|_| row.is_single());
             parts.extend(single.map(show_nanos));
         }
         parts.join("  ")

@@ -236,10 +236,8 @@ fn draw_head(
         pane::line(Line::styled(unit, look.style(Role::Text)), rows - 2, side, buf);
         pane::line(Line::styled(interval, look.style(Role::Dim)), rows - 1, side, buf);
     }
-    let name = data.view.glance.rows.get(column.best).map_or("", |row| row.name.as_str());
-    let even = describe_even(column);
-    let caption =
-        [name, bar.at.as_str(), even.as_str()].into_iter().filter(|part| !part.is_empty());
+    let caption = [data.view.glance.caption(column), describe_even(column)];
+    let caption = caption.into_iter().filter(|part| !part.is_empty());
     let caption = caption.collect::<Vec<_>>().join(", ");
     let caption = pane::fit_words(&caption, usize::from(area.width));
     let row = TITLE + (scale * digits::ROWS).max(1);

@@ -144,8 +144,8 @@ impl Column<'_> {
             .p50
             .filter(|_| workload.random)
             .map(|nanos| format!("p50 {}", show_nanos(nanos)));
-        let single = workload.load == "Q1T1";
-        let (first, second) = if single { (p50, operations) } else { (operations, p50) };
+        let (first, second) =
+            if workload.is_single() { (p50, operations) } else { (operations, p50) };
         let (interval, backend) = (figure.figure.describe_certainty(), figure.backend.clone());
         // Beside digits there are three rows.
         let rest = match (self.step >= 5, second.is_some()) {
