@@ -99,6 +99,11 @@ impl Replay {
         (self.shown, self.timeline.remark().map(String::from))
     }
 
+    /// Returns the session that is replayed.
+    pub fn shown(&self) -> &SessionView {
+        &self.shown
+    }
+
     /// Follows the clock of the screen.
     pub fn advance(&mut self, now: Duration) {
         let passed = now.saturating_sub(std::mem::replace(&mut self.seen, now));

@@ -4,7 +4,7 @@ use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
-use crate::tui::{host, lab, setup};
+use crate::tui::{host, lab, results, setup};
 
 /// Shows a screen, and asks for what it needs.
 pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
@@ -29,6 +29,7 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
         Screen::Lab => inspect_probes(model),
         Screen::Results => {
             show_growth(model);
+            show_replayed(model);
             Vec::new()
         }
         _ => Vec::new(),
@@ -47,6 +48,16 @@ pub fn show_growth(model: &mut Model) {
         && let Some(view) = model.live.take_growth(model.now)
     {
         model.results.grow(view);
+    }
+}
+
+/// Shows on Results, where nothing is, the session that is replayed.
+fn show_replayed(model: &mut Model) {
+    if model.results.view().is_none()
+        && let Some(replay) = &model.live.replay
+    {
+        let shown = replay.shown().clone();
+        results::show(&mut model.results, shown);
     }
 }
 

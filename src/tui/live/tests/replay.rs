@@ -49,6 +49,17 @@ fn it_goes_at_its_speed_and_ends_on_results() {
 }
 
 #[test]
+fn its_results_are_shown_while_it_plays() {
+    let mut bench = example(10);
+    tick(&mut bench, 500);
+    bench.key("3");
+    let shown = bench.model.results.view().map(|view| view.session.id.clone());
+    assert_eq!(shown, Some(demo().unwrap().0.id));
+    bench.key("2");
+    assert_eq!(bench.state(), "replay 10x");
+}
+
+#[test]
 fn it_is_marked_and_starts_nothing() {
     let mut bench = example(100);
     let mut effects = Vec::new();
