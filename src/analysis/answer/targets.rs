@@ -49,10 +49,10 @@ pub fn compare_targets(results: &[CellResult]) -> Vec<TargetRatio> {
     groups.into_iter().filter_map(compare).collect()
 }
 
-/// Returns the figure of a cell; `None` where it has none or it is wrong.
+/// Returns the figure of a cell; `None` where it has none, it failed or is wrong.
 fn summary(result: &CellResult) -> Option<Summary> {
     let of = result.throughput.or(result.operations)?;
-    result.wrong().is_none().then_some(of.summary)
+    (result.error.is_none() && result.wrong().is_none()).then_some(of.summary)
 }
 
 /// Returns `B reads cold blocks 1.31x [1.27-1.35] as fast as A; no difference between C and A in
@@ -117,6 +117,13 @@ mod tests {
         assert!(text.ends_with("] as fast as C."), "{text}");
         let text = describe_targets(&found[1..2]).unwrap();
         assert_eq!(text, "No difference between B and A in warm reads.");
+    }
+
+    #[test]
+    fn a_cell_that_failed_is_not_compared() {
+        let mut failed = on(1, Cache::Warm, 5.0);
+        failed.error = Some("the file ends here".into());
+        assert_eq!(describe_targets(&compare_targets(&[on(0, Cache::Warm, 5.0), failed])), None);
     }
 
     #[test]
