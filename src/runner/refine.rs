@@ -59,7 +59,9 @@ pub fn refine(
         return Err(RefineError::Other);
     }
     if !is_same_machine(&session.host, host) {
-        return Err(RefineError::Machine(session.host.name.clone()));
+        // A damaged session may have lost it.
+        let name = Some(session.host.name.as_str()).filter(|name| !name.is_empty());
+        return Err(RefineError::Machine(name.unwrap_or("its name is lost").into()));
     }
     for target in session.plan.targets() {
         if let TargetSpec::File { path, size } = target {
