@@ -35,4 +35,4 @@ pub use counter::Counter;
 pub use replay_keys::{begin_replay, click, end_replay};
 pub use state::Live;
 pub use update::{act, begin, end, handle_message, resume, stop, suspend, tick};
-pub use view::draw;
+pub use view::{draw, job_at};

@@ -9,9 +9,11 @@ use super::navigate::go;
 use super::{key, popup, screens};
 use crate::tui::keymap::Action;
 use crate::tui::keys::Key;
+use crate::tui::live;
 use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::Popup;
+use crate::tui::screen::Screen;
 use crate::tui::view::{self, footer};
 
 pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
@@ -23,7 +25,7 @@ pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
             let is_double = model.pointer.press(model.now, at);
             let effects = click(model, at);
             match is_double && is_over_chart(model, at) {
-                true => effects.into_iter().chain(act(model, Action::Enter)).collect(),
+                true => effects.into_iter().chain(open(model, at)).collect(),
                 false => effects,
             }
         }
@@ -36,6 +38,21 @@ pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     };
     // What was under the pointer may have moved away.
     model.pointer.over = Some(at).filter(|at| is_over_chart(model, *at));
+    effects
+}
+
+/// Opens what a chart shows under the pointer: on Live the results of the cell, elsewhere what the
+/// first click selected.
+fn open(model: &mut Model, at: Position) -> Vec<Effect> {
+    if model.screen != Screen::Live {
+        return act(model, Action::Enter);
+    }
+    let body = view::areas(model.size).body;
+    let Some((plan, job)) = live::job_at(&model.live, &model.look, body, at) else {
+        return Vec::new();
+    };
+    let effects = go(model, Screen::Results);
+    model.results.open_job(&plan, &job);
     effects
 }
 

@@ -335,3 +335,32 @@ fn the_pointer_reads_nothing_in_the_gap_between_trials() {
     let read: String = (0..60).map(|column| if is_read(column) { '#' } else { ' ' }).collect();
     assert_eq!(read.trim(), "###### ######");
 }
+
+#[test]
+fn a_double_click_on_a_trial_opens_its_cell() {
+    let mut bench = Bench::new(plan(Some(1)));
+    bench.trial(0, 1, 3);
+    bench.trial(1, 1, 3);
+    bench.say(Msg::Resize(120, 40));
+    bench.say(Msg::Tick);
+    let mut is_read =
+        |column| mouse(&mut bench, MouseEventKind::Moved, column, 8).contains("warm  trial ");
+    let bars: Vec<u16> = (0..60).filter(|column| is_read(*column)).collect();
+    let (first, last) = (bars[0], bars[bars.len() - 1]);
+    let mut double_click = |column| {
+        mouse(&mut bench, MouseEventKind::Down(MouseButton::Left), column, 8);
+        mouse(&mut bench, MouseEventKind::Down(MouseButton::Left), column, 8);
+        let results = &bench.model.results;
+        let cell =
+            results.open.map(|open| results.view().unwrap().results[open.result].cell.clone());
+        let screen = bench.model.screen;
+        bench.key("2");
+        (screen, cell)
+    };
+    let cells = plan(Some(1)).cells;
+    assert_eq!(double_click(first), (Screen::Results, Some(cells[0].clone())));
+    assert_eq!(double_click(last), (Screen::Results, Some(cells[1].clone())));
+    // Between the two is a gap.
+    let gap = (first..last).find(|column| !bars.contains(column)).unwrap();
+    assert_eq!(double_click(gap).0, Screen::Live);
+}

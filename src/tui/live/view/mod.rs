@@ -10,8 +10,10 @@ mod strip;
 mod text;
 mod warnings;
 
+use std::sync::Arc;
+
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 pub use replay::share_at;
@@ -20,6 +22,7 @@ use super::layout::Places;
 use super::run_view::RunView;
 use super::series::Measure;
 use super::state::Live;
+use crate::plan::{Job, Plan};
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::probe_plan;
@@ -101,6 +104,18 @@ pub fn strip_part(live: &Live, look: &Look, bars: Rect) -> Zoom {
 pub fn trial_at(live: &Live, look: &Look, bars: Rect, column: u16) -> Option<(usize, u16)> {
     let (bar, _, taken) = strip::bar_at(&scene_of_trials(live, look)?, bars, column)?;
     Some((bar.last.saturating_sub(1) as usize, taken))
+}
+
+/// Returns the job whose bar is at a place of the screen, and the plan of its run; `None` where
+/// there is none, or several.
+pub fn job_at(live: &Live, look: &Look, body: Rect, at: Position) -> Option<(Arc<Plan>, Job)> {
+    let (bars, _) = strip_areas(live, look, body)?;
+    let scene = scene_of_trials(live, look)?;
+    let (bar, start, _) = strip::bar_at(&scene, bars, at.x).filter(|_| bars.contains(at))?;
+    // The gap behind a bar is not it.
+    let column = at.x.checked_sub(start)?;
+    let cell = bar.cell.filter(|_| usize::from(column) < bar.rates.len())?;
+    Some((scene.view.plan.clone(), scene.view.job(cell)?.clone()))
 }
 
 /// Points to the Lab screen: probes have no curves over time.
