@@ -107,9 +107,21 @@ impl GlanceColumn {
         column::unit_for(self.highest(), if self.bytes { rates.units() } else { PER_SECOND })
     }
 
-    /// Returns the title: `read from the device`.
+    /// Returns the title: `read from the device, cold`.
     pub fn title(&self) -> String {
-        format!("{} {}", self.access.name(), self.place).trim_end().into()
+        format!("{} {}{}", self.access.name(), self.place, self.state()).trim_end().into()
+    }
+
+    /// Returns the requested state of the page cache, where the place does not name it: `, cold`.
+    pub fn state(&self) -> String {
+        match self.access {
+            Access::Read(cache @ (Cache::Cold | Cache::Warm))
+                if !self.place.is_empty() && !self.place.ends_with(&cache.to_string()) =>
+            {
+                format!(", {cache}")
+            }
+            _ => String::new(),
+        }
     }
 
     /// Returns whether it has the results of a job.

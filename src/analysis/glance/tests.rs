@@ -26,7 +26,7 @@ fn cold_and_warm_reads_are_two_columns_with_a_bar_for_each_backend() {
         }
     }
     let glance = of(&cells);
-    assert_eq!(titles(&glance), ["read from the device", "read from memory"]);
+    assert_eq!(titles(&glance), ["read from the device, cold", "read from memory, warm"]);
     let names: Vec<&str> = glance.rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["read", "mmap"]);
     let memory = &glance.columns[1];
@@ -200,7 +200,7 @@ fn writes_calls_and_other_axes_have_what_fits() {
         at("read", 4096, Cache::Warm, 8.0),
     ];
     let titles = titles(&of(&cells));
-    assert_eq!(titles, ["read from memory", "written to the device", "written to memory"]);
+    assert_eq!(titles, ["read from memory, warm", "written to the device", "written to memory"]);
     let threads = |count| Job { threads: count, ..job("read", 4096, Cache::Warm) };
     let cells = [1, 2, 4].map(|count| cell(threads(count), 4.0 * f64::from(count), 0.005, 7));
     let glance = of(&cells);

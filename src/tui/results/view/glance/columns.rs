@@ -198,9 +198,11 @@ fn draw_head(
     let Some(bar) = column.best_bar() else { return };
     let (factor, unit) = column.unit(look.unit);
     let number = column::figure(bar.figure.summary.median / factor);
+    let state = Some(column.state()).filter(|_| pane::width(&column.title()) <= area.width.into());
     let title = Line::from(vec![
         Span::styled(format!("{} ", column.access.name()), look.style(Role::Dim)),
         Span::styled(column.place.clone(), look.style(Role::Title)),
+        Span::styled(state.unwrap_or_default(), look.style(Role::Dim)),
     ]);
     pane::line(title, 0, area, buf);
     let certain = bar.figure.is_certain() || bar.figure.reported;
