@@ -1,6 +1,6 @@
 //! `mmap --xor` of a cached file in large folios next to bare loops in C that map it whole: by one
-//! and by two threads, as the whole program measures it. Each round takes every loop twice, in turn.
-//! Skipped where no C compiler is installed.
+//! and by two threads, as the whole program measures it. Each round takes every loop twice, in
+//! turn. Skipped where no C compiler is installed.
 
 mod common;
 

@@ -33,6 +33,7 @@ const TESTS_LOOK_UP: [(&str, &str); 1] = [("session", "analysis")];
 const UNSAFE: [&str; 3] = ["sys", "backend", "probe"];
 const MOST_LINES: usize = 500;
 const MOST_LINES_OF_A_FUNCTION: usize = 60;
+const MOST_COLUMNS: usize = 100;
 
 /// The floors block, parsed.
 struct House {
@@ -128,6 +129,21 @@ fn too_long(files: &[(PathBuf, String)]) -> Vec<String> {
             .then(|| format!("{}: {lines} lines, {MOST_LINES} are the most", path.display()))
     };
     files.iter().filter_map(long).collect()
+}
+
+/// Finds wide comments, which rustfmt leaves as they are; tables cannot be wrapped.
+fn wide_comments(files: &[(PathBuf, String)]) -> Vec<String> {
+    let is_wide = |line: &str| {
+        let text = line.trim_start();
+        text.starts_with("//")
+            && !text.trim_start_matches(['/', '!', ' ']).starts_with('|')
+            && line.chars().count() > MOST_COLUMNS
+    };
+    let lines = files.iter().flat_map(|(path, text)| {
+        let lines = text.lines().zip(1..).filter(|(line, _)| is_wide(line));
+        lines.map(|(_, number)| format!("{}:{number}: a wide comment", path.display()))
+    });
+    lines.collect()
 }
 
 /// Finds long functions: rustfmt puts the closing brace at the indentation of the first line.
@@ -291,6 +307,14 @@ fn files_are_short() {
 }
 
 #[test]
+fn comments_are_narrow() {
+    let mut files = house();
+    files.extend(sources(&root().join("tests")));
+    files.extend(sources(&root().join("benches")));
+    assert_none(wide_comments(&files));
+}
+
+#[test]
 fn functions_are_short() {
     assert_none(long_functions(&house()));
     assert_none(long_functions(&sources(&root().join("tests"))));
@@ -368,7 +392,7 @@ fn the_checker_lets_good_imports_pass() {
 }
 
 #[test]
-fn the_checker_finds_unsafe_code_and_what_is_long() {
+fn the_checker_finds_unsafe_code_and_what_is_long_or_wide() {
     fn file(path: &str, text: &str) -> [(PathBuf, String); 1] {
         [(PathBuf::from(path), text.to_string())]
     }
@@ -382,6 +406,9 @@ fn the_checker_finds_unsafe_code_and_what_is_long() {
     assert_eq!(wrong_unsafe(&file("sys/raw.rs", "fn f() { unsafe { g() } }")).len(), 0);
     assert_eq!(too_long(&file("plan/job.rs", &"\n".repeat(501))).len(), 1);
     assert_eq!(too_long(&file("plan/job.rs", &"\n".repeat(500))).len(), 0);
+    let comment = |columns: usize| format!("    // {}\n", "-".repeat(columns - 7));
+    assert_eq!(wide_comments(&file("plan/job.rs", &comment(101))).len(), 1);
+    assert_eq!(wide_comments(&file("plan/job.rs", &comment(100))).len(), 0);
 }
 
 /// Asserts that a registry has each id once, and as many as the sources have entries.

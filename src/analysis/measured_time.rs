@@ -1,4 +1,5 @@
-//! How much of a run's time was measured; the rest went to the file, its preparation and calibration.
+//! How much of a run's time was measured; the rest went to the file, its preparation and
+//! calibration.
 
 use serde::Serialize;
 

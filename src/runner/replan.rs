@@ -111,7 +111,8 @@ fn check_allowed(session: &Session, settings: &Settings) -> Result<(), ReplanErr
     Ok(())
 }
 
-/// Returns the target in place of `old`: `file` or `dir` if given, else the same one, located again.
+/// Returns the target in place of `old`: `file` or `dir` if given, else the same one, located
+/// again.
 fn replace_target(
     old: &TargetSpec,
     file: Option<&Path>,

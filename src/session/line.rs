@@ -176,7 +176,8 @@ pub struct EndLine {
     /// where none moved bytes.
     #[serde(default)]
     pub best: Option<f64>,
-    /// The highest median at each value of the axis that varies most, in its order, bytes per second.
+    /// The highest median at each value of the axis that varies most, in its order, bytes per
+    /// second.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<u64>,
 }

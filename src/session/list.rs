@@ -97,8 +97,8 @@ pub struct Listed {
     pub verdict: Option<Worst>,
     /// The highest median throughput, bytes per second; `None` if unknown or no bytes were moved.
     pub best: Option<f64>,
-    /// The highest median throughput at each value of the axis that varies most, in its order; empty
-    /// if unknown.
+    /// The highest median throughput at each value of the axis that varies most, in its order;
+    /// empty if unknown.
     pub curve: Vec<u64>,
     /// Lines of the file that are damaged or missing; `None` if only opening the file would show
     /// them.

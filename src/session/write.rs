@@ -42,8 +42,8 @@ pub struct Recorder {
     started: Instant,
     verdict_interval: Duration,
     ended: bool,
-    /// The file is complete and belongs to its user: it may be renamed or deleted, and is not created
-    /// again.
+    /// The file is complete and belongs to its user: it may be renamed or deleted, and is not
+    /// created again.
     released: bool,
 }
 

@@ -32,10 +32,13 @@ pub fn presets_folder() -> Result<PathBuf, SavePresetError> {
     Ok(Home::Config.folder().ok_or(SavePresetError::NoHome)?.join("presets"))
 }
 
-/// Saves a preset in `dir`, which is created if necessary, under an id derived from its present one. Returns the preset with that id, and its file. `replace` overwrites a preset with the same id.
+/// Saves a preset in `dir`, which is created if necessary, under an id derived from its present
+/// one. Returns the preset with that id, and its file. `replace` overwrites a preset with the same
+/// id.
 ///
 /// # Errors
-/// The id has no letter or digit, is built in or (without `replace`) taken, or the file cannot be written. Nothing is changed then.
+/// The id has no letter or digit, is built in or (without `replace`) taken, or the file cannot be
+/// written. Nothing is changed then.
 pub fn save_preset(
     dir: &Path,
     preset: &Preset,

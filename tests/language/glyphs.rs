@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::common::pages::root;
 
-/// Characters of WGL4 without Unicode's property Emoji, then what terminals draw themselves: frames,
-/// blocks and Braille.
+/// Characters of WGL4 without Unicode's property Emoji, then what terminals draw themselves:
+/// frames, blocks and Braille.
 const ALLOWED: &[RangeInclusive<char>] = &[
     '\u{a1}'..='\u{a8}',
     '\u{aa}'..='\u{ad}',

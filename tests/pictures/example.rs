@@ -1,5 +1,5 @@
-//! The session that ships with iotui, and that of the picture of Lab: made from a run, the file that
-//! IOTUI_EXAMPLE names. It is trimmed and loses its private names.
+//! The session that ships with iotui, and that of the picture of Lab: made from a run, the file
+//! that IOTUI_EXAMPLE names. It is trimmed and loses its private names.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! What the pictures show: the screens of the real program, driven by keys and a clock of their own.
-//! Nothing is read from this machine.
+//! What the pictures show: the screens of the real program, driven by keys and a clock of their
+//! own. Nothing is read from this machine.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

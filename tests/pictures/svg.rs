@@ -32,8 +32,8 @@ pub fn picture(screen: &Buffer) -> String {
     begin(screen, &classes.rules()) + &rows + "</svg>\n"
 }
 
-/// Returns screens one after the other, for ever; each with its time in milliseconds. What stays the
-/// same from one to the next is there once. Where nothing moves, `poster` is shown.
+/// Returns screens one after the other, for ever; each with its time in milliseconds. What stays
+/// the same from one to the next is there once. Where nothing moves, `poster` is shown.
 pub fn film(frames: &[(Buffer, u32)], poster: usize) -> String {
     let screen = &frames[0].0;
     // When each begins, and the end of all.

@@ -125,8 +125,8 @@ fn describe_cold(answer: &Answer) -> Option<String> {
     })
 }
 
-/// Returns `from memory: 64 KiB is enough for mmap, larger blocks gain less than 5 %`, for the curve
-/// of the best cell; `None` as long as its trials are too few to show that.
+/// Returns `from memory: 64 KiB is enough for mmap, larger blocks gain less than 5 %`, for the
+/// curve of the best cell; `None` as long as its trials are too few to show that.
 fn describe_size(
     results: &[CellResult],
     column: &GlanceColumn,

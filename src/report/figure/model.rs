@@ -6,8 +6,8 @@ use crate::backend::{HUES, Shape};
 use crate::plan::Cache;
 use crate::units::column::Unit;
 
-/// The colours of the hues of backends, with a contrast of at least 3:1 to both backgrounds; none is
-/// that of a warning.
+/// The colours of the hues of backends, with a contrast of at least 3:1 to both backgrounds; none
+/// is that of a warning.
 pub const COLORS: [&str; HUES] = ["#0b86a8", "#c2509a", "#2a8f52", "#7a6fe0", "#7d8a1e", "#64808f"];
 
 /// The colour of expected or reported values, which were not measured.

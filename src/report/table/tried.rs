@@ -1,5 +1,5 @@
-//! The table of the methods that were tried before one was picked: a bar with the range of each, the
-//! result, and its limit.
+//! The table of the methods that were tried before one was picked: a bar with the range of each,
+//! the result, and its limit.
 
 use super::extra::Extra;
 use super::grid::Column;

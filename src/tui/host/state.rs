@@ -26,8 +26,8 @@ pub struct HostScreen {
 }
 
 impl HostScreen {
-    /// Returns when the findings were made: `at 13:02:05 UTC`. An age would be wrong on a screen that
-    /// nobody touches.
+    /// Returns when the findings were made: `at 13:02:05 UTC`. An age would be wrong on a screen
+    /// that nobody touches.
     pub fn describe_time(&self) -> Option<String> {
         Some(format!("at {} UTC", utc(self.examined_at?).get(11..19)?))
     }

@@ -132,8 +132,8 @@ impl<'b> Canvas<'b> {
         if inside { self.grid.get_mut((row * width + column) as usize) } else { None }
     }
 
-    /// Puts the grid on the screen and empties it: dots of Braille add up in a cell, which takes the
-    /// style.
+    /// Puts the grid on the screen and empties it: dots of Braille add up in a cell, which takes
+    /// the style.
     pub fn flush(&mut self, style: Style) {
         self.flush_where(style, |_, _| true);
     }

@@ -98,8 +98,8 @@ impl Frame {
                 .or_else(|| extremes(scale, points().flat_map(of)))
         };
         let data = visible_or_all(&heights);
-        // A rule or an estimate far above the curves would press them flat, and a wide interval says
-        // nothing about where they are; the label of a rule is enough then.
+        // A rule or an estimate far above the curves would press them flat, and a wide interval
+        // says nothing about where they are; the label of a rule is enough then.
         let curves = visible_or_all(&|p| [p.y, f64::NAN, f64::NAN]);
         let near = |at: &f64| match curves {
             Some((lo, hi)) if scale == super::Scale::Linear && hi > 0.0 => {

@@ -1,9 +1,9 @@
 //! Charts: what a terminal cell can show of a curve.
 //!
-//! A [`Chart`] draws curves with Braille dots, blocks or plain characters, on linear or logarithmic axes,
-//! with gaps, intervals, rules and a cursor. [`Bars`], [`Track`] and [`Histogram`] are its small
-//! relatives. All are pure: they get values and a [`Look`](super::theme::Look), and draw into a
-//! buffer of any size.
+//! A [`Chart`] draws curves with Braille dots, blocks or plain characters, on linear or logarithmic
+//! axes, with gaps, intervals, rules and a cursor. [`Bars`], [`Track`] and [`Histogram`] are its
+//! small relatives. All are pure: they get values and a [`Look`](super::theme::Look), and draw into
+//! a buffer of any size.
 
 mod axis;
 mod bars;

@@ -70,8 +70,8 @@ pub struct Data {
     pub points: Vec<CurvePoints>,
     /// The warnings of all results by kind.
     pub warnings: Vec<WarningGroup>,
-    /// The most rows of the legend that have a value at one place, so that moving the cursor does not
-    /// move the layout.
+    /// The most rows of the legend that have a value at one place, so that moving the cursor does
+    /// not move the layout.
     pub most_listed: usize,
     pub sheet: Sheet,
     /// What each result is drawn with.

@@ -247,8 +247,8 @@ impl Results {
         self.data.as_ref()?.curves.get(self.chart.series)
     }
 
-    /// Returns the rows of the legend that are shown: those with a value at the cursor, hidden ones,
-    /// and the selected one.
+    /// Returns the rows of the legend that are shown: those with a value at the cursor, hidden
+    /// ones, and the selected one.
     pub fn listed(&self) -> Vec<usize> {
         let Some(data) = &self.data else { return Vec::new() };
         let (rows, x) = (0..data.legend_rows(), self.x().unwrap_or(f64::NAN));

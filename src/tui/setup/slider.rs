@@ -44,8 +44,8 @@ pub struct Band {
 }
 
 impl Band {
-    /// Returns the band that the text of a range describes, such as `4k..1m*2`; for a list of values
-    /// the one from the smallest to the largest. Both ends are measured.
+    /// Returns the band that the text of a range describes, such as `4k..1m*2`; for a list of
+    /// values the one from the smallest to the largest. Both ends are measured.
     pub fn from_range(range: &Range) -> Band {
         let band = parse_band(&range.text).filter(|band| band.reaches_high());
         band.unwrap_or_else(|| {

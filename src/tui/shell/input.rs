@@ -80,8 +80,8 @@ pub fn input(asked: bool) -> io::Result<Input> {
 /// Who waits for the first answer, and for all of them.
 type First = (oneshot::Sender<Palette>, mpsc::Sender<()>);
 
-/// Reads until the receiver is gone and nothing is owed, or the terminal ends. Without a time limit:
-/// crossterm may let one pass without returning what it has already read.
+/// Reads until the receiver is gone and nothing is owed, or the terminal ends. Without a time
+/// limit: crossterm may let one pass without returning what it has already read.
 fn listen(sender: &UnboundedSender<Msg>, mut first: Option<First>) {
     let mut answers = Answers::default();
     let awaited_until = Instant::now() + LAST_ANSWER;

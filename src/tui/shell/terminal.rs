@@ -63,8 +63,8 @@ impl Drop for Guard {
     }
 }
 
-/// Returns whether to ask this terminal for its colours. The console of Linux takes the question for
-/// something else.
+/// Returns whether to ask this terminal for its colours. The console of Linux takes the question
+/// for something else.
 pub fn answers_colours(colours: Colours) -> bool {
     let is_console = std::env::var_os("TERM").is_some_and(|term| term == "linux");
     colours != Colours::None && !is_console

@@ -1,5 +1,5 @@
-//! The mouse: a click focuses, selects or presses, a double click opens, the wheel scrolls or zooms,
-//! a drag pans.
+//! The mouse: a click focuses, selects or presses, a double click opens, the wheel scrolls or
+//! zooms, a drag pans.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;

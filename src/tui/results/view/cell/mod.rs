@@ -62,8 +62,8 @@ fn stacks<'a>(
     let (left, right) = (column(0, half), column(half, inner.width - half));
     let (l, r) = (scene(left), scene(right));
     let tall = if body.height >= 50 { 14 } else { 9 };
-    // Below the trials, unless these are so many that it would be far down; with one trial, there is
-    // no chart of trials.
+    // Below the trials, unless these are so many that it would be far down; with one trial, there
+    // is no chart of trials.
     let count = result.trials.len();
     let (few, single) = (count <= MAX_TRIALS_ABOVE, count < 2);
     let processor = |s, here| if here { facts::processor(s) } else { Vec::new() };
