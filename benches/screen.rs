@@ -117,7 +117,7 @@ fn keys(home: &Home, load: &str) -> Vec<f64> {
     terminal.shows("q quit");
     if !load.is_empty() {
         terminal.press("r");
-        terminal.shows("running");
+        terminal.shows("1 of 1 cell known");
     }
     let mut times = Vec::new();
     for _ in 0..KEYS {
@@ -185,7 +185,7 @@ fn watched(home: &Home, trial: &str) -> (Vec<f64>, Vec<f64>) {
     let mut terminal = Terminal::start(home, &line, SIZE, &[]);
     terminal.shows("q quit");
     terminal.press("r");
-    terminal.shows("running");
+    terminal.shows("1 of 1 cell known");
     wait(&terminal, 4.0);
     let memory = resident(&terminal);
     let core = shares_of_core(&mut terminal, |terminal| wait(terminal, 2.0));

@@ -143,12 +143,13 @@ impl Data {
             .expect("its entry");
         let text = fs::read_to_string(made.path()).expect("read the session");
         let lines = Lines::of(&text);
+        let short = lines.short();
         for n in 0..SESSIONS {
             let id = format!("{n:05}-scratch");
             let mut file = File::create(self.sessions("many").join(format!("{id}.jsonl")))
                 .expect("make a session");
             let first = lines.first.replacen("\"name\":\"\"", &format!("\"name\":\"run {n}\""), 1);
-            file.write_all((first + &lines.short()).as_bytes()).expect("write a session");
+            file.write_all((seal(&first, 1) + &short).as_bytes()).expect("write a session");
         }
         lines.write(&self.sessions("large").join("large.jsonl"), None);
         lines.write(&self.sessions("judged").join("large.jsonl"), Some(2));
@@ -198,14 +199,18 @@ impl<'a> Lines<'a> {
             .chain(trials)
             .chain(self.verdicts.iter().copied().take(4))
             .chain([self.end]);
-        std::iter::once("").chain(all).chain([""]).collect::<Vec<_>>().join("\n")
+        all.zip(2..).map(|(line, number)| seal(line, number)).collect()
     }
 
     /// Writes a session of many trials, with a verdict after each `every` of them, and all at the
     /// end.
     fn write(&self, path: &Path, every: Option<usize>) {
         let mut file = BufWriter::new(File::create(path).expect("make a session"));
-        let mut put = |line: &str| writeln!(file, "{line}").expect("write a session");
+        let mut numbers = 1..;
+        let mut put = |line: &str| {
+            let number = numbers.next().expect("another number");
+            file.write_all(seal(line, number).as_bytes()).expect("write a session");
+        };
         put(self.first);
         put(self.grounds);
         for n in 0..TRIALS {
@@ -220,6 +225,16 @@ impl<'a> Lines<'a> {
         });
         put(self.end);
     }
+}
+
+/// Returns a line with the seal of its place, in place of the one it had: the number of the line
+/// and a checksum.
+fn seal(line: &str, number: u64) -> String {
+    let open = line.rfind(",\"line\":").filter(|at| line[*at..].contains("\"crc\":"));
+    let open = &line[..open.unwrap_or(line.len() - 1)];
+    let numbered = format!("{open},\"line\":{number}");
+    let crc = crc32fast::hash(numbered.as_bytes());
+    format!("{numbered},\"crc\":\"{crc:08x}\"}}\n")
 }
 
 /// Reads the minimum that a list needs: the start and the end of every file.

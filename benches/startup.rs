@@ -147,9 +147,10 @@ fn milliseconds(command: &mut Command) -> f64 {
     nanos as f64 / 1e6
 }
 
-/// Measures the peak resident memory, as the kernel reports it at the end.
+/// Measures the peak resident memory, as the kernel reports it at the end. Written in small pieces:
+/// the peak of a child is never below that of its parent.
 fn memory() {
-    let file = Temporary::new("startup", 64 << 20, Pieces::Large);
+    let file = Temporary::new("startup", 64 << 20, Pieces::Page);
     let mut table = Table::new(&["", "peak MiB", "target", ""]);
     println!("\nmemory: resident at most, buffers included");
     table.add(vec![
