@@ -14,6 +14,8 @@ use crate::tui::values::Values;
 #[derive(Debug, Clone, Copy)]
 pub struct Drawn<'a> {
     pub curve: &'a Curve,
+    /// Written at its end; empty: nothing.
+    pub name: &'a str,
     pub style: Style,
     pub marker: char,
     /// How its line is drawn; its points have markers in any case.
@@ -23,7 +25,7 @@ pub struct Drawn<'a> {
 
 impl<'a> Drawn<'a> {
     pub fn new(curve: &'a Curve, (style, marker): (Style, char)) -> Drawn<'a> {
-        Drawn { curve, style, marker, draw: Draw::LineAndMarkers, emphasis: false }
+        Drawn { curve, name: "", style, marker, draw: curve.line(), emphasis: false }
     }
 }
 
@@ -61,16 +63,8 @@ pub fn with_chart<R>(
         .iter()
         .zip(&all)
         .flat_map(|(one, points)| {
-            let series = Series {
-                name: &one.curve.name,
-                points,
-                style: one.style,
-                marker: one.marker,
-                draw: one.draw,
-                emphasis: one.emphasis,
-            };
-            let markers = (one.draw != Draw::LineAndMarkers).then(|| series.draw(Draw::Points));
-            std::iter::once(series).chain(markers)
+            let Drawn { name, style, marker, draw, emphasis, .. } = *one;
+            Series { name, points, style, marker, draw, emphasis }.with_markers()
         })
         .collect();
     let (low, high) = between.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
@@ -79,5 +73,5 @@ pub fn with_chart<R>(
     let (show_x, show_y) = (|x: f64| axis.short(x), |y: f64| values.tick(y));
     let x = plot::Axis::new(Scale::along(axis), &show_x);
     let x = between.map_or(x, |(low, high)| x.between(low, high));
-    then(&Chart::new(look, x, values.axis(&show_y), &series).cursor(cursor))
+    then(&Chart::new(look, x, values.axis(&show_y), &series).names(true).cursor(cursor))
 }

@@ -66,6 +66,11 @@ pub struct Curve {
 }
 
 impl Curve {
+    /// Returns how its line is drawn where lines tell the cache state: what is cold is dashed.
+    pub fn line(&self) -> Draw {
+        if self.cache == Cache::Cold { Draw::Dashed } else { Draw::LineAndMarkers }
+    }
+
     /// Returns its points for a chart, with their intervals and with its gaps.
     pub fn chart_points(&self) -> Vec<Point> {
         let points = self

@@ -17,6 +17,10 @@ impl Sign {
 pub const APPROXIMATE: Sign = Sign("≈", "~");
 /// The marker of an estimate in the legend.
 pub const ESTIMATE: Sign = Sign("┈", ":");
+/// The lines of charts.
+pub const SOLID: Sign = Sign("━━━", "---");
+pub const DASHED: Sign = Sign("━ ━", "- -");
+pub const DOTTED: Sign = Sign("┈┈┈", ":::");
 /// A curve that is switched off.
 pub const HIDDEN: Sign = Sign("·", ".");
 /// No findings, no warnings.

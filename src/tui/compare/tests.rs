@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -12,7 +13,7 @@ use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
 use crate::tui::testing::{self, Stage};
-use crate::tui::theme::{Colours, Glyphs};
+use crate::tui::theme::{Colours, Glyphs, Role};
 use crate::tui::update::requests::perform;
 
 /// The usual session under another id and name, each of its trials changed.
@@ -239,6 +240,47 @@ fn words_and_curves_are_a_key_away_and_back() {
     stage.keys("o");
     assert!(stage.picture(120, 40).contains("What differs"));
     assert_eq!(stage.keys("<enter>").take(), [Effect::Open("c".into())]);
+}
+
+#[test]
+fn curves_of_several_sessions_are_told_apart_without_the_cursor() {
+    let mut stage = stage(&three());
+    stage.keys("v");
+    for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
+        stage.model.look.glyphs = glyphs;
+        let picture = stage.picture(120, 40);
+        // The sample of a line is before the letter of its session.
+        let sample = |session: &str| -> String {
+            let line = picture.lines().find(|line| line.contains(session)).unwrap();
+            let before = &line[..line.find(session).unwrap()];
+            before.chars().rev().take(3).collect()
+        };
+        let samples = [" A before", " B after", " C later"].map(sample);
+        let different: HashSet<&String> = samples.iter().collect();
+        assert_eq!(different.len(), 3, "{samples:?}");
+        let plot: Vec<String> =
+            picture.lines().take(38).skip(2).map(|line| line.chars().take(83).collect()).collect();
+        for letter in ["A", "B", "C"] {
+            let words = plot.iter().flat_map(|row| row.split(|c: char| !c.is_alphanumeric()));
+            let count = words.filter(|word| *word == letter).count();
+            assert_eq!(count, 4, "one at each curve of {letter}:\n{picture}");
+        }
+    }
+}
+
+#[test]
+fn the_letter_of_a_session_has_no_colour_of_a_backend() {
+    let stage = stage(&three());
+    let buffer = stage.drawn(120, 40);
+    let rows: Vec<u16> = (0..40)
+        .filter(|row| (0..120).any(|column| buffer[(column, *row)].symbol() == "●"))
+        .collect();
+    let title = stage.model.look.style(Role::Title);
+    for (row, letter) in (2..).zip(["A", "B", "C"]) {
+        let cell = &buffer[(2, row)];
+        assert_eq!((cell.symbol(), cell.fg), (letter, title.fg.unwrap()));
+        assert!(!rows.contains(&row), "a marker is of a backend");
+    }
 }
 
 #[test]

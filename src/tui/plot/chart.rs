@@ -77,6 +77,13 @@ impl<'a> Series<'a> {
     pub fn draw(self, draw: Draw) -> Series<'a> {
         Series { draw, ..self }
     }
+
+    /// Returns it with a marker at each point, however its line is drawn.
+    pub fn with_markers(self) -> impl Iterator<Item = Series<'a>> {
+        let line = matches!(self.draw, Draw::Line | Draw::Dashed | Draw::Dotted | Draw::Step);
+        let markers = if line { self.draw(Draw::Points) } else { self };
+        line.then_some(Series { name: "", ..self }).into_iter().chain([markers])
+    }
 }
 
 /// A horizontal line: a measured ceiling, the mean.

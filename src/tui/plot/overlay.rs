@@ -113,7 +113,8 @@ fn draw_names(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
         // of another one.
         let after = (column + 1, row);
         let last = (canvas.area.right() - width).min(column + 1);
-        let first = column.saturating_sub(width).max(canvas.area.left());
+        // Letters stand side by side where curves end at one point.
+        let first = column.saturating_sub(width.max(6)).max(canvas.area.left());
         let near = [1i32, -1, 2, -2]
             .into_iter()
             .filter_map(|away| u16::try_from(i32::from(row) - away).ok())

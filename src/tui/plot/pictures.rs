@@ -92,6 +92,54 @@ fn block_sizes_on_a_logarithmic_axis() {
 }
 
 #[test]
+fn the_name_of_a_curve_that_ends_early_is_at_its_own_end() {
+    let look = Look::default();
+    let (short, long) = (points(&[(0.0, 1.0), (4.0, 1.0)]), points(&[(0.0, 3.0), (10.0, 3.0)]));
+    let series = [
+        Series::new(&look, 0, "short", &short).draw(Draw::LineAndMarkers),
+        Series::new(&look, 1, "long", &long).draw(Draw::LineAndMarkers),
+    ];
+    let chart = plain(&look, &series, 4.0).names(true);
+    assert_eq!(
+        show(32, 8, |area, buf| chart.render(area, buf)),
+        [
+            r"4┤                         long",
+            r" │▲⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤▲",
+            r" │",
+            r"2┤",
+            r" │●⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒● short",
+            r"0┤",
+            r" └┬─────┬─────┬────┬─────┬─────┬",
+            r"  0     2     4    6     8    10",
+        ]
+        .join("\n")
+    );
+}
+
+#[test]
+fn a_dashed_line_has_a_marker_at_each_point_and_one_name() {
+    let look = Look::default();
+    let line = points(&[(0.0, 1.0), (5.0, 1.0), (10.0, 1.0)]);
+    let cold = Series::new(&look, 0, "cold", &line).draw(Draw::Dashed);
+    let series: Vec<Series> = cold.with_markers().collect();
+    let chart = plain(&look, &series, 4.0).names(true);
+    assert_eq!(
+        show(32, 8, |area, buf| chart.render(area, buf)),
+        [
+            r"4┤",
+            r" │",
+            r" │",
+            r"2┤                         cold",
+            r" │●⠂ ⠒⠂ ⠒⠂ ⠒⠂ ⠒⠂ ● ⠐⠒ ⠐⠒ ⠐⠒ ⠐⠒ ●",
+            r"0┤",
+            r" └┬─────┬─────┬────┬─────┬─────┬",
+            r"  0     2     4    6     8    10",
+        ]
+        .join("\n")
+    );
+}
+
+#[test]
 fn a_gap_interrupts_and_a_lone_point_shows() {
     let look = Look::default();
     let gap = f64::NAN;

@@ -8,7 +8,7 @@ use crate::backend::{BACKENDS, Identity, Shape, identity};
 use crate::plan::Cache;
 use crate::record::Severity;
 use crate::tui::theme::{Look, Role};
-use crate::tui::vocabulary::{APPROXIMATE, ESTIMATE, FINE, HIDDEN, WORDS};
+use crate::tui::vocabulary::{APPROXIMATE, DASHED, DOTTED, FINE, HIDDEN, SOLID, WORDS};
 
 /// A row of the page: what is drawn, and what it means.
 pub struct Meaning {
@@ -54,12 +54,16 @@ pub static SIGNS: &[Meaning] = &[
         about: "through a point: its 95 % interval",
     },
     Meaning {
-        sign: |look| look.glyph("━ ┄", "- .").into(),
-        about: "solid: warm, or one cache state; dashed: cold",
+        sign: |look| SOLID.on(look).into(),
+        about: "a solid line: warm or asis; on Compare: session A",
     },
     Meaning {
-        sign: |look| ESTIMATE.on(look).into(),
-        about: "dotted: an estimate made before the run",
+        sign: |look| DASHED.on(look).into(),
+        about: "a dashed line: cold; on Compare: session B",
+    },
+    Meaning {
+        sign: |look| DOTTED.on(look).into(),
+        about: "a dotted line: an estimate made before the run; on Compare: the sessions from C on",
     },
     Meaning { sign: |look| HIDDEN.on(look).into(), about: "a curve that space switched off" },
     Meaning {

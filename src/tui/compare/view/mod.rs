@@ -294,13 +294,13 @@ fn session_lines(
         let name = pane::fit(names[at], wide);
         let time = format!("{} UTC", to_minute(&side.created));
         let host = pane::fit(&side.host, hosts);
-        let head = [pane::width(&side.letter) + 4, wide + 2, pane::width(&time) + 2, hosts + 2]
+        let head = [pane::width(&side.letter) + 2, wide + 2, pane::width(&time) + 2, hosts + 2]
             .iter()
             .sum::<usize>();
         let target = pane::fit_front(&side.target, width.saturating_sub(head + 1));
         let dim = look.style(Role::Dim);
         Line::from(vec![
-            Span::styled(format!(" {} {} ", side.letter, look.ordinal(at)), look.series(at)),
+            Span::styled(format!(" {} ", side.letter), look.style(Role::Title)),
             Span::styled(
                 format!("{name}{}  ", " ".repeat(wide - pane::width(&name))),
                 look.style(if now { Role::Title } else { Role::Dim }),

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use crate::analysis::letter;
 use crate::tui::compare::data::LoadedComparison;
 use crate::tui::compare::layout::{beside_legend, inner_area};
 use crate::tui::compare::overlay::Overlay;
@@ -16,6 +17,7 @@ use crate::tui::read_out::{self, LocatedPoints, READ_REACH};
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
+use crate::tui::vocabulary::{DASHED, DOTTED, SOLID, Sign};
 use crate::tui::zoom::{self, ZoomChart};
 
 pub fn draw(
@@ -72,15 +74,19 @@ pub fn with_chart<R>(
     let between = overlay.places.ends(overlay.zoom);
     let axes = Axes { along: overlay.places.axis, metric: overlay.metric, log, between };
     let x = overlay.x();
+    // Sessions share colours and markers: their letters tell the curves apart.
+    let letters: Vec<String> = overlay.lines.iter().map(|line| letter(line.session)).collect();
     let drawn: Vec<Drawn> = overlay
         .lines
         .iter()
+        .zip(&letters)
         .enumerate()
-        .map(|(at, line)| Drawn {
+        .map(|(at, (line, letter))| Drawn {
             curve: &line.curve,
+            name: letter,
             style: look.series(line.curve.sign.hue()),
             marker: look.marker(line.curve.sign),
-            draw: draw_of(line.session),
+            draw: line_of(line.session).0,
             emphasis: at == overlay.cursor,
         })
         .collect();
@@ -109,12 +115,13 @@ pub fn draw_read_out(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut
     read_out::draw(ctx.look, &text, place, located.plot, buf);
 }
 
-/// Returns how the lines of a session are drawn: colour and marker tell the series.
-fn draw_of(session: usize) -> Draw {
+/// Returns how the lines of a session are drawn, and the sample in the legend: colour and marker
+/// tell the series.
+fn line_of(session: usize) -> (Draw, Sign) {
     match session {
-        0 => Draw::LineAndMarkers,
-        1 => Draw::Dashed,
-        _ => Draw::Dotted,
+        0 => (Draw::LineAndMarkers, SOLID),
+        1 => (Draw::Dashed, DASHED),
+        _ => (Draw::Dotted, DOTTED),
     }
 }
 
@@ -196,7 +203,7 @@ fn hint(look: &Look, area: Rect, buf: &mut Buffer) {
     pane::line(Line::from_iter(parts), area.height - 1, area, buf);
 }
 
-/// Draws marker, session and value of a curve.
+/// Draws marker, line, session and value of a curve.
 fn curve_line(
     look: &Look,
     compared: &LoadedComparison,
@@ -208,13 +215,14 @@ fn curve_line(
     let line = &overlay.lines[at];
     let value =
         overlay.value(line, x).map_or("-".into(), |value| overlay.metric.show(value, look.unit));
-    let room = width.saturating_sub(8 + pane::width(&value));
+    let room = width.saturating_sub(12 + pane::width(&value));
     let name = pane::fit(compared.name(line.session), room);
     let pad = " ".repeat(room.saturating_sub(pane::width(&name)));
     let (figure, unit) = value.split_once(' ').unwrap_or((&value, ""));
     let hue = look.series(line.curve.sign.hue());
+    let sample = line_of(line.session).1.on(look);
     Line::from(vec![
-        Span::styled(format!("  {} ", look.marker(line.curve.sign)), hue),
+        Span::styled(format!("  {} {sample} ", look.marker(line.curve.sign)), hue),
         Span::styled(format!("{} ", compared.letter(line.session)), look.style(Role::Title)),
         Span::styled(name + &pad, look.style(Role::Text)),
         Span::styled(format!(" {figure} "), look.style(Role::Number)),

@@ -5,7 +5,6 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::bars;
-use crate::plan::Cache;
 use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::read_out::LocatedPoints;
@@ -69,16 +68,8 @@ fn chart_parts<'a>(look: &Look, results: &Results, data: &'a Data) -> ChartParts
                 ..series_of(&drawn.means, Draw::Dashed)
             });
         }
-        // Beside its filled markers: between them a line shows what is cold.
-        if curve.cache == Cache::Cold {
-            series.push(series_of(&drawn.medians, Draw::Dashed));
-            series.push(Series { name: &curve.name, ..series_of(&drawn.medians, Draw::Points) });
-        } else {
-            series.push(Series {
-                name: &curve.name,
-                ..series_of(&drawn.medians, Draw::LineAndMarkers)
-            });
-        }
+        let medians = series_of(&drawn.medians, curve.line());
+        series.extend(Series { name: &curve.name, ..medians }.with_markers());
     }
     let ceilings = data.ceilings.iter().filter(|_| data.metric == Metric::Throughput);
     let rules = ceilings
