@@ -222,7 +222,7 @@ impl Run {
         if self.refreshed_at.is_none_or(|at| now.saturating_sub(at) >= REFRESH_INTERVAL) {
             self.refreshed_at = Some(now);
             self.show_last(false);
-            self.update_curves(false);
+            self.update_curves(self.session.end.is_some());
         }
     }
 
@@ -254,12 +254,13 @@ impl Run {
             );
             self.stale.remove(cell);
         }
-        if !due.is_empty() {
+        if last || !due.is_empty() {
             // What is not measured yet is no gap: a curve grows between its points.
+            let skipped = if last { analysis::list_skipped(&self.session) } else { Vec::new() };
             self.view.curves = curves::curves(
                 &self.view.plan.cells,
                 &self.results,
-                &[],
+                &skipped,
                 self.view.axis,
                 self.view.metric(),
             );

@@ -216,9 +216,9 @@ impl RunView {
         }
     }
 
-    /// Returns whether the spread of the rates so far needs a logarithmic axis.
-    pub fn needs_log(&self) -> bool {
-        window::needs_log(self.series.extremes(self.measure()))
+    /// Returns whether the spread of these rates so far needs a logarithmic axis.
+    pub fn needs_log(&self, measure: Measure) -> bool {
+        window::needs_log(self.series.extremes(measure))
     }
 
     /// Returns the seconds the step has run without a sample.

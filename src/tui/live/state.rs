@@ -47,9 +47,10 @@ impl Live {
         Live { log, ..Live::default() }
     }
 
-    /// Returns whether the values of the picture have a logarithmic axis.
+    /// Returns whether the values of the main chart have a logarithmic axis.
     pub fn is_log(&self) -> bool {
-        self.log.unwrap_or_else(|| self.run_view().is_some_and(RunView::needs_log))
+        let needs_log = |view: &RunView| view.needs_log(view.measure());
+        self.log.unwrap_or_else(|| self.run_view().is_some_and(needs_log))
     }
 
     pub fn is_running(&self) -> bool {

@@ -1,9 +1,12 @@
 //! What is drawn: lines with gaps, bounded memory, freeze, zoom, panes.
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::style::Color;
 
 use super::*;
+use crate::record::Source;
 use crate::tui::live::window::Window;
+use crate::tui::theme::Role;
 
 #[test]
 fn trials_become_bars() {
@@ -140,6 +143,113 @@ fn axes_wait_for_values_and_are_round_in_their_unit() {
     bench.key("L");
     let screen = bench.screen(120, 40);
     assert!(!screen.contains("16 GiB") && screen.contains("GiB/s"), "{screen}");
+}
+
+#[test]
+fn each_chart_has_the_axis_that_fits_its_rates() {
+    let mut bench = Bench::new(plan(Some(3)));
+    // As many bytes with 500 times as many calls.
+    for (cell, ops) in [(0, 500_000), (1, 1000)] {
+        bench.phase(Phase::Trial, Some(cell), 1, 0.5);
+        let (nanos, bytes, syscalls) = (100_000_000, 100 << 20, ops);
+        let sample = Sample { at: nanos, nanos, bytes, ops, syscalls };
+        bench.handle(Event::Sample { cell, round: 1, sample, lanes: Vec::new() });
+    }
+    bench.phase(Phase::Calibrate, Some(2), 1, 0.5);
+    let calls = |bench: &Bench| {
+        let screen = bench.screen(120, 40);
+        let lines = screen.lines().skip_while(|line| !line.contains("System calls"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert!(calls(&bench).contains("1 k/s"), "{}", bench.screen(120, 40));
+    assert!(!bench.model.live.is_log());
+    // A choice is for all.
+    bench.key("L");
+    bench.key("L");
+    assert!(!calls(&bench).contains("1 k/s"), "{}", bench.screen(120, 40));
+}
+
+#[test]
+fn a_size_that_was_never_measured_is_a_gap_once_the_run_has_ended() {
+    let mut one = plan(Some(3));
+    one.cells.truncate(3);
+    let mut bench = Bench::new(one);
+    bench.trial(0, 1, 3);
+    bench.trial(2, 1, 3);
+    bench.say(Msg::Tick);
+    let has_line = |bench: &Bench| {
+        let screen = bench.screen(120, 40);
+        screen.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c))
+    };
+    assert!(has_line(&bench), "{}", bench.screen(120, 40));
+    bench.handle(Event::End { reason: End::Budget, seconds: None });
+    bench.say(Msg::Over { error: None, unsaved: None });
+    bench.key("2");
+    assert!(!has_line(&bench), "{}", bench.screen(120, 40));
+    assert_eq!(bench.model.live.run_view().unwrap().curves[0].gaps, [65536.0]);
+}
+
+#[test]
+fn what_is_cold_is_dashed() {
+    let dots = |cache: Cache| {
+        let mut plan = plan(Some(3));
+        plan.cells.truncate(3);
+        plan.cells.iter_mut().for_each(|job| job.cache = cache);
+        let mut bench = Bench::new(plan);
+        (0..3).for_each(|cell| bench.trial(cell, 1, 3));
+        bench.say(Msg::Tick);
+        let screen = bench.screen(120, 40);
+        screen.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count()
+    };
+    let (cold, warm) = (dots(Cache::Cold), dots(Cache::Warm));
+    assert!(0 < cold && cold < warm, "{cold} of {warm}");
+}
+
+/// Returns the colours of the bar in the row behind `name`.
+fn colors_behind(bench: &Bench, name: &str) -> Vec<Color> {
+    let mut buf = Buffer::empty(Rect::new(0, 0, 120, 40));
+    view::draw(&bench.model, &mut buf);
+    let text =
+        |x: u16, y: u16| -> String { (x..120).map(|x| buf[(x, y)].symbol()).collect::<String>() };
+    let at = (0..40).flat_map(|y| (0..120).map(move |x| (x, y)));
+    let (x, y) = at.into_iter().find(|(x, y)| text(*x, *y).starts_with(name)).unwrap();
+    let columns = x + name.len() as u16..120;
+    let is_bar = |x: &u16| buf[(*x, y)].symbol() == "━";
+    columns.filter(is_bar).map(|x| buf[(x, y)].fg).collect()
+}
+
+#[test]
+fn shares_have_the_colours_of_their_sources() {
+    let mut bench = Bench::new(plan(Some(3)));
+    bench.trial(0, 1, 3);
+    bench.say(Msg::Tick);
+    let last = bench.model.live.run.as_mut().unwrap().view.last.as_mut().unwrap();
+    last.source = Some(Source { device: 0.25, page_cache: 0.25, hole: 0.25, unknown: 0.25 });
+    let look = bench.model.look;
+    let roles = [Role::Device, Role::PageCache, Role::Hole, Role::Unknown];
+    let mut colors = colors_behind(&bench, "bytes from");
+    colors.dedup();
+    assert_eq!(colors, roles.map(|role| look.style(role).fg.unwrap()));
+}
+
+#[test]
+fn only_warnings_have_the_colour_of_warnings() {
+    let mut bench = Bench::new(plan(Some(3)));
+    bench.trial(0, 1, 3);
+    bench.say(Msg::Tick);
+    let amber = bench.model.look.style(Role::Misleading).fg.unwrap();
+    let has_amber = |bench: &Bench| {
+        let mut buf = Buffer::empty(Rect::new(0, 0, 120, 40));
+        view::draw(&bench.model, &mut buf);
+        buf.content().iter().any(|cell| cell.fg == amber && cell.symbol() != " ")
+    };
+    assert!(!has_amber(&bench), "{}", bench.screen(120, 40));
+    bench.key("f");
+    assert!(bench.screen(120, 40).contains("frozen") && !has_amber(&bench));
+    bench.handle(Event::End { reason: End::Finished, seconds: None });
+    bench.say(Msg::Over { error: None, unsaved: None });
+    bench.key("2");
+    assert!(bench.screen(120, 40).contains("done") && !has_amber(&bench));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use super::scene::Scene;
 use super::text::{frame, span};
 use crate::tui::curves::Curve;
-use crate::tui::plot::{Axis, Bar, Bars, Chart, Draw, Point, Rule, Scale, Series};
+use crate::tui::plot::{Axis, Bar, Bars, Chart, Point, Rule, Scale, Series};
 use crate::tui::theme::Role;
 use crate::tui::values::Values;
 use crate::tui::view::pane;
@@ -31,13 +31,10 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
 fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let view = scene.view;
     let points: Vec<Vec<Point>> = view.curves.iter().map(Curve::chart_points).collect();
-    let curves = view.curves.iter().zip(&points).map(|(curve, points)| Series {
-        name: &curve.name,
-        points,
-        style: scene.look.series(curve.sign.hue()),
-        marker: scene.look.marker(curve.sign),
-        draw: Draw::LineAndMarkers,
-        emphasis: false,
+    let curves = view.curves.iter().zip(&points).flat_map(|(curve, points)| {
+        let (style, marker) = (scene.look.series(curve.sign.hue()), scene.look.marker(curve.sign));
+        let (name, draw) = (curve.name.as_str(), curve.line());
+        Series { name, points, style, marker, draw, emphasis: false }.with_markers()
     });
     let series: Vec<Series> =
         view.expected.iter().map(|line| line.series(scene.look)).chain(curves).collect();
@@ -53,7 +50,7 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let place = |value: f64| view.axis.short(value);
     let values = Values::new(
         metric,
-        scene.log,
+        scene.is_log(view.measure()),
         scene.look.unit,
         points.iter().flatten().map(|point| point.y),
     );

@@ -70,7 +70,7 @@ fn new_scene<'a>(live: &'a Live, view: &'a RunView, look: &'a Look) -> Scene<'a>
         unsaved: live.shown_unsaved(),
         window: live.window,
         scroll: live.scroll,
-        log: live.is_log(),
+        log: live.log,
     }
 }
 

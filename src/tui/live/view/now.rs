@@ -27,10 +27,8 @@ const FIGURE_COLUMNS: u16 = 24;
 const MAX_ROW_COLUMNS: u16 = 2 * FIGURE_COLUMNS + NAME_COLUMNS + 1;
 
 pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
-    let ended = scene.view.describe_end_briefly().unwrap_or_default();
-    let state = if scene.frozen { "frozen" } else { ended };
-    let inner =
-        frame(scene.look, "Now", vec![span(scene.look, Role::Misleading, state)], places.now, buf);
+    let state = span(scene.look, Role::Title, scene.describe_stop().unwrap_or_default());
+    let inner = frame(scene.look, "Now", vec![state], places.now, buf);
     let mut rows = Rows { scene, area: inner, row: 0 };
     rows.draw_cell(buf);
     rows.draw_state(buf);
@@ -210,7 +208,7 @@ impl Rows<'_> {
             .job(last.cell)
             .map_or(1.0, |job| f64::from(job.threads))
             .max(last.user + last.system);
-        let shares = [(last.system / threads, Role::Misleading), (last.user / threads, Role::Good)];
+        let shares = [(last.system / threads, Role::Text), (last.user / threads, Role::Dim)];
         self.draw_shares("CPU", &shares, &[(last.system, "system"), (last.user, "user")], buf);
         if with_latency && let Some(latency) = &last.latency {
             let mut parts = vec![self.name("latency")];

@@ -5,6 +5,7 @@ use ratatui::style::Style;
 use crate::plan::Cache;
 use crate::tui::live::run::Run;
 use crate::tui::live::run_view::RunView;
+use crate::tui::live::series::Measure;
 use crate::tui::live::window::Window;
 use crate::tui::plot::Fill;
 use crate::tui::theme::{Look, Role};
@@ -23,10 +24,21 @@ pub struct Scene<'a> {
     pub window: Window,
     /// The first warning that is shown.
     pub scroll: usize,
-    pub log: bool,
+    /// Whether values have a logarithmic axis; `None`: what fits them.
+    pub log: Option<bool>,
 }
 
 impl Scene<'_> {
+    /// Returns whether these rates have a logarithmic axis.
+    pub fn is_log(&self, measure: Measure) -> bool {
+        self.log.unwrap_or_else(|| self.view.needs_log(measure))
+    }
+
+    /// Returns in a word why the picture stands still, if it does.
+    pub fn describe_stop(&self) -> Option<&'static str> {
+        if self.frozen { Some("frozen") } else { self.view.describe_end_briefly() }
+    }
+
     /// Returns what the trials of a cell are drawn with: colour, fill and mark.
     pub fn sign(&self, cell: u32) -> (Style, Fill, char) {
         let look = self.look;

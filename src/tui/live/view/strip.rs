@@ -165,7 +165,7 @@ fn draw_waiting(scene: &Scene, area: Rect, buf: &mut Buffer) {
 
 fn values(scene: &Scene, measure: Measure, extremes: Extremes) -> Values {
     let all = [extremes.low.unwrap_or(0.0), extremes.high];
-    Values::new(measure.metric(), scene.log, scene.look.unit, all)
+    Values::new(measure.metric(), scene.is_log(measure), scene.look.unit, all)
 }
 
 /// Returns an axis for the rates of the whole run, so that it only ever grows.
@@ -197,11 +197,9 @@ fn strip_bar<'a>(scene: &Scene, bar: &'a TrialBar) -> StripBar<'a> {
 fn title_parts(scene: &Scene, measure: Measure, room: usize) -> Vec<Span<'static>> {
     let (look, view) = (scene.look, scene.view);
     let is_main = measure != Measure::SystemCalls;
-    let state = if scene.frozen { Some("frozen") } else { view.describe_end_briefly() };
-    let mut parts = Vec::new();
-    if let Some(state) = state.filter(|_| is_main) {
-        parts.push(span(look, Role::Misleading, state));
-    }
+    let state = scene.describe_stop().filter(|_| is_main);
+    let mut parts: Vec<Span> =
+        state.map(|state| span(look, Role::Title, state)).into_iter().collect();
     let now = view.recent.rate(measure.lane_value()).filter(|_| view.recent.fresh);
     let last = view.last.as_ref().filter(|_| is_main);
     let shown = match (now, last) {
