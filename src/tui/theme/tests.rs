@@ -110,6 +110,8 @@ const MARKS: [Role; 7] = [
     Role::Unknown,
 ];
 
+const SOURCES: [Role; 4] = [Role::Device, Role::PageCache, Role::Hole, Role::Unknown];
+
 fn rgb(hex: u32) -> Rgb {
     ((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
 }
@@ -253,7 +255,7 @@ fn all_looks() -> Vec<(String, Look, Palette)> {
 }
 
 #[test]
-fn warnings_the_accent_and_series_are_three_families() {
+fn warnings_the_accent_series_and_sources_are_families() {
     for (name, look, palette) in all_looks() {
         let of = |style: Style| seen(style.fg.unwrap(), &palette);
         let warnings = [Role::Misleading, Role::Wrong].map(|role| of(look.style(role)));
@@ -266,6 +268,26 @@ fn warnings_the_accent_and_series_are_three_families() {
         let different: HashSet<&Rgb> = series.iter().collect();
         assert_eq!(different.len(), HUES, "{name}: series differ");
         assert_ne!(warnings[0], warnings[1], "{name}");
+        // Beside a source are the sign of its curve, and whether its figure is good.
+        let good = of(look.style(Role::Good));
+        for role in SOURCES {
+            let color = of(look.style(role));
+            assert!(!series.contains(&color) && !warnings.contains(&color), "{name}: {role:?}");
+            assert_ne!(color, good, "{name}: {role:?}");
+        }
+    }
+}
+
+/// With sixteen colours, as far as it is not known which of them can be read: where that leaves
+/// fewer, a source may look like a curve.
+#[test]
+fn sources_are_no_series_with_sixteen_colours() {
+    let look = look(DEFAULT, &Palette::default(), Colours::Sixteen);
+    let series: Vec<Style> = (0..HUES).map(|hue| look.series(hue)).collect();
+    let colors: HashSet<Option<Color>> = SOURCES.iter().map(|role| look.style(*role).fg).collect();
+    assert_eq!(colors.len(), SOURCES.len());
+    for role in SOURCES {
+        assert!(!series.contains(&look.style(role)), "{role:?}");
     }
 }
 
