@@ -132,7 +132,7 @@ fn a_disk_that_is_full_for_a_while_holds_all_of_the_session_in_the_end() {
             let mut run = Watched::start(&home, LONG, &data);
             let line = run.until("is not saved for now");
             assert!(
-                line.contains("No space left on device") && line.contains("saving is retried"),
+                line.contains("no space left on device") && line.contains("saving is retried"),
                 "{line}"
             );
             fs::remove_file(&other).unwrap();
@@ -159,7 +159,7 @@ fn a_disk_that_stays_full_costs_the_session_and_nothing_else() {
         assert_eq!(ran.status.code(), Some(0), "{told}");
         let last = told.lines().last().unwrap();
         assert!(
-            last.starts_with("iotui: this run is not saved: ") && last.contains("No space left"),
+            last.starts_with("iotui: this run is not saved: ") && last.contains("no space left"),
             "{told}"
         );
         let written: Value = serde_json::from_slice(&fs::read(home.path("out")).unwrap()).unwrap();
@@ -222,7 +222,7 @@ fn a_full_disk_takes_no_copy_and_loses_nothing() {
             let ran = run(&line);
             let told = String::from_utf8(ran.stderr).unwrap();
             assert_eq!((ran.status.code(), told.lines().count()), (Some(1), 1), "{line}: {told}");
-            assert!(told.contains("No space left"), "{line}: {told}");
+            assert!(told.contains("no space left"), "{line}: {told}");
             assert!(names(&dir) == before && bytes() == was, "{line}");
         }
         // Deleting frees space.
@@ -239,7 +239,7 @@ fn a_read_only_disk_that_can_be_written_again() {
         kernel::remount_read_only(&data);
         let mut run = Watched::start(&home, LONG, &data);
         let line = run.until("is not saved for now");
-        assert!(line.contains("Read-only file system"), "{line}");
+        assert!(line.contains("read-only file system"), "{line}");
         kernel::remount_writable(&data);
         run.until("is being saved again");
         until(|| kept(&data) > 20);

@@ -283,7 +283,7 @@ fn with_a_read_only_home_the_run_goes_on_unsaved() {
     let ran = output(&mut command);
     let stderr = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(0), "{stderr}");
-    assert!(stderr.contains("not saved") && stderr.contains("Permission denied"), "{stderr}");
+    assert!(stderr.contains("not saved") && stderr.contains("permission denied"), "{stderr}");
     assert!(serde_json::from_slice::<Value>(&ran.stdout).unwrap()["session"].is_null());
 }
 

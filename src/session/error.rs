@@ -3,8 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::text::clean;
-use crate::text::show_path;
+use crate::text::{clean, describe_io_error, show_path};
 
 /// Why a session cannot be saved, found, read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -13,8 +12,8 @@ pub enum SessionError {
         "no home folder for sessions: set HOME or XDG_DATA_HOME to an absolute path, or use --no-save"
     )]
     NoHome,
-    #[error("cannot {what} {}: {source}", show_path(.path))]
-    Io { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("cannot {what} {}: {}", show_path(.path), describe_io_error(.error))]
+    Io { what: &'static str, path: PathBuf, error: io::Error },
     #[error("{} is not a regular file: name a session's .jsonl file, or its id", show_path(.0))]
     NotAFile(PathBuf),
     #[error("{} is not an iotui session: {why}", show_path(.path))]
@@ -50,8 +49,8 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    pub(super) fn io(what: &'static str, path: &Path, source: io::Error) -> SessionError {
-        SessionError::Io { what, path: path.into(), source }
+    pub(super) fn io(what: &'static str, path: &Path, error: io::Error) -> SessionError {
+        SessionError::Io { what, path: path.into(), error }
     }
 
     /// Returns the error of a replay: a reference has other reasons against it than a change.
@@ -65,8 +64,8 @@ impl SessionError {
     /// Returns the message with the most important part first: its end is cut off if room is short.
     pub(super) fn reason_first(&self) -> String {
         match self {
-            SessionError::Io { what, path, source } => {
-                format!("{source}: cannot {what} {}", show_path(path))
+            SessionError::Io { what, path, error } => {
+                format!("{}: cannot {what} {}", describe_io_error(error), show_path(path))
             }
             other => other.to_string(),
         }
@@ -110,5 +109,14 @@ mod tests {
         assert!(error.starts_with("a\\nb is damaged in line 7"), "{error}");
         let far = SessionError::Unknown { text: "x".into(), near: vec![] }.to_string();
         assert!(far.contains("iotui sessions list"), "{far}");
+    }
+
+    #[test]
+    fn an_error_of_the_system_is_in_words() {
+        let full = SessionError::io("write", Path::new("/s/x"), io::Error::from_raw_os_error(28));
+        assert_eq!(full.to_string(), "cannot write /s/x: no space left on device");
+        assert_eq!(full.reason_first(), "no space left on device: cannot write /s/x");
+        // Else the command line would add it a second time, with its number.
+        assert!(std::error::Error::source(&full).is_none());
     }
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 
 use super::seal;
-use crate::text::clean;
+use crate::text::{clean, describe_io_error};
 use crate::units::{counted, verb};
 
 /// Bytes of lines that may wait for the disk, some ten thousand trials; further lines are dropped
@@ -119,7 +119,7 @@ impl<F: Tail> Sink<F> {
         while let Some(waits) = self.waiting.pop_front() {
             if let Err(error) = self.write(&waits.line) {
                 self.waiting.push_front(waits);
-                self.error = Some(clean::brief(&error.to_string(), 160));
+                self.error = Some(clean::brief(&describe_io_error(&error), 160));
                 return;
             }
             self.waiting_bytes -= waits.line.len();
@@ -176,7 +176,7 @@ impl<F: Tail> Sink<F> {
                     && error.kind() != ErrorKind::InvalidInput
                     && error.kind() != ErrorKind::Unsupported =>
             {
-                self.error = Some(clean::brief(&error.to_string(), 160));
+                self.error = Some(clean::brief(&describe_io_error(&error), 160));
             }
             _ => {}
         }

@@ -191,7 +191,8 @@ fn a_full_disk_stops_neither_the_run_nor_the_file() {
     let file = recorder.sink.swap(full);
     recorder.record(&testing::trial_event(0, 2, 2));
     recorder.record(&testing::trial_event(0, 3, 3));
-    assert!(recorder.unsaved().unwrap().contains("No space left"));
+    let why = recorder.unsaved().unwrap();
+    assert!(why.ends_with(": no space left on device"), "{why}");
     recorder.sink.swap(file);
     recorder.finish(End::Finished);
     assert_eq!(recorder.unsaved(), None);
@@ -214,7 +215,7 @@ fn a_session_that_can_have_no_file_yet_is_whole_as_soon_as_it_can() {
         },
     )
     .unwrap();
-    assert!(recorder.unsaved().unwrap().contains("Not a directory"), "{:?}", recorder.unsaved());
+    assert!(recorder.unsaved().unwrap().contains("not a directory"), "{:?}", recorder.unsaved());
     recorder.record(&testing::trial_event(0, 1, 1));
     recorder.record(&verdict("first"));
     assert!(!recorder.is_kept() && recorder.unsaved().is_some());
