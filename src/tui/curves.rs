@@ -1,7 +1,7 @@
 //! Results as curves: one per backend, cache state and whatever else differs, over the axis that
 //! varies.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::keymap::Action;
 use super::plot::{Draw, Point, Series};
@@ -267,6 +267,19 @@ pub fn whole_names(
     metric: Metric,
 ) -> Vec<Curve> {
     build_curves(&Names::new(results, axis), &Signs::new(cells, axis), results, skipped, metric)
+}
+
+/// Removes the curves of one point if others have more: a chart shows how a value changes. Curves
+/// of one name, those of several sessions, stay together. Returns how many it removed.
+pub fn leave_out_singles<T>(all: &mut Vec<T>, curve_of: impl Fn(&T) -> &Curve) -> usize {
+    let (count, mut long) = (all.len(), HashSet::new());
+    for curve in all.iter().map(&curve_of).filter(|curve| curve.points.len() > 1) {
+        long.insert(curve.name.clone());
+    }
+    if !long.is_empty() {
+        all.retain(|one| long.contains(&curve_of(one).name));
+    }
+    count - all.len()
 }
 
 /// Returns what the names of the curves leave out: `warm random`.

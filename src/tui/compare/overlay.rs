@@ -18,6 +18,8 @@ pub struct Line {
 pub struct Overlay {
     /// In the order of the legend: by curve, then by session.
     pub lines: Vec<Line>,
+    /// The number of figures that are on none of them.
+    pub singles: usize,
     /// Where there are measurements along the axis.
     pub places: Places,
     pub metric: Metric,
@@ -35,6 +37,7 @@ impl Default for Overlay {
     fn default() -> Overlay {
         Overlay {
             lines: Vec::new(),
+            singles: 0,
             places: Places { axis: Axis::Block, xs: Vec::new() },
             metric: Metric::default(),
             cursor: 0,
@@ -47,7 +50,7 @@ impl Default for Overlay {
 
 impl Overlay {
     /// Builds the curves of `sessions` over the axis that varies, of `metric` or the first that has
-    /// a value.
+    /// a value. Curves of one figure are left out if others have more.
     pub fn show_sessions(&mut self, sessions: &[SessionView], metric: Metric) {
         let axis = curves::axis(
             sessions.iter().flat_map(|shown| shown.results.iter().map(|result| &result.cell)),
@@ -61,6 +64,7 @@ impl Overlay {
                 .collect::<Vec<_>>()
         };
         let mut lines: Vec<Line> = sessions.iter().enumerate().flat_map(each).collect();
+        self.singles = curves::leave_out_singles(&mut lines, |line| &line.curve);
         let mut names: Vec<String> = Vec::new();
         for line in &lines {
             if !names.contains(&line.curve.name) {

@@ -284,6 +284,35 @@ fn the_letter_of_a_session_has_no_colour_of_a_backend() {
 }
 
 #[test]
+fn single_figures_are_counted_and_not_drawn() {
+    let reference = crate::session::reference("macbook-2017").unwrap().session();
+    let again = Session { id: "again".into(), ..reference.clone() };
+    let mut stage = stage(&[reference.clone(), again]);
+    stage.keys("v");
+    let overlay = &compare(&stage).overlay;
+    assert!(overlay.lines.iter().all(|line| line.curve.points.len() > 1));
+    assert_eq!((overlay.lines.len(), overlay.singles), (4, 30));
+    let picture = stage.picture(120, 40);
+    assert!(picture.contains("30 single figures: v lists them"), "{picture}");
+    assert!(stage.keys("v").picture(120, 40).contains("What differs"));
+}
+
+#[test]
+fn a_single_figure_stays_beside_a_curve_of_its_name_and_where_there_are_no_curves() {
+    let mut few = changed("b", "few", |_, _| {});
+    // Of each curve, one size.
+    few.trials.retain(|trial| few.plan.cells[trial.cell as usize].block == 4096);
+    let mut stage = stage(&[changed("a", "whole", |_, _| {}), few.clone()]);
+    stage.keys("v");
+    let overlay = &compare(&stage).overlay;
+    assert_eq!((overlay.lines.len(), overlay.singles), (8, 0));
+    let mut stage = self::stage(&[few.clone(), Session { id: "c".into(), ..few }]);
+    stage.keys("v");
+    let overlay = &compare(&stage).overlay;
+    assert_eq!((overlay.lines.len(), overlay.singles), (8, 0));
+}
+
+#[test]
 fn the_mouse_reads_zooms_and_pans_the_curves() {
     let mut stage = stage(&three());
     stage.tell(Msg::Resize(120, 40)).keys("v");

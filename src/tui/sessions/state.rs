@@ -8,6 +8,7 @@ use super::changes::{Changes, runs_before};
 use crate::session::{Listed, State, Worst};
 use crate::tui::session_name;
 use crate::tui::session_view::Preview;
+use crate::units;
 
 /// The sort key of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -243,4 +244,9 @@ pub fn cells(listed: &Listed) -> String {
         Some(measured) if measured < listed.cells => format!("{measured}/{}", listed.cells),
         _ => listed.cells.to_string(),
     }
+}
+
+/// Returns the noun behind that number.
+pub fn cells_noun(listed: &Listed) -> &'static str {
+    units::verb(listed.cells as usize, "cell", "cells")
 }

@@ -4,7 +4,7 @@ use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
 use super::layout;
-use super::state::{Sessions, cells};
+use super::state::{Sessions, cells, cells_noun};
 use crate::session::{self, NAME_LENGTH, State, check_name};
 use crate::text::time::to_minute;
 use crate::tui::context::{Context, Request};
@@ -94,10 +94,11 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
             let what = match listed.state {
                 State::Unreadable => format!("{id}: unreadable file"),
                 _ => format!(
-                    "{}, {} UTC, {} cells. {} brings it back until you quit.",
+                    "{}, {} UTC, {} {}. {} brings it back until you quit.",
                     listed.target,
                     to_minute(&listed.created),
                     cells(listed),
+                    cells_noun(listed),
                     key_of(Action::Undo, Screen::Sessions)
                 ),
             };

@@ -19,6 +19,7 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::tui::vocabulary::{DASHED, DOTTED, SOLID, Sign};
 use crate::tui::zoom::{self, ZoomChart};
+use crate::units::counted;
 
 pub fn draw(
     look: &Look,
@@ -131,6 +132,8 @@ enum Entry {
     Curve(String),
     /// Index into the lines.
     Line(usize),
+    /// How many figures are on none.
+    Singles(usize),
 }
 
 fn legend_rows(overlay: &Overlay) -> Vec<Entry> {
@@ -143,6 +146,7 @@ fn legend_rows(overlay: &Overlay) -> Vec<Entry> {
         }
         rows.push(Entry::Line(at));
     }
+    rows.extend((overlay.singles > 0).then_some(Entry::Singles(overlay.singles)));
     rows
 }
 
@@ -172,6 +176,11 @@ fn legend(
             Entry::Line(at) => {
                 curve_line(look, compared, overlay, *at, x, usize::from(inner.width))
             }
+            Entry::Singles(count) => {
+                let (count, key) = (counted(*count, "single figure"), table_key());
+                let text = format!(" {count}: {key} lists them");
+                Line::styled(pane::fit(&text, inner.width.into()), look.style(Role::Dim))
+            }
         };
         if first + row == here && matches!(entry, Entry::Line(_)) {
             pane::line(pane::lit(look, line), row as u16, inner, buf);
@@ -186,13 +195,17 @@ fn legend(
     }
 }
 
+/// Returns the key of the list of cells.
+fn table_key() -> &'static str {
+    key_of(Action::Table, Screen::Compare)
+}
+
 /// Draws the keys of the chart at the bottom of the legend.
 fn hint(look: &Look, area: Rect, buf: &mut Buffer) {
-    let table = key_of(Action::Table, Screen::Compare);
     let keys = [
         (look.glyph("↑↓", "k j"), "curve"),
         (look.glyph("←→", "h l"), "read out"),
-        (table, "cells"),
+        (table_key(), "cells"),
     ];
     let parts = keys.iter().flat_map(|(key, what)| {
         [

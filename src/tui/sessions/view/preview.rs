@@ -12,7 +12,7 @@ use crate::tui::context::ViewContext;
 use crate::tui::curve_chart::{self, Axes, Drawn};
 use crate::tui::curves::{self, Curve, Metric};
 use crate::tui::session_view::SessionView;
-use crate::tui::sessions::state::{Sessions, cells};
+use crate::tui::sessions::state::{Sessions, cells, cells_noun};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;
@@ -82,8 +82,9 @@ fn draw_preview(
 ) {
     let width = usize::from(area.width);
     let axis = curves::axis(shown.results.iter().map(|result| &result.cell));
-    let (metric, curves) = build_curves(shown, axis);
-    let (facts, legend) = (facts(look, listed, change, shown, width), legend(look, &curves, width));
+    let (metric, curves, singles) = build_curves(shown, axis);
+    let facts = facts(look, listed, change, shown, width);
+    let legend = legend(look, &curves, singles, width);
     let answer = pane::wrap(&shown.answer.text, width);
     // The words get at most a third, so that the chart is not crowded out.
     let answer_rows = answer.len().min((area.height / 3).max(2).into()) as u16;
@@ -148,15 +149,17 @@ fn probes(look: &Look, shown: &SessionView, width: usize) -> Vec<Line<'static>> 
     shown.probes.iter().filter_map(one).collect()
 }
 
-/// Builds curves of throughput, or of calls if no bytes are moved.
-fn build_curves(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>) {
+/// Builds curves of throughput, or of calls if no bytes are moved; and the number of figures that
+/// are left out of them.
+fn build_curves(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>, usize) {
     let cells = &shown.session.plan.cells;
     let curves = |metric| curves::curves(cells, &shown.results, &shown.skipped, axis, metric);
-    let throughput = curves(Metric::Throughput);
-    if throughput.is_empty() {
-        return (Metric::Operations, curves(Metric::Operations));
+    let (mut metric, mut built) = (Metric::Throughput, curves(Metric::Throughput));
+    if built.is_empty() {
+        (metric, built) = (Metric::Operations, curves(Metric::Operations));
     }
-    (Metric::Throughput, throughput)
+    let singles = curves::leave_out_singles(&mut built, |curve| curve);
+    (metric, built, singles)
 }
 
 /// Returns the lines of a session: the target; then when, how long, how much, how good, as many to
@@ -177,7 +180,7 @@ fn facts(
         parts.push(vec![Span::styled(format!("{} UTC", to_minute(&listed.created)), dim)]);
     }
     parts.extend(listed.seconds.map(|seconds| counted(units::three_digits(seconds), "s")));
-    parts.push(counted(cells(listed), "cells"));
+    parts.push(counted(cells(listed), cells_noun(listed)));
     if listed.verdict.is_some() {
         let (badge, role) = columns::verdict(look, listed.verdict, true);
         parts.push(vec![Span::styled(badge, look.style(role))]);
@@ -223,12 +226,64 @@ fn flow(
     lines
 }
 
-/// Returns the curves by marker and name, as many to a line as fit.
-fn legend(look: &Look, curves: &[Curve], width: usize) -> Vec<Line<'static>> {
+/// Returns the curves by marker and name, as many to a line as fit, and how many figures are in
+/// none.
+fn legend(look: &Look, curves: &[Curve], singles: usize, width: usize) -> Vec<Line<'static>> {
     let entry = |curve: &Curve| {
         let (marker, style) = (look.marker(curve.sign), look.series(curve.sign.hue()));
         let marker = Span::styled(format!("{marker} "), style);
         vec![marker, Span::styled(curve.name.clone(), look.style(Role::Text))]
     };
-    flow(curves.iter().map(entry).collect(), &Span::raw("   "), width)
+    let singles = (singles > 0).then(|| {
+        let text = format!("{}, in its table", units::counted(singles, "single figure"));
+        vec![Span::styled(text, look.style(Role::Dim))]
+    });
+    flow(curves.iter().map(entry).chain(singles).collect(), &Span::raw("   "), width)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::{self, Listed, Session, testing};
+    use crate::tui::msg::Msg;
+    use crate::tui::session_view::{Preview, SessionView};
+    use crate::tui::testing::Stage;
+
+    /// On Sessions, with the preview of the only one.
+    fn previewed(listed: Listed, session: Session) -> Stage {
+        let mut stage = Stage::new();
+        stage.tell(Msg::Resize(160, 45)).keys("4");
+        let result = Ok(Box::new(SessionView::new(session, None)));
+        let preview = Preview { id: listed.id.clone(), result };
+        stage.tell(Msg::Sessions(Ok(vec![listed]))).tell(Msg::Preview(preview));
+        stage
+    }
+
+    #[test]
+    fn single_figures_are_counted_and_not_drawn() {
+        let reference = session::reference("macbook-2017").unwrap();
+        let stage = previewed(reference.to_listed(), reference.session().clone());
+        let picture = stage.picture(160, 45);
+        assert!(picture.contains("15 single figures, in its table"), "{picture}");
+        assert!(!picture.contains("count "), "{picture}");
+    }
+
+    #[test]
+    fn one_cell_is_not_cells() {
+        let reference = session::reference("macbook-2017").unwrap();
+        let listed = Listed {
+            cells: 1,
+            measured: Some(1),
+            id: "x".into(),
+            state: session::State::Finished,
+            ..reference.to_listed()
+        };
+        let mut plan = testing::plan(0);
+        plan.cells = vec![testing::job("read", 4096, crate::plan::Cache::Warm)];
+        let (id, created) = ("x".to_string(), "2026-11-21T09:30:11Z".to_string());
+        let session = Session::new(id, String::new(), created, Default::default(), plan);
+        let mut stage = previewed(listed, session);
+        assert!(stage.picture(160, 45).contains(" 1 cell "), "{}", stage.picture(160, 45));
+        let question = stage.keys("D").picture(160, 45);
+        assert!(question.contains(", 1 cell. u brings it back"), "{question}");
+    }
 }
