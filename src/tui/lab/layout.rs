@@ -12,9 +12,10 @@ pub struct Places {
 }
 
 impl Places {
-    /// Places the panes side by side on a wide screen. Else the explanation is below the bars, or
-    /// replaces them while it has the focus if there is no room below.
-    pub fn new(body: Rect, focus: Pane) -> Places {
+    /// Places the panes side by side on a wide screen. Else the explanation is below the bars, with
+    /// at most the rows that `about_rows` returns for a number of columns, or replaces them while
+    /// it has the focus if there is no room below.
+    pub fn new(body: Rect, focus: Pane, about_rows: &dyn Fn(u16) -> usize) -> Places {
         let wide = body.width >= 150;
         let list = match body.width {
             100.. => 22,
@@ -31,7 +32,12 @@ impl Places {
             .areas(body);
             return Places { list, bars: Some(bars), about: Some(about) };
         }
-        let below = if body.height >= 20 { (body.height / 3).min(12) } else { 0 };
+        let below = if body.height >= 20 {
+            let wanted = about_rows(body.width.saturating_sub(2)).max(1) + 2;
+            wanted.min(12).min(usize::from(body.height / 3)) as u16
+        } else {
+            0
+        };
         let [above, about] =
             Layout::vertical([Constraint::Min(8), Constraint::Length(below)]).areas(body);
         let [list, bars] =
@@ -79,12 +85,24 @@ mod tests {
 
     #[test]
     fn the_explanation_is_beside_below_or_in_place_of_the_bars() {
-        let of = |columns, rows, focus| Places::new(Rect::new(0, 1, columns, rows), focus);
+        let of = |columns, rows, focus| Places::new(Rect::new(0, 1, columns, rows), focus, &|_| 99);
         let wide = of(160, 38, Pane::Bars);
         assert!(wide.bars.unwrap().height == 38 && wide.about.unwrap().x > wide.bars.unwrap().x);
         let low = of(80, 22, Pane::Bars);
         assert!(low.about.unwrap().y > low.bars.unwrap().y && low.about.unwrap().width == 80);
         assert_eq!(of(60, 14, Pane::Bars).about, None);
         assert_eq!(of(60, 14, Pane::About).bars, None);
+    }
+
+    #[test]
+    fn the_explanation_takes_no_rows_that_its_text_does_not_need() {
+        for (lines, rows) in [(0, 3), (1, 3), (5, 7), (10, 12), (99, 12)] {
+            let places = Places::new(Rect::new(0, 1, 120, 38), Pane::Bars, &|_| lines);
+            let (bars, about) = (places.bars.unwrap(), places.about.unwrap());
+            assert_eq!((about.height, about.bottom()), (rows, 39), "{lines}");
+            assert_eq!((bars.bottom(), places.list.height), (about.y, bars.height), "{lines}");
+        }
+        let low = Places::new(Rect::new(0, 1, 80, 22), Pane::Bars, &|_| 99);
+        assert_eq!(low.about.unwrap().height, 7, "a third");
     }
 }

@@ -165,7 +165,7 @@ fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
 }
 
 fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
-    let page = view::page(lab, ctx.body());
+    let page = view::page(lab, ctx.look, ctx.body());
     let max_scroll = view::max_scroll(lab, ctx.look, ctx.body());
     match (lab.pane, action) {
         (_, Action::Toggle) => {

@@ -161,7 +161,7 @@ fn a_run_is_shown_and_steered_as_it_progresses() {
         picture.contains("► syscall, call getpid")
             && picture.contains("26 %  9 s left")
             && picture.contains("1 of 42 cells known · 9 s left")
-            && picture.contains("─ 1 of 42 ╮"),
+            && picture.contains("─ 1 of 42 known ╮"),
         "{picture}"
     );
     stage.take();

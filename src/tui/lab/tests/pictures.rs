@@ -5,6 +5,7 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use super::{opened, stage};
 use crate::tui::lab::state::Pane;
 use crate::tui::msg::Msg;
+use crate::tui::session_view::SessionView;
 use crate::tui::testing::Stage;
 use crate::tui::theme::{Colours, Glyphs, Look};
 
@@ -33,6 +34,37 @@ fn estimates_are_shown_before_anything_is_measured() {
     assert!(stage().picture(80, 24).contains("r takes up to 3 min"));
     let mut empty = Stage::new();
     assert!(empty.keys("5").picture(80, 24).contains("checking which probes are available"));
+}
+
+#[test]
+fn the_shade_of_an_interval_is_explained_where_there_is_one() {
+    let stage = opened();
+    // The intervals of the tests are narrower than a column.
+    let narrow = stage.picture(120, 40);
+    assert!(!narrow.contains('▒') && !narrow.contains("95 % interval"), "{narrow}");
+    let mut shown = super::session();
+    for trial in &mut shown.probe_trials {
+        trial.value *= f64::from(1 + trial.round % 4).powi(3);
+    }
+    let mut stage = super::stage();
+    stage.tell(Msg::Opened(Ok(Box::new(SessionView::new(shown, None)))));
+    assert!(stage.picture(120, 40).contains("▒ 95 % interval"), "{}", stage.picture(120, 40));
+    stage.model.look.glyphs = Glyphs::Ascii;
+    assert!(stage.picture(120, 40).contains("= 95 % interval"), "{}", stage.picture(120, 40));
+}
+
+#[test]
+fn the_explanation_leaves_the_rest_of_the_rows_to_the_bars() {
+    let mut stage = opened();
+    for keys in ["", "j", "jjj", "jj", "G"] {
+        stage.keys(keys);
+        let picture = stage.picture(120, 40);
+        let below = picture.lines().skip_while(|line| !line.starts_with('╰')).skip(2);
+        let text: Vec<&str> = below.take_while(|line| line.starts_with('│')).collect();
+        let is_empty = |line: &str| line.chars().all(|c| " │┃".contains(c));
+        assert!(!text.is_empty() && text.len() <= 10, "{picture}");
+        assert!(text.len() == 10 || !is_empty(text[text.len() - 1]), "{picture}");
+    }
 }
 
 #[test]

@@ -44,6 +44,12 @@ pub fn max_scroll(lab: &Lab, look: &Look, area: Rect) -> usize {
         .saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
 }
 
+/// Returns how many rows the text needs within a frame of this many columns.
+pub fn count_rows(lab: &Lab, look: &Look, columns: u16) -> usize {
+    let text = inner_area(Rect { width: columns, ..Rect::default() });
+    max_lines(&build_texts(lab, look, &self::columns(lab, text)))
+}
+
 /// Returns two columns, figures left and text right, if both fit; else one.
 fn columns(lab: &Lab, text: Rect) -> Vec<Rect> {
     const FIGURES: u16 = 46;

@@ -107,7 +107,7 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let title = if lab.data.title.is_empty() { "What it costs" } else { &lab.data.title };
     let right = match ctx.run.filter(|run| run.measures_probes()) {
         // The count that the header shows.
-        Some(run) => format!("{} of {}", run.counter.known, run.counter.cells),
+        Some(run) => format!("{} of {} known", run.counter.known, run.counter.cells),
         None => describe_idle(look, lab, area.width),
     };
     let title = pane::fit(title, usize::from(area.width).saturating_sub(pane::width(&right) + 8));
@@ -138,7 +138,8 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let rows = Rect::new(layout.rows.x, layout.rows.y, layout.rows.width + 1, layout.rows.height);
     pane::scrollbar(look, first, lab.sheet.rows.len(), rows, buf);
     if let Some(area) = layout.legend {
-        legend::draw(look, lab, area, buf);
+        let bars = Rect { x: layout.axis.x, width: layout.bar, ..layout.rows };
+        legend::draw(look, lab, area, bars, buf);
     }
 }
 

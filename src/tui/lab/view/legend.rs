@@ -10,10 +10,14 @@ use crate::tui::lab::state::Lab;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// Draws the entries for signs that are visible, as many as fit.
-pub fn draw(look: &Look, lab: &Lab, area: Rect, buf: &mut Buffer) {
+/// Draws the entries for signs that are visible, as many as fit; `bars`: where the bars are drawn.
+pub fn draw(look: &Look, lab: &Lab, area: Rect, bars: Rect, buf: &mut Buffer) {
     let mut line: Vec<Span> = Vec::new();
-    for part in parts(look, lab) {
+    // Most intervals are too narrow for the scale.
+    let shade = if look.has_plain_bars() { "=" } else { "▒" };
+    let shows_interval =
+        bars.intersection(buf.area).positions().any(|at| buf[at].symbol() == shade);
+    for part in parts(look, lab, shows_interval.then_some(shade)) {
         let gap = if line.is_empty() { 0 } else { 2 };
         if total_width(&line) + gap + total_width(&part) > usize::from(area.width) {
             continue;
@@ -28,7 +32,7 @@ fn total_width(spans: &[Span]) -> usize {
     spans.iter().map(Span::width).sum()
 }
 
-fn parts(look: &Look, lab: &Lab) -> Vec<Vec<Span<'static>>> {
+fn parts(look: &Look, lab: &Lab, shade: Option<&'static str>) -> Vec<Vec<Span<'static>>> {
     let dim = |text: &str| Span::styled(format!(" {text}"), look.style(Role::Dim));
     let slots = || lab.sheet.slots.iter();
     let measured = |times: bool| {
@@ -46,6 +50,9 @@ fn parts(look: &Look, lab: &Lab) -> Vec<Vec<Span<'static>>> {
             Span::styled(look.glyph("█", "#"), bar_style(look, Unit::Bytes, false)),
             dim("rate, size: own scale"),
         ]);
+    }
+    if let Some(shade) = shade {
+        parts.push(vec![Span::styled(shade, look.style(Role::Text)), dim("95 % interval")]);
     }
     if slots().any(|slot| lab.estimate(slot).is_some()) {
         parts.push(vec![

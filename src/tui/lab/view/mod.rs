@@ -19,7 +19,7 @@ use crate::tui::context::ViewContext;
 use crate::tui::theme::Look;
 
 pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
-    let places = Places::new(body, lab.pane);
+    let places = places(lab, ctx.look, body);
     list::draw(lab, ctx, places.list, buf);
     if let Some(area) = places.bars {
         if lab.open {
@@ -33,9 +33,13 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     }
 }
 
+fn places(lab: &Lab, look: &Look, body: Rect) -> Places {
+    Places::new(body, lab.pane, &|columns| about::count_rows(lab, look, columns))
+}
+
 /// Returns the rows of a page of the focused pane.
-pub fn page(lab: &Lab, body: Rect) -> usize {
-    let places = Places::new(body, lab.pane);
+pub fn page(lab: &Lab, look: &Look, body: Rect) -> usize {
+    let places = places(lab, look, body);
     let area = match lab.pane {
         Pane::Probes => places.list,
         Pane::Bars => places.bars.unwrap_or_default(),
@@ -46,13 +50,13 @@ pub fn page(lab: &Lab, body: Rect) -> usize {
 
 /// Returns the last scroll position of the explanation.
 pub fn max_scroll(lab: &Lab, look: &Look, body: Rect) -> usize {
-    let places = Places::new(body, lab.pane);
+    let places = places(lab, look, body);
     places.about.map_or(0, |area| about::max_scroll(lab, look, area))
 }
 
 /// Returns what is at a position.
 pub fn hit(lab: &Lab, ctx: &ViewContext, body: Rect, at: Position) -> Option<Hit> {
-    let places = Places::new(body, lab.pane);
+    let places = places(lab, ctx.look, body);
     if places.list.contains(at) {
         return Some(list::hit(lab, places.list, at).unwrap_or(Hit::Pane(Pane::Probes)));
     }
