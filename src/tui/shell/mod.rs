@@ -38,7 +38,7 @@ use super::probe_plan;
 use super::remember::Remembered;
 use super::replayed::{Replayed, Speed};
 use super::setup::Setup;
-use super::theme::{DEFAULT, questions};
+use super::theme::{Colours, DEFAULT, questions};
 use super::update::{begin_replay, go};
 use crate::plan::{Op, Preset, Presets, Settings};
 use crate::report::{DisplayArgs, When, print_message};
@@ -142,12 +142,13 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
     code
 }
 
+fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
 fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let Asked { files, dir, preset, settings, color, ascii, shown, presets, .. } = asked;
     let mut remembered = if args.demo { Remembered::default() } else { Remembered::load() };
-    fn env(name: &str) -> Option<String> {
-        std::env::var(name).ok()
-    }
     let look = look(color, ascii, shown, &env);
     // Settings of the command line are used alone; without them those of the last run are restored.
     let fresh = preset.is_none() && settings == Settings::default();
@@ -267,7 +268,11 @@ async fn on_terminal(
     let guard = terminal::Guard::enter(!args.no_mouse).context("cannot use this terminal")?;
     signals(&sender)?;
     blocked::watch(Handle::current());
-    let asks = terminal::answers_colours(model.look.colours);
+    let known = appearance::known_palette(&env);
+    let asks = model.look.colours != Colours::None && known.is_none();
+    if let Some(palette) = known {
+        model.use_palette(palette);
+    }
     if asks {
         let mut out = std::io::stdout();
         out.write_all(questions().as_bytes()).and_then(|()| out.flush())?;

@@ -15,7 +15,6 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute, queue};
 
 use crate::text::is_unsafe_char;
-use crate::tui::theme::Colours;
 
 /// The full screen is on: what the panic hook and `drop` look at.
 static ENTERED: AtomicBool = AtomicBool::new(false);
@@ -61,13 +60,6 @@ impl Drop for Guard {
     fn drop(&mut self) {
         off();
     }
-}
-
-/// Returns whether to ask this terminal for its colours. The console of Linux takes the question
-/// for something else.
-pub fn answers_colours(colours: Colours) -> bool {
-    let is_console = std::env::var_os("TERM").is_some_and(|term| term == "linux");
-    colours != Colours::None && !is_console
 }
 
 /// Leaves the full screen, if it is on; errors have nowhere to go.

@@ -18,7 +18,7 @@ mod tests;
 mod themes;
 
 pub use file::ThemeFile;
-pub use palette::{Palette, questions};
+pub use palette::{LINUX_CONSOLE, Palette, questions};
 pub use scheme::{Colours, Theme};
 pub use themes::{DEFAULT, Themes};
 

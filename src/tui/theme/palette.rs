@@ -10,6 +10,30 @@ pub struct Palette {
     pub ansi: [Option<Rgb>; 16],
 }
 
+/// The colours of the Linux console, which cannot be asked: those that the kernel begins with.
+pub const LINUX_CONSOLE: Palette = Palette {
+    foreground: Some((0xaa, 0xaa, 0xaa)),
+    background: Some((0, 0, 0)),
+    ansi: [
+        Some((0, 0, 0)),
+        Some((0xaa, 0, 0)),
+        Some((0, 0xaa, 0)),
+        Some((0xaa, 0x55, 0)),
+        Some((0, 0, 0xaa)),
+        Some((0xaa, 0, 0xaa)),
+        Some((0, 0xaa, 0xaa)),
+        Some((0xaa, 0xaa, 0xaa)),
+        Some((0x55, 0x55, 0x55)),
+        Some((0xff, 0x55, 0x55)),
+        Some((0x55, 0xff, 0x55)),
+        Some((0xff, 0xff, 0x55)),
+        Some((0x55, 0x55, 0xff)),
+        Some((0xff, 0x55, 0xff)),
+        Some((0x55, 0xff, 0xff)),
+        Some((0xff, 0xff, 0xff)),
+    ],
+};
+
 /// Returns the questions; the one for the background is last, so that its answer ends the others.
 pub fn questions() -> String {
     let mut all: String = (0..16).map(|at| format!("\x1b]4;{at};?\x1b\\")).collect();

@@ -205,6 +205,17 @@ fn the_terminals_own_colours_can_be_read_on_every_palette() {
     assert!(weak_ones.is_empty(), "{weak_ones:#?}");
 }
 
+/// The console of Linux says nothing either, but has colours that are known.
+#[test]
+fn hints_can_be_read_on_the_linux_console() {
+    let (_, published) = palettes().find(|(name, _)| *name == "Linux console").unwrap();
+    assert_eq!(published, LINUX_CONSOLE);
+    let console = look(DEFAULT, &LINUX_CONSOLE, Colours::Sixteen);
+    assert_eq!(console.style(Role::Dim).fg, Some(Color::Gray), "not bright-black, nor faint");
+    assert_eq!(console.style(Role::Dim).add_modifier, Modifier::empty());
+    assert_eq!(weak(&console, &published), Vec::<String>::new());
+}
+
 /// A terminal that does not answer still shows all lines and marks, and text is at least as strong
 /// as the user has it in everything.
 #[test]
