@@ -307,6 +307,18 @@ fn without_a_terminal_it_says_what_to_use() {
 }
 
 #[test]
+fn a_dumb_terminal_is_told_what_to_use() {
+    let home = home_with_file();
+    let terminal = Terminal::start(&home, "some-file.bin", WIDE, &[("TERM", "dumb")]);
+    let (code, said) = terminal.end();
+    assert_eq!(code, 2, "{said}");
+    assert_eq!(
+        said.trim(),
+        "iotui: a dumb terminal cannot show the screen: use iotui --batch [FILE]"
+    );
+}
+
+#[test]
 fn a_second_signal_ends_a_screen_that_nobody_reads() {
     for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
         let home = home_with_file();

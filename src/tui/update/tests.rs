@@ -342,13 +342,27 @@ fn the_palette_takes_a_file_by_its_path() {
 #[test]
 fn what_a_popup_covers_is_dim() {
     let mut stage = Stage::new();
-    stage.keys(":");
-    let buffer = stage.drawn(120, 40);
+    stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
     let dim = stage.model.look.style(Role::Dim);
     let plain = ratatui::style::Color::Reset;
-    for (x, y) in [(0, 38), (0, 1), (118, 1)] {
-        let cell = &buffer[(x, y)];
-        assert_eq!((cell.fg, cell.modifier), (dim.fg.unwrap_or(plain), dim.add_modifier));
+    // On Setup and in the table of Results there is a cursor, whose row is reversed.
+    for (keys, screen) in [("1:", Screen::Setup), ("<esc>3v:", Screen::Results)] {
+        stage.keys(keys);
+        assert_eq!(stage.model.screen, screen);
+        let buffer = stage.drawn(120, 40);
+        let is_lit = |(x, y): &(u16, u16)| {
+            let cell = &buffer[(*x, *y)];
+            (cell.fg, cell.modifier) != (dim.fg.unwrap_or(plain), dim.add_modifier)
+        };
+        // All but the header and the footer.
+        let lit: Vec<(u16, u16)> =
+            (1..39).flat_map(|y| (0..120).map(move |x| (x, y))).filter(is_lit).collect();
+        let (left, right) = (lit.iter().map(|at| at.0).min(), lit.iter().map(|at| at.0).max());
+        let (top, bottom) = (lit[0].1, lit[lit.len() - 1].1);
+        let corners = [(left, top), (right, top), (left, bottom), (right, bottom)]
+            .map(|(x, y)| buffer[(x.unwrap(), y)].symbol());
+        assert_eq!(corners, ["╭", "╮", "╰", "╯"], "the window alone is lit");
+        assert!(left > Some(0) && right < Some(119), "{left:?} {right:?}");
     }
 }
 

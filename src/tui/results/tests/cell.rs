@@ -176,3 +176,18 @@ fn a_cell_says_what_limits_it_and_the_chart_what_the_machine_can() {
     let bare = shown(None).picture(120, 40);
     assert!(!bare.contains("1 thread"), "{bare}");
 }
+
+#[test]
+fn with_one_trial_the_cost_takes_the_place_of_the_chart_of_trials() {
+    let column = |rounds: u32| {
+        let mut session = testing::session();
+        session.trials.retain(|trial| trial.round <= rounds);
+        let mut stage = stage_of(SessionView::new(session, None));
+        stage.keys("v/cold<enter><enter>");
+        let open = stage.picture(160, 60);
+        assert!(open.contains("5000 operations timed; logarithmic bars"), "{open}");
+        let line = open.lines().find(|line| line.contains("Cost of a trial")).unwrap();
+        line.find("Cost of a trial").map(|at| line[..at].chars().count())
+    };
+    assert_eq!((column(1), column(5)), (Some(2), Some(81)));
+}
