@@ -75,3 +75,40 @@ pub fn with_chart<R>(
     let x = between.map_or(x, |(low, high)| x.between(low, high));
     then(&Chart::new(look, x, values.axis(&show_y), &series).names(true).cursor(cursor))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Sign;
+    use crate::backend::identity;
+    use crate::plan::Cache;
+    use crate::tui::curves::CurvePoint;
+
+    #[test]
+    fn what_is_cold_is_dashed_unless_lines_tell_something_else() {
+        let look = Look::default();
+        let point = |x: f64| {
+            let none = f64::NAN;
+            let (low, high, mean) = (none, none, none);
+            CurvePoint { result: 0, x, y: 1e9, low, high, mean, worst: None }
+        };
+        let count = |cache: Cache, draw: Option<Draw>| {
+            let sign = Sign { identity: identity("read"), cache, extra: 0 };
+            let points = [4096.0, 65536.0].map(point).to_vec();
+            let curve =
+                Curve { name: "read".into(), sign, index: 0, cache, points, gaps: Vec::new() };
+            let mut drawn = Drawn::new(&curve, (Style::new(), 'o'));
+            drawn.draw = draw.unwrap_or(drawn.draw);
+            let (along, metric) = (Axis::Block, Metric::Throughput);
+            let axes = Axes { along, metric, log: false, between: None };
+            let area = Rect::new(0, 0, 40, 8);
+            let mut buf = Buffer::empty(area);
+            super::draw(&look, axes, &[drawn], None, area, &mut buf);
+            let symbols = buf.content().iter().filter_map(|cell| cell.symbol().chars().next());
+            symbols.filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count()
+        };
+        let (cold, warm) = (count(Cache::Cold, None), count(Cache::Warm, None));
+        assert!(0 < cold && cold < warm, "{cold} of {warm}");
+        assert_eq!(count(Cache::Cold, Some(Draw::LineAndMarkers)), warm);
+    }
+}
