@@ -41,6 +41,7 @@ pub static WORDS: &[(&str, &str)] = &[
     ("direct", "around the page cache: the device serves each request"),
     ("median", "half of the trials are slower, half are faster: the figure that is shown"),
     ("interval", "the median of many more trials lies in it with 95 % confidence"),
+    ("tied", "the intervals overlap: these trials do not tell which is faster"),
     ("no difference", "the interval of the ratio lies within 5 % of 1"),
     ("first look", "some cells have fewer than 5 trials: about right, not ranked"),
     ("refine", "add rounds to a session until its intervals are narrow"),

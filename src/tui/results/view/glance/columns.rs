@@ -238,7 +238,7 @@ fn draw_head(
         pane::line(Line::styled(unit, look.style(Role::Text)), rows - 2, side, buf);
         pane::line(Line::styled(interval, look.style(Role::Dim)), rows - 1, side, buf);
     }
-    let caption = [data.view.glance.caption(column), describe_even(column)];
+    let caption = [data.view.glance.caption(column), describe_tied(column)];
     let caption = caption.into_iter().filter(|part| !part.is_empty());
     let caption = caption.collect::<Vec<_>>().join(", ");
     let caption = pane::fit_words(&caption, usize::from(area.width));
@@ -278,7 +278,7 @@ fn draw_bars(
             pane::line(Line::styled(text, look.style(Role::Dim)), 0, place, buf);
             continue;
         };
-        let best = *row == column.best && count_even(column) < 2;
+        let best = *row == column.best && count_tied(column) < 2;
         let role = if best { Role::Number } else { Role::Text };
         let colour = hue(look, data, *row);
         let marker = data.signs.get(bar.result).map_or(' ', |sign| look.marker(*sign));
@@ -316,7 +316,7 @@ fn at(bar: &GlanceBar, columns: u16) -> String {
 
 /// Returns how many bars do not differ from the best, which is one of them; 0 as long as a bar has
 /// no interval.
-fn count_even(column: &GlanceColumn) -> usize {
+fn count_tied(column: &GlanceColumn) -> usize {
     let bars = || column.bars.iter().flatten();
     if bars().all(|bar| bar.figure.is_certain()) {
         bars().filter(|bar| bar.no_difference).count()
@@ -325,11 +325,11 @@ fn count_even(column: &GlanceColumn) -> usize {
     }
 }
 
-/// Returns `even with 2 others` where the best is not alone.
-fn describe_even(column: &GlanceColumn) -> String {
-    match count_even(column) {
+/// Returns `tied with 2 others` where the best is not alone.
+fn describe_tied(column: &GlanceColumn) -> String {
+    match count_tied(column) {
         0 | 1 => String::new(),
-        count => format!("even with {}", units::counted(count - 1, "other")),
+        count => format!("tied with {}", units::counted(count - 1, "other")),
     }
 }
 
@@ -342,11 +342,11 @@ fn mark(look: &Look, column: &GlanceColumn, row: usize) -> (String, Style) {
         let (role, sign) = findings::severity(look, Severity::Wrong);
         return (format!("{sign} wrong"), look.style(role));
     }
-    match (row == column.best, count_even(column)) {
+    match (row == column.best, count_tied(column)) {
         (true, 1) if column.bars.iter().flatten().count() > 1 => {
             ("best".into(), look.style(Role::Good))
         }
-        (_, 2..) if bar.no_difference => ("even".into(), look.style(Role::Text)),
+        (_, 2..) if bar.no_difference => ("tied".into(), look.style(Role::Text)),
         _ => (String::new(), Style::new()),
     }
 }
