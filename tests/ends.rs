@@ -47,7 +47,7 @@ fn a_report_that_cannot_be_replaced_is_refused_before_the_run() {
         assert_eq!(fs::read_to_string(home.path(to)).unwrap(), "old", "{to}");
         assert!(home.sessions().is_empty(), "nothing was run");
     };
-    refused("locked/out", "Permission denied");
+    refused("locked/out", "(permission denied)");
     fs::set_permissions(home.path("locked"), fs::Permissions::from_mode(0o755)).unwrap();
     // As in /tmp: write permission on another user's file does not allow replacing it.
     if is_root() {
@@ -58,7 +58,7 @@ fn a_report_that_cannot_be_replaced_is_refused_before_the_run() {
         ["sticky/out", "sticky"]
             .iter()
             .for_each(|name| chown(home.path(name), Some(1), Some(1)).unwrap());
-        refused("sticky/out", "Operation not permitted");
+        refused("sticky/out", "(operation not permitted)");
     }
     kernel::with_tmpfs(&home.path("mounts"), "1m", || {
         fs::write(home.path("mounts/other"), "old").unwrap();

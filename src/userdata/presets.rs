@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::plan::{Preset, Presets};
 use crate::sys::atomic_file;
 use crate::sys::scratch::sweep;
-use crate::text::{clean, slug};
+use crate::text::{clean, describe_io_error, show_path, slug};
 use crate::userdata::{Home, create_private_folder};
 
 /// Why a preset cannot be saved. Every message is one line and says what to do next.
@@ -20,7 +20,7 @@ pub enum SavePresetError {
     BuiltIn(String),
     #[error("preset '{0}' already exists")]
     Exists(String),
-    #[error("cannot write {}: {error}", crate::text::show_path(.path))]
+    #[error("cannot write {}: {}", show_path(.path), describe_io_error(.error))]
     Io { path: PathBuf, error: io::Error },
 }
 

@@ -82,7 +82,8 @@ pub fn probe(path: &Path) -> io::Result<()> {
 }
 
 fn with_path(path: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot write {}: {error}", text::show_path(path)))
+    let (path, why) = (text::show_path(path), text::describe_io_error(&error));
+    io::Error::new(error.kind(), format!("cannot write {path}: {why}"))
 }
 
 /// Where the bytes go, after following links.
@@ -144,8 +145,9 @@ fn check_replaceable(path: &Path, folder: &Path) -> io::Result<()> {
 
 fn irreplaceable(error: io::Error) -> io::Error {
     let text = format!(
-        "it cannot be replaced atomically ({error}), and iotui does not overwrite files in place: \
-         name a file in another folder, or write to stdout"
+        "it cannot be replaced atomically ({}), and iotui does not overwrite files in place: name a \
+         file in another folder, or write to stdout",
+        text::describe_io_error(&error)
     );
     io::Error::new(error.kind(), text)
 }

@@ -136,7 +136,7 @@ fn a_probe_changes_nothing_and_says_what_is_wrong() {
     for (name, wanted) in [
         ("", "folder; name a file"),
         ("none/a", "folder does not exist"),
-        ("a/b", "Not a directory"),
+        ("a/b", ": not a directory"),
         ("new/", "has no file name"),
     ] {
         let error = probe(&folder.path().join(name)).unwrap_err().to_string();
