@@ -79,9 +79,9 @@ fn an_open_descriptor_is_written_where_it_stands() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "old\nnew\nnew\n");
     let read_only = File::open(&path).unwrap();
     let named = PathBuf::from(format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&read_only)));
-    assert!(probe(&named).unwrap_err().to_string().contains("Bad file descriptor"));
+    assert!(probe(&named).unwrap_err().to_string().contains("bad file descriptor"));
     assert!(
-        probe(Path::new("/dev/fd/999999")).unwrap_err().to_string().contains("Bad file descriptor")
+        probe(Path::new("/dev/fd/999999")).unwrap_err().to_string().contains("bad file descriptor")
     );
 }
 
