@@ -117,10 +117,16 @@ fn single_thread_rate(memories: &[ThreadMemory], kind: Kind) -> f64 {
 /// Returns the nanoseconds that `work` ran for, without those this thread waited for a CPU.
 fn measure_run_time(work: impl FnOnce()) -> u64 {
     let queue = RunQueue::for_this_thread();
-    let (queued, begin) = (queue.nanos(), monotonic_nanos());
+    run_time(monotonic_nanos, || queue.nanos().unwrap_or(0), work)
+}
+
+/// Takes the time waited off the time passed. The clock is read first and last: a wait between two
+/// readings would else be taken off a time that lacks it, and the rest be too short, or nothing.
+fn run_time(now: impl Fn() -> u64, waited: impl Fn() -> u64, work: impl FnOnce()) -> u64 {
+    let (begin, before) = (now(), waited());
     work();
-    let took = monotonic_nanos() - begin;
-    took.saturating_sub(queue.since(queued).unwrap_or(0))
+    let waited = waited().saturating_sub(before);
+    (now() - begin).saturating_sub(waited)
 }
 
 /// Returns the bytes per second of one thread per memory, until the slowest has ended; 0 where
@@ -143,7 +149,7 @@ fn all_threads_rate(memories: &mut [ThreadMemory], kind: Kind) -> f64 {
 
 fn rate(memories: &[ThreadMemory], nanos: u64) -> f64 {
     let bytes: usize = memories.iter().map(|memory| memory.source.len()).sum();
-    bytes as f64 * 1e9 / nanos.max(1) as f64
+    if nanos == 0 { 0.0 } else { bytes as f64 * 1e9 / nanos as f64 }
 }
 
 fn keep_best(best: &mut Option<f64>, rate: f64) {
@@ -184,6 +190,8 @@ fn min_nanos(run: impl Fn(u64)) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
@@ -196,6 +204,29 @@ mod tests {
         }
         assert_eq!(ceilings.copy_all.is_some(), ceilings.threads > 1);
         assert_eq!(ceilings.over, MIN_MEMORY.min(ceilings.over));
+    }
+
+    #[test]
+    fn a_wait_between_two_readings_never_shortens_the_time() {
+        // Another program takes the CPU for 50 ns before each reading; the work takes 100.
+        let (time, queue) = (Cell::new(0), Cell::new(0));
+        let wait = || {
+            time.set(time.get() + 50);
+            queue.set(queue.get() + 50);
+        };
+        let read = |value: &Cell<u64>| {
+            wait();
+            value.get()
+        };
+        let work = || time.set(time.get() + 100);
+        assert!(run_time(|| read(&time), || read(&queue), work) >= 100);
+        // What was waited for within the work is left out.
+        let work = || {
+            wait();
+            time.set(time.get() + 100);
+        };
+        assert_eq!(run_time(|| time.get(), || queue.get(), work), 100);
+        assert_eq!(rate(&[], 0), 0.0);
     }
 
     #[test]
