@@ -47,7 +47,7 @@ pub(super) fn open(
             sink.event(Event::Progress(pace.borrow().progress(Phase::Fill, None, 0)));
         }
         last_piece = Instant::now();
-        // The time of a pause is no part of the budget.
+        // A pause does not use up the budget.
         limit.check(budget.saturating_sub(pace.borrow().budget()), filling)
     });
     let mut targets = match targets {
