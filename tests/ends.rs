@@ -191,19 +191,19 @@ fn hanging(command: &mut Command, call: libc::c_long) -> Option<Output> {
     Some(run.wait_with_output().unwrap())
 }
 
+/// Checks that a run failed as its budget ended in a system call that did not return.
+fn assert_budget_ended(ran: &Output, doing: &str) {
+    assert_eq!(ran.status.code(), Some(1), "{}", told(ran));
+    let text = format!("the budget ended while {doing}: a system call has not returned for");
+    assert!(told(ran).contains(&text), "{}", told(ran));
+}
+
 #[test]
 fn the_budget_ends_what_hangs_while_the_file_is_made() {
     let home = Home::new();
     let mut command = home.std("--batch --dir . --size 1m -b read -s 64k --trials 1 --trial-time 1ms --budget 1s --no-save");
     let Some(ran) = hanging(&mut command, libc::SYS_fdatasync) else { return };
-    assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
-    assert!(
-        told(&ran).contains(
-            "the budget ended while the file was being filled: a system call has not returned for"
-        ),
-        "{}",
-        told(&ran)
-    );
+    assert_budget_ended(&ran, "the file was being filled");
     assert!(home.names().is_empty(), "{:?}", home.names());
 }
 
@@ -216,14 +216,7 @@ fn the_budget_ends_what_hangs_before_there_is_a_plan() {
     let mut command =
         home.std("--batch data.bin -b read,copy-range -s 4k --budget 200ms --no-save");
     let Some(ran) = hanging(&mut command, libc::SYS_copy_file_range) else { return };
-    assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
-    assert!(
-        told(&ran).contains(
-            "the budget ended while the plan was being made: a system call has not returned for"
-        ),
-        "{}",
-        told(&ran)
-    );
+    assert_budget_ended(&ran, "the plan was being made");
 }
 
 /// To tell other processes on which disk it measures, iotui opens the file again.
@@ -233,14 +226,7 @@ fn the_budget_ends_what_hangs_before_the_first_event() {
     home.file("data.bin", 8192);
     let mut command = home.std("--batch data.bin -b read -s 4k --budget 200ms --no-save");
     let Some(ran) = hanging(&mut command, libc::SYS_bind) else { return };
-    assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
-    assert!(
-        told(&ran).contains(
-            "the budget ended while the target was being opened: a system call has not returned for"
-        ),
-        "{}",
-        told(&ran)
-    );
+    assert_budget_ended(&ran, "the target was being opened");
 }
 
 #[test]

@@ -433,8 +433,8 @@ fn the_pointer_reads_zooms_and_pans_the_trials() {
     assert_eq!(bench.model.live.window, Window::Fitting);
 }
 
-#[test]
-fn the_pointer_reads_nothing_in_the_gap_between_trials() {
+/// A run of two trials, and the columns in which the pointer reads one of them.
+fn two_trials() -> (Bench, Vec<u16>) {
     let mut bench = Bench::new(plan(Some(1)));
     bench.trial(0, 1, 3);
     bench.trial(1, 1, 3);
@@ -442,20 +442,21 @@ fn the_pointer_reads_nothing_in_the_gap_between_trials() {
     bench.say(Msg::Tick);
     let mut is_read =
         |column| mouse(&mut bench, MouseEventKind::Moved, column, 8).contains("warm  trial ");
-    let read: String = (0..60).map(|column| if is_read(column) { '#' } else { ' ' }).collect();
+    let columns = (0..60).filter(|column| is_read(*column)).collect();
+    (bench, columns)
+}
+
+#[test]
+fn the_pointer_reads_nothing_in_the_gap_between_trials() {
+    let (_, bars) = two_trials();
+    let sign = |column| if bars.contains(&column) { '#' } else { ' ' };
+    let read: String = (0..60).map(sign).collect();
     assert_eq!(read.trim(), "###### ######");
 }
 
 #[test]
 fn a_double_click_on_a_trial_opens_its_cell() {
-    let mut bench = Bench::new(plan(Some(1)));
-    bench.trial(0, 1, 3);
-    bench.trial(1, 1, 3);
-    bench.say(Msg::Resize(120, 40));
-    bench.say(Msg::Tick);
-    let mut is_read =
-        |column| mouse(&mut bench, MouseEventKind::Moved, column, 8).contains("warm  trial ");
-    let bars: Vec<u16> = (0..60).filter(|column| is_read(*column)).collect();
+    let (mut bench, bars) = two_trials();
     let (first, last) = (bars[0], bars[bars.len() - 1]);
     let mut double_click = |column| {
         mouse(&mut bench, MouseEventKind::Down(MouseButton::Left), column, 8);
