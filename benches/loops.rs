@@ -45,8 +45,8 @@ fn main() {
     }
     println!(
         "\nloops: XOR of a warm file of 1 GiB, {:.0} % mapped by 2 MiB pages, first pass over a \
-         mapping; medians of {ROUNDS} rounds of twice 5 passes \
-         each, GB/s",
+         mapping; medians of {ROUNDS} rounds of twice 5 \
+         passes each, GB/s",
         100.0 * file.mapped_huge()
     );
     let mut heads = vec!["threads"];

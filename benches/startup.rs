@@ -64,8 +64,9 @@ fn main() {
             table.add(row);
         }
         table.print();
-        lanes();
+        // First: the peak of a child is never below that of its parent, and lanes map a file.
         memory();
+        lanes();
     }
 }
 
@@ -147,10 +148,9 @@ fn milliseconds(command: &mut Command) -> f64 {
     nanos as f64 / 1e6
 }
 
-/// Measures the peak resident memory, as the kernel reports it at the end. Written in small pieces:
-/// the peak of a child is never below that of its parent.
+/// Measures the peak resident memory, as the kernel reports it at the end.
 fn memory() {
-    let file = Temporary::new("startup", 64 << 20, Pieces::Page);
+    let file = Temporary::new("startup", 64 << 20, Pieces::Large);
     let mut table = Table::new(&["", "peak MiB", "target", ""]);
     println!("\nmemory: resident at most, buffers included");
     table.add(vec![
