@@ -113,8 +113,9 @@ impl Run<'_> {
             resident,
             cpus: u32::try_from(cpus()).unwrap_or(u32::MAX),
         };
-        let cut = self.cutter();
-        let resident = match prepare(self.targets.of(job), job, &|| cut.check().is_some()) {
+        // It serves all methods: a pause or a skip waits for the attempt of one.
+        let ends = || self.check_halt().is_err();
+        let resident = match prepare(self.targets.of(job), job, &ends) {
             Ok(ready) => ready.cached.map(|cached| cached.resident),
             Err(Failure::Cell(why)) => {
                 let out = candidates

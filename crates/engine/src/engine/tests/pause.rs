@@ -161,6 +161,28 @@ fn a_method_that_is_skipped_in_a_pause_is_not_picked() {
     assert_eq!(measured, [1 - skipped; 3]);
 }
 
+/// A file that another mapping keeps in the page cache is waited for, which a pause would cut.
+#[test]
+fn a_pause_before_a_method_is_picked_does_not_end_the_run() {
+    let Some(dir) = crate::sys::testing::disk_dir() else { return };
+    let file = tempfile::NamedTempFile::new_in(dir).unwrap();
+    std::io::Write::write_all(&mut file.as_file(), &[1; 65536]).unwrap();
+    file.as_file().sync_all().unwrap();
+    let map = memmap2::MmapOptions::new().map_raw_read_only(file.as_file()).unwrap();
+    map.advise(memmap2::Advice::PopulateRead).unwrap();
+    let plan = plan(&file, 2);
+    let cells = plan.cells.iter().map(|job| Job { cache: Cache::Cold, ..job.clone() }).collect();
+    let seen = watched(Plan { pick: true, cells, ..plan }, &NEVER, |control, event, _| {
+        match (event, phase(event)) {
+            (Event::Grounds { .. }, _) => control.set_pause(true),
+            (_, Some(Phase::Pause)) => control.set_pause(false),
+            _ => {}
+        }
+    });
+    assert_eq!(seen.end, Some(End::Finished));
+    assert_eq!(seen.count(Phase::Pause), 1);
+}
+
 #[test]
 fn a_stop_in_a_pause_ends_the_run() {
     static STOP: AtomicBool = AtomicBool::new(false);
