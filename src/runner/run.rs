@@ -93,6 +93,10 @@ pub fn start(
         let control = Arc::clone(&control);
         move || {
             let _announced = announce(&plan, &control, &relay);
+            // The target may open long after the run was ended for it.
+            if relay.over.load(Acquire) {
+                return control.watchdog.finish();
+            }
             let mut sink = |event: Event| {
                 control.watchdog.mark_alive();
                 relay.pass_on(event);
@@ -127,7 +131,9 @@ fn announce(plan: &Plan, control: &Control, relay: &Relay) -> Announcement {
     // Before it looks for others: of two runs that begin at once at least one is told.
     let announcement = other_runs::announce(plan);
     if let Some(other) = announcement.find_other_run() {
+        let note = Event::Note { text: other.message.clone() };
         relay.tell(Report::OtherRun(other));
+        relay.pass_on(note);
     }
     announcement
 }
@@ -293,16 +299,23 @@ mod tests {
     }
 
     #[test]
-    fn another_run_on_the_disk_is_told_first() {
-        let file = tempfile::NamedTempFile::new().unwrap();
+    fn another_run_on_the_disk_is_told_first_and_kept() {
+        let (dir, file) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
         let plan = Arc::new(plan(&file));
         let Some(_other) = other_runs::announce_as(&plan, 1) else { return };
+        let recorder = testing::recorder(dir.path(), &plan);
+        let path = recorder.path().to_path_buf();
+        let recorder = Some(Arc::new(Mutex::new(recorder)));
         let (to, from) = channel();
         let report = move |what| drop(to.send(what));
         let control = Arc::new(Control::new(&NEVER));
-        start(plan, Earlier::default(), Host::default, control, None, report).unwrap();
+        start(plan, Earlier::default(), Host::default, control, recorder, report).unwrap();
         let first = from.recv().unwrap();
-        assert!(matches!(first, Report::OtherRun(_)), "{first:?}");
+        let Report::OtherRun(other) = first else { panic!("{first:?}") };
+        let second = from.recv().unwrap();
+        let Report::Event(Event::Note { text }) = second else { panic!("{second:?}") };
+        assert_eq!(text, other.message);
         assert!(matches!(from.iter().last(), Some(Report::Over(None))));
+        assert!(load(&path).unwrap().notes.contains(&text));
     }
 }

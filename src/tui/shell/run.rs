@@ -139,11 +139,8 @@ impl Runs {
                     Msg::Event(event)
                 }
                 Report::Event(event) => Msg::Event(event),
-                Report::OtherRun(other) => {
-                    let note = Event::Note { text: other.message };
-                    recorder.iter().for_each(|r| lock(r).record(&note));
-                    Msg::Event(note)
-                }
+                // Its note is an event.
+                Report::OtherRun(_) => return,
                 Report::Over(error) => {
                     let unsaved = recorder.as_ref().and_then(|r| {
                         let mut recorder = lock(r);
@@ -233,31 +230,4 @@ fn retry_saving(recorder: Arc<Mutex<Recorder>>, sender: UnboundedSender<Msg>) {
     };
     // Without a thread, the last report stays valid.
     let _ = std::thread::Builder::new().name("save".into()).spawn(tried);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::{Severity, Warning};
-    use crate::session::{load, testing};
-    use tokio::sync::mpsc::unbounded_channel;
-
-    #[test]
-    fn another_run_is_a_note_on_the_screen_and_in_the_file() {
-        let dir = tempfile::tempdir().unwrap();
-        let recorder = testing::recorder(dir.path(), &testing::plan(1));
-        let path = recorder.path().to_path_buf();
-        let (sender, mut receiver) = unbounded_channel();
-        let runs = Runs::new(sender, SharedHost::default(), true);
-        let mut report = runs.make_reporter(Some(Arc::new(Mutex::new(recorder))));
-        report(Report::OtherRun(Warning {
-            id: runner::OTHER_RUN.into(),
-            severity: Severity::Misleading,
-            message: "another iotui".into(),
-            evidence: String::new(),
-            remedy: String::new(),
-        }));
-        let Ok(Msg::Event(Event::Note { text })) = receiver.try_recv() else { panic!("no note") };
-        assert_eq!(load(&path).unwrap().notes, [text]);
-    }
 }
