@@ -64,8 +64,8 @@ const PIECES: usize = 8;
 const TURNS: usize = 24;
 
 /// Returns the time of each form in each turn, nanoseconds; none where there is no memory.
-fn time_forms(forms: &[Form]) -> Vec<(Form, Vec<u64>)> {
-    let mut times: Vec<(Form, Vec<u64>)> = forms.iter().map(|form| (*form, Vec::new())).collect();
+fn time_forms(forms: &[Form]) -> Vec<(Form, Vec<f64>)> {
+    let mut times: Vec<(Form, Vec<f64>)> = forms.iter().map(|form| (*form, Vec::new())).collect();
     let stream = 2 * cpu_cache::last_cache();
     let free = free_memory().unwrap_or(u64::MAX);
     let Ok(sample) = Buffer::new(stream.min(MAX_SAMPLE_BYTES).min(free / 4) as usize) else {
@@ -76,14 +76,14 @@ fn time_forms(forms: &[Form]) -> Vec<(Form, Vec<u64>)> {
     for turn in 0..TURNS {
         for place in 0..forms.len() {
             let ((_, fold), turns) = &mut times[(place + turn) % forms.len()];
-            if (sample.len() as u64) < stream {
-                cpu_cache::flush_buffer(&sample);
-            }
             let at = pieces.next().unwrap_or(0) * piece;
+            if (sample.len() as u64) < stream {
+                cpu_cache::flush_part(&sample, at..at + piece);
+            }
             let begin = monotonic_nanos();
             // SAFETY: a buffer is readable over its whole length, which all pieces fit in.
             std::hint::black_box(unsafe { fold(sample.ptr().add(at), piece) });
-            turns.push(monotonic_nanos() - begin);
+            turns.push((monotonic_nanos() - begin) as f64);
         }
     }
     times
@@ -95,23 +95,18 @@ const MIN_GAIN: f64 = 0.03;
 const MIN_TURNS: f64 = 0.75;
 
 /// Returns the fastest of the forms that are surely faster than the usual one, else that one.
-fn pick_fastest(times: &[(Form, Vec<u64>)]) -> Form {
+fn pick_fastest(times: &[(Form, Vec<f64>)]) -> Form {
     let usual = times.iter().find(|((name, _), _)| *name == USUAL);
-    let is_better = |turns: &[u64]| usual.is_none_or(|(_, usual)| is_surely_faster(turns, usual));
+    let is_better = |turns: &[f64]| usual.is_none_or(|(_, usual)| is_surely_faster(turns, usual));
     let better = times.iter().filter(|(_, turns)| is_better(turns));
-    let typical = |turns: &[u64]| {
-        let mut sorted = turns.to_vec();
-        sorted.sort_unstable();
-        sorted.get(sorted.len() / 2).copied()
-    };
-    let fastest = better.min_by_key(|(_, turns)| typical(turns)).or(usual);
+    let typical = |turns: &[f64]| median(turns).unwrap_or(f64::INFINITY);
+    let fastest = better.min_by(|(_, a), (_, b)| typical(a).total_cmp(&typical(b))).or(usual);
     fastest.map_or(("64 bit", portable), |(form, _)| *form)
 }
 
 /// Compares the times of a form with those of the usual one, turn by turn.
-fn is_surely_faster(form: &[u64], usual: &[u64]) -> bool {
-    let ratios: Vec<f64> =
-        form.iter().zip(usual).map(|(form, usual)| *form as f64 / *usual as f64).collect();
+fn is_surely_faster(form: &[f64], usual: &[f64]) -> bool {
+    let ratios: Vec<f64> = form.iter().zip(usual).map(|(form, usual)| form / usual).collect();
     let faster = ratios.iter().filter(|ratio| **ratio < 1.0).count();
     faster as f64 >= MIN_TURNS * ratios.len() as f64
         && median(&ratios).is_some_and(|ratio| ratio <= 1.0 - MIN_GAIN)
@@ -305,10 +300,10 @@ mod tests {
     fn the_fastest_form_is_chosen_and_of_nearly_equal_ones_the_usual() {
         let all = forms();
         let times = |of: &dyn Fn(usize, u64) -> u64| {
-            let turns = |at| (0..12).map(|turn| of(at, turn)).collect::<Vec<u64>>();
+            let turns = |at| (0..12).map(|turn| of(at, turn) as f64).collect::<Vec<f64>>();
             all.iter().enumerate().map(|(at, form)| (*form, turns(at))).collect::<Vec<_>>()
         };
-        let name = |times: Vec<(Form, Vec<u64>)>| pick_fastest(&times).0;
+        let name = |times: Vec<(Form, Vec<f64>)>| pick_fastest(&times).0;
         let last = all.len() - 1;
         assert_eq!(name(times(&|at, _| 100 + 10 * at as u64)), all[0].0);
         assert_eq!(name(times(&|at, _| 1000 - 100 * at as u64)), all[last].0);

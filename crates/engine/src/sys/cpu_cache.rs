@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::hint::black_box;
 use std::io;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use memmap2::{Advice, MmapOptions};
@@ -55,10 +56,13 @@ pub fn flush(file: Option<(&File, u64)>) -> io::Result<FlushResult> {
     }
 }
 
-/// Flushes the lines of a buffer, so that it is read from memory next; does nothing on CPUs without
-/// such an instruction.
-pub fn flush_buffer(buffer: &Buffer) {
-    flush_range(buffer.ptr(), buffer.len());
+/// Flushes the lines of a part of a buffer, so that it is read from memory next; does nothing on
+/// CPUs without such an instruction. What is beyond the buffer is left out.
+pub fn flush_part(buffer: &Buffer, part: Range<usize>) {
+    let end = part.end.min(buffer.len());
+    if let Some(len) = end.checked_sub(part.start) {
+        flush_range(buffer.ptr().wrapping_add(part.start), len);
+    }
 }
 
 fn flush_lines(file: &File, len: u64) -> io::Result<FlushResult> {
