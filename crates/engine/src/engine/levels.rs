@@ -145,19 +145,19 @@ fn drop_to_level(path: &Path, dropped: DropLevel, limit: &Limit) -> io::Result<(
     limit.check()?;
     let file = fd::open_named(path)?;
     let len = file.metadata()?.len().min(MAX_BYTES);
-    if dropped == DropLevel::Nothing {
-        fn interrupted_as_timeout(error: io::Error) -> std::io::Error {
-            if error.kind() == io::ErrorKind::Interrupted {
-                io::ErrorKind::TimedOut.into()
-            } else {
-                error
-            }
+    fn interrupted_as_timeout(error: io::Error) -> io::Error {
+        match error.kind() {
+            io::ErrorKind::Interrupted => io::ErrorKind::TimedOut.into(),
+            _ => error,
         }
-        return cold::make_warm_until(&file, len, &|| limit.is_over())
-            .map(drop)
-            .map_err(interrupted_as_timeout);
     }
-    let left = cold::make_cold(&file, len)?.left.map_or(0, |left| left.cached);
+    let is_over = || limit.is_over();
+    if dropped == DropLevel::Nothing {
+        let warm = cold::make_warm_until(&file, len, &is_over);
+        return warm.map(drop).map_err(interrupted_as_timeout);
+    }
+    let cold = cold::make_cold_until(&file, len, &is_over).map_err(interrupted_as_timeout)?;
+    let left = cold.left.map_or(0, |left| left.cached);
     if left > 0 {
         return Err(io::Error::other(
             "pages of the file stayed in the page cache: a process has it mapped or locked",

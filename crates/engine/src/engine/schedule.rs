@@ -42,11 +42,7 @@ pub(super) fn order_of_round(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
 /// same cell in the next variant: `A B`, then another one `B A`. The trials of a pair are as close
 /// as can be, and a command runs once a cell.
 pub(super) fn order_of_pairs(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
-    let groups = twins(plan);
-    let mut group_of = vec![0; plan.cells.len()];
-    for (of, group) in groups.iter().enumerate() {
-        group.iter().for_each(|index| group_of[*index] = of);
-    }
+    let (groups, group_of) = twins(plan);
     let mut waiting: Vec<Option<Vec<usize>>> = groups.into_iter().map(Some).collect();
     let mut turn = u64::from(round);
     let mut in_pairs = |state: Vec<usize>| -> Vec<usize> {
@@ -66,9 +62,9 @@ pub(super) fn order_of_pairs(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
 }
 
 /// Returns the indexes of the cells that are the same in each variant, in the order of the
-/// variants.
-pub(super) fn twins(plan: &Plan) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
+/// variants; and the index of each cell's group.
+pub(super) fn twins(plan: &Plan) -> (Vec<Vec<usize>>, Vec<usize>) {
+    let (mut groups, mut group_of) = (Vec::<Vec<usize>>::new(), Vec::new());
     let mut known: HashMap<Job, usize> = HashMap::new();
     for (index, job) in plan.cells.iter().enumerate() {
         let of = *known.entry(Axis::Variant.without(job)).or_insert_with(|| {
@@ -76,10 +72,11 @@ pub(super) fn twins(plan: &Plan) -> Vec<Vec<usize>> {
             groups.len() - 1
         });
         groups[of].push(index);
+        group_of.push(of);
     }
     let in_order = |index: &usize| variant_index(plan, &plan.cells[*index]);
     groups.iter_mut().for_each(|group| group.sort_by_key(in_order));
-    groups
+    (groups, group_of)
 }
 
 /// Returns the indexes of the variants, in one order for even turns and in the other for odd ones.

@@ -167,7 +167,8 @@ impl Plan {
         if variants.is_empty() { Plan::ROUNDS } else { Plan::ROUNDS_OF_VARIANTS }
     }
 
-    /// Returns the rounds that a run has at least.
+    /// Returns the rounds that are planned: those requested, or the fewest that a goal may end
+    /// with.
     pub fn rounds(&self) -> u32 {
         self.trials.unwrap_or(Plan::least_rounds(&self.variants))
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::context::ProbeContext;
 use super::error::ProbeError;
-use crate::sys::cold::make_cold_until;
+use crate::sys::cold::{Cold, make_cold_until};
 use crate::sys::fill::fill_random;
 use crate::sys::scratch::Scratch;
 use crate::sys::threads::{Affinity, unshare_files};
@@ -86,6 +86,20 @@ pub(super) fn fill_file(
     done.map_err(ProbeError::in_call("a file on the disk"))
 }
 
+/// Drops `file` from the page cache as far as that is possible; a stop ends it.
+///
+/// # Errors
+/// It was stopped, or the errno of the call that failed.
+pub(super) fn drop_pages(
+    file: &File,
+    bytes: u64,
+    context: &ProbeContext,
+) -> Result<Cold, ProbeError> {
+    let done = make_cold_until(file, bytes, &|| context.is_stopping());
+    context.check_stop()?;
+    done.map_err(ProbeError::in_call("dropping the file from the page cache"))
+}
+
 /// Drops `file` from the page cache.
 ///
 /// # Errors
@@ -95,10 +109,7 @@ pub(super) fn drop_from_cache(
     bytes: u64,
     context: &ProbeContext,
 ) -> Result<(), ProbeError> {
-    let done = make_cold_until(file, bytes, &|| context.is_stopping());
-    context.check_stop()?;
-    let done = done.map_err(ProbeError::in_call("dropping the file from the page cache"))?;
-    match done.left {
+    match drop_pages(file, bytes, context)?.left {
         Some(left) if left.is_cold() => Ok(()),
         Some(left) => Err(ProbeError::Missing(format!(
             "cannot drop the file from the page cache here: {:.0} % stays cached",

@@ -5,14 +5,13 @@ use std::fs::File;
 use super::batch::BatchTime;
 use super::context::ProbeContext;
 use super::error::ProbeError;
-use super::files::{create_filled, test_folder};
+use super::files::{create_filled, drop_pages, test_folder};
 use super::kind::{Gauge, Probe};
 use super::map::{HUGE, Map, cached_file, page};
 use super::param_table::{ParamRow, has_only};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::Clock;
-use crate::sys::cold::make_cold_until;
 use crate::sys::scratch::Scratch;
 use crate::sys::usage::Usage;
 
@@ -196,10 +195,7 @@ impl Faults {
             Kind::File => Map::file(file()?, len, false),
             Kind::FileSingle => Map::scattered(file()?, len),
             Kind::Major => {
-                let stop = || self.context.is_stopping();
-                let dropped = make_cold_until(file()?, COLD_FILE_BYTES as u64, &stop);
-                self.context.check_stop()?;
-                dropped.map_err(ProbeError::in_call("dropping the file from the page cache"))?;
+                drop_pages(file()?, COLD_FILE_BYTES as u64, &self.context)?;
                 let map = Map::file(file()?, len, false)?;
                 map.advise(libc::MADV_RANDOM);
                 Ok(map)

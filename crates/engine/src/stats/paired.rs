@@ -23,7 +23,8 @@ const MAX_EXACT: usize = 60;
 /// quite as symmetric as the test assumes.
 const TAIL: f64 = 0.02;
 
-/// Returns the values of the rounds that are in both, each with its round.
+/// Pairs the values of the rounds that are in both, in the order of the rounds; each value is given
+/// with its round.
 pub fn pairs_of_rounds(
     base: impl IntoIterator<Item = (u32, f64)>,
     other: impl IntoIterator<Item = (u32, f64)>,

@@ -68,7 +68,7 @@ pub(super) fn build_ring(job: &Job, depth: u32) -> io::Result<IoUring> {
     better.iter().map(build).find(|ring| !unknown(ring)).unwrap_or_else(|| build(last))
 }
 
-type Setup = fn(&mut Builder) -> &mut Builder;
+pub(super) type Setup = fn(&mut Builder) -> &mut Builder;
 
 /// How a ring is set up; the first that the kernel knows is used. Entries are taken in their order,
 /// without an array of indexes (Linux 6.6). Completions are processed when the lane asks for them

@@ -13,8 +13,9 @@ pub(super) struct Fitting {
     fitted: bool,
     /// Trials of all cells after their first.
     later: f64,
-    /// The time that one round takes to read the file into the page cache, and that all take.
+    /// The time that one round takes to read the file into the page cache.
     reading: Duration,
+    /// The time that all rounds take for that.
     warming: Duration,
     /// The remaining budget when calibration began.
     begun: Option<Duration>,

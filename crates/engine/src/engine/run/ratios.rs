@@ -30,11 +30,8 @@ pub(super) struct Ratios {
 
 impl Ratios {
     pub fn new(plan: &Plan) -> Ratios {
-        let groups = if plan.variants.is_empty() { Vec::new() } else { twins(plan) };
-        let mut of_cell = vec![0; if groups.is_empty() { 0 } else { plan.cells.len() }];
-        for (of, cells) in groups.iter().enumerate() {
-            cells.iter().for_each(|index| of_cell[*index] = of);
-        }
+        let (groups, of_cell) =
+            if plan.variants.is_empty() { Default::default() } else { twins(plan) };
         let twins = |cells: Vec<usize>| {
             let first = cells.first().copied();
             Twins { cells, pairs: 0, half_width: None, first }
