@@ -1,7 +1,7 @@
 //! Watches the engine: progress to stderr, trials of `jsonl` to stdout, all of it into the session
 //! in memory.
 
-use std::borrow::Cow;
+use std::fs::File;
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::args::Args;
 use super::bar::Bar;
 use crate::engine::RESTORE_TIMEOUT;
+use crate::plan::Plan;
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
 use crate::runner;
@@ -21,22 +22,53 @@ use crate::sys::signals;
 /// it.
 const STOP_TIMEOUT: Duration = Duration::from_millis(1100);
 
-/// Returns the JSONL line of an event.
+/// The lines of the events, on stdout as they come.
+struct Stream {
+    out: File,
+    names: Option<report::PrivateNames>,
+    /// The plan without the names: one for all trials, as hiding them takes time.
+    hidden: Option<Plan>,
+}
+
+impl Stream {
+    fn open(args: &Args, session: &Session) -> Option<Stream> {
+        let out = report::stdout().ok()?;
+        let names = args.anonymous.then(|| report::PrivateNames::new(&session.host, &session.plan));
+        let mut stream = Stream { out, names, hidden: None };
+        stream.hide(&session.plan);
+        Some(stream)
+    }
+
+    fn hide(&mut self, plan: &Plan) {
+        self.hidden = self.names.as_ref().map(|names| names.anonymize_plan(plan));
+    }
+
+    /// Writes the line of an event that `session` has taken.
+    fn put(&mut self, session: &Session, event: &Event) -> io::Result<()> {
+        if matches!(event, Event::Plan { .. }) {
+            self.hide(&session.plan);
+        }
+        let plan = self.hidden.as_ref().unwrap_or(&session.plan);
+        match event_line(plan, self.names.as_ref(), event) {
+            Some(line) => self.out.write_all(line?.as_bytes()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the JSONL line of an event of a run of `plan`, whose names are hidden if those of a
+/// trial are to be.
 fn event_line(
-    session: &Session,
+    plan: &Plan,
     names: Option<&report::PrivateNames>,
     event: &Event,
 ) -> Option<io::Result<String>> {
-    let plan = || match names {
-        Some(names) => Cow::Owned(names.anonymize_plan(&session.plan)),
-        None => Cow::Borrowed(&session.plan),
-    };
     let line = match event {
         Event::Trial { trial, .. } => {
             let hidden = names.map(|names| names.anonymize_trial(trial));
-            jsonl::trial_line(&plan(), hidden.as_ref().unwrap_or(trial))
+            jsonl::trial_line(plan, hidden.as_ref().unwrap_or(trial))
         }
-        Event::Probe { trial } => jsonl::probe_line(&plan(), trial),
+        Event::Probe { trial } => jsonl::probe_line(plan, trial),
         _ => return None,
     };
     Some(line.map(|line| line + "\n"))
@@ -60,12 +92,8 @@ pub(super) fn until_over(
 ) -> Outcome {
     let mut bar = Bar::new(args.quiet, &session.plan);
     let mut saving = Saving { recorder, reported: false, recovered: args.quiet };
-    let mut stream = if format.id == report::JSONL && args.out.output.is_none() {
-        report::stdout().ok()
-    } else {
-        None
-    };
-    let names = args.anonymous.then(|| report::PrivateNames::new(&session.host, &session.plan));
+    let streams = format.id == report::JSONL && args.out.output.is_none();
+    let mut stream = streams.then(|| Stream::open(args, &session)).flatten();
     let mut since: Option<Instant> = None;
     let mut error = None;
     let restored = if session.plan.variants.is_empty() { Duration::ZERO } else { RESTORE_TIMEOUT };
@@ -77,10 +105,7 @@ pub(super) fn until_over(
                 bar.show(&event);
                 saving.report(&bar);
                 // A closed stdout ends the printing, not the run.
-                if let Some(out) = &mut stream
-                    && let Some(line) = event_line(&session, names.as_ref(), &event)
-                    && line.and_then(|line| out.write_all(line.as_bytes())).is_err()
-                {
+                if stream.as_mut().is_some_and(|stream| stream.put(&session, &event).is_err()) {
                     stream = None;
                 }
             }
@@ -149,8 +174,10 @@ mod tests {
         session.plan.cells.iter_mut().for_each(|cell| cell.variant = Some(name.clone()));
         let names = PrivateNames::new(&session.host, &session.plan);
         let event = testing::trial_event(0, 1, 1 << 20);
-        let line = |names| event_line(&session, names, &event).unwrap().unwrap();
-        assert!(line(None).contains(r#""variant":"secret""#), "{}", line(None));
-        assert!(line(Some(&names)).contains(r#""variant":"A""#), "{}", line(Some(&names)));
+        let line = |plan: &Plan, names| event_line(plan, names, &event).unwrap().unwrap();
+        let shown = line(&session.plan, None);
+        assert!(shown.contains(r#""variant":"secret""#), "{shown}");
+        let hidden = line(&names.anonymize_plan(&session.plan), Some(&names));
+        assert!(hidden.contains(r#""variant":"A""#), "{hidden}");
     }
 }
