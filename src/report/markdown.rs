@@ -223,10 +223,10 @@ mod tests {
             let mut out = Vec::new();
             write(&session, &look, &mut out).unwrap();
             let text = String::from_utf8(out).unwrap();
-            assert!(!text.contains(sparks::BARS) && !text.contains("\\u{258"), "{text}");
+            assert!(!text.contains(crate::report::BARS) && !text.contains("\\u{258"), "{text}");
             assert!(text.contains("  _") && text.contains('#'), "{text}");
         }
-        assert!(show(&session).contains(sparks::BARS));
+        assert!(show(&session).contains(crate::report::BARS));
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub use out::{
     DisplayArgs, FORMAT_OPTION, Failure, HEADING as OUTPUT, Ids, LIST_FORMATS, Out, When,
     comparisons, failure, formats, ignore_broken_pipe, is_ascii_only, print_message, stdout,
 };
-pub use sparks::BARS;
+pub use text::{BARS, PLAIN_BARS};
 
 /// The JSON Schema of the `json` format, as users can download it.
 pub const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");

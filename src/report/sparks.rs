@@ -3,14 +3,11 @@
 
 use super::Look;
 use super::figure::{self, Figure, Group, Metric, Panel};
+use super::text::BARS;
 use crate::analysis;
 use crate::analysis::CellResult;
 use crate::session::Session;
 use crate::units::{show_count, show_rate};
-
-/// Heights of a bar; the estimates are dotted.
-/// Bars of one to eight eighths of a line.
-pub const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Builds the lines of the charts, each below a caption; none if nothing varies along an axis.
 pub fn build_lines(session: &Session, results: &[CellResult]) -> Vec<String> {

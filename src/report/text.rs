@@ -18,6 +18,11 @@ pub fn xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+/// Bars of one to eight eighths of a line.
+pub const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The same, in characters of ASCII.
+pub const PLAIN_BARS: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
+
 /// Converts `text` to what its destination shows: ASCII, or bars of ASCII, or as it is.
 pub fn show_with(text: &str, look: &Look) -> String {
     match look {
@@ -30,17 +35,9 @@ pub fn show_with(text: &str, look: &Look) -> String {
 /// Returns the ASCII character for a part of a bar; `None` for any other character.
 fn plain_bar(part: char) -> Option<char> {
     match part {
-        '▁' => Some('_'),
-        '▂' => Some('.'),
-        '▃' => Some(':'),
-        '▄' => Some('-'),
-        '▅' => Some('='),
-        '▆' => Some('+'),
-        '▇' => Some('*'),
-        '█' => Some('#'),
         '▓' => Some('='),
         '░' => Some('-'),
-        _ => None,
+        _ => BARS.iter().zip(PLAIN_BARS).find(|(bar, _)| **bar == part).map(|(_, plain)| plain),
     }
 }
 

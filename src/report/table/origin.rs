@@ -30,7 +30,7 @@ pub fn percent(share: f64) -> String {
 
 /// Returns whether these bytes were written into the page cache: they came from the program, and no
 /// counter shows where they are now.
-fn is_written(result: &CellResult) -> bool {
+pub fn is_written(result: &CellResult) -> bool {
     result.cell.op == Op::Write
         && result.cell.mix.is_none()
         && result.source.is_some_and(|source| source.unknown > 0.0)
@@ -45,7 +45,8 @@ pub fn main_source(result: &CellResult) -> String {
     first.map_or("-".into(), |(word, share)| format!("{word:<6} {:>5}", percent(share)))
 }
 
-/// Returns the main source in a line of text: `cache 99 %`; `None` if no counter was read.
+/// Returns the main source in a line of text: `cache 99 %`, `written`; `None` if no counter was
+/// read.
 pub fn describe_source(result: &CellResult) -> Option<String> {
     result.source.as_ref()?;
     Some(main_source(result).split_whitespace().collect::<Vec<_>>().join(" "))

@@ -66,7 +66,8 @@ fn describe_result(result: &CellResult, unit: Rates) -> String {
                 .filter_map(|(name, nanos)| Some(format!("{name} {}", units::show_nanos(nanos?)))),
         );
     }
-    parts.extend(origin::describe_source(result).map(|source| format!("from {source}")));
+    let from = if origin::is_written(result) { "" } else { "from " };
+    parts.extend(origin::describe_source(result).map(|source| format!("{from}{source}")));
     parts.extend(result.error.iter().map(|error| format!("failed: {error}")));
     let warnings = result
         .warnings

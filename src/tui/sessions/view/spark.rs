@@ -1,16 +1,15 @@
 //! A curve as one line of bars.
 
-use crate::report::BARS;
+use crate::report::{BARS, PLAIN_BARS};
 use crate::tui::theme::Look;
 
 /// The most values of a curve.
 pub const MAX: usize = 12;
-const ASCII: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
 
 /// Draws values from 0 to the largest; of more than there is room for, both ends and those evenly
 /// between.
 pub fn draw(look: &Look, values: &[u64], width: usize) -> String {
-    let bars = if look.has_plain_bars() { ASCII } else { BARS };
+    let bars = if look.has_plain_bars() { PLAIN_BARS } else { BARS };
     let highest = values.iter().copied().max().unwrap_or(0);
     let shown = values.len().min(width).min(MAX);
     if shown < 2 || highest == 0 {
