@@ -222,7 +222,7 @@ impl Run {
         if self.refreshed_at.is_none_or(|at| now.saturating_sub(at) >= REFRESH_INTERVAL) {
             self.refreshed_at = Some(now);
             self.show_last(false);
-            self.update_curves(self.session.end.is_some());
+            self.update_curves(false);
         }
     }
 

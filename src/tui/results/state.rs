@@ -9,7 +9,7 @@ use super::data::Data;
 use super::tab::{Tab, TabKind};
 use super::trial_series::TrialSeriesCache;
 use crate::analysis::is_refinable;
-use crate::plan::{Job, Plan};
+use crate::plan::Job;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::tui::session_view::SessionView;
 use crate::tui::warning_groups::WarningGroup;
@@ -360,16 +360,16 @@ impl Results {
         self.open = result.map(|result| OpenCell { result, scroll: 0 });
     }
 
-    /// Opens the cell of a job, where the session on the screen is of this plan and has measured
-    /// it.
-    pub fn open_job(&mut self, plan: &Plan, job: &Job) {
-        let Some(data) = self.data.as_ref().filter(|data| data.view.session.plan == *plan) else {
-            return;
+    /// Opens the cell of a job of a session; false where another session is on the screen.
+    pub fn open_job(&mut self, id: &str, job: &Job) -> bool {
+        let Some(data) = self.data.as_ref().filter(|data| data.view.session.id == id) else {
+            return false;
         };
         if let Some(result) = data.results().iter().position(|result| result.cell == *job) {
             self.go_to(result);
             self.open = Some(OpenCell { result, scroll: 0 });
         }
+        true
     }
 
     pub fn close(&mut self) {

@@ -48,11 +48,13 @@ fn open(model: &mut Model, at: Position) -> Vec<Effect> {
         return act(model, Action::Enter);
     }
     let body = view::areas(model.size).body;
-    let Some((plan, job)) = live::job_at(&model.live, &model.look, body, at) else {
+    let Some((id, job)) = live::job_at(&model.live, &model.look, body, at) else {
         return Vec::new();
     };
     let effects = go(model, Screen::Results);
-    model.results.open_job(&plan, &job);
+    if !model.results.open_job(&id, &job) {
+        model.toasts.note(model.now, "the session shown here is not the one on Live");
+    }
     effects
 }
 

@@ -90,6 +90,9 @@ fn find_obstacle(model: &Model, screen: Screen, action: Action) -> &'static str 
         (Screen::Live, Action::ZoomReset) => "all of it is shown",
         (Screen::Live, Action::Slower | Action::Faster) => "a replay must be shown",
         (Screen::Live, _) => "a run must be in progress",
+        (Screen::Results, _) if model.results.view().is_none() && model.results.follows_run => {
+            "nothing is measured yet"
+        }
         (Screen::Results, _) if model.results.view().is_none() => {
             "run something or open a session first"
         }
@@ -99,7 +102,7 @@ fn find_obstacle(model: &Model, screen: Screen, action: Action) -> &'static str 
             "mark two sessions and compare them first"
         }
         (Screen::Lab, Action::Run) => "a run is in progress",
-        (Screen::Lab, _) => "there are none yet",
+        (Screen::Lab, Action::Compare) => "there are no other sessions with probes yet",
         _ => "what is shown has nothing for it",
     }
 }

@@ -60,6 +60,27 @@ fn its_results_are_shown_while_it_plays() {
 }
 
 #[test]
+fn a_double_click_opens_no_cell_of_another_session() {
+    let mut bench = example(10);
+    let mut other = bench.model.live.replay.as_ref().unwrap().shown().clone();
+    other.session.id = "20260101-000000-other".into();
+    crate::tui::results::show(&mut bench.model.results, other);
+    tick(&mut bench, 3000);
+    bench.say(Msg::Resize(120, 40));
+    for _ in 0..2 {
+        bench.say(Msg::Mouse(crossterm::event::MouseEvent {
+            kind: crossterm::event::MouseEventKind::Down(crossterm::event::MouseButton::Left),
+            column: 20,
+            row: 12,
+            modifiers: crossterm::event::KeyModifiers::NONE,
+        }));
+    }
+    assert_eq!(bench.model.screen, Screen::Results);
+    assert!(bench.model.results.open.is_none());
+    assert!(bench.screen(120, 40).contains("is not the one on Live"));
+}
+
+#[test]
 fn it_is_marked_and_starts_nothing() {
     let mut bench = example(100);
     let mut effects = Vec::new();

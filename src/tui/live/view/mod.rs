@@ -10,8 +10,6 @@ mod strip;
 mod text;
 mod warnings;
 
-use std::sync::Arc;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
@@ -22,7 +20,7 @@ use super::layout::Places;
 use super::run_view::RunView;
 use super::series::Measure;
 use super::state::Live;
-use crate::plan::{Job, Plan};
+use crate::plan::Job;
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::probe_plan;
@@ -106,16 +104,15 @@ pub fn trial_at(live: &Live, look: &Look, bars: Rect, column: u16) -> Option<(us
     Some((bar.last.saturating_sub(1) as usize, taken))
 }
 
-/// Returns the job whose bar is at a place of the screen, and the plan of its run; `None` where
+/// Returns the job whose bar is at a place of the screen, and the id of its session; `None` where
 /// there is none, or several.
-pub fn job_at(live: &Live, look: &Look, body: Rect, at: Position) -> Option<(Arc<Plan>, Job)> {
+pub fn job_at(live: &Live, look: &Look, body: Rect, at: Position) -> Option<(String, Job)> {
     let (bars, _) = strip_areas(live, look, body)?;
     let scene = scene_of_trials(live, look)?;
-    let (bar, start, _) = strip::bar_at(&scene, bars, at.x).filter(|_| bars.contains(at))?;
-    // The gap behind a bar is not it.
-    let column = at.x.checked_sub(start)?;
-    let cell = bar.cell.filter(|_| usize::from(column) < bar.rates.len())?;
-    Some((scene.view.plan.clone(), scene.view.job(cell)?.clone()))
+    let (bar, _) = strip::bar_under(&scene, bars, at)?;
+    let job = scene.view.job(bar.cell?)?.clone();
+    let replayed = live.replay.as_ref().map(|replay| &replay.shown().session.id);
+    Some((replayed.unwrap_or(&live.session_id).clone(), job))
 }
 
 /// Points to the Lab screen: probes have no curves over time.

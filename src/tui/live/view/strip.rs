@@ -121,16 +121,18 @@ pub fn bar_at(scene: &Scene, inner: Rect, column: u16) -> Option<(TrialBar, u16,
     Some((bar, start, taken))
 }
 
+/// Returns the bar under the pointer and the rate there; the gap behind a bar is not it.
+pub fn bar_under(scene: &Scene, inner: Rect, at: Position) -> Option<(TrialBar, f64)> {
+    let (bar, start, _) = bar_at(scene, inner, at.x).filter(|_| inner.contains(at))?;
+    let rate = *bar.rates.get(usize::from(at.x.checked_sub(start)?))?;
+    Some((bar, rate))
+}
+
 /// Draws what the trial under the pointer reached.
 pub fn draw_read_out(scene: &Scene, pane: Rect, at: Position, buf: &mut Buffer) {
     let (inner, _) = areas(scene, pane);
     let measure = scene.view.measure();
-    let Some((bar, start, _)) = bar_at(scene, inner, at.x).filter(|_| inner.contains(at)) else {
-        return;
-    };
-    let Some(column) = at.x.checked_sub(start) else { return };
-    // The gap behind a bar is not it.
-    let Some(rate) = bar.rates.get(usize::from(column)) else { return };
+    let Some((bar, rate)) = bar_under(scene, inner, at) else { return };
     let trials = if bar.first == bar.last {
         format!("trial {}", bar.last)
     } else {
@@ -140,7 +142,7 @@ pub fn draw_read_out(scene: &Scene, pane: Rect, at: Position, buf: &mut Buffer) 
     let rate_text = measure.metric().show(bar.rate(), scene.look.unit);
     let parts: Vec<String> = label.into_iter().chain([trials, rate_text]).collect();
     with_strip(scene, measure, |strip| {
-        let place = Position::new(start + column, strip.row_at(inner, *rate));
+        let place = Position::new(at.x, strip.row_at(inner, rate));
         read_out::draw(scene.look, &parts.join("  "), place, strip.plot_area(inner), buf);
     });
 }

@@ -27,8 +27,9 @@ const FIGURE: u16 = 5;
 /// Columns of the marker before it, and of the word behind the bar.
 const MARKER: u16 = 2;
 const MARK: u16 = 4;
-/// From this width on bars have their block sizes, which are no longer than this.
+/// From this width on bars say of which cell they are.
 const WIDE_FOR_SIZES: u16 = 52;
+/// Columns of what they say: `256 KiB`; longer texts are left out.
 const MAX_SIZE: usize = 8;
 /// Rows above the bars beside the digits: title, caption, and a gap where there is room.
 const TITLE: u16 = 1;
