@@ -78,7 +78,8 @@ impl<'a> Series<'a> {
         Series { draw, ..self }
     }
 
-    /// Returns it with a marker at each point, however its line is drawn.
+    /// Returns it and, where its line has none, its markers as a series of their own, which then
+    /// has the name.
     pub fn with_markers(self) -> impl Iterator<Item = Series<'a>> {
         let line = matches!(self.draw, Draw::Line | Draw::Dashed | Draw::Dotted | Draw::Step);
         let markers = if line { self.draw(Draw::Points) } else { self };

@@ -113,7 +113,8 @@ fn draw_names(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
         // of another one.
         let after = (column + 1, row);
         let last = (canvas.area.right() - width).min(column + 1);
-        // Letters stand side by side where curves end at one point.
+        // At least 6 columns to the left, so that letters of curves that end at one point stand
+        // side by side.
         let first = column.saturating_sub(width.max(6)).max(canvas.area.left());
         let near = [1i32, -1, 2, -2]
             .into_iter()

@@ -141,7 +141,7 @@ pub fn lab(
 pub fn plan_lab(question: &Question) -> Msg {
     let result = plan_for(&proposal(question))
         .map(|proposed| Box::new(proposed.plan))
-        .map_err(|error| describe_refusal(&error, "; choose another target on Setup"));
+        .map_err(|error| describe_refusal(&error, false));
     Msg::LabPlanned { number: question.number, result }
 }
 
@@ -152,28 +152,35 @@ pub fn load_other(id: &str) -> Result<MarkedSession, String> {
     })
 }
 
-/// Returns why there is no plan, in the words of a screen; `missing`: what to do about a file that
-/// does not exist. Only texts that name no path are translated.
-fn describe_refusal(error: &ProposeError, missing: &str) -> String {
+/// Returns why there is no plan, in the words of a screen; `on_setup`: with what can be done there.
+/// Only texts that name no path are translated.
+fn describe_refusal(error: &ProposeError, on_setup: bool) -> String {
     match error {
-        ProposeError::Place(error) => describe_place(error, missing),
+        ProposeError::Place(error) => describe_place(error, on_setup),
         ProposeError::Plan(_) | ProposeError::Cold(_) => speak(&error.to_string()),
         other => other.to_string(),
     }
 }
 
-fn describe_place(error: &PlaceError, missing: &str) -> String {
+fn describe_place(error: &PlaceError, on_setup: bool) -> String {
+    let with = |what: String, remedy: &str| {
+        format!("{what}; {}", if on_setup { remedy } else { "choose another target on Setup" })
+    };
     match error {
-        PlaceError::Missing(path) => format!("{}: no such file{missing}", show_path(path)),
-        PlaceError::Directory(path) => format!(
-            "{} is a directory; choose a file in it, or press space on it to create a scratch file \
-             there",
-            show_path(path)
+        PlaceError::Missing(path) => with(
+            format!("{}: no such file", show_path(path)),
+            "choose another target, or set Operation to write to create it",
         ),
-        PlaceError::Nowhere => "no folder for a scratch file: none of the current folder, TMPDIR, \
-                                /var/tmp and HOME is a writable folder on a disk; choose one with \
-                                space, or a file"
-            .into(),
+        PlaceError::Directory(path) => with(
+            format!("{} is a directory", show_path(path)),
+            "choose a file in it, or press space on it to create a scratch file there",
+        ),
+        PlaceError::Nowhere => with(
+            "no folder for a scratch file: none of the current folder, TMPDIR, /var/tmp and HOME \
+             is a writable folder on a disk"
+                .into(),
+            "choose one with space, or a file",
+        ),
         PlaceError::Folder { dir, error } => {
             format!("{}: {}; choose another folder", show_path(dir), describe_io_error(error))
         }
@@ -192,8 +199,7 @@ fn refusal(question: &Question, error: &ProposeError) -> Refusal {
         ProposeError::Place(PlaceError::Missing(path)) => question.file.as_ref() == Some(path),
         _ => false,
     };
-    let create = "; choose another target, or set Operation to write to create it";
-    Refusal { why: describe_refusal(error, create), is_missing }
+    Refusal { why: describe_refusal(error, true), is_missing }
 }
 
 /// Returns what measures on a disk of this plan besides.
@@ -267,7 +273,8 @@ pub fn again(id: &str) -> Result<Plan, String> {
     let session = path.and_then(|path| session::load(&path)).map_err(|e| e.to_string())?;
     let plan = runner::replan(&session, &[], &[], false, &Settings::default());
     plan.map_err(|error| match error {
-        ReplanError::Place(error) => describe_place(&error, ""),
+        ReplanError::Place(error) => describe_place(&error, false),
+        ReplanError::Plan(error) => speak(&error.to_string()),
         other => other.to_string(),
     })
 }
@@ -380,7 +387,7 @@ mod tests {
             ),
             (PlaceError::Empty(dir()).into(), "/a FILE --dir is empty"),
         ] {
-            let why = describe_refusal(&error, "; choose another");
+            let why = describe_refusal(&error, true);
             assert!(why.contains(wanted), "{why}");
             assert!(!why.replace("/a FILE --dir", "").contains("--"), "{why}");
         }

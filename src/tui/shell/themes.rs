@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::plan::nearest;
-use crate::text::clean_text;
+use crate::text::{clean_text, describe_io_error, show_path};
 use crate::tui::theme::{ThemeFile, Themes};
 use crate::userdata::{Home, TomlFile, read_toml_files};
 
@@ -70,8 +70,9 @@ fn read(folder: &Path, themes: &mut Themes) {
     match read_toml_files(folder) {
         Ok(files) => files.into_iter().for_each(|file| add(themes, &file)),
         Err(error) => {
-            let shown = clean_text(&folder.to_string_lossy());
-            themes.add(&shown, Err(format!("{shown}: {error}")));
+            let shown = show_path(folder);
+            let why = format!("{shown}: {}", describe_io_error(&error));
+            themes.add(&shown, Err(why));
         }
     }
 }

@@ -59,7 +59,7 @@ pub static SIGNS: &[Meaning] = &[
     },
     Meaning {
         sign: |look| DASHED.on(look).into(),
-        about: "a dashed line: cold; on Compare: session B",
+        about: "a dashed line: cold; a pale one: the mean, in Lab an estimate; on Compare: session B",
     },
     Meaning {
         sign: |look| DOTTED.on(look).into(),

@@ -114,14 +114,9 @@ impl Text<'_> {
 
     /// Adds a paragraph behind a sign.
     fn item(&mut self, sign: &str, text: &str, role: Role) {
-        for (row, part) in pane::wrap(text, self.width.saturating_sub(2)).into_iter().enumerate() {
-            let head = if row == 0 { format!("{sign} ") } else { "  ".into() };
-            let parts = vec![
-                Span::styled(head, self.look.style(Role::Dim)),
-                Span::styled(part, self.look.style(role)),
-            ];
-            self.lines.push(Line::from(parts));
-        }
+        let mark = Span::styled(format!("{sign} "), self.look.style(Role::Dim));
+        let parts = pane::wrap(text, self.width.saturating_sub(2));
+        self.lines.extend(pane::hang(mark, parts, self.look.style(role)));
     }
 
     /// Adds a figure, as in `value 3.41 ns 3.39 to 3.45 ns`: name dim, number bright; the rest on

@@ -149,15 +149,12 @@ fn probes(look: &Look, shown: &SessionView, width: usize) -> Vec<Line<'static>> 
     shown.probes.iter().filter_map(one).collect()
 }
 
-/// Builds curves of throughput, or of calls if no bytes are moved; and the number of figures that
-/// are left out of them.
+/// Builds curves of throughput, or of the first metric that has values; and the number of figures
+/// that are left out of them.
 fn build_curves(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>, usize) {
     let cells = &shown.session.plan.cells;
-    let curves = |metric| curves::curves(cells, &shown.results, &shown.skipped, axis, metric);
-    let (mut metric, mut built) = (Metric::Throughput, curves(Metric::Throughput));
-    if built.is_empty() {
-        (metric, built) = (Metric::Operations, curves(Metric::Operations));
-    }
+    let metric = Metric::Throughput.or_first(shown.results.iter());
+    let mut built = curves::curves(cells, &shown.results, &shown.skipped, axis, metric);
     let singles = curves::leave_out_singles(&mut built, |curve| curve);
     (metric, built, singles)
 }

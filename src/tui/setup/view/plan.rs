@@ -86,13 +86,10 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     if late {
         buf.set_style(above, scene.style(Role::Off).add_modifier(Modifier::DIM));
     }
-    for (row, text) in command_lines(scene, inner).into_iter().enumerate() {
-        let head = if row == 0 { " $ " } else { "   " };
-        let line = vec![
-            Span::styled(head, scene.style(Role::Key)),
-            Span::styled(text, scene.style(Role::Text)),
-        ];
-        pane::line(Line::from(line), row as u16, below, buf);
+    let mark = Span::styled(" $ ", scene.style(Role::Key));
+    let command = pane::hang(mark, command_lines(scene, inner), scene.style(Role::Text));
+    for (row, line) in command.into_iter().enumerate() {
+        pane::line(line, row as u16, below, buf);
     }
     copy_key(scene, below, buf);
 }
