@@ -13,6 +13,7 @@ use crate::config;
 use crate::plan::Settings;
 use crate::probe::net::set_process_secret;
 use crate::report;
+use crate::runner;
 use crate::sys::{memory_limit, signals};
 use crate::text;
 use crate::tui::shell;
@@ -117,7 +118,11 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
         anyhow::bail!("more than one --dir is for headless runs: add --batch");
     }
     let presets = config::presets();
-    let preset = run.preset.first().map(|id| presets.get(id).cloned()).transpose()?;
+    let preset = match run.preset.first() {
+        Some(id) => Some(presets.get(id)?.clone()),
+        // The first profile says what to measure.
+        None => runner::presets_of_profiles(&settings).context("--expect")?.into_iter().next(),
+    };
     let (color, ascii, shown, save) = (run.out.color, run.out.ascii, run.out.shown, !run.no_save);
     shell::run(
         &cli.screen,

@@ -37,8 +37,9 @@ pub struct Cli {
     #[arg(long)]
     pub batch: bool,
 
-    /// List backends, peers (external programs), probes, presets, experiments or references
-    /// (published results to compare with), and why any of them is unavailable here
+    /// List backends, peers (external programs), probes, presets, experiments, references
+    /// (published results to compare with) or profiles (of --expect), and why any of them is
+    /// unavailable here
     #[arg(long, value_name = "WHAT", help_heading = OTHER)]
     pub list: Option<Lists>,
 
@@ -58,11 +59,13 @@ Examples:
   iotui --batch -b uring -s 4k --pattern random -q 1..64 --direct
   iotui --batch --op write --size 1g --sync end -b pread -s 4k,1m
   iotui --batch --baseline main --fail-if-slower 5%
+  iotui --batch --expect etcd --dir /var/lib
   iotui sessions list                    list the saved runs
 Exit status:
   0  success                           3  slower than the baseline (--fail-if-slower)
   1  a cell or the run failed          4  a wrong number (--strict)
-  2  wrong usage                       129, 130, 143  stopped by SIGHUP, SIGINT, SIGTERM
+  2  wrong usage                       5  not as expected (--expect)
+                                       129, 130, 143  stopped by SIGHUP, SIGINT, SIGTERM
                                        131  the full screen was left by SIGQUIT";
 
 #[derive(Debug, Subcommand)]

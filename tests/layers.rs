@@ -445,7 +445,7 @@ fn registries_list_everything_once() {
         backend::BACKENDS,
         experiment::EXPERIMENTS,
         peer::PEERS,
-        plan::PRESETS,
+        plan::{PRESETS, PROFILES},
         probe::PROBES,
         report::{COMPARISONS, FORMATS},
     };
@@ -469,6 +469,8 @@ fn registries_list_everything_once() {
     );
     let ids: Vec<_> = PRESETS.iter().map(|(id, _)| *id).collect();
     assert_registry("presets", &ids, files_below(&root().join("crates/engine/assets/presets")));
+    let ids: Vec<_> = PROFILES.iter().map(|(id, _)| *id).collect();
+    assert_registry("profiles", &ids, files_below(&root().join("crates/engine/assets/expect")));
     let ids: Vec<_> = PROBES.iter().map(|p| p.info().id).collect();
     // Each has its own record.
     assert_registry("probes", &ids, written("probe", &[":", "ProbeInfo", "=", "ProbeInfo"]));

@@ -8,8 +8,8 @@ use crate::analysis::answer::Answer;
 use crate::analysis::session_answer::answer_with;
 use crate::analysis::why::{Bounds, CurveCost, LimitCause, Why, explain_limits};
 use crate::analysis::{
-    CellResult, Comparison, MeasuredTime, ProbeResult, ReferenceValue, SummaryOf, compare_variants,
-    list_skipped, measured_time, probes, results, skipped_probes,
+    CellResult, Comparison, Expected, MeasuredTime, ProbeResult, ReferenceValue, SummaryOf,
+    compare_variants, expected_with, list_skipped, measured_time, probes, results, skipped_probes,
 };
 use crate::host::Host;
 use crate::plan::{Job, Plan, ProbeCell, Skipped};
@@ -47,6 +47,9 @@ pub struct Document<'a> {
     /// The variants of the machine compared; omitted where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variants: Option<Comparison>,
+    /// Whether the results are as expected; omitted where nothing was expected.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<Expected>,
 }
 
 /// One result: jobs first, then probes. Each has the keys of both; those of the other kind are
@@ -211,6 +214,7 @@ fn probe_row(result: ProbeResult) -> Row {
 pub fn document(session: &Session) -> Document<'_> {
     let (results, probes) = (results(session), probes(session));
     let answer = answer_with(session, &results, &probes);
+    let expected = expected_with(session, &results);
     let Why { costs, limits } = explain_limits(&results, |job| Bounds::of_job(session, job));
     Document {
         schema: SCHEMA,
@@ -237,5 +241,6 @@ pub fn document(session: &Session) -> Document<'_> {
         lost_lines: session.lost,
         time: measured_time(session),
         variants: compare_variants(session),
+        expected,
     }
 }

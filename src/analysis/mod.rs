@@ -1,5 +1,6 @@
 //! What a session shows: results of cells and probes, the answer in sentences, limits, comparisons
-//! and the gate.
+//! the gate, and
+//! whether figures are as expected.
 //!
 //! Pure: nothing here reads a file, asks the kernel or starts anything. [`results`] and [`probes`]
 //! come first; [`answer`], [`explain_limits`], [`compare`] and [`judge_run`] build on them, and
@@ -10,6 +11,7 @@ mod cell_result;
 mod compare;
 mod counted;
 mod document;
+mod expected;
 mod first_look;
 mod forecast;
 mod gate;
@@ -38,6 +40,9 @@ pub use compare::{
     is_same_setup, letter, machine_differences, times,
 };
 pub use document::{CellOf, Document, document};
+pub use expected::{
+    ExpectError, Expected, Holds, JudgedCell, check_expectations, expected, expected_with,
+};
 pub use first_look::{Aim, FirstLook, Refinement, first_look, is_refinable, refinements};
 pub use forecast::{Noise, describe_forecast};
 pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judge_variants, judgeable};

@@ -69,8 +69,11 @@ pub(super) fn text(plan: &Plan, expected: &str, forecast: Option<&str>) -> Strin
     text
 }
 
-/// Adds the memory and the space that the plan takes.
+/// Adds what the results must keep to, and the memory and the space that the plan takes.
 fn push_needs(plan: &Plan, text: &mut String) {
+    for expectation in &plan.expect {
+        let _ = writeln!(text, "expect  {}", clean_text(&expectation.describe()));
+    }
     let buffers = plan
         .cells
         .iter()

@@ -1,5 +1,5 @@
 //! `--baseline`: runs the plan of a session again and compares the result with it; `--between`:
-//! compares the variants of a run.
+//! compares the variants of a run. Also the exit code of all that a run must keep to.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::args::Args;
 use super::named_session::load_named;
 use crate::analysis;
-use crate::analysis::{Comparison, Ruling};
+use crate::analysis::{Comparison, Expected, Holds, Ruling};
 use crate::experiment::{OtherCells, describes};
 use crate::plan::{Plan, Presets, Settings};
 use crate::report::{self, Look, print_message};
@@ -173,14 +173,33 @@ impl GateResult {
     }
 }
 
-/// Returns the exit code; if several apply, a signal comes first, then 1, 4 and 3.
-pub(super) fn code(signal: Option<i32>, failed: bool, wrong: bool, ruling: Option<&Ruling>) -> u8 {
+/// Prints on stderr whether the results are as expected, where stdout is data for programs; with
+/// --quiet only what does not pass.
+pub(super) fn print_expected(args: &Args, expected: &[Expected]) {
+    let is_shown = |one: &&Expected| !args.quiet || one.outcome != Holds::Pass;
+    expected
+        .iter()
+        .filter(is_shown)
+        .for_each(|one| print_message(format!("iotui: expected {}", one.text())));
+}
+
+/// Returns the exit code; if several apply, a signal comes first, then 1, 4, 5 and 3.
+pub(super) fn code(
+    signal: Option<i32>,
+    failed: bool,
+    wrong: bool,
+    ruling: Option<&Ruling>,
+    expected: Option<Holds>,
+) -> u8 {
     match signal {
         Some(signal) => 128 + signal as u8,
         // An incomplete comparison does not pass: a run that became too slow to reach its cells
         // must not look good.
         None if failed || ruling.is_some_and(|r| r.open.iter().any(|open| !open.wrong)) => 1,
         None if wrong => 4,
+        // It fails whatever the others are.
+        None if expected == Some(Holds::Fail) => 5,
+        None if expected == Some(Holds::CannotTell) => 1,
         None if ruling.is_some_and(Ruling::is_open) => 1,
         None if ruling.is_some_and(|ruling| !ruling.slower.is_empty()) => 3,
         None => 0,

@@ -32,7 +32,9 @@ impl From<Plan> for Task {
 
 /// Makes the plan, with what it continues and the gate of its run.
 pub(super) fn task(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Task> {
-    let task: Task = match (&args.plan, &args.baseline, &args.refine) {
+    // It is no part of a cell, so a plan of before may have another.
+    let (asked, settings) = (settings, &Settings { expect: None, ..settings.clone() });
+    let mut task: Task = match (&args.plan, &args.baseline, &args.refine) {
         (_, Some(text), _) => {
             let (plan, gate) = gate::plan(args, settings, presets, text)?;
             Task { gate: Some(gate), ..plan.into() }
@@ -44,10 +46,13 @@ pub(super) fn task(args: &Args, settings: &Settings, presets: &Presets) -> anyho
             Task { earlier, ..plan.into() }
         }
         (None, None, None) => {
-            let plan = make_new(args, settings, presets)?;
+            let plan = make_new(args, asked, presets)?;
             Task { gate: gate::of_variants(args, &plan)?, ..plan.into() }
         }
     };
+    if args.plan.is_some() || args.baseline.is_some() || args.refine.is_some() {
+        runner::expect(&mut task.plan, asked, &[]).context("--expect")?;
+    }
     let plan = &task.plan;
     let mut probes =
         plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
@@ -57,8 +62,15 @@ pub(super) fn task(args: &Args, settings: &Settings, presets: &Presets) -> anyho
     Ok(task)
 }
 
-fn make_new(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
-    let presets = presets.select(&args.preset, settings.probe.is_some()).context("--preset")?;
+fn make_new(args: &Args, settings: &Settings, chosen: &Presets) -> anyhow::Result<Plan> {
+    let presets = match args.preset.is_empty() {
+        true => runner::presets_of_profiles(settings).context("--expect")?,
+        false => Vec::new(),
+    };
+    let presets = match presets.is_empty() {
+        true => chosen.select(&args.preset, settings.probe.is_some()).context("--preset")?,
+        false => presets,
+    };
     let (file, others) = match (&args.files[..], &args.dir[..]) {
         ([first, others @ ..], _) => (Some(first.as_path()), others),
         ([], [_, others @ ..]) => (None, others),
@@ -80,7 +92,9 @@ fn make_new(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resu
     for note in notes.filter(|_| !args.quiet) {
         print_message(format!("iotui: {}", text::clean_text(&note)));
     }
-    Ok(proposed.plan)
+    let mut plan = proposed.plan;
+    runner::expect(&mut plan, settings, &presets).context("--expect")?;
+    Ok(plan)
 }
 
 /// Adds the option that the error is about, where its text does not name it.

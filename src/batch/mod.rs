@@ -223,6 +223,10 @@ fn finish(
     if let Some(held) = held.as_ref().filter(|_| !table) {
         held.print(args);
     }
+    let expected = analysis::expected(&session);
+    if !table {
+        gate::print_expected(args, &expected);
+    }
     // Last, so that it is in view when the run is over.
     if let Some(saved) = saved {
         print_message(saved);
@@ -234,7 +238,9 @@ fn finish(
     }
     let failed = unsaved || unmet.is_some() || error.is_some() || session.has_failed_cell();
     let wrong = args.strict && session.worst() == Some(Severity::Wrong);
-    Ok(gate::code(signal, failed, wrong, held.as_ref().and_then(|held| held.ruling.as_ref())))
+    let ruling = held.as_ref().and_then(|held| held.ruling.as_ref());
+    let outcome = expected.iter().map(|one| one.outcome).max();
+    Ok(gate::code(signal, failed, wrong, ruling, outcome))
 }
 
 /// Returns the results, with the comparison below them where there is one.

@@ -15,6 +15,7 @@ pub enum Lists {
     Experiments,
     References,
     Themes,
+    Profiles,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -37,6 +38,10 @@ pub enum Sessions {
     /// Show a session in any format
     Show {
         session: String,
+        /// Judge it by profiles and conditions, instead of those of its run; see --expect of a run.
+        /// Exit 5 if one does not hold, 1 if one cannot be told
+        #[arg(long, value_name = "PROFILE|CONDITION,..")]
+        expect: Option<String>,
         /// Omit host name, user, folders and file names
         #[arg(long)]
         anonymous: bool,
@@ -78,6 +83,11 @@ pub struct ExportTo {
     /// Write to FILE, atomically
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    /// Judge it by profiles and conditions, instead of those of its run; see --expect of a run.
+    /// Exit 5 if one does not hold, 1 if one cannot be told
+    #[arg(long, value_name = "PROFILE|CONDITION,..")]
+    pub expect: Option<String>,
 
     /// Omit host name, user, folders and file names
     #[arg(long)]

@@ -7,9 +7,12 @@ use super::Lists;
 use crate::backend::Target;
 use crate::engine::{Executor, OpenTarget, locate};
 use crate::experiment::EXPERIMENTS;
-use crate::plan::{Choice, Job, Presets, ProbeInfo, ProbeParam, TargetSpec};
+use crate::plan::{
+    Choice, Condition, Job, Presets, ProbeInfo, ProbeParam, Profile, Profiles, TargetSpec,
+};
 use crate::probe::{PROBES, Probe, ProbeContext};
 use crate::report::Out;
+use crate::runner;
 use crate::session::{self, Reference};
 use crate::text::table::{Cell, lay_out};
 
@@ -50,6 +53,7 @@ pub fn run(
         Lists::Probes => probes(),
         Lists::Presets => all(presets),
         Lists::Themes => themes(),
+        Lists::Profiles => return list_profiles(out),
         Lists::References => return references(out),
         Lists::Experiments => EXPERIMENTS.iter().map(|e| plain(e.id(), "", e.about())).collect(),
     };
@@ -78,6 +82,54 @@ fn references(out: &Out) -> anyhow::Result<u8> {
     for machine in &all {
         rows.push([machine.id.into(), format!("{}; {} cells", machine.about, machine.cells)]);
         rows.push([String::new(), machine.source.into()]);
+    }
+    out.text_or_json(|| lines(&rows), &all)?;
+    Ok(0)
+}
+
+/// A profile of `--expect`.
+#[derive(Serialize)]
+struct ListedProfile {
+    id: String,
+    title: &'static str,
+    about: String,
+    source: String,
+    published: String,
+    conditions: Vec<Condition>,
+    /// What is wrong with its file; null if nothing is.
+    unavailable: Option<String>,
+}
+
+fn list_profiles(out: &Out) -> anyhow::Result<u8> {
+    let profiles = runner::profiles();
+    let good = profiles.iter().map(|one: &Profile| ListedProfile {
+        id: one.id.clone(),
+        title: title(Profiles::is_built_in(&one.id)),
+        about: one.about.clone(),
+        source: one.source.clone(),
+        published: one.published.clone(),
+        conditions: one.conditions.clone(),
+        unavailable: None,
+    });
+    let broken = profiles.broken().iter().map(|broken| ListedProfile {
+        id: broken.id.clone(),
+        title: title(false),
+        about: "not a valid profile file".into(),
+        source: String::new(),
+        published: String::new(),
+        conditions: Vec::new(),
+        unavailable: Some(broken.why.clone()),
+    });
+    let all: Vec<ListedProfile> = good.chain(broken).collect();
+    let mut rows = Vec::new();
+    for one in &all {
+        let title = if one.title.is_empty() { String::new() } else { format!("{}: ", one.title) };
+        rows.push([one.id.clone(), format!("{title}{}", one.about)]);
+        let below = [&one.published, &one.source].into_iter().filter(|text| !text.is_empty());
+        rows.extend(below.map(|text| [String::new(), text.clone()]));
+        if let Some(why) = &one.unavailable {
+            rows.push([String::new(), format!("unavailable: {why}")]);
+        }
     }
     out.text_or_json(|| lines(&rows), &all)?;
     Ok(0)

@@ -6,6 +6,8 @@ use super::{CompareTo, ExportTo, Sessions};
 use anyhow::Context;
 
 use crate::analysis;
+use crate::analysis::Holds;
+use crate::plan::Settings;
 use crate::report::{self, Out, When, failure, print_message};
 use crate::runner;
 use crate::session::{self, Listed, Session, SessionError};
@@ -23,9 +25,11 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
             let all = session::list(&dir).map_err(failure)?;
             out.text_or_json(|| table(&all, &dir), &all)?;
         }
-        Sessions::Show { session, anonymous, out } => show_one(&dir, session, *anonymous, out)?,
+        Sessions::Show { session, expect, anonymous, out } => {
+            return show_one(&dir, session, expect.as_deref(), *anonymous, out);
+        }
         Sessions::Export { session, to } => {
-            let ExportTo { format, output, anonymous, ascii, shown } = to;
+            let ExportTo { format, output, expect, anonymous, ascii, shown } = to;
             let out = Out {
                 format: format.clone(),
                 output: output.clone(),
@@ -33,7 +37,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
                 color: When::Never,
                 shown: *shown,
             };
-            show_one(&dir, session, *anonymous, &out)?;
+            return show_one(&dir, session, expect.as_deref(), *anonymous, &out);
         }
         Sessions::Compare { base, others, anonymous, to } => {
             compare(&dir, [base].into_iter().chain(others), *anonymous, to)?
@@ -69,12 +73,30 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn show_one(dir: &Path, text: &str, anonymous: bool, out: &Out) -> anyhow::Result<()> {
+/// Shows a session; returns the exit code, which is not 0 if it is not as `expect` requests.
+fn show_one(
+    dir: &Path,
+    text: &str,
+    expect: Option<&str>,
+    anonymous: bool,
+    out: &Out,
+) -> anyhow::Result<u8> {
     let format = out.format()?;
     out.refuse_terminal(format)?;
-    let (session, _) = session::open(dir, text).map_err(failure)?;
+    let mut settings = Settings::default();
+    if let Some(expect) = expect {
+        settings.set("expect", expect).context("--expect")?;
+    }
+    let (mut session, _) = session::open(dir, text).map_err(failure)?;
+    runner::expect(&mut session.plan, &settings, &[]).context("--expect")?;
+    let expected = expect.map_or_else(Vec::new, |_| analysis::expected(&session));
     let session = if anonymous { report::anonymize(&session) } else { session };
-    out.write(|to| (format.write)(&session, &out.look(), to))
+    out.write(|to| (format.write)(&session, &out.look(), to))?;
+    Ok(match expected.iter().map(|one| one.outcome).max() {
+        Some(Holds::Fail) => 5,
+        Some(Holds::CannotTell) => 1,
+        _ => 0,
+    })
 }
 
 const NOTHING_TO_COMPARE: &str =

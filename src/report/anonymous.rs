@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::host::Host;
-use crate::plan::{Param, Plan, Presets, TargetSpec, Variant, VariantName};
+use crate::plan::{ExpectedBy, Param, Plan, Presets, Profiles, TargetSpec, Variant, VariantName};
 use crate::record::{Grounds, Note, Preparation, ProbeFindings, Trial, Verdict, Warning};
 use crate::session::Session;
 
@@ -142,8 +142,16 @@ impl PrivateNames {
         plan.remote.iter_mut().for_each(|remote| remote.host = "HOST".into());
         plan.presets
             .iter_mut()
-            .filter(|id| !Presets::is_built_in(id))
+            .filter(|id| !Presets::is_built_in(id) && !Profiles::is_built_in(id))
             .for_each(|id| *id = "own".into());
+        plan.expect
+            .iter_mut()
+            .filter_map(|expectation| expectation.by.as_mut())
+            .filter(|by| !Profiles::is_built_in(&by.profile))
+            .for_each(|by| {
+                let cells = std::mem::take(&mut by.cells);
+                *by = ExpectedBy { profile: "own".into(), cells, ..ExpectedBy::default() };
+            });
         plan.skipped.iter_mut().for_each(|skipped| self.anonymize_in_place(&mut skipped.reason));
         plan.skipped_probes
             .iter_mut()

@@ -3,12 +3,14 @@
 //!
 //! The only room above the engine that starts it. [`start`] runs a plan and writes its events into
 //! a session; [`replan`] and [`plan_baseline`] build the plan of an earlier one; [`saved_ceilings`]
-//! and [`saved_runs`] load what earlier runs found on this machine.
+//! and [`saved_runs`] load what earlier runs found on this machine; [`expect`] adds to a plan what
+//! its results must keep to.
 
 mod baseline;
 mod ceilings;
 mod noise;
 mod other_runs;
+mod profiles;
 mod refine;
 mod replan;
 mod run;
@@ -18,6 +20,7 @@ pub use baseline::{BaselineError, plan_baseline};
 pub use ceilings::{choose_saved_xor_loop, saved_ceilings};
 pub use noise::saved_noise;
 pub use other_runs::{OTHER_RUN, find_other_run};
+pub use profiles::{expect, presets_of_profiles, profiles};
 pub use refine::{RefineError, refine};
 pub use replan::{ReplanError, replan};
 pub use run::{BUG, Report, create_recorder, start};

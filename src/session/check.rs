@@ -110,6 +110,9 @@ pub fn plan(plan: &mut Plan) -> Result<(), String> {
     let texts = plan.presets.iter_mut().chain(plan.skipped.iter_mut().map(|s| &mut s.reason));
     // A command is shown, and never run.
     let commands = plan.variants.iter_mut().map(|variant| &mut variant.command);
+    let by = plan.expect.iter_mut().filter_map(|expectation| expectation.by.as_mut());
+    by.flat_map(|by| [&mut by.profile, &mut by.source, &mut by.published])
+        .for_each(clean::clean_in_place);
     texts.chain(commands).chain([&mut plan.experiment]).for_each(clean::clean_in_place);
     if !(plan.goal.is_finite() && plan.goal >= 0.0) {
         return Err(format!("the goal {} is not a share between 0 and 1", plan.goal));

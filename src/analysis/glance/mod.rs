@@ -16,7 +16,7 @@ pub use conditions::Conditions;
 pub use model::{GlanceFigure, Grade, Statement};
 pub use workloads::{Workload, WorkloadFigure};
 
-use crate::analysis::{Answer, CellResult, ProbeResult};
+use crate::analysis::{Answer, CellResult, ProbeResult, expected_with};
 use crate::session::Session;
 
 /// What a session comes down to.
@@ -34,6 +34,8 @@ pub struct Glance {
     pub probes: Vec<(String, String, String)>,
     /// The answer in short sentences, the most important first.
     pub facts: Vec<String>,
+    /// Whether the results are as expected, a sentence for each expectation.
+    pub expected: Vec<Statement>,
     pub origin: Statement,
     pub trust: Statement,
 }
@@ -75,6 +77,7 @@ pub fn glance(
     Glance {
         conditions: Conditions::of(session),
         facts,
+        expected: expected_with(session, results).iter().map(Statement::of_expected).collect(),
         origin: origin::origin(session, results, &columns),
         trust: trust::trust(session, &shown, probes),
         probes: if results.is_empty() { describe_probes(probes) } else { Vec::new() },

@@ -1,6 +1,6 @@
 //! Figures and sentences of a glance.
 
-use crate::analysis::CellResult;
+use crate::analysis::{CellResult, Expected, Holds};
 use crate::session::Session;
 use crate::stats::Summary;
 use crate::units;
@@ -20,6 +20,18 @@ pub enum Grade {
 pub struct Statement {
     pub grade: Grade,
     pub text: String,
+}
+
+impl Statement {
+    /// Returns whether something is as expected.
+    pub(super) fn of_expected(expected: &Expected) -> Statement {
+        let grade = match expected.outcome {
+            Holds::Pass => Grade::Good,
+            Holds::CannotTell => Grade::Misleading,
+            Holds::Fail => Grade::Wrong,
+        };
+        Statement { grade, text: format!("expected {}", expected.text()) }
+    }
 }
 
 /// A median with its interval.

@@ -34,7 +34,7 @@ fn percentages_below_100() {
 }
 
 #[test]
-fn a_signal_then_1_then_4_then_3() {
+fn a_signal_then_1_then_4_then_5_then_3() {
     let mut slow = ruling(2, &[]);
     // Whatever cell: its number is what counts.
     slow.slower = session_pair();
@@ -54,11 +54,33 @@ fn a_signal_then_1_then_4_then_3() {
         (None, false, false, None, 0),
     ] {
         assert_eq!(
-            code(signal, failed, wrong, ruling),
+            code(signal, failed, wrong, ruling, None),
             wanted,
             "{signal:?} {failed} {wrong} {ruling:?}"
         );
     }
+}
+
+#[test]
+fn what_was_expected_fails_with_5_and_does_not_pass_untold() {
+    let mut slow = ruling(2, &[]);
+    slow.slower = session_pair();
+    let open = ruling(1, &[false]);
+    for (failed, wrong, ruling, expected, wanted) in [
+        (false, false, None, Holds::Pass, 0),
+        (false, false, None, Holds::Fail, 5),
+        (false, false, None, Holds::CannotTell, 1),
+        (true, false, None, Holds::Fail, 1),
+        (false, true, None, Holds::Fail, 4),
+        (false, true, None, Holds::CannotTell, 4),
+        (false, false, Some(&slow), Holds::Fail, 5),
+        (false, false, Some(&slow), Holds::CannotTell, 1),
+        (false, false, Some(&slow), Holds::Pass, 3),
+        (false, false, Some(&open), Holds::Fail, 1),
+    ] {
+        assert_eq!(code(None, failed, wrong, ruling, Some(expected)), wanted, "{expected:?}");
+    }
+    assert_eq!(code(Some(2), false, false, None, Some(Holds::Fail)), 130);
 }
 
 fn session_pair() -> Vec<crate::analysis::Pair> {

@@ -4,7 +4,7 @@
 use super::findings::{Finding, Findings, sign};
 use super::grid::{Style, paint};
 use crate::analysis;
-use crate::analysis::{Bounds, CellResult, LimitCause};
+use crate::analysis::{Bounds, CellResult, Expected, Holds, LimitCause};
 use crate::plan::{Cache, Job, Op, Skipped};
 use crate::record::{End, Severity, Xor};
 use crate::report::{Look, text};
@@ -108,6 +108,19 @@ pub fn group_by_text<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&
         }
     }
     groups
+}
+
+/// Adds whether the results are as expected.
+pub fn add_outcomes(page: &mut Page, expected: &[Expected]) {
+    page.gap();
+    for one in expected {
+        let style = match one.outcome {
+            Holds::Pass => Style::Bold,
+            Holds::CannotTell => Style::Yellow,
+            Holds::Fail => Style::Red,
+        };
+        page.paragraph("expected: ", style, &one.text());
+    }
 }
 
 /// Adds failed cells, skipped cells, and cut trials.

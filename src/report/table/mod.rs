@@ -99,6 +99,7 @@ fn page(
     add_notes(&mut page, session, &rows, probes, &findings);
     page.gap();
     page.plain(answer);
+    below::add_outcomes(&mut page, &analysis::expected_with(session, results));
     while page.lines.last().is_some_and(String::is_empty) {
         page.lines.pop();
     }

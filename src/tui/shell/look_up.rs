@@ -210,7 +210,15 @@ pub fn other_run(plan: &Plan) -> Msg {
 /// Plans the current selection and runs the doctor's checks on it.
 pub fn propose(question: &Question, host: &Host) -> Msg {
     match plan_for(&proposal(question)) {
-        Ok(proposed) => {
+        Ok(mut proposed) => {
+            let (settings, presets) = (&question.settings, std::slice::from_ref(&question.preset));
+            if let Err(error) = runner::expect(&mut proposed.plan, settings, presets) {
+                return refused(
+                    question,
+                    host,
+                    Refusal { why: speak(&error.to_string()), is_missing: false },
+                );
+            }
             let mut findings = examine(
                 host,
                 Some(&proposed.facts),
@@ -229,13 +237,17 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
                 forecast: forecast.unwrap_or_default(),
             }
         }
-        Err(error) => Msg::Proposed {
-            number: question.number,
-            result: Err(refusal(question, &error)),
-            findings: examine(host, None, None),
-            expected: String::new(),
-            forecast: String::new(),
-        },
+        Err(error) => refused(question, host, refusal(question, &error)),
+    }
+}
+
+fn refused(question: &Question, host: &Host, why: Refusal) -> Msg {
+    Msg::Proposed {
+        number: question.number,
+        result: Err(why),
+        findings: examine(host, None, None),
+        expected: String::new(),
+        forecast: String::new(),
     }
 }
 

@@ -45,12 +45,7 @@ pub fn describes(
         [] => vec![option_values(settings, infos)],
         _ => presets.iter().flat_map(described).collect(),
     };
-    let has = |cell: &Job, value: &Value| {
-        let mut with = cell.clone();
-        (value.put)(&mut with);
-        let info = infos.iter().find(|info| info.id == with.backend.id);
-        info.map_or(with.clone(), |info| sensible(info.of(&with.backend), with)) == *cell
-    };
+    let has = |cell: &Job, value: &Value| has(cell, value, infos);
     // Finds the option that excludes the cell if no description includes it.
     let excluding_option = |cell: &Job| {
         let mismatch = |options: &Vec<OptionValues>| {
@@ -85,6 +80,26 @@ pub fn describes(
         }
     }
     Ok(())
+}
+
+/// Returns the first option of `settings` whose values exclude the cell; `None` if it has one of
+/// the values of each.
+pub fn excluding_option(
+    settings: &Settings,
+    infos: &[&'static Info],
+    cell: &Job,
+) -> Option<&'static str> {
+    let mut options = option_values(settings, infos).into_iter();
+    let is_without = |values: &[Value]| !values.iter().any(|value| has(cell, value, infos));
+    options.find(|(_, values)| is_without(values)).map(|(name, _)| name)
+}
+
+/// Returns whether the cell has this value of an option.
+fn has(cell: &Job, value: &Value, infos: &[&'static Info]) -> bool {
+    let mut with = cell.clone();
+    (value.put)(&mut with);
+    let info = infos.iter().find(|info| info.id == with.backend.id);
+    info.map_or(with.clone(), |info| sensible(info.of(&with.backend), with)) == *cell
 }
 
 fn values<T: Clone + 'static>(
@@ -158,6 +173,7 @@ fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValu
         seed: _,
         ceilings: _,
         rated: _,
+        expect: _,
         cold: _,
         // Not part of a job.
         probe: _,

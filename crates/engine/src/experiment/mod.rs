@@ -13,7 +13,7 @@ mod refusal;
 mod sweep;
 
 pub use calls::CALLS;
-pub use describe::{OtherCells, describes};
+pub use describe::{OtherCells, describes, excluding_option};
 pub use error::{MAX_CELLS, PlanError};
 pub use kind::{AvailableProbes, Experiment, PlanRequest};
 pub use lab::requested_probes;
@@ -196,6 +196,8 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         once_uncached: pick && user.trials.is_none() && user.until.is_none(),
         ceilings: false,
         rated: whole.rated,
+        // The front end looks profiles up.
+        expect: Vec::new(),
         remote: whole.remote.clone(),
         cold: whole.cold.unwrap_or_default(),
     };

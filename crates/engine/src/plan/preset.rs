@@ -79,6 +79,7 @@ const ONCE: &[&str] = &[
     "seed",
     "ceilings",
     "rated",
+    "expect",
     "cold",
     "set",
     "remote",
@@ -116,7 +117,7 @@ impl Names<'_> {
 }
 
 /// Settings as text, each with its position in the file.
-type Placed = BTreeMap<String, Spanned<toml::Value>>;
+pub(super) type Placed = BTreeMap<String, Spanned<toml::Value>>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -242,11 +243,11 @@ fn line(text: &str, value: &Spanned<toml::Value>) -> usize {
     line_of(text, value.span().start)
 }
 
-fn line_of(text: &str, at: usize) -> usize {
+pub(super) fn line_of(text: &str, at: usize) -> usize {
     text.get(..at).map_or(0, |before| before.matches('\n').count()) + 1
 }
 
-fn settings(
+pub(super) fn settings(
     id: &str,
     file: &str,
     placed: Placed,

@@ -5,12 +5,24 @@ use std::sync::{LazyLock, OnceLock};
 use super::nearest;
 use super::preset::{PRESETS, Preset, PresetError, preset};
 
-/// A user's file that is not a preset, or not a theme.
+/// A user's file that is not a preset, theme or profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     pub id: String,
     /// The reason, in one line.
     pub why: String,
+}
+
+/// Checks whether a file of the user may have this name, without `.toml`.
+pub(super) fn check_own_name(id: &str, is_built_in: bool, kind: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if is_built_in {
+        Err(format!("a built-in {kind} has this name: rename the file"))
+    } else if id.is_empty() || !id.chars().all(is_plain) {
+        Err("its name may contain only letters, digits, '-', '_' and '.'".into())
+    } else {
+        Ok(())
+    }
 }
 
 /// All presets, the built-in ones first.
@@ -46,18 +58,8 @@ impl Presets {
     /// Adds a file of the user by its name without `.toml`: replaces a preset of that name, or
     /// records why the file is invalid. The built-in presets keep their names.
     pub fn add(&mut self, id: &str, preset: Result<Preset, String>) {
-        fn plain(c: char) -> bool {
-            c.is_alphanumeric() || matches!(c, '-' | '_' | '.')
-        }
-        let preset = match preset {
-            Ok(_) if Self::is_built_in(id) => {
-                Err("a built-in preset has this name: rename the file".into())
-            }
-            Ok(_) if id.is_empty() || !id.chars().all(plain) => {
-                Err("its name may contain only letters, digits, '-', '_' and '.'".into())
-            }
-            other => other,
-        };
+        let is_named = check_own_name(id, Self::is_built_in(id), "preset");
+        let preset = preset.and_then(|preset| is_named.map(|()| preset));
         self.broken.retain(|broken| broken.id != id);
         match preset {
             Ok(preset) => {

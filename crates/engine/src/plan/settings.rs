@@ -10,8 +10,8 @@ use super::setting_text::{
     switch, trial_time, trials, until,
 };
 use super::{
-    Backends, Cache, Cold, CpuCache, MeasureCeilings, Op, Pattern, ProbeSet, Range, RangeOf,
-    Remote, SettingError, Sync, TrialTime, Writes, nearest,
+    Backends, Cache, Cold, CpuCache, Expect, MeasureCeilings, Op, Pattern, ProbeSet, Range,
+    RangeOf, Remote, SettingError, Sync, TrialTime, Writes, nearest,
 };
 use crate::units;
 
@@ -44,6 +44,8 @@ pub struct Settings {
     pub seed: Option<u64>,
     pub ceilings: Option<MeasureCeilings>,
     pub rated: Option<u64>,
+    /// Profiles and conditions that the results are expected to keep to.
+    pub expect: Option<Vec<Expect>>,
     pub cold: Option<Cold>,
     /// Ids of probes, their groups, or `all`.
     pub probe: Option<Vec<String>>,
@@ -367,6 +369,15 @@ impl Settings {
             default: "none",
             rated: units::parse_rate => |v| format!("{}/s", units::short_bytes(*v)),
             "The vendor's rated speed, e.g. 3500MB/s; shown as a reference line",
+        ),
+        setting!(
+            "expect", "Expect", ValueKind::Form("PROFILE|CONDITION,.."),
+            default: "nothing",
+            expect: Expect::parse_list => |v| join(v),
+            "What the results must keep to: profiles (see --list profiles) and conditions on \
+             p50, p90, p99, p99.9, max, iops, commits or throughput, e.g. 'p99<10ms,iops>=10k' \
+             or '>=500MB/s'; exit 5 if one does not hold, 1 if one cannot be told. A profile \
+             also says what to measure if no preset is named",
         ),
     ];
 

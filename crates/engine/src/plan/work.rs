@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cold, Job, ProbeCell, Remote, TrialTime, Variant, target_name};
+use super::{Cold, Expectation, Job, ProbeCell, Remote, TrialTime, Variant, target_name};
 
 /// The target of the measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +126,9 @@ pub struct Plan {
     /// Bytes per second that the disk's vendor specifies.
     #[serde(default)]
     pub rated: Option<u64>,
+    /// What the results are expected to keep to; omitted from JSON where nothing is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expectation>,
     /// What is dropped to make the file cold; omitted from JSON where it is the file's own pages.
     #[serde(default, skip_serializing_if = "Cold::is_data")]
     pub cold: Cold,
@@ -227,6 +230,7 @@ impl Plan {
             once_uncached: false,
             ceilings: false,
             rated: None,
+            expect: Vec::new(),
             cold: Cold::default(),
             skipped_probes: Vec::new(),
             remote: None,

@@ -14,6 +14,7 @@ pub mod paired;
 pub mod plateau;
 pub mod series;
 pub mod summary;
+pub mod tail;
 
 mod order;
 #[cfg(any(test, feature = "testing"))]
@@ -29,3 +30,4 @@ pub use outlier::{outliers, two_modes};
 pub use plateau::{Plateau, plateaus};
 pub use series::{merge_neighbours, reduce};
 pub use summary::Summary;
+pub use tail::tail_limits;

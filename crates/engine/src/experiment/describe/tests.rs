@@ -114,6 +114,7 @@ fn every_setting_of_a_cell_is_held() {
             "budget",
             "ceilings",
             "rated",
+            "expect",
             "memory-share",
             "cold",
             "probe",

@@ -33,6 +33,7 @@ fn every_setting_goes_to_argv_and_back() {
         ("seed", "7"),
         ("ceilings", "always"),
         ("rated", "3500000000/s"),
+        ("expect", "etcd,p99<10ms,iops>=10k"),
         ("memory-share", "50,150"),
         ("cold", "meta"),
         ("probe", "call,network"),

@@ -39,7 +39,8 @@ pub fn statements(
     let (origin, trust) = (&glance.origin, &glance.trust);
     let is_said = |said: &&Statement| !said.text.is_empty();
     let counted = progress.is_some() && trust.grade == Grade::Unfinished;
-    let shown = [Some(origin), (!counted).then_some(trust)].into_iter().flatten().filter(is_said);
+    let others = [Some(origin), (!counted).then_some(trust)].into_iter().flatten();
+    let shown = glance.expected.iter().chain(others).filter(is_said);
     let width = usize::from(body.width.min(MAX_WIDTH));
     let mut lines: Vec<Line> = shown.flat_map(|said| statement(look, said, width, most)).collect();
     lines.extend(progress);

@@ -119,6 +119,7 @@ fn plan() -> Plan {
         once_uncached: false,
         ceilings: false,
         rated: None,
+        expect: Vec::new(),
         cold: Default::default(),
         probes: vec![],
         skipped: vec![],

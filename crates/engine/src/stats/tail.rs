@@ -1,0 +1,69 @@
+//! How far the number of values beyond a quantile may be chance.
+
+/// Chance of an error on each side of an interval of 95 %.
+const CHANCE: f64 = 0.025;
+/// From this many expected values on the binomial distribution is as good as normal, and below it
+/// no term of it underflows.
+const MANY: f64 = 100.0;
+/// Standard deviations that a normal distribution exceeds by [`CHANCE`].
+const DEVIATIONS: f64 = 1.959_964;
+
+/// Returns the limits of the number of `count` independent values that lie beyond a quantile, of
+/// which each does with the probability `share`: up to the first, the true quantile lies below all
+/// of them; from the second on, above the smallest of them. `None`: too few values to tell.
+pub fn tail_limits(count: u64, share: f64) -> (Option<u64>, u64) {
+    let expected = count as f64 * share;
+    if !(expected > 0.0 && share < 1.0) {
+        return (None, 1);
+    }
+    if expected >= MANY {
+        let reach = DEVIATIONS * (expected * (1.0 - share)).sqrt() + 0.5;
+        return (Some((expected - reach).floor() as u64), (expected + reach).ceil() as u64);
+    }
+    let mut term = (count as f64 * (-share).ln_1p()).exp();
+    let (mut few, mut below) = (None, 0.0);
+    for beyond in 0..=count {
+        // P(fewer than `beyond`) is `below`.
+        if 1.0 - below <= CHANCE {
+            return (few, beyond);
+        }
+        below += term;
+        if below <= CHANCE {
+            few = Some(beyond);
+        }
+        term *= (count - beyond) as f64 / (beyond + 1) as f64 * share / (1.0 - share);
+    }
+    (few, count.saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_by_hand() {
+        // 1,000 values, one in a hundred: P(K <= 3) = 0.0101, P(K <= 4) = 0.0287;
+        // P(K >= 18) = 0.0135, P(K >= 17) = 0.0265.
+        assert_eq!(tail_limits(1000, 0.01), (Some(3), 18));
+        // Without one beyond, 367 values leave 0.99^367 = 0.02501, 368 leave 0.02476.
+        assert_eq!((tail_limits(367, 0.01).0, tail_limits(368, 0.01).0), (None, Some(0)));
+        // 20 values and the median, as in tables of the sign test: 5 or fewer, 15 or more.
+        assert_eq!(tail_limits(20, 0.5), (Some(5), 15));
+        // One of one value beyond p99 is one chance in a hundred.
+        assert_eq!(tail_limits(1, 0.01), (None, 1));
+        assert_eq!((tail_limits(1, 0.5), tail_limits(0, 0.5)), ((None, 2), (None, 1)));
+    }
+
+    #[test]
+    fn the_normal_distribution_continues_the_binomial() {
+        let (low, high) = tail_limits(9_999, 0.01);
+        let (next_low, next_high) = tail_limits(10_001, 0.01);
+        assert!(low.unwrap().abs_diff(next_low.unwrap()) <= 1 && high.abs_diff(next_high) <= 1);
+        let (low, high) = tail_limits(100_000_000, 0.001);
+        assert!((99_379..99_382).contains(&low.unwrap()) && (100_619..100_622).contains(&high));
+        for share in [f64::NAN, 0.0, 1.0, 2.0] {
+            assert_eq!(tail_limits(1000, share), (None, 1));
+        }
+        tail_limits(u64::MAX, 0.5);
+    }
+}

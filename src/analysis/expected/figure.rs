@@ -1,0 +1,114 @@
+//! The figure that a condition is about, with the interval that decides.
+
+use crate::analysis::{CellResult, MIN_TRIALS};
+use crate::plan::Metric;
+use crate::record::{Latency, Severity, Warning};
+use crate::stats::tail_limits;
+use crate::units::{counted, show_trials};
+
+/// Half the width of a bucket of latencies, as a share of its value.
+const HALF_BUCKET: f64 = 0.005;
+/// A write with this warning did not reach the device, whatever its severity.
+const NOT_ON_DEVICE: &str = "not-on-device";
+
+/// A figure with its 95 % interval.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Figure {
+    pub value: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// Why an end of the interval is missing.
+    pub few: Option<String>,
+}
+
+/// Returns the figure of a cell; `latency` is that of its verdict.
+///
+/// # Errors
+/// Its figures are not what they claim to be, or there are none.
+pub fn figure(
+    result: &CellResult,
+    latency: Option<&Latency>,
+    metric: Metric,
+) -> Result<Figure, String> {
+    if let Some(error) = &result.error {
+        return Err(format!("it failed: {error}"));
+    }
+    if let Some(warning) = result.warnings.iter().find(|warning| is_untrusted(warning)) {
+        let Warning { id, message, .. } = warning;
+        return Err(format!("{message} ({id})"));
+    }
+    if metric.is_latency() {
+        let latency = latency.filter(|latency| latency.count > 0);
+        let latency = latency.ok_or("it has no latencies")?;
+        return Ok(match metric.quantile() {
+            Some(q) => percentile(latency, metric, q),
+            None => longest(latency),
+        });
+    }
+    let summary = match metric {
+        Metric::Throughput => result.throughput,
+        _ => result.operations,
+    };
+    let summary = summary.ok_or("it has no such figure")?.summary;
+    let trials = result.counted_trials().len();
+    let few = (trials < MIN_TRIALS)
+        .then(|| format!("{} of the {MIN_TRIALS} that an interval needs", show_trials(trials)));
+    Ok(Figure { value: Some(summary.median), low: summary.low, high: summary.high, few })
+}
+
+/// Returns whether a warning says that something else was measured than the condition is about.
+fn is_untrusted(warning: &Warning) -> bool {
+    warning.severity == Severity::Wrong
+        || warning.id == NOT_ON_DEVICE && warning.severity > Severity::Note
+}
+
+/// Returns the longest latency: exact if every operation was timed, else only known to be at least
+/// this.
+fn longest(latency: &Latency) -> Figure {
+    let is_sampled = latency.every > 1;
+    Figure {
+        value: Some(latency.max),
+        low: Some(latency.max),
+        high: (!is_sampled).then_some(latency.max),
+        few: is_sampled.then(|| format!("only one in {} operations was timed", latency.every)),
+    }
+}
+
+/// Returns a percentile with its interval from the ranks of the latencies, as if they were
+/// independent. A high percentile has no upper end where fewer operations were timed than the
+/// percentile itself needs.
+fn percentile(latency: &Latency, metric: Metric, q: f64) -> Figure {
+    let value = match metric {
+        Metric::P50 => latency.p50,
+        Metric::P90 => latency.p90,
+        Metric::P99 => latency.p99,
+        _ => latency.p999,
+    };
+    let recorded: u64 = latency.buckets.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n));
+    if recorded == 0 {
+        let few = Some("the distribution of its latencies is unknown".into());
+        return Figure { value, few, ..Figure::default() };
+    }
+    let (few, many) = tail_limits(recorded, 1.0 - q);
+    // The first bucket from above with more than `beyond` values in it and above.
+    let reach = |beyond: u64| {
+        let mut above = 0u64;
+        latency.buckets.iter().rev().find_map(|(nanos, count)| {
+            above = above.saturating_add(*count);
+            (above > beyond).then_some(*nanos as f64)
+        })
+    };
+    let low = reach(many.saturating_sub(1)).map(|low| low * (1.0 - HALF_BUCKET));
+    let high = few.and_then(reach).map(|high| (high * (1.0 + HALF_BUCKET)).min(latency.max));
+    let needs = (10.0 / (1.0 - q)).round() as usize;
+    Figure {
+        value,
+        low,
+        high: high.filter(|_| value.is_some()),
+        few: Some(format!(
+            "{} timed, and {} needs {needs}",
+            counted(recorded.try_into().unwrap_or(usize::MAX), "operation"),
+            metric.name()
+        )),
+    }
+}
