@@ -139,6 +139,8 @@ fn codes(words: &[String]) -> &'static [i32] {
     } else if has(words, "--fail-if-slower") {
         // Too little is measured here for a verdict.
         &[0, 1, 3]
+    } else if has(words, "--expect") {
+        &[0, 1, 5]
     } else {
         &[0]
     }
@@ -163,11 +165,17 @@ fn prepared(doc: &str) -> Home {
     home.file(FILE, FILE_SIZE);
     home.file("other.iso", FILE_SIZE);
     fs::copy(root().join("tests/golden/fio/mixed.json"), home.path("result.json")).unwrap();
-    let presets = home.home().join(".config/iotui/presets");
-    fs::create_dir_all(&presets).unwrap();
     for block in blocks(&read(doc)).0.iter().filter(|block| block.info == "toml") {
         let text: String = block.lines.iter().flat_map(|(_, line)| [line, "\n"]).collect();
-        fs::write(presets.join("mine.toml"), text).unwrap();
+        let kind = if text.contains("[cells]") { "expect" } else { "presets" };
+        let folder = home.home().join(".config/iotui").join(kind);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("mine.toml"), text).unwrap();
+    }
+    for what in ["presets", "profiles"] {
+        let list = home.json(&format!("--list {what}"));
+        let broken = |one: &&serde_json::Value| !one["unavailable"].is_null();
+        assert_eq!(list.as_array().unwrap().iter().find(broken), None, "{doc}: {what}");
     }
     home
 }

@@ -11,6 +11,7 @@ mod docs;
 mod docs_text;
 mod ends;
 mod errors;
+mod expect;
 mod fast;
 mod full;
 mod gate;

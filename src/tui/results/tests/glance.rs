@@ -249,3 +249,19 @@ fn hidden_curves_name_no_key_that_is_none_here() {
     let picture = stage.picture(200, 60);
     assert!(picture.contains("all curves are hidden") && !picture.contains("space"), "{picture}");
 }
+
+#[test]
+fn what_was_expected_is_said_with_its_outcome() {
+    let mut session = testing::session();
+    let expect =
+        |text: &str| crate::plan::Expectation { by: None, conditions: vec![text.parse().unwrap()] };
+    // Some of its cells failed, or have warnings.
+    session.plan.expect = vec![expect(">=1"), expect(">=1000GB/s")];
+    let stage = glance_of(SessionView::new(session, None));
+    let picture = stage.picture(120, 40);
+    for (sign, said) in [("!", "expected >=1: cannot tell: "), ("×", "expected >=1000GB/s: fail: ")]
+    {
+        let line = picture.lines().find(|line| line.contains(said));
+        assert!(line.is_some_and(|line| line.contains(sign)), "{said}\n{picture}");
+    }
+}
