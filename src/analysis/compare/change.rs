@@ -1,12 +1,30 @@
 //! A comparison in one figure, for a list of sessions.
 
-use super::{Outcome, compare};
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use super::pair::{MeasuredSides, Pair};
+use super::{Outcome, SavedRuns, compare, compare_with};
 use crate::session::Session;
 
-/// Returns how many times as fast a session is as an earlier one: the geometric mean over all cells
-/// that can be judged. `None` unless at least half of them differ, all in the same direction.
-pub fn change(earlier: &Session, later: &Session) -> Option<f64> {
-    let comparison = compare(&[earlier, later])?;
+/// Returns how many times as fast a session is as an earlier one of the same cells: the geometric
+/// mean over all cells that can be judged. `None` unless at least half of them differ, all in the
+/// same direction, by the same rule as a comparison; `saved` loads what that needs, if any does.
+pub fn change(
+    earlier: &Session,
+    later: &Session,
+    saved: impl FnOnce() -> SavedRuns,
+) -> Option<f64> {
+    let (a, b) = (&earlier.plan, &later.plan);
+    if !is_same_set(&a.cells, &b.cells) || !is_same_set(&a.probes, &b.probes) {
+        return None;
+    }
+    let narrow = compare(&[earlier, later])?;
+    let narrow = narrow.others.first()?;
+    if !narrow.cells.iter().any(may_differ) && !narrow.probes.iter().any(may_differ) {
+        return None;
+    }
+    let comparison = compare_with(&[earlier, later], &saved())?;
     let versus = comparison.others.first()?;
     let cells = versus.cells.iter().map(|pair| (pair.outcome, pair.ratio));
     let probes = versus.probes.iter().map(|pair| (pair.outcome, pair.ratio));
@@ -26,6 +44,18 @@ pub fn change(earlier: &Session, later: &Session) -> Option<f64> {
     let one_way = faster == 0 || slower == 0;
     let mean = f64::exp(logarithms / f64::from(judged.max(1)));
     (one_way && differing > 0 && differing * 2 >= judged && mean.is_finite()).then_some(mean)
+}
+
+fn is_same_set<Cell: Hash + Eq>(a: &[Cell], b: &[Cell]) -> bool {
+    a.iter().collect::<HashSet<_>>() == b.iter().collect()
+}
+
+/// Returns whether the trials alone would call it a difference: what saved runs show only widens
+/// their interval.
+fn may_differ<Cell>(pair: &Pair<Cell>) -> bool {
+    let sides = pair.other.zip(pair.base);
+    let ratio = sides.and_then(|(b, a)| MeasuredSides::Both.ratio(&b.summary, &a.summary));
+    ratio.and_then(|ratio| ratio.verdict()).is_some_and(|verdict| verdict.is_ne())
 }
 
 #[cfg(test)]
@@ -51,7 +81,7 @@ mod tests {
     #[test]
     fn only_a_difference_of_most_cells_in_one_direction_is_a_change() {
         let before = session(&[1000, 1000, 1000, 1000]);
-        let change = |rates: &[u64]| change(&before, &session(rates));
+        let change = |rates: &[u64]| change(&before, &session(rates), SavedRuns::default);
         assert_eq!(change(&[1000, 1000, 1000, 1000]), None);
         assert_eq!(change(&[500, 1000, 1000, 1000]), None, "one of four");
         assert_eq!(change(&[500, 2000, 500, 500]), None, "in both directions");
@@ -62,8 +92,26 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_common_is_no_change() {
-        assert_eq!(change(&session(&[1]), &testing::session(3)), None);
-        assert_eq!(change(&testing::session(0), &testing::session(0)), None);
+    fn what_saved_runs_vary_by_is_no_change() {
+        let (before, after) = (session(&[1000]), session(&[800]));
+        assert!(change(&before, &after, SavedRuns::default).is_some());
+        let mut saved = SavedRuns::default();
+        for rate in [700, 1300, 900, 1100, 800, 1200, 750, 1250, 1000, 950] {
+            assert!(saved.add(&session(&[rate]), &before.plan.cells, &[]));
+        }
+        let compared = compare_with(&[&before, &after], &saved).unwrap();
+        assert_eq!(compared.others[0].cells[0].outcome, Outcome::Unclear);
+        assert_eq!(change(&before, &after, || saved.clone()), None);
+        let slow = change(&before, &session(&[100]), || saved);
+        assert!(slow.is_some_and(|ratio| ratio < 0.2), "{slow:?}");
+    }
+
+    #[test]
+    fn only_runs_of_the_same_cells_are_set_against_each_other() {
+        let none = || -> SavedRuns { unreachable!("nothing is loaded for it") };
+        assert_eq!(change(&session(&[1; 4]), &session(&[9; 8]), none), None);
+        assert_eq!(change(&session(&[1]), &testing::session(3), none), None);
+        assert_eq!(change(&testing::session(0), &testing::session(0), none), None);
+        assert_eq!(change(&session(&[7, 9]), &session(&[7, 9]), none), None, "all alike");
     }
 }

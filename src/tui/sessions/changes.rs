@@ -43,9 +43,9 @@ impl Changes {
 }
 
 /// Returns, for each session of a list with the newest first, the id of the run before it of the
-/// same kind on the same target.
+/// same kind on the same target, with as many cells.
 pub fn runs_before(all: &[Listed]) -> Vec<Option<String>> {
-    let mut last: HashMap<(&str, &str), &str> = HashMap::new();
+    let mut last: HashMap<(&str, &str, u64), &str> = HashMap::new();
     let mut before: Vec<Option<String>> = all
         .iter()
         .rev()
@@ -54,7 +54,8 @@ pub fn runs_before(all: &[Listed]) -> Vec<Option<String>> {
             if listed.state == State::Reference || !has_result {
                 return None;
             }
-            last.insert((&listed.target, &listed.label), &listed.id).map(String::from)
+            let kind = (&*listed.target, &*listed.label, listed.cells);
+            last.insert(kind, &listed.id).map(String::from)
         })
         .collect();
     before.reverse();
@@ -67,13 +68,17 @@ mod tests {
     use crate::tui::sessions::tests::four;
 
     #[test]
-    fn the_run_before_has_the_same_target_and_label() {
+    fn the_run_before_has_the_same_target_and_label_and_as_many_cells() {
         let mut all = four();
         for at in [0, 2, 3] {
             (all[at].target, all[at].label) = ("/a/one.bin".into(), "one.bin · read".into());
+            all[at].cells = 3;
         }
         let ids: Vec<String> = all.iter().map(|one| one.id.clone()).collect();
         assert_eq!(runs_before(&all), [Some(ids[2].clone()), None, Some(ids[3].clone()), None]);
+        all[2].cells = 6;
+        assert_eq!(runs_before(&all), [Some(ids[3].clone()), None, None, None]);
+        all[2].cells = 3;
         all[2].measured = Some(0);
         assert_eq!(runs_before(&all)[0], Some(ids[3].clone()));
     }

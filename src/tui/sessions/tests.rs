@@ -382,7 +382,7 @@ fn what_was_deleted_comes_back_while_the_screen_lives() {
 fn each_visible_session_is_compared_with_the_run_before_it() {
     let mut all = four();
     for (listed, target) in all.iter_mut().zip(["/x", "/y", "/x", "/x"]) {
-        (listed.target, listed.label) = (target.into(), "x · read".into());
+        (listed.target, listed.label, listed.cells) = (target.into(), "x · read".into(), 3);
     }
     let mut play = Play::new(all.clone());
     let change = |id: &str, before: &str| Effect::Change { id: id.into(), before: before.into() };

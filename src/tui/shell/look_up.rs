@@ -328,7 +328,8 @@ pub fn change(id: String, before: String) -> Msg {
             return None;
         }
         let [a, b] = paths.map(|path| session::load(&path).ok());
-        analysis::change(&a?, &b?)
+        let (a, b) = (a?, b?);
+        analysis::change(&a, &b, || runner::saved_runs(&dir, &[&a, &b]))
     };
     let ratio = ratio();
     Msg::Changed { id, before, ratio }
