@@ -2,12 +2,13 @@
 //!
 //! A run binds an abstract Unix socket whose name has the disk and the process. The kernel lists
 //! such names and removes them with their process, however it ends. Runs in another network
-//! namespace, as in most containers, are not seen, nor those with a home that no user of this
-//! machine has, as tests have.
+//! namespace, as in most containers, are not seen, nor those with a home of their own in the
+//! folder for temporary files, as tests have.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
@@ -25,7 +26,6 @@ pub const OTHER_RUN: &str = "other-run";
 const PREFIX: &str = "iotui-measures/";
 /// The abstract names of this network namespace.
 const NAMES: &str = "/proc/net/unix";
-const USERS: &str = "/etc/passwd";
 
 /// Where a plan measures, and how the names of runs there begin.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Place {
             String::new()
         } else {
             let home = std::env::var_os("HOME").unwrap_or_default();
-            prefix_for(&home.to_string_lossy(), &text::read(USERS).unwrap_or_default())
+            prefix_for(Path::new(&home), &std::env::temp_dir())
         };
         Place { prefix, disks }
     }
@@ -126,14 +126,13 @@ impl Place {
     }
 }
 
-/// Returns how names begin: alike for all users in `users`, and apart for each home that none of
-/// them has.
-fn prefix_for(home: &str, users: &str) -> String {
-    let is_user = users.lines().any(|line| line.split(':').nth(5) == Some(home));
-    if home.is_empty() || is_user {
-        PREFIX.into()
+/// Returns how names begin: alike for all users, wherever their names are kept, and apart for each
+/// home within the folder for temporary files.
+fn prefix_for(home: &Path, temporary: &Path) -> String {
+    if home != temporary && home.starts_with(temporary) {
+        format!("{PREFIX}{:08x}/", crc32fast::hash(home.as_os_str().as_bytes()))
     } else {
-        format!("{PREFIX}{:08x}/", crc32fast::hash(home.as_bytes()))
+        PREFIX.into()
     }
 }
 
@@ -178,11 +177,13 @@ mod tests {
 
     #[test]
     fn all_users_of_the_machine_learn_of_a_run_and_a_home_of_its_own_is_apart() {
-        let users = "root:x:0:0:root:/root:/bin/bash\nbad\nme:x:1000:1000::/home/me:/bin/sh\n";
-        assert_eq!(prefix_for("/root", users), prefix_for("/home/me", users));
-        assert_eq!(prefix_for("/root", users), prefix_for("", users));
-        let apart = prefix_for("/tmp/test", users);
-        assert!(apart != prefix_for("/root", users) && apart != prefix_for("/tmp/other", users));
+        let prefix = |home: &str| prefix_for(Path::new(home), Path::new("/tmp"));
+        // A directory service has users that `/etc/passwd` lacks, with any home.
+        for home in ["/root", "/home/me", "/net/homes/someone", "/nonexistent", "/", "/tmp", ""] {
+            assert_eq!(prefix(home), PREFIX, "{home}");
+        }
+        let apart = prefix("/tmp/test");
+        assert!(apart != PREFIX && apart != prefix("/tmp/other"));
     }
 
     #[test]

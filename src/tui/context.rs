@@ -7,6 +7,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::keymap::Action;
 use super::live::Counter;
+use super::new_run::NewRun;
 use super::popup::Popup;
 use super::replayed::Replayed;
 use super::screen::Screen;
@@ -134,8 +135,8 @@ impl ViewContext<'_> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     Go(Screen),
-    /// Run a plan and show its progress.
-    Start(Arc<Plan>),
+    /// Run a plan and show its progress, unless another run is in its way.
+    Start(NewRun),
     /// Replay a session on Live.
     Replay(Replayed),
     /// Report that a run is in progress and no other can start.

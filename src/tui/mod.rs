@@ -12,6 +12,7 @@
 //! | the screens | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
 //! | what a screen gets besides its own state, and may request from the rest | [`context`] |
 //! | over the screens | [`start`], [`popup`], [`export`], [`refine`], [`toast`] |
+//! | a run that is to begin, or waits for another one | [`new_run`] |
 //! | warnings by kind, and what helps | [`warning_groups`] |
 //! | signs and words, as the help explains them | [`vocabulary`] |
 //! | what texts of the command line say on a screen | [`spoken`] |
@@ -37,6 +38,7 @@ pub mod lab;
 pub mod live;
 pub mod model;
 pub mod msg;
+pub mod new_run;
 pub mod palette;
 mod places;
 pub mod plot;

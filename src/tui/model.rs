@@ -2,6 +2,7 @@
 //! has side effects.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::compare::Compare;
@@ -10,6 +11,7 @@ use super::curves::Metric;
 use super::host::HostScreen;
 use super::lab::Lab;
 use super::live::Live;
+use super::new_run::HeldRun;
 use super::palette::{Goal, Sources};
 use super::pointer::Pointer;
 use super::popup::Popup;
@@ -22,7 +24,7 @@ use super::start::sort_by_question;
 use super::theme::{Look, Palette, Themes};
 use super::toast::Toasts;
 use super::warning_groups::WarningGroup;
-use crate::plan::{Preset, Presets};
+use crate::plan::{Plan, Preset, Presets};
 use crate::report::Spread;
 
 /// A requested exit that waits for the run to end.
@@ -81,6 +83,10 @@ pub struct Model {
     pub pointer: Pointer,
     /// The last one is on top and receives the keys.
     pub popups: Vec<Popup>,
+    /// A run that begins when another iotui has ended.
+    pub held: Option<HeldRun>,
+    /// When another iotui was looked for last.
+    pub looked: Duration,
     pub toasts: Toasts,
     pub presets: Vec<Preset>,
     /// What was chosen last in the palette, the newest first.
@@ -125,6 +131,8 @@ impl Model {
             palette: Palette::default(),
             pointer: Pointer::default(),
             popups: Vec::new(),
+            held: None,
+            looked: Duration::ZERO,
             toasts: Toasts::default(),
             presets,
             recent: Vec::new(),
@@ -218,13 +226,21 @@ impl Model {
         }
     }
 
+    /// Returns the plan on whose disk another iotui measures, as long as that matters.
+    pub fn disturbed_plan(&self) -> Option<Arc<Plan>> {
+        let is_on_setup = self.screen == Screen::Setup && !self.running();
+        let shown = || self.setup.planning.other_run().and(self.setup.plan()).cloned();
+        let held = self.held.as_ref().map(|held| Arc::clone(&held.run.plan));
+        held.or_else(|| shown().filter(|_| is_on_setup).map(Arc::new))
+    }
+
     /// Returns whether the picture changes without input: a clock is visible, or a message expires.
     pub fn ticks(&self) -> bool {
         self.running()
             || (self.live.is_playing() && self.screen == Screen::Live)
             || !self.toasts.is_empty()
             || self.leaving.is_some()
-            || self.popups.iter().any(Popup::waits)
+            || self.disturbed_plan().is_some()
             || (self.screen == Screen::Setup && self.setup.is_waiting())
     }
 

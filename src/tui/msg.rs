@@ -10,8 +10,9 @@ use super::compare::LoadedComparison;
 use super::export::{Export, Outcome};
 use super::keys::Key;
 use super::lab::{LocalProbes, MarkedSession};
+use super::new_run::NewRun;
 use super::question::{Question, Refusal};
-use super::refine::{Continuation, RefineRequest};
+use super::refine::RefineRequest;
 use super::remember::Remembered;
 use super::replayed::{ReplayInput, Replayed, Speed};
 use super::session_view::{Preview, SessionView};
@@ -51,7 +52,7 @@ pub enum Msg {
         created: String,
     },
     Event(Event),
-    /// What still measures on the disk of a run that waits.
+    /// What else measures on the disk of the run that waits, or of the plan on Setup.
     OtherRun(Option<String>),
     /// Samples that were dropped because the screen was too slow.
     Dropped(u64),
@@ -104,7 +105,7 @@ pub enum Msg {
     /// The plan of the probes that are chosen, by the number of its question.
     LabPlanned {
         number: u64,
-        result: Result<Box<Plan>, String>,
+        result: Result<Box<NewRun>, String>,
     },
     /// A session whose figures are to be marked on the bars.
     MarkedOnLab(Result<Box<MarkedSession>, String>),
@@ -119,9 +120,9 @@ pub enum Msg {
     /// A session with the events of its run, to be replayed.
     Replay(Result<Box<ReplayInput>, String>),
     /// The plan of a session made new, to be run.
-    Again(Result<Box<Plan>, String>),
+    Again(Result<Box<NewRun>, String>),
     /// The plan that adds rounds to a session, to be run.
-    Refined(Result<Box<Continuation>, String>),
+    Refined(Result<Box<NewRun>, String>),
     PresetSaved(Result<Box<Preset>, String>),
     /// What became of a text for the clipboard.
     Copied(Copied),

@@ -1,15 +1,12 @@
 //! Windows over a screen: help, palette, a question, a line of text, the presets, the doctor,
 //! others on the bars of Lab, the themes.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use tui_input::Input;
 
 use super::export::{Focus, Form};
 use super::msg::Effect;
+use super::new_run::HeldRun;
 use super::refine::RefineForm;
-use crate::plan::Plan;
 
 /// What a confirmed line of text is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,16 +30,6 @@ pub enum Then {
     Do(Effect),
 }
 
-/// A run that another one is in the way of.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HeldRun {
-    pub plan: Arc<Plan>,
-    /// What is in its way.
-    pub why: String,
-    /// It begins when the other one has ended; when that was looked for last.
-    pub waits: Option<Duration>,
-}
-
 #[derive(Debug, Clone)]
 pub enum Popup {
     Help {
@@ -62,6 +49,8 @@ pub enum Popup {
     },
     /// Another iotui measures on the same disk: wait, or measure all the same.
     HeldRun(HeldRun),
+    /// A run waits for another iotui already.
+    WaitingRun,
     Line {
         title: String,
         hint: String,
@@ -128,11 +117,6 @@ impl Popup {
         }
     }
 
-    /// Returns whether it waits for something outside of the screen.
-    pub fn waits(&self) -> bool {
-        matches!(self, Popup::HeldRun(HeldRun { waits: Some(_), .. }))
-    }
-
     /// Returns the selected row of a list, or the first row that is shown of a text.
     pub fn row_mut(&mut self) -> Option<&mut usize> {
         match self {
@@ -147,7 +131,9 @@ impl Popup {
             | Popup::Messages { scroll: row } => Some(row),
             Popup::Refine(form) => Some(&mut form.cursor),
             Popup::Export(form) => Some(&mut form.cursor),
-            Popup::Question { .. } | Popup::HeldRun(_) | Popup::Line { .. } => None,
+            Popup::Question { .. } | Popup::HeldRun(_) | Popup::WaitingRun | Popup::Line { .. } => {
+                None
+            }
         }
     }
 

@@ -1,7 +1,6 @@
 //! Adding rounds to a session that is shown: the ways to do it, and what is asked of the shell.
 
 use crate::analysis::{Aim, FirstLook, Refinement, refinements};
-use crate::engine::Earlier;
 use crate::plan::{Plan, Settings};
 use crate::session::Session;
 use crate::tui::export::What;
@@ -13,14 +12,6 @@ use crate::units::{self, show_wait};
 pub struct RefineRequest {
     pub what: What,
     pub settings: Settings,
-}
-
-/// The plan of further rounds, with the trials so far and the session's name.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Continuation {
-    pub plan: Plan,
-    pub earlier: Earlier,
-    pub name: Option<String>,
 }
 
 /// The ways to add rounds to a session, one of which is chosen.

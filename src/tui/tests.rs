@@ -13,6 +13,7 @@ use super::export::{ExportOver, Outcome};
 use super::keys::Key;
 use super::lab;
 use super::msg::Msg;
+use super::new_run::NewRun;
 use super::remember::Remembered;
 use super::screen::Screen;
 use super::setup::{self, Entry, Kind, Setup};
@@ -138,8 +139,14 @@ fn answer() -> impl Strategy<Value = Msg> {
         built_by(|| Msg::Opened(Err("no such session".into()))),
         built_by(|| Msg::Replay(Ok(Box::new(testing::replay_input())))),
         built_by(|| Msg::Replay(Err("it cannot be replayed".into()))),
-        built_by(|| Msg::Again(Ok(Box::new(testing::plan())))),
-        built_by(|| Msg::Again(Ok(Box::new(lab::tests::plan())))),
+        built_by(|| Msg::Again(Ok(Box::new(testing::plan().into())))),
+        built_by(|| Msg::Again(Ok(Box::new(lab::tests::plan().into())))),
+        built_by(|| Msg::Again(Ok(Box::new(NewRun {
+            other_run: Some("another iotui measures".into()),
+            ..testing::plan().into()
+        })))),
+        built_by(|| Msg::OtherRun(None)),
+        built_by(|| Msg::OtherRun(Some("another iotui measures".into()))),
         built_by(|| Msg::Opened(Ok(Box::new(lab::tests::lab_session())))),
         built_by(|| Msg::Lab(Box::new(lab::tests::here()))),
         built_by(|| Msg::MarkedOnLab(Ok(Box::new(lab::MarkedSession::from_session(
@@ -149,7 +156,7 @@ fn answer() -> impl Strategy<Value = Msg> {
         built_by(|| Msg::MarkedOnLab(Err("gone".into()))),
         (0..20u64).prop_map(|number| Msg::LabPlanned {
             number,
-            result: Ok(Box::new(lab::tests::plan()))
+            result: Ok(Box::new(lab::tests::plan().into()))
         }),
         built_by(|| Msg::Host(Box::default(), "64 bit")),
         built_by(|| Msg::Doctor(vec![testing::warning("x", crate::record::Severity::Wrong)])),

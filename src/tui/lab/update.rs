@@ -325,7 +325,7 @@ pub fn handle_message(lab: &mut Lab, ctx: &mut Context, msg: Msg) -> Vec<Effect>
             if number == lab.number && std::mem::take(&mut lab.starts_when_planned) =>
         {
             match result {
-                Ok(plan) => ctx.request(Request::Start((*plan).into())),
+                Ok(run) => ctx.request(Request::Start(*run)),
                 Err(why) => ctx.fail(why),
             }
         }

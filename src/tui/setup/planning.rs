@@ -57,6 +57,15 @@ impl Planning {
         found.map(|finding| finding.message.as_str())
     }
 
+    /// Takes in what measures on the same disk by now.
+    pub fn set_other_run(&mut self, found: Option<String>) {
+        let Some(findings) = &mut self.findings else { return };
+        match (found, findings.iter_mut().find(|finding| finding.id == OTHER_RUN)) {
+            (Some(message), Some(finding)) => finding.message = message,
+            _ => findings.retain(|finding| finding.id != OTHER_RUN),
+        }
+    }
+
     /// Takes an answer; returns whether it answers the newest request.
     pub fn accept_answer(
         &mut self,

@@ -18,6 +18,7 @@ use crate::text::time::to_minute;
 use crate::text::{describe_io_error, show_path};
 use crate::tui::lab::{LocalProbes, MarkedSession};
 use crate::tui::msg::Msg;
+use crate::tui::new_run::NewRun;
 use crate::tui::question::{Question, Refusal};
 use crate::tui::replayed::{ReplayInput, Replayed, Speed};
 use crate::tui::session_view::Preview;
@@ -140,7 +141,7 @@ pub fn lab(
 /// Plans the selected probes.
 pub fn plan_lab(question: &Question) -> Msg {
     let result = plan_for(&proposal(question))
-        .map(|proposed| Box::new(proposed.plan))
+        .map(|proposed| Box::new(new_run(proposed.plan)))
         .map_err(|error| describe_refusal(&error, false));
     Msg::LabPlanned { number: question.number, result }
 }
@@ -205,6 +206,12 @@ fn refusal(question: &Question, error: &ProposeError) -> Refusal {
 /// Returns what measures on a disk of this plan besides.
 pub fn other_run(plan: &Plan) -> Msg {
     Msg::OtherRun(runner::find_other_run(plan).map(|found| found.message))
+}
+
+/// Returns a run of this plan, with what measures on its disk besides.
+pub fn new_run(plan: Plan) -> NewRun {
+    let other_run = runner::find_other_run(&plan).map(|found| found.message);
+    NewRun { other_run, ..plan.into() }
 }
 
 /// Plans the current selection and runs the doctor's checks on it.
@@ -280,11 +287,11 @@ pub fn preview(id: String) -> Preview {
     Preview { id, result }
 }
 
-pub fn again(id: &str) -> Result<Plan, String> {
+pub fn again(id: &str) -> Result<NewRun, String> {
     let path = session::folder().and_then(|dir| session::find(&dir, id));
     let session = path.and_then(|path| session::load(&path)).map_err(|e| e.to_string())?;
     let plan = runner::replan(&session, &[], &[], false, &Settings::default());
-    plan.map_err(|error| match error {
+    plan.map(new_run).map_err(|error| match error {
         ReplanError::Place(error) => describe_place(&error, false),
         ReplanError::Plan(error) => speak(&error.to_string()),
         other => other.to_string(),

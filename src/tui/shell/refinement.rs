@@ -4,12 +4,13 @@ use super::look_up;
 use crate::host::Host;
 use crate::runner;
 use crate::tui::export::What;
-use crate::tui::refine::{Continuation, RefineRequest};
+use crate::tui::new_run::NewRun;
+use crate::tui::refine::RefineRequest;
 use crate::tui::spoken::speak;
 
 /// Returns the plan that continues a session on this machine, or why it cannot be continued, in one
 /// line.
-pub fn plan(request: &RefineRequest) -> Result<Continuation, String> {
+pub fn plan(request: &RefineRequest) -> Result<NewRun, String> {
     let loaded;
     let session = match &request.what {
         What::Shown(session) => &**session,
@@ -22,7 +23,7 @@ pub fn plan(request: &RefineRequest) -> Result<Continuation, String> {
     let planned = runner::refine(session, &request.settings, &Host::collect());
     let (plan, earlier) = planned.map_err(|error| speak(&error.to_string()))?;
     let name = Some(session.name.clone()).filter(|name| !name.is_empty());
-    Ok(Continuation { plan, earlier, name })
+    Ok(NewRun { name, earlier: earlier.into(), ..look_up::new_run(plan) })
 }
 
 #[cfg(test)]

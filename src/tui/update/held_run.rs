@@ -1,62 +1,88 @@
 //! A run that waits while another iotui measures on the same disk.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::KeyCode;
 
 use super::requests::with_screens;
 use super::run;
-use crate::tui::keymap::Action;
+use crate::tui::keymap::{Action, key_of};
 use crate::tui::keys::Key;
 use crate::tui::model::Model;
 use crate::tui::msg::Effect;
-use crate::tui::popup::{HeldRun, Popup};
+use crate::tui::new_run::{HeldRun, NewRun};
+use crate::tui::popup::Popup;
+use crate::tui::screen::Screen;
 use crate::tui::setup;
 
 /// Time between two looks at the other run: that must not disturb it.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Asks what to do about a run that another one is in the way of; returns the run if none is.
+pub fn hold(model: &mut Model, mut run: NewRun) -> Option<NewRun> {
+    if model.held.is_some() {
+        model.popups.push(Popup::WaitingRun);
+        return None;
+    }
+    let Some(why) = run.other_run.take() else { return Some(run) };
+    let setup = (model.screen == Screen::Setup).then_some(model.setup.planning.number);
+    model.popups.push(Popup::HeldRun(HeldRun { run, why, setup }));
+    None
+}
+
 /// `r` or Enter waits, `R` runs now.
 pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
-    let now = model.now;
-    let Some(Popup::HeldRun(held)) = model.popups.last_mut() else { return Vec::new() };
-    let plan = Arc::clone(&held.plan);
-    if key.letter() == Some('R') {
-        model.popups.pop();
-        return run::start(model, plan);
-    }
     let waits = key.letter() == Some('r') || key.code == KeyCode::Enter;
-    if !waits || held.waits.is_some() {
+    let now = key.letter() == Some('R');
+    let Some(Popup::HeldRun(held)) = model.popups.pop_if(|_| waits || now) else {
         return Vec::new();
+    };
+    if now {
+        return run::begin(model, held.run);
     }
-    held.waits = Some(now);
-    vec![Effect::FindOtherRun(plan)]
+    let shows = key_of(Action::Run, Screen::Setup);
+    let why = format!("your run begins when the other one has ended: {shows} shows it");
+    model.toasts.note(model.now, why);
+    model.held = Some(held);
+    look(model).into_iter().collect()
+}
+
+/// `R` begins the run that waits now, `n` gives it up.
+pub fn press_waiting(model: &mut Model, key: Key) -> Vec<Effect> {
+    let held = match key.letter() {
+        Some('R' | 'n') => model.held.take(),
+        _ => return Vec::new(),
+    };
+    model.popups.pop();
+    held.filter(|_| key.letter() == Some('R'))
+        .map_or_else(Vec::new, |held| run::begin(model, held.run))
 }
 
 /// Looks for the other run again, from time to time.
 pub fn tick(model: &mut Model) -> Option<Effect> {
-    let now = model.now;
-    let held = waiting(model)?;
-    held.waits.filter(|last| now.saturating_sub(*last) >= LOOK_INTERVAL)?;
-    held.waits = Some(now);
-    Some(Effect::FindOtherRun(Arc::clone(&held.plan)))
+    if model.now.saturating_sub(model.looked) < LOOK_INTERVAL { None } else { look(model) }
 }
 
-/// Begins the run once nothing is in its way.
+fn look(model: &mut Model) -> Option<Effect> {
+    let plan = model.disturbed_plan()?;
+    model.looked = model.now;
+    Some(Effect::FindOtherRun(plan))
+}
+
+/// Begins the run that waits once nothing is in its way.
 pub fn take(model: &mut Model, found: Option<String>) -> Vec<Effect> {
-    let Some(held) = waiting(model) else { return Vec::new() };
-    if let Some(why) = found {
-        held.why = why;
-        return Vec::new();
+    match (model.held.take(), found) {
+        (None, found) => model.setup.planning.set_other_run(found),
+        (Some(held), Some(why)) => model.held = Some(HeldRun { why, ..held }),
+        (Some(held), None) => {
+            model.popups.retain(|popup| !matches!(popup, Popup::WaitingRun));
+            if held.setup == Some(model.setup.planning.number) {
+                return with_screens(model, |screens, ctx| {
+                    setup::act(screens.setup, ctx, Action::Run)
+                });
+            }
+            return run::begin(model, held.run);
+        }
     }
-    model.popups.retain(|popup| !matches!(popup, Popup::HeldRun(_)));
-    with_screens(model, |screens, ctx| setup::act(screens.setup, ctx, Action::Run))
-}
-
-fn waiting(model: &mut Model) -> Option<&mut HeldRun> {
-    match model.popups.iter_mut().find(|popup| popup.waits())? {
-        Popup::HeldRun(held) => Some(held),
-        _ => None,
-    }
+    Vec::new()
 }

@@ -92,9 +92,8 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             let screen = run::show(model, *shown);
             go(model, screen)
         }
-        Msg::Again(Ok(plan)) => run::start(model, (*plan).into()),
+        Msg::Again(Ok(run)) | Msg::Refined(Ok(run)) => run::start(model, *run),
         Msg::Replay(Ok(input)) => run::begin_replay(model, *input),
-        Msg::Refined(Ok(continuation)) => run::continue_session(model, *continuation),
         other => report(model, now, other),
     }
 }

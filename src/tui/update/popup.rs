@@ -45,6 +45,7 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
         Popup::Export(_) => return export::handle_key(model, key, action),
         Popup::Question { .. } => return answer(model, key),
         Popup::HeldRun(_) => return held_run::press(model, key),
+        Popup::WaitingRun => return held_run::press_waiting(model, key),
         Popup::Line { .. } if key.code == KeyCode::Enter => return submit(model),
         Popup::Line { input, error, .. } => {
             edit(input, key);
@@ -115,6 +116,7 @@ fn choose(model: &mut Model) -> Vec<Effect> {
             | Popup::Messages { .. }
             | Popup::Question { .. }
             | Popup::HeldRun(_)
+            | Popup::WaitingRun
             | Popup::Line { .. },
         )
         | None => Vec::new(),

@@ -47,7 +47,7 @@ pub fn try_with_screens(
 pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
     match request {
         Request::Go(screen) => go(model, screen),
-        Request::Start(plan) => run::start(model, plan),
+        Request::Start(run) => run::start(model, run),
         Request::RefuseRun => {
             run::refuse(model);
             Vec::new()

@@ -1,18 +1,16 @@
 //! Starting, stopping and ending a run, and leaving the program.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use super::held_run;
 use super::navigate::{go, inspect_probes};
-use crate::engine::Earlier;
-use crate::plan::Plan;
 use crate::record::End;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::model::{Leaving, Model};
 use crate::tui::msg::Effect;
+use crate::tui::new_run::NewRun;
 use crate::tui::popup::{Popup, Then};
 use crate::tui::probe_plan;
-use crate::tui::refine::Continuation;
 use crate::tui::replayed::{ReplayInput, Replayed, Speed};
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
@@ -44,23 +42,18 @@ fn measures_only_probes(model: &Model) -> bool {
     model.live.plan().is_some_and(probe_plan::is_probe_plan)
 }
 
-/// Starts a plan and shows it on Live, or on Lab if it measures probes only.
-pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
-    start_after(model, plan, None, Arc::default())
+/// Starts a run; offers to wait while another iotui measures on the same disk.
+pub fn start(model: &mut Model, run: impl Into<NewRun>) -> Vec<Effect> {
+    if model.running() {
+        refuse(model);
+        return Vec::new();
+    }
+    held_run::hold(model, run.into()).map_or_else(Vec::new, |run| begin(model, run))
 }
 
-/// Adds rounds to a session; the new session has the trials of both.
-pub fn continue_session(model: &mut Model, continuation: Continuation) -> Vec<Effect> {
-    let Continuation { plan, earlier, name } = continuation;
-    start_after(model, plan.into(), name, earlier.into())
-}
-
-fn start_after(
-    model: &mut Model,
-    plan: Arc<Plan>,
-    name: Option<String>,
-    earlier: Arc<Earlier>,
-) -> Vec<Effect> {
+/// Begins a run and shows it on Live, or on Lab if it measures probes only.
+pub fn begin(model: &mut Model, run: NewRun) -> Vec<Effect> {
+    let NewRun { plan, name, earlier, .. } = run;
     if model.running() {
         refuse(model);
         return Vec::new();

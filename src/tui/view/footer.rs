@@ -11,7 +11,7 @@ use crate::tui::context::RunStatus;
 use crate::tui::keymap::{self, Action, key_of};
 use crate::tui::keys::Key;
 use crate::tui::model::Model;
-use crate::tui::popup::{HeldRun, Popup};
+use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::theme::Role;
 use crate::tui::toast::Toast;
@@ -95,10 +95,8 @@ fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
         }
         Popup::Palette { .. } => &[("enter", "run"), ("down", "next"), ("esc", "close")],
         Popup::Question { .. } => &[("y", "yes"), ("n", "no")],
-        Popup::HeldRun(HeldRun { waits: None, .. }) => {
-            &[("r", "wait until it ends"), ("R", "run now"), ("esc", "close")]
-        }
-        Popup::HeldRun(_) => &[("R", "run now"), ("esc", "close")],
+        Popup::HeldRun(_) => &[("r", "wait until it ends"), ("R", "run now"), ("esc", "close")],
+        Popup::WaitingRun => &[("R", "run now"), ("n", "give it up"), ("esc", "close")],
         Popup::Line { .. } => &[("enter", "accept"), ("esc", "close")],
         Popup::Export(_) => &[
             ("enter", "write"),

@@ -118,6 +118,9 @@ fn describe_shown(model: &Model) -> String {
 fn describe_state(model: &Model, room: usize) -> String {
     const UNSAVED: &str = ", not saved";
     let live = &model.live;
+    if model.held.is_some() {
+        return "a run waits".into();
+    }
     if live.unsaved().is_none() {
         return live.describe(&model.look, room);
     }

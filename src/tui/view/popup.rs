@@ -11,7 +11,8 @@ use super::{
     warnings, window,
 };
 use crate::tui::model::Model;
-use crate::tui::popup::{HeldRun, Popup};
+use crate::tui::new_run::HeldRun;
+use crate::tui::popup::Popup;
 use crate::tui::theme::{Look, Role};
 
 pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
@@ -24,14 +25,15 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
         Popup::Question { text, detail, .. } => {
             question(look, [text, detail, "y yes    n no"], body, buf)
         }
-        Popup::HeldRun(HeldRun { why, waits: None, .. }) => {
+        Popup::HeldRun(HeldRun { why, .. }) => {
             let detail = "Both runs would disturb each other.";
             let keys = "r waits until it ends    R runs now    esc closes";
             question(look, [why, detail, keys], body, buf)
         }
-        Popup::HeldRun(HeldRun { why, .. }) => {
-            let detail = "Your run begins when it has ended.";
-            question(look, [why, detail, "R runs now    esc closes"], body, buf)
+        Popup::WaitingRun => {
+            let why = model.held.as_ref().map_or("", |held| &held.why);
+            let detail = "A run of yours waits and begins when that has ended.";
+            question(look, [why, detail, "R runs it now    n gives it up    esc closes"], body, buf)
         }
         Popup::Line { title, hint, input, error, .. } => {
             let inner = window::draw_window(look, title, window::middle(body, 64, 5), buf);
@@ -75,7 +77,9 @@ pub fn list(model: &Model) -> Option<List> {
             Page { words: *words, row: *scroll, filter: filter.as_ref() }.list(model, body)
         }
         Popup::Palette { input, cursor } => palette::list(model, input, *cursor, body),
-        Popup::Question { .. } | Popup::HeldRun(_) | Popup::Line { .. } => return None,
+        Popup::Question { .. } | Popup::HeldRun(_) | Popup::WaitingRun | Popup::Line { .. } => {
+            return None;
+        }
         Popup::Export(form) => export::list(form, body),
         Popup::Presets { cursor } => presets::list(model, *cursor, body),
         Popup::Refine(form) => refine::list(form, body),

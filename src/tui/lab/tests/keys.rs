@@ -28,7 +28,7 @@ fn running() -> Stage {
     let mut stage = stage();
     stage.keys("r");
     let number = question(&mut stage).number;
-    stage.tell(Msg::LabPlanned { number, result: Ok(Box::new(plan())) });
+    stage.tell(Msg::LabPlanned { number, result: Ok(Box::new(plan().into())) });
     stage.tell(Msg::Begun {
         path: Some("/s/x.jsonl".into()),
         id: "x".into(),
@@ -263,11 +263,11 @@ fn a_plan_that_is_late_or_refused_starts_nothing() {
     let mut stage = stage();
     stage.keys("r");
     let number = question(&mut stage).number;
-    stage.tell(Msg::LabPlanned { number: number + 1, result: Ok(Box::new(plan())) });
+    stage.tell(Msg::LabPlanned { number: number + 1, result: Ok(Box::new(plan().into())) });
     assert!(!stage.model.running());
     stage.tell(Msg::LabPlanned { number, result: Err("rtt: no far end".into()) });
     assert!(!stage.model.running() && toasts(&stage).contains("no far end"));
-    stage.tell(Msg::LabPlanned { number, result: Ok(Box::new(plan())) });
+    stage.tell(Msg::LabPlanned { number, result: Ok(Box::new(plan().into())) });
     assert!(!stage.model.running(), "it was answered");
 }
 

@@ -122,7 +122,7 @@ fn sessions_are_marked_where_they_have_the_cell() {
 #[test]
 fn running_a_session_again_shows_it_here() {
     let mut stage = stage();
-    stage.keys("4").tell(Msg::Again(Ok(Box::new(super::plan()))));
+    stage.keys("4").tell(Msg::Again(Ok(Box::new(super::plan().into()))));
     assert_eq!(stage.model.screen, Screen::Lab);
     assert!(stage.model.running() && stage.model.lab.data.session.is_none());
     stage.tell(Msg::NotBegun("no thread".into()));

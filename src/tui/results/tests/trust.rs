@@ -10,8 +10,8 @@ use crate::record::{Event, Severity, Verdict, Warning};
 use crate::session::Session;
 use crate::tui::export::What;
 use crate::tui::msg::{Effect, Msg};
+use crate::tui::new_run::NewRun;
 use crate::tui::popup::Popup;
-use crate::tui::refine::Continuation;
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
 use crate::tui::setup::Pane;
@@ -119,9 +119,9 @@ fn r_offers_ways_to_go_on_and_enter_takes_one() {
     assert_eq!(request.settings, Settings { until: Some(1000), ..Settings::default() });
     // The plan that comes back is run after the trials that are there.
     let earlier = Earlier { trials: first_look().trials, ..Earlier::default() };
-    let plan = first_look().plan;
-    let continuation = Continuation { plan, earlier: earlier.clone(), name: Some("first".into()) };
-    stage.tell(Msg::Refined(Ok(Box::new(continuation))));
+    let name = Some("first".into());
+    let run = NewRun { earlier: earlier.clone().into(), name, ..first_look().plan.into() };
+    stage.tell(Msg::Refined(Ok(Box::new(run))));
     let started = stage.take().into_iter().find_map(|effect| match effect {
         Effect::Start { earlier, name, .. } => Some((earlier, name)),
         _ => None,

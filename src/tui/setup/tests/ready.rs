@@ -6,6 +6,7 @@ use super::*;
 use crate::plan::TrialTime;
 use crate::record::{Severity, Warning};
 use crate::runner::OTHER_RUN;
+use crate::tui::new_run::NewRun;
 use crate::tui::question::Refusal;
 use crate::tui::theme::Role;
 
@@ -96,6 +97,75 @@ fn another_run_on_the_disk_is_asked_about() {
     assert!(starts(&keys(&mut model, "R")) && model.screen == Screen::Live);
 }
 
+/// A plan made on another screen, while process 17 measures on its disk.
+fn disturbed() -> Box<NewRun> {
+    let other_run = Some("another iotui (process 17) measures on this disk now".into());
+    Box::new(NewRun { other_run, ..crate::tui::testing::plan().into() })
+}
+
+#[test]
+fn another_run_is_asked_about_wherever_a_run_is_started() {
+    for told in [Msg::Again(Ok(disturbed())), Msg::Refined(Ok(disturbed()))] {
+        let mut model = model(Some("a.bin"));
+        keys(&mut model, "4");
+        assert!(!starts(&send(&mut model, told)) && model.screen == Screen::Sessions);
+        assert!(picture(&model, 80, 24).contains("process 17"));
+        assert!(starts(&keys(&mut model, "R")) && model.screen == Screen::Live);
+    }
+    let mut model = model(Some("a.bin"));
+    keys(&mut model, "5r");
+    let number = model.lab.number;
+    let effects = send(&mut model, Msg::LabPlanned { number, result: Ok(disturbed()) });
+    assert!(!starts(&effects) && picture(&model, 80, 24).contains("process 17"));
+}
+
+#[test]
+fn a_run_that_waits_blocks_no_screen_and_can_be_given_up() {
+    let mut model = model(Some("a.bin"));
+    keys(&mut model, "4");
+    send(&mut model, Msg::Again(Ok(disturbed())));
+    keys(&mut model, "r");
+    assert!(model.popups.is_empty() && model.ticks());
+    keys(&mut model, "6");
+    assert_eq!(model.screen, Screen::Host);
+    assert!(picture(&model, 120, 40).contains("a run waits"));
+    // A run that is wanted meanwhile shows that one waits.
+    send(&mut model, Msg::Again(Ok(Box::new(crate::tui::testing::plan().into()))));
+    for (columns, rows) in [(60, 16), (120, 40)] {
+        let text = picture(&model, columns, rows);
+        assert!(text.contains("process 17") && text.contains("n gives it up"), "{text}");
+    }
+    keys(&mut model, "<esc>");
+    assert!(model.held.is_some() && model.popups.is_empty(), "it still waits");
+    assert!(starts(&send(&mut model, Msg::OtherRun(None))) && model.screen == Screen::Live);
+    // What was given up does not begin.
+    let mut model = self::model(Some("a.bin"));
+    send(&mut model, Msg::Again(Ok(disturbed())));
+    keys(&mut model, "r");
+    send(&mut model, Msg::Again(Ok(disturbed())));
+    keys(&mut model, "n");
+    assert!(model.popups.is_empty() && !starts(&send(&mut model, Msg::OtherRun(None))));
+}
+
+#[test]
+fn the_plan_forgets_another_run_that_has_ended() {
+    let mut model = model(Some("a.bin"));
+    model.setup.request_plan();
+    let plan = proposed(&model.setup);
+    let found = warning(OTHER_RUN, Severity::Misleading, "process 17 measures");
+    tell(&mut model, Ok(plan), vec![found]);
+    assert!(model.ticks());
+    let now = model.now + Duration::from_secs(2);
+    let looks = |effects: &[Effect]| effects.iter().any(|e| matches!(e, Effect::FindOtherRun(_)));
+    assert!(looks(&update(&mut model, now, Msg::Tick)));
+    send(&mut model, Msg::OtherRun(Some("process 18 measures".into())));
+    assert!(picture(&model, 120, 40).contains("process 18 measures"));
+    send(&mut model, Msg::OtherRun(None));
+    assert!(!picture(&model, 120, 40).contains("process 18 measures"));
+    let later = model.now + Duration::from_secs(20);
+    assert!(!looks(&update(&mut model, later, Msg::Tick)));
+}
+
 #[test]
 fn a_run_waits_until_another_one_has_ended() {
     let mut model = model(Some("a.bin"));
@@ -106,8 +176,7 @@ fn a_run_waits_until_another_one_has_ended() {
     tell(&mut model, Ok(plan), vec![found]);
     let looks = |effects: &[Effect]| effects.iter().any(|e| matches!(e, Effect::FindOtherRun(_)));
     assert!(looks(&keys(&mut model, "r")), "at once");
-    assert!(!looks(&keys(&mut model, "r")), "once is enough");
-    assert!(model.ticks() && picture(&model, 80, 24).contains("begins when it has ended"));
+    assert!(model.ticks() && picture(&model, 80, 24).contains("begins when the other one has"));
     // It is looked for once a second.
     let wait = |model: &mut Model, millis| {
         let now = model.now + Duration::from_millis(millis);
@@ -115,20 +184,21 @@ fn a_run_waits_until_another_one_has_ended() {
     };
     assert!(!wait(&mut model, 500) && wait(&mut model, 600) && !wait(&mut model, 500));
     assert!(send(&mut model, Msg::OtherRun(Some("process 18 measures".into()))).is_empty());
-    assert!(picture(&model, 80, 24).contains("process 18"));
+    assert!(model.held.as_ref().is_some_and(|held| held.why.contains("process 18")));
     let effects = send(&mut model, Msg::OtherRun(None));
     assert!(matches!(&effects[..], [Effect::Propose(_)]), "files may have changed: {effects:?}");
     assert!(model.popups.is_empty());
     assert!(starts(&answer_plan(&mut model)) && model.screen == Screen::Live);
-    // Who has closed the window waits no more.
+    // Where Setup has changed meanwhile, the plan that was held is run.
     let mut model = self::model(Some("a.bin"));
     answer_plan(&mut model);
     keys(&mut model, "r");
     let plan = proposed(&model.setup);
     let found = warning(OTHER_RUN, Severity::Misleading, "another iotui measures");
     tell(&mut model, Ok(plan), vec![found]);
-    keys(&mut model, "r<esc>");
-    assert!(send(&mut model, Msg::OtherRun(None)).is_empty() && !model.ticks());
+    keys(&mut model, "r");
+    model.setup.request_plan();
+    assert!(starts(&send(&mut model, Msg::OtherRun(None))) && model.screen == Screen::Live);
 }
 
 #[test]

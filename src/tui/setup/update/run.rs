@@ -1,10 +1,8 @@
 //! Runs the plan, or copies its command line.
 
-use std::sync::Arc;
-
 use crate::tui::context::{Context, Request};
 use crate::tui::msg::Effect;
-use crate::tui::popup::{HeldRun, Popup};
+use crate::tui::new_run::NewRun;
 use crate::tui::setup::state::Setup;
 
 pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
@@ -21,20 +19,17 @@ pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Runs the plan that has just been made; offers to wait while another iotui measures on the same
-/// disk.
+/// Runs the plan that has just been made.
 pub fn run_ready(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     match &setup.planning.proposed {
         Some(Ok(proposed)) => {
-            let plan = Arc::new(proposed.plan.clone());
+            let run = NewRun::from(proposed.plan.clone());
             let path = setup.absolute_path();
             if let Some(path) = path {
                 setup.browser.add_recent(&path);
             }
-            match setup.planning.other_run().map(String::from) {
-                None => ctx.request(Request::Start(plan)),
-                Some(why) => ctx.popups.push(Popup::HeldRun(HeldRun { plan, why, waits: None })),
-            }
+            let other_run = setup.planning.other_run().map(String::from);
+            ctx.request(Request::Start(NewRun { other_run, ..run }));
             Vec::new()
         }
         Some(Err(refusal)) => {
