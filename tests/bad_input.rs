@@ -186,6 +186,8 @@ fn combinations_that_cannot_be() {
         ("--sync end", &["--sync applies only to writes", "--op write"]),
         ("--cold meta -c warm", &["--cold", "add --cache cold"]),
         ("--cold all --direct", &["--cold", "add --cache cold"]),
+        ("--compressible 50", &["--compressible applies only to data that iotui writes"]),
+        ("--dedupe 101", &["percentage from 0 to 100"]),
         ("--mix -1", &["percentage of reads from 0 to 100"]),
         ("-b mmap --mix 50", &["mmap cannot mix", "pread, uring, aio can"]),
         ("-b mmap+shared+shared", &["mmap+shared+shared: +shared is given twice"]),

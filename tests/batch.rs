@@ -322,3 +322,32 @@ fn an_output_file_is_whole_or_as_it_was() {
     assert_eq!(fs::read_to_string(home.path("out")).unwrap(), kept);
     assert_eq!(home.names(), ["data.bin", "out"], "nothing is left beside it");
 }
+
+#[test]
+fn a_file_and_its_writes_compress_and_repeat_as_asked_and_the_plan_says_so() {
+    let home = Home::new();
+    let line = "--batch new.bin -b pread -s 4k --size 4m --count 0 --trials 2 --save made";
+    let how = "--compressible 60 --dedupe 25%";
+    let dry = home.stdout(&format!("{line} --op write {how} --dry-run"));
+    assert!(dry.contains("compresses by 60 % and of which 25 % repeats"), "{dry}");
+    let report = home.json(&format!("{line} --op write {how}"));
+    let plan = &report["plan"];
+    assert_eq!((&plan["compressible"], &plan["dedupe"]), (&60.into(), &25.into()), "{plan}");
+    let data = fs::read(home.path("new.bin")).unwrap();
+    let zeros = data.iter().filter(|byte| **byte == 0).count() * 100 / data.len();
+    assert!((58..=62).contains(&zeros), "{zeros}");
+    let unique: std::collections::HashSet<&[u8]> = data.chunks(4096).collect();
+    let repeats = 100 - unique.len() * 100 / (data.len() / 4096);
+    assert!((23..=27).contains(&repeats), "{repeats}");
+    let table = home.stdout("sessions show made");
+    assert!(table.contains("60 %"), "{table}");
+    // Another plan is no baseline for it.
+    fs::remove_file(home.path("new.bin")).unwrap();
+    let other = home.std("--batch --baseline made --dedupe 30").output().unwrap();
+    let said = String::from_utf8(other.stderr).unwrap();
+    assert!(said.contains("the baseline has no cell with --dedupe 30"), "{said}");
+    let fio = home.stdout("sessions show made --format fio");
+    for option in ["buffer_compress_percentage=60", "dedupe_percentage=25"] {
+        assert!(fio.contains(option), "{fio}");
+    }
+}

@@ -55,6 +55,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("--cache", "--batch data.bin --cache colt"),
     ("--cold", "--batch data.bin --cold foo"),
     ("--cold", "--batch data.bin --cold meta -c warm"),
+    ("--compressible", "--batch --compressible many"),
+    ("--dedupe", "--batch data.bin --dedupe 20"),
     ("--sync", "--batch --op write --sync ent"),
     ("--sync", "--batch data.bin --sync end"),
     ("--mix", "--batch --mix 101"),

@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use iotui::backend::Target;
+use iotui::sys::content::FileData;
 use iotui::sys::{fill, random, residency};
 
 /// A named file that is removed on drop.
@@ -57,7 +58,7 @@ impl Temporary {
     pub fn write(&self, pieces: Pieces) {
         self.file.set_len(0).expect("empty the file");
         if pieces == Pieces::Large {
-            fill::fill_random(&self.file, self.len, 1, &|| false, &mut |_| {
+            fill::fill_file(&self.file, self.len, FileData::random(1), &|| false, &mut |_| {
                 ControlFlow::Continue(())
             })
             .expect("fill the file");
@@ -80,6 +81,7 @@ impl Temporary {
             writable: false,
             direct_align: None,
             direct_refused: None,
+            content: None,
         }
     }
 

@@ -63,7 +63,7 @@ impl Bar {
             .or(progress.probe.map(|p| self.probe(p)))
             .unwrap_or_default();
         match progress.phase {
-            Phase::Fill => "filling the scratch file with random data".into(),
+            Phase::Fill => "filling the scratch file".into(),
             Phase::Machine => "measuring this machine's memory and call costs".into(),
             Phase::Levels => "measuring what each cache-drop level changes".into(),
             Phase::Switch => "running the command of the next variant".into(),

@@ -135,30 +135,35 @@ fn push_skipped(plan: &Plan, text: &mut String) {
 /// Returns a file and what becomes of it.
 fn target(plan: &Plan, target: &TargetSpec) -> String {
     let size = show_bytes(target.size());
+    let data = plan.written_data();
+    let of = data.as_ref().map_or(String::new(), |data| format!(" of {data}"));
     match target {
         TargetSpec::Scratch { dir, size: 0, .. } => {
             format!("the probes' own files in {}, removed afterwards", show_path(dir))
         }
         TargetSpec::Scratch { dir, .. } if plan.only_appends() => {
             format!(
-                "a scratch file of up to {size} in {}, empty before each pass, removed afterwards",
+                "a scratch file of up to {size}{of} in {}, empty before each pass, removed afterwards",
                 show_path(dir)
             )
         }
         TargetSpec::Scratch { dir, .. } => {
+            let data = data.unwrap_or("random data".into());
             format!(
-                "a scratch file of {size} in {}, filled with random data, removed afterwards",
+                "a scratch file of {size} in {}, filled with {data}, removed afterwards",
                 show_path(dir)
             )
         }
         TargetSpec::File { path, .. } => format!("{}, {size}, read-only", show_path(path)),
         TargetSpec::New { path, .. } if plan.only_appends() => {
             format!(
-                "{}, a new file of up to {size}, empty before each pass; kept as the last trial wrote it",
+                "{}, a new file of up to {size}{of}, empty before each pass; kept as the last trial wrote it",
                 show_path(path)
             )
         }
-        TargetSpec::New { path, .. } => format!("{}, a new file of {size}, kept", show_path(path)),
+        TargetSpec::New { path, .. } => {
+            format!("{}, a new file of {size}{of}, kept", show_path(path))
+        }
         TargetSpec::None => "no file".into(),
     }
 }

@@ -55,7 +55,12 @@ pub(super) fn plan(
     let cold =
         settings.cold.filter(|cold| *cold != plan.cold).map(|cold| ("cold", cold.to_string()));
     let share = settings.memory_share.as_ref().map(|share| ("memory-share", share.to_string()));
-    if let Some((option, value)) = cold.or(share) {
+    let other = |option, asked: Option<u8>, base: Option<u8>| {
+        asked.filter(|_| asked != base).map(|percent| (option, percent.to_string()))
+    };
+    let compressible = other("compressible", settings.compressible, plan.compressible);
+    let dedupe = other("dedupe", settings.dedupe, plan.dedupe);
+    if let Some((option, value)) = cold.or(share).or(compressible).or(dedupe) {
         return Err(OtherCells::Added { option, value }.into());
     }
     describes(settings, &chosen, &crate::engine::infos(), &plan.cells, &skipped)?;

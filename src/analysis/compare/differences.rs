@@ -131,10 +131,16 @@ fn settings(session: &Session, results: &[CellResult]) -> Facts {
         ("trials per cell", trials(results)),
         ("--trials", trials_setting(plan)),
         ("--cold", plan.cold.to_string()),
+        ("--compressible", percent_setting(plan.compressible)),
+        ("--dedupe", percent_setting(plan.dedupe)),
         ("programs", session.programs().join(", ")),
         ("run", ended.into()),
     ];
     facts.into_iter().map(|(what, value)| ("settings", what.into(), value)).collect()
+}
+
+fn percent_setting(asked: Option<u8>) -> String {
+    asked.map_or("not set".into(), |percent| format!("{percent} %"))
 }
 
 fn trials_setting(plan: &Plan) -> String {

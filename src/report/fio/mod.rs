@@ -20,6 +20,7 @@ use self::target::Target;
 use super::{Format, Look};
 use crate::analysis;
 use crate::analysis::CellResult;
+use crate::plan::Plan;
 use crate::session::Session;
 use crate::units;
 
@@ -50,6 +51,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     for option in ["thread=1", "group_reporting=1", "fallocate=none", "refill_buffers=1"] {
         writeln!(out, "{option}")?;
     }
+    write_content(plan, out)?;
     writeln!(out, "randseed={}", plan.seed)?;
     let results = analysis::results(session);
     for variant in &plan.variants {
@@ -85,6 +87,20 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         write_comment(out, &format!("skipped: {}: {}", skipped.cell.label(), skipped.reason))?;
     }
     Ok(())
+}
+
+/// Writes how far the written data compresses and repeats.
+fn write_content(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    let above_none = |percent: &u8| *percent > 0;
+    if let Some(percent) = plan.compressible.filter(above_none) {
+        writeln!(out, "buffer_compress_percentage={}", percent.min(100))?;
+        // By default these are 512 bytes.
+        writeln!(out, "buffer_compress_chunk=4k")?;
+    }
+    match plan.dedupe.filter(above_none) {
+        Some(percent) => writeln!(out, "dedupe_percentage={}", percent.min(100)),
+        None => Ok(()),
+    }
 }
 
 /// Describes iotui's result for the cell.

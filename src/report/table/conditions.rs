@@ -116,6 +116,7 @@ fn describe_run(session: &Session, rows: &[&CellResult]) -> String {
             name,
             trials,
             cold,
+            plan.written_data().map_or(String::new(), |data| format!("writes {data}")),
             describe_end(session.end, plan).into(),
             format!("seed {}", plan.seed),
             session.created.clone(),

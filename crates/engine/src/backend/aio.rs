@@ -13,6 +13,7 @@ use super::kind::{Backend, Lane};
 use super::target::Target;
 use super::work::Request;
 use super::work::Work;
+use super::written::LaneBuffer;
 use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op};
 use crate::sys::aio::{Context, Event, Operation};
 use crate::sys::buffer::Buffer;
@@ -64,8 +65,8 @@ impl Backend for Aio {
         Ok(Box::new(AioLane {
             context: Context::new(job.depth).map_err(|error| refusal(&error))?,
             file: target.open(job)?,
-            buffer: ManuallyDrop::new(slots_buffer(job, align, job.depth, lane)?),
-            into: ManuallyDrop::new(reading_buffer(job, align, job.depth, lane)?),
+            buffer: ManuallyDrop::new(slots_buffer(job, align, job.depth, lane, target.content)?),
+            into: ManuallyDrop::new(reading_buffer(job, align, job.depth)?),
             stride: job.block.next_multiple_of(u64::from(align)) as usize,
             mask: align - 1,
             operations: ManuallyDrop::new(vec![Operation::default(); job.depth as usize]),
@@ -98,7 +99,7 @@ struct AioLane {
     context: Context,
     file: File,
     /// Freed in `drop`, with `operations`, once the kernel no longer uses them.
-    buffer: ManuallyDrop<Buffer>,
+    buffer: ManuallyDrop<LaneBuffer>,
     /// The buffer that reads fill where reads and writes are mixed; freed like `buffer`.
     into: ManuallyDrop<Option<Buffer>>,
     /// Bytes from one slot's buffer to the next.
@@ -265,6 +266,7 @@ impl AioLane {
 impl Lane for AioLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         work.set_alignment_mask(self.mask);
+        work.write_from(&self.buffer);
         note_small_pages(work, &self.buffer, self.mask > 0);
         with_fill!(FILL => self.run_loop::<FILL>(work))
     }

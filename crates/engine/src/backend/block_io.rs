@@ -8,12 +8,12 @@ use super::buffers::{lane_buffer, note_small_pages};
 use super::error::BackendError;
 use super::target::Target;
 use super::work::Work;
+use super::written::LaneBuffer;
 use crate::plan::{Job, Op};
-use crate::sys::buffer::Buffer;
 
 pub(super) struct BlockIo {
     pub file: File,
-    pub buffer: Buffer,
+    pub buffer: LaneBuffer,
     /// Alignment - 1: a shorter last block is requested rounded up with direct I/O, and returns
     /// short.
     pub mask: usize,
@@ -26,7 +26,7 @@ impl BlockIo {
         let align = target.align(job);
         Ok(BlockIo {
             file: target.open_advised(job)?,
-            buffer: lane_buffer(job, align, lane)?,
+            buffer: lane_buffer(job, align, lane, target.content)?,
             mask: align as usize - 1,
             write: job.op == Op::Write,
             will_need: job.backend.has(advice::WILL_NEED.name),
@@ -37,6 +37,7 @@ impl BlockIo {
     /// request. Timed.
     pub fn begin(&self, work: &mut Work) {
         work.set_alignment_mask(self.mask as u32);
+        work.write_from(&self.buffer);
         note_small_pages(work, &self.buffer, self.mask > 0);
         advice::will_need(&self.file, self.will_need, work);
     }

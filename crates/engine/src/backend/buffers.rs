@@ -3,24 +3,39 @@
 use super::access_pattern;
 use super::error::BackendError;
 use super::work::Work;
+use super::written::{LaneBuffer, Ring};
 use crate::plan::{Job, Op};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
+use crate::sys::content::Content;
 
-/// Allocates a buffer for `slots` blocks of the job, each rounded up to `align`; filled with random
-/// bytes if the job writes.
+/// Allocates a buffer for `slots` blocks of the job, each rounded up to `align`. If the job writes
+/// it is filled: with random bytes, or for blocks that differ with the `content` asked for.
 pub(super) fn slots_buffer(
     job: &Job,
     align: u32,
     slots: u32,
     lane: u32,
-) -> Result<Buffer, BackendError> {
-    let len = job.block.next_multiple_of(u64::from(align)).saturating_mul(u64::from(slots));
+    content: Option<Content>,
+) -> Result<LaneBuffer, BackendError> {
+    let stride = job.block.next_multiple_of(u64::from(align));
+    let seed = access_pattern::mix(u64::from(lane));
+    let writes = job.op == Op::Write;
+    let content = content.filter(|_| writes);
+    let ring = content.and_then(|content| Ring::new(job.block, stride, slots, content));
+    if let Some(ring) = ring {
+        let mut buffer = allocate(job, ring.len() as u64)?;
+        ring.fill(seed, &mut buffer);
+        return Ok(LaneBuffer { buffer, ring: Some(ring) });
+    }
+    let buffer = allocate(job, stride.saturating_mul(u64::from(slots)))?;
+    Ok(LaneBuffer { buffer: if writes { buffer.filled(seed) } else { buffer }, ring: None })
+}
+
+fn allocate(job: &Job, len: u64) -> Result<Buffer, BackendError> {
     let size = usize::try_from(len).unwrap_or(usize::MAX);
     let buffer = if job.direct { Buffer::for_direct(size) } else { Buffer::new(size) };
-    let buffer = buffer.map_err(|error| BackendError::Memory { len, error })?;
-    let writes = job.op == Op::Write;
-    Ok(if writes { buffer.filled(access_pattern::mix(u64::from(lane))) } else { buffer })
+    buffer.map_err(|error| BackendError::Memory { len, error })
 }
 
 /// Returns the block that the first lane of a job with depth 1 writes repeatedly.
@@ -38,16 +53,19 @@ pub(super) fn reading_buffer(
     job: &Job,
     align: u32,
     slots: u32,
-    lane: u32,
 ) -> Result<Option<Buffer>, BackendError> {
-    job.mix
-        .map(|_| slots_buffer(&Job { op: Op::Read, ..job.clone() }, align, slots, lane))
-        .transpose()
+    let stride = job.block.next_multiple_of(u64::from(align));
+    job.mix.map(|_| allocate(job, stride.saturating_mul(u64::from(slots)))).transpose()
 }
 
 /// Allocates the single buffer of a synchronous lane.
-pub(super) fn lane_buffer(job: &Job, align: u32, lane: u32) -> Result<Buffer, BackendError> {
-    slots_buffer(job, align, 1, lane)
+pub(super) fn lane_buffer(
+    job: &Job,
+    align: u32,
+    lane: u32,
+    content: Option<Content>,
+) -> Result<LaneBuffer, BackendError> {
+    slots_buffer(job, align, 1, lane, content)
 }
 
 /// Notes a large buffer on small pages: direct I/O with it is up to 2.6 times slower.

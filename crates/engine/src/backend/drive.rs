@@ -49,6 +49,9 @@ pub fn run_operations(
     data: *const u8,
     mut op: impl Operation,
 ) -> Result<(), BackendError> {
+    if work.varies() {
+        return run_varied(work, data, op);
+    }
     loop {
         match work.run_full_blocks(data, &mut op) {
             Some((mut result, mut calls)) => {
@@ -60,6 +63,25 @@ pub fn run_operations(
             None => return work.finish(),
         }
     }
+}
+
+/// Runs every operation of a lane that writes blocks that differ.
+#[inline(always)]
+fn run_varied(
+    work: &mut Work,
+    data: *const u8,
+    mut op: impl Operation,
+) -> Result<(), BackendError> {
+    while let Some(mut request) = work.next(0) {
+        loop {
+            let (result, calls) = op.make(request);
+            match work.done(0, result, calls, data) {
+                None => break,
+                Some(rest) => request = rest,
+            }
+        }
+    }
+    work.finish()
 }
 
 /// Runs a lane once: the only dynamic call in a trial.

@@ -219,6 +219,7 @@ mod tests {
             writable: true,
             direct_align: None,
             direct_refused: None,
+            content: None,
         };
         let job = Job {
             backend: Choice::parse(id).unwrap(),

@@ -13,9 +13,9 @@ use super::fold::{self, FoldFn};
 use super::kind::{Backend, Lane};
 use super::target::Target;
 use super::work::Work;
+use super::written::LaneBuffer;
 use super::{advice, shared};
 use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, Info, Job, Op, Opt, Sync};
-use crate::sys::buffer::Buffer;
 use crate::sys::fd::page_size;
 use crate::sys::sigbus::{self, Guard};
 
@@ -104,7 +104,7 @@ impl Backend for MmapCopy {
         let map = Mapping::new(&target.open(job)?, job)?;
         Ok(Box::new(MmapCopyLane {
             map,
-            buffer: lane_buffer(job, 1, lane)?,
+            buffer: lane_buffer(job, 1, lane, target.content)?,
             write: job.op == Op::Write,
         }))
     }
@@ -251,7 +251,7 @@ impl Lane for MmapLane {
 
 struct MmapCopyLane {
     map: Mapping,
-    buffer: Buffer,
+    buffer: LaneBuffer,
     write: bool,
 }
 
@@ -270,18 +270,20 @@ impl Lane for MmapCopyLane {
 #[inline(always)]
 pub(super) fn copy_each(
     map: &Mapping,
-    buffer: &Buffer,
+    buffer: &LaneBuffer,
     write: bool,
     work: &mut Work,
     copy: impl Fn(*mut u8, *const u8, usize),
 ) -> Result<(), BackendError> {
     map.prepare(work);
+    work.write_from(buffer);
     let (base, buffer, guard) = (map.map.as_mut_ptr(), buffer.ptr(), &map.guard);
     let result = run_each(work, buffer, 0, |request| {
         // The order stays inside the span, which is mapped; the buffer holds the largest block; no
         // reference into the mapping exists, and the guard replaces pages of a file that shrinks.
         let mapped = base.wrapping_add(request.offset as usize);
-        let (to, from) = if write { (mapped, buffer) } else { (buffer, mapped) };
+        let block = buffer.wrapping_add(request.at as usize);
+        let (to, from) = if write { (mapped, block) } else { (block, mapped) };
         copy(to, from.cast_const(), request.len as usize);
         if guard.hit() { -(libc::EIO as isize) } else { request.len as isize }
     });

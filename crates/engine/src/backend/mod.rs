@@ -39,6 +39,7 @@ pub mod testing;
 mod tokio;
 mod uring;
 mod wide_copy;
+mod written;
 
 pub use buffers::written_block;
 pub use error::{BackendError, IoFault, Unsupported};

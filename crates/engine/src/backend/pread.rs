@@ -77,7 +77,7 @@ impl Backend for Pread {
         let align = target.align(job);
         let lane = PreadLane {
             io: BlockIo::open(target, job, lane)?,
-            into: reading_buffer(job, align, 1, lane)?,
+            into: reading_buffer(job, align, 1)?,
             libc: job.backend.has("libc"),
         };
         Ok(Box::new(lane))
@@ -123,7 +123,7 @@ impl PreadLane {
 
     fn run_libc_loop(&self, work: &mut Work) -> Result<(), BackendError> {
         let (fd, from, mask, mixed) =
-            (self.io.file.as_raw_fd(), &self.io.buffer, self.io.mask, self.into.is_some());
+            (self.io.file.as_raw_fd(), &*self.io.buffer, self.io.mask, self.into.is_some());
         let into = self.into.as_ref().unwrap_or(from);
         let data = if mixed { std::ptr::null() } else { from.ptr() };
         run_each(work, data, 1, |r| {

@@ -11,9 +11,9 @@ use super::error::{BackendError, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::Target;
 use super::work::Work;
+use super::written::LaneBuffer;
 use super::{advice, splice};
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt};
-use crate::sys::buffer::Buffer;
 use crate::sys::{calls, raw};
 use crate::with_fill;
 
@@ -77,7 +77,7 @@ impl Backend for Sendfile {
 struct Socket {
     to: UnixStream,
     from: UnixStream,
-    buffer: Buffer,
+    buffer: LaneBuffer,
 }
 
 fn open_socket(job: &Job, lane: u32) -> Result<Socket, BackendError> {
@@ -88,7 +88,7 @@ fn open_socket(job: &Job, lane: u32) -> Result<Socket, BackendError> {
         Ok((to, from))
     };
     let (to, from) = pair().map_err(BackendError::Open)?;
-    Ok(Socket { to, from, buffer: lane_buffer(job, 1, lane)? })
+    Ok(Socket { to, from, buffer: lane_buffer(job, 1, lane, None)? })
 }
 
 enum Sink {

@@ -9,8 +9,8 @@ use super::mmap::{self, Mapping};
 use super::target::Target;
 use super::wide_copy::{self, CopyFn};
 use super::work::Work;
+use super::written::LaneBuffer;
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt};
-use crate::sys::buffer::Buffer;
 
 pub struct SimdCopy;
 
@@ -63,7 +63,7 @@ impl Backend for SimdCopy {
         let map = Mapping::new(&target.open(job)?, job)?;
         Ok(Box::new(SimdLane {
             map,
-            buffer: lane_buffer(job, 1, lane)?,
+            buffer: lane_buffer(job, 1, lane, target.content)?,
             write: job.op == Op::Write,
             copy: copy(job)?,
         }))
@@ -80,7 +80,7 @@ fn copy(job: &Job) -> Result<CopyFn, Unsupported> {
 
 struct SimdLane {
     map: Mapping,
-    buffer: Buffer,
+    buffer: LaneBuffer,
     write: bool,
     copy: CopyFn,
 }

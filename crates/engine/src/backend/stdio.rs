@@ -14,6 +14,7 @@ use super::pread::or_errno;
 use super::target::Target;
 use super::work::Request;
 use super::work::Work;
+use super::written::LaneBuffer;
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt, OptValue, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;
@@ -82,7 +83,7 @@ impl Backend for Stdio {
         let mut lane = StdioLane {
             stream,
             stream_buffer: None,
-            block: lane_buffer(job, 1, lane)?,
+            block: lane_buffer(job, 1, lane, target.content)?,
             write: job.op == Op::Write,
             position: 0,
             seeks: 0,
@@ -106,7 +107,7 @@ impl Backend for Stdio {
 struct StdioLane {
     stream: NonNull<libc::FILE>,
     stream_buffer: Option<Buffer>,
-    block: Buffer,
+    block: LaneBuffer,
     write: bool,
     position: u64,
     /// Calls of fseek. Each makes one lseek even within the buffer (glibc, musl), which the
@@ -155,6 +156,7 @@ impl Lane for StdioLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         let before = self.calls.now();
         let data = self.block.ptr().cast_const();
+        work.write_from(&self.block);
         let result = run_each(work, data, 0, |request| self.transfer(request));
         // SAFETY: the stream is open until drop. What fwrite buffers belongs to the timed work.
         if self.write && unsafe { libc::fflush(self.stream.as_ptr()) } != 0 {

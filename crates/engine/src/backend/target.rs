@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use super::error::{BackendError, IoFault, Unsupported};
 use super::{advice, shared};
 use crate::plan::{Job, Op, Opt, Sync};
+use crate::sys::content::Content;
 use crate::sys::fd;
 use crate::sys::held_file::HeldFile;
 
@@ -36,6 +37,8 @@ pub struct Target {
     pub direct_align: Option<u32>,
     /// Why direct I/O is unavailable, where that is known.
     pub direct_refused: Option<String>,
+    /// What the written data is to be like; `None` = random, the same block again and again.
+    pub content: Option<Content>,
 }
 
 impl Target {

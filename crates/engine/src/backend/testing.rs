@@ -37,6 +37,7 @@ pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target)
         writable: true,
         direct_align: None,
         direct_refused: None,
+        content: None,
     };
     (file, data, target)
 }

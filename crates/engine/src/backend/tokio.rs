@@ -20,6 +20,7 @@ use super::kind::{Backend, Lane};
 use super::target::Target;
 use super::work::Request;
 use super::work::Work;
+use super::written::LaneBuffer;
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;
@@ -80,7 +81,7 @@ impl Backend for Tokio {
         Ok(Box::new(TokioLane {
             file: File::from_std(target.open_advised(job)?),
             runtime,
-            buffer: lane_buffer(job, 1, lane)?,
+            buffer: lane_buffer(job, 1, lane, target.content)?,
             write: job.op == Op::Write,
             position: 0,
             seeks: 0,
@@ -104,7 +105,7 @@ async fn start_thread() -> io::Result<()> {
 struct TokioLane {
     file: File,
     runtime: Runtime,
-    buffer: Buffer,
+    buffer: LaneBuffer,
     write: bool,
     position: u64,
     /// One lseek each, which the kernel does not count.
@@ -154,6 +155,7 @@ impl Lane for TokioLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         let before = self.calls.now();
         let data = self.buffer.ptr().cast_const();
+        work.write_from(&self.buffer);
         let mut ops = FileOps {
             file: Pin::new(&mut self.file),
             buffer: &self.buffer,

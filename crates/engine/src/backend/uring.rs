@@ -28,6 +28,7 @@ use super::error::{BackendError, IoFault, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::Target;
 use super::work::{Published, Request, Work};
+use super::written::LaneBuffer;
 use crate::plan::{Info, Job, Op};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
@@ -85,8 +86,14 @@ impl UringLane {
         let nop = has_nop(job);
         // Requests that move nothing share one byte.
         let (block, slots) = if nop { (1, 1) } else { (job.block, job.depth) };
-        let buffer = slots_buffer(&Job { block, ..job.clone() }, align, slots, lane)?;
-        let into = reading_buffer(job, align, slots, lane)?;
+        let buffer = slots_buffer(
+            &Job { block, ..job.clone() },
+            align,
+            slots,
+            lane,
+            target.content.filter(|_| !nop),
+        )?;
+        let into = reading_buffer(job, align, slots)?;
         let ring = build_ring(job, job.depth).map_err(|error| Unsupported(refusal(&error)))?;
         let mut lane = UringLane {
             entrance: Entrance::register(ring.as_raw_fd()),
@@ -122,7 +129,7 @@ struct UringLane {
     ring: IoUring,
     file: File,
     /// Freed in `drop`, once nothing writes into it any more.
-    buffer: ManuallyDrop<Buffer>,
+    buffer: ManuallyDrop<LaneBuffer>,
     /// The buffer that reads fill where reads and writes are mixed; freed like `buffer`.
     into: ManuallyDrop<Option<Buffer>>,
     /// Operations submitted to the ring whose completion has not been seen.
@@ -170,7 +177,7 @@ impl UringLane {
         let part =
             |buffer: &Buffer| libc::iovec { iov_base: buffer.ptr().cast(), iov_len: buffer.len() };
         let parts: Vec<libc::iovec> =
-            std::iter::once(&*self.buffer).chain(self.into.as_ref()).map(part).collect();
+            std::iter::once(&**self.buffer).chain(self.into.as_ref()).map(part).collect();
         // SAFETY: `drop` keeps the buffers until nothing is in flight, for ever if need be.
         match unsafe { submitter.register_buffers(&parts) } {
             Ok(()) => self.fixed_buffer = true,
@@ -308,6 +315,7 @@ impl UringLane {
             work.note(Note::UringPlain(why));
         }
         work.set_alignment_mask(self.mask);
+        work.write_from(&self.buffer);
         note_small_pages(work, &self.buffer, self.mask > 0);
         advice::will_need(&self.file, self.will_need, work);
         if work.depth() == 1 && !self.sqpoll {

@@ -13,6 +13,7 @@ use super::claims::{Claimed, Cursor};
 use super::error::{BackendError, IoFault};
 use super::fold::{FoldFn, at_offset};
 use super::meter::{Meter, Timed};
+use super::written::{LaneBuffer, Written};
 use crate::record::Note;
 use crate::stats::Histogram;
 use crate::sys::clock::Clock;
@@ -24,7 +25,8 @@ pub struct Request {
     pub offset: u64,
     pub len: u32,
     pub slot: u32,
-    /// Offset in the slot's buffer: above 0 only for the remainder of a short operation.
+    /// Offset in the slot's buffer: above 0 for the remainder of a short operation, and where a
+    /// lane writes blocks that differ.
     pub at: u32,
     /// Whether it writes; only lanes that mix reads and writes need it.
     pub write: bool,
@@ -64,6 +66,8 @@ struct Slot {
     start: u64,
     len: u32,
     at: u32,
+    /// Offset of its block in the slot's buffer.
+    place: u32,
     /// Consecutive retries.
     retries: u32,
     later_pass: bool,
@@ -107,6 +111,8 @@ pub struct Work<'a> {
     folds: [u32; 2],
     meter: Meter,
     assignment: Assignment<'a>,
+    /// What makes each block to write ready, where they differ.
+    written: Option<Written>,
     error: Option<BackendError>,
     in_flight: (u64, u64),
     notes: Vec<Note>,
@@ -133,10 +139,21 @@ impl<'a> Work<'a> {
             folds: [0; 2],
             meter: Meter::new(assignment.clock, assignment.timed, least),
             assignment,
+            written: None,
             error: None,
             in_flight: (0, 0),
             notes: Vec::new(),
         }
+    }
+
+    /// Writes the blocks of `buffer`, which outlives the work, in turn if they differ.
+    pub(super) fn write_from(&mut self, buffer: &LaneBuffer) {
+        self.written = buffer.written(self.assignment.share.seed);
+    }
+
+    /// Returns whether the blocks to write differ, so that each is made ready by [`Work::next`].
+    pub(super) fn varies(&self) -> bool {
+        self.written.is_some()
     }
 
     /// Opens the timed window: the first latency starts here.
@@ -169,10 +186,15 @@ impl<'a> Work<'a> {
             if self.assignment.moves { self.assignment.share.len_at(offset) as u32 } else { 0 };
         let start = self.meter.start(self.index);
         let write = self.assignment.share.writes(self.pass, self.index);
+        let place = match &mut self.written {
+            Some(written) if write => written.prepare(slot, len),
+            _ => 0,
+        };
+        let later_pass = self.pass > 0;
         self.slots[slot as usize] =
-            Slot { offset, start, len, at: 0, retries: 0, later_pass: self.pass > 0, write };
+            Slot { offset, start, len, at: 0, place, retries: 0, later_pass, write };
         self.index += 1;
-        Some(Request { offset, len, slot, at: 0, write })
+        Some(Request { offset, len, slot, at: place, write })
     }
 
     /// Returns the next request for the last of these free slots; the slot stays free when there is
@@ -258,10 +280,10 @@ impl<'a> Work<'a> {
     /// lanes whose work *is* touching the data.
     #[inline(always)]
     pub(super) fn fold(&mut self, slot: u32, data: *const u8, form: FoldFn) {
-        let Slot { offset, len, later_pass, .. } = self.slots[slot as usize];
-        // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled or
-        // mapped.
-        let fold = unsafe { form(data, len as usize) };
+        let Slot { offset, len, place, later_pass, .. } = self.slots[slot as usize];
+        // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled,
+        // wrote from `place` on, or mapped.
+        let fold = unsafe { form(data.add(place as usize), len as usize) };
         self.folds[usize::from(later_pass)] ^= at_offset(fold, offset);
     }
 
@@ -309,8 +331,9 @@ impl<'a> Work<'a> {
             ..0 => return self.fail(slot, IoFault::Errno(result.wrapping_neg() as i32)),
             _ => return self.fail(slot, IoFault::TooMuch(result as u64)),
         }
-        let Slot { offset, len, at, write, .. } = self.slots[slot as usize];
-        Some(Request { offset: offset + u64::from(at), len: len - at, slot, at, write })
+        let Slot { offset, len, at, place, write, .. } = self.slots[slot as usize];
+        let offset = offset + u64::from(at);
+        Some(Request { offset, len: len - at, slot, at: place + at, write })
     }
 
     fn fail(&mut self, slot: u32, fault: IoFault) -> Option<Request> {

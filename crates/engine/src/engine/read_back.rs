@@ -1,4 +1,5 @@
-//! Reads back what a trial wrote: each block must be the written one, and the XOR of both the same.
+//! Reads back what a trial wrote: each block must be the written one, where it wrote one again and
+//! again, and the XOR of both the same.
 
 use std::fs::File;
 use std::io;
@@ -8,22 +9,24 @@ use crate::backend::fold;
 use crate::record::{ReadBack, Xor};
 use crate::sys::buffer::zeroed;
 
-/// Compares the first `len` bytes with `block`, which was written again and again. `None` where
+/// Compares the first `len` bytes with `block`, if that was written again and again. `None` where
 /// `stop` ended it, or the file has another length.
 ///
 /// # Errors
 /// The errno of pread(2).
 pub(super) fn read_back(
     file: &File,
-    block: &[u8],
+    block: Option<&[u8]>,
     len: u64,
     stop: &dyn Fn() -> bool,
 ) -> io::Result<Option<ReadBack>> {
-    if file.metadata()?.len() != len || block.is_empty() {
+    let block = block.unwrap_or_default();
+    if file.metadata()?.len() != len {
         return Ok(None);
     }
     // Several small blocks at once.
-    let mut piece = zeroed(block.len() * (PIECE / block.len()).max(1))?;
+    let size = block.len().max(1);
+    let mut piece = zeroed(size * (PIECE / size).max(1))?;
     let (mut at, mut found) = (0, ReadBack { xor: Xor(0), other_blocks: 0 });
     while at < len {
         if stop() {
@@ -33,9 +36,8 @@ pub(super) fn read_back(
         let bytes = &mut piece[..step];
         file.read_exact_at(bytes, at)?;
         found.xor.0 ^= fold::at_offset(fold::bytes(bytes), at);
-        found.other_blocks +=
-            bytes.chunks(block.len()).filter(|chunk| *chunk != &block[..chunk.len()]).count()
-                as u64;
+        let others = |chunk: &&[u8]| !block.is_empty() && *chunk != &block[..chunk.len()];
+        found.other_blocks += bytes.chunks(size).filter(others).count() as u64;
         at += step as u64;
     }
     Ok(Some(found))
@@ -55,7 +57,7 @@ mod tests {
             let data: Vec<u8> = block.iter().copied().cycle().take(len).collect();
             let (file, ..) = testing::file(0, 0);
             std::fs::write(file.path(), &data).unwrap();
-            let back = |len: u64| read_back(file.as_file(), &block, len, &|| false).unwrap();
+            let back = |len: u64| read_back(file.as_file(), Some(&block), len, &|| false).unwrap();
             assert_eq!(
                 back(len as u64),
                 Some(ReadBack { xor: Xor(testing::xor(&data)), other_blocks: 0 }),
@@ -71,7 +73,9 @@ mod tests {
                 "{len}"
             );
         }
-        let (file, ..) = testing::file(10, 3);
-        assert_eq!(read_back(file.as_file(), &block, 10, &|| true).unwrap(), None);
+        let (file, data, _) = testing::file(10, 3);
+        assert_eq!(read_back(file.as_file(), Some(&block), 10, &|| true).unwrap(), None);
+        let differing = read_back(file.as_file(), None, 10, &|| false).unwrap();
+        assert_eq!(differing, Some(ReadBack { xor: Xor(testing::xor(&data)), other_blocks: 0 }));
     }
 }

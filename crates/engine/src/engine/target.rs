@@ -13,6 +13,7 @@ use crate::host::{self, TargetFacts, TargetKind};
 use crate::plan::{Cold, Job, Plan, TargetSpec};
 use crate::sys::block::BlockDevice;
 use crate::sys::buffer::zeroed;
+use crate::sys::content::{Content, FileData};
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::{Extents, extents};
 use crate::sys::fill::Progress;
@@ -71,7 +72,10 @@ impl OpenTarget {
     ) -> Result<OpenTarget, EngineError> {
         remove_leftovers(spec);
         let fill = if plan.only_appends() { 0 } else { spec.size() };
-        let mut open_target = OpenTarget::create(spec, fill, plan.seed, stop, progress)?;
+        let content = content(plan);
+        let data = FileData { seed: plan.seed, content: content.unwrap_or_default() };
+        let mut open_target = OpenTarget::create(spec, fill, data, stop, progress)?;
+        open_target.target.content = content;
         if plan.only_appends() {
             open_target.facts.size = spec.size();
             open_target.target.size = spec.size();
@@ -84,7 +88,8 @@ impl OpenTarget {
             };
             let scratch = Scratch::create(&dir)
                 .map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
-            let growing = OpenTarget { extents: None, ..OpenTarget::scratch(scratch, &dir)? };
+            let mut growing = OpenTarget { extents: None, ..OpenTarget::scratch(scratch, &dir)? };
+            growing.target.content = content;
             open_target.growing = Some(Box::new(growing));
         }
         Ok(open_target)
@@ -116,7 +121,7 @@ impl OpenTarget {
     fn create(
         spec: &TargetSpec,
         size: u64,
-        seed: u64,
+        data: FileData,
         stop: &dyn Fn() -> bool,
         progress: Progress,
     ) -> Result<OpenTarget, EngineError> {
@@ -130,17 +135,17 @@ impl OpenTarget {
             TargetSpec::Scratch { dir, keep: false, .. } => {
                 let scratch = Scratch::create(dir)
                     .map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
-                fill_file(scratch.file(), size, seed, stop, progress)?;
+                fill_file(scratch.file(), size, data, stop, progress)?;
                 OpenTarget::scratch(scratch, dir)
             }
             TargetSpec::Scratch { dir, keep: true, .. } => OpenTarget::new_file(
                 &dir.join(format!("iotui-scratch-{}.bin", random_name())),
                 size,
-                seed,
+                data,
                 stop,
                 progress,
             ),
-            TargetSpec::New { path, .. } => OpenTarget::new_file(path, size, seed, stop, progress),
+            TargetSpec::New { path, .. } => OpenTarget::new_file(path, size, data, stop, progress),
             TargetSpec::None => Err(EngineError::NoFile),
         }
     }
@@ -164,7 +169,7 @@ impl OpenTarget {
     fn new_file(
         path: &Path,
         size: u64,
-        seed: u64,
+        data: FileData,
         stop: &dyn Fn() -> bool,
         progress: Progress,
     ) -> Result<OpenTarget, EngineError> {
@@ -173,7 +178,7 @@ impl OpenTarget {
             _ => EngineError::New { path: path.into(), error },
         };
         let made = UnnamedFile::create(path).map_err(refused)?;
-        fill_file(made.file(), size, seed, stop, progress)?;
+        fill_file(made.file(), size, data, stop, progress)?;
         let file = made.finish().map_err(refused)?;
         let mut open_target =
             OpenTarget::new(file, path.into(), path, TargetKind::File, None).map_err(refused)?;
@@ -207,6 +212,7 @@ impl OpenTarget {
                 Some(DirectSupport::Known(align)) => Some(align.offset.max(align.mem)),
                 _ => facts.devices.first().and_then(logical_block),
             },
+            content: None,
         };
         let file = Arc::clone(held.file());
         Ok(OpenTarget {
@@ -257,6 +263,13 @@ impl OpenTarget {
     }
 }
 
+/// Returns what the written data is to be like; `None` if nothing was asked.
+pub(super) fn content(plan: &Plan) -> Option<Content> {
+    let asked = plan.compressible.is_some() || plan.dedupe.is_some();
+    let percent = |asked: Option<u8>| asked.unwrap_or(0);
+    asked.then(|| Content::new(percent(plan.compressible), percent(plan.dedupe)))
+}
+
 fn logical_block(device: &BlockDevice) -> Option<u32> {
     device.logical_block.and_then(|b| u32::try_from(b).ok())
 }
@@ -289,11 +302,11 @@ fn parent(path: &Path) -> PathBuf {
 fn fill_file(
     file: &File,
     size: u64,
-    seed: u64,
+    data: FileData,
     stop: &dyn Fn() -> bool,
     progress: Progress,
 ) -> Result<(), EngineError> {
-    fill::fill_random(file, size, seed, stop, progress).map_err(|failed| {
+    fill::fill_file(file, size, data, stop, progress).map_err(|failed| {
         match failed.error.raw_os_error() {
             Some(libc::ENOSPC | libc::EDQUOT) => EngineError::Full(size),
             _ if failed.error.kind() == io::ErrorKind::Interrupted => EngineError::Stopped,

@@ -20,7 +20,7 @@ use crate::backend::meter::Timed;
 use crate::backend::written_block;
 use crate::peer;
 use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern, Sync};
-use crate::record::{CacheFlush, Evidence, Note, Preparation, Sample, Trial, Xor};
+use crate::record::{CacheFlush, Evidence, Note, Preparation, ReadBack, Sample, Trial, Xor};
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cpu_cache;
@@ -201,15 +201,26 @@ fn collect_result(
         )));
     }
     if spec.job.appends() && trial.xor.is_some() {
-        let read_block_back = |block: Vec<u8>| {
-            read_back(&open_target.file, &block, trial.bytes, &|| (stage.cut)().is_some())
-        };
-        evidence.read_back = written_block(&spec.job).and_then(read_block_back).ok().flatten();
+        evidence.read_back = read_appended_back(stage, open_target, spec, trial.bytes);
     }
     trial.evidence = evidence;
     let per_op =
         if trial.ops == 0 { 0.0 } else { trial.evidence.lane_nanos as f64 / trial.ops as f64 };
     TrialOutcome { trial, histogram, samples, per_op, busy }
+}
+
+/// Compares what was appended with what was written. Blocks that differ have no one to compare
+/// with; their XOR is known.
+fn read_appended_back(
+    stage: &Stage,
+    open_target: &OpenTarget,
+    spec: &Spec,
+    bytes: u64,
+) -> Option<ReadBack> {
+    let one = spec.target.content.is_none();
+    let block = one.then(|| written_block(&spec.job)).transpose().ok()?;
+    let stop = || (stage.cut)().is_some();
+    read_back(&open_target.file, block.as_deref(), bytes, &stop).ok().flatten()
 }
 
 /// Flushes the CPU caches once every lane is open; `None` where that cannot be shown to have

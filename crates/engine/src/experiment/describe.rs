@@ -175,6 +175,8 @@ fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValu
         rated: _,
         expect: _,
         cold: _,
+        compressible: _,
+        dedupe: _,
         // Not part of a job.
         probe: _,
         sets: _,

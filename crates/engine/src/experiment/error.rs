@@ -40,6 +40,10 @@ pub enum PlanError {
     AppendRead,
     #[error("--cold applies only to cold cells, and there are none; add --cache cold")]
     ColdOfNone,
+    #[error(
+        "--{0} applies only to data that iotui writes, and it writes none here; leave out FILE for a scratch file"
+    )]
+    ContentOfNone(&'static str),
     #[error("--remote applies only to network probes, and none is selected; add --probe network")]
     RemoteOfNone,
     #[error("--until ends a run by its precision, --trials by a number; drop one of the two")]

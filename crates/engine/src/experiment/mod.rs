@@ -153,11 +153,8 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let (cells, skipped) = cells(request)?;
     let cells = in_variants(cells, request, pick)?;
     let span_may_shrink = !pick && may_shrink(request, &cells);
-    let mut all = cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell));
-    let drops = all.any(|job| job.cache == Cache::Cold) || measures_levels(request);
-    if request.resolved.user.cold.is_some_and(|level| level != Cold::Data) && !drops {
-        return Err(PlanError::ColdOfNone);
-    }
+    check_cold(request, cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)))?;
+    let (compressible, dedupe) = asked_content(request, &cells)?;
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
     let trials = trials(user, whole)?;
@@ -200,6 +197,8 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         expect: Vec::new(),
         remote: whole.remote.clone(),
         cold: whole.cold.unwrap_or_default(),
+        compressible,
+        dedupe,
     };
     let ceilings = match whole.ceilings.unwrap_or(MeasureCeilings::Auto) {
         MeasureCeilings::Auto => estimate(&plan) >= Plan::MIN_FOR_CEILINGS,
@@ -207,6 +206,35 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         MeasureCeilings::Never => false,
     };
     Ok(Plan { ceilings, ..plan })
+}
+
+/// Checks that something is dropped where the user says what.
+fn check_cold<'a>(
+    request: &PlanRequest,
+    mut jobs: impl Iterator<Item = &'a Job>,
+) -> Result<(), PlanError> {
+    let asked = request.resolved.user.cold.is_some_and(|level| level != Cold::Data);
+    let mut drops = || jobs.any(|job| job.cache == Cache::Cold) || measures_levels(request);
+    if asked && !drops() { Err(PlanError::ColdOfNone) } else { Ok(()) }
+}
+
+/// Returns how far the data that iotui writes compresses and repeats, in percent.
+///
+/// # Errors
+/// The user set one of them, and iotui writes nothing.
+fn asked_content(
+    request: &PlanRequest,
+    cells: &[Job],
+) -> Result<(Option<u8>, Option<u8>), PlanError> {
+    let Resolved { user, whole, .. } = request.resolved;
+    if request.target.is_ours() && !cells.is_empty() {
+        return Ok((whole.compressible, whole.dedupe));
+    }
+    let asked = [("compressible", user.compressible), ("dedupe", user.dedupe)];
+    match asked.into_iter().find(|(_, percent)| percent.is_some()) {
+        Some((option, _)) => Err(PlanError::ContentOfNone(option)),
+        None => Ok((None, None)),
+    }
 }
 
 /// Returns whether the cells may use less of the target than all: nobody requested a span or a

@@ -81,6 +81,8 @@ const ONCE: &[&str] = &[
     "rated",
     "expect",
     "cold",
+    "compressible",
+    "dedupe",
     "set",
     "remote",
 ];

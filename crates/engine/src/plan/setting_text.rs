@@ -46,6 +46,15 @@ pub(super) fn percents(text: &str) -> Result<Range, SettingError> {
     percentages(text, 0..=100, "a percentage of reads from 0 to 100")
 }
 
+/// Returns the percentage in `70` or `70%`.
+pub(super) fn percent(text: &str) -> Result<u8, SettingError> {
+    let number = text.trim();
+    match number.strip_suffix('%').unwrap_or(number).trim_end().parse() {
+        Ok(percent) if percent <= 100 => Ok(percent),
+        _ => bad(text, "a percentage from 0 to 100"),
+    }
+}
+
 /// Returns `50`, `50,100,150`, `50%`; more than ten times the memory is a typing error.
 pub(super) fn shares(text: &str) -> Result<Range, SettingError> {
     percentages(text, 1..=1000, "a percentage of the memory from 1 to 1000")

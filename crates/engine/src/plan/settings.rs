@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::probe_param::{parse_sets, put};
 use super::setting_text::{
-    backends, block_sizes, percents, positive, seed, shares, some_names, some_of, split_list,
-    switch, trial_time, trials, until,
+    backends, block_sizes, percent, percents, positive, seed, shares, some_names, some_of,
+    split_list, switch, trial_time, trials, until,
 };
 use super::{
     Backends, Cache, Cold, CpuCache, Expect, MeasureCeilings, Op, Pattern, ProbeSet, Range,
@@ -36,6 +36,9 @@ pub struct Settings {
     /// Percentages of reads.
     pub mix: Option<Range>,
     pub cpu_cache: Option<Vec<CpuCache>>,
+    /// Percentages of the data that is written.
+    pub compressible: Option<u8>,
+    pub dedupe: Option<u8>,
     pub trials: Option<u32>,
     /// Half width of the intervals at which the run may end, in hundredths of a percent.
     pub until: Option<u32>,
@@ -301,6 +304,18 @@ impl Settings {
             default: "overwrite",
             writes: some_names::<Writes> => |v| join(v),
             "Overwrite existing data, or append to a file that is empty before each pass",
+        ),
+        setting!(
+            "compressible", "Compressible", ValueKind::Form("PERCENT"),
+            default: "0, but a write cell repeats one block",
+            compressible: percent => |v| v.to_string(),
+            "How far the data that iotui writes compresses; blocks then differ",
+        ),
+        setting!(
+            "dedupe", "Dedupe", ValueKind::Form("PERCENT"),
+            default: "0, but a write cell repeats one block",
+            dedupe: percent => |v| v.to_string(),
+            "How much of the data that iotui writes repeats earlier blocks, as deduplication sees it",
         ),
         setting!(
             "mix", "Read share", ValueKind::Form("READ%"),

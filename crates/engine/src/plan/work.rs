@@ -132,6 +132,14 @@ pub struct Plan {
     /// What is dropped to make the file cold; omitted from JSON where it is the file's own pages.
     #[serde(default, skip_serializing_if = "Cold::is_data")]
     pub cold: Cold,
+    /// By how many percent the data that iotui writes compresses; omitted from JSON if nobody
+    /// asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compressible: Option<u8>,
+    /// The percentage of written blocks that repeat an earlier one; omitted from JSON if nobody
+    /// asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dedupe: Option<u8>,
     /// Requested probes that are unavailable here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_probes: Vec<Skipped<ProbeCell>>,
@@ -207,6 +215,19 @@ impl Plan {
         if two { size.saturating_mul(2) } else { size }
     }
 
+    /// Describes the data that iotui writes, if something was asked of it.
+    pub fn written_data(&self) -> Option<String> {
+        self.compressible.or(self.dedupe)?;
+        Some(match (self.compressible.unwrap_or(0), self.dedupe.unwrap_or(0)) {
+            (0, 0) => "random data, no block twice".into(),
+            (saved, 0) => format!("data that compresses by {saved} %"),
+            (0, repeated) => format!("random data of which {repeated} % repeats"),
+            (saved, repeated) => {
+                format!("data that compresses by {saved} % and of which {repeated} % repeats")
+            }
+        })
+    }
+
     /// Returns an empty plan with the defaults of everything.
     pub fn plain(experiment: &str, target: TargetSpec) -> Plan {
         Plan {
@@ -232,6 +253,8 @@ impl Plan {
             rated: None,
             expect: Vec::new(),
             cold: Cold::default(),
+            compressible: None,
+            dedupe: None,
             skipped_probes: Vec::new(),
             remote: None,
         }

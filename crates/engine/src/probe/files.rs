@@ -8,7 +8,8 @@ use std::path::Path;
 use super::context::ProbeContext;
 use super::error::ProbeError;
 use crate::sys::cold::{Cold, make_cold_until};
-use crate::sys::fill::fill_random;
+use crate::sys::content::FileData;
+use crate::sys::fill;
 use crate::sys::scratch::Scratch;
 use crate::sys::threads::{Affinity, unshare_files};
 use crate::sys::{block, disk, mounts};
@@ -81,7 +82,8 @@ pub(super) fn fill_file(
     context: &ProbeContext,
 ) -> Result<(), ProbeError> {
     let mut go_on = |_| ControlFlow::Continue(());
-    let done = fill_random(file, bytes, seed, &|| context.is_stopping(), &mut go_on);
+    let done =
+        fill::fill_file(file, bytes, FileData::random(seed), &|| context.is_stopping(), &mut go_on);
     context.check_stop()?;
     done.map_err(ProbeError::in_call("a file on the disk"))
 }

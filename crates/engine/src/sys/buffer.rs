@@ -134,6 +134,13 @@ impl Buffer {
         self.len
     }
 
+    /// Returns all bytes, to fill them before anything else uses the memory.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: `len` bytes from its start are mapped and initialised, and the buffer is borrowed
+        // exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.ptr(), self.len) }
+    }
+
     /// Returns whether direct I/O with it gains from huge pages.
     pub fn should_be_huge(&self) -> bool {
         self.len >= MIN_DIRECT_HUGE

@@ -1,4 +1,4 @@
-//! Fills a file with random data that is actually stored.
+//! Fills a file with data that is actually stored.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use memmap2::MmapMut;
 use nix::errno::Errno;
 
-use super::{fd, random};
+use super::content::FileData;
+use super::fd;
 
 /// Size of a write: with 2 MiB and more the page cache uses its largest folios.
 const PIECE: usize = 4 << 20;
@@ -46,8 +47,7 @@ impl From<FillError> for io::Error {
     }
 }
 
-/// Writes `len` bytes of [`random::fill`] with `seed` from the start of `file`, then makes them
-/// durable.
+/// Writes `len` bytes of `data` from the start of `file`, then makes them durable.
 ///
 /// Does not preallocate, because file systems would keep unwritten extents. `progress` receives the
 /// bytes written so far after each piece, and what it returns after a multiple of [`WINDOW`] may
@@ -55,10 +55,10 @@ impl From<FillError> for io::Error {
 ///
 /// # Errors
 /// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO from the kernel.
-pub fn fill_random(
+pub fn fill_file(
     file: &File,
     len: u64,
-    seed: u64,
+    data: FileData,
     stop: &dyn Fn() -> bool,
     progress: Progress,
 ) -> Result<(), FillError> {
@@ -73,7 +73,7 @@ pub fn fill_random(
             return Err(FillError::from_call("pwrite(2)", at)(fd::stop_error()));
         }
         let bytes = &mut piece[..usize::try_from(len - at).unwrap_or(most).min(most)];
-        random::fill(seed, at, bytes);
+        data.fill(at, bytes);
         let begin = Instant::now();
         write_all_at(file, bytes, at, stop)?;
         at += bytes.len() as u64;
@@ -148,7 +148,7 @@ fn sync_range(file: &File, offset: u64, flags: libc::c_uint) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::{extents, testing};
+    use crate::sys::{extents, random, testing};
 
     const GO: &dyn Fn() -> bool = &|| false;
 
@@ -163,7 +163,7 @@ mod tests {
         };
         let len = PIECE as u64 * 2 + 4099;
         let mut seen = Vec::new();
-        fill_random(&file, len, 42, GO, &mut |n| {
+        fill_file(&file, len, FileData::random(42), GO, &mut |n| {
             seen.push(n);
             ControlFlow::Continue(())
         })
@@ -184,7 +184,7 @@ mod tests {
             return;
         };
         let mut written = 0;
-        fill_random(&file, 2 * WINDOW, 42, GO, &mut |n| {
+        fill_file(&file, 2 * WINDOW, FileData::random(42), GO, &mut |n| {
             written = n;
             ControlFlow::Break(())
         })
@@ -204,26 +204,28 @@ mod tests {
     #[test]
     fn stopping_and_failing() {
         let file = tempfile::tempfile().unwrap();
-        let stopped = fill_random(&file, 1, 0, &|| true, &mut go_on).unwrap_err().error;
+        let stopped =
+            fill_file(&file, 1, FileData::random(0), &|| true, &mut go_on).unwrap_err().error;
         assert_eq!(stopped.kind(), io::ErrorKind::Interrupted);
         let stop = std::cell::Cell::new(false);
-        let midway = fill_random(&file, 3 * PIECE as u64, 0, &|| stop.get(), &mut |_| {
-            stop.set(true);
-            ControlFlow::Continue(())
-        })
-        .unwrap_err()
-        .error;
+        let midway =
+            fill_file(&file, 3 * PIECE as u64, FileData::random(0), &|| stop.get(), &mut |_| {
+                stop.set(true);
+                ControlFlow::Continue(())
+            })
+            .unwrap_err()
+            .error;
         assert_eq!(
             (midway.kind(), file.metadata().unwrap().len()),
             (io::ErrorKind::Interrupted, PIECE as u64)
         );
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let failed = fill_random(&full, 10, 0, GO, &mut go_on).unwrap_err();
+        let failed = fill_file(&full, 10, FileData::random(0), GO, &mut go_on).unwrap_err();
         assert_eq!(
             failed.to_string(),
             "pwrite(2) at offset 0: No space left on device (os error 28)"
         );
         assert_eq!(failed.error.raw_os_error(), Some(libc::ENOSPC));
-        fill_random(&file, 0, 0, GO, &mut go_on).unwrap();
+        fill_file(&file, 0, FileData::random(0), GO, &mut go_on).unwrap();
     }
 }

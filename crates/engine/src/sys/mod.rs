@@ -12,6 +12,7 @@ pub mod child;
 pub mod clock;
 pub mod clone;
 pub mod cold;
+pub mod content;
 pub mod cpu_cache;
 pub mod direct;
 pub mod disk;

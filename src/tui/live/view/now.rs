@@ -144,7 +144,8 @@ impl Rows<'_> {
         match view.phase() {
             None => "starting".into(),
             Some(Phase::Fill) if view.plan.target.is_ours() => {
-                format!("filling {} with random data", units::show_bytes(view.plan.target.size()))
+                let data = view.plan.written_data().unwrap_or("random data".into());
+                format!("filling {} with {data}", units::show_bytes(view.plan.target.size()))
             }
             Some(Phase::Fill) => "opening the file".into(),
             Some(Phase::Machine) => "measuring memory bandwidth and system call cost".into(),

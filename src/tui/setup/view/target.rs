@@ -285,7 +285,9 @@ pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
 /// Adds what is known of the scratch file: by its plan, or else by the folder.
 fn describe_scratch(scene: &Scene, shown: &mut Vec<(&'static str, String)>) {
     let setup = scene.setup;
-    shown.push(("contents", "random data, removed after the run".into()));
+    let asked = setup.plan().and_then(|plan| plan.written_data());
+    let data = asked.unwrap_or("random data".into());
+    shown.push(("contents", format!("{data}, removed after the run")));
     let planned = setup.facts().filter(|_| setup.file.is_none());
     let folder = setup.scratch_folder().filter(|_| planned.is_some());
     shown.extend(folder.map(|folder| ("in", show_path(&folder))));

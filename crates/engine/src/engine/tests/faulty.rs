@@ -57,6 +57,7 @@ impl Faulty {
             writable: false,
             direct_align: None,
             direct_refused: None,
+            content: None,
         };
         Spec {
             executor: Executor::Backend(self),

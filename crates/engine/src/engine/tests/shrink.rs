@@ -110,6 +110,7 @@ fn a_device_that_fails_is_an_error_with_its_place() {
         writable: false,
         direct_align: Some(4096),
         direct_refused: None,
+        content: None,
     };
     for choice in readers() {
         for (depth, direct) in depths(&choice).into_iter().flat_map(|d| [(d, false), (d, true)]) {

@@ -1,9 +1,12 @@
 //! Writes: afterwards the file contains what the lanes wrote, and nothing else changed.
 
+use std::collections::HashSet;
+
 use super::*;
 use crate::backend::access_pattern::mix;
 use crate::plan::{Moves, Sync};
 use crate::sys::buffer::Buffer;
+use crate::sys::content::Content;
 
 fn writers() -> Vec<Choice> {
     let writes = |c: &Choice| info(c).moves() == Moves::Data && info(c).ops.contains(&Op::Write);
@@ -109,4 +112,38 @@ fn a_file_that_is_not_ours_is_never_written() {
         }
     }
     assert_eq!(std::fs::read(file.path()).unwrap(), before);
+}
+
+/// Returns how many percent of the blocks of `job` are identical to another, after it was written.
+fn percent_identical(job: &Job, content: Content) -> f64 {
+    let (file, _, target) = testing::file(job.span as usize, 5);
+    let target = Target { content: Some(content), ..target };
+    let spec = spec(job.clone(), &target, 1);
+    let ran = run(&spec).unwrap_or_else(|error| panic!("{}: {error}", job.label()));
+    let after = std::fs::read(file.path()).unwrap();
+    let (ops, bytes, xor) = expected(&spec, &after);
+    let sums = sums(&ran);
+    assert_eq!((sums.ops, sums.bytes, sums.folds[0]), (ops, bytes, xor), "{}", job.label());
+    let blocks = after.chunks(job.block as usize);
+    let unique: HashSet<&[u8]> = blocks.clone().collect();
+    100.0 * (blocks.len() - unique.len()) as f64 / blocks.len() as f64
+}
+
+#[test]
+fn every_backend_writes_blocks_that_differ_or_repeat_as_asked() {
+    for choice in writers() {
+        for depth in depths(&choice) {
+            let whole =
+                Job { span: 4 << 20, ..job(&choice, Op::Write, Pattern::Random, 4096, 1, depth) };
+            let (_file, _, target) = testing::file(0, 0);
+            if !supported(&target, &whole) {
+                continue;
+            }
+            for dedupe in [0, 30] {
+                let found = percent_identical(&whole, Content::new(40, dedupe));
+                let label = format!("{} depth {depth}", whole.label());
+                assert!((found - f64::from(dedupe)).abs() <= 2.0, "{label}: {found}");
+            }
+        }
+    }
 }

@@ -117,6 +117,8 @@ fn every_setting_of_a_cell_is_held() {
             "expect",
             "memory-share",
             "cold",
+            "compressible",
+            "dedupe",
             "probe",
             "set",
             "remote",

@@ -36,6 +36,8 @@ fn every_setting_goes_to_argv_and_back() {
         ("expect", "etcd,p99<10ms,iops>=10k"),
         ("memory-share", "50,150"),
         ("cold", "meta"),
+        ("compressible", "50"),
+        ("dedupe", "20"),
         ("probe", "call,network"),
         ("set", "processes=1..10 latency.bytes=64k,1m"),
         ("remote", "lab-7:80"),

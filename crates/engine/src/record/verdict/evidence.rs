@@ -40,6 +40,12 @@ pub struct TargetEvidence {
     pub compresses: Option<String>,
     /// Entropy estimate of sampled data, bits per byte, 0 to 8.
     pub entropy: Option<f64>,
+    /// By how many percent the data that iotui writes compresses, and how many percent of it
+    /// repeat; absent from JSON where nothing was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compressible: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dedupe: Option<u8>,
     /// Bytes of the span in holes or unwritten extents.
     pub hole_bytes: Option<u64>,
     /// How they were found: `fiemap`, `seek_data`.

@@ -120,6 +120,8 @@ fn plan() -> Plan {
         ceilings: false,
         rated: None,
         expect: Vec::new(),
+        compressible: None,
+        dedupe: None,
         cold: Default::default(),
         probes: vec![],
         skipped: vec![],

@@ -247,9 +247,31 @@ pub static TARGET: &[Example] = &[
         cold,
         |c| {
             shrunk(c, None);
+            c.target.ours = false;
             c.each(|t| t.device_bytes = None)
         },
         |c| c.target.entropy = None,
+    ),
+    // Of its own file iotui knows the data: random, unless something else was asked.
+    example(
+        "compressible",
+        Note,
+        cold,
+        |c| {
+            shrunk(c, None);
+            c.target.compressible = Some(50);
+        },
+        |c| shrunk(c, None),
+    ),
+    example(
+        "compressible",
+        Misleading,
+        direct_write,
+        |c| shrunk(c, None),
+        |c| {
+            shrunk(c, None);
+            c.target.compressible = Some(0);
+        },
     ),
     example(
         "compressible",

@@ -71,6 +71,10 @@ fn check_compressible(evidence: &CellEvidence) -> Option<Warning> {
         return None;
     }
     let entropy = evidence.target.entropy.filter(|bits| bits.is_finite());
+    // What iotui wrote is known, not sampled.
+    if evidence.target.ours && entropy.is_none() {
+        return check_own_data(evidence);
+    }
     let parts = parts(evidence);
     let mut facts = entropy.map_or("data not sampled".into(), |bits| {
         format!("{} of 8 bits per byte", three_digits(bits))
@@ -106,5 +110,27 @@ fn check_compressible(evidence: &CellEvidence) -> Option<Warning> {
             remedy,
         ),
         _ => None,
+    }
+}
+
+/// Checks a file of iotui's on a file system that compresses.
+fn check_own_data(evidence: &CellEvidence) -> Option<Warning> {
+    let target = evidence.target;
+    let why = target.compresses.as_ref()?;
+    let percent = |asked: Option<u8>| asked.unwrap_or(0);
+    match (percent(target.compressible), percent(target.dedupe)) {
+        (0, 0) if !evidence.writes() || target.dedupe.or(target.compressible).is_some() => None,
+        (0, 0) => COMPRESSIBLE.warn(
+            Severity::Misleading,
+            format!("the same block is written again and again, which compresses: {why}"),
+            "neither --compressible nor --dedupe was given".into(),
+            "use --compressible 0: then each written block differs",
+        ),
+        (compressible, dedupe) => COMPRESSIBLE.warn(
+            Severity::Note,
+            format!("fewer bytes are stored than written, as was asked: {why}"),
+            format!("the data compresses by {compressible} %, {dedupe} % of it repeats"),
+            "use --compressible 0 --dedupe 0 for the speed with random data",
+        ),
     }
 }

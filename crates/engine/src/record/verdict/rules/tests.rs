@@ -104,6 +104,8 @@ fn remedies_name_existing_options_only() {
         "--budget",
         "--trial-time",
         "--dir",
+        "--compressible",
+        "--dedupe",
     ];
     for example in examples() {
         let mut bad = (example.clean)();

@@ -113,6 +113,7 @@ prop_compose! {
             device_counted: counted, compresses, entropy,
             walks_folios: counted.map(|_| "ext4 on Linux 6.18".into()), hole_bytes,
             hole_method: method, direct, noatime: counted, read_ahead, fs_used, link,
+            compressible: counted.map(|_| 50), dedupe: direct.map(|_| 20),
             throttle: direct.map(|direct| Throttle { by: "io.max".into(), read_bytes: read_ahead,
             reads: Some(u64::from(direct)), ..Throttle::default() }),
         }
