@@ -24,6 +24,9 @@ pub struct ColdCost {
     pub throughput: f64,
     /// At least 90 % of the bytes of the cold peak came from the device.
     pub device: bool,
+    /// No other cold cell was faster.
+    #[serde(skip)]
+    pub fastest: bool,
     /// The block size from which the cold curve stays within 5 % of its peak.
     pub from: Option<u64>,
 }
@@ -55,6 +58,7 @@ pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
         warm: warm.result.cell.clone(),
         cold: cold.result.cell.clone(),
         throughput: cold.rate.median,
+        fastest: jobs(Cache::Cold).all(|point| point.rate.median <= cold.rate.median),
         device: cold.result.source.is_some_and(|source| source.device >= MAIN_SHARE),
         from: knees.iter().find(curve).filter(|knee| knee.holds).map(|knee| knee.at),
     })

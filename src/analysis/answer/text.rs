@@ -260,9 +260,10 @@ fn describe_size(knee: &Knee) -> String {
     }
 }
 
-/// Returns `Warm is 9.8x as fast as cold: the device reaches 2.70 GiB/s from 128 KiB on.`
+/// Returns `Warm is 9.8x as fast as cold: the device reaches 2.70 GiB/s from 128 KiB on.` Where a
+/// cell that was not measured warm is faster, the device reaches more.
 fn describe_cold(cost: &ColdCost) -> String {
-    let gives = if cost.device { "the device reaches" } else { "cold reaches" };
+    let gives = if cost.device && cost.fastest { "the device reaches" } else { "cold reaches" };
     let rate = units::show_rate(cost.throughput);
     let from = match cost.from {
         Some(from) if from != cost.cold.block => format!(" from {} on", units::show_bytes(from)),

@@ -117,6 +117,48 @@ fn the_name_of_a_curve_that_ends_early_is_at_its_own_end() {
 }
 
 #[test]
+fn without_unicode_the_cursor_is_no_sign_of_a_warning() {
+    let look = ascii();
+    let line = points(&[(0.0, 1.0), (10.0, 3.0)]);
+    let series = [Series::new(&look, 0, "", &line)];
+    let chart = plain(&look, &series, 4.0).cursor(Some(5.0));
+    let picture = show(32, 8, |area, buf| chart.render(area, buf));
+    assert!(!picture.contains('!') && picture.matches('|').count() > 5, "{picture}");
+}
+
+#[test]
+fn a_name_is_nearest_to_its_own_marker() {
+    let look = Look::default();
+    // In one place, then one row apart, two, three.
+    for gap in [0.0, 1.0, 2.0, 3.0] {
+        let (high, low) = (points(&[(10.0, 4.0 + gap)]), points(&[(10.0, 4.0)]));
+        let series = [
+            Series::new(&look, 0, "high", &high).draw(Draw::Points),
+            Series::new(&look, 1, "low", &low).draw(Draw::Points),
+        ];
+        let chart = plain(&look, &series, 11.0).names(true);
+        let picture = show(40, 13, |area, buf| chart.render(area, buf));
+        let place = |what: &str| {
+            picture.lines().enumerate().find_map(|(row, line)| {
+                let at = line.find(what)?;
+                Some((row, line[..at].chars().count(), what.chars().count()))
+            })
+        };
+        let away = |name: &str, marker: &str| {
+            let (row, start, wide) = place(name).unwrap_or_else(|| panic!("{gap}\n{picture}"));
+            let (on, at, _) = place(marker).unwrap();
+            start.saturating_sub(at).max(at.saturating_sub(start + wide - 1)) + 2 * row.abs_diff(on)
+        };
+        if gap > 0.0 {
+            assert!(away("high", "●") < away("high", "▲"), "{gap}\n{picture}");
+            assert!(away("low", "▲") < away("low", "●"), "{gap}\n{picture}");
+        } else {
+            assert!(place("high").is_some() && place("low").is_some(), "{picture}");
+        }
+    }
+}
+
+#[test]
 fn a_dashed_line_has_a_marker_at_each_point_and_one_name() {
     let look = Look::default();
     let line = points(&[(0.0, 1.0), (5.0, 1.0), (10.0, 1.0)]);
