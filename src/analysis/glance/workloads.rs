@@ -3,6 +3,7 @@
 use super::model::GlanceFigure;
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Point, best_of};
+use crate::backend::identity;
 use crate::plan::{Job, Op, Pattern};
 use crate::session::Session;
 use crate::stats::Ratio;
@@ -29,6 +30,8 @@ pub struct WorkloadFigure {
     /// An index into the results.
     pub result: usize,
     pub backend: String,
+    /// The hue of the backend in every chart.
+    pub hue: usize,
     /// Bytes per second.
     pub figure: GlanceFigure,
     pub operations: Option<f64>,
@@ -72,6 +75,12 @@ impl Workload {
 
     pub fn figures(&self) -> impl Iterator<Item = &WorkloadFigure> {
         self.read.iter().chain(&self.write)
+    }
+
+    /// Returns the fastest of all rows, read or written, in bytes per second.
+    pub fn max(all: &[Workload]) -> f64 {
+        let figures = all.iter().flat_map(Workload::figures);
+        figures.map(|figure| figure.figure.summary.median).fold(0.0, f64::max)
     }
 
     pub(super) fn results(&self) -> impl Iterator<Item = usize> {
@@ -143,6 +152,7 @@ fn fastest(
     Some(WorkloadFigure {
         result,
         backend: best.cell.backend.to_string(),
+        hue: identity(&best.cell.backend.id).hue,
         figure: GlanceFigure::of(session, top.result, *top.rate),
         operations: best.operations.map(|of| of.summary.median),
         p50: top.result.latency.and_then(|latency| latency.p50),

@@ -18,6 +18,8 @@ pub fn draw(page: &mut Page, workloads: &[Workload], rates: Rates) {
     let (factor, unit) = Workload::unit(rates);
     let each = (CONTENT - NAMES - GAP) / 2.0;
     let top = page.y;
+    // One scale, so that reads and writes can be compared.
+    let max = Workload::max(workloads);
     for (at, title) in [Op::Read.name(), Op::Write.name()].into_iter().enumerate() {
         let left = MARGIN + NAMES + at as f64 * (each + GAP);
         page.scene.bold((left, top), title, TEXT);
@@ -25,9 +27,6 @@ pub fn draw(page: &mut Page, workloads: &[Workload], rates: Rates) {
         page.text((beside, top), unit, Ink::Soft, TEXT);
         let of = |row: &Workload| if at == 0 { row.read.clone() } else { row.write.clone() };
         let all: Vec<Option<WorkloadFigure>> = workloads.iter().map(of).collect();
-        let max =
-            all.iter().flatten().map(|figure| figure.figure.summary.median).fold(0.0, f64::max);
-        let ink = Ink::Color(COLORS[at]);
         for (row, (workload, figure)) in workloads.iter().zip(&all).enumerate() {
             let y = top + 38.0 + row as f64 * ROW;
             match figure {
@@ -39,6 +38,7 @@ pub fn draw(page: &mut Page, workloads: &[Workload], rates: Rates) {
                     page.text((side, y - 14.0), &first, Ink::Text, SMALL);
                     page.text((side, y), &second, certainty_ink(&figure.figure), SMALL);
                     let share = if max > 0.0 { figure.figure.summary.median / max } else { 0.0 };
+                    let ink = Ink::Color(COLORS[figure.hue % COLORS.len()]);
                     page.bar((left, y + 13.0), each, share, ink);
                 }
                 None => page.text((left, y), "not measured", Ink::Soft, TEXT),
@@ -76,8 +76,8 @@ mod tests {
             let summary = Summary::from_values(&[1e6; 7]).unwrap();
             let figure = GlanceFigure { summary, trials: 7, reported: false, wrong };
             let backend = "uring".to_string();
-            let (operations, p50, leads) = (None, None, None);
-            let read = WorkloadFigure { result: 0, backend, figure, operations, p50, leads };
+            let (result, hue, operations, p50, leads) = (0, 3, None, None, None);
+            let read = WorkloadFigure { result, backend, hue, figure, operations, p50, leads };
             let (name, load) = ("SEQ1M".to_string(), "Q1T1".to_string());
             let row = Workload { name, load, random: false, read: Some(read), write: None };
             let mut page = Page::new(&Default::default());
@@ -91,6 +91,10 @@ mod tests {
             };
             let (number, certainty) =
                 if wrong { (Ink::Soft, ("wrong", WRONG)) } else { (Ink::Text, ("±", Ink::Soft)) };
+            let bar = shapes.iter().any(
+                |shape| matches!(shape, Shape::Area { ink, .. } if *ink == Ink::Color(COLORS[3])),
+            );
+            assert!(bar, "the hue of its backend");
             assert_eq!(ink_of("0.95"), Some(number));
             assert_eq!(ink_of(certainty.0), Some(certainty.1));
         }

@@ -202,9 +202,9 @@ fn split_in_order(jobs: &[Job]) -> Split {
 }
 
 /// Returns the index of a text in a list, after adding it if it is new.
-pub fn index_or_insert(list: &mut Vec<String>, text: String) -> usize {
-    list.iter().position(|known| *known == text).unwrap_or_else(|| {
-        list.push(text);
+pub fn index_or_insert<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
+    list.iter().position(|known| *known == item).unwrap_or_else(|| {
+        list.push(item);
         list.len() - 1
     })
 }

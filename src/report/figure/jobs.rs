@@ -7,7 +7,7 @@ use super::facets::{self, Split, index_or_insert};
 use super::model::{Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about};
 use super::scale::{Across, Scale, Span, is_drawable};
 use crate::analysis;
-use crate::analysis::{Axis, Bounds, CellResult, EstimateLine, Signs, SummaryOf};
+use crate::analysis::{Axis, Bounds, CellResult, EstimateLine, Sign, Signs, SummaryOf};
 use crate::plan::{Cache, Job};
 use crate::record::Severity;
 use crate::report::Look;
@@ -311,16 +311,21 @@ fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<Group> {
               units: &'static [Unit],
               value: &dyn Fn(&CellResult) -> Option<SummaryOf>,
               show: &dyn Fn(f64) -> String| {
+        let mut keys: Vec<Key> = Vec::new();
         let bar = |(of, name): (&usize, &String)| {
             let result = &results[*of];
             let span = value(result).map(span).filter(is_drawable)?;
             let wrong = result.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
             let point = Point { at: 0.0, span, expected: None, wrong, of: *of };
-            Some(Bar { label: name.clone(), point, show: show(span.1), reported: Vec::new() })
+            let job = &result.cell;
+            let own = Key::of_sign(job.backend.to_string(), Sign::of(job), Line::Solid);
+            let key = index_or_insert(&mut keys, own);
+            let (show, reported) = (show(span.1), Vec::new());
+            Some(Bar { key, label: name.clone(), point, show, reported })
         };
         let rows: Vec<Bar> = rest.iter().zip(&names).filter_map(bar).collect();
         let scale = Scale::for_values(rows.iter().map(|row| row.point.span), look.scale, units)?;
-        let bars = Some(Bars { title: title.into(), jobs: true, scale, rows });
+        let bars = Some(Bars { title: title.into(), jobs: true, scale, keys, rows });
         Some(Group { title: title.into(), keys: Vec::new(), figures: Vec::new(), bars })
     };
     let rates = of("Throughput", look.unit.units(), &|result| result.throughput, &|rate| {

@@ -123,10 +123,13 @@ pub struct Bars {
     /// Whether the cells are those of jobs, not of probes.
     pub jobs: bool,
     pub scale: Scale,
+    pub keys: Vec<Key>,
     pub rows: Vec<Bar>,
 }
 
 pub struct Bar {
+    /// Index into the keys of the bars.
+    pub key: usize,
     pub label: String,
     pub point: Point,
     pub show: String,

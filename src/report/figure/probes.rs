@@ -181,7 +181,7 @@ fn bars(
         };
         let reported =
             result.reference.iter().map(|known| (known.session.clone(), known.value)).collect();
-        Some(Bar { label: label(&result.cell), point, show, reported })
+        Some(Bar { key: 0, label: label(&result.cell), point, show, reported })
     };
     let rows: Vec<Bar> = indexes.iter().filter_map(bar).collect();
     fn ends(row: &Bar) -> Vec<(f64, f64, f64)> {
@@ -190,7 +190,8 @@ fn bars(
         reported.chain(expected).chain([row.point.span]).collect::<Vec<_>>()
     }
     let scale = Scale::for_values(rows.iter().flat_map(ends), look.scale, units_of(unit, look))?;
-    let bars = Some(Bars { title: title.into(), jobs: false, scale, rows });
+    let keys = vec![Key::ordinal(title.into(), 0, Line::Solid)];
+    let bars = Some(Bars { title: title.into(), jobs: false, scale, keys, rows });
     Some(Group { title: title.into(), keys: Vec::new(), figures: Vec::new(), bars })
 }
 

@@ -276,6 +276,31 @@ fn on_a_logarithmic_axis_a_single_figure_is_a_dot_and_no_bar() {
 
 /// The mark tells the backend, its fill the page cache.
 #[test]
+fn bars_have_the_colour_and_the_mark_of_their_backend() {
+    let mut cells: Vec<Job> =
+        ["uring", "aio", "uring"].map(|name| sample::job(name, 4096, Cache::Cold)).into();
+    (cells[0].block, cells[2].depth) = (1 << 20, 32);
+    let session = measured(cells);
+    let all = drawn(&session);
+    let bars = all.iter().find_map(|group| group.bars.as_ref()).unwrap();
+    assert_eq!(bars.rows.len(), 3);
+    for row in &bars.rows {
+        let backend = &session.plan.cells[row.point.of].backend.id;
+        let (key, own) = (&bars.keys[row.key], crate::backend::identity(backend));
+        assert_eq!((key.name.as_str(), key.hue), (backend.as_str(), own.hue));
+    }
+    let marks: HashSet<usize> = bars.keys.iter().map(|key| key.mark.shape).collect();
+    assert_eq!((bars.keys.len(), marks.len()), (2, 2));
+    for format in ["html", "svg"] {
+        let mut page = Vec::new();
+        let format = crate::report::find_format(format).unwrap();
+        (format.write)(&session, &Look::default(), &mut page).unwrap();
+        let page = String::from_utf8(page).unwrap();
+        assert!(bars.keys.iter().all(|key| page.contains(key.color())), "{page}");
+    }
+}
+
+#[test]
 fn backends_have_the_same_look_whatever_else_is_drawn() {
     use crate::analysis::Sign;
     use crate::backend::{BACKENDS, identity};

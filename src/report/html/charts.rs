@@ -72,9 +72,10 @@ fn unique_estimates(group: &Group) -> Vec<&EstimateLine> {
     lines
 }
 
-/// Counts the series of a group: its curves, its estimates, and one for all of its bars.
+/// Counts the series of a group: its curves, its estimates, and the backends of its bars.
 pub fn count_series(group: &Group) -> usize {
-    group.keys.len() + unique_estimates(group).len() + usize::from(group.bars.is_some())
+    let bars = group.bars.as_ref().map_or(0, |bars| bars.keys.len());
+    group.keys.len() + unique_estimates(group).len() + bars
 }
 
 fn write_legend(page: &Page, at: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -343,7 +344,13 @@ fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<p class=\"quiet\">{}</p>\n<dl class=\"bars\">", xml(&bars.scale.about()))?;
     let at = |value: f64| 100.0 * bars.scale.share(value);
     for row in &bars.rows {
-        writeln!(out, "<dt>{}</dt><dd><svg aria-hidden=\"true\">", xml(&row.label))?;
+        let key = &bars.keys[row.key];
+        writeln!(
+            out,
+            "<dt>{}</dt><dd><svg aria-hidden=\"true\" color=\"{}\">",
+            xml(&row.label),
+            key.color()
+        )?;
         for (value, _) in &bars.scale.ticks {
             writeln!(
                 out,
@@ -356,8 +363,9 @@ fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
         if bars.scale.log {
             writeln!(
                 out,
-                "<svg class=\"value{wrong}\" x=\"{to:.2}%\" y=\"50%\" overflow=\"visible\"><path d=\"{}\"/></svg>",
-                outline(0)
+                "<svg class=\"value{wrong}{}\" x=\"{to:.2}%\" y=\"50%\" overflow=\"visible\"><path d=\"{}\"/></svg>",
+                fill_class(key.mark.fill),
+                outline(key.mark.shape)
             )?;
         } else {
             writeln!(

@@ -6,7 +6,7 @@ use super::charts::style;
 use super::page::Page;
 use crate::analysis::CellResult;
 use crate::record::Trial;
-use crate::report::figure::{COLORS, Fill, Mark, Metric};
+use crate::report::figure::{Group, Key, Mark, Metric};
 use crate::units::{self, show_count, show_nanos, show_rate};
 
 /// More trials than this are thinned out evenly.
@@ -69,26 +69,21 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
     })
 }
 
-/// The mark of bars.
-const FIRST_MARK: Mark = Mark { shape: 0, fill: Fill::Full };
+/// Returns the keys of the series of jobs of a group, those of bars last. No estimates stand beside
+/// bars.
+fn keys_of(group: &Group) -> impl Iterator<Item = &Key> {
+    group.keys.iter().chain(group.bars.iter().flat_map(|bars| &bars.keys))
+}
 
 /// Returns every series of jobs: its number, name, colour, line and mark.
 fn series_keys<'a>(page: &'a Page) -> Vec<(usize, &'a str, &'static str, Style, Mark)> {
-    let mut all = Vec::new();
-    for (group, first) in page.groups.iter().zip(&page.first) {
-        let own =
-            group.keys.iter().enumerate().map(|(at, key)| {
-                (first + at, key.name.as_str(), key.color(), style(key), key.mark)
-            });
-        all.extend(own);
-        all.extend(
-            group
-                .bars
-                .as_ref()
-                .map(|bars| (*first, bars.title.as_str(), COLORS[0], Style::Solid, FIRST_MARK)),
-        );
-    }
-    all
+    let groups = page.groups.iter().zip(&page.first);
+    groups
+        .flat_map(|(group, first)| {
+            keys_of(group).enumerate().map(move |(at, key)| (first + at, key))
+        })
+        .map(|(index, key)| (index, key.name.as_str(), key.color(), style(key), key.mark))
+        .collect()
 }
 
 /// Returns the results that are drawn, without duplicates, with the number of their series.
@@ -102,7 +97,8 @@ fn drawn_results(page: &Page) -> Vec<(usize, usize)> {
         );
         // Bars of probes have no trials of jobs.
         let bars = group.bars.iter().filter(|bars| bars.jobs).flat_map(|bars| &bars.rows);
-        all.extend(bars.map(|row| (row.point.of, *first)));
+        let after = first + group.keys.len();
+        all.extend(bars.map(|row| (row.point.of, after + row.key)));
     }
     all.sort_unstable();
     all.dedup_by_key(|(of, _)| *of);

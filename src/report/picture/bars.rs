@@ -3,13 +3,12 @@
 use super::font::{cut, width};
 use super::place::{SMALL, TEXT};
 use super::scene::{Anchor, Ink, Scene, Stroke};
-use crate::report::figure::{Bar, Bars, COLORS, DIAMOND, Fill, Mark, NEUTRAL, ROUND};
+use crate::report::figure::{Bar, Bars, DIAMOND, Fill, Mark, NEUTRAL, ROUND};
 
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 13.0;
 /// Rows of one column; more rows take two columns.
 const MAX_ROWS: usize = 30;
-const INK: Ink = Ink::Color(COLORS[0]);
 
 /// Draws the bars from `top` on; returns where they end.
 pub fn draw(bars: &Bars, scene: &mut Scene, left: f64, top: f64, wide: f64) -> f64 {
@@ -88,7 +87,8 @@ impl<'a> Column<'a> {
             scene.line(vec![(self.from, middle), (to, middle)], Stroke::new(Ink::Grid, 1.0));
         } else {
             let opacity = if row.point.wrong { 0.35 } else { 0.85 };
-            scene.area(rectangle(self.from, to, middle, BAR_HEIGHT), INK, opacity);
+            let ink = Ink::Color(self.bars.keys[row.key].color());
+            scene.area(rectangle(self.from, to, middle, BAR_HEIGHT), ink, opacity);
         }
         let expected = self.expected_range(row);
         if let Some(ends) = expected {
@@ -120,10 +120,11 @@ impl<'a> Column<'a> {
         let mut mark = |value: f64, ink: Ink, mark: Mark, wrong: bool, says: String| {
             scene.mark((self.x(value), middle), mark, ink, wrong, says);
         };
+        let key = &self.bars.keys[row.key];
         mark(
             row.point.span.1,
-            INK,
-            Mark { shape: 0, fill: Fill::Full },
+            Ink::Color(key.color()),
+            key.mark,
             row.point.wrong,
             format!("{}: {}", row.label, row.show),
         );

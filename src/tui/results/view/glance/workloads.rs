@@ -38,6 +38,8 @@ pub fn draw(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
         count * step < area.height + u16::from(*step > 1) && digits
     };
     let step = STEPS.into_iter().find(fits).unwrap_or(1);
+    // One scale, so that reads and writes can be compared.
+    let max = Workload::max(workloads);
     // A row below the titles, where there is room.
     let top = if area.height > count * step + 1 { 2 } else { 1 };
     for (at, action) in [Op::Read.name(), Op::Write.name()].into_iter().enumerate() {
@@ -50,8 +52,7 @@ pub fn draw(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
         ]);
         pane::line(title, 0, place, buf);
         let all: Vec<Option<&WorkloadFigure>> = workloads.iter().map(|row| of(row, at)).collect();
-        let medians = all.iter().flatten().map(|figure| figure.figure.summary.median);
-        let column = Column { factor, max: medians.fold(0.0, f64::max), step, look };
+        let column = Column { factor, max, step, look };
         for (row, (workload, figure)) in workloads.iter().zip(&all).enumerate() {
             let y = area.y + top + row as u16 * step;
             let place = Rect { y, height: step, ..place }.intersection(area);
