@@ -50,6 +50,9 @@ pub fn describe_forecast(plan: &Plan, noise: Option<Noise>) -> Option<String> {
     if plan.cells.is_empty() || plan.pick {
         return None;
     }
+    if plan.until && plan.trials.is_none() {
+        return Some(describe_until(plan, noise));
+    }
     let trials = expected_trials(plan).max(1);
     let about = if plan.trials.is_none() { "about " } else { "" };
     let mut text = format!("{about}{} of each", show_trials(trials as usize));
@@ -75,6 +78,33 @@ pub fn describe_forecast(plan: &Plan, noise: Option<Noise>) -> Option<String> {
         };
     }
     Some(text)
+}
+
+/// Describes what a run until every interval is narrow enough takes. Its budget is a limit, and
+/// says nothing about that.
+fn describe_until(plan: &Plan, noise: Option<Noise>) -> String {
+    let goal = show_goal(plan.goal);
+    let what = format!("trials until every interval is within \u{b1}{goal}");
+    let Some(noise) = noise.filter(|_| plan.variants.is_empty()) else {
+        return format!("{what}; how long that takes is unknown");
+    };
+    let needed = (noise.high / plan.goal.max(1e-4)).powi(2).ceil();
+    let needed = needed.clamp(f64::from(Plan::ROUNDS), 1e6);
+    let time = round_time(plan).mul_f64(needed);
+    let seen = format!(
+        "as in {} of {} here",
+        counted(noise.cells, "cell"),
+        counted(noise.runs, "saved run")
+    );
+    if time > plan.budget {
+        format!("{what}; that takes longer than {} ({seen})", show_wait(plan.budget))
+    } else {
+        let trials = show_trials(needed as usize);
+        format!(
+            "{what}: for nine cells in ten {trials} or fewer, about {} ({seen})",
+            show_wait(time)
+        )
+    }
 }
 
 /// Nobody waits longer for an answer.
@@ -119,6 +149,22 @@ mod tests {
         let hopeless = describe_forecast(&plan(None), noise(50.0)).unwrap();
         assert!(hopeless.contains("out of reach"), "{hopeless}");
         assert_eq!(describe_forecast(&Plan { cells: vec![], ..plan(None) }, None), None);
+    }
+
+    #[test]
+    fn a_goal_is_not_forecast_from_the_limit_of_its_budget() {
+        let budget = Plan::UNTIL_BUDGET;
+        let plan = Plan { until: true, goal: 0.2, budget, ..plan(None) };
+        let unknown = describe_forecast(&plan, None).unwrap();
+        assert_eq!(
+            unknown,
+            "trials until every interval is within \u{b1}20 %; how long that takes is unknown"
+        );
+        let noise = |high| Some(Noise { runs: 3, cells: 40, median: high / 2.0, high });
+        let text = describe_forecast(&plan, noise(0.6)).unwrap();
+        assert!(text.contains("for nine cells in ten 9 trials or fewer, about "), "{text}");
+        let hopeless = describe_forecast(&plan, noise(900.0)).unwrap();
+        assert!(hopeless.contains("takes longer than 60 min 00 s"), "{hopeless}");
     }
 
     #[test]

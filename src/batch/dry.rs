@@ -49,7 +49,9 @@ pub(super) fn text(plan: &Plan, expected: &str, forecast: Option<&str>) -> Strin
     }
     let _ = writeln!(
         text,
-        "time    about {}, at most {}",
+        "time    {} {}, at most {}",
+        // How long a goal takes is not known.
+        if plan.until && plan.trials.is_none() { "at least" } else { "about" },
         show_wait(estimate(plan)),
         show_wait(plan.budget)
     );

@@ -1,6 +1,6 @@
 //! What texts of the command line say on a screen: its keys and the names of its settings.
 
-use crate::plan::Settings;
+use crate::plan::{Setting, Settings, ValueKind};
 
 /// Options that are no setting, in the words of a screen.
 const OTHERS: [(&str, &str); 4] =
@@ -28,8 +28,27 @@ fn title_of(option: &str) -> Option<&'static str> {
     if let Some((_, words)) = OTHERS.iter().find(|(name, _)| *name == option) {
         return Some(words);
     }
-    let name = option.strip_prefix("--")?;
-    Settings::ALL.iter().find(|setting| setting.name == name).map(|setting| setting.title)
+    let is_it = |setting: &&Setting| match option.strip_prefix("--") {
+        Some(name) => setting.name == name,
+        None => {
+            let mut rest = option.chars();
+            rest.next() == Some('-') && setting.short.is_some() && rest.eq(setting.short)
+        }
+    };
+    Settings::ALL.iter().find(is_it).map(|setting| setting.title)
+}
+
+/// Describes settings by the names of their rows: `Block size 1m, Operation read`.
+pub fn describe_settings(settings: &Settings) -> String {
+    let each = Settings::ALL.iter().filter_map(|setting| {
+        let (title, text) = (setting.title, setting.text(settings)?);
+        Some(match (setting.kind, text.as_str()) {
+            (ValueKind::Switch, "true") => title.into(),
+            (ValueKind::Switch, _) => format!("no {title}"),
+            _ => format!("{title} {text}"),
+        })
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns whether adding rounds is what a remedy asks for.
@@ -60,6 +79,8 @@ mod tests {
             ),
             ("add --direct: buffered requests wait", "add Direct I/O: buffered requests wait"),
             ("use --plan to measure it as it is now", "press r to measure it as it is now"),
+            ("too large; use -s 631 or less", "too large; use Block size 631 or less"),
+            ("-5 - x", "-5 - x"),
             ("nothing here", "nothing here"),
             ("", ""),
         ] {

@@ -1,9 +1,11 @@
 //! The guided start: what a user may want to know. Each question is one of a preset, and the last
 //! shows an example.
 
+use std::time::Duration;
+
 use super::probe_plan::is_probe_preset;
 use super::setup::Setup;
-use crate::plan::{Plan, Preset};
+use crate::plan::{Op, Plan, Preset};
 use crate::runner::OTHER_RUN;
 use crate::text::show_path;
 use crate::units::{show_bytes, show_wait};
@@ -68,9 +70,29 @@ impl Entry<'_> {
     /// Returns the longest time it takes; empty if nothing is measured.
     pub fn time(&self) -> String {
         match self {
-            Entry::Preset(preset) => show_wait(preset.settings.budget.unwrap_or(Plan::BUDGET)),
+            Entry::Preset(_) => show_wait(self.budget()),
             Entry::Example => String::new(),
         }
+    }
+
+    /// Returns the longest time that it takes; zero if nothing is measured.
+    fn budget(&self) -> Duration {
+        match self {
+            Entry::Preset(preset) => preset.settings.budget.unwrap_or(Plan::BUDGET),
+            Entry::Example => Duration::ZERO,
+        }
+    }
+
+    /// Says how long the scratch file is written to after it was filled; empty if it is only read.
+    fn overwriting(&self) -> String {
+        let Entry::Preset(preset) = self else { return String::new() };
+        let parts = preset.parts();
+        let writing = parts.iter().filter(|part| part.op == Some(Op::Write)).count();
+        if writing == 0 {
+            return String::new();
+        }
+        let time = self.budget().mul_f64(writing as f64 / parts.len() as f64);
+        format!(", then overwrites it for up to {}", show_wait(time))
     }
 
     /// Returns the size that it asks for, if any.
@@ -94,7 +116,7 @@ impl Entry<'_> {
     /// Describes what is read and written, by what is known of the scratch file.
     pub fn describe(&self, setup: &Setup) -> String {
         match self.needs() {
-            Needs::Scratch => describe_scratch(setup, self.size()),
+            Needs::Scratch => describe_scratch(setup, self.size(), &self.overwriting()),
             Needs::File => "reads a file that you pick next; writes nothing".into(),
             Needs::NoFile => "reads and writes no file".into(),
             Needs::Nothing => "replays a run that was measured elsewhere; measures nothing".into(),
@@ -120,7 +142,7 @@ fn largest_size(preset: &Preset) -> Option<u64> {
 
 /// Describes a scratch file of this size, or of the usual one. The plan of Setup tells the folder,
 /// and the size where Setup asks for the same.
-fn describe_scratch(setup: &Setup, size: Option<u64>) -> String {
+fn describe_scratch(setup: &Setup, size: Option<u64>, overwriting: &str) -> String {
     let gone = "gone afterwards";
     let is_same = size == largest_size(&setup.preset.over(&setup.settings));
     match (setup.plan().filter(|_| is_same), setup.scratch_folder()) {
@@ -131,7 +153,7 @@ fn describe_scratch(setup: &Setup, size: Option<u64>) -> String {
                 format!("; leaves {} free", show_bytes(left))
             });
             format!(
-                "writes {} to a file without a name in {}, {gone}{}",
+                "writes {} to a file without a name in {}{overwriting}; {gone}{}",
                 show_bytes(size),
                 show_path(&folder),
                 left.unwrap_or_default()
@@ -139,7 +161,7 @@ fn describe_scratch(setup: &Setup, size: Option<u64>) -> String {
         }
         _ => {
             let size = size.map_or_else(|| "512 MiB or less".into(), show_bytes);
-            format!("writes {size} to a file without a name, {gone}")
+            format!("writes {size} to a file without a name{overwriting}; {gone}")
         }
     }
 }

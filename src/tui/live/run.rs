@@ -254,6 +254,14 @@ impl Run {
             );
             self.stale.remove(cell);
         }
+        if self.view.has_goal() && !due.is_empty() {
+            let is_narrow = |result: &&CellResult| {
+                let rate = result.throughput.or(result.operations);
+                rate.and_then(|of| of.summary.half_width())
+                    .is_some_and(|width| width <= self.view.plan.goal)
+            };
+            self.view.narrow = self.results.iter().filter(is_narrow).count();
+        }
         if last || !due.is_empty() {
             // What is not measured yet is no gap: a curve grows between its points.
             let skipped = if last { analysis::list_skipped(&self.session) } else { Vec::new() };

@@ -100,6 +100,8 @@ pub struct RunView {
     pub ceilings: Vec<(&'static str, f64)>,
     /// Cells that have a result, of jobs and of probes.
     pub known: usize,
+    /// Cells whose interval is as narrow as the goal of the run.
+    pub narrow: usize,
     /// Finished trials of all cells.
     pub trials: u64,
     pub progress: Option<Progress>,
@@ -131,6 +133,7 @@ impl RunView {
             expected: Vec::new(),
             ceilings: Vec::new(),
             known: 0,
+            narrow: 0,
             trials: 0,
             progress: None,
             progress_at: 0.0,
@@ -200,7 +203,18 @@ impl RunView {
         let left = (estimated - (self.now - self.progress_at).max(0.0)).max(0.0);
         let rest = 1.0 - progress.share.clamp(0.0, 1.0);
         let share = if estimated > 0.0 { 1.0 - rest * left / estimated } else { progress.share };
+        // The budget of a run with a goal is only its limit.
+        let (share, left) = if self.has_goal() && left > 0.0 {
+            (share.max(self.narrow as f64 / self.plan.cells.len().max(1) as f64), f64::NAN)
+        } else {
+            (share, left)
+        };
         Some((share.max(self.reached).clamp(0.0, 1.0), left))
+    }
+
+    /// Returns whether the run ends once every interval is narrow enough.
+    pub fn has_goal(&self) -> bool {
+        self.plan.until && self.plan.trials.is_none()
     }
 
     /// Returns how far the run is.
@@ -212,7 +226,9 @@ impl RunView {
             known: self.known,
             cells: self.plan.cells.len() + self.plan.probes.len(),
             share: estimate.map_or(0.0, |(share, _)| share),
-            left: estimate.map(|(_, left)| left).filter(|_| self.outcome.is_none()),
+            left: estimate
+                .map(|(_, left)| left)
+                .filter(|left| self.outcome.is_none() && left.is_finite()),
         }
     }
 

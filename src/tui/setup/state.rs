@@ -16,6 +16,7 @@ use crate::record::Warning;
 use crate::text::show_path;
 use crate::tui::msg::Effect;
 use crate::tui::question::Question;
+use crate::tui::spoken::describe_settings;
 use crate::tui::theme::Look;
 use crate::units::show_bytes;
 
@@ -82,6 +83,8 @@ pub struct Setup {
     pub given: Option<Given>,
     /// A question is answered by picking a file, which is measured at once.
     pub picks: bool,
+    /// The choices before that question, which leaving it takes back.
+    pub before_pick: Option<Box<(Preset, Settings)>>,
     /// Whether changes have not been remembered yet.
     pub dirty: bool,
     pub log_y: bool,
@@ -117,6 +120,7 @@ impl Setup {
             exists: false,
             given: None,
             picks: false,
+            before_pick: None,
             dirty: false,
             log_y: false,
             infos: engine::infos(),
@@ -313,11 +317,8 @@ impl Setup {
     pub fn describe_sweeps(&self) -> String {
         let sweeps = self.preset.over(&self.settings).sweeps;
         fn describe(sweep: &Settings) -> String {
-            if sweep.argv().is_empty() {
-                "the settings above".into()
-            } else {
-                sweep.argv().join(" ")
-            }
+            let text = describe_settings(sweep);
+            if text.is_empty() { "the settings above".into() } else { text }
         }
         let mut distinct: Vec<String> = Vec::new();
         for text in sweeps.iter().map(describe) {

@@ -175,7 +175,8 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let (files, folder) = split_folder(files);
     // What a user knows how to ask for needs no questions.
-    let guides = fresh && files.is_empty() && probes.is_none() && may_ask_first(args);
+    let names_target = folder.is_some() || !files.is_empty();
+    let guides = fresh && !names_target && probes.is_none() && may_ask_first(args);
     let dir = dir.or_else(|| folder.clone().filter(|folder| look_up::is_writable(folder)));
     let mut files = files.into_iter();
     let mut setup = Setup::new(files.next(), dir, base, settings)

@@ -82,6 +82,8 @@ fn the_first_screen_asks_in_words_and_says_what_is_written() {
             "How fast is this disk?",
             "Show me an example",
             "writes 512 MiB to a file without a name in /data",
+            "overwrites",
+            "25 s",
             "leaves 9.5",
             "other programs compete for the CPUs",
             "e all settings",
@@ -119,8 +121,15 @@ fn a_question_about_a_file_lists_files_and_runs_the_one_that_is_picked() {
     let text = stage.picture(80, 24);
     assert!(text.contains("How fast is this file read?") && text.contains("b.iso"), "{text}");
     assert!(!text.contains("Workload") && !text.contains("Plan"), "{text}");
-    // Back to the questions, to the same one.
+    // Back to the questions, to the same one; nothing is chosen.
     stage.keys("<esc>");
+    assert_eq!(stage.model.setup.preset.id, "quick");
+    answer(&mut stage);
+    let remembered = stage.take().into_iter().rev().find_map(|effect| match effect {
+        Effect::Remember(remembered) => Some(remembered),
+        _ => None,
+    });
+    assert_ne!(remembered.unwrap().preset.as_deref(), Some("file"));
     assert!(matches!(stage.model.popups.last(), Some(Popup::Start { cursor: 1 })));
     stage.keys("<enter>j<enter>");
     stage.take();
@@ -292,7 +301,7 @@ fn the_size_told_is_that_of_the_question_not_of_setup() {
     // A preset of the user's may have a question and a size.
     stage.model.presets[0].settings.set("size", "1g,2g").unwrap();
     let text = stage.picture(120, 40);
-    assert!(text.contains("writes 2 GiB to a file without a name, gone"), "{text}");
+    assert!(text.contains("writes 2 GiB to a file without a name, then"), "{text}");
 }
 
 #[test]

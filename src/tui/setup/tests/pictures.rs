@@ -115,7 +115,7 @@ fn settings_of_sweeps_are_shown_per_sweep() {
     );
     assert!(
         seen.contains("4 KiB to 1 MiB, 3 sizes, by sweep")
-            && seen.contains("8 sweeps: -s 1m --op read -q 8;"),
+            && seen.contains("8 sweeps: Block size 1m, Operation read, Queue depth 8;"),
         "{seen}"
     );
     // An override applies to all sweeps, with a note.

@@ -54,6 +54,16 @@ fn a_file_that_is_gone_is_told_before_anything_runs() {
     assert_eq!(model.setup.browser.recent, [PathBuf::from("/data/x")]);
     let effects = tell(&mut model, missing(), Vec::new());
     assert!(effects.is_empty(), "r was pressed once, and the file is known to be gone");
+    // A list that still shows it is read again, once.
+    let mut model = self::model(Some("a.bin"));
+    model.setup.browser.loading = Some("/data".into());
+    send(&mut model, Msg::Listed(super::listing("/data")));
+    answer_plan(&mut model);
+    keys(&mut model, "r");
+    let effects = tell(&mut model, missing(), Vec::new());
+    assert!(effects.contains(&Effect::List("/data".into())), "{effects:?}");
+    keys(&mut model, "r");
+    assert!(!tell(&mut model, missing(), Vec::new()).contains(&Effect::List("/data".into())));
 }
 
 #[test]
@@ -214,6 +224,7 @@ fn a_budget_that_cannot_work_is_told_with_the_key_that_sets_one() {
     tell(&mut model, Ok(Proposed { plan, ..proposed }), Vec::new());
     let text = picture(&model, 120, 40);
     assert!(text.contains(": b sets ") && text.contains('!'), "{text}");
+    assert!(!text.contains(" leaves ") || text.contains(" probably leaves "), "{text}");
     assert!(text.contains("24 cells = 2 backends × 6 block sizes × 2 cache states"), "{text}");
     keys(&mut model, "b");
     assert!(command_of(&model).contains("--budget "), "{}", command_of(&model));

@@ -415,7 +415,9 @@ fn use_preset(setup: &mut Setup, preset: Preset) {
 /// is picked next.
 pub fn answer(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effect> {
     let picks = preset.needs_file;
+    let before = (setup.preset.clone(), setup.settings.clone());
     use_preset(setup, preset);
+    setup.before_pick = picks.then(|| before.into());
     if picks {
         setup.focus_on(Pane::Target);
         setup.picks = true;

@@ -19,6 +19,7 @@ use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
 use crate::tui::question::Refusal;
+use crate::tui::setup::browser::Row;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::setup::{slider, view};
 
@@ -49,6 +50,11 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
         Action::Back if !back(setup) && setup.picks => {
             setup.picks = false;
             ctx.popups.push(Popup::Start { cursor: setup.question_index(ctx.presets) });
+            // Nothing was chosen.
+            if let Some((preset, settings)) = setup.before_pick.take().map(|before| *before) {
+                (setup.preset, setup.settings) = (preset, settings);
+                return setup.replan(ctx.now);
+            }
         }
         Action::Back => {}
         _ => return act_in_pane(setup, ctx, action),
@@ -259,6 +265,7 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             setup.exists = false;
             let gone = setup.absolute_path().filter(|path| setup.browser.recent.contains(path));
             effects.extend(gone.map(|path| Effect::FindGone(vec![path])));
+            effects.extend(list_again(setup));
         }
         // What is refused for another reason may exist as before.
         Some(Err(_)) | None => {}
@@ -270,6 +277,18 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
         effects.extend(run_ready(setup, ctx));
     }
     effects
+}
+
+/// Lists the folder again if it still shows a file that is gone.
+fn list_again(setup: &mut Setup) -> Option<Effect> {
+    let gone = setup.absolute_path()?;
+    let browser = &mut setup.browser;
+    let is_shown = |row: &Row| matches!(row, Row::Entry(_)) && browser.path(*row) == Some(&gone);
+    if browser.loading.is_some() || !browser.rows.iter().any(is_shown) {
+        return None;
+    }
+    browser.loading = Some(browser.dir.clone());
+    Some(Effect::List(browser.dir.clone()))
 }
 
 /// Returns the filter while it has the focus.

@@ -17,6 +17,7 @@ use crate::tui::keymap::{Action, key_of};
 use crate::tui::screen::Screen;
 use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::{Pane, Setup};
+use crate::tui::spoken::speak;
 use crate::tui::theme::Role;
 use crate::tui::view::{findings, pane};
 use crate::units::{counted, show_bytes, show_wait};
@@ -156,7 +157,7 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
         push(
             scene.look.glyph("○", "-"),
             Role::Dim,
-            &format!("{count} skipped: {reason}"),
+            &speak(&format!("{count} skipped: {reason}")),
             Role::Dim,
         );
     }
@@ -167,7 +168,9 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
             push("!", Role::Misleading, &text, Role::Text);
         }
         None if !planning.forecast.is_empty() => {
-            push(" ", Role::Dim, &format!("the budget buys {}", planning.forecast), Role::Text);
+            // A run with a goal is not ended by its budget.
+            let buys = if proposed.plan.until { "runs " } else { "the budget buys " };
+            push(" ", Role::Dim, &format!("{buys}{}", planning.forecast), Role::Text);
         }
         None => {}
     }
@@ -184,7 +187,7 @@ fn describe_short_budget(plan: &Plan, forecast: &str, better: Duration) -> Strin
     match predict_missed(plan) {
         Some(missed) => {
             let (left, total) = (missed.cells.len(), missed.total);
-            format!("{budget} leaves {left} of {total} cells without a result: {set}")
+            format!("{budget} probably leaves {left} of {total} cells without a result: {set}")
         }
         None => format!(
             "{budget} buys {}, too few to be sure: {set}",
@@ -245,7 +248,16 @@ fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
     };
     // What matters most is not cut in a narrow pane.
     let (dot, time) = (scene.dot(), estimate(plan));
-    push(String::new(), if time < plan.budget { "about " } else { "at most " });
+    // How long a goal takes is not known.
+    let is_open = plan.until && plan.trials.is_none();
+    push(
+        String::new(),
+        match () {
+            () if is_open => "at least ",
+            () if time < plan.budget => "about ",
+            () => "at most ",
+        },
+    );
     push(show_wait(time), dot);
     push(cells.to_string(), if cells == 1 { " cell" } else { " cells" });
     if let Some(product) = describe_product(plan, scene.look.glyph(" × ", " x ")) {
