@@ -194,7 +194,8 @@ pub enum Effect {
     },
     Stop,
     Pause(bool),
-    Skip,
+    /// Leave this cell, or probe, out of the rest of the run.
+    Skip(u32),
     Host,
     List(PathBuf),
     Look(PathBuf),

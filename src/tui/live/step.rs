@@ -13,4 +13,9 @@ impl Step {
     pub fn from_progress(progress: &Progress) -> Option<Step> {
         progress.cell.map(Step::Cell).or(progress.probe.map(Step::Probe))
     }
+
+    pub fn index(self) -> u32 {
+        let (Step::Cell(index) | Step::Probe(index)) = self;
+        index
+    }
 }

@@ -164,7 +164,7 @@ fn skip(live: &mut Live, ctx: &mut Context) -> Option<Effect> {
     run.skipping = Some(step);
     let label = run.view.label(step).unwrap_or_default();
     ctx.note(format!("{label}: left out of the rest of the run; results so far are kept"));
-    Some(Effect::Skip)
+    Some(Effect::Skip(step.index()))
 }
 
 fn freeze(live: &mut Live) {

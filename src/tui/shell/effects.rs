@@ -107,7 +107,7 @@ impl EffectHandler for Shell {
             }
             Effect::Stop => self.runs.stop(),
             Effect::Pause(on) => self.runs.pause(on),
-            Effect::Skip => self.runs.skip(),
+            Effect::Skip(index) => self.runs.skip(index),
             // A failure to save the last choice is not worth a message.
             Effect::Remember(remembered) if self.remembers => drop(remembered.save()),
             Effect::Remember(_) => {}
@@ -207,7 +207,7 @@ impl Shell {
             | Effect::Start { .. }
             | Effect::Stop
             | Effect::Pause(_)
-            | Effect::Skip
+            | Effect::Skip(_)
             | Effect::Remember(_)
             | Effect::Host
             | Effect::List(_)

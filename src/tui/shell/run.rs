@@ -178,9 +178,9 @@ impl Runs {
         }
     }
 
-    pub fn skip(&self) {
+    pub fn skip(&self, index: u32) {
         if let Some(now) = &self.now {
-            now.control.skip.store(true, Relaxed);
+            now.control.skip(index);
         }
     }
 

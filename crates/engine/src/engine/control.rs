@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::watchdog::Watchdog;
@@ -11,8 +12,9 @@ use super::watchdog::Watchdog;
 #[derive(Debug)]
 pub struct Control {
     pub stop: &'static AtomicBool,
-    /// Excludes the current cell from this and all later rounds.
-    pub skip: AtomicBool,
+    /// Cells or probes to exclude from this and all later rounds. The user names one that may be
+    /// measured no more when the engine reads it.
+    skips: Mutex<Vec<u32>>,
     /// Pauses: the current step is discarded, and repeated in full after the pause.
     pub pause: AtomicBool,
     /// What the engine is doing, for the thread that watches the budget.
@@ -26,7 +28,7 @@ impl Control {
     pub fn new(stop: &'static AtomicBool) -> Control {
         Control {
             stop,
-            skip: AtomicBool::new(false),
+            skips: Mutex::default(),
             pause: AtomicBool::new(false),
             watchdog: Watchdog::default(),
         }
@@ -36,8 +38,25 @@ impl Control {
         self.stop.load(Relaxed)
     }
 
-    pub fn take_skip(&self) -> bool {
-        self.skip.swap(false, Relaxed)
+    /// Excludes a cell, or a probe, at its current or next step.
+    pub fn skip(&self, index: u32) {
+        self.lock_skips().push(index);
+    }
+
+    pub(super) fn is_skipped(&self, index: usize) -> bool {
+        self.lock_skips().iter().any(|skip| *skip as usize == index)
+    }
+
+    /// Returns whether this cell is to be excluded, once.
+    pub(super) fn take_skip(&self, index: usize) -> bool {
+        let mut skips = self.lock_skips();
+        let before = skips.len();
+        skips.retain(|skip| *skip as usize != index);
+        skips.len() < before
+    }
+
+    fn lock_skips(&self) -> MutexGuard<'_, Vec<u32>> {
+        self.skips.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins or ends a pause. [`Phase::Pause`](crate::record::Phase) is sent once nothing is
@@ -72,18 +91,20 @@ pub(super) enum Cut {
 /// The stop condition of one step; remembers what cut it first.
 pub(super) struct Cutter<'a> {
     control: &'a Control,
+    /// The cell, or the probe.
+    index: usize,
     deadline: Instant,
     first: Cell<Option<Cut>>,
 }
 
 impl<'a> Cutter<'a> {
-    pub fn new(control: &'a Control, deadline: Instant) -> Cutter<'a> {
-        Cutter { control, deadline, first: Cell::new(None) }
+    pub fn new(control: &'a Control, index: usize, deadline: Instant) -> Cutter<'a> {
+        Cutter { control, index, deadline, first: Cell::new(None) }
     }
 
     pub fn check(&self) -> Option<Cut> {
         if self.first.get().is_none() {
-            let ends = self.control.stopping() || self.control.skip.load(Relaxed);
+            let ends = self.control.stopping() || self.control.is_skipped(self.index);
             self.first.set(if ends {
                 Some(Cut::End)
             } else if self.control.pausing() {
@@ -113,16 +134,17 @@ mod tests {
         static STOP: AtomicBool = AtomicBool::new(false);
         let control = Control::new(&STOP);
         let far = Instant::now() + Duration::from_secs(3600);
-        let cutter = Cutter::new(&control, far);
+        let cutter = Cutter::new(&control, 3, far);
         assert_eq!((cutter.check(), cutter.paused()), (None, false));
         control.set_pause(true);
         assert_eq!((cutter.check(), cutter.paused()), (Some(Cut::Pause), true));
         // The step is discarded, whatever happens while it ends.
         control.set_pause(false);
-        control.skip.store(true, Relaxed);
+        control.skip(3);
         assert_eq!((cutter.check(), cutter.paused()), (Some(Cut::Pause), true));
         // A skip ends a step whether or not a pause begins after it.
-        let skipped = Cutter::new(&control, far);
+        assert_eq!(Cutter::new(&control, 2, far).check(), None, "another cell");
+        let skipped = Cutter::new(&control, 3, far);
         assert_eq!(skipped.check(), Some(Cut::End));
         control.set_pause(true);
         assert_eq!((skipped.check(), skipped.paused()), (Some(Cut::End), false));

@@ -335,7 +335,7 @@ impl<'a> Run<'a> {
         let uncalibrated = self.cells.iter().flatten().filter(is_open).count();
         let time = self.fitting.next(&cell.job, self.pace.budget(), uncalibrated + 1);
         let expected = nanos_per_operation(&cell.job, self.cells.iter().flatten());
-        let cut = self.cutter();
+        let cut = self.cutter(index);
         let stage = Stage {
             open_target: self.targets.of(&cell.job),
             origin: self.origin,
@@ -377,7 +377,7 @@ impl<'a> Run<'a> {
             Some(index as u32),
             round,
         )));
-        let cut = self.cutter();
+        let cut = self.cutter(index);
         let seed = self.trial_seed(round);
         let (open_target, sink) = (self.targets.of(&cell.job), &mut *self.sink);
         let stage = Stage {
@@ -418,9 +418,9 @@ impl<'a> Run<'a> {
         mix(self.plan.seed ^ mix(u64::from(round)))
     }
 
-    /// Returns the stop condition of a step that begins now.
-    fn cutter(&self) -> Cutter<'a> {
-        Cutter::new(self.control, self.pace.deadline())
+    /// Returns the stop condition of a step of this cell that begins now.
+    fn cutter(&self, index: usize) -> Cutter<'a> {
+        Cutter::new(self.control, index, self.pace.deadline())
     }
 
     /// Takes the cell while it runs; `None` where it is excluded.
@@ -443,7 +443,7 @@ impl<'a> Run<'a> {
         if cut.paused() && !matches!(outcome, Err(Failure::Abandoned)) {
             return Ok(StepResult::Repeat(cell));
         }
-        let skipped = self.control.take_skip();
+        let skipped = self.control.take_skip(index);
         match outcome {
             Ok(value) => on_success(self, &mut cell, value),
             Err(Failure::Cell(error)) => {

@@ -167,10 +167,10 @@ fn a_run_is_shown_and_steered_as_it_progresses() {
     stage.take();
     assert_eq!(stage.keys("<space>").take(), [Effect::Pause(true)]);
     assert_eq!(stage.keys("<space>").take(), [Effect::Pause(false)]);
-    assert_eq!(stage.keys("s").take(), [Effect::Skip]);
+    assert_eq!(stage.keys("s").take(), [Effect::Skip(3)]);
     assert_eq!(stage.keys("s").take(), [], "it is requested once");
     progress(&mut stage, 4);
-    assert!(stage.keys("s").take().contains(&Effect::Skip));
+    assert!(stage.keys("s").take().contains(&Effect::Skip(4)));
     assert_eq!(stage.keys("x").take(), [Effect::Stop]);
 }
 

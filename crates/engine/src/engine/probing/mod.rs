@@ -4,7 +4,6 @@
 mod visit;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use visit::{Visit, VisitRequest, visit};
@@ -155,7 +154,7 @@ impl Run<'_> {
                 if cell.count.is_some() { Phase::Trial } else { Phase::Calibrate },
                 index,
             );
-            let cut = Cutter::new(self.control, self.pace.deadline());
+            let cut = Cutter::new(self.control, index, self.pace.deadline());
             let cell = &self.cells[index];
             let request = VisitRequest {
                 probe: cell.probe,
@@ -177,12 +176,12 @@ impl Run<'_> {
 
     /// Waits while the run is paused; a skip meanwhile excludes this cell.
     fn pause(&mut self, index: usize) {
-        if self.cells[index].out || !self.control.pausing() {
+        if self.cells[index].out || self.take_skip(index) || !self.control.pausing() {
             return;
         }
         let begin = Instant::now();
         self.send_progress(Phase::Pause, index);
-        self.control.wait_out_pause(|| self.control.skip.load(Relaxed));
+        self.control.wait_out_pause(|| self.control.is_skipped(index));
         self.take_skip(index);
         self.pace.shift(begin.elapsed());
         self.control.watchdog.until(self.pace.deadline());
@@ -190,7 +189,7 @@ impl Run<'_> {
 
     /// Takes a cell out of the run if the user asked for that, and says so.
     fn take_skip(&mut self, index: usize) -> bool {
-        let skipped = self.control.take_skip();
+        let skipped = self.control.take_skip(index);
         if skipped {
             let cell = &mut self.cells[index];
             (cell.out, cell.findings.skipped) = (true, true);

@@ -202,7 +202,7 @@ impl Run<'_> {
                 return Ok(Err("it was excluded from the run".into()));
             };
             let begin = Instant::now();
-            let cut = self.cutter();
+            let cut = self.cutter(candidate as usize);
             let done = self.try_once(&cell, candidate, group, nth, &|| cut.check());
             self.cells[candidate as usize] = Some(cell);
             if cut.paused() && !matches!(done, Err(Failure::Abandoned)) {
@@ -212,7 +212,7 @@ impl Run<'_> {
             return match done {
                 Ok(tried) => Ok(Ok(tried)),
                 Err(Failure::Cell(why)) => Ok(Err(why)),
-                Err(Failure::Stopped) if self.control.take_skip() => {
+                Err(Failure::Stopped) if self.control.take_skip(candidate as usize) => {
                     Ok(Err("it was skipped by the user".into()))
                 }
                 Err(Failure::Stopped | Failure::Abandoned) => Err(self.halt_reason()),

@@ -75,6 +75,11 @@ fn phase(event: &Event) -> Option<Phase> {
     if let Event::Progress(progress) = event { Some(progress.phase) } else { None }
 }
 
+fn cell(event: &Event) -> u32 {
+    let Event::Progress(progress) = event else { panic!("{event:?}") };
+    progress.cell.unwrap()
+}
+
 #[test]
 fn paused_trials_are_repeated_and_no_time_is_used_up() {
     const TIMES: usize = 10;
@@ -118,7 +123,7 @@ fn a_skip_in_a_pause_leaves_that_cell_out_and_the_next_one_waits() {
     let (file, ..) = testing::file(65536, 1);
     let seen = watched(plan(&file, 2), &NEVER, |control, event, seen| match phase(event) {
         Some(Phase::Trial) if seen.count(Phase::Pause) == 0 => control.set_pause(true),
-        Some(Phase::Pause) if seen.count(Phase::Pause) == 0 => control.skip.store(true, Relaxed),
+        Some(Phase::Pause) if seen.count(Phase::Pause) == 0 => control.skip(cell(event)),
         Some(Phase::Pause) => control.set_pause(false),
         _ => {}
     });
@@ -135,13 +140,30 @@ fn a_skip_in_a_trial_is_reported_with_its_cell() {
     // In the first round a calibration may end with the trial, which then has no phase of its own.
     let seen = watched(plan(&file, 2), &NEVER, |control, event, seen| {
         if phase(event) == Some(Phase::Trial) && seen.trials.len() == 2 && seen.skipped.is_empty() {
-            control.skip.store(true, Relaxed);
+            control.skip(cell(event));
         }
     });
     let [cell] = seen.skipped[..] else { panic!("{:?}", seen.skipped) };
     let of = |cell| seen.trials.iter().filter(|trial| trial.cell == cell).count();
     assert!(of(cell) < 3, "{:?}", seen.trials);
     assert_eq!(of(1 - cell), 3);
+}
+
+/// The user saw the cell before, while the next one runs already.
+#[test]
+fn a_skip_takes_out_the_cell_that_was_named() {
+    let (file, ..) = testing::file(65536, 1);
+    let mut named = None;
+    let seen = watched(plan(&file, 2), &NEVER, |control, event, seen| {
+        if phase(event) == Some(Phase::Trial) && seen.trials.len() == 2 && named.is_none() {
+            named = Some(1 - cell(event));
+            control.skip(1 - cell(event));
+        }
+    });
+    let of = |cell| seen.trials.iter().filter(|trial| trial.cell == cell).count();
+    assert_eq!(seen.skipped, [named.unwrap()]);
+    assert!(of(named.unwrap()) < 3 && of(1 - named.unwrap()) == 3, "{:?}", seen.trials);
+    assert!(seen.trials.iter().all(|trial| !trial.short), "the other one was not cut");
 }
 
 #[test]
@@ -151,7 +173,7 @@ fn a_method_that_is_skipped_in_a_pause_is_not_picked() {
     let seen = watched(plan, &NEVER, |control, event, seen| match phase(event) {
         Some(Phase::Calibrate) if seen.count(Phase::Pause) == 0 => control.set_pause(true),
         Some(Phase::Pause) => {
-            control.skip.store(true, Relaxed);
+            control.skip(cell(event));
             control.set_pause(false);
         }
         _ => {}
