@@ -19,6 +19,7 @@ pub struct Toast {
     pub text: String,
     pub role: Role,
     lasts: Duration,
+    came: Duration,
 }
 
 /// A message of the past, and when it came.
@@ -40,26 +41,30 @@ pub struct Toasts {
 
 impl Toasts {
     pub fn good(&mut self, now: Duration, text: impl Into<String>) {
-        self.push(now, Toast { text: text.into(), role: Role::Good, lasts: TOAST_DURATION });
+        self.push(now, text.into(), Role::Good, TOAST_DURATION);
     }
 
     pub fn note(&mut self, now: Duration, text: impl Into<String>) {
-        self.push(now, Toast { text: text.into(), role: Role::Note, lasts: TOAST_DURATION });
+        self.push(now, text.into(), Role::Note, TOAST_DURATION);
     }
 
     pub fn fail(&mut self, now: Duration, text: impl Into<String>) {
-        self.push(now, Toast { text: text.into(), role: Role::Wrong, lasts: FAILURE_DURATION });
+        self.push(now, text.into(), Role::Wrong, FAILURE_DURATION);
     }
 
-    fn push(&mut self, now: Duration, toast: Toast) {
-        self.waiting.retain(|known| known.text != toast.text);
-        if self.kept.back().is_none_or(|last| last.text != toast.text) {
-            self.kept.push_back(Told { text: toast.text.clone(), role: toast.role, at: now });
+    fn push(&mut self, now: Duration, text: String, role: Role, lasts: Duration) {
+        self.waiting.retain(|known| known.text != text);
+        // What could be read does not come back: it may hold no more.
+        if now.saturating_sub(self.since) >= READING_TIME {
+            self.waiting.pop_if(|shown| shown.role != Role::Wrong);
+        }
+        if self.kept.back().is_none_or(|last| last.text != text) {
+            self.kept.push_back(Told { text: text.clone(), role, at: now });
         }
         if self.kept.len() > MAX_KEPT {
             self.kept.pop_front();
         }
-        self.waiting.push(toast);
+        self.waiting.push(Toast { text, role, lasts, came: now });
         if self.waiting.len() > MAX_WAITING {
             self.waiting.remove(0);
         }
@@ -81,7 +86,13 @@ impl Toasts {
     }
 
     fn end(&mut self, now: Duration) {
-        self.waiting.pop();
+        if let Some(ended) = self.waiting.pop() {
+            // Those of one moment follow each other, and failures have to be read.
+            self.waiting.retain(|toast| {
+                let is_new = now.saturating_sub(toast.came) < toast.lasts;
+                toast.role == Role::Wrong || toast.came == ended.came || is_new
+            });
+        }
         self.since = now;
     }
 
@@ -140,6 +151,29 @@ mod tests {
             toasts.fail(Duration::ZERO, format!("{n}"));
         }
         assert_eq!((toasts.behind(), toasts.kept().count()), (MAX_WAITING - 1, MAX_KEPT));
+    }
+
+    #[test]
+    fn what_was_read_or_is_old_does_not_come_back() {
+        let at = Duration::from_millis;
+        for second in [2000, 500] {
+            let mut toasts = Toasts::default();
+            toasts.note(at(0), "a run is in progress");
+            toasts.good(at(second), "saved");
+            toasts.pass(at(second + 5000));
+            assert!(toasts.is_empty(), "{second}");
+        }
+        let mut toasts = Toasts::default();
+        toasts.fail(at(0), "not written: no space");
+        toasts.good(at(2000), "saved");
+        toasts.pass(at(7000));
+        assert_eq!(shown(&toasts).0, "not written: no space");
+        // A message that nobody could read comes after the other one.
+        let mut toasts = Toasts::default();
+        toasts.note(at(0), "copied");
+        toasts.note(at(500), "all trials are shown");
+        toasts.go_on(at(1500));
+        assert_eq!(shown(&toasts).0, "copied");
     }
 
     #[test]

@@ -27,7 +27,11 @@ pub fn zoom_at(zoom: Zoom, places: usize, place: usize, least: usize, closer: bo
     if wanted >= last {
         return None;
     }
-    let before = (place.clamp(from, from + span) - from) * wanted / span;
+    let inside = place.clamp(from, from + span) - from;
+    let before = (inside * wanted + span / 2) / span;
+    // Of few places, one between the ends would be moved to an end.
+    let is_between = 0 < inside && inside < span && wanted > 1;
+    let before = if is_between { before.clamp(1, wanted - 1) } else { before };
     let first = place.saturating_sub(before).min(last - wanted);
     Some((first, first + wanted))
 }
@@ -142,6 +146,9 @@ mod tests {
         assert_eq!(zoom_at(Some((8, 10)), 17, 9, 2, true), Some((8, 10)), "three places at least");
         assert_eq!(zoom_at(Some((8, 12)), 17, 12, 2, false), Some((4, 12)));
         assert_eq!(zoom_at(Some((4, 12)), 17, 12, 2, false), None);
+        assert_eq!(zoom_at(Some((3, 8)), 17, 5, 2, true), Some((4, 6)), "of few places");
+        assert_eq!(zoom_at(None, 6, 1, 2, true), Some((0, 2)), "of few places");
+        assert_eq!(zoom_at(None, 6, 4, 2, true), Some((3, 5)), "of few places");
         assert_eq!(zoom_at(None, 3, 1, 2, true), None, "nothing to zoom");
         assert_eq!(zoom_at(None, 2, 1, 0, true), Some((1, 1)), "one place alone");
         assert_eq!(zoom_at(Some((1, 1)), 9, 1, 0, false), Some((1, 3)));

@@ -205,7 +205,9 @@ fn trust_columns(rows: &[&CellResult]) -> Vec<Column> {
 /// Returns a result's warnings in a few words; notes only if there is nothing worse.
 fn describe_warnings(row: &CellResult) -> String {
     let skipped = row.skipped.then(|| SKIPPED_BY_USER.to_string());
-    let progress = row.is_unfinished().then(|| row.describe_progress());
+    // Beside a fault it would look like one.
+    let progress = row.is_unfinished() && row.faults().next().is_none();
+    let progress = progress.then(|| row.describe_progress());
     let progress = skipped.into_iter().chain(progress);
     let faults: Vec<String> = progress.chain(row.faults().map(brief_words)).collect();
     if faults.is_empty() {

@@ -457,6 +457,11 @@ fn rows_of_popups_are_clicked_once_to_be_selected_and_again_to_be_done() {
     stage.keys("t");
     click(&mut stage, "paper");
     assert_eq!(stage.model.look.theme.id, "paper", "it is previewed");
+    let below = |stage: &Stage| stage.drawn(120, 40)[(1, 1)].clone();
+    let shown = below(&stage);
+    let popups = std::mem::take(&mut stage.model.popups);
+    assert_eq!(shown, below(&stage), "it is judged by the screen, which is not dimmed");
+    stage.model.popups = popups;
     assert_eq!(stage.model.popups.len(), 1);
     // What is written is chosen by a click, and written by a key.
     stage.keys("<esc>").tell(Msg::Opened(Ok(Box::new(testing::shown()))));

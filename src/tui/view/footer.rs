@@ -199,6 +199,8 @@ pub fn is_offered_now(model: &Model, action: Action) -> bool {
 /// Returns whether an action does something now: what does nothing is not in the footer.
 fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
     match (model.screen, action) {
+        // They are refused.
+        (_, Action::RunAgain | Action::Refine) if model.running() => false,
         (Screen::Sessions, _) => sessions::is_offered(&model.sessions, action),
         (Screen::Results, _) => results::is_offered(&model.results, action),
         (Screen::Compare, _) => compare::is_offered(&model.compare, action),
@@ -210,7 +212,7 @@ fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
         }
         (Screen::Live, Action::Skip | Action::Freeze) => model.running(),
         (Screen::Live, Action::Slower | Action::Faster) => model.live.replay.is_some(),
-        (Screen::Live, Action::Refine) => !model.running() && model.can_refine_last_run(),
+        (Screen::Live, Action::Refine) => model.can_refine_last_run(),
         (Screen::Live, Action::Enter) => false,
         (Screen::Live, Action::ZoomReset) => model.live.is_zoomed(),
         _ => true,

@@ -29,6 +29,7 @@ use ratatui::widgets::Widget;
 
 use super::context::ViewContext;
 use super::model::Model;
+use super::popup::Popup;
 use super::screen::Screen;
 use super::theme::{Glyphs, Role};
 use super::{compare, host, lab, live, results, sessions, setup};
@@ -99,7 +100,10 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
         Screen::Compare => compare::draw(&model.compare, &ctx, areas.body, buf),
     }
     for popup in &model.popups {
-        pane::dim(&model.look, areas.body, buf);
+        // A theme is judged by the screen below.
+        if !matches!(popup, Popup::Themes { .. }) {
+            pane::dim(&model.look, areas.body, buf);
+        }
         popup::draw(model, popup, areas.body, buf);
     }
     footer::draw(model, areas.footer, buf);

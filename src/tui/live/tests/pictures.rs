@@ -377,6 +377,8 @@ fn what_is_expected_is_drawn_before_anything_is_measured() {
     bench.say(Msg::Tick);
     let picture = bench.screen(160, 45);
     assert!(picture.contains("estimate: "), "{picture}");
+    assert!(!picture.contains("B/s") || picture.contains("iB/s"), "{picture}");
+    assert!(!picture.contains("e10") && !picture.contains("e9"), "{picture}");
     assert!(bench.run().view.curves.is_empty());
     bench.trial(0, 1, 3);
     assert!(bench.screen(160, 45).contains("estimate: "));

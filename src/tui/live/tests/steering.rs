@@ -126,12 +126,39 @@ fn skip_is_taken_once_per_cell() {
     let mut bench = Bench::new(plan(Some(1)));
     assert_eq!(bench.key("s"), [], "no cell is running yet");
     bench.phase(Phase::Trial, Some(0), 1, 0.1);
-    assert_eq!(bench.key("s"), [Effect::Skip]);
+    assert_eq!(bench.key("s"), [Effect::Skip(0)]);
     assert_eq!(bench.key("s"), []);
     assert!(bench.screen(80, 24).contains("skipping"));
     bench.phase(Phase::Trial, Some(1), 1, 0.1);
     assert!(!bench.screen(80, 24).contains("skipping"));
-    assert_eq!(bench.key("s"), [Effect::Skip]);
+    assert_eq!(bench.key("s"), [Effect::Skip(1)], "the cell that the screen names");
+}
+
+#[test]
+fn a_goal_has_no_time_left_and_its_share_is_that_of_narrow_cells() {
+    let (until, budget) = (true, Plan::UNTIL_BUDGET);
+    let mut bench = Bench::new(Plan { until, budget, goal: 0.05, ..plan(None) });
+    for cell in 0..6 {
+        // Five of six cells have an interval.
+        for round in 1..=if cell < 5 { 5 } else { 2 } {
+            bench.trial(cell, round, 1);
+        }
+    }
+    bench.wait(1000);
+    bench.say(Msg::Tick);
+    bench.say(Msg::Tick);
+    let counter = bench.run().view.counter();
+    assert_eq!((counter.left, counter.percent()), (None, 83));
+    assert!(!bench.screen(120, 40).contains(" left"), "{}", bench.screen(120, 40));
+}
+
+#[test]
+fn the_footer_of_results_offers_no_other_run_meanwhile() {
+    let mut bench = Bench::new(plan(Some(3)));
+    bench.trial(0, 1, 3);
+    bench.key("3");
+    let screen = bench.screen(200, 40);
+    assert!(!screen.contains("run again") && !screen.contains("refine"), "{screen}");
 }
 
 #[test]

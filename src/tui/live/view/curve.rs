@@ -47,12 +47,16 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let ceilings = view.ceilings.iter().filter(|_| view.expected.is_empty());
     let rules: Vec<Rule> = ceilings.map(rule).collect();
     let metric = view.metric();
+    let measured = points.iter().flatten();
+    let estimated = view.expected.iter().flat_map(|line| &line.points);
+    // An estimate far above the results is outside of the picture.
+    let shown = measured.chain(estimated.filter(|_| view.curves.is_empty()));
     let place = |value: f64| view.axis.short(value);
     let values = Values::new(
         metric,
         scene.is_log(view.measure()),
         scene.look.unit,
-        points.iter().flatten().map(|point| point.y),
+        shown.map(|point| point.y),
     );
     let amount = |value: f64| values.tick(value);
     let x = Axis::new(Scale::along(view.axis), &place).between(low, high);

@@ -83,6 +83,15 @@ fn an_unfinished_measurement_is_no_warning() {
 }
 
 #[test]
+fn an_opened_cell_of_too_few_trials_has_no_sign_of_a_warning() {
+    let mut stage = stage();
+    stage.keys("vgg<enter>");
+    let picture = stage.picture(120, 60);
+    assert!(picture.contains("2 trials are too few for a confidence interval"), "{picture}");
+    assert!(!picture.contains(" ! ") && !picture.contains("use Trials"), "{picture}");
+}
+
+#[test]
 fn kinds_of_warnings_have_plain_words_with_their_figure() {
     let mut stage = stage();
     stage.keys("ggll");

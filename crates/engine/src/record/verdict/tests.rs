@@ -140,6 +140,18 @@ fn case_of(row: &Row) -> Case {
 }
 
 #[test]
+fn a_share_of_cached_bytes_says_of_which_where_there_are_holes() {
+    let told = |name: &str| {
+        let row = MEASURED.iter().find(|row| row.name == name).unwrap();
+        let case = case_of(&Row { cache: Cache::AsIs, ..*row });
+        let warnings = judge(&case.evidence()).warnings;
+        warnings.into_iter().find(|warning| warning.id == "from-cache").unwrap().message
+    };
+    assert!(told("half holes warm").starts_with("100 % of the stored bytes came from"));
+    assert!(told("four passes, read ahead").starts_with("50 % of the bytes came from"));
+}
+
+#[test]
 fn the_source_formula_matches_measurements() {
     for row in MEASURED {
         let verdict = judge(&case_of(row).evidence());

@@ -6,7 +6,7 @@ use super::scene::{Scene, section};
 use super::stack::Section;
 use crate::analysis::SummaryOf;
 use crate::experiment::MEASURE;
-use crate::record::{Preparation, Stretch, Trial};
+use crate::record::{Preparation, Stretch, Trial, Warning};
 use crate::stats::course::Kind;
 use crate::stats::{Summary, median};
 use crate::tui::curves::Metric;
@@ -191,10 +191,18 @@ pub fn warnings(s: Scene) -> Vec<Section<'static>> {
             s.look.style(Role::Good),
         ));
     } else {
-        let mut found = findings::describe(s.look, &s.result.warnings, s.width);
-        // No empty line after the last one.
-        found.pop();
-        all.extend(found);
+        // Too few trials are no fault, as in the row of the table.
+        let (unfinished, found): (Vec<Warning>, Vec<Warning>) =
+            s.result.warnings.iter().cloned().partition(Warning::is_unfinished);
+        for warning in unfinished {
+            all.extend(s.wrap(&format!("{}; {}", warning.message, warning.evidence), Role::Dim));
+        }
+        if !found.is_empty() {
+            let mut found = findings::describe(s.look, &found, s.width);
+            // No empty line after the last one.
+            found.pop();
+            all.extend(found);
+        }
     }
     section(all)
 }

@@ -37,6 +37,8 @@ fn check_from_cache(evidence: &CellEvidence) -> Option<Warning> {
     }
     let parts = parts(evidence);
     let cached = parts.share_of_stored(parts.page_cache);
+    // Holes are no part of what could have been cached.
+    let bytes = if parts.hole > 0 { "stored bytes" } else { "bytes" };
     let facts = format!(
         "{} from the device for {} of stored data",
         size(parts.fetched),
@@ -47,7 +49,7 @@ fn check_from_cache(evidence: &CellEvidence) -> Option<Warning> {
             let cached = show_share(share(parts.first_cached, parts.first));
             FROM_CACHE.warn(
                 Severity::Wrong,
-                format!("{cached} of the bytes of a cold cell came from the page cache"),
+                format!("{cached} of the {bytes} of a cold cell came from the page cache"),
                 facts,
                 "stop other readers of the file, or use --direct; as root, --cold all drops the \
                  whole cache",
@@ -62,7 +64,7 @@ fn check_from_cache(evidence: &CellEvidence) -> Option<Warning> {
             FROM_CACHE.warn(
                 // The as-is state was requested; `previous-trial` reports trials that differ in it.
                 Severity::Note,
-                format!("{} of the bytes came from the page cache, {effect}", show_share(cached)),
+                format!("{} of the {bytes} came from the page cache, {effect}", show_share(cached)),
                 facts,
                 "use --cache cold to measure the device, --cache warm to measure the page cache",
             )
