@@ -32,7 +32,7 @@ mod why;
 mod written;
 
 pub use crate::plan::Axis;
-pub use answer::{Answer, Best, ColdCost, Knee, answer};
+pub use answer::{Answer, Best, ColdCost, Knee, answer, name_cells};
 pub use cell_result::{CellResult, LatencyOf, SKIPPED_BY_USER, SummaryOf, TrialWork, WriteTimes};
 pub use compare::{
     Comparison, Difference, Drift, DriftBasis, LoneCell, Outcome, Pair, ProbePair, SavedRuns, Side,

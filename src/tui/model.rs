@@ -24,7 +24,7 @@ use super::start::sort_by_question;
 use super::theme::{Look, Palette, Themes};
 use super::toast::Toasts;
 use super::warning_groups::WarningGroup;
-use crate::plan::{Plan, Preset, Presets};
+use crate::plan::{Job, Plan, Preset, Presets};
 use crate::report::Spread;
 
 /// A requested exit that waits for the run to end.
@@ -223,6 +223,14 @@ impl Model {
         match (self.screen, self.live.warnings()) {
             (Screen::Live, Some(warnings)) => warnings,
             _ => self.results.warnings().to_vec(),
+        }
+    }
+
+    /// Returns the cells that [`Model::warnings`] are about.
+    pub fn warned_cells(&self) -> &[Job] {
+        match (self.screen, self.live.cells()) {
+            (Screen::Live, Some(cells)) => cells,
+            _ => self.results.view().map_or(&[], |view| &view.session.plan.cells),
         }
     }
 

@@ -9,9 +9,11 @@ use crate::record::{Severity, Warning};
 pub struct WarningGroup {
     /// The most severe one.
     pub example: Warning,
-    /// Cells that have it, those of them whose figure it devalues, and all.
-    pub count: usize,
-    pub faults: usize,
+    /// Cells that have it, by their indexes in the plan.
+    pub cells: Vec<usize>,
+    /// Those of them whose figure it devalues.
+    pub faulty: Vec<usize>,
+    /// The number of all cells.
     pub all: usize,
     /// What they have in common, in a few words.
     pub words: String,
@@ -29,19 +31,24 @@ pub enum Remedy {
 }
 
 impl WarningGroup {
-    /// Returns whether every cell has it.
+    /// Returns the cells that are counted: of a fault only those whose figure it devalues.
+    pub fn counted(&self) -> &[usize] {
+        if self.faulty.is_empty() { &self.cells } else { &self.faulty }
+    }
+
+    /// Returns whether every cell is counted.
     pub fn is_everywhere(&self) -> bool {
-        self.count == self.all && self.all > 1
+        self.counted().len() == self.all && self.all > 1
     }
 
     /// Returns whether it devalues the figure of every cell.
     pub fn is_fault_everywhere(&self) -> bool {
-        self.faults == self.all && self.all > 1
+        self.faulty.len() == self.all && self.all > 1
     }
 
     /// Returns `all: the host took CPU time`, `3: others used the disk`.
     pub fn summary(&self) -> String {
-        match self.faults {
+        match self.faulty.len() {
             _ if self.is_fault_everywhere() => format!("all: {}", self.words),
             1 => self.words.clone(),
             count => format!("{count}: {}", self.words),
@@ -57,41 +64,39 @@ impl WarningGroup {
     }
 }
 
-/// Returns the kinds of warnings of cells, the most severe and frequent first, of so many. That a
-/// cell is unfinished comes last: it is no fault.
+/// Returns the kinds of warnings of cells, the most severe and frequent first, of so many; a cell is
+/// its index in the plan. That one is unfinished comes last: it is no fault.
 pub fn group<'a>(
-    cells: impl Iterator<Item = &'a [Warning]>,
+    cells: impl Iterator<Item = (usize, &'a [Warning])>,
     all: usize,
     refinable: bool,
 ) -> Vec<WarningGroup> {
     let mut groups: Vec<WarningGroup> = Vec::new();
-    for warning in cells.flatten() {
+    let warnings = cells.flat_map(|(cell, own)| own.iter().map(move |warning| (cell, warning)));
+    for (cell, warning) in warnings {
         let words = brief_words(warning);
-        let fault = usize::from(warning.severity > Severity::Note);
-        match groups.iter_mut().find(|group| group.example.id == warning.id) {
-            Some(group) => {
-                group.count += 1;
-                group.faults += fault;
-                if group.words != words {
-                    group.words = kind_words(&warning.id).into();
-                }
-                if warning.severity > group.example.severity {
-                    group.example = warning.clone();
-                }
-            }
-            None => groups.push(WarningGroup {
-                example: warning.clone(),
-                count: 1,
-                faults: fault,
-                all,
-                words,
-                refinable,
-            }),
+        let known = groups.iter().position(|group| group.example.id == warning.id);
+        let at = known.unwrap_or_else(|| {
+            let (cells, faulty, words) = (Vec::new(), Vec::new(), words.clone());
+            let example = warning.clone();
+            groups.push(WarningGroup { example, cells, faulty, all, words, refinable });
+            groups.len() - 1
+        });
+        let group = &mut groups[at];
+        group.cells.push(cell);
+        if warning.severity > Severity::Note {
+            group.faulty.push(cell);
+        }
+        if group.words != words {
+            group.words = kind_words(&warning.id).into();
+        }
+        if warning.severity > group.example.severity {
+            group.example = warning.clone();
         }
     }
     fn rank(group: &WarningGroup) -> (bool, Severity, usize, usize) {
-        let WarningGroup { example, faults, count, .. } = group;
-        (!example.is_unfinished(), example.severity, *faults, *count)
+        let WarningGroup { example, faulty, cells, .. } = group;
+        (!example.is_unfinished(), example.severity, faulty.len(), cells.len())
     }
     groups.sort_by_key(|group| std::cmp::Reverse(rank(group)));
     groups

@@ -55,6 +55,12 @@ impl Labels {
     }
 }
 
+/// Names cells of a plan, by their indexes, by what distinguishes them from the others.
+pub fn name_cells(plan: &[Job], cells: &[usize]) -> Vec<String> {
+    let labels = Labels::from_jobs(plan.iter());
+    cells.iter().filter_map(|at| plan.get(*at)).map(|job| labels.full(job)).collect()
+}
+
 fn in_brackets(name: String, parts: &[String]) -> String {
     if parts.is_empty() { name } else { format!("{name} ({})", parts.join(", ")) }
 }

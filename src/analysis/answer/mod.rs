@@ -22,6 +22,7 @@ mod writes;
 
 pub(super) use best::best_of;
 pub(super) use label::Labels;
+pub use label::name_cells;
 pub(super) use point::Point;
 pub(super) use ratio::times;
 pub(super) use text::MIN_CERTAIN;

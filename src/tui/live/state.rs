@@ -7,7 +7,7 @@ use super::replay::Replay;
 use super::run::{Run, Suspension};
 use super::run_view::RunView;
 use super::window::Window;
-use crate::plan::Plan;
+use crate::plan::{Job, Plan};
 use crate::session::Session;
 use crate::tui::context::RunStatus;
 use crate::tui::session_view::SessionView;
@@ -60,9 +60,15 @@ impl Live {
     /// Returns the kinds of warnings so far of the run, or of the replay; `None` without either.
     pub fn warnings(&self) -> Option<Vec<WarningGroup>> {
         let verdicts = &self.shown_run()?.session.verdicts;
-        let judged = || verdicts.iter().flatten();
-        let cells = judged().map(|verdict| verdict.warnings.as_slice());
+        let judged =
+            || verdicts.iter().enumerate().filter_map(|(at, own)| Some((at, own.as_ref()?)));
+        let cells = judged().map(|(at, verdict)| (at, verdict.warnings.as_slice()));
         Some(warning_groups::group(cells, judged().count(), false))
+    }
+
+    /// Returns the cells of the run, or of the replay.
+    pub fn cells(&self) -> Option<&[Job]> {
+        Some(&self.shown_run()?.session.plan.cells)
     }
 
     /// Returns the picture to draw.

@@ -95,7 +95,7 @@ impl Data {
         let sheet = Sheet::new(&view, unit);
         let cells = cell_indexes(&view);
         let warnings = warning_groups::group(
-            view.results.iter().map(|result| result.warnings.as_slice()),
+            cells.iter().copied().zip(view.results.iter().map(|result| &*result.warnings)),
             view.results.len(),
             is_refinable(&view.session),
         );

@@ -45,7 +45,9 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     if goes_on(&msg) {
         model.toasts.go_on(now);
     }
+    let warning = if goes_on(&msg) { None } else { popup::warning_in_view(model) };
     let effects = handle_message(model, now, msg);
+    warning.into_iter().for_each(|id| popup::stay_on_warning(model, &id));
     let (screens, context) = model.split();
     effects.into_iter().chain(results::request_trial_series(screens.results, &context)).collect()
 }

@@ -1,5 +1,7 @@
 //! Keys and clicks of what lies over a screen.
 
+use std::borrow::Cow;
+
 use crossterm::event::KeyCode;
 use ratatui::layout::Position;
 use tui_input::Input;
@@ -186,6 +188,20 @@ fn help_against(model: &mut Model, chosen: usize) -> Vec<Effect> {
             setup::show_setting(&mut model.setup, name);
             effects
         }
+    }
+}
+
+/// Returns the kind of warning under the cursor, if they are on top.
+pub fn warning_in_view(model: &Model) -> Option<Cow<'static, str>> {
+    let Some(Popup::Warnings { cursor }) = model.popups.last() else { return None };
+    model.warnings().into_iter().nth(*cursor).map(|group| group.example.id)
+}
+
+/// Keeps the cursor on a kind of warning: during a run their order changes.
+pub fn stay_on_warning(model: &mut Model, id: &str) {
+    let place = model.warnings().iter().position(|group| group.example.id == id);
+    if let (Some(place), Some(Popup::Warnings { cursor })) = (place, model.popups.last_mut()) {
+        *cursor = place;
     }
 }
 

@@ -21,6 +21,9 @@ use crate::tui::{compare, lab, results, sessions, setup};
 /// others are shown as far as they fit.
 fn items(model: &Model, area: Rect) -> Vec<(u16, String, String)> {
     let (offered, always) = match model.popups.last() {
+        Some(Popup::Warnings { cursor }) if !has_remedy(model, *cursor) => {
+            (vec![("down", "next"), ("esc", "close")], Vec::new())
+        }
         Some(popup) => (of_popup(popup).to_vec(), Vec::new()),
         None => of_screen(model),
     };
@@ -83,6 +86,11 @@ fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &
         (Screen::Compare, Action::Table) if compare::shows_chart(&model.compare) => "cells",
         _ => binding.short,
     }
+}
+
+/// Returns whether a key helps against a kind of warning.
+fn has_remedy(model: &Model, kind: usize) -> bool {
+    model.warnings().get(kind).is_some_and(|group| group.remedy().is_some())
 }
 
 fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {

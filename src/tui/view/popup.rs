@@ -60,7 +60,7 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
         Popup::Export(form) => export::draw(look, form, body, buf),
         Popup::Presets { cursor } => presets::draw(model, *cursor, body, buf),
         Popup::Refine(form) => refine::draw(model, form, body, buf),
-        Popup::Warnings { cursor } => warnings::draw(look, &model.warnings(), *cursor, body, buf),
+        Popup::Warnings { cursor } => warnings::draw(model, *cursor, body, buf),
         Popup::Start { cursor } => start::draw(model, *cursor, body, buf),
         Popup::Marks { cursor } => marks::draw(model, *cursor, body, buf),
         Popup::Doctor { scroll } => doctor(model, *scroll, body, buf),
@@ -83,7 +83,7 @@ pub fn list(model: &Model) -> Option<List> {
         Popup::Export(form) => export::list(form, body),
         Popup::Presets { cursor } => presets::list(model, *cursor, body),
         Popup::Refine(form) => refine::list(form, body),
-        Popup::Warnings { cursor } => warnings::list(&model.look, &model.warnings(), *cursor, body),
+        Popup::Warnings { cursor } => warnings::list(model, *cursor, body),
         Popup::Start { cursor } => start::list(model, *cursor, body),
         Popup::Marks { cursor } => marks::list(model, *cursor, body),
         Popup::Doctor { scroll } => {

@@ -6,6 +6,8 @@ use ratatui::text::{Line, Span};
 
 use super::list::List;
 use super::{findings, pane, window};
+use crate::analysis::name_cells;
+use crate::tui::model::Model;
 use crate::tui::spoken::speak;
 use crate::tui::theme::{Look, Role};
 use crate::tui::vocabulary::{APPROXIMATE, FINE};
@@ -20,10 +22,10 @@ struct Parts {
     lines: Vec<Line<'static>>,
 }
 
-fn parts(look: &Look, groups: &[WarningGroup], cursor: usize, body: Rect) -> Parts {
+fn parts(model: &Model, groups: &[WarningGroup], cursor: usize, body: Rect) -> Parts {
     let columns = body.width.saturating_sub(4).min(96);
     let width = usize::from(columns.saturating_sub(4));
-    let lines = groups.get(cursor).map_or_else(Vec::new, |group| paragraph(look, group, width));
+    let lines = groups.get(cursor).map_or_else(Vec::new, |group| paragraph(model, group, width));
     let rows = (groups.len().max(1) + lines.len()) as u16 + 3;
     let area = window::middle(body, columns, rows);
     let inner = window::inside(area);
@@ -33,13 +35,14 @@ fn parts(look: &Look, groups: &[WarningGroup], cursor: usize, body: Rect) -> Par
     Parts { area, list: List::around(cursor, groups.len(), list), text, lines }
 }
 
-pub fn list(look: &Look, groups: &[WarningGroup], cursor: usize, body: Rect) -> List {
-    parts(look, groups, cursor, body).list
+pub fn list(model: &Model, cursor: usize, body: Rect) -> List {
+    parts(model, &model.warnings(), cursor, body).list
 }
 
 /// Draws the kinds of warnings as a list, and the paragraph of the one under the cursor.
-pub fn draw(look: &Look, groups: &[WarningGroup], cursor: usize, body: Rect, buf: &mut Buffer) {
-    let Parts { area, list, text, lines } = parts(look, groups, cursor, body);
+pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
+    let (look, groups) = (&model.look, model.warnings());
+    let Parts { area, list, text, lines } = parts(model, &groups, cursor, body);
     let inner = window::draw_window(look, "Warnings", area, buf);
     if groups.is_empty() {
         let none = format!(" {} no warnings", FINE.on(look));
@@ -58,7 +61,7 @@ fn summary_line(look: &Look, group: &WarningGroup, width: usize) -> Line<'static
         true => (Role::Dim, APPROXIMATE.on(look)),
         false => findings::severity(look, group.example.severity),
     };
-    let count = match group.count {
+    let count = match group.counted().len() {
         _ if group.is_everywhere() => "all cells".to_string(),
         count => units::counted(count, "cell"),
     };
@@ -69,9 +72,9 @@ fn summary_line(look: &Look, group: &WarningGroup, width: usize) -> Line<'static
     ])
 }
 
-/// Builds the finding, its evidence, and the remedy with the key that does it.
-fn paragraph(look: &Look, group: &WarningGroup, width: usize) -> Vec<Line<'static>> {
-    let warning = &group.example;
+/// Builds which cells have it, the finding, its evidence, and the remedy with the key that does it.
+fn paragraph(model: &Model, group: &WarningGroup, width: usize) -> Vec<Line<'static>> {
+    let (look, warning) = (&model.look, &group.example);
     let mut lines = Vec::new();
     let texts = [
         (warning.message.clone(), Role::Text),
@@ -84,10 +87,15 @@ fn paragraph(look: &Look, group: &WarningGroup, width: usize) -> Vec<Line<'stati
             parts.into_iter().map(|part| Line::styled(format!(" {part}"), look.style(role))),
         );
     }
+    if !group.is_everywhere() {
+        let names = name_cells(model.warned_cells(), group.counted()).join("; ");
+        let names = pane::fit_words(&names, width.saturating_sub(1));
+        lines.insert(0, Line::styled(format!(" {names}"), look.style(Role::Title)));
+    }
     let action = match group.remedy() {
         Some(Remedy::Refine) => "adds rounds to this session".to_string(),
         Some(Remedy::Setting(name)) => {
-            format!("shows {} on Setup", speak(&format!("--{name}")))
+            format!("shows {} on Setup, for the next run", speak(&format!("--{name}")))
         }
         None => return lines,
     };

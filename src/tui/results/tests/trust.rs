@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{results, stage_of};
-use crate::analysis::Aim;
+use crate::analysis::{self, Aim};
 use crate::engine::Earlier;
 use crate::plan::Settings;
 use crate::record::{Event, Severity, Verdict, Warning};
@@ -16,6 +16,7 @@ use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
 use crate::tui::setup::Pane;
 use crate::tui::testing::{self, Stage};
+use crate::tui::update;
 
 fn warning(id: &'static str, message: &str, remedy: &str) -> Warning {
     Warning {
@@ -188,10 +189,52 @@ fn a_kind_of_warning_has_its_paragraph_and_its_remedy_as_a_key() {
     stage.keys(&"j".repeat(short));
     let picture = stage.picture(100, 30);
     assert!(picture.contains("use a longer Trial time") && !picture.contains("--"), "{picture}");
+    assert!(picture.contains("on Setup, for the next run"), "{picture}");
     stage.keys("<enter>");
     assert_eq!((stage.model.screen, stage.model.setup.focus), (Screen::Setup, Pane::Workload));
     stage.keys("3!G<enter>");
     assert!(matches!(stage.model.popups.last(), Some(Popup::Refine(_))));
+}
+
+#[test]
+fn a_warning_says_which_cells_it_devalues_and_offers_no_key_without_a_remedy() {
+    let mut stage = stage();
+    stage.keys("!");
+    let groups = results(&stage).warnings().to_vec();
+    let cells = results(&stage).view().unwrap().session.plan.cells.clone();
+    for (at, group) in groups.iter().enumerate() {
+        let picture = stage.picture(100, 30);
+        let named = analysis::name_cells(&cells, group.counted());
+        assert!(group.is_everywhere() || picture.contains(&named[0]), "{named:?}\n{picture}");
+        let keys = picture.lines().last().unwrap().to_string();
+        assert_eq!(keys.contains("enter"), group.remedy().is_some(), "{at}: {keys}");
+        stage.keys("j");
+    }
+    assert!(groups.iter().any(|group| group.remedy().is_none()));
+    assert!(groups.iter().any(|group| !group.is_everywhere()));
+    // What the line above the answer counts.
+    for group in groups.iter().filter(|group| !group.faulty.is_empty()) {
+        assert_eq!(group.counted(), group.faulty);
+    }
+}
+
+#[test]
+fn the_cursor_stays_on_its_warning_while_a_run_finds_others() {
+    let mut stage = stage();
+    update::run::start(&mut stage.model, testing::plan());
+    stage.keys("2!");
+    let tell = |stage: &mut Stage, cell, warnings| {
+        let verdict = Verdict { warnings, ..Verdict::default() };
+        stage.tell(Msg::Event(Event::Verdict { cell, verdict: verdict.into() }));
+    };
+    let cached = warning("not-cold", "12 MiB of the file stayed cached", "measure with --direct");
+    tell(&mut stage, 0, vec![cached.clone()]);
+    let holes = Warning { severity: Severity::Wrong, ..warning("holes", "only holes", "") };
+    tell(&mut stage, 1, vec![holes]);
+    let groups = stage.model.warnings();
+    let Some(Popup::Warnings { cursor }) = stage.model.popups.last() else { panic!("closed") };
+    assert_eq!((groups[0].example.id.as_ref(), *cursor), ("holes", 1));
+    assert_eq!(groups[1].example, cached);
 }
 
 #[test]

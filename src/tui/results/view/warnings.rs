@@ -7,7 +7,7 @@ use crate::record::Severity;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::results::data::Data;
 use crate::tui::screen::Screen;
-use crate::tui::theme::Look;
+use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 use crate::tui::warning_groups::WarningGroup;
 use crate::units;
@@ -34,13 +34,17 @@ pub fn draw_line(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
         let parts: Vec<String> = groups.iter().take(count).map(|group| group.summary()).collect();
         let rest = groups.len() - count;
         let more = if rest > 0 { format!(" +{rest}") } else { String::new() };
-        format!("{sign} {}{more}{dot}{key}", parts.join(dot))
+        format!("{sign} {}{more}{dot}", parts.join(dot))
     };
+    let room = room.saturating_sub(pane::width(key));
     let fitting = (1..=groups.len()).rev().map(shown).find(|text| pane::width(text) <= room);
     let text = fitting.unwrap_or_else(|| {
         let warnings = units::counted(groups.len(), "kind");
-        pane::fit(&format!("{sign} {warnings} of warnings{dot}{key}"), room)
+        format!("{}{dot}", pane::fit(&format!("{sign} {warnings} of warnings"), room))
     });
-    let at = row.width.saturating_sub(pane::width(&text) as u16 + 3);
-    pane::draw_text(look, &text, role, row, at, buf);
+    let (text_width, key_width) = (pane::width(&text) as u16, pane::width(key) as u16);
+    let at = row.width.saturating_sub(text_width + key_width + 3);
+    pane::draw_text(look, text.trim_end(), role, row, at, buf);
+    // Whatever colour the warnings have, it is a key.
+    pane::draw_text(look, key, Role::Key, row, at + text_width, buf);
 }
