@@ -9,6 +9,8 @@ use crate::tui::theme::Palette;
 
 /// An answer comes in one piece; nobody types that fast.
 const GAP: Duration = Duration::from_millis(150);
+/// One that is due comes late on a slow line: what can belong to it is no key for this long.
+const SLOW_GAP: Duration = Duration::from_secs(1);
 /// Longer input is no answer.
 const MAX_ANSWER_BYTES: usize = 64;
 
@@ -28,8 +30,10 @@ pub struct Answers {
     palette: Palette,
     /// The answer so far, and when its last part came.
     open: Option<(String, Instant)>,
-    /// An escape that may begin its terminator.
+    /// The last key was an escape, which may begin an answer or its terminator.
     escaped: bool,
+    /// Until when an answer is due.
+    due_until: Option<Instant>,
 }
 
 /// Returns whether the key is an escape, which may be the first byte of an answer in two pieces.
@@ -42,7 +46,26 @@ pub fn is_bracket(event: &Event) -> bool {
     matches!(event, Event::Key(KeyEvent { code: KeyCode::Char(']'), .. }))
 }
 
+/// Returns whether an answer can have this key behind its first two bytes.
+fn is_part(key: &KeyEvent) -> bool {
+    match key.code {
+        KeyCode::Esc => true,
+        KeyCode::Char(c) => c.is_ascii_hexdigit() || "rg:/;\\".contains(c),
+        _ => false,
+    }
+}
+
 impl Answers {
+    /// Expects answers until then.
+    pub fn due(until: Instant) -> Answers {
+        Answers { due_until: Some(until), ..Answers::default() }
+    }
+
+    /// Returns whether an answer is due.
+    pub fn is_due(&self, now: Instant) -> bool {
+        self.due_until.is_some_and(|until| now < until)
+    }
+
     /// Begins an answer whose first two bytes came apart.
     pub fn begin(&mut self, now: Instant) {
         self.open = Some((String::new(), now));
@@ -55,15 +78,22 @@ impl Answers {
         if key.kind == KeyEventKind::Release {
             return Taken::Event(event);
         }
-        if self.open.as_ref().is_some_and(|(_, last)| now.saturating_duration_since(*last) > GAP) {
+        let is_due = self.is_due(now);
+        let gap = if is_due && is_part(key) { SLOW_GAP } else { GAP };
+        if self.open.as_ref().is_some_and(|(_, last)| now.saturating_duration_since(*last) > gap) {
             self.open = None;
         }
         let alt = key.modifiers.contains(KeyModifiers::ALT);
-        if alt && key.code == KeyCode::Char(']') {
+        // Of one that is due the first byte may come long before the second.
+        let follows_escape = self.escaped && is_due && self.open.is_none();
+        if (alt || follows_escape) && key.code == KeyCode::Char(']') {
             self.begin(now);
             return Taken::Nothing;
         }
-        let Some((answer, last)) = &mut self.open else { return Taken::Event(event) };
+        let Some((answer, last)) = &mut self.open else {
+            self.escaped = key.code == KeyCode::Esc;
+            return Taken::Event(event);
+        };
         *last = now;
         let ends = match key.code {
             KeyCode::Char('\\') => alt || self.escaped,
@@ -76,6 +106,9 @@ impl Answers {
             let answer = std::mem::take(answer);
             self.open = None;
             let is_last = self.palette.take_answer(&answer);
+            if is_last {
+                self.due_until = None;
+            }
             return if is_last { Taken::Palette(self.palette) } else { Taken::Nothing };
         }
         if let KeyCode::Char(c) = key.code
@@ -152,6 +185,29 @@ mod tests {
         assert!(take(&mut answers, "/ff\x1b", now + GAP / 2).is_empty());
         let taken = answers.take(key(KeyCode::Char('\\'), KeyModifiers::NONE), now + GAP / 2);
         assert!(matches!(taken, Taken::Palette(_)));
+    }
+
+    #[test]
+    fn an_answer_that_is_due_may_come_slowly() {
+        let start = Instant::now();
+        let at = |millis| start + Duration::from_millis(millis);
+        let mut answers = Answers::due(at(5000));
+        // The escape was taken for a key, long before the rest.
+        let escape = key(KeyCode::Esc, KeyModifiers::NONE);
+        assert_eq!(answers.take(escape.clone(), at(0)), Taken::Event(escape));
+        assert!(take(&mut answers, "]11;", at(400)).is_empty());
+        assert!(take(&mut answers, "rgb:ff/ff", at(1200)).is_empty());
+        let taken = take(&mut answers, "/ff\x07", at(2000));
+        assert!(matches!(taken[..], [Taken::Palette(_)]), "{taken:?}");
+        // Nothing is due any more.
+        let typed = answers.take(key(KeyCode::Esc, KeyModifiers::NONE), at(2100));
+        assert!(matches!(typed, Taken::Event(_)));
+        assert_eq!(take(&mut answers, "]r", at(2200)).len(), 2);
+        // What no answer has is a key at once where one was torn off.
+        let mut answers = Answers::due(at(5000));
+        assert!(take(&mut answers, "\x1b]11;rgb:", at(0)).is_empty());
+        assert_eq!(take(&mut answers, "q", at(300)).len(), 1);
+        assert_eq!(take(&mut answers, "r", at(310)).len(), 1);
     }
 
     #[test]

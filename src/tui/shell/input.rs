@@ -26,8 +26,8 @@ use crate::tui::theme::Palette;
 const LAST_ANSWER: Duration = Duration::from_secs(5);
 /// How long after the questions their answers are waited for at the end.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(300);
-/// How long after an escape the rest of it comes.
-const PIECE: Duration = Duration::from_millis(15);
+/// How long an escape waits for the rest of an answer that is due.
+const PIECE: Duration = Duration::from_millis(100);
 
 /// What the terminal may still answer.
 pub struct Owed {
@@ -83,14 +83,15 @@ type First = (oneshot::Sender<Palette>, mpsc::Sender<()>);
 /// Reads until the receiver is gone and nothing is owed, or the terminal ends. Without a time
 /// limit: crossterm may let one pass without returning what it has already read.
 fn listen(sender: &UnboundedSender<Msg>, mut first: Option<First>) {
-    let mut answers = Answers::default();
-    let awaited_until = Instant::now() + LAST_ANSWER;
+    let mut answers = match first {
+        Some(_) => Answers::due(Instant::now() + LAST_ANSWER),
+        None => Answers::default(),
+    };
     let mut held = None;
     while let Some(event) = held.take().or_else(|| event::read().ok()) {
         let now = Instant::now();
         // Where an answer is torn behind its first byte, that is no key either.
-        let is_awaited = first.is_some() && now < awaited_until;
-        if is_awaited && is_escape(&event) && event::poll(PIECE).unwrap_or(false) {
+        if answers.is_due(now) && is_escape(&event) && event::poll(PIECE).unwrap_or(false) {
             let Ok(next) = event::read() else { break };
             if is_bracket(&next) {
                 answers.begin(now);
