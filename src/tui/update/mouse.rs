@@ -14,10 +14,16 @@ use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
-use crate::tui::view::{self, footer};
+use crate::tui::view::{self, SMALLEST, footer};
 
 pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     let at = Position::new(event.column, event.row);
+    // Below the smallest size nothing is drawn that could be clicked.
+    let is_drawn = model.size.0 >= SMALLEST.0 && model.size.1 >= SMALLEST.1;
+    if !is_drawn && !matches!(event.kind, MouseEventKind::Up(_)) {
+        model.pointer.over = None;
+        return Vec::new();
+    }
     let effects = match event.kind {
         MouseEventKind::ScrollUp => wheel(model, at, Action::Up),
         MouseEventKind::ScrollDown => wheel(model, at, Action::Down),
@@ -101,4 +107,28 @@ fn click(model: &mut Model, at: Position) -> Vec<Effect> {
         return popup::click(model, at);
     }
     screens::click(model, areas.body, at)
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::KeyModifiers;
+
+    use super::*;
+    use crate::tui::msg::Msg;
+    use crate::tui::testing::Stage;
+
+    #[test]
+    fn nothing_is_clicked_where_nothing_is_drawn() {
+        let mut stage = Stage::new();
+        stage.tell(Msg::Resize(SMALLEST.0 - 1, SMALLEST.1));
+        for row in 0..SMALLEST.1 {
+            for column in 0..SMALLEST.0 - 1 {
+                let (kind, modifiers) =
+                    (MouseEventKind::Down(MouseButton::Left), KeyModifiers::NONE);
+                stage.tell(Msg::Mouse(MouseEvent { kind, column, row, modifiers }));
+            }
+        }
+        assert_eq!(stage.take(), []);
+        assert!(stage.model.screen == Screen::Setup && stage.model.popups.is_empty());
+    }
 }
