@@ -7,7 +7,9 @@ use super::screen::Screen;
 use super::session_name;
 use super::sessions::Sessions;
 use super::setup::Setup;
+use super::spoken::speak;
 use crate::plan::{Preset, Setting, Settings, ValueKind};
+use crate::text::time::to_minute;
 use crate::text::{clean_text, show_path};
 
 /// Sessions and files that are searched: the newest, and the first of a folder.
@@ -86,7 +88,7 @@ fn rate(entry: &Entry, words: &[&str]) -> Option<i32> {
     let (title, about) = (entry.title.to_lowercase(), entry.about.to_lowercase());
     let mut sum = 0;
     for word in words {
-        let both = [rate_word(word, &title).map(|r| r * 2), rate_word(word, &about)];
+        let both = [rate_name(word, &title).map(|r| r * 2), rate_word(word, &about)];
         let place = rate_word(word, &entry.place.to_lowercase()).map(|r| r / 2);
         sum += both.into_iter().chain([place]).flatten().max()?;
     }
@@ -94,20 +96,39 @@ fn rate(entry: &Entry, words: &[&str]) -> Option<i32> {
     Some(sum - (title.len() as i32 / 8).min(10) * i32::from(!words.is_empty()))
 }
 
-/// Rates how well a word is found: a whole word, the start of one, anywhere, its letters in order.
+/// Rates how well a word is found in a name: as in a text, else anywhere, else its letters in
+/// order.
+fn rate_name(word: &str, name: &str) -> Option<i32> {
+    rate_word(word, name).or_else(|| {
+        if name.contains(word) {
+            Some(50)
+        } else if word.len() > 2 && parts(name).any(|part| has_letters(word, part)) {
+            Some(15)
+        } else {
+            None
+        }
+    })
+}
+
+/// Rates how well a word is found in a text: a whole word, or the start of one. Within a word it is
+/// something else: `uring` in `measuring`.
 fn rate_word(word: &str, text: &str) -> Option<i32> {
-    let parts = || text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
-    if parts().any(|part| part == word) {
+    if parts(text).any(|part| part == word) {
         Some(100)
-    } else if parts().any(|part| part.starts_with(word)) {
+    } else if parts(text).any(|part| part.starts_with(word)) || has_path(word, text) {
         Some(80)
-    } else if text.contains(word) {
-        Some(50)
-    } else if word.len() > 2 && parts().any(|part| has_letters(word, part)) {
-        Some(15)
     } else {
         None
     }
+}
+
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty())
+}
+
+/// Returns whether the text has a word of several parts: a name of a file, a date.
+fn has_path(word: &str, text: &str) -> bool {
+    word.contains(|c: char| !c.is_alphanumeric()) && text.contains(word)
 }
 
 /// Returns whether the word begins with the first letter of `part` and has its letters in order.
@@ -153,8 +174,9 @@ fn entry_of(binding: &Binding, goal: Goal) -> Entry {
     Entry { title: title.into(), about: about.into(), key: "", place: "", goal }
 }
 
+/// Returns whether an action is left out: `stop` and `quit` say what an interrupt does now.
 fn is_hidden(action: Action) -> bool {
-    action.moves() || matches!(action, Action::Palette | Action::Back)
+    action.moves() || matches!(action, Action::Palette | Action::Back | Action::Interrupt)
 }
 
 /// Returns whether an action depends on a cursor that another screen does not show.
@@ -198,8 +220,37 @@ fn settings() -> impl Iterator<Item = Entry> {
     })
 }
 
-/// Returns the settings that the words name with a value: `budget 2m`, `block size 4k,64k`.
+/// Returns the settings that the words name with a value they can have: `budget 2m`, `block size
+/// 4k,64k`.
 fn valued(words: &[&str]) -> Vec<Entry> {
+    let found = said(words).into_iter();
+    let fit = found.filter(|(setting, value)| refusal(setting, value).is_none());
+    let entry = |(setting, value): (&Setting, String)| Entry {
+        title: format!("{} {value}", setting.name),
+        about: setting.about.into(),
+        key: "",
+        place: "set",
+        goal: Goal::Set(setting.name, value),
+    };
+    fit.map(entry).collect()
+}
+
+/// Returns why a setting that the text names cannot have the value behind it.
+pub fn explain(text: &str) -> Option<String> {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut said = said(&words).into_iter();
+    said.find_map(|(setting, value)| {
+        refusal(setting, &value).map(|why| format!("{}: {}", setting.title, speak(&why)))
+    })
+}
+
+fn refusal(setting: &Setting, value: &str) -> Option<String> {
+    Settings::default().set(setting.name, value).err().map(|error| error.to_string())
+}
+
+/// Returns the settings that the words name, with the value behind their names.
+fn said(words: &[&str]) -> Vec<(&'static Setting, String)> {
     let mut found = Vec::new();
     for setting in of_setup() {
         let name: Vec<&str> = setting.name.split('-').collect();
@@ -219,15 +270,7 @@ fn valued(words: &[&str]) -> Vec<Entry> {
             (ValueKind::Switch, "no" | "off") => "false".into(),
             (_, value) => value.to_string(),
         };
-        if Settings::default().set(setting.name, &value).is_ok() {
-            found.push(Entry {
-                title: format!("{} {value}", setting.name),
-                about: setting.about.into(),
-                key: "",
-                place: "set",
-                goal: Goal::Set(setting.name, value),
-            });
-        }
+        found.push((setting, value));
     }
     found
 }
@@ -239,7 +282,11 @@ fn is_start(word: &str, name: &str) -> bool {
 fn sessions<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
     sources.sessions.from(0).take(MAX_SEARCHED).map(|listed| Entry {
         title: clean_text(session_name::of_listed(listed)),
-        about: format!("open the session of {} ({})", listed.created, clean_text(&listed.target)),
+        about: match listed.created.as_str() {
+            // A reference.
+            "" => format!("open {}", clean_text(&listed.target)),
+            created => format!("open {}, {}", to_minute(created), clean_text(&listed.target)),
+        },
         key: "",
         place: "session",
         goal: Goal::Session(listed.id.clone()),
@@ -298,9 +345,32 @@ mod tests {
             assert_eq!(found(&stage, text).first(), Some(&wanted), "{text}");
         }
         assert!(found(&stage, "budget soon").is_empty());
+        let why = explain("budget 2x").unwrap();
+        assert!(why.starts_with("Budget: ") && why.contains("2x"), "{why}");
+        assert!(explain("budget 2m").is_none() && explain("zzz 2x").is_none());
+        // `measuring` is no `uring`, and `stop` does not quit where nothing runs.
+        let replays = |goal: &Goal| {
+            matches!(goal, Goal::Act(Action::Replay) | Goal::ActOn(_, Action::Replay))
+        };
+        assert!(!found(&stage, "uring").iter().any(replays));
+        assert_eq!(found(&stage, "stop").first(), Some(&Goal::ActOn(Screen::Live, Action::Stop)));
+        assert!(!found(&stage, "").contains(&Goal::Act(Action::Interrupt)));
         assert!(found(&stage, "zzz").is_empty());
         // Letters in order find a word too, after what has the word itself.
         assert!(found(&stage, "exprt").contains(&Goal::ActOn(Screen::Results, Action::Export)));
+    }
+
+    #[test]
+    fn sessions_are_told_apart_by_their_age() {
+        let mut stage = Stage::new();
+        let mut all = crate::tui::sessions::tests::four();
+        (all[0].created, all[0].target) = (String::new(), "Ryzen 7".into());
+        all[1].created = "2026-11-21T09:30:11Z".into();
+        stage.tell(crate::tui::msg::Msg::Sessions(Ok(all)));
+        let all = find(&stage.model.palette_sources(), "");
+        let sessions: Vec<_> = all.iter().filter(|entry| entry.place == "session").collect();
+        assert_eq!(sessions[0].about, "open Ryzen 7");
+        assert_eq!(sessions[1].about, "open 2026-11-21 09:30, /b/one.iso");
     }
 
     #[test]

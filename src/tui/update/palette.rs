@@ -76,9 +76,13 @@ fn act_on(model: &mut Model, screen: Screen, action: Action) -> Vec<Effect> {
         return effects;
     }
     let help = keymap::on(screen).find(|binding| binding.action == action);
-    let help = help.map_or("", |binding| binding.help);
+    // What follows must fit into the last line.
+    let name = help.map_or("", |binding| match binding.short {
+        "" => binding.help,
+        short => short,
+    });
     let why = find_obstacle(model, screen, action);
-    model.toasts.note(model.now, format!("{help}: {why}"));
+    model.toasts.note(model.now, format!("{name}: {why}"));
     effects
 }
 

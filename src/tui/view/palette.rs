@@ -40,9 +40,13 @@ pub fn draw(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut B
     let width = usize::from(list.area.width);
     list.draw(look, Some(cursor), |at| line(look, &rows[at], width), buf);
     if rows.is_empty() {
-        let text = " nothing has this name: try export, peak, uring, budget 2m";
-        let text = pane::fit(text, width);
-        pane::line(Line::styled(text, look.style(Role::Dim)), 0, list.area, buf);
+        let why = palette::explain(input.value());
+        let why =
+            why.as_deref().unwrap_or("nothing has this name: try export, peak, uring, budget 2m");
+        for (row, part) in pane::wrap(why, width.saturating_sub(2)).into_iter().enumerate() {
+            let part = Line::styled(format!(" {part}"), look.style(Role::Dim));
+            pane::line(part, row as u16, list.area, buf);
+        }
     }
 }
 
