@@ -85,10 +85,10 @@ impl Replay {
         }
     }
 
-    /// Describes it for the header: `replay 10x`.
+    /// Describes it for the header: `replay 10x`, `replay paused, 10x`.
     pub fn describe(&self) -> String {
         if self.is_paused {
-            "replay paused".into()
+            format!("replay paused, {}x", self.speed.times())
         } else {
             format!("replay {}x", self.speed.times())
         }

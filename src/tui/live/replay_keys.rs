@@ -42,10 +42,15 @@ pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
         return Vec::new();
     }
     replay.advance(ctx.now);
-    if replay.is_over() {
+    end_played(replay, ctx);
+    Vec::new()
+}
+
+/// Leads to the results once all is played; a pause at the end leaves the way back open.
+fn end_played(replay: &Replay, ctx: &mut Context) {
+    if replay.is_over() && !replay.is_paused {
         ctx.request(Request::EndReplay { shows_results: true });
     }
-    Vec::new()
 }
 
 /// Does an action of a replay; `None`: it has no other meaning in a replay.
@@ -67,8 +72,8 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Option<Vec<Eff
         Action::Skip | Action::Freeze | Action::Refine => {}
         _ => return None,
     }
-    if replay.is_over() && action != Action::Back {
-        ctx.request(Request::EndReplay { shows_results: true });
+    if !matches!(action, Action::Back | Action::Stop) {
+        end_played(replay, ctx);
     }
     Some(vec![title(replay)])
 }
@@ -77,13 +82,22 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Option<Vec<Eff
 pub fn click(live: &mut Live, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
     zoom::press(live, ctx.look, body, at);
     let Live { replay: Some(replay), .. } = live else { return Vec::new() };
-    let Some(share) = view::share_at(ctx.look, replay, body, at) else { return Vec::new() };
+    seek(replay, ctx, body, at, at);
+    Vec::new()
+}
+
+/// Handles a drag that began on the bar of a replay: it goes along. Returns whether it did.
+pub fn drag(live: &mut Live, ctx: &mut Context, body: Rect, from: Position, at: Position) -> bool {
+    let Live { replay: Some(replay), .. } = live else { return false };
+    seek(replay, ctx, body, from, at)
+}
+
+fn seek(replay: &mut Replay, ctx: &mut Context, body: Rect, from: Position, at: Position) -> bool {
+    let Some(share) = view::share_along(ctx.look, replay, body, from, at) else { return false };
     replay.wait(ctx.now);
     replay.seek_share(share);
-    if replay.is_over() {
-        ctx.request(Request::EndReplay { shows_results: true });
-    }
-    Vec::new()
+    end_played(replay, ctx);
+    true
 }
 
 fn title(replay: &Replay) -> Effect {

@@ -95,6 +95,16 @@ pub fn drag(model: &mut Model, body: Rect, from: Position, at: Position) -> Vec<
     if model.screen == Screen::Setup {
         return with_screens(model, |screens, ctx| setup::drag(screens.setup, ctx, body, at));
     }
+    if model.screen == Screen::Live {
+        let mut is_moved = false;
+        let effects = with_screens(model, |screens, ctx| {
+            is_moved = live::drag(screens.live, ctx, body, from, at);
+            Vec::new()
+        });
+        if is_moved {
+            return effects;
+        }
+    }
     if let Some((chart, look)) = chart(model) {
         zoom::drag_chart(chart, look, body, from, at);
     }

@@ -135,7 +135,10 @@ fn it_pauses_and_waits_while_it_is_not_seen() {
     let mut bench = example(10);
     tick(&mut bench, 200);
     bench.key("space");
-    assert_eq!(bench.state(), "replay paused");
+    assert_eq!(bench.state(), "replay paused, 10x");
+    bench.key(">");
+    assert_eq!(bench.state(), "replay paused, 20x");
+    bench.key("<");
     assert!(!bench.model.ticks());
     tick(&mut bench, 5000);
     assert!((shown_at(&bench) - 2.0).abs() < 1e-6);
@@ -214,6 +217,44 @@ fn a_click_on_its_bar_goes_there() {
     assert!(shown_at(&bench) < there);
     bench.say(click(0));
     assert!(shown_at(&bench) < there);
+}
+
+#[test]
+fn a_drag_on_its_bar_goes_along_and_no_other_drag_does() {
+    let mut bench = example(1);
+    bench.key("space");
+    bench.say(Msg::Resize(120, 40));
+    let mouse = |bench: &mut Bench, kind, column, row| {
+        let modifiers = crossterm::event::KeyModifiers::NONE;
+        bench.say(Msg::Mouse(crossterm::event::MouseEvent { kind, column, row, modifiers }));
+        shown_at(bench)
+    };
+    use crossterm::event::{
+        MouseButton::Left,
+        MouseEventKind::{Down, Drag, Up},
+    };
+    let pressed = mouse(&mut bench, Down(Left), 40, 38);
+    let along = mouse(&mut bench, Drag(Left), 60, 38);
+    assert!(along > pressed, "{pressed} {along}");
+    assert_eq!(mouse(&mut bench, Drag(Left), 60, 20), along, "above the bar too");
+    assert_eq!(mouse(&mut bench, Drag(Left), 0, 38), 0.0, "no further than its ends");
+    mouse(&mut bench, Up(Left), 0, 38);
+    mouse(&mut bench, Down(Left), 40, 20);
+    assert_eq!(mouse(&mut bench, Drag(Left), 60, 38), 0.0, "it did not begin on the bar");
+}
+
+#[test]
+fn a_paused_replay_stays_at_its_end_until_it_plays() {
+    let mut bench = example(1);
+    bench.key("space");
+    bench.key("G");
+    assert_eq!(bench.model.screen, Screen::Live);
+    tick(&mut bench, 1000);
+    assert!(bench.model.live.replay.is_some(), "there is a way back");
+    bench.key("left");
+    bench.key("G");
+    bench.key("space");
+    assert_eq!(bench.model.screen, Screen::Results);
 }
 
 #[test]

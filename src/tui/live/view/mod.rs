@@ -14,7 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-pub use replay::share_at;
+pub use replay::share_along;
 
 use super::layout::Places;
 use super::run_view::RunView;
