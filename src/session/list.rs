@@ -207,6 +207,8 @@ fn describe(path: &Path, ends: bool) -> Listed {
             (end.seconds, end.cells, end.failed, end.worst);
         listed.best = end.best.filter(|best| best.is_finite() && *best > 0.0);
         listed.curve = end.curve;
+        // Warnings about the figures of probes are found when they are shown, not here.
+        listed.verdict = listed.verdict.filter(|worst| head.probes == 0 || *worst != Worst::Ok);
     }
     if ends && length <= MAX_CHECKED_BYTES {
         listed.lost_lines = count_lost_lines(path);
@@ -355,6 +357,23 @@ mod tests {
         testing::recorder(dir.path(), &plan);
         let all = list(dir.path()).unwrap();
         assert_eq!((all[0].cells, all[0].probes), (3, 2));
+    }
+
+    #[test]
+    fn a_session_of_probes_is_not_called_ok_before_its_figures_are_judged() {
+        for (worst, verdict) in [("ok", None), ("wrong", Some(Worst::Wrong))] {
+            let dir = tempfile::tempdir().unwrap();
+            let probes = vec![crate::plan::ProbeCell::new("loop", [])];
+            let plan = crate::plan::Plan { probes, ..testing::plan(0) };
+            let path = testing::recorder(dir.path(), &plan).path().to_path_buf();
+            let end = format!(
+                r#"{{"kind":"end","reason":"finished","seconds":1.5,"cells":1,"failed":0,"worst":"{worst}"}}"#
+            );
+            let written = fs::read_to_string(&path).unwrap();
+            fs::write(&path, format!("{written}{end}\n")).unwrap();
+            let all = list(dir.path()).unwrap();
+            assert_eq!((all[0].verdict, all[0].state), (verdict, State::Finished));
+        }
     }
 
     #[test]

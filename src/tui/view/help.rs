@@ -62,6 +62,10 @@ impl Page<'_> {
         let (mut lines, list) = self.lines(model, inner);
         // Words scroll; keys have a cursor, and Enter does what is under it.
         let cursor = (!self.words).then(|| self.row.min(lines.len().saturating_sub(1)));
+        if lines.is_empty() {
+            let none = format!(" nothing here has {}", self.wanted());
+            pane::line(Line::styled(none, look.style(Role::Dim)), 0, list.area, buf);
+        }
         list.draw(look, cursor, |at| std::mem::take(&mut lines[at]), buf);
     }
 }

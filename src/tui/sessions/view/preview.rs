@@ -103,6 +103,8 @@ fn draw_preview(
     let drawn: Vec<Drawn> = curves.iter().map(|curve| Drawn::new(curve, looks(curve))).collect();
     if drawn.is_empty() {
         draw_lines(probes(look, shown, width), plot, buf);
+    } else if curves.iter().all(|curve| curve.points.len() < 2) {
+        draw_lines(figures(look, metric, &curves, width), plot, buf);
     } else {
         curve_chart::draw(
             look,
@@ -136,17 +138,29 @@ fn draw_lines(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
 fn probes(look: &Look, shown: &SessionView, width: usize) -> Vec<Line<'static>> {
     let one = |probe: &ProbeResult| {
         let (unit, value) = (probe.unit?, probe.value?);
-        let shown = unit.show(value.summary.median);
-        let (figure, unit) = shown.split_once(' ').unwrap_or((&shown, ""));
-        let label = pane::fit(&probe.cell.label(), width.saturating_sub(14));
-        let pad = " ".repeat(width.saturating_sub(pane::width(&label) + 13));
-        Some(Line::from(vec![
-            Span::styled(label + &pad, look.style(Role::Text)),
-            Span::styled(format!("{figure:>6} "), look.style(Role::Number)),
-            Span::styled(format!("{unit:<5}"), look.style(Role::Dim)),
-        ]))
+        Some(figure(look, &probe.cell.label(), &unit.show(value.summary.median), width))
     };
     shown.probes.iter().filter_map(one).collect()
+}
+
+/// Lists the figures of curves of one point: no chart has a shape of them.
+fn figures(look: &Look, metric: Metric, curves: &[Curve], width: usize) -> Vec<Line<'static>> {
+    let one = |curve: &Curve| {
+        let point = curve.points.first()?;
+        Some(figure(look, &curve.name, &metric.show(point.y, look.unit), width))
+    };
+    curves.iter().filter_map(one).collect()
+}
+
+fn figure(look: &Look, name: &str, shown: &str, width: usize) -> Line<'static> {
+    let (figure, unit) = shown.split_once(' ').unwrap_or((shown, ""));
+    let name = pane::fit(name, width.saturating_sub(14));
+    let pad = " ".repeat(width.saturating_sub(pane::width(&name) + 13));
+    Line::from(vec![
+        Span::styled(name + &pad, look.style(Role::Text)),
+        Span::styled(format!("{figure:>6} "), look.style(Role::Number)),
+        Span::styled(format!("{unit:<5}"), look.style(Role::Dim)),
+    ])
 }
 
 /// Builds curves of throughput, or of the first metric that has values; and the number of figures
@@ -262,6 +276,22 @@ mod tests {
         let picture = stage.picture(160, 45);
         assert!(picture.contains("15 single figures, in its table"), "{picture}");
         assert!(!picture.contains("count "), "{picture}");
+    }
+
+    #[test]
+    fn one_figure_has_no_chart() {
+        let mut plan = testing::plan(0);
+        plan.cells = vec![testing::job("read", 1 << 20, crate::plan::Cache::Warm)];
+        let (id, created) = ("x".to_string(), "2026-11-21T09:30:11Z".to_string());
+        let mut session =
+            Session::new(id.clone(), String::new(), created, Default::default(), plan);
+        let trials = (1..=5).map(|round| testing::trial(0, round, 3 << 30).into());
+        session.trials.extend(trials);
+        let reference = session::reference("macbook-2017").unwrap().to_listed();
+        let stage = previewed(Listed { id, cells: 1, ..reference }, session);
+        let picture = stage.picture(160, 45);
+        let figure = picture.lines().any(|line| line.contains("read  ") && line.contains("GiB/s"));
+        assert!(figure && !picture.contains("800000"), "{picture}");
     }
 
     #[test]
