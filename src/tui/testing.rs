@@ -114,6 +114,21 @@ impl Stage {
             .collect();
         format!("{}\n---\n{}---\n{}\n", self.picture(columns, rows), map, legend.join("\n"))
     }
+
+    /// Returns the colours of a picture with the number of cells that have them.
+    pub fn styles(&mut self, columns: u16, rows: u16) -> String {
+        self.tell(Msg::Resize(columns, rows));
+        let mut counts = std::collections::BTreeMap::new();
+        for cell in self.drawn(columns, rows).content() {
+            let style = Style::new().fg(cell.fg).bg(cell.bg).add_modifier(cell.modifier);
+            *counts.entry(describe_style(&style)).or_insert(0) += 1;
+        }
+        let line = |(style, count): (&String, &u32)| match style.as_str() {
+            "" => format!("{count:>6} plain\n"),
+            style => format!("{count:>6} {style}\n"),
+        };
+        counts.iter().map(line).collect()
+    }
 }
 
 fn plain(style: &Style) -> bool {

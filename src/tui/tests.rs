@@ -434,6 +434,8 @@ fn ascii_draws_no_other_glyph() {
     }
 }
 
+mod sizes;
+
 #[test]
 fn what_every_screen_looks_like() {
     for (name, mut stage) in stages() {
@@ -468,6 +470,8 @@ fn the_second_page_of_the_help_explains_signs_and_words() {
     assert!(picture.contains("one timed execution of a cell"), "{picture}");
     stage.keys("/interval");
     assert!(!stage.picture(100, 60).contains("one visit of every cell"));
+    stage.keys("zzz");
+    assert!(stage.picture(100, 60).contains("nothing here has intervalzzz"));
     stage.keys("<enter><esc>?<tab>?");
     assert!(stage.model.popups.is_empty(), "the second ? of a page of words closes it");
 }

@@ -18,7 +18,7 @@ mod update;
 mod view;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use data::LoadedComparison;
 pub use pointer::click;

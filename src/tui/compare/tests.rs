@@ -32,7 +32,7 @@ fn changed(
 
 /// `before`; `after` with mmap twice as fast on another kernel; `later` as before, with a cell that
 /// only it has.
-fn three() -> [Session; 3] {
+pub fn three() -> [Session; 3] {
     let before = changed("a", "before", |_, _| {});
     let mut after = changed("b", "after", |trial, job| {
         trial.nanos /= if job.backend.id == "mmap" { 2 } else { 1 }
@@ -60,7 +60,7 @@ fn compare_sessions(stage: &mut Stage, ids: Vec<String>) {
 }
 
 /// On Compare, with these sessions.
-fn stage(sessions: &[Session]) -> Stage {
+pub fn stage(sessions: &[Session]) -> Stage {
     let mut stage = Stage::new();
     stage.tell(Msg::Resize(80, 24));
     compare_sessions(&mut stage, sessions.iter().map(|session| session.id.clone()).collect());

@@ -1,0 +1,48 @@
+//! All screens in their smallest and in a large size, and what colours other themes have there.
+
+use super::*;
+use crate::tui::compare;
+
+/// Every screen, and Compare.
+fn all() -> Vec<(&'static str, Stage)> {
+    let compare = ("Compare", compare::tests::stage(&compare::tests::three()));
+    stages().into_iter().chain([compare]).collect()
+}
+
+#[test]
+fn the_smallest_and_a_large_size_are_filled() {
+    for (name, mut stage) in all() {
+        for (columns, rows) in [(60, 16), (200, 60)] {
+            stage.tell(Msg::Resize(columns, rows));
+            let name = format!("{}_{columns}x{rows}", name.to_lowercase());
+            insta::assert_snapshot!(name, stage.picture(columns, rows));
+        }
+    }
+}
+
+#[test]
+fn no_screen_names_an_option_of_the_command_line() {
+    for (name, mut stage) in all().into_iter().filter(|(name, _)| *name == "Compare") {
+        stage.tell(Msg::Resize(200, 60)).keys("< >");
+        assert!(!stage.picture(200, 60).contains("--save"), "{name}");
+    }
+}
+
+/// The number of cells of each colour: what changes by a role that a theme gives another one.
+#[test]
+fn themes_and_no_colours() {
+    for (theme, colours) in [
+        ("paper", Colours::True),
+        ("ember", Colours::TwoFiftySix),
+        ("contrast", Colours::True),
+        ("default", Colours::None),
+    ] {
+        let mut text = String::new();
+        for (name, mut stage) in all() {
+            stage.model.look.colours = colours;
+            stage.model.use_theme(theme);
+            text += &format!("{name}\n{}", stage.styles(120, 40));
+        }
+        insta::assert_snapshot!(format!("colours_{theme}"), text);
+    }
+}
