@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::common::pages::root;
 
 /// Characters of WGL4 without Unicode's property Emoji, then what terminals draw themselves:
-/// frames, blocks and Braille.
+/// frames, blocks and Braille. Liberation Mono lacks the quadrants among the blocks; no terminal
+/// takes them from a font, which would leave gaps.
 const ALLOWED: &[RangeInclusive<char>] = &[
     '\u{a1}'..='\u{a8}',
     '\u{aa}'..='\u{ad}',

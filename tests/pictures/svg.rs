@@ -298,12 +298,10 @@ fn shape(to: &mut Shapes, letter: char, x: u16, y: u16) -> bool {
             }
         }
         '░' | '▒' | '▓' => {
-            // Rows of dots, more of them the darker it is.
-            let step = [8, 4, 2][(letter as u32 - '░' as u32) as usize];
+            // Stripes that cover as much as a terminal does: a quarter, a half, three quarters.
+            let height = (letter as u32 - '░' as u32) as u16 + 1;
             for row in (0..H).step_by(4) {
-                for column in (row / 4 % 2 * step / 2..W).step_by(usize::from(step)) {
-                    area(x + column, y + row, 1, 2);
-                }
+                area(x, y + row, W, height);
             }
         }
         _ => return lines(to, letter, x, y),
