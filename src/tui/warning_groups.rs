@@ -64,8 +64,8 @@ impl WarningGroup {
     }
 }
 
-/// Returns the kinds of warnings of cells, the most severe and frequent first, of so many; a cell is
-/// its index in the plan. That one is unfinished comes last: it is no fault.
+/// Returns the kinds of warnings of cells, the most severe and frequent first, of so many; a cell
+/// is its index in the plan. That one is unfinished comes last: it is no fault.
 pub fn group<'a>(
     cells: impl Iterator<Item = (usize, &'a [Warning])>,
     all: usize,

@@ -10,25 +10,13 @@ use crate::tui::keymap::{Action, key_of};
 use crate::tui::keys::Key;
 use crate::tui::model::Model;
 use crate::tui::msg::Effect;
-use crate::tui::new_run::{HeldRun, NewRun};
+use crate::tui::new_run::HeldRun;
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::setup;
 
 /// Time between two looks at the other run: that must not disturb it.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-
-/// Asks what to do about a run that another one is in the way of; returns the run if none is.
-pub fn hold(model: &mut Model, mut run: NewRun) -> Option<NewRun> {
-    if model.held.is_some() {
-        model.popups.push(Popup::WaitingRun);
-        return None;
-    }
-    let Some(why) = run.other_run.take() else { return Some(run) };
-    let setup = (model.screen == Screen::Setup).then_some(model.setup.planning.number);
-    model.popups.push(Popup::HeldRun(HeldRun { run, why, setup }));
-    None
-}
 
 /// `r` or Enter waits, `R` runs now.
 pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use super::held_run;
 use super::navigate::{go, inspect_probes};
 use crate::record::End;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::model::{Leaving, Model};
 use crate::tui::msg::Effect;
-use crate::tui::new_run::NewRun;
+use crate::tui::new_run::{HeldRun, NewRun};
 use crate::tui::popup::{Popup, Then};
 use crate::tui::probe_plan;
 use crate::tui::replayed::{ReplayInput, Replayed, Speed};
@@ -48,7 +47,19 @@ pub fn start(model: &mut Model, run: impl Into<NewRun>) -> Vec<Effect> {
         refuse(model);
         return Vec::new();
     }
-    held_run::hold(model, run.into()).map_or_else(Vec::new, |run| begin(model, run))
+    hold(model, run.into()).map_or_else(Vec::new, |run| begin(model, run))
+}
+
+/// Asks what to do about a run that another one is in the way of; returns the run if none is.
+fn hold(model: &mut Model, mut run: NewRun) -> Option<NewRun> {
+    if model.held.is_some() {
+        model.popups.push(Popup::WaitingRun);
+        return None;
+    }
+    let Some(why) = run.other_run.take() else { return Some(run) };
+    let setup = (model.screen == Screen::Setup).then_some(model.setup.planning.number);
+    model.popups.push(Popup::HeldRun(HeldRun { run, why, setup }));
+    None
 }
 
 /// Begins a run and shows it on Live, or on Lab if it measures probes only.

@@ -384,8 +384,8 @@ fn describe_all(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>
     lines
 }
 
-/// Returns the summary of a comparison, without the option that keeps a run: those of the screen are
-/// kept.
+/// Returns the summary of a comparison, without the option that keeps a run: those of the screen
+/// are kept.
 fn describe(versus: &Versus) -> String {
     versus.describe().replace(" (--save)", "")
 }

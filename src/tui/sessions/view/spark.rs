@@ -9,8 +9,8 @@ pub const MAX: usize = 12;
 /// Values that differ by less than this share of the largest are alike: their curve is flat.
 const FLAT: f64 = 0.1;
 
-/// Draws values from the smallest to the largest, or from 0 where they are alike; of more than there
-/// is room for, both ends and those evenly between.
+/// Draws values from the smallest to the largest, or from 0 where they are alike; of more than
+/// there is room for, both ends and those evenly between.
 pub fn draw(look: &Look, values: &[u64], width: usize) -> String {
     let bars = if look.has_plain_bars() { PLAIN_BARS } else { BARS };
     let highest = values.iter().copied().max().unwrap_or(0);
