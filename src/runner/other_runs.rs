@@ -2,13 +2,12 @@
 //!
 //! A run binds an abstract Unix socket whose name has the disk and the process. The kernel lists
 //! such names and removes them with their process, however it ends. Runs in another network
-//! namespace, as in most containers, are not seen, nor those with a home of their own in the
-//! folder for temporary files, as tests have.
+//! namespace, as in most containers, are not seen, nor those of a user whom `/etc/passwd` lists with
+//! a home that no user there has, as tests have.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
@@ -26,6 +25,7 @@ pub const OTHER_RUN: &str = "other-run";
 const PREFIX: &str = "iotui-measures/";
 /// The abstract names of this network namespace.
 const NAMES: &str = "/proc/net/unix";
+const USERS: &str = "/etc/passwd";
 
 /// Where a plan measures, and how the names of runs there begin.
 #[derive(Debug)]
@@ -85,7 +85,8 @@ impl Place {
             String::new()
         } else {
             let home = std::env::var_os("HOME").unwrap_or_default();
-            prefix_for(Path::new(&home), &std::env::temp_dir())
+            let uid = fs::metadata("/proc/self").map_or(0, |own| own.uid());
+            prefix_for(&home.to_string_lossy(), uid, &text::read(USERS).unwrap_or_default())
         };
         Place { prefix, disks }
     }
@@ -126,13 +127,16 @@ impl Place {
     }
 }
 
-/// Returns how names begin: alike for all users, wherever their names are kept, and apart for each
-/// home within the folder for temporary files.
-fn prefix_for(home: &Path, temporary: &Path) -> String {
-    if home != temporary && home.starts_with(temporary) {
-        format!("{PREFIX}{:08x}/", crc32fast::hash(home.as_os_str().as_bytes()))
-    } else {
+/// Returns how names begin: alike for all users, also those of a directory service, whom `users`
+/// lacks; apart for a user in `users` with a home that none of them has.
+fn prefix_for(home: &str, uid: u32, users: &str) -> String {
+    let has = |field: usize, text: &str| {
+        users.lines().any(|line| line.split(':').nth(field) == Some(text))
+    };
+    if home.is_empty() || has(5, home) || !has(2, &uid.to_string()) {
         PREFIX.into()
+    } else {
+        format!("{PREFIX}{:08x}/", crc32fast::hash(home.as_bytes()))
     }
 }
 
@@ -177,13 +181,21 @@ mod tests {
 
     #[test]
     fn all_users_of_the_machine_learn_of_a_run_and_a_home_of_its_own_is_apart() {
-        let prefix = |home: &str| prefix_for(Path::new(home), Path::new("/tmp"));
-        // A directory service has users that `/etc/passwd` lacks, with any home.
-        for home in ["/root", "/home/me", "/net/homes/someone", "/nonexistent", "/", "/tmp", ""] {
-            assert_eq!(prefix(home), PREFIX, "{home}");
+        let users = "root:x:0:0:root:/root:/bin/bash\nbad\nme:x:1000:1000::/home/me:/bin/sh\n";
+        for (home, uid) in [
+            ("/root", 0),
+            ("/home/me", 1000),
+            ("", 0),
+            // `sudo` may keep the home.
+            ("/home/me", 0),
+            // A user of a directory service, and one without a name.
+            ("/net/homes/someone", 71234),
+            ("/", 4242),
+        ] {
+            assert_eq!(prefix_for(home, uid, users), PREFIX, "{home} {uid}");
         }
-        let apart = prefix("/tmp/test");
-        assert!(apart != PREFIX && apart != prefix("/tmp/other"));
+        let apart = prefix_for("/tmp/test", 0, users);
+        assert!(apart != PREFIX && apart != prefix_for("/tmp/other", 0, users));
     }
 
     #[test]
