@@ -1,4 +1,4 @@
-//! Calibrates a cell: the count grows from 1, or from what cells of other block sizes predict,
+//! Calibrates a cell: the count grows from a few, or from what cells of other block sizes predict,
 //! until one trial takes the trial time; beyond the end of the file, passes are repeated.
 //!
 //! A last step that did the work of a trial is the first trial. The others are not results.
@@ -49,11 +49,11 @@ pub(super) fn calibrate(
     let threads = f64::from(cell.job.threads.max(1));
     let predicted = expected.and_then(|nanos| {
         let (count, passes) = bounds.first_step(nanos)?;
-        Some(Amount { count, passes, timed: choose_timing(cell, nanos * threads), ..FIRST_STEP })
+        Some(Amount { count, passes, timed: choose_timing(cell, nanos * threads), ..ONE })
     });
-    // Where the prediction is far off, the first step ends early and is taken back.
-    let mut limit = predicted.map(|_| Duration::from_nanos(low.saturating_mul(MAX_MISPREDICTION)));
-    let mut step = predicted.unwrap_or(FIRST_STEP);
+    // Where it takes far longer than a trial, the first step ends early and is taken back.
+    let mut limit = Some(Duration::from_nanos(low.saturating_mul(MAX_MISPREDICTION)));
+    let mut step = predicted.unwrap_or_else(|| Amount::once(unpredicted_count(&cell.job)));
     let mut observed = predicted.is_some();
     loop {
         let mut samples = Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn calibrate(
             if limit.take().is_none() || (stage.cut)().is_some() {
                 return Err(Failure::Stopped);
             }
-            (step, observed) = (FIRST_STEP, false);
+            (step, observed) = (ONE, false);
             continue;
         }
         limit = None;
@@ -77,7 +77,7 @@ pub(super) fn calibrate(
                 let more = count as f64 * passes as f64 / (step.count as f64 * step.passes as f64);
                 observed = bounds.may_be_trial(outcome.busy as f64 * more);
                 let timed = choose_timing(cell, outcome.per_op);
-                step = Amount { count, passes, timed, ..FIRST_STEP };
+                step = Amount { count, passes, timed, ..ONE };
             }
             Step::Enough { count, passes, nanos, whole } => {
                 let parts =
@@ -112,9 +112,19 @@ fn complete(
     Calibration { amount: Amount { timed, ..amount }, trial: None }
 }
 
-/// The first step where nothing is known.
-const FIRST_STEP: Amount = Amount::once(1);
-/// A step that was predicted to take the trial time is cut after this many times as long.
+/// The smallest step.
+const ONE: Amount = Amount::once(1);
+
+/// Returns the operations of the first step where nothing is known: more than one of small blocks,
+/// as each step starts threads, which takes longer than they.
+fn unpredicted_count(job: &Job) -> u64 {
+    (FIRST_BYTES / job.block.max(1)).clamp(1, MAX_FIRST_COUNT).min(job.blocks().max(1))
+}
+
+/// 16 blocks of 4 KiB.
+const FIRST_BYTES: u64 = 64 << 10;
+const MAX_FIRST_COUNT: u64 = 16;
+/// A first step is cut after this many times the trial time.
 const MAX_MISPREDICTION: u64 = 4;
 
 /// The limits that a trial is fitted to.

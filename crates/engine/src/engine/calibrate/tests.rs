@@ -1,4 +1,5 @@
 use super::*;
+use crate::plan::Choice;
 
 #[test]
 fn counts_grow_and_stay_powers_of_two_while_steps_are_short() {
@@ -147,4 +148,12 @@ fn a_prediction_that_holds_is_a_trial_at_once() {
     assert_eq!(file.first_step(1e30), Some((1, 1)));
     assert_eq!(file.first_step(0.0), None);
     assert_eq!(file.first_step(1e-200), Some((1 << 20, MAX_PASSES)));
+}
+
+#[test]
+fn a_first_step_is_small_in_bytes_and_within_the_file() {
+    let job = Job::plain(Choice::plain("pread"), Op::Read);
+    let count = |block, span| unpredicted_count(&Job { block, span, ..job.clone() });
+    assert_eq!([512, 4096, 32 << 10, 1 << 20].map(|block| count(block, 1 << 30)), [16, 16, 2, 1]);
+    assert_eq!((count(4096, 8192), count(4096, 0), count(4096, 1)), (2, 1, 1));
 }
